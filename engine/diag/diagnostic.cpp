@@ -1,0 +1,75 @@
+#include "wgrun/diagnostic.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+namespace wgrun {
+
+Where Where::at(std::string_view file, int line) {
+    // A set of strings never moves its elements, so the view stays good.
+    static std::mutex mutex;
+    static std::set<std::string, std::less<>> files;
+    const std::lock_guard lock(mutex);
+    auto found = files.find(file);
+    if (found == files.end()) found = files.emplace(file).first;
+    return {*found, line};
+}
+
+std::string_view to_string(Severity severity) {
+    switch (severity) {
+        case Severity::note: return "note";
+        case Severity::warning: return "warning";
+        case Severity::error: break;
+    }
+    return "error";
+}
+
+Error::Error(std::string code, Diagnostic finding)
+    : std::runtime_error(finding.message), code_(std::move(code)), finding_(std::move(finding)) {}
+
+namespace {
+Diagnostic plain(std::string message, std::string fix) {
+    Diagnostic finding;
+    finding.message = std::move(message);
+    finding.fix = std::move(fix);
+    return finding;
+}
+}  // namespace
+
+ArgumentError::ArgumentError(std::string message, std::string fix)
+    : Error("EINVAL", plain(std::move(message), std::move(fix))) {}
+
+ArgumentError::ArgumentError(Diagnostic finding) : Error("EINVAL", std::move(finding)) {}
+
+EnvironmentError::EnvironmentError(std::string code, std::string message, std::string fix)
+    : Error(std::move(code), plain(std::move(message), std::move(fix))) {}
+
+namespace {
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+        }
+    }
+    return row.back();
+}
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string_view> choices) {
+    std::string_view best;
+    std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3 + 1);
+    for (std::string_view choice : choices) {
+        const std::size_t distance = edit_distance(word, choice);
+        if (distance < best_distance) best = choice, best_distance = distance;
+    }
+    return best.empty() ? "" : ": did you mean `" + std::string(best) + "`?";
+}
+
+}  // namespace wgrun

@@ -1,0 +1,31 @@
+// Element types of tensors and tiles, as the PTX ISA names them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace wgrun {
+
+/// Element types that tensors hold and tiles describe. tf32 is kept in 32 bits, b1 in one bit.
+enum class Dtype : std::uint8_t { f64, f32, tf32, f16, bf16, e4m3, e5m2, s8, u8, s32, u32, s64, u64, b1 };
+
+/// "bf16"
+std::string_view to_string(Dtype dtype);
+
+/// The type called `name`, or nothing.
+std::optional<Dtype> parse_dtype(std::string_view name);
+
+/// Like parse_dtype, but throws ArgumentError that lists the names (and the nearest one).
+Dtype dtype_named(std::string_view name);
+
+/// Bits of storage per element: 1 for b1, 32 for tf32.
+int bits(Dtype dtype);
+
+bool is_float(Dtype dtype);
+
+/// Every type, in the order of the enumeration.
+std::span<const Dtype> all_dtypes();
+
+}  // namespace wgrun
