@@ -1,0 +1,306 @@
+// The instruction set: one record says all that the engine knows of an instruction.
+//
+// A record has its legal forms (rows), its operands, its text, its effects and its meaning. The builder, the
+// checker, the emitters and the simulator are frameworks over these records: none of them names one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+
+namespace wgrun::isa {
+
+// --- types and qualifiers ------------------------------------------------------------------------------
+
+/// Types as PTX spells them, of registers and of instructions (".f32").
+enum class Type : std::uint8_t {
+    none, pred, b1, b8, u8, s8, e4m3, e5m2, b16, u16, s16, f16, bf16, b32, u32, s32, f32, tf32,
+    f16x2, bf16x2, e4m3x2, e5m2x2, b64, u64, s64, f64,
+};
+
+std::string_view to_string(Type type);
+std::optional<Type> parse_type(std::string_view name);
+int bits(Type type);              ///< width of a value; pred counts as 1
+bool is_float(Type type);         ///< f16, bf16, tf32, f32, f64 and the packed ones
+bool is_signed(Type type);        ///< s8, s16, s32, s64
+
+/// The type a register is declared with to hold a value of `type` (bf16x2 -> b32, tf32 -> b32, bf16 -> b16).
+Type register_type(Type type);
+
+/// Can a register declared `reg` stand where an instruction wants `wanted`? PTX asks for equal width, and for
+/// a matching kind unless one of them is a bit type (PTX ISA 9.4, operand size and type agreement).
+bool agrees(Type reg, Type wanted);
+
+enum class Space : std::uint8_t { global, shared };
+enum class Proxy : std::uint8_t { generic, async };
+
+/// A qualifier of an instruction: one key of the option table of a builder call.
+enum class Field : std::uint8_t {
+    type, from, a, b, n, k, space, vec, round, cmp, ftz, sat, half, a_in, trans_a, trans_b, scale_a, scale_b,
+    shape, sreg, wait, fence, approx, count_
+};
+inline constexpr int field_count = static_cast<int>(Field::count_);
+
+std::string_view to_string(Field field);
+std::optional<Field> parse_field(std::string_view name);
+/// How `value` of `field` is spelled in PTX and in scripts: (type, f32) "f32", (n, 64) "64", (cmp, 2) "lt".
+std::string spelled(Field field, int value);
+/// The value of `field` spelled `text`, or nothing.
+std::optional<int> parse_value(Field field, std::string_view text);
+
+/// The qualifiers of one step: a value for each field, or absent.
+class Form {
+  public:
+    Form() { values_.fill(absent); }
+    bool has(Field field) const { return values_[index(field)] != absent; }
+    int get(Field field) const { return values_[index(field)]; }
+    int get(Field field, int fallback) const { return has(field) ? get(field) : fallback; }
+    Type type(Field field = Field::type) const { return has(field) ? Type(get(field)) : Type::none; }
+    Form& set(Field field, int value) { values_[index(field)] = static_cast<std::int16_t>(value); return *this; }
+    Form& set(Field field, Type value) { return set(field, static_cast<int>(value)); }
+    bool operator==(const Form&) const = default;
+
+  private:
+    static constexpr std::int16_t absent = INT16_MIN;
+    static std::size_t index(Field field) { return static_cast<std::size_t>(field); }
+    std::array<std::int16_t, field_count> values_;
+};
+
+// --- legal forms ---------------------------------------------------------------------------------------
+
+struct PtxVersion {
+    int major = 7, minor = 8;
+    auto operator<=>(const PtxVersion&) const = default;
+};
+
+/// The values lo, lo + step, ..., hi.
+struct Range {
+    int lo, hi, step = 1;
+};
+
+/// What a field may be in a row. With a fallback it may be left out; a single value is filled in by itself.
+struct Choice {
+    Field field;
+    std::vector<Range> allowed;
+    std::optional<int> fallback;
+
+    bool allows(int value) const;
+    std::vector<int> values() const;
+};
+
+/// One legal tuple set: the choices of a row may be combined freely, those of different rows may not.
+/// A field that a row does not name is illegal in it.
+struct Row {
+    std::vector<Choice> choices;
+    PtxVersion min_ptx;
+
+    const Choice* find(Field field) const;
+};
+
+// --- operands and steps --------------------------------------------------------------------------------
+
+/// A virtual register: an index into Program::registers().
+struct Reg {
+    std::uint32_t id = UINT32_MAX;
+    explicit operator bool() const { return id != UINT32_MAX; }
+    bool operator==(const Reg&) const = default;
+};
+
+/// One operand as written.
+struct Operand {
+    enum class Kind : std::uint8_t { none, reg, list, imm, address, param, shared };
+    Kind kind = Kind::none;
+    bool negated = false;       ///< a predicate written !p
+    Reg reg;                    ///< reg; base of address (absent: `offset` alone)
+    std::vector<Reg> list;      ///< list: a braced vector
+    std::int64_t imm = 0;       ///< imm: the value's bits, sign-extended; floats as IEEE bits of the type wanted
+    std::int64_t offset = 0;    ///< address, shared: bytes to add
+    int index = -1;             ///< param: which; shared: which buffer
+
+    static Operand of(Reg reg) { Operand o; o.kind = Kind::reg; o.reg = reg; return o; }
+    static Operand of(std::vector<Reg> list) { Operand o; o.kind = Kind::list; o.list = std::move(list); return o; }
+    static Operand immediate(std::int64_t bits) { Operand o; o.kind = Kind::imm; o.imm = bits; return o; }
+    static Operand address(Reg base, std::int64_t offset) { Operand o; o.kind = Kind::address; o.reg = base; o.offset = offset; return o; }
+    static Operand param(int index) { Operand o; o.kind = Kind::param; o.index = index; return o; }
+    static Operand shared(int buffer, std::int64_t offset) { Operand o; o.kind = Kind::shared; o.index = buffer; o.offset = offset; return o; }
+};
+
+struct Instruction;
+
+/// One instruction of a program, and the line of the script that asked for it.
+struct Step {
+    const Instruction* op = nullptr;
+    Form form;
+    std::vector<Operand> operands;  ///< in the order of Instruction::operands
+    Reg guard;                      ///< @p or, negated, @!p; absent: always
+    bool guard_negated = false;
+    Where where;
+
+    const Operand& operand(std::string_view name) const;
+};
+
+enum class Access : std::uint8_t { in, out, inout };
+
+/// What may stand at a place of an instruction.
+struct OperandRule {
+    enum Kinds : unsigned { reg = 1, list = 2, imm = 4, address = 8, param = 16, shared = 32 };
+    std::string_view name;
+    Access access = Access::in;
+    unsigned kinds = reg;
+    Type (*type)(const Form&) = nullptr;    ///< of each register
+    int (*count)(const Form&) = nullptr;    ///< of registers in a list; null: one
+    bool by_name = false;                   ///< given in the option table, not by position
+    std::optional<std::int64_t> fallback;   ///< an immediate taken when it is not given
+    std::optional<Range> imm_range;         ///< what an immediate may be
+};
+
+// --- effects: what the checker reads -------------------------------------------------------------------
+
+enum class Participants : std::uint8_t { thread, warp, warpgroup, cta, cluster };
+
+/// A generic-proxy access of each executing thread to `bytes` consecutive bytes.
+struct MemoryAccess {
+    Space space;
+    bool write;
+    const Operand* address;
+    int bytes;
+};
+
+/// An asynchronous matrix multiply: accumulators, A's fragment registers (or none), shared-memory operands.
+struct AsyncMma {
+    const std::vector<Reg>* accumulators;
+    const std::vector<Reg>* a_fragment;     ///< null when A comes from shared memory
+    const Operand* a_descriptor;            ///< null when A comes from registers
+    const Operand* b_descriptor;
+    bool reads_accumulators;                ///< false when scale-d is the constant 0
+    int rows_a, rows_b, k_bytes;            ///< shape of the operand matrices: M, N, bytes of K (dense)
+    int element_bits_a, element_bits_b;
+    bool a_mn_major, b_mn_major;
+    int same_shape_key;                     ///< equal for instructions of the same shape
+};
+
+/// Receives what a step does besides reading and writing its operand registers.
+class Effects {
+  public:
+    virtual ~Effects() = default;
+    virtual void memory(const MemoryAccess& access) = 0;
+    virtual void order_registers() = 0;                     ///< wgmma.fence
+    virtual void issue_mma(const AsyncMma& mma) = 0;
+    virtual void commit_mma() = 0;                          ///< wgmma.commit_group
+    virtual void wait_mma(int pending) = 0;                 ///< wgmma.wait_group N
+    virtual void proxy_fence(std::optional<Space> space) = 0;  ///< fence.proxy.async; no space: all
+    virtual void barrier(const Operand& id, const Operand& threads) = 0;  ///< bar.sync
+};
+
+// --- what a value is known to be: uniformity and provenance --------------------------------------------
+
+/// Over which threads a value is the same. The wider, the greater.
+enum class Uniform : std::uint8_t { thread, warp, warpgroup, cta, grid };
+std::string_view to_string(Uniform uniform);
+
+/// Abstract value of a register, as far as the checker follows it.
+struct Value {
+    Uniform uniform = Uniform::thread;
+    std::optional<std::int64_t> constant;
+    int thread_shift = -1;          ///< s >= 0: the value is a non-decreasing function of tid.x >> s
+    int buffer = -1;                ///< an address inside (or descriptor of) this shared buffer...
+    bool is_descriptor = false;     ///< ...a matrix descriptor, when set
+    std::optional<std::int64_t> offset;  ///< bytes from the buffer's start, when known
+};
+
+/// Gives the abstract value of an operand of the step at hand.
+using ValueOf = std::function<Value(const Operand&)>;
+
+// --- meaning: what the simulator runs ------------------------------------------------------------------
+
+inline constexpr int lanes = 32;
+using Mask = std::uint32_t;
+
+/// What a step can do to the machine. The simulator implements it; a record's `run` calls it. All of it speaks
+/// of the executing warp; in a step that a whole warpgroup executes at once, of the warp chosen by select().
+class Machine {
+  public:
+    virtual ~Machine() = default;
+
+    virtual Mask active() const = 0;                        ///< lanes that execute the step (guard applied)
+    /// The 32 lanes of a register: elements of 4 bytes for types up to 32 bits and predicates, else of 8.
+    virtual const void* read(Reg reg) = 0;
+    virtual void* write(Reg reg) = 0;                       ///< only the active lanes may be changed
+    virtual std::uint32_t special(int sreg, int lane) = 0;
+    virtual std::uint64_t param(int index) = 0;
+    virtual std::uint32_t shared_address(int buffer) = 0;   ///< in the shared window, bytes
+
+    /// Generic-proxy access: lane l moves `bytes` bytes at address[l] from or to data + l * stride.
+    virtual void load(Space space, const std::array<std::uint64_t, lanes>& address, int bytes, void* data, int stride) = 0;
+    virtual void store(Space space, const std::array<std::uint64_t, lanes>& address, int bytes, const void* data, int stride) = 0;
+
+    virtual void barrier(std::uint32_t id, std::uint32_t threads) = 0;
+    virtual void proxy_fence(std::optional<Space> space) = 0;
+    virtual void order_registers() = 0;
+
+    virtual void select(int warp_of_group) = 0;             ///< 0..3, in a step of a whole warpgroup
+    /// Opens an asynchronous operation of the warpgroup: the accesses below belong to it until it is waited for.
+    virtual void begin_mma(const AsyncMma& mma) = 0;
+    virtual const std::byte* async_read_shared(std::uint32_t address, int bytes) = 0;
+    virtual const void* async_read(Reg reg) = 0;
+    virtual void* async_write(Reg reg) = 0;
+    virtual void end_mma() = 0;
+    virtual void commit_mma() = 0;
+    virtual void wait_mma(int pending) = 0;
+};
+
+// --- the record ----------------------------------------------------------------------------------------
+
+struct Instruction {
+    std::string_view name;      ///< "wgmma.fence": how messages and `wgrun isa` call it
+    std::string_view summary;   ///< one line
+    std::string_view section;   ///< of the PTX ISA
+    std::vector<Row> rows;      ///< legal forms
+    std::vector<OperandRule> operands;
+    /// Text with holes: {.f} a dot and the field's spelling (nothing if absent or a flag at 0), {f} the spelling
+    /// alone, {%o} the operand o. CUDA's form likewise; empty: the PTX text in inline assembly.
+    std::string_view ptx;
+    std::string_view cuda = {};
+    Participants taken_by = Participants::thread;   ///< who must execute it together (.aligned)
+    bool collective = false;                        ///< the simulator runs it once for the whole warpgroup
+    bool writes_memory = false;                     ///< volatile in inline assembly, with a memory clobber
+    /// Fills fields that follow from the operands (a_in); null: only `type` from the first register.
+    void (*infer)(std::span<const Operand>, Form&) = nullptr;
+    void (*effects)(const Step&, Effects&) = nullptr;
+    /// Abstract value of the destination; null: uniform as its inputs, otherwise unknown.
+    Value (*value)(const Step&, const ValueOf&) = nullptr;
+    void (*run)(const Step&, Machine&) = nullptr;
+};
+
+/// Every instruction, by family.
+std::span<const Instruction* const> all();
+
+/// The instruction called `name` ("wgmma.fence"), or null.
+const Instruction* find(std::string_view name);
+
+/// A method name of the builder, such as "wgmma_fence" or "ld_global_v4_f32": the record and the qualifiers that
+/// the name spells. Null record when no instruction is called so.
+struct Spelling {
+    const Instruction* op = nullptr;
+    Form form;
+};
+Spelling parse_method(std::string_view method);
+
+/// Completes `asked` to a legal form of `op`. Throws ArgumentError [WG-FORM-01] that names the legal choices.
+Form resolve(const Instruction& op, const Form& asked);
+
+/// The row that `form` (complete) belongs to.
+const Row& row_of(const Instruction& op, const Form& form);
+
+/// Fills the holes of a text template of `op`.
+std::string expand(std::string_view text, const Form& form,
+                   const std::function<std::string(std::string_view operand)>& print);
+
+}  // namespace wgrun::isa

@@ -1,0 +1,151 @@
+// A kernel as data: registers, parameters, shared buffers, and a tree of blocks of steps.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "wgrun/dtype.hpp"
+#include "wgrun/isa.hpp"
+#include "wgrun/tile.hpp"
+
+namespace wgrun {
+
+using isa::Operand;
+using isa::Reg;
+using isa::Step;
+
+struct RegisterInfo {
+    isa::Type type;     ///< as declared: pred, b16, b32, f32, u64, ...
+    Where where;        ///< where it was made
+};
+
+/// A kernel parameter. A pointer has the element type that its tensor must have.
+struct Param {
+    std::string name;
+    isa::Type type;                 ///< u64 for pointers
+    std::optional<Dtype> pointee;   ///< of a pointer
+    Where where;
+};
+
+/// A piece of the CTA's dynamic shared memory.
+struct SharedBuffer {
+    std::string name;
+    std::int64_t offset = 0;        ///< bytes from the start of the dynamic shared memory
+    std::int64_t bytes = 0;
+    std::int64_t align = 16;        ///< bytes
+    std::optional<Tile> tile;       ///< the layout it was declared with
+    Where where;
+};
+
+struct Loop;
+struct Branch;
+using Node = std::variant<Step, std::unique_ptr<Loop>, std::unique_ptr<Branch>>;
+using Block = std::vector<Node>;
+
+/// while (head; condition) body. The head runs before every test.
+struct Loop {
+    Block head;
+    Reg condition;
+    Block body;
+    Where where;
+};
+
+/// if (condition) then_body else else_body.
+struct Branch {
+    Reg condition;
+    bool negated = false;
+    Block then_body;
+    Block else_body;
+    Where where;
+};
+
+struct Dim3 {
+    std::uint32_t x = 1, y = 1, z = 1;
+    bool operator==(const Dim3&) const = default;
+    std::uint64_t volume() const { return std::uint64_t{x} * y * z; }
+};
+
+/// The most dynamic shared memory that a CTA can have on sm_90 (227 KiB), in bytes.
+inline constexpr std::int64_t max_shared_bytes = 232448;
+
+/// A kernel as data. Made by a Builder; never changed afterwards.
+class Program {
+  public:
+    const std::string& name() const { return name_; }
+    int threads() const { return threads_; }            ///< of a CTA, along x
+    Dim3 cluster() const { return cluster_; }
+    const std::vector<RegisterInfo>& registers() const { return registers_; }
+    const std::vector<Param>& params() const { return params_; }
+    const std::vector<SharedBuffer>& shared() const { return shared_; }
+    std::int64_t shared_bytes() const;                   ///< dynamic shared memory in all
+    std::int64_t shared_align() const;                   ///< that its start needs
+    const Block& body() const { return body_; }
+    Where where() const { return where_; }
+    /// The least PTX ISA version that has every form used.
+    isa::PtxVersion min_ptx() const;
+
+  private:
+    friend class Builder;
+    std::string name_;
+    int threads_ = 128;
+    Dim3 cluster_;
+    std::vector<RegisterInfo> registers_;
+    std::vector<Param> params_;
+    std::vector<SharedBuffer> shared_;
+    Block body_;
+    Where where_;
+};
+
+/// Calls `visit` for every step of the block, inner blocks included, in the order of the text.
+void for_each_step(const Block& block, const std::function<void(const Step&)>& visit);
+
+/// Writes a program, step by step. All errors are ArgumentErrors; the caller adds the place.
+class Builder {
+  public:
+    /// threads: of a CTA, 1..1024. Throws ArgumentError when the CTA or the cluster cannot be launched.
+    Builder(std::string name, int threads, Dim3 cluster, Where where);
+
+    /// Where the next steps come from.
+    void at(Where where) { where_ = where; }
+    Where where() const { return where_; }
+
+    Reg reg(isa::Type type);                                    ///< declared as isa::register_type(type)
+    std::vector<Reg> regs(isa::Type type, int count);           ///< neighbours
+    isa::Type type_of(Reg reg) const;
+    int param(std::string name, isa::Type type, std::optional<Dtype> pointee);
+    /// Reserves shared memory behind the buffers made so far. Throws when it exceeds max_shared_bytes.
+    int shared(std::string name, std::int64_t bytes, std::int64_t align, std::optional<Tile> tile);
+    const SharedBuffer& shared_buffer(int index) const { return program_.shared_[static_cast<std::size_t>(index)]; }
+    const Param& param_info(int index) const { return program_.params_[static_cast<std::size_t>(index)]; }
+
+    /// One instruction. `operands` are in the order of op.operands; a destination left as Kind::none gets fresh
+    /// registers. Returns the finished step. Throws ArgumentError (WG-FORM-01, -02) on an illegal form or operand.
+    const Step& add(const isa::Instruction& op, isa::Form asked, std::vector<Operand> operands, Reg guard = {},
+                    bool guard_negated = false);
+
+    void begin_loop();                  ///< the head follows
+    void loop_condition(Reg condition); ///< ends the head; the body follows
+    void end_loop();
+    void begin_if(Reg condition, bool negated = false);
+    void begin_else();
+    void end_if();
+
+    /// The finished program. The builder is empty afterwards. Throws when a block is still open.
+    Program finish();
+
+  private:
+    struct Open;
+    Block& block();
+    Program program_;
+    Where where_;
+    std::vector<Open> open_;
+
+  public:
+    ~Builder();
+    Builder(Builder&&) noexcept;
+    Builder& operator=(Builder&&) noexcept;
+};
+
+}  // namespace wgrun
