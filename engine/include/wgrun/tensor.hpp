@@ -1,0 +1,156 @@
+// Host tensors: typed arrays in row-major order, random data, .npy files, and comparison.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "wgrun/dtype.hpp"
+
+namespace wgrun {
+
+/// Extents of a tensor, in elements, the slowest one first. Empty for a single element (rank 0).
+using TensorShape = std::vector<std::int64_t>;
+
+/// A contiguous row-major array in host memory, aligned to 64 bytes. Moves; copies only by copy().
+///
+/// Elements are little-endian. b1 is packed eight to a byte, the first element in the lowest bit, without
+/// padding between rows. tf32 takes 32 bits.
+class Tensor {
+  public:
+    static constexpr int max_rank = 8;
+    static constexpr std::size_t alignment = 64;
+    /// Larger tensors are refused as a slip of the pen: 1 TiB.
+    static constexpr std::int64_t max_bytes = std::int64_t{1} << 40;
+
+    /// All zeros. Large tensors take memory only as they are written.
+    /// Throws ArgumentError for a rank above 8, a negative extent, or more than max_bytes;
+    /// EnvironmentError ENOMEM if the memory cannot be had. All that make tensors throw the same.
+    static Tensor zeros(Dtype dtype, TensorShape shape);
+
+    /// `values` in row-major order, as many as the shape has elements. Floats round to nearest even.
+    /// Throws ArgumentError if the count differs, or a value is not of an integer dtype's range.
+    static Tensor from_values(Dtype dtype, TensorShape shape, std::span<const double> values);
+
+    /// Standard normal random numbers, the same for a seed on every machine and for any number of threads.
+    /// Element i depends on (seed, i) only. Throws ArgumentError if dtype is not a floating-point type.
+    static Tensor randn(TensorShape shape, Dtype dtype, std::uint64_t seed);
+
+    /// Uniform random integers lo..hi, both included, the same for a seed on every machine.
+    /// Floating-point dtypes are welcome as long as they hold every integer in between exactly.
+    /// Throws ArgumentError if lo > hi or dtype cannot hold the range.
+    static Tensor randint(TensorShape shape, Dtype dtype, std::int64_t lo, std::int64_t hi,
+                          std::uint64_t seed);
+
+    /// Reads a .npy file (format 1.0, 2.0, 3.0; little-endian; C or Fortran order, the result is row-major).
+    ///
+    /// The file says the dtype, except where numpy has none: a 2-byte void (`V2`) is bf16 unless `dtype` says
+    /// otherwise; a 1-byte void (`V1`) needs `dtype` (e4m3 or e5m2). `dtype` may also give another meaning to
+    /// elements of the same size (`<u2` as bf16, `<f4` as tf32, `|u1` as e4m3). Bools load as u8.
+    /// Throws EnvironmentError ENOENT (no such file) or EIO; ArgumentError if it is not such a file.
+    static Tensor load(const std::filesystem::path& path, std::optional<Dtype> dtype = std::nullopt);
+
+    /// Writes a .npy file (format 1.0, C order) through a temporary file in the same folder that is renamed
+    /// at the end: at `path` there is the old file or the whole new one, never a part.
+    ///
+    /// tf32 is written as `<f4`; bf16, e4m3 and e5m2 as ml_dtypes writes them (see tensor/npy_header.cpp).
+    /// Throws ArgumentError for b1, EnvironmentError (ENOENT for a missing folder, else EIO) if writing
+    /// fails.
+    void save(const std::filesystem::path& path) const;
+
+    Tensor(Tensor&& other) noexcept;
+    Tensor& operator=(Tensor&& other) noexcept;
+    Tensor(const Tensor&) = delete;
+    Tensor& operator=(const Tensor&) = delete;
+    ~Tensor() = default;
+
+    /// A tensor of its own with the same contents.
+    Tensor copy() const;
+
+    /// The same values in another dtype: one rounding, to nearest even.
+    /// Throws ArgumentError if a value is not of an integer dtype's range.
+    Tensor convert(Dtype dtype) const;
+
+    Dtype dtype() const { return dtype_; }
+    const TensorShape& shape() const { return shape_; }
+    int rank() const { return static_cast<int>(shape_.size()); }
+    /// Number of elements: 1 for rank 0, 0 if an extent is zero or the tensor was moved from.
+    std::int64_t items() const { return items_; }
+    std::size_t size_bytes() const { return bytes_; }
+    std::byte* data() { return data_.get(); }
+    const std::byte* data() const { return data_.get(); }
+    std::span<std::byte> bytes() { return {data_.get(), bytes_}; }
+    std::span<const std::byte> bytes() const { return {data_.get(), bytes_}; }
+
+    /// The element at `index` (zero-based, one coordinate a dimension). Exact, but s64 and u64 round to
+    /// double. Throws ArgumentError if the index does not fit the shape.
+    double get(std::span<const std::int64_t> index) const;
+
+    /// Rounds to nearest even. Throws ArgumentError if the index does not fit the shape, or `value` is not of
+    /// an integer dtype's range.
+    void set(std::span<const std::int64_t> index, double value);
+
+    /// The same by position in row-major order, 0 .. items() - 1.
+    double get(std::int64_t position) const;
+    void set(std::int64_t position, double value);
+
+    /// The row-major position of `index`, and back.
+    std::int64_t position(std::span<const std::int64_t> index) const;
+    std::vector<std::int64_t> index(std::int64_t position) const;
+
+  private:
+    struct Free {
+        void* block = nullptr;
+        void operator()(std::byte*) const { std::free(block); }
+    };
+
+    Tensor(Dtype dtype, TensorShape shape);
+
+    Dtype dtype_;
+    TensorShape shape_;
+    std::int64_t items_ = 0;
+    std::size_t bytes_ = 0;
+    std::unique_ptr<std::byte[], Free> data_;
+};
+
+/// "bf16 {128, 64}"
+std::string to_string(const Tensor& tensor);
+
+/// An element passes if |got - want| <= absolute + relative * |want|.
+struct Tolerance {
+    double absolute = 0;
+    double relative = 0;
+};
+
+/// What rounding once in `dtype` excuses (the values that torch.testing.assert_close made customary);
+/// zero for integers.
+Tolerance default_tolerance(Dtype dtype);
+
+/// NaN against NaN and infinity against the same infinity are equal. NaN against anything else, and an
+/// infinity against anything else, are mismatches with an infinite error.
+struct Comparison {
+    bool ok = true;
+    /// Elements beyond the tolerance.
+    std::int64_t mismatches = 0;
+    /// The largest |got - want|, among the mismatches if there are any; 0 if all are equal.
+    double worst = 0;
+    /// The largest |got - want| / |want| over all elements whose `want` is not zero.
+    double worst_relative = 0;
+    /// Where `worst` is (the first place, if several), and what stands there. Empty if the tensors have no
+    /// elements or are of rank 0.
+    std::vector<std::int64_t> index;
+    double got = 0;
+    double want = 0;
+};
+
+/// Compares element by element; s64 and u64 exactly.
+/// Throws ArgumentError if the dtypes or the shapes differ, or a tolerance is negative or NaN.
+Comparison compare(const Tensor& got, const Tensor& want, std::optional<Tolerance> tolerance = std::nullopt);
+
+}  // namespace wgrun
