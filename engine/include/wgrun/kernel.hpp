@@ -1,0 +1,106 @@
+// A kernel: a program, and what can be done with it. Check it, print it, run it, time it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "wgrun/program.hpp"
+#include "wgrun/tensor.hpp"
+
+namespace wgrun {
+
+/// Where a kernel runs. `automatic` is the GPU where an sm_90 device is there, else the simulator.
+enum class Backend : std::uint8_t { automatic, gpu, gpu_cuda, sim };
+
+std::string_view to_string(Backend backend);
+/// "auto", "gpu", "gpu-cuda" or "sim"; throws ArgumentError otherwise.
+Backend backend_named(std::string_view name);
+/// What `automatic` stands for on this machine, and why.
+struct BackendChoice {
+    Backend backend;
+    std::string why;    ///< "NVIDIA H200, driver 580.159" or "no libcuda.so.1: ..."
+};
+BackendChoice choose_backend(Backend asked);
+
+/// One argument: a tensor for a pointer parameter (read and written in place), a number for a scalar one.
+using Argument = std::variant<Tensor*, std::int64_t, double>;
+
+struct RunOptions {
+    Dim3 grid;
+    std::vector<Argument> args;
+    Backend backend = Backend::automatic;
+    std::uint64_t seed = 0;                         ///< of the simulator's scheduler
+    std::chrono::milliseconds timeout{10000};       ///< of the GPU
+    const std::atomic<bool>* stop = nullptr;        ///< set from outside to interrupt
+};
+
+struct TimeOptions : RunOptions {
+    int rounds = 20;
+    double flops = 0;       ///< floating-point operations of one launch, for tflops
+};
+
+struct Timing {
+    double median_us = 0, min_us = 0, max_us = 0;
+    double tflops = 0;      ///< 0 when flops was not given
+    int rounds = 0;
+    Backend backend = Backend::gpu;
+};
+
+/// What the assembler says of a kernel.
+struct AssemblyReport {
+    int registers = 0, spill_stores = 0, spill_loads = 0;   ///< per thread; bytes of spills
+    std::int64_t static_shared = 0, dynamic_shared = 0;     ///< bytes
+    std::vector<std::string> notes;                         ///< C75xx lines
+    std::string assembler;                                  ///< "ptxas 13.0.88", "driver JIT"
+};
+
+class Kernel {
+  public:
+    explicit Kernel(Program program);
+    Kernel(Kernel&&) noexcept;
+    Kernel& operator=(Kernel&&) noexcept;
+    ~Kernel();
+
+    const Program& program() const { return program_; }
+
+    /// Every finding of the static checker, in the order of the script.
+    const std::vector<Diagnostic>& check();
+
+    /// PTX and CUDA C++ text. Throws CheckError when the checker found an error.
+    const std::string& ptx();
+    const std::string& cuda();
+
+    AssemblyReport report();
+
+    /// Runs the kernel and waits for it. Arguments are checked against the parameters first. Throws CheckError on
+    /// findings (static ones on every back end, dynamic ones on the simulator), EnvironmentError on the GPU's.
+    /// Returns the back end that ran it.
+    Backend run(const RunOptions& options);
+
+    Timing time(const TimeOptions& options);
+
+  private:
+    struct Compiled;
+    Program program_;
+    std::optional<std::vector<Diagnostic>> findings_;
+    std::string ptx_, cuda_;
+    std::map<Backend, std::unique_ptr<Compiled>> compiled_;
+};
+
+/// The checker or the simulator found errors. finding() is the first; findings() are all.
+class CheckError : public Error {
+  public:
+    explicit CheckError(std::vector<Diagnostic> findings);
+    const std::vector<Diagnostic>& findings() const { return findings_; }
+
+  private:
+    std::vector<Diagnostic> findings_;
+};
+
+}  // namespace wgrun

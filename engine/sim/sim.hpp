@@ -1,0 +1,39 @@
+// The CPU machine: runs a program as an sm_90 would, and reports every ordering fault of the run.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun::sim {
+
+/// A piece of host memory that the kernel sees as global memory.
+struct GlobalBuffer {
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    std::uint64_t address = 0;  ///< where the kernel sees it
+};
+
+struct Launch {
+    Dim3 grid;
+    std::span<const std::uint64_t> params;      ///< raw 64-bit values, one a parameter
+    std::span<const GlobalBuffer> buffers;
+    std::uint64_t seed = 0;                     ///< of the scheduler: the same seed gives the same run
+    bool detect_races = true;
+    const std::atomic<bool>* stop = nullptr;    ///< polled; the run ends with Error EINTR
+};
+
+struct Outcome {
+    std::vector<Diagnostic> findings;           ///< each (rule, place) once
+    std::uint64_t steps = 0;                    ///< warp instructions executed
+    std::uint64_t mmas = 0;                     ///< wgmma instructions executed
+};
+
+/// Runs every CTA of the grid. CTAs are independent and may run on several host threads.
+Outcome run(const Program& program, const Launch& launch);
+
+}  // namespace wgrun::sim
