@@ -1,0 +1,236 @@
+// Layouts and their algebra: CuTe's notation, CuTe's results.
+//
+// A layout maps coordinates to integer offsets: ((8,2),64):((64,512),1) is a nested shape and a stride of the
+// same nesting; the offset is the inner product of coordinate and stride. One-dimensional indices run
+// colexicographically: the first mode is the fastest. A swizzle may follow: Swizzle<3,4,3> o (8,128):(128,1).
+//
+// Every function here throws ArgumentError where CuTe refuses, where the result would not be what the
+// definition says (CuTe accepts some of those), and where 64-bit integers would overflow.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace wgrun {
+
+/// A nested tuple of integers: a leaf 8, or modes (8,(2,64)). (8) is a tuple of one mode and not the leaf 8.
+class IntTuple {
+  public:
+    IntTuple(std::int64_t value = 0) : value_(value) {}
+    IntTuple(int value) : value_(value) {}
+    IntTuple(std::initializer_list<IntTuple> modes) : modes_(modes), is_leaf_(false) {}
+    IntTuple(std::vector<IntTuple> modes) : modes_(std::move(modes)), is_leaf_(false) {}
+
+    bool is_leaf() const { return is_leaf_; }
+    /// The integer of a leaf; throws ArgumentError on a tuple.
+    std::int64_t value() const;
+    /// Number of modes; a leaf has one (itself).
+    int rank() const { return is_leaf_ ? 1 : static_cast<int>(modes_.size()); }
+    /// Levels of nesting: 0 for a leaf.
+    int depth() const;
+    /// Mode `i`; mode 0 of a leaf is the leaf. Throws ArgumentError outside [0, rank).
+    const IntTuple& operator[](int i) const;
+    /// The modes of a tuple (empty for a leaf).
+    const std::vector<IntTuple>& modes() const { return modes_; }
+    /// Number of leaves.
+    int leaf_count() const;
+    /// The leaves from left to right.
+    std::vector<std::int64_t> leaves() const;
+    /// Product of the leaves; throws ArgumentError on overflow.
+    std::int64_t product() const;
+    /// Same nesting, whatever the numbers.
+    bool congruent(const IntTuple& other) const;
+
+    /// "(8,(2,64))"
+    std::string to_string() const;
+    /// Reads what to_string writes (blanks are allowed); errors carry the text and a caret.
+    static IntTuple parse(std::string_view text);
+
+    bool operator==(const IntTuple&) const = default;
+
+  private:
+    std::int64_t value_ = 0;
+    std::vector<IntTuple> modes_;
+    bool is_leaf_ = true;
+};
+
+/// Swizzle<B,M,S>: XORs the B bits that start at bit M+S into the B bits that start at bit M (for S < 0: from
+/// bit M into bit M-S). It is its own inverse.
+class Swizzle {
+  public:
+    /// Throws ArgumentError unless bits >= 0, base >= 0, |shift| >= bits and all bits lie below 2^62.
+    Swizzle(int bits, int base, int shift);
+
+    int bits() const { return bits_; }
+    int base() const { return base_; }
+    int shift() const { return shift_; }
+    std::int64_t operator()(std::int64_t offset) const {
+        return offset ^ (shift_ >= 0 ? (offset & source_) >> shift_ : (offset & source_) << -shift_);
+    }
+    /// Swizzle<0,M,S>: moves nothing.
+    bool is_identity() const { return bits_ == 0; }
+    /// The same permutation when offsets count units `factor` times as large (a power of two): bytes to
+    /// elements. Bits below the new unit are dropped, as CuTe's upcast does.
+    Swizzle upcast(int factor) const;
+    /// The same permutation when offsets count units `factor` times as small: elements to bytes.
+    Swizzle downcast(int factor) const;
+
+    /// "Swizzle<3,4,3>"
+    std::string to_string() const;
+    bool operator==(const Swizzle&) const = default;
+
+  private:
+    int bits_;
+    int base_;
+    int shift_;
+    std::int64_t source_ = 0;
+};
+
+/// A layout: shape, stride and, when composed with a swizzle, Swizzle o offset o shape:stride.
+class Layout {
+  public:
+    /// One leaf mode.
+    struct Mode {
+        std::int64_t shape;
+        std::int64_t stride;
+        bool operator==(const Mode&) const = default;
+    };
+
+    /// 1:0
+    Layout();
+    /// Compact, first mode fastest (LayoutLeft).
+    explicit Layout(IntTuple shape);
+    /// Throws ArgumentError unless shape and stride are congruent and every extent is at least 1.
+    Layout(IntTuple shape, IntTuple stride);
+    /// `swizzle` applied to the offsets of `layout` plus `offset`.
+    Layout(Swizzle swizzle, const Layout& layout, std::int64_t offset = 0);
+
+    /// Reads what to_string writes, and shape alone ("(8,64)": compact). Errors carry the text and a caret.
+    static Layout parse(std::string_view text);
+
+    const IntTuple& shape() const { return shape_; }
+    const IntTuple& stride() const { return stride_; }
+    const std::optional<Swizzle>& swizzle() const { return swizzle_; }
+    /// What is added before the swizzle; 0 where there is none.
+    std::int64_t offset() const { return offset_; }
+    /// The layout without its swizzle and offset.
+    Layout unswizzled() const;
+
+    int rank() const { return shape_.rank(); }
+    int depth() const { return shape_.depth(); }
+    /// Number of coordinates.
+    std::int64_t size() const { return size_; }
+    /// One more than the largest offset (for negative strides: than the largest magnitude), before a swizzle.
+    std::int64_t cosize() const;
+    /// Mode `i` as a layout of its own (the swizzle stays behind). Throws ArgumentError outside [0, rank).
+    Layout mode(int i) const;
+    /// The leaf modes from left to right.
+    std::span<const Mode> leaves() const { return leaves_; }
+
+    /// Offset at a one-dimensional index. Past size() the last mode goes on, as in CuTe; negative:
+    /// ArgumentError.
+    std::int64_t operator()(std::int64_t index) const;
+    /// Offset at a coordinate: an index, a natural coordinate or any mixture that fits the shape's nesting.
+    std::int64_t operator()(const IntTuple& coordinate) const;
+    std::int64_t operator()(std::int64_t row, std::int64_t column) const {
+        return (*this)(IntTuple{row, column});
+    }
+    /// The natural coordinate of a one-dimensional index.
+    IntTuple coordinate(std::int64_t index) const;
+    /// The offsets at 0 .. size()-1. Throws ArgumentError above 2^24 of them.
+    std::vector<std::int64_t> offsets() const;
+
+    /// "((8,2),64):((64,512),1)", "Swizzle<3,4,3> o 8 o (8,64):(64,1)" with an offset of 8.
+    std::string to_string() const;
+    /// Equal in shape, stride, swizzle and offset. same_function compares what they do.
+    bool operator==(const Layout&) const = default;
+
+  private:
+    IntTuple shape_;
+    IntTuple stride_;
+    std::vector<Mode> leaves_;
+    std::int64_t size_ = 1;
+    std::optional<Swizzle> swizzle_;
+    std::int64_t offset_ = 0;
+};
+
+/// Equal sizes and equal offsets at every index, however the shapes are nested.
+bool same_function(const Layout& a, const Layout& b);
+
+/// A tiler by mode, <4:2, 8:1, _>: one layout a mode; nothing (_) leaves its mode as it is.
+using Tiler = std::vector<std::optional<Layout>>;
+
+/// The flattest layout of the same function (on the domain of `a`).
+Layout coalesce(const Layout& a);
+/// coalesce on every mode that `profile` ends in: profile (1,1) keeps rank 2.
+Layout coalesce(const Layout& a, const IntTuple& profile);
+/// All leaf modes at the top level.
+Layout flatten(const Layout& a);
+/// Modes of stride 0 and of extent 1 removed, then coalesced.
+Layout filter(const Layout& a);
+
+/// R with R(i) = A(B(i)), congruent to B mode by mode. Refused where no layout does that, with the mode and
+/// reason.
+Layout composition(const Layout& a, const Layout& b);
+/// Mode by mode; modes of `a` beyond the tiler are dropped, as in CuTe.
+Layout composition(const Layout& a, const Tiler& b);
+Layout composition(const Swizzle& swizzle, const Layout& a);
+
+/// The ordered layout that, with `a`, fills offsets [0, target): what `a` leaves out. Without a target:
+/// cosize. Refused where `a` overlaps itself (not injective after filter).
+Layout complement(const Layout& a, std::optional<std::int64_t> target = std::nullopt);
+/// R with A(R(i)) = i for the longest run of i from 0.
+Layout right_inverse(const Layout& a);
+/// L with L(A(i)) = i. Refused where `a` is not injective.
+Layout left_inverse(const Layout& a);
+
+/// (tile, rest) for a layout; for a tiler ((tile_0, rest_0), (tile_1, rest_1), ...).
+Layout logical_divide(const Layout& a, const Layout& b);
+Layout logical_divide(const Layout& a, const Tiler& b);
+/// ((tile_0, tile_1, ...), (rest_0, rest_1, ...))
+Layout zipped_divide(const Layout& a, const Layout& b);
+Layout zipped_divide(const Layout& a, const Tiler& b);
+/// ((tile_0, tile_1, ...), rest_0, rest_1, ...)
+Layout tiled_divide(const Layout& a, const Layout& b);
+Layout tiled_divide(const Layout& a, const Tiler& b);
+/// (tile_0, tile_1, ..., rest_0, rest_1, ...)
+Layout flat_divide(const Layout& a, const Layout& b);
+Layout flat_divide(const Layout& a, const Tiler& b);
+
+/// (a, copies of a arranged as b)
+Layout logical_product(const Layout& a, const Layout& b);
+Layout logical_product(const Layout& a, const Tiler& b);
+Layout zipped_product(const Layout& a, const Tiler& b);
+Layout tiled_product(const Layout& a, const Tiler& b);
+Layout flat_product(const Layout& a, const Tiler& b);
+/// Same ranks: blocks of `a` arranged as `b`: ((a_0, b_0), (a_1, b_1), ...).
+Layout blocked_product(const Layout& a, const Layout& b);
+/// Same ranks, interleaved: ((b_0, a_0), (b_1, a_1), ...).
+Layout raked_product(const Layout& a, const Layout& b);
+/// `a` repeated until it fills `shape`, modes in the order 0, 1, ... or as `order` ranks them.
+Layout tile_to_shape(const Layout& a, const IntTuple& shape, std::optional<IntTuple> order = std::nullopt);
+
+/// A coordinate of a slice: nothing (_) keeps the mode, a number fixes it, a tuple goes into the mode.
+struct SliceCoordinate {
+    std::variant<std::monostate, std::int64_t, std::vector<SliceCoordinate>> what;
+};
+struct Slice {
+    Layout layout;        ///< the kept modes
+    std::int64_t offset;  ///< offset of the fixed ones
+};
+/// The modes of `a` that `coordinate` leaves open and the offset of those it fixes.
+Slice slice(const Layout& a, const SliceCoordinate& coordinate);
+
+/// Extents divided, strides as offsets in units `factor` times as large (elements of more bits).
+Layout upcast(const Layout& a, std::int64_t factor);
+/// Extents multiplied, strides as offsets in units `factor` times as small.
+Layout downcast(const Layout& a, std::int64_t factor);
+
+}  // namespace wgrun
