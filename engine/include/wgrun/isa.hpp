@@ -38,13 +38,14 @@ Type register_type(Type type);
 /// a matching kind unless one of them is a bit type (PTX ISA 9.4, operand size and type agreement).
 bool agrees(Type reg, Type wanted);
 
-enum class Space : std::uint8_t { global, shared };
+/// State spaces as they are spelled; shared_cta is "shared::cta", which `shared` alone also means in ld and st.
+enum class Space : std::uint8_t { global, shared, shared_cta, shared_cluster };
 enum class Proxy : std::uint8_t { generic, async };
 
 /// A qualifier of an instruction: one key of the option table of a builder call.
 enum class Field : std::uint8_t {
-    type, from, a, b, n, k, space, vec, round, cmp, ftz, sat, half, a_in, trans_a, trans_b, scale_a, scale_b,
-    shape, sreg, wait, fence, approx, count_
+    type, from, d, a, b, m, n, k, space, vec, round, cmp, approx, ftz, sat, half, a_in, trans_a, trans_b, scale_a,
+    scale_b, sreg, count_
 };
 inline constexpr int field_count = static_cast<int>(Field::count_);
 
@@ -248,7 +249,8 @@ class Machine {
     virtual void select(int warp_of_group) = 0;             ///< 0..3, in a step of a whole warpgroup
     /// Opens an asynchronous operation of the warpgroup: the accesses below belong to it until it is waited for.
     virtual void begin_mma(const AsyncMma& mma) = 0;
-    virtual const std::byte* async_read_shared(std::uint32_t address, int bytes) = 0;
+    /// Reads for the warps of the group whose bits are set in `warps` (bit w: warp w; 15 for operand B).
+    virtual const std::byte* async_read_shared(std::uint32_t address, int bytes, unsigned warps) = 0;
     virtual const void* async_read(Reg reg) = 0;
     virtual void* async_write(Reg reg) = 0;
     virtual void end_mma() = 0;
