@@ -1,0 +1,338 @@
+// The GPU: what is there, compiling text to machine code, memory, launches, waiting and timing.
+//
+// CUDA's driver, NVRTC and cuBLAS are opened at run time and `ptxas` is a process, so a program that links
+// this starts on a machine with none of them. WGRUN_CUDA=off makes it behave as on such a machine.
+//
+// Work is asynchronous and runs in order on the default stream. Whatever waits does so with a time limit; a
+// kernel that faults or hangs takes the device's context down, which is then made anew: buffers and modules
+// made before it say that they are lost, and the next ones work.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+
+namespace wgrun::gpu {
+
+// ---- What is here
+// ------------------------------------------------------------------------------------------
+
+/// Facts of one CUDA device. Sizes in bytes; driver_version as CUDA counts it (13000 is CUDA 13.0).
+struct DeviceInfo {
+    std::string name;
+    int ordinal = 0;
+    int major = 0;  ///< compute capability: 9.0 is Hopper
+    int minor = 0;
+    int sm_count = 0;
+    std::size_t memory_bytes = 0;
+    std::size_t l2_bytes = 0;
+    std::size_t shared_bytes = 0;  ///< the most shared memory that one CTA may have
+    int driver_version = 0;
+};
+
+/// A library or program: where it is and its version, or why it is missing.
+struct Part {
+    std::string path;
+    std::string version;
+    std::string missing;  ///< the reason; empty when it was found
+
+    explicit operator bool() const { return missing.empty(); }
+};
+
+/// The cache on disk. `missing` says why nothing is cached (switched off, folder not writable).
+struct CacheInfo {
+    std::string folder;
+    std::uint64_t bytes = 0;
+    std::uint64_t limit = 0;
+    std::size_t entries = 0;
+    std::string missing;
+};
+
+/// Everything that decides what can be compiled and run on this machine.
+struct Report {
+    Part driver;
+    std::vector<DeviceInfo> devices;  ///< all of them, also those that are not sm_90
+    std::string no_device;            ///< why nothing can be launched; empty when something can
+    Part nvrtc;
+    Part ptxas;
+    Part cublas;
+    CacheInfo cache;
+};
+
+/// Looks at the machine; creates no context and never throws for what is missing.
+Report doctor();
+
+// ---- Compiling
+// ---------------------------------------------------------------------------------------------
+
+/// One line that the assembler (ptxas, the driver's JIT) or NVRTC said about the text.
+struct AssemblerNote {
+    Severity severity = Severity::note;
+    std::string code;      ///< "C7519" where the line carries one
+    int line = 0;          ///< line of the text, 0 when unknown
+    std::string function;  ///< the kernel, when the line names it
+    std::string message;
+};
+
+/// What the assembler says of one kernel. Sizes in bytes (a thread's, shared_bytes a CTA's).
+struct FunctionReport {
+    std::string name;
+    int registers = 0;
+    int barriers = 0;
+    std::size_t stack_bytes = 0;
+    std::size_t spill_store_bytes = 0;
+    std::size_t spill_load_bytes = 0;
+    std::size_t shared_bytes = 0;  ///< static shared memory
+};
+
+/// A log, parsed; `text` is all of it.
+struct AssemblerLog {
+    std::vector<AssemblerNote> notes;
+    std::vector<FunctionReport> functions;
+    std::string text;
+};
+
+/// Parses the output of `ptxas -v`, the driver's JIT or NVRTC; lines in other forms are kept in `text` alone.
+AssemblerLog parse_log(std::string_view text);
+
+/// The text does not compile. Code ECOMPILE; the message is the first error, log() has them all.
+class CompileError : public EnvironmentError {
+  public:
+    CompileError(const std::string& compiler, AssemblerLog log);
+    const AssemblerLog& log() const { return log_; }
+
+  private:
+    AssemblerLog log_;
+};
+
+/// Machine code for sm_90a.
+struct Cubin {
+    std::vector<std::byte> image;
+    AssemblerLog log;
+    bool cached = false;  ///< came from the cache on disk
+};
+
+/// CUDA C++ to machine code through NVRTC (--gpu-architecture=sm_90a, C++17, ptxas -v), cached on disk.
+/// `options` go to NVRTC as they are. CompileError; EnvironmentError ENOENT when there is no NVRTC.
+Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> options = {});
+
+/// PTX to machine code through a ptxas process (-arch=sm_90a -v), cached on disk. Needs no GPU.
+/// CompileError; EnvironmentError ENOENT without ptxas, ETIMEDOUT when it does not end in time.
+Cubin ptxas_assemble(std::string_view ptx, std::span<const std::string> options = {},
+                     std::chrono::milliseconds timeout = std::chrono::seconds(60));
+
+// ---- The device
+// --------------------------------------------------------------------------------------------
+
+struct Driver;  // the functions of libcuda.so.1 (engine/gpu/driver.hpp)
+class Context;  // engine/gpu/context.hpp
+
+/// The first sm_90 device and its primary context: a small handle, free to copy, usable from any thread.
+class Device {
+  public:
+    /// The device of this process; its context is made on the first call (about 0.3 s).
+    /// EnvironmentError ENODEV with the reason: no libcuda.so.1, what cuInit says, no sm_90 device.
+    static Device get();
+
+    /// Why get() would fail; nothing when it would work. Makes no context.
+    static std::optional<std::string> unavailable();
+
+    /// A device behind another table of driver functions, for tests.
+    explicit Device(const Driver& driver);
+
+    const DeviceInfo& info() const;
+
+    /// Bytes of device memory that are free now.
+    std::size_t free_bytes() const;
+
+    /// How long wait() and everything that waits by itself endures a kernel: 10 s unless set; 0 is for ever.
+    void set_timeout(std::chrono::milliseconds timeout);
+    std::chrono::milliseconds timeout() const;
+
+    /// Waits until all work on the default stream is done. EnvironmentError ETIMEDOUT for a kernel that does
+    /// not end within timeout(), EFAULT with CUDA's error name for one that failed; either way the context
+    /// has been made anew.
+    void wait() const;
+
+    Context& context() const { return *context_; }
+    const std::shared_ptr<Context>& shared() const { return context_; }
+
+  private:
+    explicit Device(std::shared_ptr<Context> context) : context_(std::move(context)) {}
+    std::shared_ptr<Context> context_;
+};
+
+/// A block of device memory. Offsets and sizes in bytes. Transfers wait for running kernels.
+/// A closed buffer raises ArgumentError, one whose context was lost EnvironmentError EFAULT.
+class Buffer {
+  public:
+    Buffer() = default;
+
+    /// EnvironmentError ENOMEM names what was asked for and what is free.
+    Buffer(const Device& device, std::size_t bytes);
+    Buffer(Buffer&& other) noexcept;
+    Buffer& operator=(Buffer&& other) noexcept;
+    ~Buffer() { close(); }
+
+    std::size_t bytes() const { return bytes_; }
+    std::uint64_t address() const;
+    void upload(std::span<const std::byte> from, std::size_t offset = 0);
+    void download(std::span<std::byte> to, std::size_t offset = 0) const;
+
+    /// Sets every byte to `value` (asynchronous).
+    void fill(std::byte value);
+
+    /// Gives the memory back, once running kernels are done. May be called again; never throws or waits.
+    void close() noexcept;
+    explicit operator bool() const { return context_ != nullptr; }
+
+  private:
+    void check_range(std::size_t offset, std::size_t size, const char* what) const;
+
+    std::shared_ptr<Context> context_;
+    std::uint64_t generation_ = 0;
+    std::uint64_t address_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+// ---- Kernels
+// -----------------------------------------------------------------------------------------------
+
+/// Extents of a grid, a CTA or a cluster.
+struct Dim3 {
+    std::int64_t x = 1;
+    std::int64_t y = 1;
+    std::int64_t z = 1;
+    bool operator==(const Dim3&) const = default;
+};
+
+struct LaunchConfig {
+    Dim3 grid;                          ///< CTAs
+    Dim3 block;                         ///< threads of a CTA
+    Dim3 cluster;                       ///< CTAs of a cluster; {1, 1, 1}: what the kernel itself requires
+    std::int64_t shared_bytes = 0;      ///< dynamic shared memory of a CTA
+    bool non_portable_cluster = false;  ///< allow more than 8 CTAs in a cluster (up to 16)
+    void* stream = nullptr;  ///< a CUstream of the caller's, who then waits for it; else the default
+};
+
+/// What the driver knows of a kernel. Sizes in bytes.
+struct FunctionAttributes {
+    int registers = 0;  ///< of a thread, at entry
+    int max_threads = 0;
+    std::size_t local_bytes = 0;   ///< of a thread: stack and spills
+    std::size_t shared_bytes = 0;  ///< of a CTA: static shared memory
+    std::size_t constant_bytes = 0;
+    Dim3 cluster{0, 0, 0};  ///< what the kernel requires; zeros: nothing
+    /// Bytes of each parameter; nothing when the driver is too old to say (before CUDA 12.4).
+    std::optional<std::vector<std::size_t>> parameters;
+};
+
+/// The bytes of one kernel parameter.
+using Parameter = std::span<const std::byte>;
+
+/// Reasons why a kernel with these attributes cannot be launched so, as one ArgumentError each: extents,
+/// threads, shared memory, clusters, the number of parameters and their sizes.
+void check_launch(std::string_view kernel, const FunctionAttributes& attributes, const LaunchConfig& config,
+                  std::span<const Parameter> parameters);
+
+/// A kernel of a module, which it keeps loaded. Free to copy.
+class Function {
+  public:
+    const std::string& name() const;
+    const FunctionAttributes& attributes() const;
+
+    /// Starts the kernel; does not wait. check_launch's errors; EnvironmentError EFAULT when the driver
+    /// refuses.
+    void launch(const LaunchConfig& config, std::span<const Parameter> parameters) const;
+
+  private:
+    friend class Module;
+    struct State;
+    explicit Function(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    std::shared_ptr<State> state_;
+};
+
+/// Loaded code. Free to copy; unloaded when neither it nor a Function of it is left.
+class Module {
+  public:
+    /// Assembles PTX with the driver's JIT and loads it. The log is kept on disk beside the text's hash,
+    /// since the driver says nothing when it finds the text in its own cache. CompileError.
+    static Module from_ptx(const Device& device, std::string_view ptx);
+
+    /// Loads machine code. EnvironmentError EFAULT when the driver refuses it.
+    static Module from_cubin(const Device& device, std::span<const std::byte> image);
+
+    /// The kernel called `name` (its PTX name). ArgumentError when there is none.
+    Function function(const std::string& name) const;
+
+    /// The JIT's log; empty for a cubin.
+    const AssemblerLog& log() const;
+
+    struct State;
+
+  private:
+    explicit Module(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    std::shared_ptr<State> state_;
+};
+
+// ---- Tensor maps (PTX ISA 5.5.8, cuTensorMapEncodeTiled)
+// ---------------------------------------------------
+
+enum class TensorMapType { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz };
+enum class TensorMapSwizzle { none, b32, b64, b128 };
+
+/// A tensor in global memory as the bulk copy engine sees it; dimension 0 is the contiguous one.
+struct TensorMapSpec {
+    TensorMapType type = TensorMapType::u8;
+    std::uint64_t address = 0;          ///< multiple of 16
+    std::vector<std::int64_t> extents;  ///< elements, 1 to 5 dimensions
+    std::vector<std::int64_t> strides;  ///< bytes, of dimensions 1 and up; multiples of 16
+    std::vector<std::int64_t> box;      ///< elements, each 1 to 256
+    TensorMapSwizzle swizzle = TensorMapSwizzle::none;
+    bool nan_fill = false;  ///< out of bounds reads give NaN instead of zero (float types only)
+};
+
+/// The opaque object that a kernel takes as `.param .align 64 .b8 map[128]`.
+struct alignas(64) TensorMap {
+    std::byte bytes[128];
+};
+
+/// ArgumentError for what a tensor map cannot describe; needs no GPU.
+void check_tensor_map(const TensorMapSpec& spec);
+
+/// check_tensor_map, then the driver's encoding.
+TensorMap encode_tensor_map(const Device& device, const TensorMapSpec& spec);
+
+// ---- Timing
+// ------------------------------------------------------------------------------------------------
+
+struct TimingOptions {
+    int rounds = 20;  ///< measurements, 1 to 10000
+    int warmup = 3;   ///< calls before the first one, 0 to 10000
+    bool flush_l2 =
+        false;  ///< overwrite the L2 cache before every call; else calls follow each other at once
+};
+
+/// Microseconds of one call, one figure a round. `work` launches on the default stream and does not wait.
+/// Without flush_l2 a round times as many calls in a row as fill half a millisecond, and divides.
+std::vector<double> time(const Device& device, const std::function<void()>& work,
+                         const TimingOptions& options = {});
+
+/// The same for two things, in alternating rounds, so that clocks and heat treat both alike.
+struct Comparison {
+    std::vector<double> first;
+    std::vector<double> second;
+};
+Comparison compare(const Device& device, const std::function<void()>& first,
+                   const std::function<void()>& second, const TimingOptions& options = {});
+
+}  // namespace wgrun::gpu
