@@ -1,0 +1,42 @@
+// Arguments and values, read strictly: a string is no number, 64.5 is no integer.
+#pragma once
+
+#include <lua.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "bindings/lua/userdata.hpp"
+
+namespace wgrun::lua {
+
+/// A short text in a fixed buffer: may live in frames that Lua jumps over.
+struct ShortText {
+    char text[96];
+};
+
+/// What the value at `index` is, for messages: `number 64.5`, `string "K"`, `wgrun.layout`, `nothing`.
+ShortText describe(lua_State* L, int index);
+
+/// Argument `arg` as an integer (a float with an integral value counts). Raises otherwise.
+std::int64_t integer_argument(lua_State* L, int arg);
+
+/// As a number.
+double number_argument(lua_State* L, int arg);
+
+/// As a string, valid while it stays on the stack.
+std::string_view string_argument(lua_State* L, int arg);
+
+/// True for a Lua number with an integral value; then `value` is it.
+bool to_integer(lua_State* L, int index, std::int64_t& value);
+
+/// Reads the sequence of integers at `index` (a plain integer counts as a sequence of one) into `values`, which
+/// must not live in a C++ frame. `what` names it in messages: "shape". At most `most` of them.
+void read_integers(lua_State* L, int index, const char* what, std::vector<std::int64_t>& values,
+                   std::size_t most = 64);
+
+/// Pushes the sequence of integers.
+void push_integers(lua_State* L, const std::int64_t* values, std::size_t count);
+
+}  // namespace wgrun::lua
