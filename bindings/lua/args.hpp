@@ -31,8 +31,8 @@ std::string_view string_argument(lua_State* L, int arg);
 /// True for a Lua number with an integral value; then `value` is it.
 bool to_integer(lua_State* L, int index, std::int64_t& value);
 
-/// Reads the sequence of integers at `index` (a plain integer counts as a sequence of one) into `values`, which
-/// must not live in a C++ frame. `what` names it in messages: "shape". At most `most` of them.
+/// Reads the sequence of integers at `index` (a plain integer counts as a sequence of one) into `values`,
+/// which must not live in a C++ frame. `what` names it in messages: "shape". At most `most` of them.
 void read_integers(lua_State* L, int index, const char* what, std::vector<std::int64_t>& values,
                    std::size_t most = 64);
 

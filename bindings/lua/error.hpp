@@ -1,8 +1,8 @@
 // Error objects and findings as Lua sees them.
 //
 // An error object is a table with the metatable "wgrun.error": message, code, and where they are known rule,
-// file, line, fix, section; `findings` lists all findings when it was the checker that refused. tostring gives
-// "file:line: message [RULE]".
+// file, line, fix, section; `findings` lists all findings when it was the checker that refused. tostring
+// gives "file:line: message [RULE]".
 #pragma once
 
 #include <lua.hpp>

@@ -1,7 +1,7 @@
 // Engine exceptions become Lua errors here and nowhere else.
 //
-// Lua raises by longjmp where it was built as C and by a C++ exception where it was built as C++. A binding is
-// right under both if it keeps two rules:
+// Lua raises by longjmp where it was built as C and by a C++ exception where it was built as C++. A binding
+// is right under both if it keeps two rules:
 //   1. No object with a destructor lives in a frame that calls Lua. Such objects live in userdata, which Lua
 //      collects whatever happens: see held() and push_object() in userdata.hpp.
 //   2. The engine is called in the body of guarded() or attempted(), and that body never calls Lua.

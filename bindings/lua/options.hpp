@@ -10,14 +10,15 @@
 
 namespace wgrun::lua {
 
-/// A view of the option table at a stack index. Every reader raises an error that names the function, the key,
-/// what was expected and what was given. Trivially destructible: it may live in frames that Lua jumps over.
+/// A view of the option table at a stack index. Every reader raises an error that names the function, the
+/// key, what was expected and what was given. Trivially destructible: it may live in frames that Lua jumps
+/// over.
 class Options {
   public:
     enum class Missing { error, empty };
 
-    /// `function` ("wg.tile") and `keys` must outlive the object. Raises unless there is a table at `index` (or
-    /// nothing, if `missing` allows it) with no other keys than `keys`; the nearest key is suggested.
+    /// `function` ("wg.tile") and `keys` must outlive the object. Raises unless there is a table at `index`
+    /// (or nothing, if `missing` allows it) with no other keys than `keys`; the nearest key is suggested.
     Options(lua_State* L, int index, const char* function, std::span<const std::string_view> keys,
             Missing missing = Missing::error);
 

@@ -4,6 +4,7 @@
 #include <lua.hpp>
 
 #include <cstddef>
+#include <initializer_list>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -43,6 +44,10 @@ void* test_userdata(lua_State* L, int index, const void* key);
 
 /// Raises "bad argument #ARG to `FUNCTION`: expected EXPECTED, got ..." (args.hpp).
 [[noreturn]] void fail_argument(lua_State* L, int arg, const char* expected);
+
+/// Raises "OWNER has no `WORD`: did you mean ...?", looking among the string keys of the tables at `tables`.
+[[noreturn]] void fail_unknown_name(lua_State* L, const char* owner, const char* word,
+                                    std::initializer_list<int> tables);
 
 /// The T at `index`, or null.
 template <class T>

@@ -1,0 +1,122 @@
+#include "bindings/lua/args.hpp"
+
+#include <cstdio>
+#include <string>
+
+namespace wgrun::lua {
+
+ShortText describe(lua_State* L, int index) {
+    ShortText out{};
+    switch (lua_type(L, index)) {
+        case LUA_TNONE: std::snprintf(out.text, sizeof out.text, "nothing"); break;
+        case LUA_TNUMBER:
+            if (lua_isinteger(L, index)) {
+                std::snprintf(out.text, sizeof out.text, "number %lld", lua_tointeger(L, index));
+            } else {
+                std::snprintf(out.text, sizeof out.text, "number %.14g", lua_tonumber(L, index));
+            }
+            break;
+        case LUA_TSTRING: {
+            const std::size_t size = lua_rawlen(L, index);
+            std::snprintf(out.text, sizeof out.text, size > 60 ? "string \"%.60s...\"" : "string \"%s\"",
+                          lua_tostring(L, index));
+            break;
+        }
+        case LUA_TBOOLEAN:
+            std::snprintf(out.text, sizeof out.text, lua_toboolean(L, index) ? "true" : "false");
+            break;
+        default: {
+            const bool named = luaL_getmetafield(L, index, "__name") == LUA_TSTRING;
+            std::snprintf(out.text, sizeof out.text, "%s",
+                          named ? lua_tostring(L, -1) : luaL_typename(L, index));
+            if (named) lua_pop(L, 1);
+        }
+    }
+    return out;
+}
+
+void fail_argument(lua_State* L, int arg, const char* expected) {
+    lua_Debug frame;
+    const char* name = "?";
+    if (lua_getstack(L, 0, &frame) != 0) {
+        lua_getinfo(L, "n", &frame);
+        if (frame.name != nullptr) name = frame.name;
+        if (std::string_view(frame.namewhat) == "method") --arg;
+    }
+    const ShortText given = describe(L, std::string_view(frame.namewhat) == "method" ? arg + 1 : arg);
+    fail(L, [&] {
+        if (arg == 0)
+            return std::string("`") + name + "` wants " + expected + " before the colon, got " + given.text;
+        return "bad argument #" + std::to_string(arg) + " to `" + name + "`: expected " + expected +
+               ", got " + given.text;
+    });
+}
+
+bool to_integer(lua_State* L, int index, std::int64_t& value) {
+    if (lua_type(L, index) != LUA_TNUMBER) return false;
+    int exact = 0;
+    value = lua_tointegerx(L, index, &exact);
+    return exact != 0;
+}
+
+std::int64_t integer_argument(lua_State* L, int arg) {
+    std::int64_t value = 0;
+    if (!to_integer(L, arg, value)) fail_argument(L, arg, "an integer");
+    return value;
+}
+
+double number_argument(lua_State* L, int arg) {
+    if (lua_type(L, arg) != LUA_TNUMBER) fail_argument(L, arg, "a number");
+    return lua_tonumber(L, arg);
+}
+
+std::string_view string_argument(lua_State* L, int arg) {
+    if (lua_type(L, arg) != LUA_TSTRING) fail_argument(L, arg, "a string");
+    std::size_t size = 0;
+    const char* text = lua_tolstring(L, arg, &size);
+    return {text, size};
+}
+
+void read_integers(lua_State* L, int index, const char* what, std::vector<std::int64_t>& values,
+                   std::size_t most) {
+    index = lua_absindex(L, index);
+    std::int64_t value = 0;
+    if (to_integer(L, index, value)) {
+        guarded(L, [&] { values.assign(1, value); });
+        return;
+    }
+    if (lua_type(L, index) != LUA_TTABLE) {
+        const ShortText given = describe(L, index);
+        fail(L, [&] { return std::string(what) + ": expected a list of integers, got " + given.text; });
+    }
+    const std::size_t count = lua_rawlen(L, index);
+    guarded(L, [&] {
+        if (count > most) {
+            throw ArgumentError(std::string(what) + " has " + std::to_string(count) + " entries, at most " +
+                                std::to_string(most) + " are possible");
+        }
+        values.resize(count);
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+        lua_rawgeti(L, index, static_cast<lua_Integer>(i + 1));
+        if (!to_integer(L, -1, values[i])) {
+            const ShortText given = describe(L, -1);
+            fail(L, [&] {
+                return std::string(what) + "[" + std::to_string(i + 1) + "]: expected an integer, got " +
+                       given.text;
+            });
+        }
+        lua_pop(L, 1);
+    }
+}
+
+void push_integers(lua_State* L, const std::int64_t* values, std::size_t count) {
+    luaL_checkstack(L, 2, nullptr);
+    lua_createtable(L, static_cast<int>(count), 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        lua_pushinteger(L, values[i]);
+        lua_rawseti(L, -2, static_cast<lua_Integer>(i + 1));
+    }
+}
+
+}  // namespace wgrun::lua

@@ -1,0 +1,204 @@
+#include "bindings/lua/error.hpp"
+
+#include <cstring>
+
+#include "bindings/lua/userdata.hpp"
+
+namespace wgrun::lua {
+
+Where caller(lua_State* L) noexcept {
+    // Consecutive builder calls come from one file: its interned name is kept.
+    static thread_local std::string_view last_file;
+    lua_Debug frame;
+    for (int level = 0; lua_getstack(L, level, &frame) != 0; ++level) {
+        lua_getinfo(L, "Sl", &frame);
+        if (frame.currentline <= 0) continue;
+        if (std::strncmp(frame.source, stdlib_prefix, std::strlen(stdlib_prefix)) == 0) continue;
+        const bool named = frame.source[0] == '@' || frame.source[0] == '=';
+        const std::string_view file = named ? frame.source + 1 : frame.short_src;
+        if (file == last_file) return {last_file, frame.currentline};
+        try {
+            const Where where = Where::at(file, frame.currentline);
+            last_file = where.file;
+            return where;
+        } catch (const std::bad_alloc&) {
+            return {};
+        }
+    }
+    return {};
+}
+
+namespace {
+
+void set_string(lua_State* L, const char* key, std::string_view text) {
+    if (text.empty()) return;
+    lua_pushlstring(L, text.data(), text.size());
+    lua_setfield(L, -2, key);
+}
+
+void set_place(lua_State* L, const Where& where) {
+    set_string(L, "file", where.file);
+    if (!where) return;
+    lua_pushinteger(L, where.line);
+    lua_setfield(L, -2, "line");
+}
+
+// The string field `key` of the table at `index`; empty if it is none. Valid while the table holds it.
+std::string_view string_field(lua_State* L, int index, const char* key) {
+    lua_pushstring(L, key);
+    lua_rawget(L, index);
+    std::size_t size = 0;
+    const char* text = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &size) : "";
+    lua_pop(L, 1);
+    return {text, size};
+}
+
+int line_field(lua_State* L, int index) {
+    lua_pushliteral(L, "line");
+    lua_rawget(L, index);
+    const int line = static_cast<int>(lua_tointeger(L, -1));
+    lua_pop(L, 1);
+    return line;
+}
+
+int error_tostring(lua_State* L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    Diagnostic& finding = held<Diagnostic>(L);
+    std::string& line = held<std::string>(L);
+    read_finding(L, 1, finding);
+    guarded(L, [&] { line = to_line(finding); });
+    lua_pushlstring(L, line.data(), line.size());
+    return 1;
+}
+
+int error_concat(lua_State* L) {
+    luaL_tolstring(L, 1, nullptr);
+    luaL_tolstring(L, 2, nullptr);
+    lua_concat(L, 2);
+    return 1;
+}
+
+}  // namespace
+
+void push_finding(lua_State* L, const Diagnostic& finding) {
+    luaL_checkstack(L, 6, nullptr);
+    lua_createtable(L, 0, 8);
+    set_string(L, "rule", finding.rule);
+    set_string(L, "severity", to_string(finding.severity));
+    set_place(L, finding.where);
+    set_string(L, "message", finding.message);
+    set_string(L, "fix", finding.fix);
+    set_string(L, "section", finding.section);
+    if (finding.notes.empty()) return;
+    lua_createtable(L, static_cast<int>(finding.notes.size()), 0);
+    lua_Integer position = 0;
+    for (const Note& note : finding.notes) {
+        lua_createtable(L, 0, 3);
+        set_place(L, note.where);
+        set_string(L, "message", note.message);
+        lua_rawseti(L, -2, ++position);
+    }
+    lua_setfield(L, -2, "notes");
+}
+
+void push_findings(lua_State* L, const std::vector<Diagnostic>& findings) {
+    luaL_checkstack(L, 8, nullptr);
+    lua_createtable(L, static_cast<int>(findings.size()), 0);
+    lua_Integer position = 0;
+    for (const Diagnostic& finding : findings) {
+        push_finding(L, finding);
+        lua_rawseti(L, -2, ++position);
+    }
+}
+
+bool is_error(lua_State* L, int index) {
+    if (lua_type(L, index) != LUA_TTABLE || lua_getmetatable(L, index) == 0) return false;
+    luaL_getmetatable(L, error_class);
+    const bool same = lua_rawequal(L, -1, -2) != 0;
+    lua_pop(L, 2);
+    return same;
+}
+
+void read_finding(lua_State* L, int index, Diagnostic& finding) {
+    luaL_checkstack(L, 6, nullptr);
+    index = lua_absindex(L, index);
+    if (lua_type(L, index) != LUA_TTABLE) {
+        std::size_t size = 0;
+        const char* text = luaL_tolstring(L, index, &size);
+        guarded(L, [&] { finding.message.assign(text, size); });
+        lua_pop(L, 1);
+        return;
+    }
+    struct Texts {
+        std::string_view rule, severity, file, message, fix, section;
+    } t{string_field(L, index, "rule"), string_field(L, index, "severity"),
+        string_field(L, index, "file"), string_field(L, index, "message"),
+        string_field(L, index, "fix"),  string_field(L, index, "section")};
+    const int line = line_field(L, index);
+    guarded(L, [&] {
+        finding.rule = t.rule;
+        finding.message = t.message;
+        finding.fix = t.fix;
+        finding.section = t.section;
+        if (!t.file.empty()) finding.where = Where::at(t.file, line);
+        if (t.severity == "warning") finding.severity = Severity::warning;
+        if (t.severity == "note") finding.severity = Severity::note;
+    });
+    lua_pushliteral(L, "notes");
+    const int count = lua_rawget(L, index) == LUA_TTABLE ? static_cast<int>(lua_rawlen(L, -1)) : 0;
+    for (int i = 1; i <= count; ++i) {
+        if (lua_rawgeti(L, -1, i) == LUA_TTABLE) {
+            const int at = lua_gettop(L);
+            const std::string_view file = string_field(L, at, "file");
+            const std::string_view message = string_field(L, at, "message");
+            const int note_line = line_field(L, at);
+            guarded(L, [&] { finding.notes.push_back({Where::at(file, note_line), std::string(message)}); });
+        }
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+void read_findings(lua_State* L, int index, std::vector<Diagnostic>& findings) {
+    luaL_checkstack(L, 6, nullptr);
+    index = lua_absindex(L, index);
+    int count = 0;
+    if (lua_type(L, index) == LUA_TTABLE) {
+        lua_pushliteral(L, "findings");
+        if (lua_rawget(L, index) == LUA_TTABLE) count = static_cast<int>(lua_rawlen(L, -1));
+    } else {
+        lua_pushnil(L);
+    }
+    guarded(L, [&] { findings.resize(count == 0 ? 1 : static_cast<std::size_t>(count)); });
+    if (count == 0) read_finding(L, index, findings.front());
+    for (int i = 1; i <= count; ++i) {
+        lua_rawgeti(L, -1, i);
+        read_finding(L, -1, findings[static_cast<std::size_t>(i - 1)]);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+int fail_from_lua(lua_State* L) {
+    const char* text[4];
+    for (int i = 0; i < 4; ++i) text[i] = i == 0 ? luaL_checkstring(L, 1) : luaL_optstring(L, i + 1, "");
+    guarded(L, [&] {
+        Diagnostic finding;
+        finding.message = text[0];
+        finding.fix = text[1];
+        finding.rule = text[2];
+        finding.section = text[3];
+        throw ArgumentError(std::move(finding));
+    });
+    return 0;
+}
+
+void open_error(lua_State* L) {
+    static const luaL_Reg metamethods[] = {
+        {"__tostring", error_tostring}, {"__concat", error_concat}, {nullptr, nullptr}};
+    luaL_newmetatable(L, error_class);
+    luaL_setfuncs(L, metamethods, 0);
+    lua_pop(L, 1);
+}
+
+}  // namespace wgrun::lua

@@ -1,0 +1,145 @@
+#include "bindings/lua/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "bindings/lua/args.hpp"
+
+namespace wgrun::lua {
+
+Options::Options(lua_State* L, int index, const char* function, std::span<const std::string_view> keys,
+                 Missing missing)
+    : L_(L), index_(lua_absindex(L, index)), function_(function), keys_(keys) {
+    luaL_checkstack(L, 4, nullptr);
+    if (missing == Missing::empty && lua_isnoneornil(L, index)) {
+        index_ = 0;
+        return;
+    }
+    if (lua_type(L, index_) != LUA_TTABLE) {
+        const ShortText given = describe(L, index_);
+        fail(L,
+             [&] { return fmt::format("{}: expected a table of options, got {}", function_, given.text); });
+    }
+    lua_pushnil(L);
+    while (lua_next(L, index_) != 0) {
+        lua_pop(L, 1);
+        if (lua_type(L, -1) != LUA_TSTRING) {
+            const ShortText given = describe(L, -1);
+            fail(L, [&] {
+                return fmt::format("{}: options have names; key {} is none (legal: {})", function_,
+                                   given.text, fmt::join(keys_, ", "));
+            });
+        }
+        const std::string_view key = string_argument(L, -1);
+        if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+            fail(L, [&] {
+                return fmt::format("unknown option `{}` of {}{} (legal: {})", key, function_,
+                                   nearest(key, keys_), fmt::join(keys_, ", "));
+            });
+        }
+    }
+}
+
+int Options::push(std::string_view key) const {
+    luaL_checkstack(L_, 4, nullptr);
+    if (index_ == 0) {
+        lua_pushnil(L_);
+        return LUA_TNIL;
+    }
+    lua_pushlstring(L_, key.data(), key.size());
+    return lua_rawget(L_, index_);
+}
+
+bool Options::has(std::string_view key) const {
+    const bool there = push(key) != LUA_TNIL;
+    lua_pop(L_, 1);
+    return there;
+}
+
+void Options::fail_value(std::string_view key, const char* expected) const {
+    const ShortText given = describe(L_, -1);
+    fail(L_, [&] {
+        return fmt::format("{}: option `{}`: expected {}, got {}", function_, key, expected, given.text);
+    });
+}
+
+void Options::fail_missing(std::string_view key) const {
+    fail(L_, [&] { return fmt::format("{}: option `{}` is missing", function_, key); });
+}
+
+std::int64_t Options::integer(std::string_view key, std::optional<std::int64_t> fallback, std::int64_t lo,
+                              std::int64_t hi) const {
+    std::int64_t value = 0;
+    if (push(key) == LUA_TNIL) {
+        if (!fallback) fail_missing(key);
+        value = *fallback;
+    } else if (!to_integer(L_, -1, value)) {
+        fail_value(key, "an integer");
+    } else if (value < lo || value > hi) {
+        fail(L_, [&] {
+            return fmt::format("{}: option `{}` is {}, must be {}..{}", function_, key, value, lo, hi);
+        });
+    }
+    lua_pop(L_, 1);
+    return value;
+}
+
+double Options::number(std::string_view key, std::optional<double> fallback) const {
+    double value = 0;
+    if (push(key) == LUA_TNIL) {
+        if (!fallback) fail_missing(key);
+        value = *fallback;
+    } else if (lua_type(L_, -1) != LUA_TNUMBER) {
+        fail_value(key, "a number");
+    } else {
+        value = lua_tonumber(L_, -1);
+    }
+    lua_pop(L_, 1);
+    return value;
+}
+
+bool Options::boolean(std::string_view key, std::optional<bool> fallback) const {
+    bool value = false;
+    if (push(key) == LUA_TNIL) {
+        if (!fallback) fail_missing(key);
+        value = *fallback;
+    } else if (lua_type(L_, -1) != LUA_TBOOLEAN) {
+        fail_value(key, "true or false");
+    } else {
+        value = lua_toboolean(L_, -1) != 0;
+    }
+    lua_pop(L_, 1);
+    return value;
+}
+
+std::string_view Options::string(std::string_view key, std::optional<std::string_view> fallback) const {
+    std::string_view value;
+    if (push(key) == LUA_TNIL) {
+        if (!fallback) fail_missing(key);
+        value = *fallback;
+    } else if (lua_type(L_, -1) != LUA_TSTRING) {
+        fail_value(key, "a string");
+    } else {
+        value = string_argument(L_, -1);
+    }
+    lua_pop(L_, 1);
+    return value;
+}
+
+std::size_t Options::choice(std::string_view key, std::span<const std::string_view> legal,
+                            std::optional<std::size_t> fallback) const {
+    if (!has(key) && fallback) return *fallback;
+    const std::string_view given = string(key);
+    const auto found = std::find(legal.begin(), legal.end(), given);
+    if (found == legal.end()) {
+        fail(L_, [&] {
+            return fmt::format("{}: option `{}`: \"{}\" is not legal{} (legal: {})", function_, key, given,
+                               nearest(given, legal), fmt::join(legal, ", "));
+        });
+    }
+    return static_cast<std::size_t>(found - legal.begin());
+}
+
+}  // namespace wgrun::lua

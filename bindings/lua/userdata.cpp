@@ -1,0 +1,108 @@
+#include "bindings/lua/userdata.hpp"
+
+#include <string>
+#include <vector>
+
+#include "bindings/lua/args.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+enum Upvalue { methods = 1, fields, other };
+
+// Collects the string keys of the table at `index` into `names`.
+void add_names(lua_State* L, int index, std::vector<std::string_view>& names) {
+    if (lua_type(L, index) != LUA_TTABLE) return;
+    lua_pushnil(L);
+    while (lua_next(L, index) != 0) {
+        if (lua_type(L, -2) == LUA_TSTRING) {
+            std::size_t size = 0;
+            const char* text = lua_tolstring(L, -2, &size);
+            guarded(L, [&] { names.emplace_back(text, size); });
+        }
+        lua_pop(L, 1);
+    }
+}
+
+int class_index(lua_State* L) {
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(methods)) != LUA_TNIL) return 1;
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(fields)) != LUA_TNIL) {
+        lua_pushvalue(L, 1);
+        lua_call(L, 1, 1);
+        return 1;
+    }
+    if (lua_type(L, 2) != LUA_TSTRING && !lua_isnil(L, lua_upvalueindex(other))) {
+        lua_pushvalue(L, lua_upvalueindex(other));
+        lua_pushvalue(L, 1);
+        lua_pushvalue(L, 2);
+        lua_call(L, 2, 1);
+        return 1;
+    }
+    luaL_getmetafield(L, 1, "__name");
+    const char* name = lua_tostring(L, -1);
+    if (lua_type(L, 2) != LUA_TSTRING) {
+        const ShortText key = describe(L, 2);
+        fail(L, [&] { return std::string(name) + " cannot be indexed with " + key.text; });
+    }
+    lua_pushvalue(L, lua_upvalueindex(methods));
+    lua_pushvalue(L, lua_upvalueindex(fields));
+    fail_unknown_name(L, name, lua_tostring(L, 2), {lua_gettop(L) - 1, lua_gettop(L)});
+}
+
+}  // namespace
+
+void fail_unknown_name(lua_State* L, const char* owner, const char* word, std::initializer_list<int> tables) {
+    auto& names = held<std::vector<std::string_view>>(L);
+    for (int index : tables) add_names(L, index, names);
+    fail(L, [&] { return std::string(owner) + " has no `" + word + "`" + nearest(word, names); });
+}
+
+void declare_class(lua_State* L, const void* key, const char* name, lua_CFunction finalizer, const Class& c) {
+    luaL_checkstack(L, 6, nullptr);
+    lua_createtable(L, 0, 8);
+    lua_pushstring(L, name);
+    lua_setfield(L, -2, "__name");
+    lua_pushstring(L, name);
+    lua_setfield(L, -2, "__metatable");  // getmetatable() gives the name: scripts cannot break the class
+    lua_pushcfunction(L, finalizer);
+    lua_setfield(L, -2, "__gc");
+    if (c.metamethods != nullptr) luaL_setfuncs(L, c.metamethods, 0);
+
+    lua_newtable(L);
+    if (c.methods != nullptr) luaL_setfuncs(L, c.methods, 0);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "methods");
+    lua_newtable(L);
+    if (c.fields != nullptr) luaL_setfuncs(L, c.fields, 0);
+    if (c.index != nullptr) {
+        lua_pushcfunction(L, c.index);
+    } else {
+        lua_pushnil(L);
+    }
+    lua_pushcclosure(L, class_index, 3);
+    lua_setfield(L, -2, "__index");
+    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+}
+
+void push_class(lua_State* L, const void* key, const char* name) {
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) != LUA_TTABLE) luaL_error(L, "%s: wgrun is not loaded", name);
+}
+
+void push_methods(lua_State* L, const void* key, const char* name) {
+    push_class(L, key, name);
+    lua_getfield(L, -1, "methods");
+    lua_remove(L, -2);
+}
+
+void* test_userdata(lua_State* L, int index, const void* key) {
+    void* object = lua_touserdata(L, index);
+    if (object == nullptr || lua_getmetatable(L, index) == 0) return nullptr;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, key);
+    const bool same = lua_rawequal(L, -1, -2) != 0;
+    lua_pop(L, 2);
+    return same ? object : nullptr;
+}
+
+}  // namespace wgrun::lua
