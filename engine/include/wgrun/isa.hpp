@@ -21,15 +21,39 @@ namespace wgrun::isa {
 
 /// Types as PTX spells them, of registers and of instructions (".f32").
 enum class Type : std::uint8_t {
-    none, pred, b1, b8, u8, s8, e4m3, e5m2, b16, u16, s16, f16, bf16, b32, u32, s32, f32, tf32,
-    f16x2, bf16x2, e4m3x2, e5m2x2, b64, u64, s64, f64,
+    none,
+    pred,
+    b1,
+    b8,
+    u8,
+    s8,
+    e4m3,
+    e5m2,
+    b16,
+    u16,
+    s16,
+    f16,
+    bf16,
+    b32,
+    u32,
+    s32,
+    f32,
+    tf32,
+    f16x2,
+    bf16x2,
+    e4m3x2,
+    e5m2x2,
+    b64,
+    u64,
+    s64,
+    f64,
 };
 
 std::string_view to_string(Type type);
 std::optional<Type> parse_type(std::string_view name);
-int bits(Type type);              ///< width of a value; pred counts as 1
-bool is_float(Type type);         ///< f16, bf16, tf32, f32, f64 and the packed ones
-bool is_signed(Type type);        ///< s8, s16, s32, s64
+int bits(Type type);        ///< width of a value; pred counts as 1
+bool is_float(Type type);   ///< f16, bf16, tf32, f32, f64 and the packed ones
+bool is_signed(Type type);  ///< s8, s16, s32, s64
 
 /// The type a register is declared with to hold a value of `type` (bf16x2 -> b32, tf32 -> b32, bf16 -> b16).
 Type register_type(Type type);
@@ -38,14 +62,37 @@ Type register_type(Type type);
 /// a matching kind unless one of them is a bit type (PTX ISA 9.4, operand size and type agreement).
 bool agrees(Type reg, Type wanted);
 
-/// State spaces as they are spelled; shared_cta is "shared::cta", which `shared` alone also means in ld and st.
+/// State spaces as they are spelled; shared_cta is "shared::cta", which `shared` alone also means in ld and
+/// st.
 enum class Space : std::uint8_t { global, shared, shared_cta, shared_cluster };
 enum class Proxy : std::uint8_t { generic, async };
 
 /// A qualifier of an instruction: one key of the option table of a builder call.
 enum class Field : std::uint8_t {
-    type, from, d, a, b, m, n, k, space, vec, round, cmp, approx, ftz, sat, half, a_in, trans_a, trans_b, scale_a,
-    scale_b, sreg, count_
+    type,
+    from,
+    d,
+    a,
+    b,
+    m,
+    n,
+    k,
+    space,
+    vec,
+    round,
+    cmp,
+    approx,
+    ftz,
+    satfinite,
+    half,
+    op,
+    a_in,
+    trans_a,
+    trans_b,
+    scale_a,
+    scale_b,
+    sreg,
+    count_
 };
 inline constexpr int field_count = static_cast<int>(Field::count_);
 
@@ -64,7 +111,10 @@ class Form {
     int get(Field field) const { return values_[index(field)]; }
     int get(Field field, int fallback) const { return has(field) ? get(field) : fallback; }
     Type type(Field field = Field::type) const { return has(field) ? Type(get(field)) : Type::none; }
-    Form& set(Field field, int value) { values_[index(field)] = static_cast<std::int16_t>(value); return *this; }
+    Form& set(Field field, int value) {
+        values_[index(field)] = static_cast<std::int16_t>(value);
+        return *this;
+    }
     Form& set(Field field, Type value) { return set(field, static_cast<int>(value)); }
     bool operator==(const Form&) const = default;
 
@@ -118,19 +168,51 @@ struct Reg {
 struct Operand {
     enum class Kind : std::uint8_t { none, reg, list, imm, address, param, shared };
     Kind kind = Kind::none;
-    bool negated = false;       ///< a predicate written !p
-    Reg reg;                    ///< reg; base of address (absent: `offset` alone)
-    std::vector<Reg> list;      ///< list: a braced vector
-    std::int64_t imm = 0;       ///< imm: the value's bits, sign-extended; floats as IEEE bits of the type wanted
-    std::int64_t offset = 0;    ///< address, shared: bytes to add
-    int index = -1;             ///< param: which; shared: which buffer
+    bool negated = false;   ///< a predicate written !p
+    Reg reg;                ///< reg; base of address (absent: `offset` alone)
+    std::vector<Reg> list;  ///< list: a braced vector
+    std::int64_t imm = 0;   ///< imm: the value's bits, sign-extended; floats as IEEE bits of the type wanted
+    std::int64_t offset = 0;  ///< address, shared: bytes to add
+    int index = -1;           ///< param: which; shared: which buffer
 
-    static Operand of(Reg reg) { Operand o; o.kind = Kind::reg; o.reg = reg; return o; }
-    static Operand of(std::vector<Reg> list) { Operand o; o.kind = Kind::list; o.list = std::move(list); return o; }
-    static Operand immediate(std::int64_t bits) { Operand o; o.kind = Kind::imm; o.imm = bits; return o; }
-    static Operand address(Reg base, std::int64_t offset) { Operand o; o.kind = Kind::address; o.reg = base; o.offset = offset; return o; }
-    static Operand param(int index) { Operand o; o.kind = Kind::param; o.index = index; return o; }
-    static Operand shared(int buffer, std::int64_t offset) { Operand o; o.kind = Kind::shared; o.index = buffer; o.offset = offset; return o; }
+    static Operand of(Reg reg) {
+        Operand o;
+        o.kind = Kind::reg;
+        o.reg = reg;
+        return o;
+    }
+    static Operand of(std::vector<Reg> list) {
+        Operand o;
+        o.kind = Kind::list;
+        o.list = std::move(list);
+        return o;
+    }
+    static Operand immediate(std::int64_t bits) {
+        Operand o;
+        o.kind = Kind::imm;
+        o.imm = bits;
+        return o;
+    }
+    static Operand address(Reg base, std::int64_t offset) {
+        Operand o;
+        o.kind = Kind::address;
+        o.reg = base;
+        o.offset = offset;
+        return o;
+    }
+    static Operand param(int index) {
+        Operand o;
+        o.kind = Kind::param;
+        o.index = index;
+        return o;
+    }
+    static Operand shared(int buffer, std::int64_t offset) {
+        Operand o;
+        o.kind = Kind::shared;
+        o.index = buffer;
+        o.offset = offset;
+        return o;
+    }
 };
 
 struct Instruction;
@@ -155,11 +237,11 @@ struct OperandRule {
     std::string_view name;
     Access access = Access::in;
     unsigned kinds = reg;
-    Type (*type)(const Form&) = nullptr;    ///< of each register
-    int (*count)(const Form&) = nullptr;    ///< of registers in a list; null: one
-    bool by_name = false;                   ///< given in the option table, not by position
-    std::optional<std::int64_t> fallback;   ///< an immediate taken when it is not given
-    std::optional<Range> imm_range;         ///< what an immediate may be
+    Type (*type)(const Form&) = nullptr;   ///< of each register
+    int (*count)(const Form&) = nullptr;   ///< of registers in a list; null: one
+    bool by_name = false;                  ///< given in the option table, not by position
+    std::optional<std::int64_t> fallback;  ///< an immediate taken when it is not given
+    std::optional<Range> imm_range;        ///< what an immediate may be
 };
 
 // --- effects: what the checker reads -------------------------------------------------------------------
@@ -177,14 +259,14 @@ struct MemoryAccess {
 /// An asynchronous matrix multiply: accumulators, A's fragment registers (or none), shared-memory operands.
 struct AsyncMma {
     const std::vector<Reg>* accumulators;
-    const std::vector<Reg>* a_fragment;     ///< null when A comes from shared memory
-    const Operand* a_descriptor;            ///< null when A comes from registers
+    const std::vector<Reg>* a_fragment;  ///< null when A comes from shared memory
+    const Operand* a_descriptor;         ///< null when A comes from registers
     const Operand* b_descriptor;
-    bool reads_accumulators;                ///< false when scale-d is the constant 0
-    int rows_a, rows_b, k_bytes;            ///< shape of the operand matrices: M, N, bytes of K (dense)
+    bool reads_accumulators;      ///< false when scale-d is the constant 0
+    int rows_a, rows_b, k_bytes;  ///< shape of the operand matrices: M, N, bytes of K (dense)
     int element_bits_a, element_bits_b;
     bool a_mn_major, b_mn_major;
-    int same_shape_key;                     ///< equal for instructions of the same shape
+    int same_shape_key;  ///< equal for instructions of the same shape
 };
 
 /// Receives what a step does besides reading and writing its operand registers.
@@ -192,10 +274,10 @@ class Effects {
   public:
     virtual ~Effects() = default;
     virtual void memory(const MemoryAccess& access) = 0;
-    virtual void order_registers() = 0;                     ///< wgmma.fence
+    virtual void order_registers() = 0;  ///< wgmma.fence
     virtual void issue_mma(const AsyncMma& mma) = 0;
-    virtual void commit_mma() = 0;                          ///< wgmma.commit_group
-    virtual void wait_mma(int pending) = 0;                 ///< wgmma.wait_group N
+    virtual void commit_mma() = 0;                             ///< wgmma.commit_group
+    virtual void wait_mma(int pending) = 0;                    ///< wgmma.wait_group N
     virtual void proxy_fence(std::optional<Space> space) = 0;  ///< fence.proxy.async; no space: all
     virtual void barrier(const Operand& id, const Operand& threads) = 0;  ///< bar.sync
 };
@@ -210,9 +292,9 @@ std::string_view to_string(Uniform uniform);
 struct Value {
     Uniform uniform = Uniform::thread;
     std::optional<std::int64_t> constant;
-    int thread_shift = -1;          ///< s >= 0: the value is a non-decreasing function of tid.x >> s
-    int buffer = -1;                ///< an address inside (or descriptor of) this shared buffer...
-    bool is_descriptor = false;     ///< ...a matrix descriptor, when set
+    int thread_shift = -1;               ///< s >= 0: the value is a non-decreasing function of tid.x >> s
+    int buffer = -1;                     ///< an address inside (or descriptor of) this shared buffer...
+    bool is_descriptor = false;          ///< ...a matrix descriptor, when set
     std::optional<std::int64_t> offset;  ///< bytes from the buffer's start, when known
 };
 
@@ -224,30 +306,34 @@ using ValueOf = std::function<Value(const Operand&)>;
 inline constexpr int lanes = 32;
 using Mask = std::uint32_t;
 
-/// What a step can do to the machine. The simulator implements it; a record's `run` calls it. All of it speaks
-/// of the executing warp; in a step that a whole warpgroup executes at once, of the warp chosen by select().
+/// What a step can do to the machine. The simulator implements it; a record's `run` calls it. All of it
+/// speaks of the executing warp; in a step that a whole warpgroup executes at once, of the warp chosen by
+/// select().
 class Machine {
   public:
     virtual ~Machine() = default;
 
-    virtual Mask active() const = 0;                        ///< lanes that execute the step (guard applied)
+    virtual Mask active() const = 0;  ///< lanes that execute the step (guard applied)
     /// The 32 lanes of a register: elements of 4 bytes for types up to 32 bits and predicates, else of 8.
     virtual const void* read(Reg reg) = 0;
-    virtual void* write(Reg reg) = 0;                       ///< only the active lanes may be changed
+    virtual void* write(Reg reg) = 0;  ///< only the active lanes may be changed
     virtual std::uint32_t special(int sreg, int lane) = 0;
     virtual std::uint64_t param(int index) = 0;
-    virtual std::uint32_t shared_address(int buffer) = 0;   ///< in the shared window, bytes
+    virtual std::uint32_t shared_address(int buffer) = 0;  ///< in the shared window, bytes
 
     /// Generic-proxy access: lane l moves `bytes` bytes at address[l] from or to data + l * stride.
-    virtual void load(Space space, const std::array<std::uint64_t, lanes>& address, int bytes, void* data, int stride) = 0;
-    virtual void store(Space space, const std::array<std::uint64_t, lanes>& address, int bytes, const void* data, int stride) = 0;
+    virtual void load(Space space, const std::array<std::uint64_t, lanes>& address, int bytes, void* data,
+                      int stride) = 0;
+    virtual void store(Space space, const std::array<std::uint64_t, lanes>& address, int bytes,
+                       const void* data, int stride) = 0;
 
     virtual void barrier(std::uint32_t id, std::uint32_t threads) = 0;
     virtual void proxy_fence(std::optional<Space> space) = 0;
     virtual void order_registers() = 0;
 
-    virtual void select(int warp_of_group) = 0;             ///< 0..3, in a step of a whole warpgroup
-    /// Opens an asynchronous operation of the warpgroup: the accesses below belong to it until it is waited for.
+    virtual void select(int warp_of_group) = 0;  ///< 0..3, in a step of a whole warpgroup
+    /// Opens an asynchronous operation of the warpgroup: the accesses below belong to it until it is waited
+    /// for.
     virtual void begin_mma(const AsyncMma& mma) = 0;
     /// Reads for the warps of the group whose bits are set in `warps` (bit w: warp w; 15 for operand B).
     virtual const std::byte* async_read_shared(std::uint32_t address, int bytes, unsigned warps) = 0;
@@ -261,18 +347,19 @@ class Machine {
 // --- the record ----------------------------------------------------------------------------------------
 
 struct Instruction {
-    std::string_view name;      ///< "wgmma.fence": how messages and `wgrun isa` call it
-    std::string_view summary;   ///< one line
-    std::string_view section;   ///< of the PTX ISA
-    std::vector<Row> rows;      ///< legal forms
+    std::string_view name;     ///< "wgmma.fence": how messages and `wgrun isa` call it
+    std::string_view summary;  ///< one line
+    std::string_view section;  ///< of the PTX ISA
+    std::vector<Row> rows;     ///< legal forms
     std::vector<OperandRule> operands;
-    /// Text with holes: {.f} a dot and the field's spelling (nothing if absent or a flag at 0), {f} the spelling
-    /// alone, {%o} the operand o. CUDA's form likewise; empty: the PTX text in inline assembly.
+    /// Text with holes: {.f} a dot and the field's spelling (nothing if absent or a flag at 0), {f} the
+    /// spelling alone, {,f} a comma and the spelling, {%o} the operand o, {,%o} a comma and an optional
+    /// operand. CUDA's form likewise; empty: the PTX text in inline assembly.
     std::string_view ptx;
     std::string_view cuda = {};
-    Participants taken_by = Participants::thread;   ///< who must execute it together (.aligned)
-    bool collective = false;                        ///< the simulator runs it once for the whole warpgroup
-    bool writes_memory = false;                     ///< volatile in inline assembly, with a memory clobber
+    Participants taken_by = Participants::thread;  ///< who must execute it together (.aligned)
+    bool collective = false;                       ///< the simulator runs it once for the whole warpgroup
+    bool writes_memory = false;                    ///< volatile in inline assembly, with a memory clobber
     /// Fills fields that follow from the operands (a_in); null: only `type` from the first register.
     void (*infer)(std::span<const Operand>, Form&) = nullptr;
     void (*effects)(const Step&, Effects&) = nullptr;
@@ -287,8 +374,8 @@ std::span<const Instruction* const> all();
 /// The instruction called `name` ("wgmma.fence"), or null.
 const Instruction* find(std::string_view name);
 
-/// A method name of the builder, such as "wgmma_fence" or "ld_global_v4_f32": the record and the qualifiers that
-/// the name spells. Null record when no instruction is called so.
+/// A method name of the builder, such as "wgmma_fence" or "ld_global_v4_f32": the record and the qualifiers
+/// that the name spells. Null record when no instruction is called so.
 struct Spelling {
     const Instruction* op = nullptr;
     Form form;
@@ -301,8 +388,9 @@ Form resolve(const Instruction& op, const Form& asked);
 /// The row that `form` (complete) belongs to.
 const Row& row_of(const Instruction& op, const Form& form);
 
-/// Fills the holes of a text template of `op`.
-std::string expand(std::string_view text, const Form& form,
-                   const std::function<std::string(std::string_view operand)>& print);
+/// Fills the holes of `text`, a template of step.op (see Instruction::ptx). `print` spells an operand; what
+/// it says of one that is optional and equals its fallback is left out, comma and all.
+using PrintOperand = std::function<std::string(const Operand&, const OperandRule&)>;
+std::string expand(std::string_view text, const Step& step, const PrintOperand& print);
 
 }  // namespace wgrun::isa

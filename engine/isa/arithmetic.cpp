@@ -1,0 +1,300 @@
+// Arithmetic that integers and floats share (add, sub, mul, mad, div, min, max, neg, abs) and rem.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "isa/families.hpp"
+#include "isa/lanes.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+
+// Two's complement without overflow traps: compute unsigned, then take the bits.
+template <class T, class F>
+T wrapping(T a, T b, F f) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return static_cast<T>(f(a, b));
+    } else {
+        using U = std::make_unsigned_t<T>;
+        return static_cast<T>(
+            f(static_cast<std::uint64_t>(static_cast<U>(a)), static_cast<std::uint64_t>(static_cast<U>(b))));
+    }
+}
+
+void run_add(const Step& s, Machine& m) {
+    with_number(s.form.type(), [&]<class T>(T) {
+        map2<T, T>(s, m, [](T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
+    });
+}
+
+void run_sub(const Step& s, Machine& m) {
+    with_number(s.form.type(), [&]<class T>(T) {
+        map2<T, T>(s, m, [](T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x - y; }); });
+    });
+}
+
+template <class T>
+T product_low(T a, T b) {
+    return wrapping(a, b, [](auto x, auto y) { return x * y; });
+}
+
+template <class T>
+T product_high(T a, T b) {
+    __extension__ using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+    return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >>
+                          std::numeric_limits<std::make_unsigned_t<T>>::digits);
+}
+
+template <class T>
+using Wider =
+    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
+                       std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+
+/// Runs mul or mad, whose result is the low half, the high half or, twice as wide, the whole product.
+template <class Combine>
+void run_product(const Step& s, Machine& m, Combine combine) {
+    const Type type = s.form.type();
+    if (type == f32) return combine(s, m, float{}, float{}, [](float a, float b) { return a * b; });
+    if (type == f64) return combine(s, m, double{}, double{}, [](double a, double b) { return a * b; });
+    const std::string half = spelled(Field::half, s.form.get(Field::half));
+    with_integer(type, [&]<class T>(T) {
+        if (half == "lo")
+            combine(s, m, T{}, T{}, product_low<T>);
+        else if (half == "hi")
+            combine(s, m, T{}, T{}, product_high<T>);
+        else if constexpr (sizeof(T) <= 4)
+            combine(s, m, Wider<T>{}, T{}, [](T a, T b) {
+                return static_cast<Wider<T>>(static_cast<Wider<T>>(a) * static_cast<Wider<T>>(b));
+            });
+    });
+}
+
+void run_mul(const Step& s, Machine& m) {
+    run_product(s, m, []<class R, class T>(const Step& step, Machine& machine, R, T, auto product) {
+        map2<R, T>(step, machine, product);
+    });
+}
+
+void run_mad(const Step& s, Machine& m) {
+    run_product(s, m, []<class R, class T>(const Step& step, Machine& machine, R, T, auto product) {
+        map3<R, T, R>(step, machine, [&](T a, T b, R c) {
+            return wrapping<R>(static_cast<R>(product(a, b)), c, [](auto x, auto y) { return x + y; });
+        });
+    });
+}
+
+// A division by zero gives an unspecified value (PTX ISA 9.7.1.8); the chip gives all ones, and so do we.
+template <class T>
+T quotient(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return a / b;
+    } else {
+        if (b == 0) return static_cast<T>(-1);
+        if constexpr (std::is_signed_v<T>)
+            if (b == -1) return wrapping<T>(0, a, [](auto x, auto y) { return x - y; });
+        return static_cast<T>(a / b);
+    }
+}
+
+template <class T>
+T remainder(T a, T b) {
+    if (b == 0) return a;
+    if constexpr (std::is_signed_v<T>)
+        if (b == -1) return 0;
+    return static_cast<T>(a % b);
+}
+
+void run_div(const Step& s, Machine& m) {
+    with_number(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, quotient<T>); });
+}
+void run_rem(const Step& s, Machine& m) {
+    with_integer(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, remainder<T>); });
+}
+
+// min and max of floats: a NaN loses against a number (PTX ISA 9.7.3.12).
+void run_min(const Step& s, Machine& m) {
+    with_number(s.form.type(), [&]<class T>(T) {
+        map2<T, T>(s, m, [](T a, T b) {
+            if constexpr (std::is_floating_point_v<T>)
+                return std::fmin(a, b);
+            else
+                return std::min(a, b);
+        });
+    });
+}
+void run_max(const Step& s, Machine& m) {
+    with_number(s.form.type(), [&]<class T>(T) {
+        map2<T, T>(s, m, [](T a, T b) {
+            if constexpr (std::is_floating_point_v<T>)
+                return std::fmax(a, b);
+            else
+                return std::max(a, b);
+        });
+    });
+}
+
+void run_neg(const Step& s, Machine& m) {
+    with_number(s.form.type(), [&]<class T>(T) {
+        map1<T, T>(s, m, [](T a) {
+            if constexpr (std::is_floating_point_v<T>)
+                return -a;
+            else
+                return wrapping<T>(0, a, [](auto x, auto y) { return x - y; });
+        });
+    });
+}
+void run_abs(const Step& s, Machine& m) {
+    with_number(s.form.type(), [&]<class T>(T) {
+        map1<T, T>(s, m, [](T a) {
+            if constexpr (std::is_floating_point_v<T>)
+                return std::abs(a);
+            else
+                return a < 0 ? wrapping<T>(0, a, [](auto x, auto y) { return x - y; }) : a;
+        });
+    });
+}
+
+/// An address (or descriptor) plus bytes (16-byte units), a constant plus a constant, tid plus a constant.
+Value value_sum(const Step& s, const ValueOf& of, std::int64_t sign) {
+    Value a = of(s.operands[1]), b = of(s.operands[2]);
+    Value out = joined(s, of);
+    if (sign > 0 && a.buffer < 0 && b.buffer >= 0) std::swap(a, b);
+    if (a.buffer >= 0 && b.buffer < 0) {
+        out.buffer = a.buffer;
+        out.is_descriptor = a.is_descriptor;
+        if (a.offset && b.constant && b.thread_shift < 0)
+            out.offset = *a.offset + sign * *b.constant * (a.is_descriptor ? 16 : 1);
+        return out;
+    }
+    const bool a_tid = a.thread_shift >= 0, b_tid = b.thread_shift >= 0;
+    if (a_tid && !b_tid && b.uniform >= Uniform::cta) out.thread_shift = a.thread_shift;
+    if (b_tid && !a_tid && a.uniform >= Uniform::cta && sign > 0) out.thread_shift = b.thread_shift;
+    if (a.constant && b.constant && !(a_tid && b_tid) && !(b_tid && sign < 0))
+        out.constant = *a.constant + sign * *b.constant;
+    return out;
+}
+
+Value value_mul(const Step& s, const ValueOf& of) {
+    const Value a = of(s.operands[1]), b = of(s.operands[2]);
+    Value out = joined(s, of);
+    if (a.constant && b.constant && a.thread_shift < 0 && b.thread_shift < 0 &&
+        s.form.get(Field::half, 0) != 1)
+        out.constant = *a.constant * *b.constant;
+    return out;
+}
+
+Value value_mad(const Step& s, const ValueOf& of) {
+    const Value c = of(s.operands[3]);
+    const Value product = value_mul(s, of);
+    Value out = joined(s, of);
+    out.buffer = c.buffer;
+    if (c.offset && product.constant) out.offset = *c.offset + *product.constant;
+    if (c.buffer < 0 && c.constant && product.constant && c.thread_shift < 0)
+        out.constant = *c.constant + *product.constant;
+    return out;
+}
+
+const Row integers{{types({u16, s16, u32, s32, u64, s64})}, {7, 8}};
+const Row floats{{types({f32, f64}), spelled_as(Field::round, {"rn"}, "rn")}, {7, 8}};
+const Row any_float{{types({f32, f64})}, {7, 8}};
+
+/// The result of mul and mad: twice as wide when .wide was asked for.
+Type product_type(const Form& form) {
+    if (form.get(Field::half, 0) != 2) return form.type();
+    switch (form.type()) {
+        case u16: return u32;
+        case s16: return s32;
+        case u32: return u64;
+        default: return s64;
+    }
+}
+
+const Row halves{{types({u16, s16, u32, s32, u64, s64}), spelled_as(Field::half, {"lo", "hi"}, "lo")},
+                 {7, 8}};
+const Row wide{{types({u16, s16, u32, s32}), spelled_as(Field::half, {"wide"})}, {7, 8}};
+
+const std::vector<Instruction> records{
+    {.name = "add",
+     .summary = "d = a + b",
+     .section = "9.7.1.1",
+     .rows = {integers, floats},
+     .operands = {out("d"), in("a"), in("b")},
+     .ptx = "add{.round}{.type} {%d}, {%a}, {%b}",
+     .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, 1); },
+     .run = run_add},
+    {.name = "sub",
+     .summary = "d = a - b",
+     .section = "9.7.1.2",
+     .rows = {integers, floats},
+     .operands = {out("d"), in("a"), in("b")},
+     .ptx = "sub{.round}{.type} {%d}, {%a}, {%b}",
+     .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, -1); },
+     .run = run_sub},
+    {.name = "mul",
+     .summary = "d = a * b: the low half, the high half, or the wide product of integers",
+     .section = "9.7.1.3",
+     .rows = {halves, wide, floats},
+     .operands = {out("d", product_type), in("a"), in("b")},
+     .ptx = "mul{.half}{.round}{.type} {%d}, {%a}, {%b}",
+     .value = value_mul,
+     .run = run_mul},
+    {.name = "mad",
+     .summary = "d = a * b + c of integers (floats: fma)",
+     .section = "9.7.1.4",
+     .rows = {halves, wide},
+     .operands = {out("d", product_type), in("a"), in("b"), in("c", product_type)},
+     .ptx = "mad{.half}{.type} {%d}, {%a}, {%b}, {%c}",
+     .value = value_mad,
+     .run = run_mad},
+    {.name = "div",
+     .summary = "d = a / b",
+     .section = "9.7.1.8",
+     .rows = {integers, floats},
+     .operands = {out("d"), in("a"), in("b")},
+     .ptx = "div{.round}{.type} {%d}, {%a}, {%b}",
+     .run = run_div},
+    {.name = "rem",
+     .summary = "d = a % b of integers",
+     .section = "9.7.1.9",
+     .rows = {integers},
+     .operands = {out("d"), in("a"), in("b")},
+     .ptx = "rem{.type} {%d}, {%a}, {%b}",
+     .run = run_rem},
+    {.name = "min",
+     .summary = "the smaller one",
+     .section = "9.7.1.11",
+     .rows = {integers, any_float},
+     .operands = {out("d"), in("a"), in("b")},
+     .ptx = "min{.type} {%d}, {%a}, {%b}",
+     .run = run_min},
+    {.name = "max",
+     .summary = "the greater one",
+     .section = "9.7.1.12",
+     .rows = {integers, any_float},
+     .operands = {out("d"), in("a"), in("b")},
+     .ptx = "max{.type} {%d}, {%a}, {%b}",
+     .run = run_max},
+    {.name = "neg",
+     .summary = "d = -a",
+     .section = "9.7.1.13",
+     .rows = {{{types({s16, s32, s64, f32, f64})}, {7, 8}}},
+     .operands = {out("d"), in("a")},
+     .ptx = "neg{.type} {%d}, {%a}",
+     .run = run_neg},
+    {.name = "abs",
+     .summary = "d = |a|",
+     .section = "9.7.1.10",
+     .rows = {{{types({s16, s32, s64, f32, f64})}, {7, 8}}},
+     .operands = {out("d"), in("a")},
+     .ptx = "abs{.type} {%d}, {%a}",
+     .run = run_abs},
+};
+
+}  // namespace
+
+std::span<const Instruction> arithmetic_family() { return records; }
+
+}  // namespace wgrun::isa

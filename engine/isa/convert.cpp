@@ -1,0 +1,163 @@
+// cvt: between integers, floats and the packed 16-bit pairs.
+#include <cmath>
+
+#include "isa/families.hpp"
+#include "isa/lanes.hpp"
+#include "number/number.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+
+/// Any scalar as a double, exactly (64-bit integers are not converted to floats here).
+Lanes<double> as_double(const Operand& operand, Type type, Machine& m) {
+    Lanes<double> out;
+    const auto take = [&]<class T>(T, auto convert) {
+        const Lanes<T> a = read<T>(m, operand);
+        for (std::size_t l = 0; l < lanes; ++l) out[l] = static_cast<double>(convert(a[l]));
+    };
+    const auto same = [](auto a) { return a; };
+    switch (type) {
+        case f16: take(std::uint16_t{}, [](std::uint16_t a) { return from_f16(a); }); break;
+        case bf16: take(std::uint16_t{}, [](std::uint16_t a) { return from_bf16(a); }); break;
+        case u8: take(std::uint8_t{}, same); break;
+        case s8: take(std::int8_t{}, same); break;
+        default: with_number(type, [&]<class T>(T) { take(T{}, same); });
+    }
+    return out;
+}
+
+Rounding rounding(const Form& form) {
+    const std::string name = form.has(Field::round) ? spelled(Field::round, form.get(Field::round)) : "rn";
+    return name == "rz" ? Rounding::rz : name == "rna" ? Rounding::rna : Rounding::rn;
+}
+
+IntegerRounding integer_rounding(const Form& form) {
+    const std::string name = form.has(Field::round) ? spelled(Field::round, form.get(Field::round)) : "rzi";
+    return name == "rni"   ? IntegerRounding::rni
+           : name == "rmi" ? IntegerRounding::rmi
+           : name == "rpi" ? IntegerRounding::rpi
+                           : IntegerRounding::rzi;
+}
+
+template <class T, class F>
+void put(const Step& s, Machine& m, const Lanes<double>& from, F convert) {
+    Lanes<T> d;
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = convert(from[l]);
+    write_reg(m, s.operands[0].reg, d);
+}
+
+/// Float or small integer to float; float to integer.
+void run_through_double(const Step& s, Machine& m, Type to, Type from) {
+    const Lanes<double> a = as_double(s.operands[1], from, m);
+    const Rounding r = rounding(s.form);
+    const IntegerRounding ir = integer_rounding(s.form);
+    switch (to) {
+        case f16: return put<std::uint16_t>(s, m, a, [&](double v) { return to_f16(v, r); });
+        case bf16: return put<std::uint16_t>(s, m, a, [&](double v) { return to_bf16(v, r); });
+        case tf32: return put<std::uint32_t>(s, m, a, [&](double v) { return to_tf32(v, r); });
+        case f32: return put<float>(s, m, a, [](double v) { return static_cast<float>(v); });
+        case f64: return put<double>(s, m, a, [](double v) { return v; });
+        case s32: return put<std::int32_t>(s, m, a, [&](double v) { return to_s32(v, ir); });
+        case u32: return put<std::uint32_t>(s, m, a, [&](double v) { return to_u32(v, ir); });
+        case s64: return put<std::int64_t>(s, m, a, [&](double v) { return to_s64(v, ir); });
+        case u64: return put<std::uint64_t>(s, m, a, [&](double v) { return to_u64(v, ir); });
+        default: return;
+    }
+}
+
+void run_between_integers(const Step& s, Machine& m, Type to, Type from) {
+    // Through 64 bits: extended as the source's sign says, cut to the destination.
+    Lanes<std::uint64_t> wide{};
+    const auto take = [&]<class T>(T) {
+        const Lanes<T> a = read<T>(m, s.operands[1]);
+        for (std::size_t l = 0; l < lanes; ++l)
+            wide[l] = static_cast<std::uint64_t>(static_cast<std::int64_t>(a[l]));
+    };
+    if (from == u8)
+        take(std::uint8_t{});
+    else if (from == s8)
+        take(std::int8_t{});
+    else
+        with_integer(from, take);
+    if (bits(to) == 64) return write_reg(m, s.operands[0].reg, wide);
+    Lanes<std::uint32_t> d;
+    const std::uint32_t mask = bits(to) == 16 ? 0xFFFF : bits(to) == 8 ? 0xFF : 0xFFFFFFFF;
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = static_cast<std::uint32_t>(wide[l]) & mask;
+    write_reg(m, s.operands[0].reg, d);
+}
+
+void run_cvt(const Step& s, Machine& m) {
+    const Type to = s.form.type(), from = s.form.type(Field::from);
+    if (!is_float(to) && !is_float(from)) return run_between_integers(s, m, to, from);
+    if (bits(from) == 64 &&
+        !is_float(from)) {  // a double cannot hold every 64-bit integer: convert in one step
+        with_integer(from, [&]<class T>(T) {
+            if (to == f32)
+                map1<float, T>(s, m, [](T a) { return static_cast<float>(a); });
+            else
+                map1<double, T>(s, m, [](T a) { return static_cast<double>(a); });
+        });
+        return;
+    }
+    run_through_double(s, m, to, from);
+}
+
+/// cvt.rn.bf16x2.f32 d, a, b: a goes to the upper half, b to the lower one (PTX ISA 9.7.9.21).
+void run_cvt_pair(const Step& s, Machine& m) {
+    const Lanes<float> a = read<float>(m, s.operands[1]), b = read<float>(m, s.operands[2]);
+    const Rounding r = rounding(s.form);
+    const bool brain = s.form.type() == bf16x2;
+    const auto half = [&](float v) -> std::uint32_t { return brain ? to_bf16(v, r) : to_f16(v, r); };
+    Lanes<std::uint32_t> d;
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = half(a[l]) << 16 | half(b[l]);
+    write_reg(m, s.operands[0].reg, d);
+}
+
+Value value_cvt(const Step& s, const ValueOf& of) {
+    Value out = of(s.operands[1]);
+    if (is_float(s.form.type()) || is_float(s.form.type(Field::from))) return joined(s, of);
+    if (bits(s.form.type()) < bits(s.form.type(Field::from))) {  // may cut
+        const bool address = out.buffer >= 0;
+        if (!address) return joined(s, of);
+    }
+    return out;
+}
+
+Choice to(std::initializer_list<Type> list) { return types(Field::type, list); }
+Choice from(std::initializer_list<Type> list) { return types(Field::from, list); }
+
+const std::vector<Instruction> records{
+    {.name = "cvt",
+     .summary = "converts a value to another type",
+     .section = "9.7.9.21",
+     .rows = {{{to({u16, s16, u32, s32, u64, s64}), from({u8, s8, u16, s16, u32, s32, u64, s64})}, {7, 8}},
+              {{spelled_as(Field::round, {"rn", "rz"}, "rn"), to({f16, bf16}), from({f32})}, {7, 8}},
+              {{spelled_as(Field::round, {"rna"}, "rna"), to({tf32}), from({f32})}, {7, 8}},
+              {{to({f32}), from({f16, bf16})}, {7, 8}},
+              {{to({f64}), from({f32})}, {7, 8}},
+              {{spelled_as(Field::round, {"rn"}, "rn"), to({f32}), from({f64})}, {7, 8}},
+              {{spelled_as(Field::round, {"rn"}, "rn"), to({f32, f64}), from({u32, s32, u64, s64})}, {7, 8}},
+              {{spelled_as(Field::round, {"rni", "rzi", "rmi", "rpi"}, "rzi"), to({u32, s32, u64, s64}),
+                from({f32, f64})},
+               {7, 8}}},
+     .operands = {out("d"), in("a", typed<Field::from>, OperandRule::reg)},
+     .ptx = "cvt{.round}{.type}{.from} {%d}, {%a}",
+     .infer = nullptr,
+     .value = value_cvt,
+     .run = run_cvt},
+    {.name = "cvt.pair",
+     .summary = "converts two f32 into one packed pair; the first goes to the upper half",
+     .section = "9.7.9.21",
+     .rows = {{{spelled_as(Field::round, {"rn", "rz"}, "rn"), to({f16x2, bf16x2}), from({f32})}, {7, 8}}},
+     .operands = {out("d"), in("a", typed<Field::from>), in("b", typed<Field::from>)},
+     .ptx = "cvt{.round}{.type}{.from} {%d}, {%a}, {%b}",
+     .run = run_cvt_pair},
+};
+
+}  // namespace
+
+std::span<const Instruction> convert_family() { return records; }
+
+}  // namespace wgrun::isa

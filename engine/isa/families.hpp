@@ -1,0 +1,69 @@
+// The families of records, one file each, and the shorthand that they are written in.
+#pragma once
+
+#include "wgrun/isa.hpp"
+
+namespace wgrun::isa {
+
+std::span<const Instruction> move_family();  // move.cpp: mov, special registers, pack, matrix descriptor
+std::span<const Instruction>
+arithmetic_family();                            // arithmetic.cpp: add, sub, mul, mad, div, rem, min, max, ...
+std::span<const Instruction> float_family();    // float.cpp: fma, rcp, sqrt, ex2, lg2
+std::span<const Instruction> logic_family();    // logic.cpp: and, or, xor, not, shl, shr, setp, selp
+std::span<const Instruction> convert_family();  // convert.cpp: cvt
+std::span<const Instruction> memory_family();   // memory.cpp: ld, st
+std::span<const Instruction> sync_family();     // sync.cpp: bar, fence.proxy
+std::span<const Instruction> wgmma_family();    // wgmma.cpp
+
+/// A choice among types.
+inline Choice types(Field field, std::initializer_list<Type> list) {
+    Choice choice{field, {}, {}};
+    for (Type type : list) choice.allowed.push_back({static_cast<int>(type), static_cast<int>(type)});
+    return choice;
+}
+inline Choice types(std::initializer_list<Type> list) { return types(Field::type, list); }
+
+/// A choice among numbers or enumerators; with a fallback it may be left out.
+inline Choice among(Field field, std::initializer_list<int> list, std::optional<int> fallback = {}) {
+    Choice choice{field, {}, fallback};
+    for (int value : list) choice.allowed.push_back({value, value});
+    return choice;
+}
+
+/// A choice among spelled values.
+inline Choice spelled_as(Field field, std::initializer_list<std::string_view> list,
+                         std::string_view fallback = {}) {
+    Choice choice{field, {}, {}};
+    for (std::string_view text : list) {
+        const int value = *parse_value(field, text);
+        choice.allowed.push_back({value, value});
+        if (text == fallback) choice.fallback = value;
+    }
+    return choice;
+}
+
+/// A flag that is off unless it is asked for.
+inline Choice flag(Field field) { return {field, {{0, 1}}, 0}; }
+
+// Rules of operands. The type of a register is that of a field, or fixed.
+template <Field field>
+Type typed(const Form& form) {
+    return form.type(field);
+}
+template <Type type>
+Type fixed(const Form&) {
+    return type;
+}
+
+inline OperandRule out(std::string_view name, Type (*type)(const Form&) = typed<Field::type>) {
+    return {name, Access::out, OperandRule::reg, type, nullptr, false, {}, {}};
+}
+inline OperandRule in(std::string_view name, Type (*type)(const Form&) = typed<Field::type>,
+                      unsigned kinds = OperandRule::reg | OperandRule::imm) {
+    return {name, Access::in, kinds, type, nullptr, false, {}, {}};
+}
+
+/// The weakest uniformity of the operands from `first` on.
+Value joined(const Step& step, const ValueOf& of, std::size_t first = 1);
+
+}  // namespace wgrun::isa

@@ -1,0 +1,245 @@
+// Qualifiers: their spelling, and finding the legal row that a step asks for.
+#include "wgrun/isa.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace wgrun::isa {
+namespace {
+
+constexpr std::array<std::string_view, field_count> field_names{
+    "type",  "from", "d",       "a",       "b",       "m",       "n",         "k",
+    "space", "vec",  "round",   "cmp",     "approx",  "ftz",     "satfinite", "half",
+    "op",    "a_in", "trans_a", "trans_b", "scale_a", "scale_b", "sreg"};
+
+using Names = std::span<const std::string_view>;
+constexpr std::array<std::string_view, 4> spaces{"global", "shared", "shared::cta", "shared::cluster"};
+constexpr std::array<std::string_view, 9> rounds{"rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi"};
+constexpr std::array<std::string_view, 18> compares{"eq",  "ne",  "lt",  "le",  "gt",  "ge",
+                                                    "lo",  "ls",  "hi",  "hs",  "equ", "neu",
+                                                    "ltu", "leu", "gtu", "geu", "num", "nan"};
+constexpr std::array<std::string_view, 3> halves{"lo", "hi", "wide"};
+constexpr std::array<std::string_view, 1> operations{"and.popc"};
+constexpr std::array<std::string_view, 2> sources{"shared", "registers"};
+constexpr std::array<std::string_view, 13> sregs{"tid.x",    "tid.y",    "tid.z",   "ntid.x",  "ntid.y",
+                                                 "ntid.z",   "ctaid.x",  "ctaid.y", "ctaid.z", "nctaid.x",
+                                                 "nctaid.y", "nctaid.z", "laneid"};
+
+/// The spellings of a field's values 0, 1, ...; empty for numbers, flags and types.
+Names names_of(Field field) {
+    switch (field) {
+        case Field::space: return spaces;
+        case Field::round: return rounds;
+        case Field::cmp: return compares;
+        case Field::half: return halves;
+        case Field::op: return operations;
+        case Field::a_in: return sources;
+        case Field::sreg: return sregs;
+        default: return {};
+    }
+}
+
+bool is_type_field(Field field) {
+    return field == Field::type || field == Field::from || field == Field::d || field == Field::a ||
+           field == Field::b;
+}
+
+bool is_flag(Field field) {
+    return field == Field::approx || field == Field::ftz || field == Field::satfinite;
+}
+
+std::optional<int> parse_number(std::string_view text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::string list(Field field, const std::vector<int>& values) {
+    // Long runs of numbers (the N of wgmma) read better as "8, 16, ..., 256".
+    std::string out;
+    const bool run = values.size() > 8;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (run && i == 3) {
+            out += ", ...";
+            i = values.size() - 1;
+        }
+        const std::string text = is_flag(field) ? std::to_string(values[i]) : spelled(field, values[i]);
+        out += (out.empty() ? "" : ", ") + (text.empty() ? "1" : text);
+    }
+    return out;
+}
+
+std::string quoted(Field field, int value) {
+    if (is_flag(field)) return std::string(to_string(field)) + "=" + std::to_string(value);
+    const std::string text = spelled(field, value);
+    return std::string(to_string(field)) + "=" + (text.empty() ? std::to_string(value) : text);
+}
+
+/// The fields in which `asked` does not fit `row`.
+std::vector<Field> misfits(const Row& row, const Form& asked) {
+    std::vector<Field> out;
+    for (int i = 0; i < field_count; ++i) {
+        const auto field = static_cast<Field>(i);
+        const Choice* choice = row.find(field);
+        if (asked.has(field) ? !choice || !choice->allows(asked.get(field))
+                             : choice && !choice->fallback && choice->values().size() > 1)
+            out.push_back(field);
+    }
+    return out;
+}
+
+/// "n=40 is not legal for d=s32, a=s8 (legal: 8, 16, ...)": the rows that differ in one field only say what
+/// that field could have been.
+std::string complaint(const Instruction& op, const Form& asked) {
+    std::size_t fewest = field_count;
+    for (const Row& row : op.rows) fewest = std::min(fewest, misfits(row, asked).size());
+
+    Field guilty = Field::count_;
+    std::vector<int> legal;
+    for (const Row& row : op.rows) {
+        const std::vector<Field> wrong = misfits(row, asked);
+        if (wrong.size() != fewest) continue;
+        if (guilty == Field::count_) guilty = wrong.front();
+        if (wrong.front() != guilty) continue;
+        if (const Choice* choice = row.find(guilty))
+            for (int value : choice->values())
+                if (std::find(legal.begin(), legal.end(), value) == legal.end()) legal.push_back(value);
+    }
+    std::sort(legal.begin(), legal.end());
+
+    std::string context;
+    for (int i = 0; i < field_count; ++i) {
+        const auto field = static_cast<Field>(i);
+        if (field != guilty && asked.has(field) &&
+            (is_type_field(field) || field == Field::space || field == Field::a_in))
+            context += (context.empty() ? " for " : ", ") + quoted(field, asked.get(field));
+    }
+    const std::string name(op.name);
+    if (!asked.has(guilty))
+        return name + " needs `" + std::string(to_string(guilty)) + "`" + context +
+               " (legal: " + list(guilty, legal) + ")";
+    if (legal.empty()) {
+        const bool known =
+            std::any_of(op.rows.begin(), op.rows.end(), [&](const Row& r) { return r.find(guilty); });
+        return name + " takes no `" + std::string(to_string(guilty)) + "`" + (known ? context : "");
+    }
+    return name + ": " + quoted(guilty, asked.get(guilty)) + " is not legal" + context +
+           " (legal: " + list(guilty, legal) + ")";
+}
+
+}  // namespace
+
+std::string_view to_string(Field field) { return field_names[static_cast<std::size_t>(field)]; }
+
+std::optional<Field> parse_field(std::string_view name) {
+    const auto found = std::find(field_names.begin(), field_names.end(), name);
+    if (found == field_names.end()) return std::nullopt;
+    return static_cast<Field>(found - field_names.begin());
+}
+
+std::string spelled(Field field, int value) {
+    if (is_type_field(field)) return std::string(to_string(static_cast<Type>(value)));
+    if (is_flag(field)) return value ? std::string(to_string(field)) : "";
+    if (field == Field::vec) return value == 1 ? "" : "v" + std::to_string(value);
+    const Names names = names_of(field);
+    return names.empty() ? std::to_string(value) : std::string(names[static_cast<std::size_t>(value)]);
+}
+
+std::optional<int> parse_value(Field field, std::string_view text) {
+    if (is_type_field(field)) {
+        const auto type = parse_type(text);
+        return type ? std::optional<int>(static_cast<int>(*type)) : std::nullopt;
+    }
+    if (is_flag(field)) return text == to_string(field) ? std::optional(1) : parse_number(text);
+    if (field == Field::vec && text.starts_with('v')) return parse_number(text.substr(1));
+    const Names names = names_of(field);
+    if (names.empty()) return parse_number(text);
+    const auto found = std::find(names.begin(), names.end(), text);
+    return found == names.end() ? std::nullopt : std::optional(static_cast<int>(found - names.begin()));
+}
+
+bool Choice::allows(int value) const {
+    return std::any_of(allowed.begin(), allowed.end(), [&](const Range& r) {
+        return value >= r.lo && value <= r.hi && (value - r.lo) % r.step == 0;
+    });
+}
+
+std::vector<int> Choice::values() const {
+    std::vector<int> out;
+    for (const Range& r : allowed)
+        for (int v = r.lo; v <= r.hi; v += r.step) out.push_back(v);
+    return out;
+}
+
+const Choice* Row::find(Field field) const {
+    for (const Choice& choice : choices)
+        if (choice.field == field) return &choice;
+    return nullptr;
+}
+
+Form resolve(const Instruction& op, const Form& asked) {
+    for (const Row& row : op.rows) {
+        if (!misfits(row, asked).empty()) continue;
+        Form form = asked;
+        for (const Choice& choice : row.choices)
+            if (!form.has(choice.field))
+                form.set(choice.field, choice.fallback.value_or(choice.allowed.front().lo));
+        return form;
+    }
+    Diagnostic finding;
+    finding.rule = "WG-FORM-01";
+    finding.message = complaint(op, asked);
+    finding.section = op.section;
+    throw ArgumentError(std::move(finding));
+}
+
+const Row& row_of(const Instruction& op, const Form& form) {
+    for (const Row& row : op.rows)
+        if (misfits(row, form).empty()) return row;
+    throw ArgumentError(std::string(op.name) + ": " + complaint(op, form));
+}
+
+namespace {
+
+std::string operand_text(const Step& step, std::string_view name, bool optional, const PrintOperand& print) {
+    for (std::size_t i = 0; i < step.op->operands.size(); ++i) {
+        const OperandRule& rule = step.op->operands[i];
+        if (rule.name != name) continue;
+        const Operand& operand = step.operands[i];
+        if (optional && operand.kind == Operand::Kind::imm && operand.imm == rule.fallback) return "";
+        return print(operand, rule);
+    }
+    throw std::logic_error("no operand " + std::string(name) + " in the text of " +
+                           std::string(step.op->name));
+}
+
+}  // namespace
+
+std::string expand(std::string_view text, const Step& step, const PrintOperand& print) {
+    std::string out;
+    out.reserve(text.size() + 32);
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t open = text.find('{', at);
+        out += text.substr(at, open - at);
+        if (open == std::string_view::npos) break;
+        const std::size_t close = text.find('}', open);
+        std::string_view hole = text.substr(open + 1, close - open - 1);
+        at = close + 1;
+        std::string_view separator;
+        if (hole.starts_with('.')) separator = ".";
+        if (hole.starts_with(',')) separator = ", ";
+        if (!separator.empty()) hole.remove_prefix(1);
+        std::string filled;
+        if (hole.starts_with('%')) {
+            filled = operand_text(step, hole.substr(1), !separator.empty(), print);
+        } else if (const auto field = parse_field(hole); field && step.form.has(*field)) {
+            filled = spelled(*field, step.form.get(*field));
+        }
+        if (!filled.empty()) out.append(separator).append(filled);
+    }
+    return out;
+}
+
+}  // namespace wgrun::isa

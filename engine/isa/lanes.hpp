@@ -1,0 +1,129 @@
+// Lane vectors: what the `run` of a record is written with. Thirty-two lanes at a time, so that the host's
+// compiler can use its vector registers.
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#include "wgrun/isa.hpp"
+
+namespace wgrun::isa {
+
+template <class T>
+using Lanes = std::array<T, lanes>;
+
+/// How a register file holds a T: 4 bytes up to 32 bits, else 8.
+template <class T>
+using Storage = std::conditional_t<(sizeof(T) <= 4), std::uint32_t, std::uint64_t>;
+
+template <class T>
+T from_storage(Storage<T> bits) {
+    if constexpr (sizeof(T) == sizeof bits)
+        return std::bit_cast<T>(bits);
+    else if constexpr (sizeof(T) == 2)
+        return std::bit_cast<T>(static_cast<std::uint16_t>(bits));
+    else
+        return std::bit_cast<T>(static_cast<std::uint8_t>(bits));
+}
+
+template <class T>
+Storage<T> to_storage(T value) {
+    if constexpr (sizeof(T) == sizeof(Storage<T>))
+        return std::bit_cast<Storage<T>>(value);
+    else if constexpr (sizeof(T) == 2)
+        return std::bit_cast<std::uint16_t>(value);
+    else
+        return std::bit_cast<std::uint8_t>(value);
+}
+
+template <class T>
+Lanes<T> read_reg(Machine& m, Reg reg) {
+    Lanes<T> out;
+    const auto* bits = static_cast<const Storage<T>*>(m.read(reg));
+    for (int l = 0; l < lanes; ++l) out[static_cast<std::size_t>(l)] = from_storage<T>(bits[l]);
+    return out;
+}
+
+/// A register, an immediate or the address of a shared buffer, in every lane.
+template <class T>
+Lanes<T> read(Machine& m, const Operand& operand) {
+    Lanes<T> out;
+    switch (operand.kind) {
+        case Operand::Kind::reg: {
+            out = read_reg<T>(m, operand.reg);
+            if constexpr (std::is_same_v<T, std::uint32_t>)
+                if (operand.negated)
+                    for (T& lane : out) lane ^= 1U;
+            return out;
+        }
+        case Operand::Kind::shared:
+            out.fill(
+                from_storage<T>(static_cast<Storage<T>>(m.shared_address(operand.index) + operand.offset)));
+            return out;
+        case Operand::Kind::param:
+            out.fill(from_storage<T>(static_cast<Storage<T>>(m.param(operand.index))));
+            return out;
+        default: out.fill(from_storage<T>(static_cast<Storage<T>>(operand.imm))); return out;
+    }
+}
+
+template <class T>
+void write_reg(Machine& m, Reg reg, const Lanes<T>& value) {
+    auto* bits = static_cast<Storage<T>*>(m.write(reg));
+    const Mask active = m.active();
+    for (int l = 0; l < lanes; ++l)
+        if (active >> l & 1U) bits[l] = to_storage<T>(value[static_cast<std::size_t>(l)]);
+}
+
+/// d = f(operand 1, operand 2, ...) in every lane; operand 0 is the destination.
+template <class R, class T, class F>
+void map1(const Step& s, Machine& m, F f) {
+    const Lanes<T> a = read<T>(m, s.operands[1]);
+    Lanes<R> d;
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = f(a[l]);
+    write_reg<R>(m, s.operands[0].reg, d);
+}
+
+template <class R, class T, class F>
+void map2(const Step& s, Machine& m, F f) {
+    const Lanes<T> a = read<T>(m, s.operands[1]), b = read<T>(m, s.operands[2]);
+    Lanes<R> d;
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = f(a[l], b[l]);
+    write_reg<R>(m, s.operands[0].reg, d);
+}
+
+template <class R, class T, class U, class F>
+void map3(const Step& s, Machine& m, F f) {
+    const Lanes<T> a = read<T>(m, s.operands[1]), b = read<T>(m, s.operands[2]);
+    const Lanes<U> c = read<U>(m, s.operands[3]);
+    Lanes<R> d;
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = f(a[l], b[l], c[l]);
+    write_reg<R>(m, s.operands[0].reg, d);
+}
+
+/// Calls f(T{}) with the C++ type of a PTX type, and tells whether there is one.
+template <class F>
+bool with_integer(Type type, F f) {
+    switch (type) {
+        case Type::b16:
+        case Type::u16: f(std::uint16_t{}); return true;
+        case Type::s16: f(std::int16_t{}); return true;
+        case Type::b32:
+        case Type::u32: f(std::uint32_t{}); return true;
+        case Type::s32: f(std::int32_t{}); return true;
+        case Type::b64:
+        case Type::u64: f(std::uint64_t{}); return true;
+        case Type::s64: f(std::int64_t{}); return true;
+        default: return false;
+    }
+}
+
+template <class F>
+bool with_number(Type type, F f) {
+    if (type == Type::f32) return f(float{}), true;
+    if (type == Type::f64) return f(double{}), true;
+    return with_integer(type, f);
+}
+
+}  // namespace wgrun::isa

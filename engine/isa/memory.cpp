@@ -1,0 +1,149 @@
+// Loads and stores of the generic proxy, scalar and vector.
+#include "isa/families.hpp"
+#include "isa/lanes.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+using Rule = OperandRule;
+
+int vec(const Form& form) { return form.get(Field::vec, 1); }
+
+/// 8-bit values live in registers of 16 bits: PTX has no smaller ones.
+Type loaded(const Form& form) { return register_type(form.type()); }
+
+Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
+
+int element_bytes(const Form& form) { return bits(form.type()) / 8; }
+
+std::array<std::uint64_t, lanes> addresses(Machine& m, const Operand& address, Space space) {
+    std::array<std::uint64_t, lanes> out;
+    if (!address.reg) {
+        out.fill(static_cast<std::uint64_t>(address.offset) +
+                 (address.index >= 0 ? m.shared_address(address.index) : 0));
+    } else if (space == Space::global) {
+        const Lanes<std::uint64_t> base = read_reg<std::uint64_t>(m, address.reg);
+        for (std::size_t l = 0; l < lanes; ++l) out[l] = base[l] + static_cast<std::uint64_t>(address.offset);
+    } else {
+        const Lanes<std::uint32_t> base = read_reg<std::uint32_t>(m, address.reg);
+        for (std::size_t l = 0; l < lanes; ++l) out[l] = base[l] + static_cast<std::uint32_t>(address.offset);
+    }
+    return out;
+}
+
+/// The registers of a scalar or vector data operand.
+std::span<const Reg> data_registers(const Operand& operand) {
+    return operand.kind == Operand::Kind::list ? std::span(operand.list) : std::span(&operand.reg, 1);
+}
+
+constexpr int widest = 16;  // bytes per lane
+
+void run_ld(const Step& s, Machine& m) {
+    const int size = element_bytes(s.form), count = vec(s.form);
+    alignas(16) std::array<std::byte, std::size_t{lanes} * widest> data{};
+    m.load(space(s.form), addresses(m, s.operands[1], space(s.form)), size * count, data.data(), widest);
+    const std::span<const Reg> regs = data_registers(s.operands[0]);
+    for (std::size_t i = 0; i < regs.size(); ++i) {
+        const auto gather = [&]<class T>(T) {
+            Lanes<T> d;
+            for (std::size_t l = 0; l < lanes; ++l)
+                std::memcpy(&d[l], data.data() + l * widest + i * static_cast<std::size_t>(size), sizeof(T));
+            return d;
+        };
+        if (size == 8)
+            write_reg(m, regs[i], gather(std::uint64_t{}));
+        else if (size == 4)
+            write_reg(m, regs[i], gather(std::uint32_t{}));
+        else if (size == 2)
+            write_reg(m, regs[i], gather(std::uint16_t{}));
+        else if (s.form.type() == s8) {
+            Lanes<std::int16_t> d;
+            const Lanes<std::int8_t> narrow = gather(std::int8_t{});
+            for (std::size_t l = 0; l < lanes; ++l) d[l] = narrow[l];
+            write_reg(m, regs[i], d);
+        } else
+            write_reg(m, regs[i], gather(std::uint8_t{}));
+    }
+}
+
+void run_st(const Step& s, Machine& m) {
+    const int size = element_bytes(s.form), count = vec(s.form);
+    alignas(16) std::array<std::byte, std::size_t{lanes} * widest> data{};
+    const Operand& value = s.operands[1];
+    for (int i = 0; i < count; ++i) {
+        const Operand part =
+            value.kind == Operand::Kind::list ? Operand::of(value.list[static_cast<std::size_t>(i)]) : value;
+        const auto scatter = [&]<class T>(T) {
+            const Lanes<T> v = read<T>(m, part);
+            for (std::size_t l = 0; l < lanes; ++l)
+                std::memcpy(data.data() + l * widest + static_cast<std::size_t>(i * size), &v[l], sizeof(T));
+        };
+        if (size == 8)
+            scatter(std::uint64_t{});
+        else if (size == 4)
+            scatter(std::uint32_t{});
+        else if (size == 2)
+            scatter(std::uint16_t{});
+        else
+            scatter(std::uint8_t{});
+    }
+    m.store(space(s.form), addresses(m, s.operands[0], space(s.form)), size * count, data.data(), widest);
+}
+
+void effects_ld(const Step& s, Effects& e) {
+    e.memory({space(s.form), false, &s.operands[1], element_bytes(s.form) * vec(s.form)});
+}
+void effects_st(const Step& s, Effects& e) {
+    e.memory({space(s.form), true, &s.operands[0], element_bytes(s.form) * vec(s.form)});
+}
+
+/// What is read from one address is the same for all who read it there.
+Value value_ld(const Step& s, const ValueOf& of) {
+    Value out;
+    out.uniform = of(s.operands[1]).uniform;
+    return out;
+}
+
+const Choice scalar = types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64});
+const std::vector<Row> rows{
+    {{spelled_as(Field::space, {"global", "shared"}), scalar, among(Field::vec, {1}, 1)}, {7, 8}},
+    {{spelled_as(Field::space, {"global", "shared"}), scalar, among(Field::vec, {2})}, {7, 8}},
+    // A vector is at most 16 bytes.
+    {{spelled_as(Field::space, {"global", "shared"}), types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32}),
+      among(Field::vec, {4})},
+     {7, 8}},
+};
+
+/// An address: a register of the space's width, or a shared buffer; with a byte offset.
+Type address_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
+
+const std::vector<Instruction> records{
+    {.name = "ld",
+     .summary = "loads one, two or four values",
+     .section = "9.7.9.8",
+     .rows = rows,
+     .operands = {{"d", Access::out, Rule::reg | Rule::list, loaded, vec, false, {}, {}},
+                  {"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}}},
+     .ptx = "ld{.space}{.vec}{.type} {%d}, [{%a}]",
+     .writes_memory = true,
+     .effects = effects_ld,
+     .value = value_ld,
+     .run = run_ld},
+    {.name = "st",
+     .summary = "stores one, two or four values",
+     .section = "9.7.9.11",
+     .rows = rows,
+     .operands = {{"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
+                  {"b", Access::in, Rule::reg | Rule::imm | Rule::list, loaded, vec, false, {}, {}}},
+     .ptx = "st{.space}{.vec}{.type} [{%a}], {%b}",
+     .writes_memory = true,
+     .effects = effects_st,
+     .run = run_st},
+};
+
+}  // namespace
+
+std::span<const Instruction> memory_family() { return records; }
+
+}  // namespace wgrun::isa

@@ -1,0 +1,148 @@
+// mov, special registers, packing, and the matrix descriptor of wgmma.
+#include "isa/families.hpp"
+#include "isa/lanes.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+using Rule = OperandRule;
+
+void run_mov(const Step& s, Machine& m) {
+    if (bits(s.form.type()) == 64)
+        map1<std::uint64_t, std::uint64_t>(s, m, [](auto a) { return a; });
+    else
+        map1<std::uint32_t, std::uint32_t>(s, m, [](auto a) { return a; });
+}
+
+Value value_mov(const Step& s, const ValueOf& of) { return of(s.operands[1]); }
+
+void run_special(const Step& s, Machine& m) {
+    Lanes<std::uint32_t> d;
+    for (int l = 0; l < lanes; ++l) d[static_cast<std::size_t>(l)] = m.special(s.form.get(Field::sreg), l);
+    write_reg(m, s.operands[0].reg, d);
+}
+
+Value value_special(const Step& s, const ValueOf&) {
+    const std::string name = spelled(Field::sreg, s.form.get(Field::sreg));
+    Value out;
+    if (name == "tid.x") {  // value = (tid.x >> 0) + 0
+        out.thread_shift = 0;
+        out.constant = 0;
+    } else if (name == "laneid") {
+        out.uniform = Uniform::thread;
+    } else if (name.starts_with("ctaid")) {
+        out.uniform = Uniform::cta;
+    } else {  // CTAs are one-dimensional: tid.y and tid.z are 0
+        out.uniform = Uniform::grid;
+        if (name.starts_with("tid")) out.constant = 0;
+    }
+    return out;
+}
+
+void run_pack(const Step& s, Machine& m) {
+    const Lanes<std::uint32_t> lo = read_reg<std::uint32_t>(m, s.operands[1].list[0]);
+    const Lanes<std::uint32_t> hi = read_reg<std::uint32_t>(m, s.operands[1].list[1]);
+    Lanes<std::uint32_t> d;
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = (lo[l] & 0xFFFF) | hi[l] << 16;
+    write_reg(m, s.operands[0].reg, d);
+}
+
+void run_unpack(const Step& s, Machine& m) {
+    const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]);
+    Lanes<std::uint32_t> lo, hi;
+    for (std::size_t l = 0; l < lanes; ++l) lo[l] = a[l] & 0xFFFF, hi[l] = a[l] >> 16;
+    write_reg(m, s.operands[0].list[0], lo);
+    write_reg(m, s.operands[0].list[1], hi);
+}
+
+int two(const Form&) { return 2; }
+
+void run_descriptor(const Step& s, Machine& m) {
+    const Lanes<std::uint32_t> address = read<std::uint32_t>(m, s.operands[1]);
+    Lanes<std::uint64_t> d;
+    for (std::size_t l = 0; l < lanes; ++l)
+        d[l] = static_cast<std::uint64_t>(s.operands[2].imm) | (address[l] & 0x3FFFF) >> 4;
+    write_reg(m, s.operands[0].reg, d);
+}
+
+Value value_descriptor(const Step& s, const ValueOf& of) {
+    Value out = of(s.operands[1]);
+    out.is_descriptor = out.buffer >= 0;
+    out.constant.reset();
+    out.thread_shift = -1;
+    return out;
+}
+
+const Row any_register{{types({b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred})}, {7, 8}};
+
+const std::vector<Instruction> records{
+    {.name = "mov",
+     .summary = "copies a register, an immediate or the address of a shared buffer",
+     .section = "9.7.9.1",
+     .rows = {any_register},
+     .operands = {out("d"), in("a", typed<Field::type>, Rule::reg | Rule::imm | Rule::shared)},
+     .ptx = "mov{.type} {%d}, {%a}",
+     .cuda = "{%d} = {%a}",
+     .value = value_mov,
+     .run = run_mov},
+    {.name = "special",
+     .summary = "reads a special register: mov.u32 d, %tid.x",
+     .section = "10",
+     .rows = {{{Choice{Field::sreg, {{0, 12}}, {}}, types({u32})}, {7, 8}}},
+     .operands = {out("d")},
+     .ptx = "mov{.type} {%d}, %{sreg}",
+     .value = value_special,
+     .run = run_special},
+    {.name = "ld.param",
+     .summary = "reads a kernel parameter",
+     .section = "9.7.9.8",
+     .rows = {{{types({u32, s32, f32, u64, s64, f64, b32, b64})}, {7, 8}}},
+     .operands = {out("d"), in("a", typed<Field::type>, Rule::param)},
+     .ptx = "ld.param{.type} {%d}, [{%a}]",
+     .cuda = "{%d} = {%a}",
+     .value = [](const Step&,
+                 const ValueOf&) { return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}}; },
+     .run = run_mov},
+    {.name = "cvta.to.global",
+     .summary = "turns a generic address into one of the global space",
+     .section = "9.7.9.20",
+     .rows = {{{types({u64})}, {7, 8}}},
+     .operands = {out("d"), in("a", typed<Field::type>, Rule::reg)},
+     .ptx = "cvta.to.global{.type} {%d}, {%a}",
+     .value = value_mov,
+     .run = run_mov},
+    {.name = "pack",
+     .summary = "mov.b32 d, {lo, hi}: two 16-bit registers into one of 32 bits",
+     .section = "9.7.9.1",
+     .rows = {{{types({b32})}, {7, 8}}},
+     .operands = {out("d"), {"a", Access::in, Rule::list, fixed<b16>, two, false, {}, {}}},
+     .ptx = "mov{.type} {%d}, {%a}",
+     .run = run_pack},
+    {.name = "unpack",
+     .summary = "mov.b32 {lo, hi}, a: one 32-bit register into two of 16 bits",
+     .section = "9.7.9.1",
+     .rows = {{{types({b32})}, {7, 8}}},
+     .operands = {{"d", Access::out, Rule::list, fixed<b16>, two, false, {}, {}},
+                  in("a", typed<Field::type>, Rule::reg)},
+     .ptx = "mov{.type} {%d}, {%a}",
+     .run = run_unpack},
+    {.name = "matrix.descriptor",
+     .summary =
+         "a wgmma matrix descriptor: constant fields, and the start address of a shared-memory register",
+     .section = "9.7.15.5.1.2.2",
+     .rows = {{{types({b64})}, {8, 0}}},
+     .operands = {out("d"), in("address", fixed<u32>, Rule::reg),
+                  in("fields", typed<Field::type>, Rule::imm)},
+     .ptx = "cvt.u64.u32 {%d}, {%address};\n\tand.b64 {%d}, {%d}, 0x3FFFF;\n\tshr.u64 {%d}, {%d}, 4;\n\t"
+            "or.b64 {%d}, {%d}, {%fields}",
+     .cuda = "{%d} = {%fields} | (unsigned long long)(({%address} & 0x3FFFF) >> 4)",
+     .value = value_descriptor,
+     .run = run_descriptor},
+};
+
+}  // namespace
+
+std::span<const Instruction> move_family() { return records; }
+
+}  // namespace wgrun::isa

@@ -1,0 +1,102 @@
+// All records, and how a builder's method name finds its record and qualifiers.
+#include "isa/families.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace wgrun::isa {
+namespace {
+
+const std::vector<const Instruction*>& table() {
+    static const std::vector<const Instruction*> records = [] {
+        std::vector<const Instruction*> out;
+        for (const auto& family : {move_family(), arithmetic_family(), float_family(), logic_family(),
+                                   convert_family(), memory_family(), sync_family(), wgmma_family()})
+            for (const Instruction& record : family) out.push_back(&record);
+        return out;
+    }();
+    return records;
+}
+
+std::string as_method(std::string_view name) {
+    std::string out(name);
+    std::replace(out.begin(), out.end(), '.', '_');
+    return out;
+}
+
+const std::map<std::string, const Instruction*, std::less<>>& methods() {
+    static const auto index = [] {
+        std::map<std::string, const Instruction*, std::less<>> out;
+        for (const Instruction* record : table()) out.emplace(as_method(record->name), record);
+        return out;
+    }();
+    return index;
+}
+
+/// The fields in the order in which the text of `op` has them: PTX fixes it, so `cvt_rn_bf16_f32` is not
+/// ambiguous.
+std::vector<Field> text_order(const Instruction& op) {
+    std::vector<Field> out;
+    for (std::size_t at = op.ptx.find("{."); at != std::string_view::npos; at = op.ptx.find("{.", at + 1)) {
+        const std::size_t close = op.ptx.find('}', at);
+        if (const auto field = parse_field(op.ptx.substr(at + 2, close - at - 2))) out.push_back(*field);
+    }
+    return out;
+}
+
+bool some_row_allows(const Instruction& op, Field field, int value) {
+    return std::any_of(op.rows.begin(), op.rows.end(), [&](const Row& row) {
+        const Choice* choice = row.find(field);
+        return choice && choice->allows(value);
+    });
+}
+
+/// Reads the qualifiers `tokens` ("v4_f32") into `form`, each into the first free field that can have it.
+bool read_qualifiers(const Instruction& op, std::string_view tokens, Form& form) {
+    const std::vector<Field> order = text_order(op);
+    std::size_t next = 0;
+    while (!tokens.empty()) {
+        const std::size_t end = std::min(tokens.find('_'), tokens.size());
+        const std::string_view token = tokens.substr(0, end);
+        tokens.remove_prefix(std::min(end + 1, tokens.size()));
+        for (; next < order.size(); ++next) {
+            const auto value = parse_value(order[next], token);
+            if (value && some_row_allows(op, order[next], *value)) break;
+        }
+        if (next == order.size()) return false;
+        form.set(order[next], *parse_value(order[next], token));
+        ++next;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::span<const Instruction* const> all() { return table(); }
+
+const Instruction* find(std::string_view name) {
+    for (const Instruction* record : table())
+        if (record->name == name) return record;
+    return nullptr;
+}
+
+Spelling parse_method(std::string_view method) {
+    // The longest record name that starts the method; what follows are qualifiers.
+    for (std::size_t end = method.size();; end = method.rfind('_', end - 1)) {
+        if (end == std::string_view::npos) return {};
+        if (const auto found = methods().find(method.substr(0, end)); found != methods().end()) {
+            Spelling out{found->second, {}};
+            if (end < method.size() && !read_qualifiers(*out.op, method.substr(end + 1), out.form)) return {};
+            return out;
+        }
+        if (end == 0) return {};
+    }
+}
+
+const Operand& Step::operand(std::string_view name) const {
+    for (std::size_t i = 0; i < op->operands.size(); ++i)
+        if (op->operands[i].name == name) return operands[i];
+    throw std::logic_error("instruction " + std::string(op->name) + " has no operand " + std::string(name));
+}
+
+}  // namespace wgrun::isa

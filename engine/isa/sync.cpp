@@ -1,0 +1,51 @@
+// CTA barriers and proxy fences.
+#include "isa/families.hpp"
+#include "isa/lanes.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+using Rule = OperandRule;
+
+std::optional<Space> fenced_space(const Form& form) {
+    if (!form.has(Field::space)) return std::nullopt;
+    return static_cast<Space>(form.get(Field::space));
+}
+
+std::uint32_t first_lane(Machine& m, const Operand& operand) {
+    const Mask active = m.active();
+    return read<std::uint32_t>(m, operand)[active ? static_cast<std::size_t>(std::countr_zero(active)) : 0];
+}
+
+const std::vector<Instruction> records{
+    {.name = "bar.sync",
+     .summary = "waits at a barrier of the CTA; threads = 0 stands for all of them",
+     .section = "9.7.13.1",
+     .rows = {{{}, {7, 8}}},
+     .operands = {{"barrier", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, 0, Range{0, 15}},
+                  {"threads", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, true, 0,
+                   Range{0, 1024, 32}}},
+     .ptx = "bar.sync {%barrier}{,%threads}",
+     .taken_by = Participants::cta,
+     .writes_memory = true,
+     .effects = [](const Step& s, Effects& e) { e.barrier(s.operands[0], s.operands[1]); },
+     .run = [](const Step& s,
+               Machine& m) { m.barrier(first_lane(m, s.operands[0]), first_lane(m, s.operands[1])); }},
+    {.name = "fence.proxy.async",
+     .summary = "orders accesses of the generic and the async proxy; without a space, in all of them",
+     .section = "9.7.13.4",
+     .rows = {{{}, {8, 0}},
+              {{spelled_as(Field::space, {"global", "shared::cta", "shared::cluster"})}, {8, 0}}},
+     .operands = {},
+     .ptx = "fence.proxy.async{.space}",
+     .writes_memory = true,
+     .effects = [](const Step& s, Effects& e) { e.proxy_fence(fenced_space(s.form)); },
+     .run = [](const Step& s, Machine& m) { m.proxy_fence(fenced_space(s.form)); }},
+};
+
+}  // namespace
+
+std::span<const Instruction> sync_family() { return records; }
+
+}  // namespace wgrun::isa

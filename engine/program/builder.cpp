@@ -1,0 +1,157 @@
+// Building a program: structure, registers, shared memory. Single steps are completed in step.cpp.
+#include <algorithm>
+
+#include "program/step.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun {
+
+/// A block that is being written.
+struct Builder::Open {
+    enum class Kind : std::uint8_t { loop_head, loop_body, then_body, else_body };
+    Kind kind;
+    Block* block;
+    Loop* loop = nullptr;
+    Branch* branch = nullptr;
+};
+
+Builder::Builder(std::string name, int threads, Dim3 cluster, Where where) : where_(where) {
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    if (!plain || (name[0] >= '0' && name[0] <= '9'))
+        throw ArgumentError("kernel name `" + name +
+                            "`: letters, digits and _ only, not starting with a digit");
+    if (threads < 1 || threads > 1024)
+        throw ArgumentError("kernel " + name + ": threads = " + std::to_string(threads) +
+                            ", a CTA has 1 to 1024");
+    const std::uint64_t ctas = cluster.volume();
+    if (ctas < 1 || ctas > 8)
+        throw ArgumentError("kernel " + name + ": a cluster of " + std::to_string(ctas) +
+                            " CTAs, 1 to 8 are portable");
+    program_.name_ = std::move(name);
+    program_.threads_ = threads;
+    program_.cluster_ = cluster;
+    program_.where_ = where;
+}
+
+Builder::~Builder() = default;
+Builder::Builder(Builder&&) noexcept = default;
+Builder& Builder::operator=(Builder&&) noexcept = default;
+
+Block& Builder::block() { return open_.empty() ? program_.body_ : *open_.back().block; }
+
+Reg Builder::reg(isa::Type type) {
+    const isa::Type declared = isa::register_type(type);
+    if (declared == isa::Type::none) throw ArgumentError("a register needs a type");
+    program_.registers_.push_back({declared, where_});
+    return {static_cast<std::uint32_t>(program_.registers_.size() - 1)};
+}
+
+std::vector<Reg> Builder::regs(isa::Type type, int count) {
+    if (count < 1 || count > 1024)
+        throw ArgumentError("an array of " + std::to_string(count) + " registers: 1 to 1024 are possible");
+    std::vector<Reg> out;
+    for (int i = 0; i < count; ++i) out.push_back(reg(type));
+    return out;
+}
+
+isa::Type Builder::type_of(Reg reg) const {
+    if (reg.id >= program_.registers_.size()) throw ArgumentError("a register of another kernel");
+    return program_.registers_[reg.id].type;
+}
+
+int Builder::param(std::string name, isa::Type type, std::optional<Dtype> pointee) {
+    for (const Param& other : program_.params_)
+        if (other.name == name) throw ArgumentError("two parameters called `" + name + "`");
+    program_.params_.push_back({std::move(name), type, pointee, where_});
+    return static_cast<int>(program_.params_.size() - 1);
+}
+
+int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align, std::optional<Tile> tile) {
+    if (bytes < 1) throw ArgumentError("shared memory of " + std::to_string(bytes) + " bytes");
+    if (align < 1 || align > 1024 || (align & (align - 1)) != 0)
+        throw ArgumentError("alignment " + std::to_string(align) + ": a power of two up to 1024 bytes");
+    const std::int64_t used = program_.shared_bytes();
+    const std::int64_t offset = (used + align - 1) / align * align;
+    if (bytes > max_shared_bytes || offset + bytes > max_shared_bytes) {
+        Diagnostic finding;
+        finding.message = "shared memory: " + std::to_string(bytes) + " bytes on top of " +
+                          std::to_string(used) + " exceed the " + std::to_string(max_shared_bytes) +
+                          " bytes (227 KiB) of a CTA";
+        finding.fix = "smaller tiles or fewer stages";
+        throw ArgumentError(std::move(finding));
+    }
+    program_.shared_.push_back({std::move(name), offset, bytes, align, std::move(tile), where_});
+    return static_cast<int>(program_.shared_.size() - 1);
+}
+
+const Step& Builder::add(const isa::Instruction& op, isa::Form asked, std::vector<Operand> operands,
+                         Reg guard, bool guard_negated) {
+    Step step = complete_step(*this, op, asked, std::move(operands));
+    if (guard && type_of(guard) != isa::Type::pred)
+        throw ArgumentError("guard of " + std::string(op.name) +
+                            ": a predicate is expected, not a register of type " +
+                            std::string(isa::to_string(type_of(guard))));
+    step.guard = guard;
+    step.guard_negated = guard_negated;
+    step.where = where_;
+    return std::get<Step>(block().emplace_back(std::move(step)));
+}
+
+void Builder::begin_loop() {
+    auto loop = std::make_unique<Loop>();
+    loop->where = where_;
+    Loop* raw = loop.get();
+    block().emplace_back(std::move(loop));
+    open_.push_back({Open::Kind::loop_head, &raw->head, raw, nullptr});
+}
+
+void Builder::loop_condition(Reg condition) {
+    if (open_.empty() || open_.back().kind != Open::Kind::loop_head)
+        throw ArgumentError("no loop is waiting for its condition");
+    if (type_of(condition) != isa::Type::pred) throw ArgumentError("the condition of a loop is a predicate");
+    Open& open = open_.back();
+    open.loop->condition = condition;
+    open.kind = Open::Kind::loop_body;
+    open.block = &open.loop->body;
+}
+
+void Builder::end_loop() {
+    if (open_.empty() || open_.back().kind != Open::Kind::loop_body)
+        throw ArgumentError("no loop to end here");
+    open_.pop_back();
+}
+
+void Builder::begin_if(Reg condition, bool negated) {
+    if (type_of(condition) != isa::Type::pred)
+        throw ArgumentError("the condition of a branch is a predicate");
+    auto branch = std::make_unique<Branch>();
+    branch->where = where_;
+    branch->condition = condition;
+    branch->negated = negated;
+    Branch* raw = branch.get();
+    block().emplace_back(std::move(branch));
+    open_.push_back({Open::Kind::then_body, &raw->then_body, nullptr, raw});
+}
+
+void Builder::begin_else() {
+    if (open_.empty() || open_.back().kind != Open::Kind::then_body)
+        throw ArgumentError("no branch to continue with an else");
+    open_.back().kind = Open::Kind::else_body;
+    open_.back().block = &open_.back().branch->else_body;
+}
+
+void Builder::end_if() {
+    if (open_.empty() ||
+        (open_.back().kind != Open::Kind::then_body && open_.back().kind != Open::Kind::else_body))
+        throw ArgumentError("no branch to end here");
+    open_.pop_back();
+}
+
+Program Builder::finish() {
+    if (!open_.empty()) throw ArgumentError("kernel " + program_.name_ + ": a loop or branch is still open");
+    return std::move(program_);
+}
+
+}  // namespace wgrun

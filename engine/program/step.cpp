@@ -1,0 +1,185 @@
+#include "program/step.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace wgrun {
+namespace {
+
+using isa::Access;
+using isa::Field;
+using isa::Form;
+using isa::Instruction;
+using isa::OperandRule;
+using isa::Type;
+using Kind = Operand::Kind;
+
+[[noreturn]] void refuse(const Instruction& op, const OperandRule& rule, const std::string& what) {
+    Diagnostic finding;
+    finding.rule = "WG-FORM-02";
+    finding.message = std::string(op.name) + ", operand " + std::string(rule.name) + ": " + what;
+    finding.section = op.section;
+    throw ArgumentError(std::move(finding));
+}
+
+std::string an(Type type) {
+    const std::string name(isa::to_string(type));
+    return (name[0] == 's' || name[0] == 'f' ? "an " : "a ") + name;
+}
+
+bool some_row_allows(const Instruction& op, Field field, Type type) {
+    return std::any_of(op.rows.begin(), op.rows.end(), [&](const isa::Row& row) {
+        const isa::Choice* choice = row.find(field);
+        return choice && choice->allows(static_cast<int>(type));
+    });
+}
+
+/// The type that an instruction takes for a register of type `declared`: that one, or one of the same width.
+std::optional<Type> nearest_type(const Instruction& op, Field field, Type declared) {
+    if (some_row_allows(op, field, declared)) return declared;
+    constexpr std::array by_preference{Type::b16, Type::b32, Type::b64, Type::s16, Type::s32, Type::s64,
+                                       Type::u16, Type::u32, Type::u64, Type::f32, Type::f64, Type::f16};
+    for (Type type : by_preference)
+        if (isa::agrees(declared, type) && some_row_allows(op, field, type)) return type;
+    return std::nullopt;
+}
+
+/// Fills `type` and `from` from the registers whose rule says that they are of it.
+void infer_types(const Builder& builder, const Instruction& op, std::span<const Operand> operands,
+                 Form& form) {
+    for (Field field : {Field::from, Field::type}) {
+        if (form.has(field) ||
+            !std::any_of(op.rows.begin(), op.rows.end(), [&](const auto& row) { return row.find(field); }))
+            continue;
+        // A rule speaks of this field if the type it gives changes with the field alone.
+        Form one, other;
+        one.set(field, Type::u32);
+        other.set(field, Type::f64);
+        // Sources say more than destinations: of `setp p, a, b` only a and b count.
+        for (Access access : {Access::in, Access::inout, Access::out}) {
+            for (std::size_t i = 0; i < operands.size() && !form.has(field); ++i) {
+                const OperandRule& rule = op.operands[i];
+                if (rule.access != access || operands[i].kind != Kind::reg || !rule.type) continue;
+                if (rule.kinds & OperandRule::address) continue;
+                if (rule.type(one) == rule.type(other)) continue;
+                if (const auto type = nearest_type(op, field, builder.type_of(operands[i].reg)))
+                    form.set(field, *type);
+            }
+        }
+    }
+}
+
+void check_register(const Builder& builder, const Instruction& op, const OperandRule& rule, Reg reg,
+                    Type wanted) {
+    const Type declared = builder.type_of(reg);
+    if (!isa::agrees(declared, wanted))
+        refuse(op, rule,
+               "register of type " + std::string(isa::to_string(declared)) + " where " +
+                   an(isa::register_type(wanted)) + " register is expected");
+}
+
+std::string kinds_text(unsigned kinds) {
+    constexpr std::array<std::string_view, 6> names{"a register", "a list of registers", "a number",
+                                                    "an address", "a parameter",         "a shared buffer"};
+    std::string out;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (kinds >> i & 1U) out += (out.empty() ? "" : " or ") + std::string(names[i]);
+    return out;
+}
+
+unsigned kind_bit(Kind kind) {
+    switch (kind) {
+        case Kind::reg: return OperandRule::reg;
+        case Kind::list: return OperandRule::list;
+        case Kind::imm: return OperandRule::imm;
+        case Kind::address: return OperandRule::address;
+        case Kind::param: return OperandRule::param;
+        case Kind::shared: return OperandRule::shared;
+        case Kind::none: break;
+    }
+    return 0;
+}
+
+void check_immediate(const Instruction& op, const OperandRule& rule, const Operand& operand, Type type) {
+    if (rule.imm_range) {
+        const isa::Range& range = *rule.imm_range;
+        if (operand.imm < range.lo || operand.imm > range.hi || (operand.imm - range.lo) % range.step != 0) {
+            std::string legal = std::to_string(range.lo) + " to " + std::to_string(range.hi);
+            if (range.hi == INT32_MAX) legal = std::to_string(range.lo) + " or more";
+            if (range.step > 1) legal += " in steps of " + std::to_string(range.step);
+            refuse(op, rule, std::to_string(operand.imm) + " is out of range (legal: " + legal + ")");
+        }
+        return;
+    }
+    if (isa::is_float(type) || isa::bits(type) >= 64) return;
+    const int width = type == Type::pred ? 1 : isa::bits(type);
+    if (operand.imm < -(std::int64_t{1} << (width - 1)) || operand.imm >= std::int64_t{1} << width)
+        refuse(op, rule, std::to_string(operand.imm) + " does not fit " + std::string(isa::to_string(type)));
+}
+
+void complete_operand(Builder& builder, const Instruction& op, const OperandRule& rule, const Form& form,
+                      Operand& operand) {
+    const Type type = rule.type ? rule.type(form) : Type::none;
+    const int count = rule.count ? rule.count(form) : 1;
+    const bool takes_list =
+        (rule.kinds & OperandRule::list) && (count > 1 || !(rule.kinds & OperandRule::reg));
+    if (operand.kind == Kind::none) {
+        if (rule.access == Access::out)
+            operand = takes_list ? Operand::of(builder.regs(type, count)) : Operand::of(builder.reg(type));
+        else if (rule.fallback)
+            operand = Operand::immediate(*rule.fallback);
+        else
+            refuse(op, rule, "is missing");
+        return;
+    }
+    if (!(rule.kinds & kind_bit(operand.kind)))
+        refuse(op, rule, kinds_text(rule.kinds) + " is expected, not " + kinds_text(kind_bit(operand.kind)));
+    switch (operand.kind) {
+        case Kind::reg:
+            if (takes_list && !(rule.kinds & OperandRule::imm))
+                refuse(op, rule, std::to_string(count) + " registers are expected, not one");
+            check_register(builder, op, rule, operand.reg, type);
+            break;
+        case Kind::list:
+            if (static_cast<int>(operand.list.size()) != count)
+                refuse(op, rule,
+                       std::to_string(count) + " registers are expected, not " +
+                           std::to_string(operand.list.size()));
+            for (Reg reg : operand.list) check_register(builder, op, rule, reg, type);
+            break;
+        case Kind::address:
+            if (operand.reg) check_register(builder, op, rule, operand.reg, type);
+            break;
+        case Kind::imm: check_immediate(op, rule, operand, type); break;
+        default: break;
+    }
+}
+
+/// Registers that an instruction writes as a list must differ: the ISA leaves the result open otherwise.
+void check_distinct(const Instruction& op, const OperandRule& rule, const Operand& operand) {
+    if (rule.access == Access::in || operand.kind != Kind::list) return;
+    std::vector<std::uint32_t> ids;
+    for (Reg reg : operand.list) ids.push_back(reg.id);
+    std::sort(ids.begin(), ids.end());
+    if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
+        refuse(op, rule, "a register stands in the list twice");
+}
+
+}  // namespace
+
+Step complete_step(Builder& builder, const Instruction& op, Form asked, std::vector<Operand> operands) {
+    operands.resize(op.operands.size());
+    if (op.infer) op.infer(operands, asked);
+    infer_types(builder, op, operands, asked);
+    Step step;
+    step.op = &op;
+    step.form = isa::resolve(op, asked);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        complete_operand(builder, op, op.operands[i], step.form, operands[i]);
+        check_distinct(op, op.operands[i], operands[i]);
+    }
+    step.operands = std::move(operands);
+    return step;
+}
+
+}  // namespace wgrun
