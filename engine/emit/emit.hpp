@@ -11,14 +11,15 @@ namespace wgrun::emit {
 /// Text and, for each of its lines (from 1), the line of the script that it came from.
 struct Text {
     std::string text;
-    std::vector<Where> lines;   ///< lines[i] belongs to line i + 1
+    std::vector<Where> lines;  ///< lines[i] belongs to line i + 1
 };
 
-/// PTX for `.target sm_90a`, in the least PTX ISA version that has all its forms. One entry, named as the program.
+/// PTX for `.target sm_90a`, in the least PTX ISA version that has all its forms. One entry, named as the
+/// program.
 Text ptx(const Program& program);
 
-/// The same kernel as CUDA C++ (extern "C" __global__): plain C++ where there is a form with the same meaning,
-/// inline assembly elsewhere. Needs no header.
+/// The same kernel as CUDA C++ (extern "C" __global__): plain C++ where there is a form with the same
+/// meaning, inline assembly elsewhere. Needs no header.
 Text cuda(const Program& program);
 
 }  // namespace wgrun::emit

@@ -1,0 +1,313 @@
+// CUDA C++: plain statements where a record has a C++ form that means the same, inline assembly elsewhere.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "emit/writer.hpp"
+
+namespace wgrun::emit {
+namespace {
+
+using isa::Access;
+using isa::OperandRule;
+using isa::Type;
+using Kind = Operand::Kind;
+
+/// How a register is declared in C++, and its constraint letter in inline assembly. Predicates are ints, 0
+/// or 1.
+struct CudaType {
+    std::string_view prefix, declaration, constraint;
+};
+
+CudaType cuda_type(Type type) {
+    if (type == Type::pred) return {"p", "int", "r"};
+    if (type == Type::f32) return {"f", "float", "f"};
+    if (type == Type::f64) return {"d", "double", "d"};
+    switch (isa::bits(type)) {
+        case 16: return {"h", "unsigned short", "h"};
+        case 32: return {"r", "unsigned", "r"};
+        default: return {"l", "unsigned long long", "l"};
+    }
+}
+
+std::string_view param_type(Type type) {
+    switch (type) {
+        case Type::f32: return "float";
+        case Type::f64: return "double";
+        case Type::s32: return "int";
+        case Type::s64: return "long long";
+        default: return isa::bits(type) == 64 ? "unsigned long long" : "unsigned";
+    }
+}
+
+constexpr char placeholder = '\x01';  // stands for the % of an operand until literal % signs are doubled
+
+/// One asm statement in the making. GCC-style operands are numbered outputs first.
+class Assembly {
+  public:
+    Assembly(const Step& s, const Program& program, const std::vector<std::string>& names)
+        : step_(s), program_(program), names_(names) {
+        for (bool outputs : {true, false})
+            for (std::size_t i = 0; i < s.operands.size(); ++i)
+                if ((s.op->operands[i].access != Access::in) == outputs)
+                    bind(s.operands[i], s.op->operands[i].access);
+    }
+
+    std::string statement() {
+        std::string text = isa::expand(
+            step_.op->ptx, step_, [&](const Operand& o, const OperandRule& rule) { return print(o, rule); });
+        std::string escaped;
+        for (char c : prologue_ + text + ";" + epilogue_) {
+            if (c == '%')
+                escaped += "%%";
+            else if (c == placeholder)
+                escaped += '%';
+            else if (c == '\n')
+                escaped += "\\n";
+            else if (c == '\t')
+                escaped += ' ';
+            else
+                escaped += c;
+        }
+        if (predicates_ > 0) escaped = "{ " + escaped + " }";
+        const bool memory = step_.op->writes_memory;
+        return fmt::format("asm{}(\"{}\" : {} : {}{});", memory ? " volatile" : "", escaped, outputs_,
+                           inputs_, memory ? " : \"memory\"" : "");
+    }
+
+  private:
+    struct Bound {
+        Reg reg;
+        std::string text;
+    };
+
+    void bind(const Operand& operand, Access access) {
+        switch (operand.kind) {
+            case Kind::reg: return bind_register(operand.reg, access);
+            case Kind::list:
+                for (Reg reg : operand.list) bind_register(reg, access);
+                return;
+            case Kind::address:
+                if (operand.reg) return bind_register(operand.reg, Access::in);
+                return;
+            case Kind::param:
+                return bind_expression("r", program_.params()[static_cast<std::size_t>(operand.index)].name);
+            default: return;
+        }
+    }
+
+    void bind_expression(std::string_view constraint, const std::string& expression) {
+        inputs_ += fmt::format("{}\"{}\"({})", inputs_.empty() ? "" : ", ", constraint, expression);
+        ++count_;
+    }
+
+    void bind_register(Reg reg, Access access) {
+        if (find(reg)) return;
+        const Type type = program_.registers()[reg.id].type;
+        std::string text = fmt::format("{}{}", placeholder, count_);
+        if (type == Type::pred) {
+            const std::string q = fmt::format("q{}", predicates_++);
+            prologue_ += ".reg .pred " + q + "; ";
+            if (access != Access::out) prologue_ += fmt::format("setp.ne.b32 {}, {}, 0; ", q, text);
+            if (access != Access::in) epilogue_ += fmt::format(" selp.b32 {}, 1, 0, {};", text, q);
+            text = q;
+        }
+        const CudaType c = cuda_type(type);
+        const std::string_view mark = access == Access::out ? "=" : access == Access::inout ? "+" : "";
+        std::string& list = access == Access::in ? inputs_ : outputs_;
+        list += fmt::format("{}\"{}{}\"({})", list.empty() ? "" : ", ", mark, c.constraint, names_[reg.id]);
+        bound_.push_back({reg, std::move(text)});
+        ++count_;
+    }
+
+    const Bound* find(Reg reg) const {
+        const auto found =
+            std::find_if(bound_.begin(), bound_.end(), [&](const Bound& b) { return b.reg == reg; });
+        return found == bound_.end() ? nullptr : &*found;
+    }
+
+    std::string print(const Operand& operand, const OperandRule& rule) const {
+        switch (operand.kind) {
+            case Kind::reg: return (operand.negated ? "!" : "") + find(operand.reg)->text;
+            case Kind::list: {
+                std::string out = "{";
+                for (Reg reg : operand.list) out += (out.size() > 1 ? ", " : "") + find(reg)->text;
+                return out + "}";
+            }
+            case Kind::address:
+                return operand.offset == 0 ? find(operand.reg)->text
+                                           : fmt::format("{}+{}", find(operand.reg)->text, operand.offset);
+            default: {
+                const Type type = rule.type ? rule.type(step_.form) : Type::u32;
+                if (type == Type::f32)
+                    return fmt::format("0f{:08X}", static_cast<std::uint32_t>(operand.imm));
+                if (type == Type::f64)
+                    return fmt::format("0d{:016X}", static_cast<std::uint64_t>(operand.imm));
+                return fmt::format("{}", operand.imm);
+            }
+        }
+    }
+
+    const Step& step_;
+    const Program& program_;
+    const std::vector<std::string>& names_;
+    std::vector<Bound> bound_;
+    std::string prologue_, epilogue_, outputs_, inputs_;
+    int count_ = 0;
+    int predicates_ = 0;
+};
+
+class CudaEmitter {
+  public:
+    explicit CudaEmitter(const Program& program) : program_(program) {
+        for (std::size_t i = 0; i < program.registers().size(); ++i)
+            names_.push_back(fmt::format("{}{}", cuda_type(program.registers()[i].type).prefix, i));
+    }
+
+    Text run() {
+        out_.line(fmt::format("// {}", program_.name()));
+        std::string params;
+        for (const Param& param : program_.params())
+            params += fmt::format("{}{} {}", params.empty() ? "" : ", ", param_type(param.type), param.name);
+        const Dim3 cluster = program_.cluster();
+        const std::string clustered = cluster.volume() > 1 ? fmt::format(" __cluster_dims__({}, {}, {})",
+                                                                         cluster.x, cluster.y, cluster.z)
+                                                           : "";
+        out_.line(fmt::format("extern \"C\" __global__ void __launch_bounds__({}){}", program_.threads(),
+                              clustered));
+        out_.line(fmt::format("{}({}) {{", program_.name(), params));
+        out_.indent(1);
+        if (!program_.shared().empty()) {
+            out_.line(fmt::format("extern __shared__ __align__({}) unsigned char {}[];",
+                                  program_.shared_align(), shared_name));
+            out_.line(fmt::format("const unsigned shared_base = (unsigned)__cvta_generic_to_shared({});",
+                                  shared_name));
+            for (const SharedBuffer& buffer : program_.shared())
+                out_.line(fmt::format("// shared_base + {}: {}, {} bytes", buffer.offset, buffer.name,
+                                      buffer.bytes));
+        }
+        declare_registers();
+        block(program_.body());
+        out_.indent(-1);
+        out_.line("}");
+        return out_.take();
+    }
+
+  private:
+    void declare_registers() {
+        // One declaration a C++ type, wrapped at a readable width.
+        for (std::string_view declaration :
+             {"int", "unsigned", "float", "double", "unsigned short", "unsigned long long"}) {
+            std::string line;
+            for (std::size_t i = 0; i < names_.size(); ++i) {
+                if (cuda_type(program_.registers()[i].type).declaration != declaration) continue;
+                line += (line.empty() ? std::string(declaration) + " " : ", ") + names_[i];
+                if (line.size() > 100) {
+                    out_.line(line + ";");
+                    line.clear();
+                }
+            }
+            if (!line.empty()) out_.line(line + ";");
+        }
+    }
+
+    const std::string& name(Reg reg) const { return names_[reg.id]; }
+
+    /// C++ forms copy values, so all registers must be of the kind that the instruction works on: a float in
+    /// a .b32 mov would be converted.
+    bool plain_form_fits(const Step& s) const {
+        if (s.op->cuda.empty()) return false;
+        for (std::size_t i = 0; i < s.operands.size(); ++i) {
+            const Operand& o = s.operands[i];
+            if (o.kind == Kind::list || o.kind == Kind::address) return false;
+            if (o.kind == Kind::reg) {
+                const Type declared = program_.registers()[o.reg.id].type;
+                const OperandRule& rule = s.op->operands[i];
+                if (isa::is_float(declared) != isa::is_float(rule.type ? rule.type(s.form) : declared))
+                    return false;
+            }
+        }
+        return true;
+    }
+
+    std::string expression(const Operand& operand, const OperandRule& rule, const isa::Form& form) const {
+        switch (operand.kind) {
+            case Kind::reg: return (operand.negated ? "!" : "") + name(operand.reg);
+            case Kind::param: return program_.params()[static_cast<std::size_t>(operand.index)].name;
+            case Kind::shared: {
+                const SharedBuffer& buffer = program_.shared()[static_cast<std::size_t>(operand.index)];
+                return fmt::format("shared_base + {}", buffer.offset + operand.offset);
+            }
+            default: {
+                const Type type = rule.type ? rule.type(form) : Type::u32;
+                if (type == Type::f32)
+                    return fmt::format("__uint_as_float(0x{:08X}u)", static_cast<std::uint32_t>(operand.imm));
+                if (type == Type::f64)
+                    return fmt::format("__longlong_as_double(0x{:016X}ll)",
+                                       static_cast<std::uint64_t>(operand.imm));
+                if (isa::bits(type) == 64)
+                    return fmt::format("0x{:X}ull", static_cast<std::uint64_t>(operand.imm));
+                return fmt::format("{}", operand.imm);
+            }
+        }
+    }
+
+    void step(const Step& s) {
+        std::string text;
+        if (plain_form_fits(s))
+            text = isa::expand(s.op->cuda, s,
+                               [&](const Operand& o, const OperandRule& rule) {
+                                   return expression(o, rule, s.form);
+                               }) +
+                   ";";
+        else
+            text = Assembly(s, program_, names_).statement();
+        if (s.guard) text = fmt::format("if ({}{}) {}", s.guard_negated ? "!" : "", name(s.guard), text);
+        out_.line(text, s.where);
+    }
+
+    void loop(const Loop& l) {
+        out_.line("for (;;) {", l.where);
+        out_.indent(1);
+        block(l.head);
+        out_.line(fmt::format("if (!{}) break;", name(l.condition)), l.where);
+        block(l.body);
+        out_.indent(-1);
+        out_.line("}", l.where);
+    }
+
+    void branch(const Branch& b) {
+        out_.line(fmt::format("if ({}{}) {{", b.negated ? "!" : "", name(b.condition)), b.where);
+        out_.indent(1);
+        block(b.then_body);
+        out_.indent(-1);
+        if (!b.else_body.empty()) {
+            out_.line("} else {", b.where);
+            out_.indent(1);
+            block(b.else_body);
+            out_.indent(-1);
+        }
+        out_.line("}", b.where);
+    }
+
+    void block(const Block& nodes) {
+        for (const Node& node : nodes) {
+            if (const auto* s = std::get_if<Step>(&node))
+                step(*s);
+            else if (const auto* l = std::get_if<std::unique_ptr<Loop>>(&node))
+                loop(**l);
+            else
+                branch(*std::get<std::unique_ptr<Branch>>(node));
+        }
+    }
+
+    const Program& program_;
+    Writer out_;
+    std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Text cuda(const Program& program) { return CudaEmitter(program).run(); }
+
+}  // namespace wgrun::emit

@@ -1,0 +1,198 @@
+// PTX: every step is its record's text with the operands filled in.
+#include <bit>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "emit/writer.hpp"
+
+namespace wgrun::emit {
+namespace {
+
+using isa::OperandRule;
+using isa::Type;
+using Kind = Operand::Kind;
+
+/// The file of a register: PTX names registers by class.
+struct RegisterClass {
+    std::string_view prefix, declaration;
+};
+
+RegisterClass class_of(Type type) {
+    if (type == Type::pred) return {"%p", ".pred"};
+    if (type == Type::f32) return {"%f", ".f32"};
+    if (type == Type::f64) return {"%fd", ".f64"};
+    switch (isa::bits(type)) {
+        case 16: return {"%rs", ".b16"};
+        case 32: return {"%r", ".b32"};
+        default: return {"%rd", ".b64"};
+    }
+}
+
+std::string immediate(std::int64_t bits, Type type) {
+    if (type == Type::f32) return fmt::format("0f{:08X}", static_cast<std::uint32_t>(bits));
+    if (type == Type::f64) return fmt::format("0d{:016X}", static_cast<std::uint64_t>(bits));
+    if (isa::bits(type) == 64 && bits < 0) return fmt::format("0x{:X}", static_cast<std::uint64_t>(bits));
+    return fmt::format("{}", bits);
+}
+
+class PtxEmitter {
+  public:
+    explicit PtxEmitter(const Program& program) : program_(program) {
+        std::map<std::string_view, int> counts;
+        for (const RegisterInfo& info : program.registers()) {
+            const RegisterClass c = class_of(info.type);
+            names_.push_back(fmt::format("{}{}", c.prefix, counts[c.prefix]++));
+        }
+    }
+
+    Text run() {
+        const isa::PtxVersion version = program_.min_ptx();
+        out_.line(fmt::format("// {}", program_.name()));
+        out_.line(fmt::format(".version {}.{}", version.major, version.minor));
+        out_.line(".target sm_90a");
+        out_.line(".address_size 64");
+        out_.line("");
+        if (!program_.shared().empty())
+            out_.line(
+                fmt::format(".extern .shared .align {} .b8 {}[];", program_.shared_align(), shared_name));
+        signature();
+        out_.line("{");
+        out_.indent(1);
+        declare_registers();
+        describe_shared();
+        block(program_.body());
+        out_.line("ret;");
+        out_.indent(-1);
+        out_.line("}");
+        return out_.take();
+    }
+
+  private:
+    void signature() {
+        out_.line(fmt::format(".visible .entry {}(", program_.name()));
+        for (std::size_t i = 0; i < program_.params().size(); ++i) {
+            const Param& param = program_.params()[i];
+            const bool last = i + 1 == program_.params().size();
+            out_.line(
+                fmt::format("    .param .{} {}{}", isa::to_string(param.type), param.name, last ? "" : ","));
+        }
+        out_.line(")");
+        out_.line(fmt::format(".maxntid {}, 1, 1", program_.threads()));
+        if (program_.cluster().volume() > 1)
+            out_.line(fmt::format(".reqnctapercluster {}, {}, {}", program_.cluster().x, program_.cluster().y,
+                                  program_.cluster().z));
+    }
+
+    void declare_registers() {
+        std::map<std::string_view, std::pair<std::string_view, int>> files;
+        for (const RegisterInfo& info : program_.registers()) {
+            const RegisterClass c = class_of(info.type);
+            auto& [prefix, count] = files[c.declaration];
+            prefix = c.prefix;
+            ++count;
+        }
+        for (const auto& [declaration, file] : files)
+            out_.line(fmt::format(".reg {} {}<{}>;", declaration, file.first, file.second));
+    }
+
+    void describe_shared() {
+        for (const SharedBuffer& buffer : program_.shared())
+            out_.line(
+                fmt::format("// {}+{}: {}, {} bytes", shared_name, buffer.offset, buffer.name, buffer.bytes));
+    }
+
+    const std::string& name(Reg reg) const { return names_[reg.id]; }
+
+    std::string print(const Operand& operand, const OperandRule& rule, const isa::Form& form) const {
+        switch (operand.kind) {
+            case Kind::reg: return (operand.negated ? "!" : "") + name(operand.reg);
+            case Kind::list: {
+                std::string out = "{";
+                for (Reg reg : operand.list) out += (out.size() > 1 ? ", " : "") + name(reg);
+                return out + "}";
+            }
+            case Kind::imm: return immediate(operand.imm, rule.type ? rule.type(form) : Type::u32);
+            case Kind::address: return address(operand);
+            case Kind::param: return program_.params()[static_cast<std::size_t>(operand.index)].name;
+            case Kind::shared: return shared(operand);
+            case Kind::none: break;
+        }
+        return "_";
+    }
+
+    std::string shared(const Operand& operand) const {
+        const SharedBuffer& buffer = program_.shared()[static_cast<std::size_t>(operand.index)];
+        return fmt::format("{}+{}", shared_name, buffer.offset + operand.offset);
+    }
+
+    std::string address(const Operand& operand) const {
+        if (!operand.reg) return operand.index >= 0 ? shared(operand) : fmt::format("{}", operand.offset);
+        return operand.offset == 0 ? name(operand.reg)
+                                   : fmt::format("{}+{}", name(operand.reg), operand.offset);
+    }
+
+    void step(const Step& s) {
+        std::string text = isa::expand(
+            s.op->ptx, s, [&](const Operand& o, const OperandRule& rule) { return print(o, rule, s.form); });
+        std::string guard;
+        if (s.guard) guard = fmt::format("@{}{} ", s.guard_negated ? "!" : "", name(s.guard));
+        // A record of several instructions is guarded instruction by instruction.
+        for (std::size_t at = 0; (at = text.find("\n\t", at)) != std::string::npos; at += 1 + guard.size())
+            text.replace(at + 1, 1, guard);
+        out_.line(guard + text + ";", s.where);
+    }
+
+    void loop(const Loop& l) {
+        const int id = labels_++;
+        out_.line(fmt::format("$loop_{}:", id), l.where);
+        out_.indent(1);
+        block(l.head);
+        out_.line(fmt::format("@!{} bra $end_{};", name(l.condition), id), l.where);
+        block(l.body);
+        out_.line(fmt::format("bra $loop_{};", id), l.where);
+        out_.indent(-1);
+        out_.line(fmt::format("$end_{}:", id), l.where);
+    }
+
+    void branch(const Branch& b) {
+        const int id = labels_++;
+        const bool has_else = !b.else_body.empty();
+        out_.line(fmt::format("@{}{} bra ${}_{};", b.negated ? "" : "!", name(b.condition),
+                              has_else ? "else" : "endif", id),
+                  b.where);
+        out_.indent(1);
+        block(b.then_body);
+        if (has_else) {
+            out_.line(fmt::format("bra $endif_{};", id), b.where);
+            out_.indent(-1);
+            out_.line(fmt::format("$else_{}:", id), b.where);
+            out_.indent(1);
+            block(b.else_body);
+        }
+        out_.indent(-1);
+        out_.line(fmt::format("$endif_{}:", id), b.where);
+    }
+
+    void block(const Block& nodes) {
+        for (const Node& node : nodes) {
+            if (const auto* s = std::get_if<Step>(&node))
+                step(*s);
+            else if (const auto* l = std::get_if<std::unique_ptr<Loop>>(&node))
+                loop(**l);
+            else
+                branch(*std::get<std::unique_ptr<Branch>>(node));
+        }
+    }
+
+    const Program& program_;
+    Writer out_;
+    std::vector<std::string> names_;
+    int labels_ = 0;
+};
+
+}  // namespace
+
+Text ptx(const Program& program) { return PtxEmitter(program).run(); }
+
+}  // namespace wgrun::emit

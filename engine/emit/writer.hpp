@@ -1,0 +1,26 @@
+// Text that is written line by line and remembers which line of the script each came from.
+#pragma once
+
+#include "emit/emit.hpp"
+
+namespace wgrun::emit {
+
+/// What dynamic shared memory is called in the texts.
+inline constexpr std::string_view shared_name = "wgrun_shared";
+
+class Writer {
+  public:
+    /// Adds a line, indented by `depth` steps. A line of the script that was not the last one is named first.
+    void line(std::string_view text, Where where = {});
+    void indent(int by) { depth_ += by; }
+    Text take() { return std::move(text_); }
+
+  private:
+    void raw(std::string_view text, Where where);
+
+    Text text_;
+    Where last_;
+    int depth_ = 0;
+};
+
+}  // namespace wgrun::emit
