@@ -1,0 +1,286 @@
+#include "gpu/cublas.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "gpu/context.hpp"
+#include "gpu/library.hpp"
+
+namespace wgrun::gpu {
+
+namespace {
+
+// The part of cublasLt.h, cublas_api.h and library_types.h that is used here (the same in CUDA 12 and 13).
+namespace lt {
+constexpr int success = 0;
+constexpr int compute_32f = 68;  // CUBLAS_COMPUTE_32F
+constexpr int real_32f = 0;      // CUDA_R_32F
+constexpr int real_16f = 2;
+constexpr int real_16bf = 14;
+constexpr int desc_trans_a = 3;  // CUBLASLT_MATMUL_DESC_TRANSA
+constexpr int desc_trans_b = 4;
+constexpr int pref_max_workspace_bytes = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+constexpr std::int32_t transpose = 1;        // CUBLAS_OP_T
+constexpr std::int32_t no_transpose = 0;
+
+struct Algorithm {  // cublasLtMatmulAlgo_t
+    std::uint64_t data[8];
+};
+
+struct HeuristicResult {  // cublasLtMatmulHeuristicResult_t
+    Algorithm algorithm;
+    std::size_t workspace_bytes;
+    int state;
+    float waves;
+    int reserved[4];
+};
+static_assert(sizeof(HeuristicResult) == 96);
+}  // namespace lt
+
+using abi::Handle;
+
+struct Functions {
+    std::size_t (*version)();
+    const char* (*status_name)(int status);
+    int (*create)(Handle* handle);
+    int (*destroy)(Handle handle);
+    int (*desc_create)(Handle* desc, int compute_type, int scale_type);
+    int (*desc_destroy)(Handle desc);
+    int (*desc_set)(Handle desc, int attribute, const void* value, std::size_t bytes);
+    int (*layout_create)(Handle* layout, int type, std::uint64_t rows, std::uint64_t columns,
+                         std::int64_t leading);
+    int (*layout_destroy)(Handle layout);
+    int (*preference_create)(Handle* preference);
+    int (*preference_destroy)(Handle preference);
+    int (*preference_set)(Handle preference, int attribute, const void* value, std::size_t bytes);
+    int (*heuristic)(Handle handle, Handle desc, Handle a, Handle b, Handle c, Handle d, Handle preference,
+                     int asked, lt::HeuristicResult* results, int* got);
+    int (*matmul)(Handle handle, Handle desc, const void* alpha, const void* a, Handle a_layout,
+                  const void* b, Handle b_layout, const void* beta, const void* c, Handle c_layout, void* d,
+                  Handle d_layout, const lt::Algorithm* algorithm, void* workspace,
+                  std::size_t workspace_bytes, Handle stream);
+};
+
+struct Loaded {
+    Functions functions{};
+    Part part;
+};
+
+Loaded load() {
+    constexpr std::array<std::string_view, 3> names = {"libcublasLt.so.13", "libcublasLt.so.12",
+                                                       "libcublasLt.so"};
+    const Library library = open_library(names, toolkit_library_folders());
+    Loaded loaded{{}, library.part};
+    if (!loaded.part) return loaded;
+    Functions& f = loaded.functions;
+    const bool complete = library.bind(f.version, "cublasLtGetVersion") &&
+                          library.bind(f.status_name, "cublasLtGetStatusName") &&
+                          library.bind(f.create, "cublasLtCreate") &&
+                          library.bind(f.destroy, "cublasLtDestroy") &&
+                          library.bind(f.desc_create, "cublasLtMatmulDescCreate") &&
+                          library.bind(f.desc_destroy, "cublasLtMatmulDescDestroy") &&
+                          library.bind(f.desc_set, "cublasLtMatmulDescSetAttribute") &&
+                          library.bind(f.layout_create, "cublasLtMatrixLayoutCreate") &&
+                          library.bind(f.layout_destroy, "cublasLtMatrixLayoutDestroy") &&
+                          library.bind(f.preference_create, "cublasLtMatmulPreferenceCreate") &&
+                          library.bind(f.preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
+                          library.bind(f.preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
+                          library.bind(f.heuristic, "cublasLtMatmulAlgoGetHeuristic") &&
+                          library.bind(f.matmul, "cublasLtMatmul");
+    if (!complete) {
+        loaded.part.missing = fmt::format("{} is older than CUDA 12.0", loaded.part.path);
+        return loaded;
+    }
+    // CUBLAS_VERSION of cublas_api.h: 130100 is 13.1.0.
+    const std::size_t version = f.version();
+    loaded.part.version = fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+    return loaded;
+}
+
+const Loaded& loaded() {
+    static const Loaded instance = load();
+    return instance;
+}
+
+void check(const Functions& f, int status, std::string_view doing) {
+    if (status != lt::success)
+        throw EnvironmentError("EFAULT", fmt::format("cuBLAS, while {}: {}", doing, f.status_name(status)));
+}
+
+// A handle of cuBLAS and the function that gives it back.
+class Owned {
+  public:
+    Owned() = default;
+    ~Owned() {
+        if (handle_ != nullptr) destroy_(handle_);
+    }
+    Owned(const Owned&) = delete;
+    Owned& operator=(const Owned&) = delete;
+    Handle* fill(int (*destroy)(Handle)) {
+        destroy_ = destroy;
+        return &handle_;
+    }
+    Handle get() const { return handle_; }
+
+  private:
+    Handle handle_ = nullptr;
+    int (*destroy_)(Handle) = nullptr;
+};
+
+constexpr std::size_t workspace_bytes = 64 << 20;  // what NVIDIA recommends for Hopper is 32 MiB
+
+std::int64_t bytes_of(Gemm::Output output) { return output == Gemm::Output::f32 ? 4 : 2; }
+
+int type_of(Gemm::Input input) { return input == Gemm::Input::bf16 ? lt::real_16bf : lt::real_16f; }
+
+int type_of(Gemm::Output output) {
+    switch (output) {
+        case Gemm::Output::f32: return lt::real_32f;
+        case Gemm::Output::bf16: return lt::real_16bf;
+        case Gemm::Output::f16: break;
+    }
+    return lt::real_16f;
+}
+
+void check_gemm(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer& d, int candidates) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    for (const std::int64_t extent : {g.m, g.n, g.k})
+        if (extent < 1 || extent > most)
+            throw ArgumentError(
+                fmt::format("a GEMM of {{{}, {}, {}}}: extents must be 1 to 2^31 - 1", g.m, g.n, g.k));
+    if (g.output != Gemm::Output::f32 && (g.output == Gemm::Output::bf16) != (g.input == Gemm::Input::bf16))
+        throw ArgumentError("a GEMM's output must be f32 or of the inputs' type");
+    if (candidates < 1 || candidates > 64)
+        throw ArgumentError(fmt::format("{} candidates: 1 to 64 are possible", candidates));
+    const auto check = [](const char* name, const Buffer& buffer, std::int64_t rows, std::int64_t columns,
+                          std::int64_t size) {
+        const auto needed = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns) *
+                            static_cast<std::uint64_t>(size);  // below 2^64
+        if (buffer.bytes() < needed)
+            throw ArgumentError(
+                fmt::format("buffer {} has {} bytes, the GEMM needs {}", name, buffer.bytes(), needed));
+    };
+    check("a", a, g.m, g.k, 2);
+    check("b", b, g.k, g.n, 2);
+    check("d", d, g.m, g.n, bytes_of(g.output));
+}
+
+}  // namespace
+
+Part find_cublas() {
+    if (const std::string off = cuda_switched_off(); !off.empty()) return {"", "", off};
+    return loaded().part;
+}
+
+struct Cublas::State {
+    Context& context;
+    const Functions& f;
+    const Buffer& a;
+    const Buffer& b;
+    Buffer& d;
+    Buffer workspace;
+    Owned handle, desc, first, second, result;
+    lt::Algorithm algorithm{};
+    int tried = 0;
+
+    State(const Device& device, const Functions& functions, const Buffer& a_, const Buffer& b_, Buffer& d_)
+        : context(device.context()), f(functions), a(a_), b(b_), d(d_), workspace(device, workspace_bytes) {
+        context.enter();
+        check(f, f.create(handle.fill(f.destroy)), "starting");
+    }
+
+    // cuBLAS counts columns first: a row-major D[m, n] is its D'[n, m] = B'[n, k] * A'[k, m], so our B is its
+    // first operand. What is contiguous along k or n decides which of the two has to be transposed.
+    void describe(const Gemm& g) {
+        const bool b_by_k = g.b == Gemm::Major::k;
+        const bool a_by_k = g.a == Gemm::Major::k;
+        const auto m = static_cast<std::uint64_t>(g.m);
+        const auto n = static_cast<std::uint64_t>(g.n);
+        const auto k = static_cast<std::uint64_t>(g.k);
+        const std::int32_t trans_first = b_by_k ? lt::transpose : lt::no_transpose;
+        const std::int32_t trans_second = a_by_k ? lt::no_transpose : lt::transpose;
+        const int input = type_of(g.input);
+        check(f, f.desc_create(desc.fill(f.desc_destroy), lt::compute_32f, lt::real_32f),
+              "describing the GEMM");
+        check(f, f.desc_set(desc.get(), lt::desc_trans_a, &trans_first, sizeof trans_first),
+              "describing the GEMM");
+        check(f, f.desc_set(desc.get(), lt::desc_trans_b, &trans_second, sizeof trans_second),
+              "describing the GEMM");
+        check(f,
+              f.layout_create(first.fill(f.layout_destroy), input, b_by_k ? k : n, b_by_k ? n : k,
+                              b_by_k ? g.k : g.n),
+              "describing B");
+        check(f,
+              f.layout_create(second.fill(f.layout_destroy), input, a_by_k ? k : m, a_by_k ? m : k,
+                              a_by_k ? g.k : g.m),
+              "describing A");
+        check(f, f.layout_create(result.fill(f.layout_destroy), type_of(g.output), n, m, g.n),
+              "describing D");
+    }
+
+    std::vector<lt::HeuristicResult> propose(int candidates) {
+        Owned preference;
+        check(f, f.preference_create(preference.fill(f.preference_destroy)), "stating preferences");
+        check(f,
+              f.preference_set(preference.get(), lt::pref_max_workspace_bytes, &workspace_bytes,
+                               sizeof workspace_bytes),
+              "stating preferences");
+        std::vector<lt::HeuristicResult> proposals(static_cast<std::size_t>(candidates));
+        int got = 0;
+        check(f,
+              f.heuristic(handle.get(), desc.get(), first.get(), second.get(), result.get(), result.get(),
+                          preference.get(), candidates, proposals.data(), &got),
+              "asking for algorithms");
+        proposals.resize(static_cast<std::size_t>(got));
+        std::erase_if(proposals, [](const lt::HeuristicResult& p) { return p.state != lt::success; });
+        return proposals;
+    }
+
+    void run() {
+        const float alpha = 1;
+        const float beta = 0;
+        const auto pointer = [](const Buffer& buffer) { return reinterpret_cast<void*>(buffer.address()); };
+        check(f,
+              f.matmul(handle.get(), desc.get(), &alpha, pointer(b), first.get(), pointer(a), second.get(),
+                       &beta, pointer(d), result.get(), pointer(d), result.get(), &algorithm,
+                       pointer(workspace), workspace_bytes, nullptr),
+              "multiplying");
+        context.started("cuBLAS");
+    }
+};
+
+Cublas::Cublas(const Device& device, const Gemm& gemm, const Buffer& a, const Buffer& b, Buffer& d,
+               int candidates) {
+    if (const Part part = find_cublas(); !part)
+        throw EnvironmentError("ENOENT", fmt::format("cuBLAS is not here: {}", part.missing),
+                               "install CUDA's cuBLAS, or set CUDA_HOME to the toolkit");
+    check_gemm(gemm, a, b, d, candidates);
+    state_ = std::make_unique<State>(device, loaded().functions, a, b, d);
+    state_->describe(gemm);
+    double best = std::numeric_limits<double>::infinity();
+    lt::Algorithm fastest{};
+    for (const lt::HeuristicResult& proposal : state_->propose(candidates)) {
+        state_->algorithm = proposal.algorithm;
+        std::vector<double> times = time(device, [this] { state_->run(); }, {.rounds = 5, .warmup = 2});
+        std::ranges::nth_element(times, times.begin() + 2);
+        ++state_->tried;
+        if (times[2] >= best) continue;
+        best = times[2];
+        fastest = proposal.algorithm;
+    }
+    if (state_->tried == 0) throw EnvironmentError("EFAULT", "cuBLAS proposes no algorithm for this GEMM");
+    state_->algorithm = fastest;
+}
+
+Cublas::Cublas(Cublas&&) noexcept = default;
+Cublas& Cublas::operator=(Cublas&&) noexcept = default;
+Cublas::~Cublas() = default;
+
+void Cublas::run() const { state_->run(); }
+
+int Cublas::tried() const { return state_->tried; }
+
+}  // namespace wgrun::gpu

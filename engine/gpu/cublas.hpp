@@ -1,0 +1,53 @@
+// cuBLASLt as a yardstick: dense GEMM, opened at run time, with the fastest of the algorithms that its
+// heuristic proposes. For benchmarks; nothing of the engine needs it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "wgrun/gpu.hpp"
+
+namespace wgrun::gpu {
+
+/// Where libcublasLt is and its version, or why it is missing.
+Part find_cublas();
+
+/// D[m, n] = A[m, k] * B[k, n], accumulated in f32. All leading dimensions are the least ones.
+struct Gemm {
+    enum class Input { bf16, f16 };
+    enum class Output { f32, bf16, f16 };
+    enum class Major { k, mn };  ///< which index of the operand is contiguous
+
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::int64_t k = 0;
+    Input input = Input::bf16;
+    Output output = Output::bf16;  ///< of the inputs' type or f32
+    Major a = Major::k;
+    Major b = Major::k;
+};
+
+/// One GEMM on given buffers, its algorithm chosen. D is row-major: n is contiguous.
+class Cublas {
+  public:
+    /// Asks the heuristic for `candidates` algorithms (1 to 64), times each and keeps the fastest.
+    /// The buffers must outlive this. ArgumentError for extents or buffers that do not fit; EnvironmentError
+    /// ENOENT without libcublasLt, EFAULT with cuBLAS's status name.
+    Cublas(const Device& device, const Gemm& gemm, const Buffer& a, const Buffer& b, Buffer& d,
+           int candidates = 8);
+    Cublas(Cublas&&) noexcept;
+    Cublas& operator=(Cublas&&) noexcept;
+    ~Cublas();
+
+    /// Starts it on the default stream; does not wait.
+    void run() const;
+
+    /// How many algorithms were tried.
+    int tried() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace wgrun::gpu

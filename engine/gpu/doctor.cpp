@@ -1,0 +1,26 @@
+#include "gpu/cache.hpp"
+#include "gpu/compile.hpp"
+#include "gpu/cublas.hpp"
+#include "gpu/driver.hpp"
+
+namespace wgrun::gpu {
+
+Report doctor() {
+    Report report;
+    const DriverLibrary driver = find_driver();
+    report.driver = driver.part;
+    if (driver.functions == nullptr) {
+        report.no_device = "there is no driver";
+    } else {
+        DeviceList list = list_devices(*driver.functions);
+        report.devices = std::move(list.devices);
+        report.no_device = std::move(list.why_none);
+    }
+    report.nvrtc = find_nvrtc().part;
+    report.ptxas = find_ptxas(true);
+    report.cublas = find_cublas();
+    report.cache = Cache::standard().info();
+    return report;
+}
+
+}  // namespace wgrun::gpu

@@ -1,0 +1,187 @@
+#include "gpu/driver.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "gpu/library.hpp"
+
+namespace wgrun::gpu {
+
+namespace {
+
+struct Loaded {
+    Driver functions{};
+    Part part;
+};
+
+// The name of the first function that the library lacks; null when it has them all.
+const char* bind_all(const Library& library, Driver& driver) {
+    const char* lacking = nullptr;
+    const auto bind = [&](auto& function, const char* symbol) {
+        if (!library.bind(function, symbol) && lacking == nullptr) lacking = symbol;
+    };
+    // The suffixes are those that cuda.h gives these names: the versions with 64-bit sizes.
+    bind(driver.init, "cuInit");
+    bind(driver.driver_get_version, "cuDriverGetVersion");
+    bind(driver.get_error_name, "cuGetErrorName");
+    bind(driver.get_error_string, "cuGetErrorString");
+    bind(driver.device_get_count, "cuDeviceGetCount");
+    bind(driver.device_get, "cuDeviceGet");
+    bind(driver.device_get_name, "cuDeviceGetName");
+    bind(driver.device_get_attribute, "cuDeviceGetAttribute");
+    bind(driver.device_total_mem, "cuDeviceTotalMem_v2");
+    bind(driver.primary_context_retain, "cuDevicePrimaryCtxRetain");
+    bind(driver.primary_context_release, "cuDevicePrimaryCtxRelease_v2");
+    bind(driver.primary_context_reset, "cuDevicePrimaryCtxReset_v2");
+    bind(driver.context_set_current, "cuCtxSetCurrent");
+    bind(driver.mem_get_info, "cuMemGetInfo_v2");
+    bind(driver.mem_alloc, "cuMemAlloc_v2");
+    bind(driver.mem_free, "cuMemFree_v2");
+    bind(driver.memcpy_host_to_device, "cuMemcpyHtoD_v2");
+    bind(driver.memcpy_device_to_host, "cuMemcpyDtoH_v2");
+    bind(driver.memset_d8_async, "cuMemsetD8Async");
+    bind(driver.module_load_data_ex, "cuModuleLoadDataEx");
+    bind(driver.module_unload, "cuModuleUnload");
+    bind(driver.module_get_function, "cuModuleGetFunction");
+    bind(driver.function_get_attribute, "cuFuncGetAttribute");
+    bind(driver.function_set_attribute, "cuFuncSetAttribute");
+    bind(driver.launch_kernel_ex, "cuLaunchKernelEx");
+    bind(driver.stream_query, "cuStreamQuery");
+    bind(driver.event_create, "cuEventCreate");
+    bind(driver.event_destroy, "cuEventDestroy_v2");
+    bind(driver.event_record, "cuEventRecord");
+    bind(driver.event_elapsed_time, "cuEventElapsedTime");
+    bind(driver.tensor_map_encode_tiled, "cuTensorMapEncodeTiled");
+    library.bind(driver.function_get_param_info, "cuFuncGetParamInfo");
+    return lacking;
+}
+
+Loaded load() {
+    constexpr std::array<std::string_view, 1> names = {"libcuda.so.1"};
+    // Beside the loader's path: where the Windows subsystem and NVIDIA's containers put it.
+    const std::vector<std::string> folders = {"", "/usr/lib/wsl/lib", "/usr/local/nvidia/lib64"};
+    const Library library = open_library(names, folders);
+    Loaded loaded{{}, library.part};
+    if (!loaded.part) return loaded;
+    if (const char* lacking = bind_all(library, loaded.functions)) {
+        loaded.part.missing = fmt::format("{} has no {}: the driver is too old, CUDA 12.0 or newer is needed",
+                                          loaded.part.path, lacking);
+        return loaded;
+    }
+    int version = 0;
+    loaded.functions.driver_get_version(&version);
+    loaded.part.version = fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+    return loaded;
+}
+
+DeviceInfo describe(const Driver& driver, int ordinal) {
+    DeviceInfo info;
+    info.ordinal = ordinal;
+    abi::DeviceOrdinal device = 0;
+    driver.device_get(&device, ordinal);
+    std::array<char, 256> name{};
+    driver.device_get_name(name.data(), name.size() - 1, device);
+    info.name = name.data();
+    const auto attribute = [&](abi::DeviceAttribute which) {
+        int value = 0;
+        driver.device_get_attribute(&value, which, device);
+        return value;
+    };
+    info.major = attribute(abi::DeviceAttribute::compute_capability_major);
+    info.minor = attribute(abi::DeviceAttribute::compute_capability_minor);
+    info.sm_count = attribute(abi::DeviceAttribute::multiprocessor_count);
+    info.l2_bytes = static_cast<std::size_t>(attribute(abi::DeviceAttribute::l2_cache_size));
+    info.shared_bytes =
+        static_cast<std::size_t>(attribute(abi::DeviceAttribute::max_shared_memory_per_block_optin));
+    driver.device_total_mem(&info.memory_bytes, device);
+    driver.driver_get_version(&info.driver_version);
+    return info;
+}
+
+}  // namespace
+
+DriverLibrary find_driver() {
+    if (const std::string off = cuda_switched_off(); !off.empty()) return {nullptr, {"", "", off}};
+    static const Loaded loaded = load();
+    return {loaded.part ? &loaded.functions : nullptr, loaded.part};
+}
+
+std::string error_text(const Driver& driver, abi::Result result) {
+    const char* name = nullptr;
+    const char* text = nullptr;
+    if (driver.get_error_name(result, &name) != abi::success || name == nullptr)
+        return fmt::format("CUDA error {}", result);
+    driver.get_error_string(result, &text);
+    return fmt::format("{} ({})", name, text == nullptr ? "no text" : text);
+}
+
+bool is_sticky(abi::Result result) {
+    switch (result) {
+        case abi::ecc_uncorrectable:
+        case abi::contained:
+        case abi::illegal_address:
+        case abi::launch_timeout:
+        case abi::context_is_destroyed:
+        case abi::device_assert:
+        case abi::hardware_stack_error:
+        case abi::illegal_instruction:
+        case abi::misaligned_address:
+        case abi::invalid_address_space:
+        case abi::invalid_pc:
+        case abi::launch_failed:
+        case abi::unknown: return true;
+        default: return false;
+    }
+}
+
+std::string fault_advice(abi::Result result) {
+    switch (result) {
+        case abi::illegal_address:
+            return "an access left its tensor or shared memory, or a pointer argument is wrong: the "
+                   "simulator names the line";
+        case abi::misaligned_address:
+            return "an address is not a multiple of its access, mbarrier (8 bytes) or TMA tile (128 bytes): "
+                   "the simulator "
+                   "names the line";
+        case abi::illegal_instruction:
+            return "an instruction got operands that it does not take at run time: look at tensor maps, "
+                   "mbarriers, "
+                   "setmaxnreg and descriptors, or run it on the simulator";
+        case abi::invalid_address_space:
+            return "an address of one state space was used for another, such as a generic address for shared "
+                   "memory";
+        case abi::ecc_uncorrectable: return "the device's memory failed: this is not the kernel's fault";
+        default: return "run it on the simulator, which names the line";
+    }
+}
+
+DeviceList list_devices(const Driver& driver) {
+    DeviceList list;
+    if (const abi::Result result = driver.init(0); result != abi::success) {
+        list.why_none = fmt::format("cuInit says {}", error_text(driver, result));
+        return list;
+    }
+    int count = 0;
+    if (const abi::Result result = driver.device_get_count(&count); result != abi::success) {
+        list.why_none = fmt::format("cuDeviceGetCount says {}", error_text(driver, result));
+        return list;
+    }
+    std::vector<std::string> others;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        list.devices.push_back(describe(driver, ordinal));
+        const DeviceInfo& info = list.devices.back();
+        if (info.major != 9 || info.minor != 0)
+            others.push_back(fmt::format("{} (sm_{}{})", info.name, info.major, info.minor));
+        else if (!list.chosen)
+            list.chosen = static_cast<std::size_t>(ordinal);
+    }
+    if (count == 0)
+        list.why_none = "the driver sees no device";
+    else if (!list.chosen)
+        list.why_none = fmt::format("no sm_90 device, only {}", fmt::join(others, ", "));
+    return list;
+}
+
+}  // namespace wgrun::gpu

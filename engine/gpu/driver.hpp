@@ -1,0 +1,36 @@
+// libcuda.so.1: opening it, what its errors mean, and the devices it knows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpu/cuda_abi.hpp"
+#include "wgrun/gpu.hpp"
+
+namespace wgrun::gpu {
+
+/// The driver, opened on the first call; `functions` is null when `part.missing` says why.
+struct DriverLibrary {
+    const Driver* functions = nullptr;
+    Part part;
+};
+DriverLibrary find_driver();
+
+/// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"
+std::string error_text(const Driver& driver, abi::Result result);
+
+/// True when every later call in this context fails the same way: a kernel faulted.
+bool is_sticky(abi::Result result);
+
+/// What to do about a kernel that failed so.
+std::string fault_advice(abi::Result result);
+
+/// What cuInit and the devices say. `chosen` is the index of the first sm_90 device; without one, why_none.
+struct DeviceList {
+    std::vector<DeviceInfo> devices;
+    std::optional<std::size_t> chosen;
+    std::string why_none;
+};
+DeviceList list_devices(const Driver& driver);
+
+}  // namespace wgrun::gpu

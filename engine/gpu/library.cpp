@@ -1,0 +1,102 @@
+#include "gpu/library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+
+namespace wgrun::gpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* usual_root = "/usr/local/cuda";
+
+std::string path_of(void* handle) {
+    link_map* map = nullptr;
+    if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
+    return map->l_name;
+}
+
+std::string in_folder(std::string_view folder, std::string_view name) {
+    return folder.empty() ? std::string(name) : (fs::path(folder) / name).string();
+}
+
+}  // namespace
+
+std::string cuda_switched_off() {
+    const char* value = std::getenv("WGRUN_CUDA");
+    return value != nullptr && std::string_view(value) == "off" ? "switched off by WGRUN_CUDA=off" : "";
+}
+
+std::vector<std::string> toolkit_roots() {
+    std::vector<std::string> roots;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+        if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
+            roots.emplace_back(value);
+    roots.emplace_back(usual_root);
+    return roots;
+}
+
+std::vector<std::string> toolkit_library_folders() {
+    std::vector<std::string> folders;
+    for (const std::string& root : toolkit_roots()) {
+        if (root == usual_root) folders.emplace_back();
+        for (const char* below : {"lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"})
+            folders.push_back(in_folder(root, below));
+    }
+    return folders;
+}
+
+Library open_library(std::span<const std::string_view> names, std::span<const std::string> folders) {
+    Library library;
+    std::string broken;  // a file that is there but does not load tells more than one that is missing
+    for (const std::string& folder : folders) {
+        for (const std::string_view name : names) {
+            const std::string path = in_folder(folder, name);
+            library.handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+            if (library.handle != nullptr) {
+                library.part.path = path_of(library.handle);
+                return library;
+            }
+            const char* why = ::dlerror();
+            std::error_code ignored;
+            if (why != nullptr && broken.empty() && fs::exists(path, ignored)) broken = why;
+        }
+    }
+    std::vector<std::string> places;
+    for (const std::string& folder : folders) places.push_back(folder.empty() ? "the loader's path" : folder);
+    library.part.missing = broken.empty()
+                               ? fmt::format("no {} in {}", fmt::join(names, " or "), fmt::join(places, ", "))
+                               : broken;
+    return library;
+}
+
+void* Library::find(const char* symbol) const {
+    return handle == nullptr ? nullptr : ::dlsym(handle, symbol);
+}
+
+std::string find_program(const std::string& name) {
+    std::vector<std::string> folders;
+    if (const char* path = std::getenv("PATH")) {
+        std::istringstream parts(path);
+        for (std::string folder; std::getline(parts, folder, ':');)
+            if (!folder.empty()) folders.push_back(folder);  // an empty part would be the working folder
+    }
+    for (const std::string& root : toolkit_roots()) folders.push_back(in_folder(root, "bin"));
+    for (const std::string& folder : folders) {
+        const std::string path = in_folder(folder, name);
+        std::error_code ignored;
+        if (fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0) return path;
+    }
+    return {};
+}
+
+}  // namespace wgrun::gpu

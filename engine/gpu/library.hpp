@@ -1,0 +1,46 @@
+// Shared libraries of CUDA and its programs, looked for at run time.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wgrun/gpu.hpp"
+
+namespace wgrun::gpu {
+
+/// Why CUDA is not to be used at all ("switched off by WGRUN_CUDA=off"); empty when it may be.
+std::string cuda_switched_off();
+
+/// Where toolkits are: $CUDA_HOME and $CUDA_PATH where they are set, then the usual place.
+std::vector<std::string> toolkit_roots();
+
+/// The library folders of the toolkits that the environment names, then "" (wherever the loader looks), then
+/// those of the usual place.
+std::vector<std::string> toolkit_library_folders();
+
+/// A library that is open for as long as the process lives (CUDA's do not survive being closed).
+struct Library {
+    void* handle = nullptr;
+    Part part;  ///< path, or why it is missing; version is the caller's to fill in
+
+    /// Stores the address of `symbol`; false (and null) when the library has none.
+    template <class F>
+    bool bind(F*& function, const char* symbol) const {
+        function = reinterpret_cast<F*>(find(symbol));
+        return function != nullptr;
+    }
+
+  private:
+    void* find(const char* symbol) const;
+};
+
+/// Opens the first of `names` that loads from the first of `folders`; the folder "" is wherever the loader
+/// looks.
+Library open_library(std::span<const std::string_view> names, std::span<const std::string> folders);
+
+/// The path of the program `name`: on the PATH, then in the toolkits' bin folders. Empty when there is none.
+std::string find_program(const std::string& name);
+
+}  // namespace wgrun::gpu

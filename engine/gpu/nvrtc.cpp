@@ -1,0 +1,149 @@
+// CUDA C++ to machine code in this process, through libnvrtc.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "gpu/cache.hpp"
+#include "gpu/compile.hpp"
+
+namespace wgrun::gpu {
+
+namespace {
+
+constexpr int invalid_option = 5;
+constexpr int compilation_failed = 6;
+
+struct Loaded {
+    Nvrtc functions{};
+    Part part;
+};
+
+Loaded load() {
+    constexpr std::array<std::string_view, 3> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+    const Library library = open_library(names, toolkit_library_folders());
+    Loaded loaded{{}, library.part};
+    if (!loaded.part) return loaded;
+    Nvrtc& f = loaded.functions;
+    const bool complete =
+        library.bind(f.get_error_string, "nvrtcGetErrorString") && library.bind(f.version, "nvrtcVersion") &&
+        library.bind(f.create_program, "nvrtcCreateProgram") &&
+        library.bind(f.destroy_program, "nvrtcDestroyProgram") &&
+        library.bind(f.compile_program, "nvrtcCompileProgram") &&
+        library.bind(f.get_log_size, "nvrtcGetProgramLogSize") &&
+        library.bind(f.get_log, "nvrtcGetProgramLog") &&
+        library.bind(f.get_cubin_size, "nvrtcGetCUBINSize") && library.bind(f.get_cubin, "nvrtcGetCUBIN");
+    if (!complete) {
+        loaded.part.missing = fmt::format("{} is older than CUDA 12.0", loaded.part.path);
+        return loaded;
+    }
+    int major = 0;
+    int minor = 0;
+    f.version(&major, &minor);
+    loaded.part.version = fmt::format("{}.{}", major, minor);
+    return loaded;
+}
+
+class Program {
+  public:
+    Program(const Nvrtc& nvrtc, const std::string& text) : nvrtc_(nvrtc) {
+        check(nvrtc_.create_program(&handle_, text.c_str(), "kernel.cu", 0, nullptr, nullptr));
+    }
+    ~Program() { nvrtc_.destroy_program(&handle_); }
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    int compile(std::span<const char* const> options) {
+        return nvrtc_.compile_program(handle_, static_cast<int>(options.size()), options.data());
+    }
+
+    void check(int result) const {
+        if (result != 0)
+            throw EnvironmentError("EFAULT", fmt::format("NVRTC: {}", nvrtc_.get_error_string(result)));
+    }
+
+    std::string log() const {
+        std::size_t bytes = 0;
+        check(nvrtc_.get_log_size(handle_, &bytes));
+        std::string log(bytes, '\0');
+        check(nvrtc_.get_log(handle_, log.data()));
+        log.resize(log.find_last_not_of(std::string_view("\0\n", 2)) + 1);
+        return log;
+    }
+
+    std::vector<std::byte> cubin() const {
+        std::size_t bytes = 0;
+        check(nvrtc_.get_cubin_size(handle_, &bytes));
+        std::vector<std::byte> image(bytes);
+        check(nvrtc_.get_cubin(handle_, reinterpret_cast<char*>(image.data())));
+        return image;
+    }
+
+  private:
+    const Nvrtc& nvrtc_;
+    abi::Handle handle_ = nullptr;
+};
+
+// The toolkit's headers (cuda_bf16.h), beside the library's folder or two above it.
+std::string include_folder(const std::string& library) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    for (const char* way : {"../include", "../../../include"}) {
+        const fs::path folder = fs::weakly_canonical(fs::path(library).parent_path() / way, ignored);
+        if (fs::exists(folder / "cuda_bf16.h", ignored)) return folder.string();
+    }
+    return {};
+}
+
+// Files that the text includes are not part of the key (the toolkit's own come with the library that is).
+bool reads_other_files(std::span<const std::string> options) {
+    constexpr std::array<std::string_view, 5> prefixes = {"-I", "--include-path", "-include", "--pre-include",
+                                                          "-use-pch"};
+    return std::ranges::any_of(options, [&](const std::string& option) {
+        return std::ranges::any_of(prefixes,
+                                   [&](std::string_view prefix) { return option.starts_with(prefix); });
+    });
+}
+
+}  // namespace
+
+NvrtcLibrary find_nvrtc() {
+    if (const std::string off = cuda_switched_off(); !off.empty()) return {nullptr, {"", "", off}};
+    static const Loaded loaded = load();
+    return {loaded.part ? &loaded.functions : nullptr, loaded.part};
+}
+
+Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> options) {
+    const std::string text = source_text(cuda_text, "CUDA C++");
+    const NvrtcLibrary nvrtc = find_nvrtc();
+    if (nvrtc.functions == nullptr)
+        throw EnvironmentError("ENOENT", fmt::format("NVRTC is not here: {}", nvrtc.part.missing),
+                               "install CUDA's NVRTC, or set CUDA_HOME to the toolkit");
+
+    std::vector<std::string> all = {fmt::format("--gpu-architecture={}", architecture), "--std=c++17",
+                                    "--ptxas-options=-v"};
+    if (const std::string include = include_folder(nvrtc.part.path); !include.empty())
+        all.push_back("--include-path=" + include);
+    all.insert(all.end(), options.begin(), options.end());
+
+    const Cache cache =
+        reads_other_files(options) ? Cache::off("the text may include files") : Cache::standard();
+    const std::string key =
+        Cache::key({"nvrtc", file_identity(nvrtc.part.path), fmt::format("{}", fmt::join(all, "\n")), text});
+    if (auto found = cache.find(key)) return {std::move(found->image), parse_log(found->log), true};
+
+    Program program(*nvrtc.functions, text);
+    std::vector<const char*> pointers;
+    for (const std::string& option : all) pointers.push_back(option.c_str());
+    const int result = program.compile(pointers);
+    std::string log = program.log();
+    if (result == compilation_failed || result == invalid_option) throw CompileError("nvrtc", parse_log(log));
+    program.check(result);
+    Cache::Entry entry{std::move(log), program.cubin()};
+    cache.store(key, entry);
+    return {std::move(entry.image), parse_log(entry.log), false};
+}
+
+}  // namespace wgrun::gpu

@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "gpu/context.hpp"
+
+namespace wgrun::gpu {
+
+namespace {
+
+constexpr int interleave_none = 0;
+constexpr int l2_promotion_256b = 3;  // neighbouring tiles along K are wanted next
+
+struct TypeFacts {
+    std::int64_t bytes;
+    bool is_float;
+};
+
+// In the order of TensorMapType, which is that of CUtensorMapDataType.
+constexpr std::array<TypeFacts, 13> facts = {{{1, false},
+                                              {2, false},
+                                              {4, false},
+                                              {4, false},
+                                              {8, false},
+                                              {8, false},
+                                              {2, true},
+                                              {4, true},
+                                              {8, true},
+                                              {2, true},
+                                              {4, true},
+                                              {4, true},
+                                              {4, true}}};
+
+template <class... Arguments>
+[[noreturn]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    throw ArgumentError("tensor map: " + fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace
+
+void check_tensor_map(const TensorMapSpec& spec) {
+    const std::size_t rank = spec.extents.size();
+    const TypeFacts type = facts.at(static_cast<std::size_t>(spec.type));
+    if (rank < 1 || rank > 5) fail("{} dimensions: 1 to 5 are possible", rank);
+    if (spec.strides.size() != rank - 1)
+        fail("{} strides for {} dimensions: one is needed for each but the first", spec.strides.size(), rank);
+    if (spec.box.size() != rank) fail("a box of {} dimensions for a tensor of {}", spec.box.size(), rank);
+    if (spec.address == 0 || spec.address % 16 != 0)
+        fail("address {:#x}: it must be a multiple of 16", spec.address);
+    for (const std::int64_t extent : spec.extents)
+        if (extent < 1 || extent > std::int64_t{1} << 32)
+            fail("extents {{{}}}: each must be 1 to 2^32", fmt::join(spec.extents, ", "));
+    for (const std::int64_t stride : spec.strides)
+        if (stride < 1 || stride % 16 != 0 || stride >= std::int64_t{1} << 40)
+            fail("strides {{{}}} bytes: each must be a multiple of 16 below 2^40",
+                 fmt::join(spec.strides, ", "));
+    for (const std::int64_t side : spec.box)
+        if (side < 1 || side > 256)
+            fail("box {{{}}}: each side must be 1 to 256 elements", fmt::join(spec.box, ", "));
+    const std::int64_t inner = spec.box[0] * type.bytes;
+    if (inner % 16 != 0) fail("the box is {} bytes wide: it must be a multiple of 16", inner);
+    const std::int64_t span =
+        spec.swizzle == TensorMapSwizzle::none ? 0 : 16 << static_cast<int>(spec.swizzle);
+    if (span != 0 && inner > span)
+        fail("the box is {} bytes wide: at most {} with the {}B swizzle", inner, span, span);
+    if (spec.nan_fill && !type.is_float) fail("out of bounds elements can be NaN only for float types");
+}
+
+TensorMap encode_tensor_map(const Device& device, const TensorMapSpec& spec) {
+    check_tensor_map(spec);
+    const auto rank = static_cast<std::uint32_t>(spec.extents.size());
+    const std::vector<std::uint64_t> extents(spec.extents.begin(), spec.extents.end());
+    std::vector<std::uint64_t> strides(spec.strides.begin(), spec.strides.end());
+    strides.resize(rank);  // one dimension has none, and the driver still wants an address
+    const std::vector<std::uint32_t> box(spec.box.begin(), spec.box.end());
+    const std::vector<std::uint32_t> element_strides(rank, 1);
+    const Context::Entered cuda = device.context().enter();
+    TensorMap map{};
+    cuda.check(cuda.driver().tensor_map_encode_tiled(
+                   map.bytes, static_cast<int>(spec.type), rank, reinterpret_cast<void*>(spec.address),
+                   extents.data(), strides.data(), box.data(), element_strides.data(), interleave_none,
+                   static_cast<int>(spec.swizzle), l2_promotion_256b, spec.nan_fill ? 1 : 0),
+               "encoding a tensor map");
+    return map;
+}
+
+}  // namespace wgrun::gpu
