@@ -166,6 +166,8 @@ bool same_function(const Layout& a, const Layout& b);
 
 /// A tiler by mode, <4:2, 8:1, _>: one layout a mode; nothing (_) leaves its mode as it is.
 using Tiler = std::vector<std::optional<Layout>>;
+/// What divides and products take: a layout (for the whole domain) or a tiler (mode by mode).
+using Tiling = std::variant<Layout, Tiler>;
 
 /// The flattest layout of the same function (on the domain of `a`).
 Layout coalesce(const Layout& a);
@@ -182,40 +184,42 @@ Layout composition(const Layout& a, const Layout& b);
 /// Mode by mode; modes of `a` beyond the tiler are dropped, as in CuTe.
 Layout composition(const Layout& a, const Tiler& b);
 Layout composition(const Swizzle& swizzle, const Layout& a);
+/// Both swizzles as one; refused where that is none.
+Swizzle composition(const Swizzle& a, const Swizzle& b);
 
-/// The ordered layout that, with `a`, fills offsets [0, target): what `a` leaves out. Without a target:
-/// cosize. Refused where `a` overlaps itself (not injective after filter).
-Layout complement(const Layout& a, std::optional<std::int64_t> target = std::nullopt);
+/// The ordered layout that, with `a`, fills the offsets up to `target`: what `a` leaves out. A target with
+/// several modes is divided mode by mode, as in CuTe. Refused where `a` overlaps itself.
+Layout complement(const Layout& a, const IntTuple& target);
+/// Up to cosize().
+Layout complement(const Layout& a);
 /// R with A(R(i)) = i for the longest run of i from 0.
 Layout right_inverse(const Layout& a);
-/// L with L(A(i)) = i. Refused where `a` is not injective.
+/// L with A(L(A(i))) = A(i), and L(A(i)) = i where `a` is injective. Refused where no layout does that.
 Layout left_inverse(const Layout& a);
 
-/// (tile, rest) for a layout; for a tiler ((tile_0, rest_0), (tile_1, rest_1), ...).
-Layout logical_divide(const Layout& a, const Layout& b);
-Layout logical_divide(const Layout& a, const Tiler& b);
+/// (tile, rest) for a layout; ((tile_0, rest_0), (tile_1, rest_1), ...) for a tiler.
+Layout logical_divide(const Layout& a, const Tiling& b);
 /// ((tile_0, tile_1, ...), (rest_0, rest_1, ...))
-Layout zipped_divide(const Layout& a, const Layout& b);
-Layout zipped_divide(const Layout& a, const Tiler& b);
+Layout zipped_divide(const Layout& a, const Tiling& b);
 /// ((tile_0, tile_1, ...), rest_0, rest_1, ...)
-Layout tiled_divide(const Layout& a, const Layout& b);
-Layout tiled_divide(const Layout& a, const Tiler& b);
+Layout tiled_divide(const Layout& a, const Tiling& b);
 /// (tile_0, tile_1, ..., rest_0, rest_1, ...)
-Layout flat_divide(const Layout& a, const Layout& b);
-Layout flat_divide(const Layout& a, const Tiler& b);
+Layout flat_divide(const Layout& a, const Tiling& b);
 
-/// (a, copies of a arranged as b)
-Layout logical_product(const Layout& a, const Layout& b);
-Layout logical_product(const Layout& a, const Tiler& b);
-Layout zipped_product(const Layout& a, const Tiler& b);
-Layout tiled_product(const Layout& a, const Tiler& b);
-Layout flat_product(const Layout& a, const Tiler& b);
-/// Same ranks: blocks of `a` arranged as `b`: ((a_0, b_0), (a_1, b_1), ...).
+/// (a, copies of `a` arranged as `b`); regrouped like the divides.
+Layout logical_product(const Layout& a, const Tiling& b);
+Layout zipped_product(const Layout& a, const Tiling& b);
+Layout tiled_product(const Layout& a, const Tiling& b);
+Layout flat_product(const Layout& a, const Tiling& b);
+/// Blocks of `a` arranged as `b`: ((a_0, b_0), (a_1, b_1), ...); the shorter one gets modes 1:0.
 Layout blocked_product(const Layout& a, const Layout& b);
-/// Same ranks, interleaved: ((b_0, a_0), (b_1, a_1), ...).
+/// Interleaved: ((b_0, a_0), (b_1, a_1), ...).
 Layout raked_product(const Layout& a, const Layout& b);
-/// `a` repeated until it fills `shape`, modes in the order 0, 1, ... or as `order` ranks them.
-Layout tile_to_shape(const Layout& a, const IntTuple& shape, std::optional<IntTuple> order = std::nullopt);
+/// The compact layout whose modes follow each other in the order of the numbers in `order`.
+Layout ordered_layout(const IntTuple& shape, const IntTuple& order);
+/// `a` repeated until it fills `shape`, first along mode 0, then 1, ... or as `order` ranks the modes.
+Layout tile_to_shape(const Layout& a, const IntTuple& shape,
+                     const std::optional<IntTuple>& order = std::nullopt);
 
 /// A coordinate of a slice: nothing (_) keeps the mode, a number fixes it, a tuple goes into the mode.
 struct SliceCoordinate {

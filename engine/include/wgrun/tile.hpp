@@ -83,7 +83,7 @@ struct TileSpec {
 };
 
 /// What one wgmma reads of a tile, in steps of 32 bytes of K and in rows.
-struct Block {
+struct OperandBlock {
     int kstep = 0;      ///< the first K step
     int ksteps = 1;     ///< steps read at once: 1, but 2 for B of a sparse wgmma
     int mn_offset = 0;  ///< the first row
@@ -148,9 +148,9 @@ class Tile {
     int ksteps() const { return k_ / kstep_elements(); }
     /// The descriptor of what one wgmma reads, for a tile at shared-window byte address `address`. Throws
     /// ArgumentError for a misaligned address and for blocks that no single descriptor describes.
-    Descriptor descriptor(std::uint32_t address, const Block& block) const;
+    Descriptor descriptor(std::uint32_t address, const OperandBlock& block) const;
     Descriptor descriptor(std::uint32_t address, int kstep = 0, int mn_offset = 0) const {
-        return descriptor(address, Block{.kstep = kstep, .ksteps = 1, .mn_offset = mn_offset, .mn = 0});
+        return descriptor(address, OperandBlock{.kstep = kstep, .ksteps = 1, .mn_offset = mn_offset, .mn = 0});
     }
 
     TmaBox tma_box() const;
@@ -158,6 +158,10 @@ class Tile {
     bool operator==(const Tile&) const = default;
 
   private:
+    int linear(int row, int col) const;  // byte offset before the swizzle
+    Swizzle element_swizzle() const;
+    void check_block(const OperandBlock& block) const;
+
     Dtype dtype_;
     Major major_;
     SwizzleMode swizzle_;

@@ -1,0 +1,31 @@
+// What the layout algebra is made of: flat lists of leaf modes, and layouts put together from layouts.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "wgrun/layout.hpp"
+
+namespace wgrun {
+
+using Modes = std::vector<Layout::Mode>;
+
+/// No mode: 1:0; one: a leaf; several: a flat tuple.
+Layout from_modes(std::span<const Layout::Mode> modes);
+
+/// The layouts (which carry no swizzle) as modes of one: (a, b) -> (shape a, shape b):(stride a, stride b).
+Layout join(std::span<const Layout> layouts);
+
+/// The top-level modes of `a`; a leaf is its own single mode.
+std::vector<Layout> top_modes(const Layout& a);
+
+/// `result` under the swizzle and offset of `a`: every operation works on the layout below the swizzle.
+Layout swizzled_like(const Layout& a, Layout result);
+
+/// Throws ArgumentError where `a` has a swizzle: `operation` names what cannot be done.
+void refuse_swizzle(const Layout& a, std::string_view operation);
+
+/// Adjacent modes merged wherever the offsets go on evenly; modes of extent 1 dropped.
+Modes coalesced(std::span<const Layout::Mode> modes);
+
+}  // namespace wgrun

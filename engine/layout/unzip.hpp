@@ -1,0 +1,22 @@
+// What divides and products share: working mode by mode, and regrouping ((a,x),(b,y)) into ((a,b),(x,y)).
+#pragma once
+
+#include <string_view>
+
+#include "wgrun/layout.hpp"
+
+namespace wgrun {
+
+/// `operation` on each mode of `a` that the tiler names; the others stay. Throws ArgumentError for too many
+/// modes.
+Layout by_mode(const Layout& a, const Tiler& tiler, std::string_view name,
+               Layout (*operation)(const Layout&, const Layout&));
+
+/// ((tile_0, rest_0), ..., more) -> ((tile_0, ...), (rest_0, ..., more)); for a layout tiling: unchanged.
+Layout unzip(const Layout& divided, const Tiling& tiling, std::string_view name);
+
+/// (tiles, rests) -> (tiles, rest_0, rest_1, ...) and, if `both`, (tile_0, ..., rest_0, ...). A mode of rank
+/// 1 stays.
+Layout unpack(const Layout& zipped, bool both);
+
+}  // namespace wgrun
