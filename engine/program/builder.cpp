@@ -15,11 +15,17 @@ struct Builder::Open {
     Branch* branch = nullptr;
 };
 
+namespace {
+bool is_identifier(std::string_view name) {
+    return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+           });
+}
+}  // namespace
+
 Builder::Builder(std::string name, int threads, Dim3 cluster, Where where) : where_(where) {
-    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    });
-    if (!plain || (name[0] >= '0' && name[0] <= '9'))
+    if (!is_identifier(name))
         throw ArgumentError("kernel name `" + name +
                             "`: letters, digits and _ only, not starting with a digit");
     if (threads < 1 || threads > 1024)
@@ -61,10 +67,13 @@ isa::Type Builder::type_of(Reg reg) const {
     return program_.registers_[reg.id].type;
 }
 
-int Builder::param(std::string name, isa::Type type, std::optional<Dtype> pointee) {
+int Builder::param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant) {
+    if (!is_identifier(name))
+        throw ArgumentError("parameter name `" + name +
+                            "`: letters, digits and _ only, not starting with a digit");
     for (const Param& other : program_.params_)
         if (other.name == name) throw ArgumentError("two parameters called `" + name + "`");
-    program_.params_.push_back({std::move(name), type, pointee, where_});
+    program_.params_.push_back({std::move(name), type, pointee, constant, where_});
     return static_cast<int>(program_.params_.size() - 1);
 }
 

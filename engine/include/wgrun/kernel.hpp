@@ -24,7 +24,7 @@ Backend backend_named(std::string_view name);
 /// What `automatic` stands for on this machine, and why.
 struct BackendChoice {
     Backend backend;
-    std::string why;    ///< "NVIDIA H200, driver 580.159" or "no libcuda.so.1: ..."
+    std::string why;  ///< "NVIDIA H200, driver 580.159" or "no libcuda.so.1: ..."
 };
 BackendChoice choose_backend(Backend asked);
 
@@ -35,29 +35,29 @@ struct RunOptions {
     Dim3 grid;
     std::vector<Argument> args;
     Backend backend = Backend::automatic;
-    std::uint64_t seed = 0;                         ///< of the simulator's scheduler
-    std::chrono::milliseconds timeout{10000};       ///< of the GPU
-    const std::atomic<bool>* stop = nullptr;        ///< set from outside to interrupt
+    std::uint64_t seed = 0;                    ///< of the simulator's scheduler
+    std::chrono::milliseconds timeout{10000};  ///< of the GPU
+    const std::atomic<bool>* stop = nullptr;   ///< set from outside to interrupt
 };
 
 struct TimeOptions : RunOptions {
     int rounds = 20;
-    double flops = 0;       ///< floating-point operations of one launch, for tflops
+    double flops = 0;  ///< floating-point operations of one launch, for tflops
 };
 
 struct Timing {
     double median_us = 0, min_us = 0, max_us = 0;
-    double tflops = 0;      ///< 0 when flops was not given
+    double tflops = 0;  ///< 0 when flops was not given
     int rounds = 0;
     Backend backend = Backend::gpu;
 };
 
 /// What the assembler says of a kernel.
 struct AssemblyReport {
-    int registers = 0, spill_stores = 0, spill_loads = 0;   ///< per thread; bytes of spills
-    std::int64_t static_shared = 0, dynamic_shared = 0;     ///< bytes
-    std::vector<std::string> notes;                         ///< C75xx lines
-    std::string assembler;                                  ///< "ptxas 13.0.88", "driver JIT"
+    int registers = 0, spill_stores = 0, spill_loads = 0;  ///< per thread; bytes of spills
+    std::int64_t static_shared = 0, dynamic_shared = 0;    ///< bytes
+    std::vector<std::string> notes;                        ///< C75xx lines
+    std::string assembler;                                 ///< "ptxas 13.0.88", "driver JIT"
 };
 
 class Kernel {
@@ -78,15 +78,18 @@ class Kernel {
 
     AssemblyReport report();
 
-    /// Runs the kernel and waits for it. Arguments are checked against the parameters first. Throws CheckError on
-    /// findings (static ones on every back end, dynamic ones on the simulator), EnvironmentError on the GPU's.
-    /// Returns the back end that ran it.
+    /// Runs the kernel and waits for it. Arguments are checked against the parameters first. Throws
+    /// CheckError on findings (static ones on every back end, dynamic ones on the simulator),
+    /// EnvironmentError on the GPU's. Returns the back end that ran it.
     Backend run(const RunOptions& options);
 
     Timing time(const TimeOptions& options);
 
   private:
     struct Compiled;
+    Compiled& compiled(Backend backend);
+    void run_on_simulator(const RunOptions& options);
+
     Program program_;
     std::optional<std::vector<Diagnostic>> findings_;
     std::string ptx_, cuda_;

@@ -17,25 +17,26 @@ using isa::Reg;
 using isa::Step;
 
 struct RegisterInfo {
-    isa::Type type;     ///< as declared: pred, b16, b32, f32, u64, ...
-    Where where;        ///< where it was made
+    isa::Type type;  ///< as declared: pred, b16, b32, f32, u64, ...
+    Where where;     ///< where it was made
 };
 
 /// A kernel parameter. A pointer has the element type that its tensor must have.
 struct Param {
     std::string name;
-    isa::Type type;                 ///< u64 for pointers
-    std::optional<Dtype> pointee;   ///< of a pointer
+    isa::Type type;                ///< u64 for pointers
+    std::optional<Dtype> pointee;  ///< of a pointer
+    bool constant = false;         ///< a pointer that the kernel only reads through
     Where where;
 };
 
 /// A piece of the CTA's dynamic shared memory.
 struct SharedBuffer {
     std::string name;
-    std::int64_t offset = 0;        ///< bytes from the start of the dynamic shared memory
+    std::int64_t offset = 0;  ///< bytes from the start of the dynamic shared memory
     std::int64_t bytes = 0;
-    std::int64_t align = 16;        ///< bytes
-    std::optional<Tile> tile;       ///< the layout it was declared with
+    std::int64_t align = 16;   ///< bytes
+    std::optional<Tile> tile;  ///< the layout it was declared with
     Where where;
 };
 
@@ -74,13 +75,13 @@ inline constexpr std::int64_t max_shared_bytes = 232448;
 class Program {
   public:
     const std::string& name() const { return name_; }
-    int threads() const { return threads_; }            ///< of a CTA, along x
+    int threads() const { return threads_; }  ///< of a CTA, along x
     Dim3 cluster() const { return cluster_; }
     const std::vector<RegisterInfo>& registers() const { return registers_; }
     const std::vector<Param>& params() const { return params_; }
     const std::vector<SharedBuffer>& shared() const { return shared_; }
-    std::int64_t shared_bytes() const;                   ///< dynamic shared memory in all
-    std::int64_t shared_align() const;                   ///< that its start needs
+    std::int64_t shared_bytes() const;  ///< dynamic shared memory in all
+    std::int64_t shared_align() const;  ///< that its start needs
     const Block& body() const { return body_; }
     Where where() const { return where_; }
     /// The least PTX ISA version that has every form used.
@@ -111,22 +112,25 @@ class Builder {
     void at(Where where) { where_ = where; }
     Where where() const { return where_; }
 
-    Reg reg(isa::Type type);                                    ///< declared as isa::register_type(type)
-    std::vector<Reg> regs(isa::Type type, int count);           ///< neighbours
+    Reg reg(isa::Type type);                           ///< declared as isa::register_type(type)
+    std::vector<Reg> regs(isa::Type type, int count);  ///< neighbours
     isa::Type type_of(Reg reg) const;
-    int param(std::string name, isa::Type type, std::optional<Dtype> pointee);
+    int param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant = false);
     /// Reserves shared memory behind the buffers made so far. Throws when it exceeds max_shared_bytes.
     int shared(std::string name, std::int64_t bytes, std::int64_t align, std::optional<Tile> tile);
-    const SharedBuffer& shared_buffer(int index) const { return program_.shared_[static_cast<std::size_t>(index)]; }
+    const SharedBuffer& shared_buffer(int index) const {
+        return program_.shared_[static_cast<std::size_t>(index)];
+    }
     const Param& param_info(int index) const { return program_.params_[static_cast<std::size_t>(index)]; }
 
-    /// One instruction. `operands` are in the order of op.operands; a destination left as Kind::none gets fresh
-    /// registers. Returns the finished step. Throws ArgumentError (WG-FORM-01, -02) on an illegal form or operand.
-    const Step& add(const isa::Instruction& op, isa::Form asked, std::vector<Operand> operands, Reg guard = {},
-                    bool guard_negated = false);
+    /// One instruction. `operands` are in the order of op.operands; a destination left as Kind::none gets
+    /// fresh registers. Returns the finished step. Throws ArgumentError (WG-FORM-01, -02) on an illegal form
+    /// or operand.
+    const Step& add(const isa::Instruction& op, isa::Form asked, std::vector<Operand> operands,
+                    Reg guard = {}, bool guard_negated = false);
 
-    void begin_loop();                  ///< the head follows
-    void loop_condition(Reg condition); ///< ends the head; the body follows
+    void begin_loop();                   ///< the head follows
+    void loop_condition(Reg condition);  ///< ends the head; the body follows
     void end_loop();
     void begin_if(Reg condition, bool negated = false);
     void begin_else();

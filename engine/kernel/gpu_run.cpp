@@ -1,0 +1,117 @@
+#include "kernel/gpu_run.hpp"
+
+#include <algorithm>
+
+#include "kernel/arguments.hpp"
+
+namespace wgrun {
+namespace {
+
+/// Device copies of the tensors of one launch, and the bytes of its parameters.
+class DeviceArguments {
+  public:
+    DeviceArguments(const gpu::Device& device, const Program& program, const std::vector<Argument>& args)
+        : tensors_(tensors_of(args)) {
+        std::vector<std::uint64_t> addresses;
+        for (Tensor* tensor : tensors_) {
+            // An empty tensor still has an address.
+            gpu::Buffer& buffer =
+                buffers_.emplace_back(device, std::max<std::size_t>(tensor->size_bytes(), 16));
+            buffer.upload(tensor->bytes());
+            addresses.push_back(buffer.address());
+        }
+        for (const Param& param : program.params())
+            if (param.pointee) written_.push_back(!param.constant);
+        raw_ = raw_arguments(program, args, addresses);
+        for (std::size_t i = 0; i < raw_.size(); ++i)
+            parameters_.push_back(
+                std::as_bytes(std::span(&raw_[i], 1))
+                    .first(static_cast<std::size_t>(isa::bits(program.params()[i].type) / 8)));
+    }
+
+    std::span<const gpu::Parameter> parameters() const { return parameters_; }
+
+    void download() {
+        for (std::size_t i = 0; i < tensors_.size(); ++i)
+            if (written_[i]) buffers_[i].download(tensors_[i]->bytes());
+    }
+
+  private:
+    std::vector<Tensor*> tensors_;
+    std::vector<bool> written_;
+    std::vector<gpu::Buffer> buffers_;
+    std::vector<std::uint64_t> raw_;
+    std::vector<gpu::Parameter> parameters_;
+};
+
+gpu::LaunchConfig config_of(const Program& program, Dim3 grid) {
+    gpu::LaunchConfig config;
+    config.grid = {grid.x, grid.y, grid.z};
+    config.block = {program.threads(), 1, 1};
+    config.shared_bytes = program.shared_bytes();
+    return config;
+}
+
+AssemblyReport report_of(const gpu::AssemblerLog& log, const std::string& name, std::string assembler) {
+    AssemblyReport report;
+    report.assembler = std::move(assembler);
+    for (const gpu::FunctionReport& function : log.functions) {
+        if (function.name != name) continue;
+        report.registers = function.registers;
+        report.spill_stores = static_cast<int>(function.spill_store_bytes);
+        report.spill_loads = static_cast<int>(function.spill_load_bytes);
+        report.static_shared = static_cast<std::int64_t>(function.shared_bytes);
+    }
+    for (const gpu::AssemblerNote& note : log.notes)
+        if (!note.code.empty()) report.notes.push_back(note.code + ": " + note.message);
+    return report;
+}
+
+}  // namespace
+
+GpuKernel::GpuKernel(gpu::Device device, gpu::Module module, const std::string& name)
+    : device_(std::move(device)), module_(std::move(module)), function_(module_.function(name)) {}
+
+GpuKernel GpuKernel::from_ptx(const std::string& ptx, const std::string& name) {
+    gpu::Device device = gpu::Device::get();
+    gpu::Module module = gpu::Module::from_ptx(device, ptx);
+    return {std::move(device), std::move(module), name};
+}
+
+GpuKernel GpuKernel::from_cuda(const std::string& cuda, const std::string& name) {
+    gpu::Device device = gpu::Device::get();
+    gpu::Module module = gpu::Module::from_cubin(device, gpu::nvrtc_compile(cuda).image);
+    return {std::move(device), std::move(module), name};
+}
+
+bool GpuKernel::lost() const { return function_.lost(); }
+
+void GpuKernel::run(const Program& program, const RunOptions& options) {
+    device_.set_timeout(options.timeout);
+    DeviceArguments arguments(device_, program, options.args);
+    function_.launch(config_of(program, options.grid), arguments.parameters());
+    device_.wait();
+    arguments.download();
+}
+
+std::vector<double> GpuKernel::time(const Program& program, const TimeOptions& options) {
+    device_.set_timeout(options.timeout);
+    DeviceArguments arguments(device_, program, options.args);
+    const gpu::LaunchConfig config = config_of(program, options.grid);
+    gpu::TimingOptions timing;
+    timing.rounds = options.rounds;
+    return gpu::time(
+        device_, [&] { function_.launch(config, arguments.parameters()); }, timing);
+}
+
+AssemblyReport assemble_report(const std::string& ptx, const std::string& name) {
+    try {
+        return report_of(gpu::ptxas_assemble(ptx).log, name, "ptxas");
+    } catch (const gpu::CompileError&) {
+        throw;
+    } catch (const EnvironmentError&) {  // no ptxas here: the driver can tell too
+        return report_of(gpu::Module::from_ptx(gpu::Device::get(), ptx).log(), name, "driver JIT");
+    }
+}
+
+}  // namespace wgrun

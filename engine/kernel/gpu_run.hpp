@@ -1,0 +1,39 @@
+// A kernel on the GPU: compiled text, and launches with host tensors.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "wgrun/gpu.hpp"
+#include "wgrun/kernel.hpp"
+
+namespace wgrun {
+
+class GpuKernel {
+  public:
+    /// PTX through the driver's JIT. Throws what gpu::Module::from_ptx throws.
+    static GpuKernel from_ptx(const std::string& ptx, const std::string& name);
+    /// CUDA C++ through NVRTC. Throws what gpu::nvrtc_compile throws.
+    static GpuKernel from_cuda(const std::string& cuda, const std::string& name);
+
+    /// Uploads the tensors, launches, waits, and downloads those that the kernel may write.
+    void run(const Program& program, const RunOptions& options);
+
+    /// Microseconds of each round; the tensors are uploaded once and not downloaded.
+    std::vector<double> time(const Program& program, const TimeOptions& options);
+
+    /// True when the context that it was loaded into is gone.
+    bool lost() const;
+
+  private:
+    GpuKernel(gpu::Device device, gpu::Module module, const std::string& name);
+
+    gpu::Device device_;
+    gpu::Module module_;
+    gpu::Function function_;
+};
+
+/// What ptxas (or, without it, the driver) says of the text.
+AssemblyReport assemble_report(const std::string& ptx, const std::string& name);
+
+}  // namespace wgrun

@@ -1,0 +1,128 @@
+// Checking and printing a kernel, and running it on a back end.
+#include "wgrun/kernel.hpp"
+
+#include <algorithm>
+
+#include "check/check.hpp"
+#include "emit/emit.hpp"
+#include "kernel/arguments.hpp"
+#include "kernel/gpu_run.hpp"
+#include "sim/sim.hpp"
+
+namespace wgrun {
+
+/// What a GPU back end keeps between runs.
+struct Kernel::Compiled {
+    GpuKernel kernel;
+};
+
+CheckError::CheckError(std::vector<Diagnostic> findings)
+    : Error("EINVAL", findings.front()), findings_(std::move(findings)) {}
+
+Kernel::Kernel(Program program) : program_(std::move(program)) {}
+Kernel::Kernel(Kernel&&) noexcept = default;
+Kernel& Kernel::operator=(Kernel&&) noexcept = default;
+Kernel::~Kernel() = default;
+
+namespace {
+void throw_on_errors(const std::vector<Diagnostic>& findings) {
+    std::vector<Diagnostic> errors;
+    std::copy_if(findings.begin(), findings.end(), std::back_inserter(errors),
+                 [](const Diagnostic& f) { return f.severity == Severity::error; });
+    if (!errors.empty()) throw CheckError(std::move(errors));
+}
+}  // namespace
+
+const std::vector<Diagnostic>& Kernel::check() {
+    if (!findings_) findings_ = check::check(program_);
+    return *findings_;
+}
+
+const std::string& Kernel::ptx() {
+    throw_on_errors(check());
+    if (ptx_.empty()) ptx_ = emit::ptx(program_).text;
+    return ptx_;
+}
+
+const std::string& Kernel::cuda() {
+    throw_on_errors(check());
+    if (cuda_.empty()) cuda_ = emit::cuda(program_).text;
+    return cuda_;
+}
+
+AssemblyReport Kernel::report() {
+    AssemblyReport report = assemble_report(ptx(), program_.name());
+    report.dynamic_shared = program_.shared_bytes();
+    return report;
+}
+
+Backend Kernel::run(const RunOptions& options) {
+    throw_on_errors(check());
+    check_arguments(program_, options);
+    const Backend backend = choose_backend(options.backend).backend;
+    if (backend == Backend::sim) {
+        run_on_simulator(options);
+    } else {
+        compiled(backend).kernel.run(program_, options);
+    }
+    return backend;
+}
+
+void Kernel::run_on_simulator(const RunOptions& options) {
+    std::vector<sim::GlobalBuffer> buffers;
+    std::vector<std::uint64_t> addresses;
+    // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
+    std::uint64_t next = std::uint64_t{1} << 40;
+    for (Tensor* tensor : tensors_of(options.args)) {
+        buffers.push_back({tensor->data(), static_cast<std::int64_t>(tensor->size_bytes()), next});
+        addresses.push_back(next);
+        next += (tensor->size_bytes() / 4096 + 2) * 4096;
+    }
+    const std::vector<std::uint64_t> raw = raw_arguments(program_, options.args, addresses);
+    sim::Launch launch;
+    launch.grid = options.grid;
+    launch.params = raw;
+    launch.buffers = buffers;
+    launch.seed = options.seed;
+    launch.stop = options.stop;
+    throw_on_errors(sim::run(program_, launch).findings);
+}
+
+Timing Kernel::time(const TimeOptions& options) {
+    throw_on_errors(check());
+    check_arguments(program_, options);
+    if (options.rounds < 1)
+        throw ArgumentError("kernel:time: rounds must be at least 1, not " + std::to_string(options.rounds));
+    Timing timing;
+    timing.backend = choose_backend(options.backend).backend;
+    std::vector<double> us;
+    if (timing.backend == Backend::sim) {
+        for (int i = 0; i < options.rounds; ++i) {
+            const auto start = std::chrono::steady_clock::now();
+            run_on_simulator(options);
+            us.push_back(
+                std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+        }
+    } else {
+        us = compiled(timing.backend).kernel.time(program_, options);
+    }
+    std::sort(us.begin(), us.end());
+    timing.rounds = static_cast<int>(us.size());
+    timing.min_us = us.front();
+    timing.max_us = us.back();
+    timing.median_us = us.size() % 2 ? us[us.size() / 2] : (us[us.size() / 2 - 1] + us[us.size() / 2]) / 2;
+    if (options.flops > 0) timing.tflops = options.flops / timing.median_us * 1e-6;
+    return timing;
+}
+
+Kernel::Compiled& Kernel::compiled(Backend backend) {
+    std::unique_ptr<Compiled>& slot = compiled_[backend];
+    if (!slot || slot->kernel.lost()) {
+        slot = std::make_unique<Compiled>(Compiled{backend == Backend::gpu
+                                                       ? GpuKernel::from_ptx(ptx(), program_.name())
+                                                       : GpuKernel::from_cuda(cuda(), program_.name())});
+    }
+    return *slot;
+}
+
+}  // namespace wgrun
