@@ -17,10 +17,10 @@ struct Row {
 
 // In the order of the enumeration.
 constexpr std::array rows{
-    Row{Dtype::f64, "f64", 64, true},  Row{Dtype::f32, "f32", 32, true},  Row{Dtype::tf32, "tf32", 32, true},
+    Row{Dtype::f64, "f64", 64, true},  Row{Dtype::f32, "f32", 32, true},   Row{Dtype::tf32, "tf32", 32, true},
     Row{Dtype::f16, "f16", 16, true},  Row{Dtype::bf16, "bf16", 16, true}, Row{Dtype::e4m3, "e4m3", 8, true},
-    Row{Dtype::e5m2, "e5m2", 8, true}, Row{Dtype::s8, "s8", 8, false},    Row{Dtype::u8, "u8", 8, false},
-    Row{Dtype::s32, "s32", 32, false}, Row{Dtype::u32, "u32", 32, false}, Row{Dtype::s64, "s64", 64, false},
+    Row{Dtype::e5m2, "e5m2", 8, true}, Row{Dtype::s8, "s8", 8, false},     Row{Dtype::u8, "u8", 8, false},
+    Row{Dtype::s32, "s32", 32, false}, Row{Dtype::u32, "u32", 32, false},  Row{Dtype::s64, "s64", 64, false},
     Row{Dtype::u64, "u64", 64, false}, Row{Dtype::b1, "b1", 1, false},
 };
 
@@ -55,8 +55,7 @@ Dtype dtype_named(std::string_view name) {
     if (auto dtype = parse_dtype(name)) return *dtype;
     std::string list;
     for (std::string_view n : names) list += (list.empty() ? "" : ", ") + std::string(n);
-    throw ArgumentError("unknown dtype `" + std::string(name) + "`" + nearest(name, names),
-                        "one of " + list);
+    throw ArgumentError("unknown dtype `" + std::string(name) + "`" + nearest(name, names), "one of " + list);
 }
 
 }  // namespace wgrun
