@@ -26,7 +26,7 @@ void add_names(lua_State* L, int index, std::vector<std::string_view>& names) {
 
 int class_index(lua_State* L) {
     lua_pushvalue(L, 2);
-    if (lua_rawget(L, lua_upvalueindex(methods)) != LUA_TNIL) return 1;
+    if (lua_gettable(L, lua_upvalueindex(methods)) != LUA_TNIL) return 1;  // the table may make methods on demand
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(fields)) != LUA_TNIL) {
         lua_pushvalue(L, 1);

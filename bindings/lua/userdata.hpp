@@ -98,7 +98,7 @@ T& push_object(lua_State* L, Make&& make) {
 /// keep strings and vectors while they call Lua.
 template <class T>
 T& held(lua_State* L) {
-    static_assert(std::is_nothrow_default_constructible_v<T> && alignof(T) <= alignof(std::max_align_t));
+    static_assert(alignof(T) <= alignof(std::max_align_t));
     luaL_checkstack(L, 3, nullptr);
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &class_key<T>) != LUA_TTABLE) {
         lua_pop(L, 1);
@@ -108,7 +108,8 @@ T& held(lua_State* L) {
         lua_pushvalue(L, -1);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &class_key<T>);
     }
-    T* object = new (lua_newuserdatauv(L, sizeof(T), 0)) T();
+    void* memory = lua_newuserdatauv(L, sizeof(T), 0);
+    T* object = guarded(L, [&] { return new (memory) T(); });
     lua_insert(L, -2);
     lua_setmetatable(L, -2);
     return *object;

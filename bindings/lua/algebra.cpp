@@ -1,0 +1,212 @@
+// wg.coalesce, wg.composition, wg.logical_divide, ...: the layout algebra.
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/types.hpp"
+#include "wgrun/layout.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+// Reads a tiler by mode: a list of layouts, integers n (n:1) and false (the mode stays as it is).
+void read_tiler(lua_State* L, int arg, Tiler& tiler) {
+    const std::size_t count = lua_rawlen(L, arg);
+    if (count > 4096) fail_argument(L, arg, "a tiler of at most 4096 modes");
+    for (std::size_t i = 1; i <= count; ++i) {
+        std::int64_t extent = 0;
+        lua_rawgeti(L, arg, static_cast<lua_Integer>(i));
+        if (const Layout* layout = test<Layout>(L, -1)) {
+            guarded(L, [&] { tiler.emplace_back(*layout); });
+        } else if (to_integer(L, -1, extent)) {
+            guarded(L, [&] { tiler.emplace_back(Layout(IntTuple(extent))); });
+        } else if (lua_type(L, -1) == LUA_TBOOLEAN && lua_toboolean(L, -1) == 0) {
+            guarded(L, [&] { tiler.emplace_back(std::nullopt); });
+        } else {
+            fail_argument(L, arg, "a tiler: a list of layouts, integers and false");
+        }
+        lua_pop(L, 1);
+    }
+}
+
+const Tiling& tiling_argument(lua_State* L, int arg) {
+    const Layout* layout = test<Layout>(L, arg);
+    if (layout == nullptr && lua_type(L, arg) != LUA_TTABLE)
+        fail_argument(L, arg, "a wgrun.layout or a tiler");
+    auto& tiling = held<Tiling>(L);
+    if (layout != nullptr) {
+        guarded(L, [&] { tiling = *layout; });
+    } else {
+        guarded(L, [&] { tiling.emplace<Tiler>(); });
+        read_tiler(L, arg, *std::get_if<Tiler>(&tiling));
+    }
+    return tiling;
+}
+
+template <Layout (*Function)(const Layout&)>
+int unary(lua_State* L) {
+    const Layout& a = check<Layout>(L, 1);
+    push_object<Layout>(L, [&] { return Function(a); });
+    return 1;
+}
+
+template <Layout (*Function)(const Layout&, const Layout&)>
+int binary(lua_State* L) {
+    const Layout& a = check<Layout>(L, 1);
+    const Layout& b = check<Layout>(L, 2);
+    push_object<Layout>(L, [&] { return Function(a, b); });
+    return 1;
+}
+
+template <Layout (*Function)(const Layout&, const Tiling&)>
+int tiled(lua_State* L) {
+    const Layout& a = check<Layout>(L, 1);
+    const Tiling& b = tiling_argument(L, 2);
+    push_object<Layout>(L, [&] { return Function(a, b); });
+    return 1;
+}
+
+template <Layout (*Function)(const Layout&, std::int64_t)>
+int recast(lua_State* L) {
+    const Layout& a = check<Layout>(L, 1);
+    const std::int64_t factor = integer_argument(L, 2);
+    push_object<Layout>(L, [&] { return Function(a, factor); });
+    return 1;
+}
+
+IntTuple& tuple_argument(lua_State* L, int arg, const char* what) {
+    IntTuple& tuple = held<IntTuple>(L);
+    read_tuple(L, arg, what, tuple);
+    return tuple;
+}
+
+// wg.coalesce(L [, profile])
+int coalesce_layout(lua_State* L) {
+    if (lua_isnoneornil(L, 2)) return unary<coalesce>(L);
+    const Layout& a = check<Layout>(L, 1);
+    const IntTuple& profile = tuple_argument(L, 2, "wg.coalesce: profile");
+    push_object<Layout>(L, [&] { return coalesce(a, profile); });
+    return 1;
+}
+
+// wg.composition(A, B): layout and layout or tiler, swizzle and layout, swizzle and swizzle
+int composition_layout(lua_State* L) {
+    if (const Swizzle* swizzle = test<Swizzle>(L, 1)) {
+        if (const Swizzle* inner = test<Swizzle>(L, 2)) {
+            push_object<Swizzle>(L, [&] { return composition(*swizzle, *inner); });
+        } else {
+            const Layout& b = check<Layout>(L, 2);
+            push_object<Layout>(L, [&] { return composition(*swizzle, b); });
+        }
+        return 1;
+    }
+    if (test<Layout>(L, 2) != nullptr) return binary<composition>(L);
+    const Layout& a = check<Layout>(L, 1);
+    const auto* tiler = std::get_if<Tiler>(&tiling_argument(L, 2));
+    push_object<Layout>(L, [&] { return composition(a, *tiler); });
+    return 1;
+}
+
+// wg.complement(A [, target])
+int complement_layout(lua_State* L) {
+    if (lua_isnoneornil(L, 2)) return unary<complement>(L);
+    const Layout& a = check<Layout>(L, 1);
+    const IntTuple& target = tuple_argument(L, 2, "wg.complement: target");
+    push_object<Layout>(L, [&] { return complement(a, target); });
+    return 1;
+}
+
+// wg.ordered_layout(shape, order)
+int ordered(lua_State* L) {
+    const IntTuple& shape = tuple_argument(L, 1, "wg.ordered_layout: shape");
+    const IntTuple& order = tuple_argument(L, 2, "wg.ordered_layout: order");
+    push_object<Layout>(L, [&] { return ordered_layout(shape, order); });
+    return 1;
+}
+
+// wg.tile_to_shape(A, shape [, order])
+int tile_to_shape_layout(lua_State* L) {
+    const Layout& a = check<Layout>(L, 1);
+    const IntTuple& shape = tuple_argument(L, 2, "wg.tile_to_shape: shape");
+    auto& order = held<std::optional<IntTuple>>(L);
+    if (!lua_isnoneornil(L, 3)) {
+        guarded(L, [&] { order.emplace(); });
+        read_tuple(L, 3, "wg.tile_to_shape: order", *order);
+    }
+    push_object<Layout>(L, [&] { return tile_to_shape(a, shape, order); });
+    return 1;
+}
+
+// A slice coordinate: false keeps the mode, an integer fixes it, a table goes into the mode.
+void read_slice(lua_State* L, int index, SliceCoordinate& out, int depth) {
+    luaL_checkstack(L, 4, nullptr);
+    index = lua_absindex(L, index);
+    std::int64_t value = 0;
+    if (to_integer(L, index, value)) {
+        guarded(L, [&] { out.what = value; });
+    } else if (lua_type(L, index) == LUA_TBOOLEAN && lua_toboolean(L, index) == 0) {
+        guarded(L, [&] { out.what = std::monostate{}; });
+    } else if (lua_type(L, index) == LUA_TTABLE && depth < 16 && lua_rawlen(L, index) <= 4096) {
+        const std::size_t count = lua_rawlen(L, index);
+        guarded(L, [&] { out.what.emplace<std::vector<SliceCoordinate>>(count); });
+        auto& modes = *std::get_if<std::vector<SliceCoordinate>>(&out.what);
+        for (std::size_t i = 0; i < count; ++i) {
+            lua_rawgeti(L, index, static_cast<lua_Integer>(i + 1));
+            read_slice(L, -1, modes[i], depth + 1);
+            lua_pop(L, 1);
+        }
+    } else {
+        fail_argument(L, 2, "a coordinate: integers, false for an open mode, and tables of them");
+    }
+}
+
+// wg.slice(L, coordinate): the open modes, and the offset of the fixed ones
+int slice_layout(lua_State* L) {
+    const Layout& a = check<Layout>(L, 1);
+    auto& coordinate = held<SliceCoordinate>(L);
+    read_slice(L, 2, coordinate, 0);
+    std::int64_t offset = 0;
+    push_object<Layout>(L, [&] {
+        const Slice result = slice(a, coordinate);
+        offset = result.offset;
+        return result.layout;
+    });
+    lua_pushinteger(L, offset);
+    return 2;
+}
+
+int same_function_layout(lua_State* L) {
+    const Layout& a = check<Layout>(L, 1);
+    const Layout& b = check<Layout>(L, 2);
+    lua_pushboolean(L, guarded(L, [&] { return same_function(a, b); }));
+    return 1;
+}
+
+}  // namespace
+
+void open_algebra(lua_State* L) {
+    static const luaL_Reg functions[] = {{"coalesce", coalesce_layout},
+                                         {"composition", composition_layout},
+                                         {"complement", complement_layout},
+                                         {"flatten", unary<flatten>},
+                                         {"filter", unary<filter>},
+                                         {"right_inverse", unary<right_inverse>},
+                                         {"left_inverse", unary<left_inverse>},
+                                         {"logical_divide", tiled<logical_divide>},
+                                         {"zipped_divide", tiled<zipped_divide>},
+                                         {"tiled_divide", tiled<tiled_divide>},
+                                         {"flat_divide", tiled<flat_divide>},
+                                         {"logical_product", tiled<logical_product>},
+                                         {"zipped_product", tiled<zipped_product>},
+                                         {"tiled_product", tiled<tiled_product>},
+                                         {"flat_product", tiled<flat_product>},
+                                         {"blocked_product", binary<blocked_product>},
+                                         {"raked_product", binary<raked_product>},
+                                         {"ordered_layout", ordered},
+                                         {"tile_to_shape", tile_to_shape_layout},
+                                         {"slice", slice_layout},
+                                         {"same_function", same_function_layout},
+                                         {"upcast", recast<upcast>},
+                                         {"downcast", recast<downcast>},
+                                         {nullptr, nullptr}};
+    luaL_setfuncs(L, functions, 0);
+}
+
+}  // namespace wgrun::lua

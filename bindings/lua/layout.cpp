@@ -1,0 +1,278 @@
+// wg.layout, wg.swizzle: the classes. The algebra is in algebra.cpp.
+#include "wgrun/layout.hpp"
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/types.hpp"
+
+namespace wgrun::lua {
+
+namespace {
+
+constexpr int max_depth = 16;
+
+void read_tuple_at(lua_State* L, int index, const char* what, IntTuple& out, int depth) {
+    luaL_checkstack(L, 6, nullptr);
+    index = lua_absindex(L, index);
+    std::int64_t value = 0;
+    if (to_integer(L, index, value)) {
+        guarded(L, [&] { out = IntTuple(value); });
+        return;
+    }
+    if (lua_type(L, index) != LUA_TTABLE) {
+        const ShortText given = describe(L, index);
+        fail(L, [&] {
+            return std::string(what) + ": expected an integer or a table of them, got " + given.text;
+        });
+    }
+    const std::size_t count = lua_rawlen(L, index);
+    if (depth >= max_depth || count > 4096) {
+        fail(L, [&] { return std::string(what) + ": more than 16 levels or 4096 modes"; });
+    }
+    auto& modes = held<std::vector<IntTuple>>(L);
+    guarded(L, [&] { modes.resize(count); });
+    for (std::size_t i = 0; i < count; ++i) {
+        lua_rawgeti(L, index, static_cast<lua_Integer>(i + 1));
+        read_tuple_at(L, -1, what, modes[i], depth + 1);
+        lua_pop(L, 1);
+    }
+    guarded(L, [&] { out = IntTuple(std::move(modes)); });
+    lua_pop(L, 1);
+}
+
+}  // namespace
+
+void read_tuple(lua_State* L, int index, const char* what, IntTuple& out) {
+    read_tuple_at(L, index, what, out, 0);
+}
+
+void push_tuple(lua_State* L, const IntTuple& tuple) {
+    luaL_checkstack(L, 3, nullptr);
+    if (tuple.is_leaf()) {
+        lua_pushinteger(L, tuple.value());
+        return;
+    }
+    lua_createtable(L, tuple.rank(), 0);
+    lua_Integer position = 0;
+    for (const IntTuple& mode : tuple.modes()) {
+        push_tuple(L, mode);
+        lua_rawseti(L, -2, ++position);
+    }
+}
+
+namespace {
+
+void push_text(lua_State* L, const std::string& text) { lua_pushlstring(L, text.data(), text.size()); }
+
+// --- layout --------------------------------------------------------------------------------------------
+
+// wg.layout "(8,64):(64,1)"   wg.layout(shape [, stride])
+int layout_new(lua_State* L) {
+    if (lua_type(L, 1) == LUA_TSTRING) {
+        const std::string_view text = string_argument(L, 1);
+        push_object<Layout>(L, [&] { return Layout::parse(text); });
+        return 1;
+    }
+    IntTuple& shape = held<IntTuple>(L);
+    read_tuple(L, 1, "wg.layout: shape", shape);
+    if (lua_isnoneornil(L, 2)) {
+        push_object<Layout>(L, [&] { return Layout(shape); });
+        return 1;
+    }
+    IntTuple& stride = held<IntTuple>(L);
+    read_tuple(L, 2, "wg.layout: stride", stride);
+    push_object<Layout>(L, [&] { return Layout(shape, stride); });
+    return 1;
+}
+
+int layout_tostring(lua_State* L) {
+    const Layout& layout = check<Layout>(L, 1);
+    auto& text = held<std::string>(L);
+    guarded(L, [&] { text = layout.to_string(); });
+    push_text(L, text);
+    return 1;
+}
+
+int layout_eq(lua_State* L) {
+    const Layout* a = test<Layout>(L, 1);
+    const Layout* b = test<Layout>(L, 2);
+    lua_pushboolean(L, a != nullptr && b != nullptr && *a == *b);
+    return 1;
+}
+
+// L(i), L(i, j, ...), L({...})
+int layout_call(lua_State* L) {
+    const Layout& layout = check<Layout>(L, 1);
+    const int count = lua_gettop(L) - 1;
+    std::int64_t index = 0;
+    std::int64_t offset = 0;
+    if (count == 1 && to_integer(L, 2, index)) {
+        offset = guarded(L, [&] { return layout(index); });
+    } else if (count == 1) {
+        IntTuple& coordinate = held<IntTuple>(L);
+        read_tuple(L, 2, "coordinate", coordinate);
+        offset = guarded(L, [&] { return layout(coordinate); });
+    } else {
+        auto& modes = held<std::vector<IntTuple>>(L);
+        guarded(L, [&] { modes.resize(static_cast<std::size_t>(count)); });
+        for (int i = 0; i < count; ++i)
+            read_tuple(L, i + 2, "coordinate", modes[static_cast<std::size_t>(i)]);
+        offset = guarded(L, [&] { return layout(IntTuple(std::move(modes))); });
+    }
+    lua_pushinteger(L, offset);
+    return 1;
+}
+
+int layout_size(lua_State* L) {
+    lua_pushinteger(L, check<Layout>(L, 1).size());
+    return 1;
+}
+
+int layout_cosize(lua_State* L) {
+    const Layout& layout = check<Layout>(L, 1);
+    lua_pushinteger(L, guarded(L, [&] { return layout.cosize(); }));
+    return 1;
+}
+
+int layout_rank(lua_State* L) {
+    lua_pushinteger(L, check<Layout>(L, 1).rank());
+    return 1;
+}
+
+int layout_depth(lua_State* L) {
+    lua_pushinteger(L, check<Layout>(L, 1).depth());
+    return 1;
+}
+
+// L:mode(i), from 0
+int layout_mode(lua_State* L) {
+    const Layout& layout = check<Layout>(L, 1);
+    const std::int64_t mode = integer_argument(L, 2);
+    push_object<Layout>(L, [&] {
+        if (mode < 0 || mode >= layout.rank()) {
+            throw ArgumentError("mode " + std::to_string(mode) + " of a layout of rank " +
+                                std::to_string(layout.rank()) + ": modes count from 0");
+        }
+        return layout.mode(static_cast<int>(mode));
+    });
+    return 1;
+}
+
+// L:coordinate(i): the natural coordinate of index i
+int layout_coordinate(lua_State* L) {
+    const Layout& layout = check<Layout>(L, 1);
+    const std::int64_t index = integer_argument(L, 2);
+    IntTuple& coordinate = held<IntTuple>(L);
+    guarded(L, [&] { coordinate = layout.coordinate(index); });
+    push_tuple(L, coordinate);
+    return 1;
+}
+
+int layout_shape(lua_State* L) {
+    push_tuple(L, check<Layout>(L, 1).shape());
+    return 1;
+}
+
+int layout_stride(lua_State* L) {
+    push_tuple(L, check<Layout>(L, 1).stride());
+    return 1;
+}
+
+int layout_swizzle(lua_State* L) {
+    const std::optional<Swizzle>& swizzle = check<Layout>(L, 1).swizzle();
+    if (swizzle) {
+        push_object<Swizzle>(L, [&] { return *swizzle; });
+    } else {
+        lua_pushnil(L);
+    }
+    return 1;
+}
+
+int layout_offset(lua_State* L) {
+    lua_pushinteger(L, check<Layout>(L, 1).offset());
+    return 1;
+}
+
+int layout_unswizzled(lua_State* L) {
+    const Layout& layout = check<Layout>(L, 1);
+    push_object<Layout>(L, [&] { return layout.unswizzled(); });
+    return 1;
+}
+
+// --- swizzle -------------------------------------------------------------------------------------------
+
+// wg.swizzle(bits, base, shift)
+int swizzle_new(lua_State* L) {
+    std::int64_t p[3];
+    for (int i = 0; i < 3; ++i) {
+        p[i] = integer_argument(L, i + 1);
+        if (p[i] < -64 || p[i] > 64) fail_argument(L, i + 1, "at most 64 bits");
+    }
+    push_object<Swizzle>(
+        L, [&] { return Swizzle(static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2])); });
+    return 1;
+}
+
+int swizzle_call(lua_State* L) {
+    const Swizzle& swizzle = check<Swizzle>(L, 1);
+    lua_pushinteger(L, swizzle(integer_argument(L, 2)));
+    return 1;
+}
+
+int swizzle_tostring(lua_State* L) {
+    const Swizzle& swizzle = check<Swizzle>(L, 1);
+    auto& text = held<std::string>(L);
+    guarded(L, [&] { text = swizzle.to_string(); });
+    push_text(L, text);
+    return 1;
+}
+
+int swizzle_eq(lua_State* L) {
+    const Swizzle* a = test<Swizzle>(L, 1);
+    const Swizzle* b = test<Swizzle>(L, 2);
+    lua_pushboolean(L, a != nullptr && b != nullptr && *a == *b);
+    return 1;
+}
+
+template <int (Swizzle::*Member)() const>
+int swizzle_field(lua_State* L) {
+    lua_pushinteger(L, (check<Swizzle>(L, 1).*Member)());
+    return 1;
+}
+
+}  // namespace
+
+void open_layout(lua_State* L) {
+    static const luaL_Reg layout_methods[] = {{"size", layout_size},
+                                              {"cosize", layout_cosize},
+                                              {"rank", layout_rank},
+                                              {"depth", layout_depth},
+                                              {"mode", layout_mode},
+                                              {"coordinate", layout_coordinate},
+                                              {"unswizzled", layout_unswizzled},
+                                              {nullptr, nullptr}};
+    static const luaL_Reg layout_fields[] = {{"shape", layout_shape},
+                                             {"stride", layout_stride},
+                                             {"swizzle", layout_swizzle},
+                                             {"offset", layout_offset},
+                                             {nullptr, nullptr}};
+    static const luaL_Reg layout_meta[] = {{"__tostring", layout_tostring},
+                                           {"__eq", layout_eq},
+                                           {"__call", layout_call},
+                                           {"__len", layout_size},
+                                           {nullptr, nullptr}};
+    declare<Layout>(L, {layout_methods, layout_fields, layout_meta});
+
+    static const luaL_Reg swizzle_fields[] = {{"bits", swizzle_field<&Swizzle::bits>},
+                                              {"base", swizzle_field<&Swizzle::base>},
+                                              {"shift", swizzle_field<&Swizzle::shift>},
+                                              {nullptr, nullptr}};
+    static const luaL_Reg swizzle_meta[] = {
+        {"__tostring", swizzle_tostring}, {"__eq", swizzle_eq}, {"__call", swizzle_call}, {nullptr, nullptr}};
+    declare<Swizzle>(L, {nullptr, swizzle_fields, swizzle_meta});
+
+    static const luaL_Reg functions[] = {
+        {"layout", layout_new}, {"swizzle", swizzle_new}, {nullptr, nullptr}};
+    luaL_setfuncs(L, functions, 0);
+}
+
+}  // namespace wgrun::lua

@@ -1,0 +1,8 @@
+// The Lua module: what `require "wgrun"` calls.
+#pragma once
+
+#include <lua.hpp>
+
+/// Pushes the module table. Sets no global. Register it with
+/// luaL_requiref(L, "wgrun", luaopen_wgrun, 0), or in package.preload.
+extern "C" int luaopen_wgrun(lua_State* L);

@@ -1,0 +1,77 @@
+#include "bindings/lua/session.hpp"
+
+#include "bindings/lua/userdata.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+char session_key;                     // registry: the userdata of the Session
+char kernels_key;                     // registry: the list of kernels
+constexpr int hook_interval = 10000;  // VM instructions between two looks at the flag
+
+void interrupt_hook(lua_State* L, lua_Debug*) {
+    if (!session(L).stop.load(std::memory_order_relaxed)) return;
+    // A pcall in the script may catch the error; then the next instruction raises it again, one level further
+    // out.
+    lua_sethook(L, interrupt_hook, LUA_MASKCOUNT, 1);
+    guarded(L, [] {
+        throw Error(
+            "EINTR",
+            Diagnostic{
+                .rule = {}, .where = {}, .message = "interrupted", .fix = {}, .section = {}, .notes = {}});
+    });
+}
+
+}  // namespace
+
+Session& session(lua_State* L) {
+    luaL_checkstack(L, 4, nullptr);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &session_key) != LUA_TUSERDATA) {
+        lua_pop(L, 1);
+        held<Session>(L);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
+    }
+    auto& found = *static_cast<Session*>(lua_touserdata(L, -1));
+    lua_pop(L, 1);
+    return found;
+}
+
+Backend resolve_backend(lua_State* L, Backend asked) {
+    Session& here = session(L);
+    return guarded(L, [&] {
+        const Backend wanted = asked == Backend::automatic ? here.backend : asked;
+        if (wanted != Backend::automatic) return wanted;
+        const BackendChoice choice = choose_backend(wanted);
+        if (choice.backend == Backend::sim && !here.said_simulator && here.remark) {
+            here.remark("running on the simulator: " + choice.why);
+        }
+        here.said_simulator = here.said_simulator || choice.backend == Backend::sim;
+        return choice.backend;
+    });
+}
+
+void push_kernels(lua_State* L) {
+    luaL_checkstack(L, 4, nullptr);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &kernels_key) == LUA_TTABLE) return;
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &kernels_key);
+}
+
+void remember_kernel(lua_State* L, int index) {
+    if (session(L).mode == Mode::run) return;
+    index = lua_absindex(L, index);
+    push_kernels(L);
+    lua_pushvalue(L, index);
+    lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
+    lua_pop(L, 1);
+}
+
+void install_interrupt(lua_State* L) {
+    session(L);
+    lua_sethook(L, interrupt_hook, LUA_MASKCOUNT, hook_interval);
+}
+
+}  // namespace wgrun::lua

@@ -1,0 +1,49 @@
+// What the host (the command line, an embedding program) asks of the scripts of one Lua state.
+#pragma once
+
+#include <lua.hpp>
+
+#include <atomic>
+#include <functional>
+#include <string_view>
+
+#include "wgrun/kernel.hpp"
+
+namespace wgrun::lua {
+
+enum class Mode {
+    run,    ///< kernels run
+    trace,  ///< kernels are made and kept, kernel:run and kernel:time do nothing (wgrun check, ptx, cuda)
+};
+
+struct Session {
+    Mode mode = Mode::run;
+    /// What a kernel runs on when the script leaves it open.
+    Backend backend = Backend::automatic;
+    /// Raised to interrupt: Lua code stops at the next check of the hook, a simulator run at the next poll.
+    std::atomic<bool> stop = false;
+    bool colour = false;
+    /// Where remarks go ("no GPU here: running on the simulator"). Empty: nowhere.
+    std::function<void(std::string_view)> remark;
+
+    bool said_simulator = false;
+};
+
+/// The session of this Lua state; made with the values above when the host made none.
+Session& session(lua_State* L);
+
+/// The back end for a kernel that asks for `asked`: the session's where the script leaves it open, never
+/// automatic. Remarks once when an automatic choice falls on the simulator.
+Backend resolve_backend(lua_State* L, Backend asked);
+
+/// Keeps the kernel userdata at `index`, when the session traces.
+void remember_kernel(lua_State* L, int index);
+
+/// Pushes the list of the kernels kept, in the order they were made.
+void push_kernels(lua_State* L);
+
+/// Makes `session(L).stop` stop Lua code in L and in all coroutines made from now on: an error object with
+/// code EINTR, raised again and again until the outermost caller has it.
+void install_interrupt(lua_State* L);
+
+}  // namespace wgrun::lua

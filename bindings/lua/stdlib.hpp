@@ -1,0 +1,31 @@
+// The Lua half of the library: stdlib/*.lua, compiled in by cmake/embed.cmake.
+//
+// stdlib/init.lua runs at the end of luaopen_wgrun as init(wg, internal) and may extend wg; internal.methods
+// has the method tables of the classes by name (layout, swizzle, tile, tensor, kernel) and
+// internal.fail(message
+// [, fix [, rule [, section]]]) raises an error object at the calling script's line. Every other file
+// NAME.lua is what require "wgrun.NAME" gives, run as file(modname, wg). Chunks are named "=[wgrun]/NAME", so
+// that no error points into them.
+#pragma once
+
+#include <lua.hpp>
+
+#include <span>
+#include <string_view>
+
+namespace wgrun::lua {
+
+struct StdlibFile {
+    std::string_view name;  ///< without .lua
+    std::string_view text;
+};
+
+std::span<const StdlibFile> stdlib_files();
+
+/// Makes every file but init available to require; they will see the module table on top of the stack.
+void preload_stdlib(lua_State* L);
+
+/// Runs init.lua on the module table on top of the stack.
+void run_init(lua_State* L);
+
+}  // namespace wgrun::lua

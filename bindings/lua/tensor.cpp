@@ -1,0 +1,185 @@
+// Tensors: wg.tensor, zeros, randn, randint, load. The class is in tensor_class.cpp.
+#include "wgrun/tensor.hpp"
+
+#include <algorithm>
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/options.hpp"
+#include "bindings/lua/tensor.hpp"
+#include "bindings/lua/types.hpp"
+
+namespace wgrun::lua {
+
+void account(lua_State* L, std::size_t bytes) {
+    // Lua sees a few bytes a tensor; told of the rest, it collects as if it had allocated them itself.
+    const std::size_t kib = std::min<std::size_t>(bytes / 1024, std::size_t{1} << 30);
+    if (kib > 0) lua_gc(L, LUA_GCSTEP, static_cast<int>(kib));
+}
+
+namespace {
+
+Dtype dtype_argument(lua_State* L, int arg) {
+    const std::string_view name = string_argument(L, arg);
+    return guarded(L, [&] { return dtype_named(name); });
+}
+
+// Tensor::max_rank is the engine's business; this only bounds what is read of a list.
+TensorShape& shape_argument(lua_State* L, int arg) {
+    TensorShape& shape = held<TensorShape>(L);
+    read_integers(L, arg, "shape", shape);
+    return shape;
+}
+
+TensorBox& push_box(lua_State* L) {
+    return push_object<TensorBox>(L, [] { return TensorBox{}; });
+}
+
+[[noreturn]] void fail_count(lua_State* L, const Tensor& tensor, const char* what) {
+    fail(L, [&] { return "wg.tensor: " + std::string(what) + " for " + to_string(tensor); });
+}
+
+// Writes the numbers of the table on top of the stack, nested as the shape or flat in row-major order.
+void fill(lua_State* L, Tensor& tensor, int dimension, std::int64_t& position) {
+    luaL_checkstack(L, 4, nullptr);
+    const auto count = static_cast<std::int64_t>(lua_rawlen(L, -1));
+    const bool nested = lua_rawgeti(L, -1, 1) == LUA_TTABLE;
+    lua_pop(L, 1);
+    const bool flat = dimension == 0 && !nested;
+    if (dimension >= tensor.rank() && !flat) fail_count(L, tensor, "values are nested too deep");
+    const std::int64_t wanted = flat ? tensor.items() : tensor.shape()[static_cast<std::size_t>(dimension)];
+    if (count != wanted) {
+        fail(L, [&] {
+            return "wg.tensor: " + std::to_string(count) + " values where " + to_string(tensor) + " takes " +
+                   std::to_string(wanted);
+        });
+    }
+    for (std::int64_t i = 1; i <= count; ++i) {
+        lua_rawgeti(L, -1, i);
+        if (nested) {
+            if (lua_type(L, -1) != LUA_TTABLE)
+                fail_count(L, tensor, "numbers and tables are mixed in the values");
+            fill(L, tensor, dimension + 1, position);
+        } else {
+            if (!flat && dimension + 1 != tensor.rank())
+                fail_count(L, tensor, "values are not nested deep enough");
+            store_element(L, tensor, position++, -1);
+        }
+        lua_pop(L, 1);
+    }
+}
+
+// wg.tensor(dtype, shape [, values])
+int tensor_new(lua_State* L) {
+    const Dtype dtype = dtype_argument(L, 1);
+    const TensorShape& shape = shape_argument(L, 2);
+    TensorBox& box = push_box(L);
+    const int result = lua_gettop(L);
+    guarded(L, [&] { box.tensor = Tensor::zeros(dtype, shape); });
+    if (!lua_isnoneornil(L, 3) && result > 3) {
+        if (lua_type(L, 3) != LUA_TTABLE) fail_argument(L, 3, "a table of numbers");
+        lua_pushvalue(L, 3);
+        std::int64_t position = 0;
+        fill(L, *box.tensor, 0, position);
+    }
+    lua_settop(L, result);
+    account(L, box.tensor->size_bytes());
+    return 1;
+}
+
+// wg.zeros(dtype, shape)
+int zeros(lua_State* L) {
+    lua_settop(L, 2);
+    lua_pushnil(L);
+    return tensor_new(L);
+}
+
+// Reads the options shape and dtype; leaves the shape on the stack.
+TensorShape& random_options(lua_State* L, const Options& options, Dtype& dtype) {
+    const std::string_view name = options.string("dtype", "f32");
+    dtype = guarded(L, [&] { return dtype_named(name); });
+    TensorShape& shape = held<TensorShape>(L);
+    options.push("shape");
+    if (lua_isnil(L, -1)) options.fail_value("shape", "a list of extents");
+    read_integers(L, -1, "shape", shape);
+    return shape;
+}
+
+// wg.randn{ shape =, dtype =, seed = }
+int randn(lua_State* L) {
+    static constexpr std::string_view keys[] = {"shape", "dtype", "seed"};
+    const Options options(L, 1, "wg.randn", keys);
+    Dtype dtype{};
+    const TensorShape& shape = random_options(L, options, dtype);
+    const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+    TensorBox& box = push_box(L);
+    guarded(L, [&] { box.tensor = Tensor::randn(shape, dtype, seed); });
+    account(L, box.tensor->size_bytes());
+    return 1;
+}
+
+// wg.randint{ shape =, dtype =, lo =, hi =, seed = }
+int randint(lua_State* L) {
+    static constexpr std::string_view keys[] = {"shape", "dtype", "lo", "hi", "seed"};
+    const Options options(L, 1, "wg.randint", keys);
+    Dtype dtype{};
+    const TensorShape& shape = random_options(L, options, dtype);
+    const std::int64_t lo = options.integer("lo");
+    const std::int64_t hi = options.integer("hi");
+    const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+    TensorBox& box = push_box(L);
+    guarded(L, [&] { box.tensor = Tensor::randint(shape, dtype, lo, hi, seed); });
+    account(L, box.tensor->size_bytes());
+    return 1;
+}
+
+// wg.load(path [, dtype])
+int load(lua_State* L) {
+    const std::string_view path = string_argument(L, 1);
+    std::optional<Dtype> dtype;
+    if (!lua_isnoneornil(L, 2)) dtype = dtype_argument(L, 2);
+    TensorBox& box = push_box(L);
+    if (int failed = attempted(L, [&] { box.tensor = Tensor::load(path, dtype); })) return failed;
+    account(L, box.tensor->size_bytes());
+    return 1;
+}
+
+// Reads a tolerance: a number t (absolute t and relative t) or { absolute =, relative = }.
+std::optional<Tolerance> tolerance_argument(lua_State* L, int arg) {
+    if (lua_isnoneornil(L, arg)) return std::nullopt;
+    if (lua_type(L, arg) == LUA_TNUMBER) return Tolerance{lua_tonumber(L, arg), lua_tonumber(L, arg)};
+    static constexpr std::string_view keys[] = {"absolute", "relative"};
+    const Options options(L, arg, "wg.compare: tolerance", keys);
+    return Tolerance{options.number("absolute", 0), options.number("relative", 0)};
+}
+
+// wg.compare(got, want [, tolerance]): ok, worst error, where
+int compare_tensors(lua_State* L) {
+    const Tensor& got = check_tensor(L, 1);
+    const Tensor& want = check_tensor(L, 2);
+    const std::optional<Tolerance> tolerance = tolerance_argument(L, 3);
+    auto& result = held<Comparison>(L);
+    guarded(L, [&] { result = compare(got, want, tolerance); });
+    lua_pushboolean(L, result.ok);
+    lua_pushnumber(L, result.worst);
+    push_integers(L, result.index.data(), result.index.size());
+    lua_pushnumber(L, result.got);
+    lua_setfield(L, -2, "got");
+    lua_pushnumber(L, result.want);
+    lua_setfield(L, -2, "want");
+    lua_pushinteger(L, result.mismatches);
+    lua_setfield(L, -2, "mismatches");
+    return 3;
+}
+
+}  // namespace
+
+void open_tensor(lua_State* L) {
+    declare_tensor(L);
+    static const luaL_Reg functions[] = {{"tensor", tensor_new}, {"zeros", zeros},
+                                         {"randn", randn},       {"randint", randint},
+                                         {"load", load},         {"compare", compare_tensors},
+                                         {nullptr, nullptr}};
+    luaL_setfuncs(L, functions, 0);
+}
+
+}  // namespace wgrun::lua

@@ -1,0 +1,174 @@
+// The class wgrun.tensor: t[{i,j}], #t, t.shape, t:save, t:close.
+#include <cmath>
+#include <cstring>
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/tensor.hpp"
+#include "bindings/lua/types.hpp"
+
+namespace wgrun::lua {
+
+Tensor& check_tensor(lua_State* L, int arg) {
+    TensorBox& box = check<TensorBox>(L, arg);
+    if (!box.tensor) fail_argument(L, arg, "an open tensor (this one is closed)");
+    return *box.tensor;
+}
+
+Tensor* test_tensor(lua_State* L, int index) {
+    TensorBox* box = test<TensorBox>(L, index);
+    if (box == nullptr) return nullptr;
+    if (!box->tensor) fail(L, [] { return "the tensor is closed"; });
+    return &*box->tensor;
+}
+
+void store_element(lua_State* L, Tensor& tensor, std::int64_t position, int index) {
+    if (lua_type(L, index) != LUA_TNUMBER) {
+        const ShortText given = describe(L, index);
+        fail(L, [&] { return to_string(tensor) + ": an element is a number, got " + given.text; });
+    }
+    const bool wide = tensor.dtype() == Dtype::s64 || tensor.dtype() == Dtype::u64;
+    if (wide && lua_isinteger(L, index) && (tensor.dtype() == Dtype::s64 || lua_tointeger(L, index) >= 0)) {
+        const lua_Integer value = lua_tointeger(L, index);
+        std::memcpy(tensor.data() + position * 8, &value, 8);
+        return;
+    }
+    const double value = lua_tonumber(L, index);
+    guarded(L, [&] { tensor.set(position, value); });
+}
+
+void push_element(lua_State* L, const Tensor& tensor, std::int64_t position) {
+    if (tensor.dtype() == Dtype::s64 || tensor.dtype() == Dtype::u64) {
+        lua_Integer value = 0;
+        std::memcpy(&value, tensor.data() + position * 8, 8);
+        lua_pushinteger(L, value);
+        return;
+    }
+    const double value = guarded(L, [&] { return tensor.get(position); });
+    if (is_float(tensor.dtype())) {
+        lua_pushnumber(L, value);
+    } else {
+        lua_pushinteger(L, static_cast<lua_Integer>(value));
+    }
+}
+
+namespace {
+
+// The position that the key at argument 2 means: {i, j, ...}, or i for one dimension; from 0.
+std::int64_t key_position(lua_State* L, const Tensor& tensor) {
+    auto& index = held<std::vector<std::int64_t>>(L);
+    read_integers(L, 2, "index", index);
+    return guarded(L, [&] { return tensor.position(index); });
+}
+
+int tensor_get(lua_State* L) {
+    const Tensor& tensor = check_tensor(L, 1);
+    push_element(L, tensor, key_position(L, tensor));
+    return 1;
+}
+
+int tensor_set(lua_State* L) {
+    Tensor& tensor = check_tensor(L, 1);
+    if (lua_type(L, 2) == LUA_TSTRING) {
+        const std::string_view key = string_argument(L, 2);
+        fail(L, [&] { return "t." + std::string(key) + " cannot be set: elements are t[{i, j}], from 0"; });
+    }
+    store_element(L, tensor, key_position(L, tensor), 3);
+    return 0;
+}
+
+int tensor_len(lua_State* L) {
+    lua_pushinteger(L, check_tensor(L, 1).items());
+    return 1;
+}
+
+int tensor_tostring(lua_State* L) {
+    const TensorBox& box = check<TensorBox>(L, 1);
+    if (!box.tensor) {
+        lua_pushliteral(L, "closed tensor");
+        return 1;
+    }
+    auto& text = held<std::string>(L);
+    guarded(L, [&] { text = to_string(*box.tensor); });
+    lua_pushlstring(L, text.data(), text.size());
+    return 1;
+}
+
+int tensor_shape(lua_State* L) {
+    const TensorShape& shape = check_tensor(L, 1).shape();
+    push_integers(L, shape.data(), shape.size());
+    return 1;
+}
+
+int tensor_dtype(lua_State* L) {
+    const std::string_view name = to_string(check_tensor(L, 1).dtype());
+    lua_pushlstring(L, name.data(), name.size());
+    return 1;
+}
+
+int tensor_bytes(lua_State* L) {
+    lua_pushinteger(L, static_cast<lua_Integer>(check_tensor(L, 1).size_bytes()));
+    return 1;
+}
+
+// t:save(path): true, or nil, message, code
+int tensor_save(lua_State* L) {
+    const Tensor& tensor = check_tensor(L, 1);
+    const std::string_view path = string_argument(L, 2);
+    if (int failed = attempted(L, [&] { tensor.save(path); })) return failed;
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+int tensor_copy(lua_State* L) {
+    const Tensor& tensor = check_tensor(L, 1);
+    push_object<TensorBox>(L, [&] { return TensorBox{tensor.copy()}; });
+    account(L, tensor.size_bytes());
+    return 1;
+}
+
+// t:convert(dtype)
+int tensor_convert(lua_State* L) {
+    const Tensor& tensor = check_tensor(L, 1);
+    const std::string_view name = string_argument(L, 2);
+    const TensorBox& box =
+        push_object<TensorBox>(L, [&] { return TensorBox{tensor.convert(dtype_named(name))}; });
+    account(L, box.tensor->size_bytes());
+    return 1;
+}
+
+// t:totable(): the elements in row-major order
+int tensor_totable(lua_State* L) {
+    const Tensor& tensor = check_tensor(L, 1);
+    const std::int64_t count = tensor.items();
+    if (count > INT32_MAX) fail_argument(L, 1, "a tensor of fewer than 2^31 elements");
+    lua_createtable(L, static_cast<int>(count), 0);
+    for (std::int64_t i = 0; i < count; ++i) {
+        push_element(L, tensor, i);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+// t:close(), also __close; may be called again
+int tensor_close(lua_State* L) {
+    check<TensorBox>(L, 1).tensor.reset();
+    return 0;
+}
+
+}  // namespace
+
+void declare_tensor(lua_State* L) {
+    static const luaL_Reg methods[] = {{"save", tensor_save},       {"copy", tensor_copy},
+                                       {"convert", tensor_convert}, {"totable", tensor_totable},
+                                       {"close", tensor_close},     {nullptr, nullptr}};
+    static const luaL_Reg fields[] = {
+        {"shape", tensor_shape}, {"dtype", tensor_dtype}, {"bytes", tensor_bytes}, {nullptr, nullptr}};
+    static const luaL_Reg metamethods[] = {{"__newindex", tensor_set},
+                                           {"__len", tensor_len},
+                                           {"__tostring", tensor_tostring},
+                                           {"__close", tensor_close},
+                                           {nullptr, nullptr}};
+    declare<TensorBox>(L, {methods, fields, metamethods, tensor_get});
+}
+
+}  // namespace wgrun::lua

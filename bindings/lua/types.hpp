@@ -1,0 +1,51 @@
+// The classes that scripts see, and the parts that luaopen_wgrun puts together.
+#pragma once
+
+#include <optional>
+
+#include "bindings/lua/userdata.hpp"
+#include "wgrun/kernel.hpp"
+#include "wgrun/layout.hpp"
+#include "wgrun/tensor.hpp"
+#include "wgrun/tile.hpp"
+
+namespace wgrun::lua {
+
+/// A tensor that scripts can close early.
+struct TensorBox {
+    std::optional<Tensor> tensor;
+};
+
+template <>
+inline constexpr const char* class_name<Layout> = "wgrun.layout";
+template <>
+inline constexpr const char* class_name<Swizzle> = "wgrun.swizzle";
+template <>
+inline constexpr const char* class_name<Tile> = "wgrun.tile";
+template <>
+inline constexpr const char* class_name<TensorBox> = "wgrun.tensor";
+template <>
+inline constexpr const char* class_name<Kernel> = "wgrun.kernel";
+
+/// The open tensor at argument `arg`; raises for anything else, and for a closed one.
+Tensor& check_tensor(lua_State* L, int arg);
+
+/// The open tensor at `index`, or null for another value; raises for a closed one.
+Tensor* test_tensor(lua_State* L, int index);
+
+/// Reads integers nested in tables: 8, {8, {2, 64}}. `what` names the value in messages; `out` must not live
+/// in a C++ frame.
+void read_tuple(lua_State* L, int index, const char* what, IntTuple& out);
+
+/// Pushes a tuple as nested tables, a leaf as an integer.
+void push_tuple(lua_State* L, const IntTuple& tuple);
+
+// Each adds its functions to the module table on top of the stack and makes its classes.
+void open_layout(lua_State* L);
+void open_algebra(lua_State* L);
+void open_tile(lua_State* L);
+void open_tensor(lua_State* L);
+void open_device(lua_State* L);
+void open_kernel(lua_State* L);
+
+}  // namespace wgrun::lua

@@ -1,0 +1,2 @@
+-- Runs at the end of luaopen_wgrun: init(wg, internal) may extend the module table and the classes.
+-- See bindings/lua/stdlib.hpp for what `internal` holds.
