@@ -20,17 +20,17 @@ struct GlobalBuffer {
 
 struct Launch {
     Dim3 grid;
-    std::span<const std::uint64_t> params;      ///< raw 64-bit values, one a parameter
+    std::span<const std::uint64_t> params;  ///< raw 64-bit values, one a parameter
     std::span<const GlobalBuffer> buffers;
-    std::uint64_t seed = 0;                     ///< of the scheduler: the same seed gives the same run
+    std::uint64_t seed = 0;  ///< of the scheduler: the same seed gives the same run
     bool detect_races = true;
-    const std::atomic<bool>* stop = nullptr;    ///< polled; the run ends with Error EINTR
+    const std::atomic<bool>* stop = nullptr;  ///< polled; the run ends with Error EINTR
 };
 
 struct Outcome {
-    std::vector<Diagnostic> findings;           ///< each (rule, place) once
-    std::uint64_t steps = 0;                    ///< warp instructions executed
-    std::uint64_t mmas = 0;                     ///< wgmma instructions executed
+    std::vector<Diagnostic> findings;  ///< each (rule, place) once
+    std::uint64_t steps = 0;           ///< warp instructions executed
+    std::uint64_t mmas = 0;            ///< wgmma instructions executed
 };
 
 /// Runs every CTA of the grid. CTAs are independent and may run on several host threads.

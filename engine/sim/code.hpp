@@ -1,0 +1,45 @@
+// A program flattened for execution: one array of operations with structured jumps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "wgrun/program.hpp"
+
+namespace wgrun::sim {
+
+inline constexpr std::uint32_t no_reg = UINT32_MAX;
+/// No operation: the other party of a finding that has none.
+inline constexpr std::uint32_t no_pc = UINT32_MAX;
+/// Operations are named by 22 bits in the shadow of shared memory.
+inline constexpr std::size_t max_ops = (std::size_t{1} << 22) - 1;
+
+/// One operation of the flat code. Jumps keep the structure, so that divergence needs only a stack of masks:
+///   if    branch(otherwise) then... otherwise(join) else... join
+///   loop  enter head... test(join) body... repeat(head) join
+struct Op {
+    enum class Kind : std::uint8_t { step, collective, branch, otherwise, join, enter, test, repeat, end };
+    Kind kind = Kind::end;
+    bool negated = false;        ///< of the guard or the condition
+    bool aligned = false;        ///< all lanes of a warp must execute it together
+    std::uint32_t reg = no_reg;  ///< guard of a step, condition of a branch or test
+    std::uint32_t target = 0;
+    std::uint32_t place = 0;  ///< the same for operations of one line of the script
+    const isa::Step* step = nullptr;
+    Where where;
+};
+
+struct Code {
+    std::vector<Op> ops;
+    /// Bytes from the start of a warp's registers to the 32 lanes of each register.
+    std::vector<std::uint32_t> register_offset;
+    std::size_t register_bytes = 0;  ///< of a warp
+
+    Where where(std::uint32_t pc) const { return ops[pc].where; }
+};
+
+/// Throws ArgumentError when the program has more steps or registers than the simulator can name.
+/// The result points into `program`.
+Code flatten(const Program& program);
+
+}  // namespace wgrun::sim

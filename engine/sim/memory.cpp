@@ -1,0 +1,88 @@
+#include "sim/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace wgrun::sim {
+namespace {
+
+bool holds(std::uint64_t begin, std::int64_t size, std::uint64_t address, int bytes) {
+    return address >= begin && size >= bytes && address - begin <= static_cast<std::uint64_t>(size - bytes);
+}
+
+}  // namespace
+
+GlobalMemory::GlobalMemory(const Program& program, const Launch& launch) {
+    for (const GlobalBuffer& buffer : launch.buffers) {
+        Piece piece{buffer, {}};
+        for (std::size_t i = 0; i < launch.params.size(); ++i)
+            if (program.params()[i].pointee && holds(buffer.address, buffer.bytes, launch.params[i], 0))
+                piece.name = program.params()[i].name;
+        pieces_.push_back(std::move(piece));
+    }
+    std::sort(pieces_.begin(), pieces_.end(),
+              [](const Piece& a, const Piece& b) { return a.buffer.address < b.buffer.address; });
+}
+
+std::byte* GlobalMemory::find(std::uint64_t address, int bytes) {
+    const auto inside = [&](const Piece& p) {
+        return holds(p.buffer.address, p.buffer.bytes, address, bytes);
+    };
+    if (pieces_.empty()) return nullptr;
+    if (!inside(pieces_[last_])) {
+        const auto found = std::find_if(pieces_.begin(), pieces_.end(), inside);
+        if (found == pieces_.end()) return nullptr;
+        last_ = static_cast<std::size_t>(found - pieces_.begin());
+    }
+    const GlobalBuffer& buffer = pieces_[last_].buffer;
+    return buffer.data + (address - buffer.address);
+}
+
+std::string GlobalMemory::describe(std::uint64_t address, int bytes) const {
+    if (pieces_.empty()) return fmt::format("{:#x}: the launch has no global buffers", address);
+    const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), address,
+                                        [](std::uint64_t a, const Piece& p) { return a < p.buffer.address; });
+    const Piece& near = after == pieces_.begin() ? pieces_.front() : *(after - 1);
+    const GlobalBuffer& buffer = near.buffer;
+    const std::string name = near.name.empty() ? "a buffer" : '`' + near.name + '`';
+    if (address < buffer.address)
+        return fmt::format("{:#x}, {} bytes before {} ({} bytes)", address, buffer.address - address, name,
+                           buffer.bytes);
+    const std::uint64_t offset = address - buffer.address;
+    const auto size = static_cast<std::uint64_t>(buffer.bytes);
+    if (offset < size)
+        return fmt::format("{:#x}: its last {} bytes lie past the end of {} ({} bytes)", address,
+                           offset + static_cast<std::uint64_t>(bytes) - size, name, size);
+    return fmt::format("{:#x}, {} bytes past the end of {} ({} bytes)", address, offset - size, name, size);
+}
+
+SharedMemory::SharedMemory(const Program& program)
+    : buffers_(program.shared()), data_(static_cast<std::size_t>(program.shared_bytes())) {}
+
+void SharedMemory::poison() { std::fill(data_.begin(), data_.end(), std::byte{0xFF}); }
+
+bool SharedMemory::declared(std::uint64_t address, int bytes) {
+    const auto inside = [&](const SharedBuffer& b) {
+        return holds(base + static_cast<std::uint64_t>(b.offset), b.bytes, address, bytes);
+    };
+    if (buffers_.empty()) return false;
+    if (inside(buffers_[last_])) return true;
+    const auto found = std::find_if(buffers_.begin(), buffers_.end(), inside);
+    if (found == buffers_.end()) return false;
+    last_ = static_cast<std::size_t>(found - buffers_.begin());
+    return true;
+}
+
+std::uint32_t SharedMemory::address_of(int buffer) const {
+    return base + static_cast<std::uint32_t>(buffers_[static_cast<std::size_t>(buffer)].offset);
+}
+
+std::string SharedMemory::describe(std::uint32_t offset) const {
+    for (const SharedBuffer& b : buffers_)
+        if (holds(static_cast<std::uint64_t>(b.offset), b.bytes, offset, 1))
+            return fmt::format("`{}` + {}", b.name, offset - static_cast<std::uint32_t>(b.offset));
+    return fmt::format("shared memory + {}", offset);
+}
+
+}  // namespace wgrun::sim

@@ -1,0 +1,61 @@
+// The memories that a CTA sees: the launch's global buffers and its own shared memory, with their bounds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/sim.hpp"
+
+namespace wgrun::sim {
+
+/// Global memory: the buffers of a launch. One per host thread (it remembers the last buffer found).
+class GlobalMemory {
+  public:
+    GlobalMemory(const Program& program, const Launch& launch);
+
+    /// Where bytes [address, address + bytes) lie, or null unless one buffer holds them all.
+    std::byte* find(std::uint64_t address, int bytes);
+
+    /// The address in words: "0x1040, 16 bytes past the end of `c` (64 bytes)".
+    std::string describe(std::uint64_t address, int bytes) const;
+
+  private:
+    struct Piece {
+        GlobalBuffer buffer;
+        std::string name;  ///< of the parameter that points at it
+    };
+    std::vector<Piece> pieces_;  ///< by address
+    std::size_t last_ = 0;
+};
+
+/// The dynamic shared memory of a CTA. Addresses are those of the shared window, offsets count from the start
+/// of the dynamic shared memory; both in bytes.
+class SharedMemory {
+  public:
+    /// The driver keeps the first KiB of the window.
+    static constexpr std::uint32_t base = 1024;
+
+    explicit SharedMemory(const Program& program);
+
+    /// Every byte 0xFF: a NaN in all formats.
+    void poison();
+
+    /// Does one declared buffer hold bytes [address, address + bytes)?
+    bool declared(std::uint64_t address, int bytes);
+    /// Of a declared byte.
+    std::byte* at(std::uint32_t address) { return data_.data() + (address - base); }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(data_.size()); }
+    std::uint32_t address_of(int buffer) const;
+
+    /// "`tile` + 32" for an offset.
+    std::string describe(std::uint32_t offset) const;
+
+  private:
+    const std::vector<SharedBuffer>& buffers_;
+    std::vector<std::byte> data_;
+    std::size_t last_ = 0;  ///< the buffer found last
+};
+
+}  // namespace wgrun::sim

@@ -1,0 +1,32 @@
+#include "sim/registers.hpp"
+
+#include <algorithm>
+
+namespace wgrun::sim {
+
+Registers::Registers(const Code& code)
+    : offsets_(code.register_offset), data_(code.register_bytes), states_(code.register_offset.size()) {
+    reset();
+}
+
+void Registers::reset() {
+    std::fill(data_.begin(), data_.end(), std::byte{0xFF});
+    std::fill(states_.begin(), states_.end(), RegisterState());
+    groups_.clear();
+    fences_ = issued_ = committed_ = finished_ = 0;
+    last_issued_pc_ = no_pc;
+}
+
+void Registers::commit() {
+    committed_ = issued_;
+    groups_.push_back(issued_);
+}
+
+void Registers::wait(int pending) {
+    while (groups_.size() > static_cast<std::size_t>(pending)) {
+        finished_ = groups_.front();
+        groups_.pop_front();
+    }
+}
+
+}  // namespace wgrun::sim

@@ -1,0 +1,68 @@
+// The registers of one warp, and what is known of each: which lanes were written, and how it stands towards
+// the asynchronous wgmma (PTX ISA 9.7.15.7).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <vector>
+
+#include "sim/code.hpp"
+
+namespace wgrun::sim {
+
+/// What became of a register last.
+struct RegisterState {
+    /// Not the shape key of any instruction: touched by a step, or read as a fragment of A.
+    static constexpr int touched = std::numeric_limits<int>::min();
+    static constexpr int read_as_a = touched + 1;
+
+    isa::Mask written = 0;     ///< lanes that have a value
+    std::uint32_t fence = 0;   ///< wgmma.fence that the warp had executed at the last access
+    std::uint32_t pc = no_pc;  ///< of the last access by a step
+    int last = touched;        ///< or the shape key of the wgmma that accumulated into it
+    std::uint32_t mma = 0;     ///< serial of the last wgmma that uses it; 0: none
+    std::uint32_t mma_pc = no_pc;
+    bool accumulator = false;  ///< how that wgmma uses it
+};
+
+class Registers {
+  public:
+    explicit Registers(const Code& code);
+
+    /// All unwritten: every bit 1, which is a NaN in all formats.
+    void reset();
+
+    /// The 32 lanes of a register.
+    std::byte* data(isa::Reg reg) { return data_.data() + offsets_[reg.id]; }
+    RegisterState& state(isa::Reg reg) { return states_[reg.id]; }
+
+    /// May the last wgmma that uses the register still run?
+    bool in_flight(const RegisterState& state) const { return state.mma > finished_; }
+
+    void order() { ++fences_; }
+    std::uint32_t fences() const { return fences_; }
+
+    /// The groups of the warp: issue counts a wgmma, commit closes a group, wait leaves `pending` groups
+    /// running.
+    std::uint32_t issue(std::uint32_t pc) {
+        last_issued_pc_ = pc;
+        return ++issued_;
+    }
+    void commit();
+    void wait(int pending);
+    /// Serial up to which wgmma are complete.
+    std::uint32_t finished() const { return finished_; }
+    /// The step of the last wgmma that no commit_group has closed, or no_pc.
+    std::uint32_t uncommitted() const { return issued_ > committed_ ? last_issued_pc_ : no_pc; }
+
+  private:
+    const std::vector<std::uint32_t>& offsets_;
+    std::vector<std::byte> data_;
+    std::vector<RegisterState> states_;
+    std::deque<std::uint32_t> groups_;  ///< committed and running: the last serial of each
+    std::uint32_t fences_ = 0, issued_ = 0, committed_ = 0, finished_ = 0;
+    std::uint32_t last_issued_pc_ = no_pc;
+};
+
+}  // namespace wgrun::sim

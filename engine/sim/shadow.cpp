@@ -1,0 +1,236 @@
+#include "sim/shadow.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace wgrun::sim {
+namespace {
+
+constexpr std::uint32_t word_bytes = 4;
+constexpr std::uint32_t unit_bytes = 16;
+constexpr unsigned whole_word = 15;
+
+bool ordered(const std::uint32_t* seen, Epoch past) { return seen[past.warp()] >= past.clock(); }
+
+}  // namespace
+
+Shadow::Shadow(int warps, std::int64_t bytes, HazardSink& sink)
+    : warps_(warps), groups_(static_cast<std::size_t>((warps + 3) / 4)), sink_(sink) {
+    const auto units = static_cast<std::size_t>((bytes + unit_bytes - 1) / unit_bytes);
+    writes_.resize(units * (unit_bytes / word_bytes));
+    reads_.resize(writes_.size());
+    in_flight_.resize(units * groups_);
+}
+
+void Shadow::reset() {
+    std::fill(writes_.begin(), writes_.end(), Epoch());
+    std::fill(reads_.begin(), reads_.end(), Epoch());
+    std::fill(in_flight_.begin(), in_flight_.end(), InFlight());
+    splits_.clear();
+    free_splits_.clear();
+    read_sets_.clear();
+    free_read_sets_.clear();
+}
+
+// Calls f(word, bits of its bytes) for every word of a range of bytes.
+template <class F>
+static void for_each_word(std::uint32_t offset, int bytes, F f) {
+    std::uint32_t at = offset;
+    const std::uint32_t end = offset + static_cast<std::uint32_t>(bytes);
+    while (at < end) {
+        const std::uint32_t word = at / word_bytes, next = std::min(end, (word + 1) * word_bytes);
+        f(word, (whole_word >> (word_bytes - (next - at))) << at % word_bytes);
+        at = next;
+    }
+}
+
+void Shadow::load(const Actor& actor, int lane, std::uint32_t offset, int bytes) {
+    const Epoch now(actor.clock, actor.pc, actor.warp, lane);
+    for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
+        const Epoch written = writes_[word], read = reads_[word];
+        if (part == whole_word && written && ordered(actor.seen, written) && ordered(actor.seen, read))
+            reads_[word] = now;
+        else
+            load_word(actor, now, word, part);
+    });
+}
+
+void Shadow::load_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes) {
+    const std::uint32_t offset = word * word_bytes;
+    if (bytes == whole_word && !writes_[word].is_link()) {
+        check_load(actor, writes_[word], offset);
+        reads_[word] = merged_read(actor, now, reads_[word]);
+        return;
+    }
+    Split& parts = split(word);
+    for (std::uint32_t b = 0; b < word_bytes; ++b) {
+        if ((bytes >> b & 1U) == 0) continue;
+        check_load(actor, parts.write[b], offset + b);
+        parts.read[b] = merged_read(actor, now, parts.read[b]);
+    }
+}
+
+void Shadow::check_load(const Actor& actor, Epoch written, std::uint32_t offset) {
+    if (!written)
+        sink_.hazard(Hazard::uninitialised, offset, written);
+    else if (!ordered(actor.seen, written))
+        sink_.hazard(Hazard::read_after_write, offset, written);
+}
+
+bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes) {
+    const Epoch now(actor.clock, actor.pc, actor.warp, lane);
+    bool overlap = false;
+    for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
+        const Epoch written = writes_[word];
+        if (part == whole_word && ordered(actor.seen, written) && ordered(actor.seen, reads_[word]) &&
+            !written.same_step(now)) {
+            writes_[word] = now;
+            reads_[word] = Epoch();
+        } else {
+            overlap |= store_word(actor, now, word, part);
+        }
+    });
+    check_in_flight(actor, offset);
+    const std::uint32_t last = offset + static_cast<std::uint32_t>(bytes) - 1;
+    if (last / unit_bytes != offset / unit_bytes) check_in_flight(actor, last);
+    return overlap;
+}
+
+bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes) {
+    const std::uint32_t offset = word * word_bytes;
+    if (bytes == whole_word && !writes_[word].is_link()) {
+        const Epoch written = writes_[word];
+        check_store(actor, written, reads_[word], offset);
+        writes_[word] = now;
+        reads_[word] = Epoch();
+        return written != now && written.same_step(now);
+    }
+    Split& parts = split(word);
+    bool overlap = false;
+    for (std::uint32_t b = 0; b < word_bytes; ++b) {
+        if ((bytes >> b & 1U) == 0) continue;
+        overlap |= parts.write[b] != now && parts.write[b].same_step(now);
+        check_store(actor, parts.write[b], parts.read[b], offset + b);
+        parts.write[b] = now;
+        parts.read[b] = Epoch();
+    }
+    if (bytes == whole_word) {
+        free_splits_.push_back(writes_[word].index());
+        writes_[word] = now;
+    }
+    return overlap;
+}
+
+void Shadow::check_store(const Actor& actor, Epoch written, Epoch read, std::uint32_t offset) {
+    if (!ordered(actor.seen, written)) sink_.hazard(Hazard::write_after_write, offset, written);
+    if (!read.is_link()) {
+        if (!ordered(actor.seen, read)) sink_.hazard(Hazard::write_after_read, offset, read);
+        return;
+    }
+    const Epoch* set = read_sets_.data() + std::size_t{read.index()} * static_cast<std::size_t>(warps_);
+    for (int w = 0; w < warps_; ++w)
+        if (!ordered(actor.seen, set[w])) sink_.hazard(Hazard::write_after_read, offset, set[w]);
+    forget_read(read);
+}
+
+void Shadow::check_in_flight(const Actor& actor, std::uint32_t offset) {
+    const InFlight* mma = in_flight_.data() + std::size_t{offset / unit_bytes} * groups_;
+    for (std::size_t g = 0; g < groups_; ++g)
+        if (mma[g].serial > actor.finished[g])
+            sink_.hazard(Hazard::write_under_mma, offset, Epoch(0, mma[g].pc, 0, 0));
+}
+
+// The reads to remember after one more: the new one alone when it has seen the others, else a set.
+Epoch Shadow::merged_read(const Actor& actor, Epoch now, Epoch read) {
+    const auto size = static_cast<std::size_t>(warps_);
+    if (!read.is_link()) {
+        if (ordered(actor.seen, read)) return now;
+        std::uint32_t index = static_cast<std::uint32_t>(read_sets_.size() / size);
+        if (free_read_sets_.empty()) {
+            read_sets_.resize(read_sets_.size() + size);
+        } else {
+            index = free_read_sets_.back();
+            free_read_sets_.pop_back();
+            std::fill_n(read_sets_.begin() + static_cast<std::ptrdiff_t>(index * size), size, Epoch());
+        }
+        Epoch* set = read_sets_.data() + index * size;
+        set[read.warp()] = read;
+        set[actor.warp] = now;
+        return Epoch::link(index);
+    }
+    Epoch* set = read_sets_.data() + read.index() * size;
+    set[actor.warp] = now;
+    if (!std::all_of(set, set + size, [&](Epoch past) { return ordered(actor.seen, past); })) return read;
+    forget_read(read);
+    return now;
+}
+
+void Shadow::forget_read(Epoch read) { free_read_sets_.push_back(read.index()); }
+
+// The bytes of a word, each with the history that the word had.
+Shadow::Split& Shadow::split(std::uint32_t word) {
+    if (writes_[word].is_link()) return splits_[writes_[word].index()];
+    std::uint32_t index = static_cast<std::uint32_t>(splits_.size());
+    if (free_splits_.empty()) {
+        splits_.emplace_back();
+    } else {
+        index = free_splits_.back();
+        free_splits_.pop_back();
+    }
+    Split& parts = splits_[index];
+    parts.write.fill(writes_[word]);
+    parts.read.fill(reads_[word]);
+    if (reads_[word].is_link()) {  // each byte needs a set of its own
+        const auto size = static_cast<std::size_t>(warps_);
+        for (std::size_t b = 1; b < word_bytes; ++b) {
+            const std::size_t from = reads_[word].index() * size, to = read_sets_.size();
+            read_sets_.resize(to + size);
+            std::copy_n(read_sets_.begin() + static_cast<std::ptrdiff_t>(from), size,
+                        read_sets_.begin() + static_cast<std::ptrdiff_t>(to));
+            parts.read[b] = Epoch::link(static_cast<std::uint32_t>(to / size));
+        }
+    }
+    writes_[word] = Epoch::link(index);
+    reads_[word] = Epoch();
+    return parts;
+}
+
+void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset,
+                        int bytes) {
+    const std::uint32_t* published = std::has_single_bit(warps)
+                                         ? clocks.published(4 * mma.group + std::countr_zero(warps))
+                                         : clocks.published_to_group(mma.group);
+    for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
+        const Epoch written = writes_[word];
+        if (written && !written.is_link()) {
+            if (published[written.thread()] < written.clock())
+                check_async(mma, warps, clocks, written, word * word_bytes);
+        } else if (written) {
+            const Split& parts = splits_[written.index()];
+            for (std::uint32_t b = 0; b < word_bytes; ++b)
+                if (part >> b & 1U) check_async(mma, warps, clocks, parts.write[b], word * word_bytes + b);
+        } else {
+            sink_.hazard(Hazard::uninitialised, word * word_bytes, written);
+        }
+    });
+    const std::uint32_t last = (offset + static_cast<std::uint32_t>(bytes) - 1) / unit_bytes;
+    for (std::uint32_t unit = offset / unit_bytes; unit <= last; ++unit)
+        in_flight_[unit * groups_ + static_cast<std::size_t>(mma.group)] = {mma.serial, mma.pc};
+}
+
+void Shadow::check_async(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
+                         std::uint32_t offset) {
+    if (!written) return sink_.hazard(Hazard::uninitialised, offset, written);
+    bool raced = false, unpublished = false;
+    for (int w = 4 * mma.group; warps != 0; warps >>= 1, ++w) {
+        if ((warps & 1U) == 0 || clocks.published(w)[written.thread()] >= written.clock()) continue;
+        unpublished = true;
+        raced |= !ordered(clocks.seen(w), written);
+    }
+    if (raced)
+        sink_.hazard(Hazard::mma_after_write, offset, written);
+    else if (unpublished)
+        sink_.hazard(Hazard::missing_proxy_fence, offset, written);
+}
+
+}  // namespace wgrun::sim

@@ -1,0 +1,97 @@
+// Running a grid: CTAs are handed out to host threads in order, and what they found is merged in order.
+#include "sim/sim.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "sim/cta.hpp"
+
+namespace wgrun::sim {
+namespace {
+
+/// What all host threads share. The CTA with findings that comes first in the grid decides: later ones count
+/// for nothing, so that the outcome does not depend on who was faster.
+class Grid {
+  public:
+    Grid(const Program& program, const Launch& launch)
+        : program_(program), launch_(launch), code_(flatten(program)) {}
+
+    void work() try {
+        Cta cta(program_, code_, launch_);
+        for (;;) {
+            const std::uint64_t index = next_.fetch_add(1);
+            if (index >= launch_.grid.volume() || index > last_.load() || stopped()) return;
+            cta.run(index);
+            const std::lock_guard lock(mutex_);
+            done_.push_back({index, cta.steps(), cta.mmas()});
+            if (!cta.report().empty() && index < last_.load()) {
+                last_ = index;
+                findings_ = cta.report().take();
+            }
+        }
+    } catch (...) {
+        const std::lock_guard lock(mutex_);
+        failure_ = std::current_exception();
+        last_ = 0;
+    }
+
+    bool stopped() const { return launch_.stop != nullptr && launch_.stop->load(std::memory_order_relaxed); }
+
+    Outcome outcome() {
+        if (failure_) std::rethrow_exception(failure_);
+        if (stopped()) throw EnvironmentError("EINTR", "the simulation was interrupted");
+        Outcome out;
+        for (const Done& cta : done_) {
+            if (cta.index > last_.load()) continue;
+            out.steps += cta.steps;
+            out.mmas += cta.mmas;
+        }
+        out.findings = std::move(findings_);
+        return out;
+    }
+
+  private:
+    struct Done {
+        std::uint64_t index, steps, mmas;
+    };
+    const Program& program_;
+    const Launch& launch_;
+    const Code code_;
+    std::atomic<std::uint64_t> next_{0};
+    std::atomic<std::uint64_t> last_{UINT64_MAX};  ///< no CTA after this one counts
+    std::mutex mutex_;
+    std::vector<Done> done_;
+    std::vector<Diagnostic> findings_;
+    std::exception_ptr failure_;
+};
+
+void check(const Program& program, const Launch& launch) {
+    const Dim3& grid = launch.grid;
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
+        throw ArgumentError(fmt::format("grid {{{}, {}, {}}}: extents are 1 to 2147483647, 65535 and 65535",
+                                        grid.x, grid.y, grid.z));
+    if (launch.params.size() != program.params().size())
+        throw ArgumentError(fmt::format("kernel {} has {} parameters, the launch gives {}", program.name(),
+                                        program.params().size(), launch.params.size()));
+}
+
+}  // namespace
+
+Outcome run(const Program& program, const Launch& launch) {
+    check(program, launch);
+    Grid grid(program, launch);
+    const std::uint64_t workers =
+        std::min<std::uint64_t>(launch.grid.volume(), std::max(1U, std::thread::hardware_concurrency()));
+    {
+        std::vector<std::jthread> others;
+        for (std::uint64_t i = 1; i < workers; ++i) others.emplace_back([&grid] { grid.work(); });
+        grid.work();
+    }
+    return grid.outcome();
+}
+
+}  // namespace wgrun::sim
