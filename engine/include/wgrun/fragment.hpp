@@ -1,0 +1,75 @@
+// Fragments: which thread holds which element of a matrix in which register.
+//
+// A fragment is a layout (thread, value) -> row + rows * column, as CuTe writes its MMA traits; threads are
+// those of a warpgroup (128) or of a warp (32). Values count elements: `per_register` of them share a 32-bit
+// register, the lowest bits first. Formulas: PTX ISA 9.7.15.5.1 (wgmma), 9.7.15.6 (sparse), 9.7.14.5
+// (mma.sync, ldmatrix).
+#pragma once
+
+#include <string>
+
+#include "wgrun/dtype.hpp"
+#include "wgrun/layout.hpp"
+
+namespace wgrun {
+
+/// A fragment of a rows x columns matrix.
+struct Fragment {
+    struct Place {
+        int row = 0;
+        int column = 0;
+        bool operator==(const Place&) const = default;
+    };
+    struct Owner {
+        int thread = 0;
+        int value = 0;
+        bool operator==(const Owner&) const = default;
+    };
+
+    std::string name;  ///< "wgmma D 64x128"
+    Layout tv;         ///< (thread, value) -> row + rows * column
+    int rows = 0;
+    int columns = 0;
+    int per_register = 1;  ///< values in a 32-bit register
+
+    int threads() const { return static_cast<int>(tv.mode(0).size()); }
+    int values() const { return static_cast<int>(tv.mode(1).size()); }
+    int registers() const { return values() / per_register; }
+
+    /// Where value `value` of thread `thread` belongs. Throws ArgumentError outside the fragment.
+    Place at(int thread, int value) const;
+    /// Who holds element (row, column); of several, the one with the lowest thread. Throws ArgumentError
+    /// outside.
+    Owner owner(int row, int column) const;
+    /// (row, column) -> thread + threads * value. Refused where several threads hold the same element.
+    Layout inverse() const;
+};
+
+/// D of wgmma, 64 x n: f32 and s32 one value a register, f16 two. Throws ArgumentError unless n is 8, 16, ...
+/// 256 and `d` is f32, s32 or f16.
+Fragment wgmma_d(Dtype d, int n);
+/// A of wgmma in registers, 64 x k: k is 8 for tf32, 16 for 16-bit, 32 for 8-bit types, 256 for b1. For a
+/// sparse wgmma the same fragment holds the compressed columns.
+Fragment wgmma_a(Dtype a);
+/// A of a sparse wgmma by logical columns, as CuTe counts them: 64 x 2k; value v stands for the pair of
+/// logical elements 2v, 2v+1 of which the compressed fragment keeps one half.
+Fragment wgmma_sparse_a(Dtype a);
+/// The metadata word of each thread of a sparse wgmma, by logical elements of A (CuTe's ELayout): every 4
+/// (tf32: 2) consecutive values along K share 4 bits. Broadcast to both lane pairs where the selector picks
+/// one.
+Fragment wgmma_metadata(Dtype a);
+/// The same in chunks: (thread, nibble 0..7) -> row + 64 * chunk, a chunk being 4 (tf32: 2) logical columns.
+Fragment wgmma_metadata_chunks(Dtype a);
+
+/// A, B (n x k) and C/D of mma.sync m16n8k: k is 8 or 16 for f16 and bf16, 4 or 8 for tf32, 16 or 32 for
+/// 8-bit types, 128 or 256 for b1. C is for 32-bit accumulators; with f16 ones the same values share
+/// registers in pairs.
+Fragment mma_sync_a(Dtype a, int k);
+Fragment mma_sync_b(Dtype b, int k);
+Fragment mma_sync_c();
+
+/// The registers of ldmatrix and stmatrix .m8n8.x{1,2,4}.b16: row r of matrix i is row 8i + r, the 16 bytes
+/// at the address that lane 8i + r supplies; columns are its eight 16-bit elements.
+Fragment ldmatrix(int matrices, bool trans);
+
+}  // namespace wgrun
