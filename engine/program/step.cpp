@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 
 namespace wgrun {
 namespace {
@@ -95,9 +97,30 @@ unsigned kind_bit(Kind kind) {
         case Kind::address: return OperandRule::address;
         case Kind::param: return OperandRule::param;
         case Kind::shared: return OperandRule::shared;
+        case Kind::number: return OperandRule::imm;
         case Kind::none: break;
     }
     return 0;
+}
+
+/// Turns a literal into the bits of `type`.
+void settle_number(const Instruction& op, const OperandRule& rule, Operand& operand, Type type) {
+    const double real = operand.real;
+    if (type == Type::f32) {
+        operand = Operand::immediate(std::bit_cast<std::int32_t>(static_cast<float>(real)));
+    } else if (type == Type::f64) {
+        operand = Operand::immediate(std::bit_cast<std::int64_t>(real));
+    } else if (isa::is_float(type)) {
+        refuse(op, rule,
+               "PTX has no " + std::string(isa::to_string(type)) +
+                   " literals; convert an f32 register with cvt");
+    } else if (real != std::trunc(real) || std::abs(real) >= 0x1p63) {
+        refuse(op, rule,
+               "an integer of type " + std::string(isa::to_string(type)) + " is expected, not " +
+                   std::to_string(real));
+    } else {
+        operand = Operand::immediate(static_cast<std::int64_t>(real));
+    }
 }
 
 void check_immediate(const Instruction& op, const OperandRule& rule, const Operand& operand, Type type) {
@@ -134,6 +157,7 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
     }
     if (!(rule.kinds & kind_bit(operand.kind)))
         refuse(op, rule, kinds_text(rule.kinds) + " is expected, not " + kinds_text(kind_bit(operand.kind)));
+    if (operand.kind == Kind::number) settle_number(op, rule, operand, type);
     switch (operand.kind) {
         case Kind::reg:
             if (takes_list && !(rule.kinds & OperandRule::imm))

@@ -166,7 +166,7 @@ struct Reg {
 
 /// One operand as written.
 struct Operand {
-    enum class Kind : std::uint8_t { none, reg, list, imm, address, param, shared };
+    enum class Kind : std::uint8_t { none, reg, list, imm, address, param, shared, number };
     Kind kind = Kind::none;
     bool negated = false;   ///< a predicate written !p
     Reg reg;                ///< reg; base of address (absent: `offset` alone)
@@ -174,6 +174,7 @@ struct Operand {
     std::int64_t imm = 0;   ///< imm: the value's bits, sign-extended; floats as IEEE bits of the type wanted
     std::int64_t offset = 0;  ///< address, shared: bytes to add
     int index = -1;           ///< param: which; shared: which buffer
+    double real = 0;  ///< number: a literal as written; it becomes an imm when the step knows its type
 
     static Operand of(Reg reg) {
         Operand o;
@@ -198,6 +199,12 @@ struct Operand {
         o.kind = Kind::address;
         o.reg = base;
         o.offset = offset;
+        return o;
+    }
+    static Operand number(double real) {
+        Operand o;
+        o.kind = Kind::number;
+        o.real = real;
         return o;
     }
     static Operand param(int index) {

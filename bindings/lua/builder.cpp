@@ -1,0 +1,302 @@
+// k: what the function of wg.kernel gets. Instructions are found by name; structure, registers, parameters
+// and shared memory have methods of their own. The tile tier adds more (stdlib/).
+#include <algorithm>
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/error.hpp"
+#include "bindings/lua/options.hpp"
+#include "bindings/lua/trace.hpp"
+
+namespace wgrun::lua {
+
+Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace) {
+    if (!trace->builder)
+        fail(L, [&] {
+            return "kernel " + trace->name +
+                   " is finished: its registers and buffers live in its function only";
+        });
+    trace->builder->at(caller(L));
+    return *trace->builder;
+}
+
+const std::shared_ptr<Trace>& trace_argument(lua_State* L) { return check<BuilderBox>(L, 1).trace; }
+
+namespace {
+
+isa::Type type_argument(lua_State* L, int arg) {
+    const std::string_view name = string_argument(L, arg);
+    const auto type = isa::parse_type(name);
+    if (!type)
+        fail(L, [&] {
+            return "unknown register type `" + std::string(name) +
+                   "` (pred, b16, b32, u32, s32, f32, b64, u64, s64, f64, ...)";
+        });
+    return *type;
+}
+
+// k:reg(type)
+int builder_reg(lua_State* L) {
+    const auto& trace = trace_argument(L);
+    const isa::Type type = type_argument(L, 2);
+    Builder& builder = builder_of(L, trace);
+    push_reg(L, trace, guarded(L, [&] { return builder.reg(type); }));
+    return 1;
+}
+
+// k:regs(type, count)
+int builder_regs(lua_State* L) {
+    const auto& trace = trace_argument(L);
+    const isa::Type type = type_argument(L, 2);
+    const std::int64_t count = integer_argument(L, 3);
+    Builder& builder = builder_of(L, trace);
+    auto& regs = held<std::vector<Reg>>(L);
+    guarded(L, [&] {
+        regs = builder.regs(type, static_cast<int>(std::clamp<std::int64_t>(count, -1, INT32_MAX)));
+    });
+    push_regs(L, trace, regs);
+    return 1;
+}
+
+struct ParamRequest {
+    std::string name;
+    isa::Type type = isa::Type::u64;
+    std::optional<Dtype> pointee;
+    bool constant = false;
+};
+
+/// "const bf16*", "f32*", "u32"
+void parse_param_type(std::string_view text, ParamRequest& request) {
+    std::string_view rest = text;
+    if (rest.starts_with("const ")) request.constant = true, rest.remove_prefix(6);
+    if (rest.ends_with('*')) {
+        rest.remove_suffix(1);
+        request.pointee = dtype_named(rest);
+        return;
+    }
+    const auto type = isa::parse_type(rest);
+    constexpr std::array legal{isa::Type::u32, isa::Type::s32, isa::Type::f32,
+                               isa::Type::u64, isa::Type::s64, isa::Type::f64};
+    if (request.constant || !type || std::find(legal.begin(), legal.end(), *type) == legal.end())
+        throw ArgumentError(
+            "parameter type `" + std::string(text) +
+            "`: expected a pointer such as `const bf16*` or `f32*`, or u32, s32, f32, u64, s64, f64");
+    request.type = *type;
+}
+
+// k:param(name, type): the parameter's value in a register
+int builder_param(lua_State* L) {
+    const auto& trace = trace_argument(L);
+    const std::string_view name = string_argument(L, 2);
+    const std::string_view type = string_argument(L, 3);
+    Builder& builder = builder_of(L, trace);
+    auto& request = held<ParamRequest>(L);
+    const Reg reg = guarded(L, [&] {
+        request.name = name;
+        parse_param_type(type, request);
+        const int index = builder.param(request.name, request.type, request.pointee, request.constant);
+        isa::Form form;
+        form.set(isa::Field::type, request.type);
+        Reg value =
+            builder.add(*isa::find("ld.param"), form, {Operand{}, Operand::param(index)}).operands[0].reg;
+        if (!request.pointee) return value;
+        value =
+            builder.add(*isa::find("cvta.to.global"), {}, {Operand{}, Operand::of(value)}).operands[0].reg;
+        trace->pointees[value.id] = *request.pointee;
+        return value;
+    });
+    push_reg(L, trace, reg);
+    return 1;
+}
+
+// k:shared(tile [, name]) or k:shared{ bytes =, align =, name = }
+int builder_shared(lua_State* L) {
+    const auto& trace = trace_argument(L);
+    static constexpr std::string_view keys[] = {"bytes", "align", "name", "tile", "count"};
+    std::int64_t bytes = 0, align = 16, count = 1;
+    std::string_view name = "shared";
+    const Tile* tile = test<Tile>(L, 2);
+    if (tile == nullptr) {
+        const Options options(L, 2, "k:shared", keys);
+        if (options.has("tile")) {
+            options.push("tile");
+            tile = test<Tile>(L, -1);
+            if (tile == nullptr) options.fail_value("tile", "a tile made by wg.tile");
+        } else {
+            bytes = options.integer("bytes");
+        }
+        count = options.integer("count", 1, 1, 1024);
+        align = options.integer("align", tile != nullptr ? tile->align() : 16);
+        name = options.string("name", name);
+    } else {
+        align = tile->align();
+        if (!lua_isnoneornil(L, 3)) name = string_argument(L, 3);
+    }
+    Builder& builder = builder_of(L, trace);
+    const int index = guarded(L, [&] {
+        std::optional<Tile> layout;
+        if (tile != nullptr) layout = *tile, bytes = tile->bytes();
+        if (bytes > max_shared_bytes / count)
+            bytes = max_shared_bytes + 1, count = 1;  // too large: let the builder say so
+        return builder.shared(std::string(name), bytes * count, align, std::move(layout));
+    });
+    push_object<SharedBox>(L, [&] { return SharedBox{trace, index}; });
+    return 1;
+}
+
+const RegBox& condition_argument(lua_State* L, int arg) { return check<RegBox>(L, arg); }
+
+int builder_begin_loop(lua_State* L) {
+    Builder& builder = builder_of(L, trace_argument(L));
+    guarded(L, [&] { builder.begin_loop(); });
+    return 0;
+}
+
+int builder_loop_condition(lua_State* L) {
+    Builder& builder = builder_of(L, trace_argument(L));
+    const RegBox& condition = condition_argument(L, 2);
+    if (condition.negated)
+        fail(L, [] { return "the condition of a loop cannot be a negated predicate: compute it with setp"; });
+    guarded(L, [&] { builder.loop_condition(condition.reg); });
+    return 0;
+}
+
+int builder_end_loop(lua_State* L) {
+    Builder& builder = builder_of(L, trace_argument(L));
+    guarded(L, [&] { builder.end_loop(); });
+    return 0;
+}
+
+int builder_begin_if(lua_State* L) {
+    Builder& builder = builder_of(L, trace_argument(L));
+    const RegBox& condition = condition_argument(L, 2);
+    guarded(L, [&] { builder.begin_if(condition.reg, condition.negated); });
+    return 0;
+}
+
+int builder_begin_else(lua_State* L) {
+    Builder& builder = builder_of(L, trace_argument(L));
+    guarded(L, [&] { builder.begin_else(); });
+    return 0;
+}
+
+int builder_end_if(lua_State* L) {
+    Builder& builder = builder_of(L, trace_argument(L));
+    guarded(L, [&] { builder.end_if(); });
+    return 0;
+}
+
+// k:special "tid.x"
+int builder_special(lua_State* L) {
+    static const isa::Spelling spelling = isa::parse_method("special");
+    std::string_view name = string_argument(L, 2);
+    if (name.starts_with('%')) name.remove_prefix(1);
+    const auto sreg = isa::parse_value(isa::Field::sreg, name);
+    if (!sreg)
+        fail(L, [&] {
+            return "unknown special register `" + std::string(name) +
+                   "` (tid.x, ctaid.x, nctaid.x, ntid.x, laneid, ...)";
+        });
+    isa::Spelling full = spelling;
+    full.form.set(isa::Field::sreg, *sreg);
+    lua_settop(L, 1);
+    return emit_from_lua(L, trace_argument(L), full, 2);
+}
+
+int builder_threads(lua_State* L) {
+    lua_pushinteger(L, trace_argument(L)->threads);
+    return 1;
+}
+
+int builder_name(lua_State* L) {
+    lua_pushstring(L, trace_argument(L)->name.c_str());
+    return 1;
+}
+
+int builder_tostring(lua_State* L) {
+    lua_pushfstring(L, "builder of kernel %s", trace_argument(L)->name.c_str());
+    return 1;
+}
+
+// A method that is an instruction: upvalue 1 is its spelling.
+int builder_instruction(lua_State* L) {
+    const auto* spelling = static_cast<const isa::Spelling*>(lua_touserdata(L, lua_upvalueindex(1)));
+    return emit_from_lua(L, trace_argument(L), *spelling, 2);
+}
+
+// __index of the method table: makes the method of an instruction when it is first asked for.
+int find_instruction(lua_State* L) {
+    if (lua_type(L, 2) != LUA_TSTRING) return 0;
+    const char* name = lua_tostring(L, 2);
+    const isa::Spelling spelling = guarded(L, [&] { return isa::parse_method(name); });
+    if (spelling.op == nullptr) return 0;
+    void* memory = lua_newuserdatauv(L, sizeof(isa::Spelling), 0);
+    new (memory) isa::Spelling(spelling);  // trivially destructible: Lua may just free it
+    static_assert(std::is_trivially_destructible_v<isa::Spelling>);
+    lua_pushcclosure(L, builder_instruction, 1);
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 1);
+    return 1;
+}
+
+const SharedBuffer& buffer_of(lua_State* L) {
+    const SharedBox& box = check<SharedBox>(L, 1);
+    return builder_of(L, box.trace).shared_buffer(box.index);
+}
+
+int shared_bytes(lua_State* L) {
+    lua_pushinteger(L, buffer_of(L).bytes);
+    return 1;
+}
+
+int shared_name(lua_State* L) {
+    lua_pushstring(L, buffer_of(L).name.c_str());
+    return 1;
+}
+
+int shared_tile(lua_State* L) {
+    const SharedBuffer& buffer = buffer_of(L);
+    if (!buffer.tile) return lua_pushnil(L), 1;
+    push_object<Tile>(L, [&] { return *buffer.tile; });
+    return 1;
+}
+
+int shared_tostring(lua_State* L) {
+    const SharedBox& box = check<SharedBox>(L, 1);
+    lua_pushfstring(L, "shared buffer %d of kernel %s", box.index, box.trace->name.c_str());
+    return 1;
+}
+
+}  // namespace
+
+void open_trace(lua_State* L) {
+    static const luaL_Reg methods[] = {{"reg", builder_reg},
+                                       {"regs", builder_regs},
+                                       {"param", builder_param},
+                                       {"shared", builder_shared},
+                                       {"special", builder_special},
+                                       {"begin_loop", builder_begin_loop},
+                                       {"loop_condition", builder_loop_condition},
+                                       {"end_loop", builder_end_loop},
+                                       {"begin_if", builder_begin_if},
+                                       {"begin_else", builder_begin_else},
+                                       {"end_if", builder_end_if},
+                                       {nullptr, nullptr}};
+    static const luaL_Reg fields[] = {
+        {"threads", builder_threads}, {"name", builder_name}, {nullptr, nullptr}};
+    static const luaL_Reg metamethods[] = {{"__tostring", builder_tostring}, {nullptr, nullptr}};
+    declare<BuilderBox>(L, {.methods = methods, .fields = fields, .metamethods = metamethods});
+    push_methods(L, &class_key<BuilderBox>, class_name<BuilderBox>);
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, find_instruction);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    lua_setfield(L, -2, "builder");  // wg.builder: the methods of k, which the tile tier adds to
+
+    static const luaL_Reg shared_fields[] = {
+        {"bytes", shared_bytes}, {"name", shared_name}, {"tile", shared_tile}, {nullptr, nullptr}};
+    static const luaL_Reg shared_metamethods[] = {{"__tostring", shared_tostring}, {nullptr, nullptr}};
+    declare<SharedBox>(L, {.fields = shared_fields, .metamethods = shared_metamethods});
+}
+
+}  // namespace wgrun::lua

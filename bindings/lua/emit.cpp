@@ -1,0 +1,274 @@
+// One call of the builder, one instruction: Lua arguments to operands and qualifiers.
+#include <algorithm>
+#include <cmath>
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/trace.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+using isa::Access;
+using isa::Field;
+using isa::Instruction;
+using isa::OperandRule;
+using Kind = Operand::Kind;
+
+/// What one call asks for. Lives in a userdata: reading the arguments calls Lua.
+struct Request {
+    const Instruction* op = nullptr;
+    isa::Form form;
+    std::vector<Operand> positional;
+    std::vector<Operand> operands;
+    std::int64_t offset = 0;
+    bool has_offset = false;
+    Reg guard;
+    bool guard_negated = false;
+};
+
+[[noreturn]] void fail_operand(lua_State* L, const Instruction& op, const char* name, int index) {
+    const ShortText got = describe(L, index);
+    fail(L, [&] {
+        return std::string(op.name) + ", " + name +
+               ": expected a register, a list of registers, a number or a shared buffer, got " + got.text;
+    });
+}
+
+void require_same_trace(lua_State* L, const std::shared_ptr<Trace>& a, const std::shared_ptr<Trace>& b) {
+    if (a != b)
+        fail(L,
+             [&] { return "a register or buffer of kernel " + b->name + " is used in kernel " + a->name; });
+}
+
+void read_register_list(lua_State* L, const std::shared_ptr<Trace>& trace, const Instruction& op,
+                        const char* name, int index, Operand& operand) {
+    operand.kind = Kind::list;
+    const lua_Integer count = luaL_len(L, index);
+    for (lua_Integer i = 1; i <= count; ++i) {
+        lua_rawgeti(L, index, i);
+        const RegBox* box = test<RegBox>(L, -1);
+        if (box == nullptr) fail_operand(L, op, name, lua_gettop(L));
+        require_same_trace(L, trace, box->trace);
+        guarded(L, [&] { operand.list.push_back(box->reg); });
+        lua_pop(L, 1);
+    }
+}
+
+/// `operand` must not live in a C++ frame.
+void read_operand(lua_State* L, const std::shared_ptr<Trace>& trace, const Instruction& op, const char* name,
+                  int index, Operand& operand) {
+    index = lua_absindex(L, index);
+    if (const RegBox* box = test<RegBox>(L, index)) {
+        require_same_trace(L, trace, box->trace);
+        operand.kind = Kind::reg;
+        operand.reg = box->reg;
+        operand.negated = box->negated;
+    } else if (const RegsBox* regs = test<RegsBox>(L, index)) {
+        require_same_trace(L, trace, regs->trace);
+        operand.kind = Kind::list;
+        guarded(L, [&] { operand.list = regs->regs; });
+    } else if (const SharedBox* shared = test<SharedBox>(L, index)) {
+        require_same_trace(L, trace, shared->trace);
+        operand.kind = Kind::shared;
+        operand.index = shared->index;
+    } else if (lua_isinteger(L, index)) {
+        const lua_Integer value = lua_tointeger(L, index);
+        // As a number it fits floats too; integers that a double cannot hold are bits already.
+        if (std::abs(static_cast<double>(value)) <= 0x1p53) {
+            operand.kind = Kind::number;
+            operand.real = static_cast<double>(value);
+        } else {
+            operand.kind = Kind::imm;
+            operand.imm = value;
+        }
+    } else if (lua_type(L, index) == LUA_TNUMBER) {
+        operand.kind = Kind::number;
+        operand.real = lua_tonumber(L, index);
+    } else if (lua_type(L, index) == LUA_TBOOLEAN) {
+        operand.kind = Kind::imm;
+        operand.imm = lua_toboolean(L, index);
+    } else if (lua_type(L, index) == LUA_TTABLE) {
+        read_register_list(L, trace, op, name, index, operand);
+    } else {
+        fail_operand(L, op, name, index);
+    }
+}
+
+bool takes_field(const Instruction& op, Field field) {
+    return std::any_of(op.rows.begin(), op.rows.end(),
+                       [&](const isa::Row& row) { return row.find(field) != nullptr; });
+}
+
+bool takes_address(const Instruction& op) {
+    return std::any_of(op.operands.begin(), op.operands.end(),
+                       [](const OperandRule& r) { return (r.kinds & OperandRule::address) != 0; });
+}
+
+const OperandRule* named_operand(const Instruction& op, std::string_view name) {
+    for (const OperandRule& rule : op.operands)
+        if (rule.by_name && rule.name == name) return &rule;
+    return nullptr;
+}
+
+[[noreturn]] void fail_option(lua_State* L, const Instruction& op, const char* key) {
+    fail(L, [&] {
+        std::vector<std::string_view> legal{"guard", "guard_not"};
+        if (takes_address(op)) legal.push_back("offset");
+        for (int i = 0; i < isa::field_count; ++i)
+            if (takes_field(op, static_cast<Field>(i)))
+                legal.push_back(isa::to_string(static_cast<Field>(i)));
+        for (const OperandRule& rule : op.operands)
+            if (rule.by_name) legal.push_back(rule.name);
+        std::string list;
+        for (std::string_view name : legal) list += (list.empty() ? "" : ", ") + std::string(name);
+        return "unknown option `" + std::string(key) + "` of " + std::string(op.name) + nearest(key, legal) +
+               " (legal: " + list + ")";
+    });
+}
+
+void read_field(lua_State* L, Request& request, Field field) {
+    std::optional<int> value;
+    if (lua_type(L, -1) == LUA_TBOOLEAN) {
+        value = lua_toboolean(L, -1);
+    } else if (lua_isinteger(L, -1)) {
+        const lua_Integer number = lua_tointeger(L, -1);
+        if (number > INT16_MIN && number <= INT16_MAX) value = static_cast<int>(number);
+    } else if (lua_type(L, -1) == LUA_TSTRING) {
+        value = isa::parse_value(field, lua_tostring(L, -1));
+    }
+    if (!value) {
+        const ShortText got = describe(L, -1);
+        fail(L, [&] {
+            std::string legal;
+            for (const isa::Row& row : request.op->rows)
+                if (const isa::Choice* choice = row.find(field))
+                    for (int v : choice->values()) {
+                        const std::string text = isa::spelled(field, v);
+                        if (legal.size() < 80 && !text.empty() &&
+                            (", " + legal + ",").find(", " + text + ",") == std::string::npos)
+                            legal += (legal.empty() ? "" : ", ") + text;
+                    }
+            return std::string(request.op->name) + ": option `" + std::string(isa::to_string(field)) +
+                   "`: " + got.text + " is not legal (legal: " + legal + ")";
+        });
+    }
+    request.form.set(field, *value);
+}
+
+void read_guard(lua_State* L, const std::shared_ptr<Trace>& trace, Request& request, bool negated) {
+    const RegBox* box = test<RegBox>(L, -1);
+    if (box == nullptr) fail_operand(L, *request.op, "guard", -1);
+    require_same_trace(L, trace, box->trace);
+    request.guard = box->reg;
+    request.guard_negated = box->negated != negated;
+}
+
+void read_options(lua_State* L, const std::shared_ptr<Trace>& trace, Request& request, int index) {
+    const Instruction& op = *request.op;
+    request.operands.resize(op.operands.size());
+    lua_pushnil(L);
+    while (lua_next(L, index) != 0) {
+        if (lua_type(L, -2) != LUA_TSTRING)
+            fail(L, [&] {
+                return "options of " + std::string(op.name) +
+                       " have names; a list of registers is an operand and comes before";
+            });
+        const char* key = lua_tostring(L, -2);
+        const std::string_view name(key);
+        const OperandRule* rule = named_operand(op, name);
+        const auto field = isa::parse_field(name);
+        if (rule != nullptr)
+            read_operand(L, trace, op, key, -1,
+                         request.operands[static_cast<std::size_t>(rule - op.operands.data())]);
+        else if (field && takes_field(op, *field))
+            read_field(L, request, *field);
+        else if (name == "guard" || name == "guard_not")
+            read_guard(L, trace, request, name == "guard_not");
+        else if (name == "offset" && takes_address(op))
+            request.offset = integer_argument(L, lua_gettop(L)), request.has_offset = true;
+        else
+            fail_option(L, op, key);
+        lua_pop(L, 1);
+    }
+}
+
+/// The last argument is an option table unless it is a list of registers.
+bool is_option_table(lua_State* L, int index) {
+    if (lua_type(L, index) != LUA_TTABLE) return false;
+    lua_rawgeti(L, index, 1);
+    const bool list = !lua_isnil(L, -1);
+    lua_pop(L, 1);
+    return !list;
+}
+
+/// Puts the positional operands into their places: destinations may be left out.
+void place_operands(Request& request) {
+    const Instruction& op = *request.op;
+    std::vector<std::size_t> places, sources;
+    std::size_t needed = 0;
+    for (std::size_t i = 0; i < op.operands.size(); ++i) {
+        const OperandRule& rule = op.operands[i];
+        if (rule.by_name) continue;
+        places.push_back(i);
+        if (rule.access == Access::out) continue;
+        sources.push_back(i);
+        if (!rule.fallback) ++needed;
+    }
+    const std::size_t given = request.positional.size();
+    const bool without_destination = given >= needed && given <= sources.size();
+    const std::vector<std::size_t>& where = without_destination ? sources : places;
+    if (given > where.size() || given < needed) {
+        std::string names;
+        for (std::size_t i : places) names += (names.empty() ? "" : ", ") + std::string(op.operands[i].name);
+        throw ArgumentError(std::string(op.name) + " takes " + (names.empty() ? "no operands" : names) +
+                            (sources.size() < places.size() ? " (the destination may be left out)" : "") +
+                            "; " + std::to_string(given) + " given");
+    }
+    for (std::size_t i = 0; i < given; ++i) {
+        Operand& operand = request.positional[i];
+        const OperandRule& rule = op.operands[where[i]];
+        if (rule.kinds & OperandRule::address) {
+            // [register + offset] or [buffer + offset]
+            if (operand.kind == Kind::reg || operand.kind == Kind::shared) {
+                if (operand.kind == Kind::reg) operand.index = -1;
+                operand.kind = Kind::address;
+                operand.offset = request.offset;
+            }
+        }
+        request.operands[where[i]] = std::move(operand);
+    }
+}
+
+}  // namespace
+
+int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::Spelling& spelling,
+                  int first) {
+    Builder& builder = builder_of(L, trace);
+    const int top = lua_gettop(L);
+    int last = top;
+    auto& request = held<Request>(L);
+    request.op = spelling.op;
+    request.form = spelling.form;
+    guarded(L, [&] { request.operands.resize(spelling.op->operands.size()); });
+    if (last >= first && is_option_table(L, last)) read_options(L, trace, request, last--);
+    for (int i = first; i <= last; ++i) {
+        Operand* operand = guarded(L, [&] { return &request.positional.emplace_back(); });
+        read_operand(L, trace, *spelling.op, "operand", i, *operand);
+    }
+    const Step* step = guarded(L, [&] {
+        place_operands(request);
+        return &builder.add(*request.op, request.form, std::move(request.operands), request.guard,
+                            request.guard_negated);
+    });
+    for (std::size_t i = 0; i < step->operands.size(); ++i) {
+        if (step->op->operands[i].access != Access::out) continue;
+        if (step->operands[i].kind == Kind::list)
+            push_regs(L, trace, step->operands[i].list);
+        else
+            push_reg(L, trace, step->operands[i].reg);
+        return 1;
+    }
+    return 0;
+}
+
+}  // namespace wgrun::lua

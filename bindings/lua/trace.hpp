@@ -1,0 +1,76 @@
+// What scripts hold while a kernel is traced: the builder, registers, arrays of registers, shared buffers.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings/lua/types.hpp"
+#include "bindings/lua/userdata.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun::lua {
+
+/// One trace. It ends with the kernel function; what scripts keep of it afterwards raises errors.
+struct Trace {
+    std::string name;
+    int threads = 0;
+    std::optional<Builder> builder;
+    std::map<std::uint32_t, Dtype> pointees;  ///< registers that hold a parameter's pointer
+};
+
+/// k
+struct BuilderBox {
+    std::shared_ptr<Trace> trace;
+};
+
+/// A register; a predicate may be negated.
+struct RegBox {
+    std::shared_ptr<Trace> trace;
+    Reg reg;
+    bool negated = false;
+};
+
+/// Registers in a row, indexed from 0 as in the ISA's figures.
+struct RegsBox {
+    std::shared_ptr<Trace> trace;
+    std::vector<Reg> regs;
+};
+
+/// A buffer in shared memory.
+struct SharedBox {
+    std::shared_ptr<Trace> trace;
+    int index = 0;
+};
+
+template <>
+inline constexpr const char* class_name<BuilderBox> = "wgrun.builder";
+template <>
+inline constexpr const char* class_name<RegBox> = "wgrun.reg";
+template <>
+inline constexpr const char* class_name<RegsBox> = "wgrun.regs";
+template <>
+inline constexpr const char* class_name<SharedBox> = "wgrun.shared";
+
+/// The builder of an open trace, its place set to the calling line. Raises when the trace is over.
+Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace);
+
+/// The trace of the builder at argument 1.
+const std::shared_ptr<Trace>& trace_argument(lua_State* L);
+
+void push_reg(lua_State* L, const std::shared_ptr<Trace>& trace, Reg reg, bool negated = false);
+void push_regs(lua_State* L, const std::shared_ptr<Trace>& trace, const std::vector<Reg>& regs);
+
+/// Emits one instruction from Lua arguments: operands from `first` to the top of the stack, of which the last
+/// may be an option table. Pushes the destination, if there is one, and returns the number of results.
+int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::Spelling& spelling,
+                  int first);
+
+// Each makes its classes; see open_kernel in types.hpp.
+void open_trace(lua_State* L);
+void open_reg(lua_State* L);
+void open_wgmma(lua_State* L);
+
+}  // namespace wgrun::lua
