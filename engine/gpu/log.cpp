@@ -7,13 +7,14 @@
 //   ptxas info    : Used 30 registers, used 0 barriers, 8192 bytes smem
 //   ptxas info    : (C7519) warpgroup.arrive is injected in around line 12 by compiler ... in function 'k'
 //   ptxas warning : ...
-//   ptxas FILE, line 12; error   : ...
-//   FILE(8): error: ...           FILE(3): warning #177-D: ...                (NVRTC's front end)
-//   nvrtc: error: ...
+//   ptxas fatal   : (C7602) Insufficient registers (64) to compile instruction at line 266 in function big.
+//   ... ptxas FILE, line 12; error   : ... FILE(8): error: ...           FILE(3): warning #177-D: ...
+//   (NVRTC's front end) nvrtc: error: ...
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <utility>
 
@@ -79,6 +80,15 @@ std::string quoted_after(std::string_view text, std::string_view before) {
     if (at == std::string_view::npos) return {};
     text.remove_prefix(at + before.size());
     return std::string(text.substr(0, text.find('\'')));
+}
+
+std::string identifier_after(std::string_view text, std::string_view before) {
+    const std::size_t at = text.find(before);
+    if (at == std::string_view::npos) return {};
+    text.remove_prefix(at + before.size());
+    const auto end = std::ranges::find_if_not(
+        text, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '$'; });
+    return {text.begin(), end};
 }
 
 class Parser {
@@ -164,6 +174,10 @@ class Parser {
 
     // "FILE(8): error: TEXT", "FILE(3): warning #177-D: TEXT"
     void front_end(std::string_view text) {
+        if (const auto severity = take_level(text)) {  // the JIT's linker: "error   : Undefined reference ..."
+            if (*severity != Severity::note) note(*severity, 0, text);
+            return;
+        }
         const std::size_t close = text.find("): ");
         const std::size_t open = text.rfind('(', close);
         if (close == std::string_view::npos || open == std::string_view::npos) return;
@@ -192,8 +206,11 @@ class Parser {
             note.code = text.substr(1, close - 1);
             text.remove_prefix(close + 2);
         }
-        note.line = line != 0 ? line : number_after(text, " around line ");
-        note.function = quoted_after(text, "unction '");  // "function 'k'", "Entry function 'k'"
+        // "... around line 12 by compiler ... in function 'k'", "... at line 266 in function k.", "Entry
+        // function 'k' ..."
+        note.line = line != 0 ? line : number_after(text, " line ");
+        note.function = quoted_after(text, "unction '");
+        if (note.function.empty()) note.function = identifier_after(text, " in function ");
         note.message = text;
         log_.notes.push_back(std::move(note));
     }
