@@ -75,7 +75,7 @@ void load_narrow(std::span<const std::byte> bytes, std::span<Value> values,
 
 template <class Stored, class Value>
 void store_each(std::span<const Value> values, std::span<std::byte> bytes,
-                Stored (*convert)(Value, IntegerRounding)) {
+                Stored (*convert)(double, IntegerRounding)) {
     store_blocks<Stored>(values, bytes, [convert](std::span<const Value> from, std::span<Stored> to) {
         std::ranges::transform(from, to.begin(),
                                [convert](Value v) { return convert(v, IntegerRounding::rni); });

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <cmath>
+#include <bit>
 
 #include "number/format.hpp"
 #include "wgrun/diagnostic.hpp"
@@ -46,25 +46,11 @@ void encode(std::span<const float> values, std::span<Bits> bits, Rounding roundi
 }
 
 template <const Format& F, class Bits>
-Bits encode(float value, Rounding rounding, Overflow overflow) {
-    Bits bits = 0;
-    encode<F>(&value, &bits, 1, rounding, overflow);
-    return bits;
-}
-
-template <const Format& F, class Bits>
 Bits encode(double value, Rounding rounding, Overflow overflow) {
-    return encode<F, Bits>(round_to_odd(value), rounding, overflow);
-}
-
-/// The 16-bit formats have conversions from binary64, which keep the upper part of a NaN and make it quiet.
-template <const Format& F>
-std::uint16_t encode16(double value, Rounding rounding, Overflow overflow) {
-    if (!std::isnan(value)) return encode<F, std::uint16_t>(value, rounding, overflow);
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    const std::uint64_t exponent_and_quiet = 0x7FFF & ~((1U << (F.mantissa_bits - 1)) - 1);
-    const std::uint64_t payload = (bits & 0xFFFFFFFFFFFFF) >> (52 - F.mantissa_bits);
-    return static_cast<std::uint16_t>((bits >> 63 << 15) | exponent_and_quiet | payload);
+    const float odd = round_to_odd(value);
+    Bits bits = 0;
+    encode<F>(&odd, &bits, 1, rounding, overflow);
+    return bits;
 }
 
 template <const Format& F, class Bits>
@@ -82,32 +68,17 @@ float decode(Bits bits) {
 
 }  // namespace
 
-std::uint16_t to_f16(float value, Rounding rounding, Overflow overflow) {
+std::uint16_t to_f16(double value, Rounding rounding, Overflow overflow) {
     return encode<f16_format, std::uint16_t>(value, rounding, overflow);
 }
-std::uint16_t to_f16(double value, Rounding rounding, Overflow overflow) {
-    return encode16<f16_format>(value, rounding, overflow);
-}
-std::uint16_t to_bf16(float value, Rounding rounding, Overflow overflow) {
-    return encode<bf16_format, std::uint16_t>(value, rounding, overflow);
-}
 std::uint16_t to_bf16(double value, Rounding rounding, Overflow overflow) {
-    return encode16<bf16_format>(value, rounding, overflow);
-}
-std::uint32_t to_tf32(float value, Rounding rounding, Overflow overflow) {
-    return encode<tf32_format, std::uint32_t>(value, rounding, overflow);
+    return encode<bf16_format, std::uint16_t>(value, rounding, overflow);
 }
 std::uint32_t to_tf32(double value, Rounding rounding, Overflow overflow) {
     return encode<tf32_format, std::uint32_t>(value, rounding, overflow);
 }
-std::uint8_t to_e4m3(float value, Rounding rounding, Overflow overflow) {
-    return encode<e4m3_format, std::uint8_t>(value, rounding, overflow);
-}
 std::uint8_t to_e4m3(double value, Rounding rounding, Overflow overflow) {
     return encode<e4m3_format, std::uint8_t>(value, rounding, overflow);
-}
-std::uint8_t to_e5m2(float value, Rounding rounding, Overflow overflow) {
-    return encode<e5m2_format, std::uint8_t>(value, rounding, overflow);
 }
 std::uint8_t to_e5m2(double value, Rounding rounding, Overflow overflow) {
     return encode<e5m2_format, std::uint8_t>(value, rounding, overflow);
@@ -154,6 +125,19 @@ void from_e4m3(std::span<const std::uint8_t> bits, std::span<float> values) {
 }
 void from_e5m2(std::span<const std::uint8_t> bits, std::span<float> values) {
     decode<e5m2_format>(bits, values);
+}
+
+std::uint64_t nan_from_f64(Dtype to, double nan) {
+    const auto bits = std::bit_cast<std::uint64_t>(nan);
+    const auto keep = [&](const Format& format) -> std::uint64_t {
+        const std::uint64_t quiet = 0x7FFFU >> (format.mantissa_bits - 1) << (format.mantissa_bits - 1);
+        return (bits >> 63 << 15) | quiet | (bits & 0xFFFFFFFFFFFFF) >> (52 - format.mantissa_bits);
+    };
+    if (to == Dtype::f16) return keep(f16_format);
+    if (to == Dtype::bf16) return keep(bf16_format);
+    if (is_float(to) || to == Dtype::b1)
+        throw ArgumentError(fmt::format("a NaN from f64 to {}: f16, bf16 or an integer type", to_string(to)));
+    return std::uint64_t{1} << (wgrun::bits(to) - 1);
 }
 
 }  // namespace wgrun

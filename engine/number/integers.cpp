@@ -16,15 +16,13 @@ double round_to_integer(double value, IntegerRounding rounding) {
     return std::ceil(value);
 }
 
-template <class Integer, class Float>
-Integer to_integer(Float value, IntegerRounding rounding) {
+template <class Integer>
+Integer to_integer(double value, IntegerRounding rounding) {
     using Limits = std::numeric_limits<Integer>;
     // A power of two, hence exact in binary64 where the largest integer itself may not be.
     constexpr double beyond = 2.0 * (static_cast<double>(Limits::max() / 2 + 1));
-    if (std::isnan(value)) {
-        constexpr bool zero = std::is_same_v<Float, float> && sizeof(Integer) <= 4;
-        return zero ? 0 : static_cast<Integer>(std::uint64_t{1} << (8 * sizeof(Integer) - 1));
-    }
+    if (std::isnan(value))
+        return sizeof(Integer) == 8 ? static_cast<Integer>(std::uint64_t{1} << 63) : Integer{0};
     const double rounded = round_to_integer(value, rounding);
     if (rounded >= beyond) return Limits::max();
     if (rounded <= static_cast<double>(Limits::min())) return Limits::min();
@@ -33,34 +31,18 @@ Integer to_integer(Float value, IntegerRounding rounding) {
 
 }  // namespace
 
-std::int8_t to_s8(float value, IntegerRounding rounding) { return to_integer<std::int8_t>(value, rounding); }
 std::int8_t to_s8(double value, IntegerRounding rounding) { return to_integer<std::int8_t>(value, rounding); }
-std::uint8_t to_u8(float value, IntegerRounding rounding) {
-    return to_integer<std::uint8_t>(value, rounding);
-}
 std::uint8_t to_u8(double value, IntegerRounding rounding) {
     return to_integer<std::uint8_t>(value, rounding);
-}
-std::int32_t to_s32(float value, IntegerRounding rounding) {
-    return to_integer<std::int32_t>(value, rounding);
 }
 std::int32_t to_s32(double value, IntegerRounding rounding) {
     return to_integer<std::int32_t>(value, rounding);
 }
-std::uint32_t to_u32(float value, IntegerRounding rounding) {
-    return to_integer<std::uint32_t>(value, rounding);
-}
 std::uint32_t to_u32(double value, IntegerRounding rounding) {
     return to_integer<std::uint32_t>(value, rounding);
 }
-std::int64_t to_s64(float value, IntegerRounding rounding) {
-    return to_integer<std::int64_t>(value, rounding);
-}
 std::int64_t to_s64(double value, IntegerRounding rounding) {
     return to_integer<std::int64_t>(value, rounding);
-}
-std::uint64_t to_u64(float value, IntegerRounding rounding) {
-    return to_integer<std::uint64_t>(value, rounding);
 }
 std::uint64_t to_u64(double value, IntegerRounding rounding) {
     return to_integer<std::uint64_t>(value, rounding);

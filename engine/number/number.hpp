@@ -12,7 +12,6 @@
 //   - a NaN of any sign and payload becomes the canonical NaN, all of whose bits but the sign are ones.
 //
 // Where the silicon keeps something of a NaN instead, so do these functions:
-//   - binary64 to f16 and bf16: sign and the upper bits of the payload, made quiet;
 //   - tf32 under .rna: sign and the upper bits of the payload (if those are zero, an infinity results);
 //   - bf16 and tf32 to binary32: all bits.
 // One difference: of a NaN, tf32 under .rna.satfinite is the canonical one here, where the silicon gives what
@@ -44,20 +43,16 @@ enum class Overflow : std::uint8_t { nonfinite, satfinite };
 /// towards negative (.rmi) and positive infinity (.rpi).
 enum class IntegerRounding : std::uint8_t { rni, rzi, rmi, rpi };
 
-// One value. The type of the argument is the source type of the cvt.
+// One value, of binary64 or of any type that widens to it without loss. (Widening makes a signalling NaN
+// quiet, which shows in the payloads that tf32 keeps under .rna.)
 
-std::uint16_t to_f16(float value, Rounding rounding = Rounding::rn, Overflow overflow = Overflow::nonfinite);
 std::uint16_t to_f16(double value, Rounding rounding = Rounding::rn, Overflow overflow = Overflow::nonfinite);
-std::uint16_t to_bf16(float value, Rounding rounding = Rounding::rn, Overflow overflow = Overflow::nonfinite);
 std::uint16_t to_bf16(double value, Rounding rounding = Rounding::rn,
                       Overflow overflow = Overflow::nonfinite);
-std::uint8_t to_e4m3(float value, Rounding rounding = Rounding::rn, Overflow overflow = Overflow::nonfinite);
 std::uint8_t to_e4m3(double value, Rounding rounding = Rounding::rn, Overflow overflow = Overflow::nonfinite);
-std::uint8_t to_e5m2(float value, Rounding rounding = Rounding::rn, Overflow overflow = Overflow::nonfinite);
 std::uint8_t to_e5m2(double value, Rounding rounding = Rounding::rn, Overflow overflow = Overflow::nonfinite);
 
 /// In 32 bits, the low 13 of which are zero, also in the canonical NaN 0x7FFFE000.
-std::uint32_t to_tf32(float value, Rounding rounding = Rounding::rn, Overflow overflow = Overflow::nonfinite);
 std::uint32_t to_tf32(double value, Rounding rounding = Rounding::rn,
                       Overflow overflow = Overflow::nonfinite);
 
@@ -70,23 +65,22 @@ float from_e5m2(std::uint8_t bits);
 /// The low 13 bits do not count.
 float from_tf32(std::uint32_t bits);
 
-/// Float to integer as `cvt` does it: rounds, then clamps to the range of the type. A NaN gives 0 if the
-/// source is binary32 (or narrower) and the result has at most 32 bits, else the result's highest bit alone.
-std::int8_t to_s8(float value, IntegerRounding rounding = IntegerRounding::rni);
+/// Float to integer as `cvt` does it: rounds, then clamps to the range of the type. A NaN gives 0, but s64
+/// and u64 get their highest bit alone.
 std::int8_t to_s8(double value, IntegerRounding rounding = IntegerRounding::rni);
-std::uint8_t to_u8(float value, IntegerRounding rounding = IntegerRounding::rni);
 std::uint8_t to_u8(double value, IntegerRounding rounding = IntegerRounding::rni);
-std::int32_t to_s32(float value, IntegerRounding rounding = IntegerRounding::rni);
 std::int32_t to_s32(double value, IntegerRounding rounding = IntegerRounding::rni);
-std::uint32_t to_u32(float value, IntegerRounding rounding = IntegerRounding::rni);
 std::uint32_t to_u32(double value, IntegerRounding rounding = IntegerRounding::rni);
-std::int64_t to_s64(float value, IntegerRounding rounding = IntegerRounding::rni);
 std::int64_t to_s64(double value, IntegerRounding rounding = IntegerRounding::rni);
-std::uint64_t to_u64(float value, IntegerRounding rounding = IntegerRounding::rni);
 std::uint64_t to_u64(double value, IntegerRounding rounding = IntegerRounding::rni);
 
-// Many values: vectorised, equal to the single forms from binary32 bit for bit. `bits` and `values` are of
-// one length (ArgumentError if not) and must not overlap.
+/// What cvt makes of a NaN whose source type is .f64, where that differs from the above: f16 and bf16 keep
+/// the sign and the upper bits of the payload, made quiet; integers of any width get their highest bit alone.
+/// `to` is f16, bf16 or an integer type (ArgumentError if not).
+std::uint64_t nan_from_f64(Dtype to, double nan);
+
+// Many values: vectorised, equal to the single forms bit for bit. `bits` and `values` are of one length
+// (ArgumentError if not) and must not overlap.
 
 void to_f16(std::span<const float> values, std::span<std::uint16_t> bits, Rounding rounding = Rounding::rn,
             Overflow overflow = Overflow::nonfinite);

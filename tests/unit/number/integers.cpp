@@ -46,16 +46,17 @@ TEST_CASE("integers clamp to their range") {
 }
 
 TEST_CASE("a NaN becomes what an H200 makes of it") {
-    CHECK(to_s8(std::nanf("")) == 0);
-    CHECK(to_u8(std::nanf("")) == 0);
-    CHECK(to_s32(std::nanf("")) == 0);
-    CHECK(to_u32(std::nanf("")) == 0);
-    CHECK(to_s64(std::nanf("")) == std::numeric_limits<std::int64_t>::min());
-    CHECK(to_u64(std::nanf("")) == 0x8000000000000000U);
-    CHECK(to_s8(std::nan("")) == -128);
-    CHECK(to_u8(std::nan("")) == 0x80);
-    CHECK(to_s32(std::nan("")) == std::numeric_limits<std::int32_t>::min());
-    CHECK(to_u32(std::nan("")) == 0x80000000U);
-    CHECK(to_s64(std::nan("")) == std::numeric_limits<std::int64_t>::min());
-    CHECK(to_u64(std::nan("")) == 0x8000000000000000U);
+    const double nan = std::nan("");
+    CHECK(to_s8(nan) == 0);
+    CHECK(to_u8(nan) == 0);
+    CHECK(to_s32(nan) == 0);
+    CHECK(to_u32(nan) == 0);
+    CHECK(to_s64(nan) == std::numeric_limits<std::int64_t>::min());
+    CHECK(to_u64(nan) == 0x8000000000000000U);
+    CHECK(nan_from_f64(Dtype::s8, nan) == 0x80);
+    CHECK(nan_from_f64(Dtype::u8, nan) == 0x80);
+    CHECK(nan_from_f64(Dtype::s32, nan) == 0x80000000U);
+    CHECK(nan_from_f64(Dtype::u32, nan) == 0x80000000U);
+    CHECK(nan_from_f64(Dtype::s64, nan) == 0x8000000000000000U);
+    CHECK(nan_from_f64(Dtype::u64, nan) == 0x8000000000000000U);
 }
