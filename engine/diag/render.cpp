@@ -1,0 +1,161 @@
+// Renderers of diagnostics: text for terminals, one line for exceptions, JSON and SARIF for tools.
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "wgrun/diagnostic.hpp"
+
+namespace wgrun {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view bold = "\x1b[1m", dim = "\x1b[2m", reset = "\x1b[0m";
+
+std::string_view colour_of(Severity severity) {
+    switch (severity) {
+        case Severity::note: return "\x1b[1;36m";
+        case Severity::warning: return "\x1b[1;35m";
+        case Severity::error: break;
+    }
+    return "\x1b[1;31m";
+}
+
+/// "file:line: ", "file: " without a line, nothing without a file.
+std::string place(const Where& where) {
+    if (where.file.empty()) return {};
+    return where ? fmt::format("{}:{}: ", where.file, where.line) : fmt::format("{}: ", where.file);
+}
+
+/// `text` with each newline replaced.
+std::string with_newlines(std::string_view text, std::string_view replacement) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '\n') {
+            out += replacement;
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
+std::string tag(const Diagnostic& finding) {
+    return finding.rule.empty() ? std::string{} : fmt::format(" [{}]", finding.rule);
+}
+
+/// Bytes that are not UTF-8 (a file name may hold any) become U+FFFD instead of an exception.
+std::string dump(const ordered_json& json) {
+    return json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+/// A path as the URI reference that SARIF asks for.
+std::string uri(std::string_view file) {
+    constexpr std::string_view plain = "-._~/";
+    std::string out;
+    for (const char c : file) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (letter || plain.find(c) != std::string_view::npos) {
+            out += c;
+        } else {
+            out += fmt::format("%{:02X}", byte);
+        }
+    }
+    return out;
+}
+
+ordered_json location(const Where& where) {
+    ordered_json physical{{"artifactLocation", {{"uri", uri(where.file)}}}};
+    if (where) physical["region"] = {{"startLine", where.line}};
+    return {{"physicalLocation", physical}};
+}
+
+}  // namespace
+
+std::string to_text(const Diagnostic& finding, bool colour) {
+    const auto painted = [&](std::string_view code, std::string_view text) {
+        return colour ? fmt::format("{}{}{}", code, text, reset) : std::string(text);
+    };
+    std::string text =
+        fmt::format("{}{} {}{}", painted(bold, place(finding.where)),
+                    painted(colour_of(finding.severity), fmt::format("{}:", to_string(finding.severity))),
+                    painted(bold, with_newlines(finding.message, "\n  ")), painted(dim, tag(finding)));
+    for (const Note& note : finding.notes) {
+        text += fmt::format("\n  {}{}", place(note.where), with_newlines(note.message, "\n    "));
+    }
+    const std::string section =
+        finding.section.empty() ? std::string{} : fmt::format("(PTX ISA {})", finding.section);
+    if (!finding.fix.empty()) {
+        text += fmt::format("\n  {} {}", painted("\x1b[1;32m", "fix:"), with_newlines(finding.fix, "\n    "));
+        if (!section.empty()) text += fmt::format("    {}", painted(dim, section));
+    } else if (!section.empty()) {
+        text += fmt::format("\n  {}", painted(dim, section));
+    }
+    return text;
+}
+
+std::string to_line(const Diagnostic& finding) {
+    return place(finding.where) + with_newlines(finding.message, " ") + tag(finding);
+}
+
+std::string to_json(std::span<const Diagnostic> findings) {
+    ordered_json list = ordered_json::array();
+    for (const Diagnostic& finding : findings) {
+        ordered_json notes = ordered_json::array();
+        for (const Note& note : finding.notes) {
+            notes.push_back(
+                {{"file", note.where.file}, {"line", note.where.line}, {"message", note.message}});
+        }
+        list.push_back({{"rule", finding.rule},
+                        {"severity", to_string(finding.severity)},
+                        {"file", finding.where.file},
+                        {"line", finding.where.line},
+                        {"message", finding.message},
+                        {"fix", finding.fix},
+                        {"section", finding.section},
+                        {"notes", notes}});
+    }
+    return dump({{"findings", list}});
+}
+
+std::string to_sarif(std::span<const Diagnostic> findings) {
+    std::map<std::string, int> index;  // of each rule, in the order of appearance
+    ordered_json rules = ordered_json::array(), results = ordered_json::array();
+    for (const Diagnostic& finding : findings) {
+        ordered_json result;
+        if (!finding.rule.empty()) {
+            const auto [entry, added] = index.emplace(finding.rule, static_cast<int>(index.size()));
+            if (added) rules.push_back({{"id", finding.rule}});
+            result["ruleId"] = finding.rule;
+            result["ruleIndex"] = entry->second;
+        }
+        result["level"] = to_string(finding.severity);
+        result["message"] = {{"text", finding.message}};
+        if (!finding.where.file.empty()) {
+            result["locations"] = ordered_json::array({location(finding.where)});
+        }
+        ordered_json related = ordered_json::array();
+        for (const Note& note : finding.notes) {
+            if (note.where.file.empty()) continue;
+            ordered_json entry = location(note.where);
+            entry["message"] = {{"text", note.message}};
+            related.push_back(entry);
+        }
+        if (!related.empty()) result["relatedLocations"] = related;
+        ordered_json properties = ordered_json::object();
+        if (!finding.fix.empty()) properties["fix"] = finding.fix;
+        if (!finding.section.empty()) properties["section"] = "PTX ISA " + finding.section;
+        if (!properties.empty()) result["properties"] = properties;
+        results.push_back(result);
+    }
+    const ordered_json driver{{"name", "wgrun"}, {"version", WGRUN_VERSION}, {"rules", rules}};
+    const ordered_json run{{"tool", {{"driver", driver}}}, {"results", results}};
+    return dump({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                 {"version", "2.1.0"},
+                 {"runs", ordered_json::array({run})}});
+}
+
+}  // namespace wgrun
