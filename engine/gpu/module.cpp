@@ -138,6 +138,8 @@ const std::string& Function::name() const { return state_->name; }
 
 const FunctionAttributes& Function::attributes() const { return state_->attributes; }
 
+bool Function::lost() const { return state_->module->context->generation() != state_->module->generation; }
+
 void Function::launch(const LaunchConfig& config, std::span<const Parameter> parameters) const {
     check_launch(state_->name, state_->attributes, config, parameters);
     Context& context = *state_->module->context;

@@ -216,9 +216,9 @@ struct Dim3 {
 };
 
 struct LaunchConfig {
-    Dim3 grid;                          ///< CTAs
-    Dim3 block;                         ///< threads of a CTA
-    Dim3 cluster;                       ///< CTAs of a cluster; {1, 1, 1}: what the kernel itself requires
+    Dim3 grid{};                        ///< CTAs
+    Dim3 block{};                       ///< threads of a CTA
+    Dim3 cluster{};                     ///< CTAs of a cluster; {1, 1, 1}: what the kernel itself requires
     std::int64_t shared_bytes = 0;      ///< dynamic shared memory of a CTA
     bool non_portable_cluster = false;  ///< allow more than 8 CTAs in a cluster (up to 16)
     void* stream = nullptr;  ///< a CUstream of the caller's, who then waits for it; else the default
@@ -233,7 +233,7 @@ struct FunctionAttributes {
     std::size_t constant_bytes = 0;
     Dim3 cluster{0, 0, 0};  ///< what the kernel requires; zeros: nothing
     /// Bytes of each parameter; nothing when the driver is too old to say (before CUDA 12.4).
-    std::optional<std::vector<std::size_t>> parameters;
+    std::optional<std::vector<std::size_t>> parameters{};
 };
 
 /// The bytes of one kernel parameter.
@@ -249,6 +249,9 @@ class Function {
   public:
     const std::string& name() const;
     const FunctionAttributes& attributes() const;
+
+    /// True when its context was renewed after a failed kernel: load the module again.
+    bool lost() const;
 
     /// Starts the kernel; does not wait. check_launch's errors; EnvironmentError EFAULT when the driver
     /// refuses.
@@ -293,10 +296,10 @@ enum class TensorMapSwizzle { none, b32, b64, b128 };
 /// A tensor in global memory as the bulk copy engine sees it; dimension 0 is the contiguous one.
 struct TensorMapSpec {
     TensorMapType type = TensorMapType::u8;
-    std::uint64_t address = 0;          ///< multiple of 16
-    std::vector<std::int64_t> extents;  ///< elements, 1 to 5 dimensions
-    std::vector<std::int64_t> strides;  ///< bytes, of dimensions 1 and up; multiples of 16
-    std::vector<std::int64_t> box;      ///< elements, each 1 to 256
+    std::uint64_t address = 0;            ///< multiple of 16
+    std::vector<std::int64_t> extents{};  ///< elements, 1 to 5 dimensions
+    std::vector<std::int64_t> strides{};  ///< bytes, of dimensions 1 and up; multiples of 16
+    std::vector<std::int64_t> box{};      ///< elements, each 1 to 256
     TensorMapSwizzle swizzle = TensorMapSwizzle::none;
     bool nan_fill = false;  ///< out of bounds reads give NaN instead of zero (float types only)
 };
