@@ -291,7 +291,7 @@ void open_trace(lua_State* L) {
     lua_pushcfunction(L, find_instruction);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
-    lua_setfield(L, -2, "builder");  // wg.builder: the methods of k, which the tile tier adds to
+    lua_pop(L, 1);
 
     static const luaL_Reg shared_fields[] = {
         {"bytes", shared_bytes}, {"name", shared_name}, {"tile", shared_tile}, {nullptr, nullptr}};

@@ -1,6 +1,7 @@
 #include "bindings/lua/stdlib.hpp"
 
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/trace.hpp"
 #include "bindings/lua/types.hpp"
 
 namespace wgrun::lua {
@@ -58,12 +59,13 @@ void run_init(lua_State* L) {
         load_file(L, file);
         lua_pushvalue(L, -2);
         lua_createtable(L, 0, 2);
-        lua_createtable(L, 0, 5);
+        lua_createtable(L, 0, 6);
         set_methods<Layout>(L, "layout");
         set_methods<Swizzle>(L, "swizzle");
         set_methods<Tile>(L, "tile");
         set_methods<TensorBox>(L, "tensor");
         set_methods<Kernel>(L, "kernel");
+        set_methods<BuilderBox>(L, "builder");
         lua_setfield(L, -2, "methods");
         lua_pushcfunction(L, fail_from_lua);
         lua_setfield(L, -2, "fail");

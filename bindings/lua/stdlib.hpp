@@ -1,7 +1,7 @@
 // The Lua half of the library: stdlib/*.lua, compiled in by cmake/embed.cmake.
 //
 // stdlib/init.lua runs at the end of luaopen_wgrun as init(wg, internal) and may extend wg; internal.methods
-// has the method tables of the classes by name (layout, swizzle, tile, tensor, kernel) and
+// has the method tables of the classes by name (layout, swizzle, tile, tensor, kernel, builder) and
 // internal.fail(message
 // [, fix [, rule [, section]]]) raises an error object at the calling script's line. Every other file
 // NAME.lua is what require "wgrun.NAME" gives, run as file(modname, wg). Chunks are named "=[wgrun]/NAME", so

@@ -40,6 +40,12 @@ std::string_view param_type(Type type) {
     }
 }
 
+std::string shared_expression(const Program& program, const Operand& operand) {
+    const std::int64_t start =
+        operand.index < 0 ? 0 : program.shared()[static_cast<std::size_t>(operand.index)].offset;
+    return fmt::format("shared_base + {}", start + operand.offset);
+}
+
 constexpr char placeholder = '\x01';  // stands for the % of an operand until literal % signs are doubled
 
 /// One asm statement in the making. GCC-style operands are numbered outputs first.
@@ -89,16 +95,21 @@ class Assembly {
                 return;
             case Kind::address:
                 if (operand.reg) return bind_register(operand.reg, Access::in);
-                return;
+                return bind_expression(operand, shared_expression(program_, operand));
+            case Kind::shared: return bind_expression(operand, shared_expression(program_, operand));
             case Kind::param:
-                return bind_expression("r", program_.params()[static_cast<std::size_t>(operand.index)].name);
+                return bind_expression(operand,
+                                       program_.params()[static_cast<std::size_t>(operand.index)].name);
             default: return;
         }
     }
 
-    void bind_expression(std::string_view constraint, const std::string& expression) {
-        inputs_ += fmt::format("{}\"{}\"({})", inputs_.empty() ? "" : ", ", constraint, expression);
-        ++count_;
+    /// An operand that is no register: computed outside, 32 or 64 bits wide as its C++ type says.
+    void bind_expression(const Operand& operand, const std::string& expression) {
+        const bool wide = operand.kind == Kind::param &&
+                          isa::bits(program_.params()[static_cast<std::size_t>(operand.index)].type) == 64;
+        inputs_ += fmt::format("{}\"{}\"({})", inputs_.empty() ? "" : ", ", wide ? "l" : "r", expression);
+        expressions_.emplace_back(&operand, fmt::format("{}{}", placeholder, count_++));
     }
 
     void bind_register(Reg reg, Access access) {
@@ -127,6 +138,8 @@ class Assembly {
     }
 
     std::string print(const Operand& operand, const OperandRule& rule) const {
+        for (const auto& [bound, text] : expressions_)
+            if (bound == &operand) return text;
         switch (operand.kind) {
             case Kind::reg: return (operand.negated ? "!" : "") + find(operand.reg)->text;
             case Kind::list: {
@@ -152,6 +165,7 @@ class Assembly {
     const Program& program_;
     const std::vector<std::string>& names_;
     std::vector<Bound> bound_;
+    std::vector<std::pair<const Operand*, std::string>> expressions_;
     std::string prologue_, epilogue_, outputs_, inputs_;
     int count_ = 0;
     int predicates_ = 0;
@@ -234,10 +248,7 @@ class CudaEmitter {
         switch (operand.kind) {
             case Kind::reg: return (operand.negated ? "!" : "") + name(operand.reg);
             case Kind::param: return program_.params()[static_cast<std::size_t>(operand.index)].name;
-            case Kind::shared: {
-                const SharedBuffer& buffer = program_.shared()[static_cast<std::size_t>(operand.index)];
-                return fmt::format("shared_base + {}", buffer.offset + operand.offset);
-            }
+            case Kind::shared: return shared_expression(program_, operand);
             default: {
                 const Type type = rule.type ? rule.type(form) : Type::u32;
                 if (type == Type::f32)

@@ -1,0 +1,174 @@
+-- The tile tier: whole tiles instead of single instructions. Everything here is built of ISA-tier calls.
+
+local atom_width = { none = 16, ["32B"] = 32, ["64B"] = 64, ["128B"] = 128 } -- bytes of a swizzled line
+local swizzle_mask = { none = 0, ["32B"] = 0x10, ["64B"] = 0x30, ["128B"] = 0x70 }
+local element_bytes = { f32 = 4, tf32 = 4, s32 = 4, u32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1 }
+local wgmma_k = { f16 = 16, bf16 = 16, tf32 = 8, e4m3 = 32, e5m2 = 32, s8 = 32, u8 = 32 }
+
+return function(internal)
+  local k = internal.methods.builder
+  local fail, options = internal.fail, internal.options
+
+  --- The address (u64) of element `index` (u32 register or number) behind a pointer parameter.
+  function k:element(pointer, index)
+    local bytes = element_bytes[pointer.pointee or fail "k:element needs a pointer made by k:param"]
+    if type(index) == "number" then return self:add(pointer, index * bytes) end
+    return self:mad_wide_u32(index, bytes, pointer)
+  end
+
+  --- A descriptor (b64) of what one wgmma reads of a buffer's tile.
+  --- opts: kstep (default 0), mn (first row, default 0).
+  function k:descriptor(buffer, opts)
+    opts = opts or {}
+    options("k:descriptor", opts, { "kstep", "mn" })
+    local tile = buffer.tile or fail "k:descriptor needs a buffer made by k:shared(tile)"
+    -- The fields do not depend on the address, and the start address of the block is the tile's plus an offset.
+    local fields = tile:descriptor(0, opts.kstep or 0, opts.mn or 0)
+    local start = (fields & 0x3FFF) << 4
+    local address = self:mov(buffer, { type = "u32" })
+    if start ~= 0 then address = self:add(address, start) end
+    return self:matrix_descriptor(address, fields & ~0x3FFF)
+  end
+
+  --- acc += A * B over the whole K extent of two tiles: one wgmma for each K step, one commit group.
+  --- The caller places wgmma_fence before and wgmma_wait_group after.
+  --- opts: a, b (buffers), a_mn, b_mn (first rows, default 0), n (columns, default all of B's rows),
+  ---       d (accumulator type, default "f32"), scale_d (predicate or 0 for the first step, default 1).
+  function k:mma(acc, opts)
+    options("k:mma", opts, { "a", "b", "a_mn", "b_mn", "n", "d", "scale_d" })
+    local a, b = opts.a.tile or fail "k:mma: `a` is not a tile", opts.b.tile or fail "k:mma: `b` is not a tile"
+    if a.k ~= b.k then fail(("k:mma: K of the tiles differs: %d and %d"):format(a.k, b.k)) end
+    local step = wgmma_k[a.dtype]
+    for i = 0, a.k // step - 1 do
+      local form = {
+        n = opts.n or b.mn, k = step, d = opts.d or "f32", a = a.dtype, b = b.dtype,
+        scale_d = i == 0 and opts.scale_d or 1,
+      }
+      if a.dtype == "f16" or a.dtype == "bf16" then
+        form.trans_a = a.major == "MN" and 1 or 0
+        form.trans_b = b.major == "MN" and 1 or 0
+      end
+      self:wgmma_mma_async(acc, self:descriptor(opts.a, { kstep = i, mn = opts.a_mn }),
+        self:descriptor(opts.b, { kstep = i, mn = opts.b_mn }), form)
+    end
+    self:wgmma_commit_group()
+  end
+
+  -- Where the 16-byte units of a tile go. A line is a row (K-major) or a k (MN-major), along is the other extent.
+  local function geometry(tile)
+    local k_major = tile.major == "K"
+    local width, bytes = atom_width[tile.swizzle], element_bytes[tile.dtype]
+    local per_atom = width // bytes
+    local along = k_major and tile.k or tile.mn
+    local lines = k_major and tile.mn or tile.k
+    local function offset(line, position)
+      if k_major then return tile:offset(line, position) end
+      return tile:offset(position, line)
+    end
+    return {
+      k_major = k_major, lines = lines, units = along * bytes // 16, elements = 16 // bytes, width = width,
+      line_stride = lines > 8 and offset(8, 0) or 0, along_stride = along > per_atom and offset(0, per_atom) or 0,
+    }
+  end
+
+  -- Byte offset in the tile of unit `unit` of line `line`, both registers: the atom's place, the place in the
+  -- atom, and the swizzle, an XOR of address bits 4-6 with bits 7-9 (atoms are aligned, so offsets serve).
+  local function unit_offset(self, tile, g, line, unit)
+    local units_per_line = g.width // 16
+    local linear = self:mul(line >> 3, g.line_stride) + self:mul(line & 7, g.width)
+    if g.units > units_per_line then
+      local shift = math.tointeger(math.log(units_per_line, 2))
+      linear = linear + self:mul(unit >> shift, g.along_stride) + ((unit & (units_per_line - 1)) << 4)
+    else
+      linear = linear + (unit << 4)
+    end
+    local mask = swizzle_mask[tile.swizzle]
+    return mask == 0 and linear or linear ~ ((linear >> 3) & mask)
+  end
+
+  -- Eight (or 16 / element size) elements at `address`, each under its own guard, as four 32-bit registers.
+  local function load_scalars(self, address, g, first, limit, line_ok)
+    local words = {}
+    for w = 0, 3 do
+      local halves = {}
+      for h = 0, 1 do
+        local i = 2 * w + h
+        local value = self:reg "b16"
+        self:mov(value, 0)
+        self:ld_global_b16(value, address, { offset = 2 * i, guard = (first + i):lt(limit) & line_ok })
+        halves[h + 1] = value
+      end
+      words[w + 1] = self:pack(halves)
+    end
+    return words
+  end
+
+  --- Copies a tile of a matrix in global memory into a buffer, by all threads of the CTA; what lies outside the
+  --- matrix becomes 0. Makes 16-byte loads and stores where `vector` holds. The caller places
+  --- fence_proxy_async and bar_sync afterwards.
+  --- opts: to (buffer of a 16-bit tile), from (pointer parameter), ld (elements from one line to the next),
+  ---       line, along (the tile's first line and element in the matrix), lines, length (extents of the matrix),
+  ---       vector (true: length and ld are multiples of 8).
+  --- A line is a row of a K-major tile or a column of an MN-major one; `along` runs with memory.
+  function k:copy_tile(opts)
+    options("k:copy_tile", opts, { "to", "from", "ld", "line", "along", "lines", "length", "vector" })
+    local tile = opts.to.tile or fail "k:copy_tile: `to` is not a tile"
+    if element_bytes[tile.dtype] ~= 2 then fail("k:copy_tile: 16-bit elements, not " .. tile.dtype) end
+    local g = geometry(tile)
+    local tid = self:special "tid.x"
+    local base = self:mov(opts.to, { type = "u32" })
+    local shift = math.tointeger(math.log(g.units, 2)) or fail "k:copy_tile: lines of a power of two of 16-byte units"
+    local total = g.lines * g.units
+    for first = 0, total - 1, self.threads do
+      local index = first == 0 and tid or tid + first
+      local line, unit = index >> shift, index & (g.units - 1)
+      local matrix_line, position = line + opts.line, (unit << 3) + opts.along
+      local line_ok = matrix_line:lt(opts.lines)
+      -- Threads past the end of a tile that is smaller than the CTA keep out.
+      local partial = total - first < self.threads
+      local inside = partial and index:lt(total) or nil
+      if partial then line_ok = line_ok & inside end
+      local row = self:mad_wide_u32(matrix_line, self:mul(opts.ld, 2), opts.from)
+      local address = self:mad_wide_u32(position, 2, row)
+      local words
+      if opts.vector then
+        words = self:regs("b32", 4)
+        for i = 0, 3 do self:mov(words[i], 0) end
+        self:ld_global_v4_b32(words, address, { guard = position:lt(opts.length) & line_ok })
+      else
+        words = load_scalars(self, address, g, position, opts.length, line_ok)
+      end
+      self:st_shared_v4_b32(base + unit_offset(self, tile, g, line, unit), words, { guard = inside })
+    end
+  end
+
+  --- Stores an f32 accumulator of a warpgroup (64 x n) to a row-major matrix in global memory.
+  --- opts: to (f32 pointer parameter), ld (elements), row, col (where the 64 x n block starts), rows, cols (extents
+  ---       of the matrix), vector (true: cols and ld are even).
+  --- Register r of thread t holds row 16 w + l / 4 + 8 (r / 2 % 2), column 8 (r / 4) + 2 (l % 4) + r % 2, with
+  --- w = t / 32 and l = t % 32 (PTX ISA 9.7.15.5.1, figure of the D fragment).
+  function k:store_accumulator(acc, opts)
+    options("k:store_accumulator", opts, { "to", "ld", "row", "col", "rows", "cols", "vector" })
+    local thread = self:special "tid.x" & 127
+    local lane = thread & 31
+    local row = opts.row + ((thread >> 5) << 4) + (lane >> 2)
+    local col = opts.col + ((lane & 3) << 1)
+    for half = 0, 1 do
+      local at = row + 8 * half
+      local row_ok = at:lt(opts.rows)
+      local line = self:mad_wide_u32(at, self:mul(opts.ld, 4), opts.to)
+      local address = self:mad_wide_u32(col, 4, line)
+      for group = 0, #acc // 4 - 1 do
+        local left, right = acc[4 * group + 2 * half], acc[4 * group + 2 * half + 1]
+        local left_ok = (col + 8 * group):lt(opts.cols) & row_ok
+        if opts.vector then
+          self:st_global_v2_f32(address, { left, right }, { offset = 32 * group, guard = left_ok })
+        else
+          self:st_global_f32(address, left, { offset = 32 * group, guard = left_ok })
+          local right_ok = (col + (8 * group + 1)):lt(opts.cols) & row_ok
+          self:st_global_f32(address, right, { offset = 32 * group + 4, guard = right_ok })
+        end
+      end
+    end
+  end
+end
