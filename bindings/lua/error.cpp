@@ -1,5 +1,6 @@
 #include "bindings/lua/error.hpp"
 
+#include <charconv>
 #include <cstring>
 
 #include "bindings/lua/userdata.hpp"
@@ -59,6 +60,21 @@ int line_field(lua_State* L, int index) {
     const int line = static_cast<int>(lua_tointeger(L, -1));
     lua_pop(L, 1);
     return line;
+}
+
+// Takes a plain message apart: Lua itself writes "file:line: message".
+void read_message(std::string_view text, Diagnostic& finding) {
+    for (std::size_t colon = text.find(':'); colon != std::string_view::npos;
+         colon = text.find(':', colon + 1)) {
+        int line = 0;
+        const char* end = text.data() + text.size();
+        const auto [after, problem] = std::from_chars(text.data() + colon + 1, end, line);
+        if (colon == 0 || problem != std::errc() || line <= 0 || end - after < 2 || after[0] != ':') continue;
+        finding.where = Where::at(text.substr(0, colon), line);
+        finding.message = std::string_view(after + 1 + (after[1] == ' ' ? 1 : 0), end);
+        return;
+    }
+    finding.message = text;
 }
 
 int error_tostring(lua_State* L) {
@@ -125,7 +141,7 @@ void read_finding(lua_State* L, int index, Diagnostic& finding) {
     if (lua_type(L, index) != LUA_TTABLE) {
         std::size_t size = 0;
         const char* text = luaL_tolstring(L, index, &size);
-        guarded(L, [&] { finding.message.assign(text, size); });
+        guarded(L, [&] { read_message({text, size}, finding); });
         lua_pop(L, 1);
         return;
     }

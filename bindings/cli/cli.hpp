@@ -1,0 +1,69 @@
+// The command line: what was asked, and the commands. One file a command.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wgrun/kernel.hpp"
+
+namespace wgrun::cli {
+
+/// What the process returns; --help lists them.
+enum Exit : int {
+    ok = 0,
+    failed = 1,  ///< findings, or the script raised an error
+    usage = 2,
+    not_assembled = 3,  ///< the assembler or NVRTC refused the text
+    no_device = 4,
+    wrong_result = 5,  ///< left to scripts: os.exit(5)
+    interrupted = 130,
+};
+
+/// The command line, read.
+struct Request {
+    std::string program = "wgrun";
+    std::string file;               ///< "-" is standard input; empty: none given
+    std::vector<std::string> args;  ///< of the script
+    std::vector<std::string> code;  ///< -e
+    std::string id;                 ///< of explain
+    Backend backend = Backend::automatic;
+    bool json = false;
+    bool sarif = false;
+    bool traceback = false;
+    bool colour = false;  ///< of standard error
+};
+
+/// Where results go. Commands that print something for programs keep standard output to themselves: what the
+/// script prints goes to standard error.
+class Results {
+  public:
+    explicit Results(bool exclusive);
+    ~Results();
+    Results(const Results&) = delete;
+    Results& operator=(const Results&) = delete;
+
+    void write(std::string_view text);
+    /// False, with a remark on standard error, when something could not be written.
+    bool finish();
+
+  private:
+    std::FILE* file_;
+};
+
+/// A line on standard error.
+void remark(std::string_view text);
+
+// The commands. Each returns the exit code.
+int run(const Request& request);
+int check(const Request& request);
+int ptx(const Request& request);
+int cuda(const Request& request);
+int explain(const Request& request);
+int doctor(const Request& request);
+
+/// Reads the command line and runs the command.
+int main(int argc, char** argv);
+
+}  // namespace wgrun::cli

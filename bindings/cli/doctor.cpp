@@ -1,0 +1,78 @@
+// wgrun doctor: what this machine can compile and run.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bindings/cli/cli.hpp"
+#include "wgrun/gpu.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+std::string describe(const gpu::Part& part) {
+    if (!part) return "missing: " + part.missing;
+    return part.version.empty() ? part.path : part.version + ", " + part.path;
+}
+
+nlohmann::ordered_json to_object(const gpu::Part& part) {
+    if (!part) return {{"missing", part.missing}};
+    return {{"version", part.version}, {"path", part.path}};
+}
+
+std::string describe(const gpu::DeviceInfo& device) {
+    return fmt::format("{}, sm_{}{}, {} SMs, {:.0f} GiB", device.name, device.major, device.minor,
+                       device.sm_count, static_cast<double>(device.memory_bytes) / (1 << 30));
+}
+
+std::string describe(const gpu::CacheInfo& cache) {
+    if (!cache.missing.empty()) return "off: " + cache.missing;
+    return fmt::format("{}, {} entries, {:.1f} of {:.0f} MiB", cache.folder, cache.entries,
+                       static_cast<double>(cache.bytes) / (1 << 20),
+                       static_cast<double>(cache.limit) / (1 << 20));
+}
+
+std::string to_text(const gpu::Report& report, const BackendChoice& choice) {
+    std::string text = fmt::format("kernels run on  {} ({})\n", to_string(choice.backend), choice.why);
+    text += fmt::format("driver          {}\n", describe(report.driver));
+    for (const gpu::DeviceInfo& device : report.devices) {
+        text += fmt::format("device {}        {}\n", device.ordinal, describe(device));
+    }
+    if (!report.no_device.empty()) text += fmt::format("device          none: {}\n", report.no_device);
+    text += fmt::format("NVRTC           {}\n", describe(report.nvrtc));
+    text += fmt::format("ptxas           {}\n", describe(report.ptxas));
+    text += fmt::format("cuBLAS          {}\n", describe(report.cublas));
+    text += fmt::format("cache           {}\n", describe(report.cache));
+    return text;
+}
+
+nlohmann::ordered_json to_object(const gpu::Report& report, const BackendChoice& choice) {
+    nlohmann::ordered_json json = {
+        {"backend", to_string(choice.backend)},
+        {"why", choice.why},
+        {"driver", to_object(report.driver)},
+        {"devices", nlohmann::ordered_json::array()},
+        {"no_device", report.no_device},
+        {"nvrtc", to_object(report.nvrtc)},
+        {"ptxas", to_object(report.ptxas)},
+        {"cublas", to_object(report.cublas)},
+        {"cache", {{"folder", report.cache.folder}, {"bytes", report.cache.bytes}}}};
+    for (const gpu::DeviceInfo& device : report.devices) {
+        json["devices"].push_back({{"name", device.name},
+                                   {"capability", fmt::format("{}.{}", device.major, device.minor)},
+                                   {"sm_count", device.sm_count},
+                                   {"memory_bytes", device.memory_bytes}});
+    }
+    return json;
+}
+
+}  // namespace
+
+int doctor(const Request& request) {
+    Results results(false);
+    const gpu::Report report = gpu::doctor();
+    const BackendChoice choice = choose_backend(Backend::automatic);
+    results.write(request.json ? to_object(report, choice).dump(2) + "\n" : to_text(report, choice));
+    return results.finish() ? Exit::ok : Exit::failed;
+}
+
+}  // namespace wgrun::cli

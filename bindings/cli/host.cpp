@@ -1,0 +1,241 @@
+#include "bindings/cli/host.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "bindings/cli/interrupt.hpp"
+#include "bindings/lua/error.hpp"
+#include "bindings/lua/module.hpp"
+#include "bindings/lua/userdata.hpp"
+#include "bindings/repl/report.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+struct Call {
+    const Request& request;
+    lua::Mode mode;
+    Body body;
+    void* context;
+    Outcome& outcome;
+};
+
+char call_key;  // registry: light userdata, the Call
+
+const Call& call_of(lua_State* L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &call_key);
+    const Call& call = *static_cast<const Call*>(lua_touserdata(L, -1));
+    lua_pop(L, 1);
+    return call;
+}
+
+// Message handler: keeps the traceback aside, the error stays what it is.
+int keep_traceback(lua_State* L) {
+    const Call& call = call_of(L);
+    if (!call.request.traceback) return 1;
+    luaL_traceback(L, L, nullptr, 1);
+    const char* text = lua_tostring(L, -1);
+    lua::guarded(L, [&] { call.outcome.traceback = text; });
+    lua_pop(L, 1);
+    return 1;
+}
+
+int exit_code(std::string_view code) {
+    if (code == "ENODEV") return Exit::no_device;
+    if (code == "ECOMPILE") return Exit::not_assembled;
+    if (code == "EINTR") return Exit::interrupted;
+    return Exit::failed;
+}
+
+// Takes the error on top of the stack into the outcome.
+void take_error(lua_State* L, Outcome& outcome) {
+    outcome.code = lua::session(L).stop ? Exit::interrupted : exit_code(repl::error_code(L, -1));
+    outcome.ours = lua::is_error(L, -1);
+    lua::read_findings(L, -1, outcome.findings);
+    lua_pop(L, 1);
+}
+
+// Calls the function below `arguments` arguments.
+bool call_protected(lua_State* L, int arguments, Outcome& outcome) {
+    const int handler = lua_gettop(L) - arguments;
+    lua_pushcfunction(L, keep_traceback);
+    lua_insert(L, handler);
+    bool good = lua_pcall(L, arguments, 0, handler) == LUA_OK;
+    if (!good && lua_touserdata(L, -1) == &call_key) {
+        lua_pop(L, 1);
+        good = true;
+    }
+    if (!good) take_error(L, outcome);
+    lua_remove(L, handler);
+    return good;
+}
+
+// package.path begins with the script's own folder.
+void set_path(lua_State* L, const char* file) {
+    const char* slash = std::strrchr(file, '/');
+    lua_getglobal(L, "package");
+    lua_pushlstring(L, slash == nullptr ? "." : file,
+                    slash == nullptr ? 1 : static_cast<std::size_t>(slash - file));
+    const char* folder = lua_tostring(L, -1);
+    lua_getfield(L, -2, "path");
+    lua_pushfstring(L, "%s/?.lua;%s/?/init.lua;%s", folder, folder, lua_tostring(L, -1));
+    lua_setfield(L, -4, "path");
+    lua_pop(L, 3);
+}
+
+void set_arguments(lua_State* L, const Request& request) {
+    lua_createtable(L, static_cast<int>(request.args.size()), 2);
+    lua_pushstring(L, request.program.c_str());
+    lua_rawseti(L, -2, -1);
+    lua_pushstring(L, request.file.c_str());
+    lua_rawseti(L, -2, 0);
+    lua_Integer position = 0;
+    for (const std::string& arg : request.args) {
+        lua_pushlstring(L, arg.data(), arg.size());
+        lua_rawseti(L, -2, ++position);
+    }
+    lua_setglobal(L, "arg");
+}
+
+bool run_code(lua_State* L, const std::string& code, Outcome& outcome) {
+    if (luaL_loadbufferx(L, code.data(), code.size(), "=(command line)", "t") != LUA_OK) {
+        take_error(L, outcome);
+        return false;
+    }
+    return call_protected(L, 0, outcome);
+}
+
+bool run_file(lua_State* L, const Request& request, Outcome& outcome) {
+    const char* file = request.file == "-" ? nullptr : request.file.c_str();
+    if (file != nullptr) set_path(L, file);
+    const int status = luaL_loadfilex(L, file, "t");
+    if (status != LUA_OK) {
+        const int reason = errno;
+        take_error(L, outcome);
+        if (status != LUA_ERRFILE) return false;
+        outcome.code = Exit::usage;
+        lua::guarded(L, [&] {
+            outcome.findings.front() = {};
+            outcome.findings.front().message = "cannot read " + request.file + ": " + std::strerror(reason);
+        });
+        return false;
+    }
+    luaL_checkstack(L, static_cast<int>(request.args.size()) + 2, "too many arguments");
+    for (const std::string& arg : request.args) lua_pushlstring(L, arg.data(), arg.size());
+    return call_protected(L, static_cast<int>(request.args.size()), outcome);
+}
+
+// os.exit while tracing: ends the script, not the command. The error value says so to call_protected().
+int end_script(lua_State* L) {
+    lua_pushlightuserdata(L, &call_key);
+    return lua_error(L);
+}
+
+// Message handler of the outermost call.
+int take_last_error(lua_State* L) {
+    lua_settop(L, 1);
+    take_error(L, call_of(L).outcome);
+    lua_pushnil(L);
+    return 1;
+}
+
+int body_main(lua_State* L) {
+    auto& call = *static_cast<Call*>(lua_touserdata(L, 1));
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &call_key);
+    luaL_openlibs(L);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, luaopen_wgrun);
+    lua_setfield(L, -2, "wgrun");
+    lua_pop(L, 1);
+    lua::Session& session = lua::session(L);
+    session.mode = call.mode;
+    session.backend = call.request.backend;
+    session.colour = call.request.colour;
+    lua::guarded(
+        L, [&] { session.remark = [](std::string_view text) { remark("wgrun: " + std::string(text)); }; });
+    if (call.mode == lua::Mode::trace) {
+        lua_getglobal(L, "os");
+        lua_pushcfunction(L, end_script);
+        lua_setfield(L, -2, "exit");
+        lua_pop(L, 1);
+    }
+    lua::install_interrupt(L);
+    on_interrupt(&session.stop);
+    set_arguments(L, call.request);
+    call.body(L, call.request, call.outcome, call.context);
+    return 0;
+}
+
+struct CloseState {
+    void operator()(lua_State* L) const {
+        on_interrupt(nullptr);
+        lua_close(L);
+    }
+};
+
+}  // namespace
+
+Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context) {
+    Outcome outcome;
+    Call call{request, mode, body, context, outcome};
+    const std::unique_ptr<lua_State, CloseState> state(luaL_newstate());
+    if (state == nullptr) throw std::bad_alloc();
+    lua_State* L = state.get();
+    lua_pushcfunction(L, take_last_error);
+    lua_pushcfunction(L, body_main);
+    lua_pushlightuserdata(L, &call);
+    if (lua_pcall(L, 1, 0, 1) != LUA_OK && outcome.findings.empty()) {
+        outcome.code = Exit::failed;
+        outcome.findings.emplace_back().message = "not enough memory";
+    }
+    return outcome;
+}
+
+bool run_scripts(lua_State* L, const Request& request, Outcome& outcome) {
+    bool good = true;
+    for (const std::string& code : request.code) good = good && run_code(L, code, outcome);
+    good = good && (request.file.empty() || run_file(L, request, outcome));
+    // A script that caught the interrupt and came to its end was interrupted all the same.
+    if (lua::session(L).stop) outcome.code = Exit::interrupted;
+    return good;
+}
+
+void forgive_missing_results(lua_State* L, Outcome& outcome) {
+    if (outcome.code != Exit::failed || outcome.ours || !lua::session(L).skipped_runs) return;
+    lua::guarded(L, [&] {
+        for (Diagnostic& finding : outcome.findings) {
+            finding.severity = Severity::warning;
+            finding.message = "the script stopped here, perhaps because no kernel ran: " + finding.message;
+        }
+    });
+    outcome.code = Exit::ok;
+}
+
+void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kernel, void* context),
+                     void* context) {
+    lua::push_kernels(L);
+    const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
+    for (lua_Integer i = 1; i <= count; ++i) {
+        lua_rawgeti(L, -1, i);
+        auto& kernel = lua::check<Kernel>(L, -1);
+        lua::guarded(L, [&] {
+            try {
+                visit(kernel, context);
+            } catch (const Error& error) {
+                outcome.code = exit_code(error.code());
+                outcome.findings.push_back(error.finding());
+            }
+        });
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+void print_findings(const Request& request, std::span<const Diagnostic> findings) {
+    std::fflush(stdout);
+    std::fputs(repl::to_report(findings, "wgrun: ", request.colour).c_str(), stderr);
+}
+
+}  // namespace wgrun::cli

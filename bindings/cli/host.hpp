@@ -1,0 +1,43 @@
+// A Lua state for one script: libraries, arguments, interrupts, and what becomes of its errors.
+#pragma once
+
+#include <lua.hpp>
+
+#include <span>
+#include <vector>
+
+#include "bindings/cli/cli.hpp"
+#include "bindings/lua/session.hpp"
+
+namespace wgrun::cli {
+
+/// How a script ended.
+struct Outcome {
+    int code = Exit::ok;
+    std::vector<Diagnostic> findings;  ///< of the error that ended it
+    std::string traceback;             ///< of that error, if asked for
+    bool ours = false;                 ///< an error object, not an error of the script's own
+};
+
+/// What is done in the state. Runs in a protected call, so its frames hold no objects with destructors.
+using Body = void (*)(lua_State* L, const Request& request, Outcome& outcome, void* context);
+
+/// Makes a state with the standard libraries and wgrun, runs `body`, closes the state. Errors that `body`
+/// lets through end up in the outcome; nothing is printed.
+Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context);
+
+/// Runs the pieces of -e, then the file. False, with the outcome filled in, if one of them raised an error.
+bool run_scripts(lua_State* L, const Request& request, Outcome& outcome);
+
+/// After a kernel was not run, an error of the script's own (a failed assertion, say) may follow from that:
+/// it becomes a warning.
+void forgive_missing_results(lua_State* L, Outcome& outcome);
+
+/// Calls `visit` for the kernels that the script made, in order. The engine's errors end up in the outcome.
+void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kernel, void* context),
+                     void* context);
+
+/// Prints findings for a person on standard error.
+void print_findings(const Request& request, std::span<const Diagnostic> findings);
+
+}  // namespace wgrun::cli

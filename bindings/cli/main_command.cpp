@@ -1,0 +1,128 @@
+// Reads the command line.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <exception>
+#include <lua.hpp>
+
+#include "bindings/cli/cli.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+constexpr const char* footer =
+    "wgrun FILE [args] runs a Lua script; - is standard input; without a file there is a prompt.\n"
+    "check, ptx and cuda run the script but none of its kernels.\n"
+    "\n"
+    "Exit codes: 0 good; 1 findings, or the script raised an error; 2 wrong usage; 3 the kernel could not "
+    "be\n"
+    "assembled; 4 no device; 5 wrong result (left to scripts: os.exit(5)); 130 interrupted.";
+
+using Command = int (*)(const Request&);
+
+/// One command: how it is called and what it takes.
+struct Row {
+    const char* name;
+    const char* summary;
+    Command command;
+    bool file;  ///< FILE [args], and the options of scripts
+};
+
+constexpr Row commands[] = {
+    {"check", "Print every finding in every kernel of a script", check, true},
+    {"ptx", "Print the PTX of every kernel of a script", ptx, true},
+    {"cuda", "Print the CUDA C++ of every kernel of a script", cuda, true},
+    {"explain", "Explain a rule, or list all", explain, false},
+    {"doctor", "Say what this machine can compile and run", doctor, false},
+};
+
+/// The words of the command line that CLI11 leaves as text.
+struct Words {
+    std::string backend = "auto";
+    std::string colour = "auto";
+};
+
+void add_script_options(CLI::App& app, Request& request, Words& words) {
+    app.add_option("--backend", words.backend, "Where kernels run")
+        ->check(CLI::IsMember({"auto", "gpu", "gpu-cuda", "sim"}))
+        ->capture_default_str();
+    app.add_option("--color", words.colour, "Colour findings")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->capture_default_str();
+    app.add_flag("--traceback", request.traceback, "Show where in the script an error came from");
+}
+
+void add_commands(CLI::App& app, Request& request, Words& words) {
+    for (const Row& row : commands) {
+        CLI::App* command = app.add_subcommand(row.name, row.summary);
+        command->add_flag("--json", request.json, "Print JSON on standard output");
+        if (row.file) {
+            add_script_options(*command, request, words);
+            command->add_option("FILE", request.file, "The script; - is standard input")->required();
+            command->add_option("args", request.args, "Its arguments");
+        } else if (row.command == explain) {
+            command->add_option("ID", request.id, "The rule, such as WG-FENCE-01");
+        }
+        if (row.command == check)
+            command->add_flag("--sarif", request.sarif, "Print SARIF 2.1.0 on standard output");
+    }
+}
+
+bool coloured(const std::string& asked) {
+    if (asked != "auto") return asked == "always";
+    const auto variable = [](const char* name) {
+        const char* value = std::getenv(name);
+        return std::string_view(value == nullptr ? "" : value);
+    };
+    return variable("NO_COLOR").empty() && variable("TERM") != "dumb" && isatty(STDERR_FILENO) != 0;
+}
+
+int dispatch(int argc, char** argv) {
+    Request request;
+    Words words;
+    CLI::App app("wgrun: an assembler for Hopper tensor-core kernels, scripted in Lua", "wgrun");
+    app.footer(footer);
+    app.set_version_flag("--version", "wgrun " WGRUN_VERSION ", " LUA_RELEASE);
+    app.prefix_command();  // what follows FILE is the script's
+    app.add_flag("--json", request.json, "Print what went wrong as JSON on standard output");
+    app.add_option("-e", request.code, "Run this Lua code")->type_name("CODE")->expected(1)->take_all();
+    add_script_options(app, request, words);
+    add_commands(app, request, words);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);
+        remark("wgrun: " + std::string(error.what()) + " (wgrun --help)");
+        return Exit::usage;
+    }
+    request.program = argv[0];
+    request.backend = backend_named(words.backend);
+    request.colour = coloured(words.colour);
+    for (const Row& row : commands)
+        if (app.got_subcommand(row.name)) return row.command(request);
+
+    std::vector<std::string> rest = app.remaining();
+    if (!rest.empty()) {
+        request.file = rest.front();
+        request.args.assign(rest.begin() + 1, rest.end());
+    }
+    if (request.file.starts_with('-') && request.file != "-") {
+        remark("wgrun: unknown option " + request.file + " (wgrun --help)");
+        return Exit::usage;
+    }
+    return run(request);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return dispatch(argc, argv);
+    } catch (const std::exception& error) {
+        remark("wgrun: " + std::string(error.what()));
+        return Exit::failed;
+    }
+}
+
+}  // namespace wgrun::cli

@@ -1,0 +1,58 @@
+// wgrun ptx FILE, wgrun cuda FILE: the text of every kernel of a script. No kernel runs.
+#include <nlohmann/json.hpp>
+
+#include "bindings/cli/host.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+struct Texts {
+    const std::string& (Kernel::*text)();
+    std::vector<std::pair<std::string, std::string>> kernels;  ///< name, text
+    std::vector<Diagnostic> findings;
+};
+
+void add_text(Kernel& kernel, void* context) {
+    auto& texts = *static_cast<Texts*>(context);
+    const std::vector<Diagnostic>& findings = kernel.check();
+    texts.findings.insert(texts.findings.end(), findings.begin(), findings.end());
+    for (const Diagnostic& finding : findings)
+        if (finding.severity == Severity::error) return;
+    texts.kernels.emplace_back(kernel.program().name(), (kernel.*texts.text)());
+}
+
+void text_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
+    run_scripts(L, request, outcome);
+    forgive_missing_results(L, outcome);
+    for_each_kernel(L, outcome, add_text, context);
+}
+
+int print_texts(const Request& request, const std::string& (Kernel::*text)()) {
+    Results results(true);
+    Texts texts{text, {}, {}};
+    const Outcome outcome = with_state(request, lua::Mode::trace, text_body, &texts);
+    texts.findings.insert(texts.findings.end(), outcome.findings.begin(), outcome.findings.end());
+    if (request.json) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(texts.findings));
+        json["kernels"] = nlohmann::ordered_json::array();
+        for (const auto& [name, kernel] : texts.kernels)
+            json["kernels"].push_back({{"name", name}, {"text", kernel}});
+        results.write(json.dump(2) + "\n");
+    } else {
+        print_findings(request, texts.findings);
+        for (const auto& [name, kernel] : texts.kernels) results.write(kernel);
+    }
+    if (!outcome.traceback.empty()) remark(outcome.traceback);
+    if (!results.finish()) return Exit::failed;
+    if (outcome.code != Exit::ok) return outcome.code;
+    for (const Diagnostic& finding : texts.findings)
+        if (finding.severity == Severity::error) return Exit::failed;
+    return Exit::ok;
+}
+
+}  // namespace
+
+int ptx(const Request& request) { return print_texts(request, &Kernel::ptx); }
+int cuda(const Request& request) { return print_texts(request, &Kernel::cuda); }
+
+}  // namespace wgrun::cli
