@@ -78,7 +78,7 @@ struct TileSpec {
     int mn = 0;
     int k = 0;
     Major major = Major::k;
-    std::optional<SwizzleMode> swizzle;
+    std::optional<SwizzleMode> swizzle = std::nullopt;
     AtomOrder order = AtomOrder::mn;
 };
 

@@ -1,0 +1,213 @@
+#include "layout/bank.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "wgrun/diagnostic.hpp"
+
+namespace wgrun {
+namespace {
+
+constexpr int banks = 32;
+constexpr int warp = 32;
+
+/// A matrix as lines of contiguous bytes.
+struct Lines {
+    int lines = 0;
+    int bytes = 0;  // of a line
+    int element_bits = 0;
+    std::function<std::uint32_t(int line, int byte)> address;
+};
+
+BankPhase phase_of(std::span<const std::uint32_t> addresses, int bytes, int first_lane) {
+    BankPhase phase{.first_lane = first_lane, .degree = 1, .bank = 0, .guilty = {}, .addresses = {}};
+    phase.addresses.assign(addresses.begin(), addresses.end());
+    std::array<std::vector<std::uint32_t>, banks> words;
+    for (const std::uint32_t address : addresses)
+        for (std::uint32_t word = address / 4; word <= (address + static_cast<std::uint32_t>(bytes) - 1) / 4;
+             ++word) {
+            auto& seen = words[word % banks];
+            if (std::ranges::find(seen, word) == seen.end()) seen.push_back(word);
+        }
+    for (int bank = 0; bank < banks; ++bank)
+        if (const int degree = static_cast<int>(words[static_cast<std::size_t>(bank)].size());
+            degree > phase.degree) {
+            phase.degree = degree;
+            phase.bank = bank;
+        }
+    if (phase.degree == 1) return phase;
+    for (std::size_t i = 0; i < addresses.size(); ++i)
+        for (std::uint32_t word = addresses[i] / 4;
+             word <= (addresses[i] + static_cast<std::uint32_t>(bytes) - 1) / 4; ++word)
+            if (static_cast<int>(word % banks) == phase.bank) {
+                phase.guilty.push_back(first_lane + static_cast<int>(i));
+                break;
+            }
+    return phase;
+}
+
+/// Adds one warp-wide access to the sums and keeps the worst.
+void add(BankConflicts& sum, std::span<const std::uint32_t> addresses, int line, int unit) {
+    std::vector<BankPhase> phases = bank_phases(addresses, sum.bytes);
+    int degree = 1;
+    for (const BankPhase& phase : phases) {
+        degree = std::max(degree, phase.degree);
+        sum.passes += phase.degree;
+    }
+    sum.phases += static_cast<int>(phases.size());
+    if (degree <= sum.degree && !sum.worst.empty()) return;
+    sum.degree = degree;
+    sum.line = line;
+    sum.unit = unit;
+    sum.worst = std::move(phases);
+}
+
+BankConflicts measure(const Lines& m, SharedAccess access) {
+    BankConflicts sum{};
+    sum.access = access;
+    std::vector<std::uint32_t> addresses;
+    switch (access) {
+        case SharedAccess::wgmma:
+        case SharedAccess::ldmatrix:
+        case SharedAccess::stmatrix:
+            for (int line = 0; line + 8 <= m.lines; line += 8)
+                for (int byte = 0; byte < m.bytes; byte += 16) {
+                    addresses.clear();
+                    for (int i = 0; i < 8; ++i) addresses.push_back(m.address(line + i, byte));
+                    add(sum, addresses, line, byte / 16);
+                }
+            break;
+        case SharedAccess::st_shared_16: {
+            const int units = m.bytes / 16;
+            const int total = m.lines * units;
+            for (int first = 0; first < total; first += warp) {
+                addresses.clear();
+                for (int i = first; i < std::min(first + warp, total); ++i)
+                    addresses.push_back(m.address(i / units, i % units * 16));
+                add(sum, addresses, first / units, first % units);
+            }
+            break;
+        }
+        case SharedAccess::st_accumulator: {
+            // 8 lines of 8 elements: a quarter of the lanes' pairs side by side in each.
+            sum.bytes = 2 * m.element_bits / 8;
+            for (int line = 0; line + 8 <= m.lines; line += 8)
+                for (int byte = 0; byte < m.bytes; byte += 4 * sum.bytes) {
+                    addresses.clear();
+                    for (int lane = 0; lane < warp; ++lane)
+                        addresses.push_back(m.address(line + lane / 4, byte + lane % 4 * sum.bytes));
+                    add(sum, addresses, line, byte / 16);
+                }
+            break;
+        }
+    }
+    return sum;
+}
+
+}  // namespace
+
+std::string_view to_string(SharedAccess access) {
+    constexpr std::array<std::string_view, 5> names{"wgmma", "ldmatrix", "stmatrix", "st.shared.v4",
+                                                    "st.shared of accumulator pairs"};
+    return names[static_cast<std::size_t>(access)];
+}
+
+std::vector<BankPhase> bank_phases(std::span<const std::uint32_t> addresses, int bytes) {
+    if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1)) != 0)
+        throw ArgumentError(fmt::format("bank conflicts: a lane cannot access {} bytes", bytes),
+                            "1, 2, 4, 8 or 16 bytes");
+    if (addresses.size() > warp)
+        throw ArgumentError(fmt::format("bank conflicts: {} addresses for one warp", addresses.size()),
+                            "at most 32");
+    for (const std::uint32_t address : addresses)
+        if (address % static_cast<std::uint32_t>(bytes) != 0)
+            throw ArgumentError(
+                fmt::format("bank conflicts: address {} is not a multiple of {} bytes", address, bytes));
+    const std::size_t together = std::min<std::size_t>(warp, 128 / static_cast<std::size_t>(bytes));
+    std::vector<BankPhase> out;
+    for (std::size_t first = 0; first < addresses.size(); first += together)
+        out.push_back(phase_of(addresses.subspan(first, std::min(together, addresses.size() - first)), bytes,
+                               static_cast<int>(first)));
+    return out;
+}
+
+std::string BankConflicts::to_string() const {
+    const std::string name(wgrun::to_string(access));
+    if (degree == 1) return name + ": no conflicts";
+    const auto phase = std::ranges::max_element(worst, {}, &BankPhase::degree);
+    return fmt::format("{}: {}-way conflict (line {}, unit {}: lanes {} on bank {}), {} passes instead of {}",
+                       name, degree, line, unit, fmt::join(phase->guilty, " "), phase->bank, passes, phases);
+}
+
+BankConflicts bank_conflicts(const Tile& tile, SharedAccess access) {
+    const bool k_major = tile.major() == Major::k;
+    const int element_bits = bits(tile.dtype());
+    if (access == SharedAccess::st_accumulator && element_bits == 1)
+        throw ArgumentError("bank conflicts: no accumulator is stored as b1");
+    const Lines lines{
+        .lines = k_major ? tile.mn() : tile.k(),
+        .bytes = (k_major ? tile.k() : tile.mn()) * element_bits / 8,
+        .element_bits = element_bits,
+        .address = [&](int line, int byte) {
+            const int at = byte * 8 / element_bits;
+            return static_cast<std::uint32_t>(k_major ? tile.offset(line, at) : tile.offset(at, line));
+        }};
+    return measure(lines, access);
+}
+
+std::vector<BankConflicts> bank_conflicts(const Tile& tile) {
+    std::vector<BankConflicts> out;
+    for (const SharedAccess access : {SharedAccess::wgmma, SharedAccess::ldmatrix, SharedAccess::stmatrix,
+                                      SharedAccess::st_shared_16, SharedAccess::st_accumulator})
+        if (access != SharedAccess::st_accumulator || bits(tile.dtype()) >= 8)
+            out.push_back(bank_conflicts(tile, access));
+    return out;
+}
+
+BankConflicts bank_conflicts(const Layout& layout, int element_bits, SharedAccess access) {
+    const auto refuse = [&](const std::string& why, const std::string& fix) {
+        throw ArgumentError(fmt::format("bank conflicts of {}: {}", layout.to_string(), why), fix);
+    };
+    if (layout.rank() != 2) refuse("a matrix has two modes", "one mode of rows and one of columns");
+    if (element_bits != 8 && element_bits != 16 && element_bits != 32)
+        refuse(fmt::format("elements of {} bits", element_bits), "8, 16 or 32 bits");
+    const std::vector<std::int64_t> offsets = layout.offsets();
+    const auto rows = static_cast<int>(layout.mode(0).size());
+    const auto columns = static_cast<int>(layout.mode(1).size());
+    const auto at = [&](int row, int column) {
+        return offsets[static_cast<std::size_t>(column) * static_cast<std::size_t>(rows) +
+                       static_cast<std::size_t>(row)] *
+               element_bits / 8;
+    };
+    const int element = element_bits / 8;
+    const bool along_rows = columns == 1 || (rows > 1 && at(1, 0) - at(0, 0) == element);
+    const int length = along_rows ? rows : columns;
+    const int lines = along_rows ? columns : rows;
+    const auto byte_at = [&](int line, int i) { return along_rows ? at(i, line) : at(line, i); };
+    if (length * element % 16 != 0)
+        refuse(fmt::format("lines of {} bytes", length * element), "a multiple of 16 bytes");
+    for (int line = 0; line < lines; ++line)
+        for (int i = 0; i < length; ++i) {
+            const std::int64_t unit = byte_at(line, i / (16 / element) * (16 / element));
+            if (unit < 0 || unit > UINT32_MAX - 16 || unit % 16 != 0 ||
+                byte_at(line, i) != unit + i * element % 16)
+                refuse(
+                    fmt::format(
+                        "element {} of line {} is at byte {}: its 16-byte unit is not contiguous and aligned",
+                        i, line, byte_at(line, i)),
+                    "a layout that keeps 16-byte units together");
+        }
+    return measure(
+        {.lines = lines,
+         .bytes = length * element,
+         .element_bits = element_bits,
+         .address = [&](int line,
+                        int byte) { return static_cast<std::uint32_t>(byte_at(line, byte / element)); }},
+        access);
+}
+
+}  // namespace wgrun

@@ -1,0 +1,64 @@
+// Bank conflicts: how many passes shared memory needs for an access. 32 banks of 4 bytes; lanes that touch
+// different words of one bank in the same phase wait for each other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wgrun/tile.hpp"
+
+namespace wgrun {
+
+/// Ways to access a matrix in shared memory. A line is a run of the contiguous dimension, a unit 16 bytes of
+/// it.
+enum class SharedAccess : std::uint8_t {
+    wgmma,           ///< 8 lines of one unit at a time (core matrices)
+    ldmatrix,        ///< lanes 8i..8i+7 give 8 consecutive lines of one unit
+    stmatrix,        ///< likewise
+    st_shared_16,    ///< st.shared.v4.b32 of what coalesced global loads bring: lanes along a line, then the
+                     ///< next
+    st_accumulator,  ///< st.shared of pairs of a D fragment: lane l has line l / 4, elements 2(l % 4) and the
+                     ///< next
+};
+std::string_view to_string(SharedAccess access);
+
+/// Lanes that are served together: 8 lanes of 16 bytes, 16 of 8, 32 of 4 or less.
+struct BankPhase {
+    int first_lane = 0;
+    int degree = 1;                        ///< passes needed: distinct words in the worst bank
+    int bank = 0;                          ///< the worst bank
+    std::vector<int> guilty;               ///< lanes that touch it; empty where degree is 1
+    std::vector<std::uint32_t> addresses;  ///< byte address of each lane of the phase
+};
+
+/// The phases of one warp-wide access of `bytes` (1, 2, 4, 8 or 16) each at `addresses`, at most 32 of them.
+/// Throws ArgumentError for other widths and for addresses that are not a multiple of the width.
+std::vector<BankPhase> bank_phases(std::span<const std::uint32_t> addresses, int bytes);
+
+/// The conflicts of one way of accessing a whole matrix.
+struct BankConflicts {
+    SharedAccess access = SharedAccess::wgmma;
+    int bytes = 16;                ///< of each lane
+    int degree = 1;                ///< of the worst phase: 1 is free of conflicts
+    int phases = 0;                ///< over the whole matrix
+    int passes = 0;                ///< over the whole matrix: phases, if there are no conflicts
+    int line = 0;                  ///< where the worst access begins
+    int unit = 0;                  ///< likewise, in units of 16 bytes along the line
+    std::vector<BankPhase> worst;  ///< the phases of that access
+
+    /// "ldmatrix: 8-way conflict (lanes 0 1 2 3 4 5 6 7 on bank 0), 64 passes instead of 8"
+    std::string to_string() const;
+};
+
+/// For a tile at an aligned address.
+BankConflicts bank_conflicts(const Tile& tile, SharedAccess access);
+/// Every access that the tile's type and major-ness allow.
+std::vector<BankConflicts> bank_conflicts(const Tile& tile);
+/// For any (mn, k) -> element offset of rank 2 whose lines hold whole 16-byte units. Throws ArgumentError
+/// where a unit is not contiguous, with the first place where it breaks.
+BankConflicts bank_conflicts(const Layout& layout, int element_bits, SharedAccess access);
+
+}  // namespace wgrun
