@@ -106,7 +106,7 @@ class Tensor {
 
   private:
     struct Free {
-        void* block = nullptr;
+        void* block;
         void operator()(std::byte*) const { std::free(block); }
     };
 

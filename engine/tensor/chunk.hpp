@@ -1,0 +1,23 @@
+// A chunk of a tensor's elements, as bytes. For b1, `begin` is a multiple of eight.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "number/number.hpp"
+#include "wgrun/tensor.hpp"
+
+namespace wgrun {
+
+inline std::span<std::byte> chunk_bytes(Tensor& tensor, std::int64_t begin, std::size_t count) {
+    return tensor.bytes().subspan(
+        static_cast<std::size_t>(bytes_of(tensor.dtype(), begin)),
+        static_cast<std::size_t>(bytes_of(tensor.dtype(), static_cast<std::int64_t>(count))));
+}
+
+inline std::span<const std::byte> chunk_bytes(const Tensor& tensor, std::int64_t begin, std::size_t count) {
+    return chunk_bytes(const_cast<Tensor&>(tensor), begin, count);
+}
+
+}  // namespace wgrun

@@ -1,0 +1,217 @@
+// .npy files: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "number/number.hpp"
+#include "tensor/npy_header.hpp"
+#include "tensor/shape.hpp"
+#include "wgrun/diagnostic.hpp"
+#include "wgrun/tensor.hpp"
+
+namespace wgrun {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+EnvironmentError system_error(const std::string& name, int error) {
+    return EnvironmentError(error == ENOENT ? "ENOENT" : "EIO",
+                            fmt::format("{}: {}", name, std::strerror(error)));
+}
+
+/// Throws if `path` is there but no regular file: a folder cannot be read, and a device must not be replaced.
+void check_regular(const fs::path& path) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status))
+        throw EnvironmentError("EIO", fmt::format("{}: not a regular file", path.string()));
+}
+
+/// A .npy file that is being read.
+class Reader {
+  public:
+    explicit Reader(const fs::path& path) : name_(path.string()) {
+        check_regular(path);
+        file_.reset(std::fopen(name_.c_str(), "rb"));
+        if (!file_) throw system_error(name_, errno);
+        std::error_code error;
+        left_ = fs::file_size(path, error);
+        if (error) throw system_error(name_, error.value());
+    }
+
+    const std::string& name() const { return name_; }
+    /// Bytes not read yet.
+    std::uintmax_t left() const { return left_; }
+
+    void read(void* to, std::size_t bytes) {
+        if (bytes == 0) return;
+        errno = 0;
+        if (std::fread(to, 1, bytes, file_.get()) != bytes)
+            throw system_error(name_, errno != 0 ? errno : EIO);
+        left_ -= bytes;
+    }
+
+    NpyHeader header() {
+        std::array<unsigned char, 8> start{};
+        if (left_ < 10) throw not_npy();
+        read(start.data(), start.size());
+        if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) throw not_npy();
+        const int version = start[6];
+        if (version < 1 || version > 3)
+            throw ArgumentError(fmt::format("{}: .npy format {}.{}, but only 1.0, 2.0 and 3.0 exist", name_,
+                                            version, start[7]));
+        std::array<unsigned char, 4> digits{};
+        const std::size_t width = version == 1 ? 2 : 4;
+        if (left_ < width) throw ArgumentError(fmt::format("{}: truncated in its header", name_));
+        read(digits.data(), width);
+        const std::uint32_t length =
+            digits[0] | digits[1] << 8U | digits[2] << 16U | static_cast<std::uint32_t>(digits[3]) << 24U;
+        constexpr std::uint32_t longest = 1U << 16;
+        if (length > left_ && length <= longest)
+            throw ArgumentError(
+                fmt::format("{}: truncated: a header of {} bytes expected, {} found", name_, length, left_));
+        if (length > longest)
+            throw ArgumentError(
+                fmt::format("{}: a header of {} bytes is none of a plain array", name_, length));
+        std::string text(length, ' ');
+        read(text.data(), text.size());
+        return parse_npy_header(text, name_);
+    }
+
+  private:
+    ArgumentError not_npy() const {
+        return ArgumentError(fmt::format("{}: not a .npy file (it does not start with \\x93NUMPY)", name_));
+    }
+
+    std::string name_;
+    File file_;
+    std::uintmax_t left_ = 0;
+};
+
+/// Copies elements that stand in Fortran order, the first index fastest, to row-major order: for each
+/// combination of the indices between, a transposition of the first index against the last one, in squares
+/// that the cache holds.
+template <std::size_t size>
+void copy_transposed(const std::byte* from, std::byte* to, const TensorShape& shape) {
+    constexpr std::int64_t square = 32;
+    const std::size_t last = shape.size() - 1;
+    const std::int64_t rows = shape[0], cols = shape[last];
+    std::int64_t between = 1;
+    for (std::size_t d = 1; d < last; ++d) between *= shape[d];
+
+    for (std::int64_t middle = 0; middle < between; ++middle) {
+        // `middle` counts the indices between in row-major order; in Fortran order they stand at `fortran`.
+        std::int64_t fortran = 0, rest = middle, outer = between;
+        for (std::size_t d = last - 1; d > 0; --d) {
+            outer /= shape[d];
+            fortran += rest % shape[d] * outer;
+            rest /= shape[d];
+        }
+        const std::byte* const source = from + fortran * rows * static_cast<std::int64_t>(size);
+        std::byte* const target = to + middle * cols * static_cast<std::int64_t>(size);
+        for (std::int64_t i0 = 0; i0 < rows; i0 += square)
+            for (std::int64_t j0 = 0; j0 < cols; j0 += square)
+                for (std::int64_t i = i0; i < std::min(rows, i0 + square); ++i)
+                    for (std::int64_t j = j0; j < std::min(cols, j0 + square); ++j)
+                        std::memcpy(target + (i * between * cols + j) * static_cast<std::int64_t>(size),
+                                    source + (j * between * rows + i) * static_cast<std::int64_t>(size),
+                                    size);
+    }
+}
+
+void copy_transposed(const Tensor& from, Tensor& to) {
+    switch (bits(to.dtype())) {
+        case 8: return copy_transposed<1>(from.data(), to.data(), to.shape());
+        case 16: return copy_transposed<2>(from.data(), to.data(), to.shape());
+        case 32: return copy_transposed<4>(from.data(), to.data(), to.shape());
+        default: return copy_transposed<8>(from.data(), to.data(), to.shape());
+    }
+}
+
+/// A new file beside `path` that takes its place when it is complete, and goes away if it is never completed.
+class Replacement {
+  public:
+    explicit Replacement(const fs::path& path) : name_(path.string()) {
+        check_regular(path);
+        std::error_code error;
+        // Through a symbolic link the file that it names is replaced, not the link.
+        target_ = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
+        static std::atomic<unsigned> serial{0};
+        temporary_ = fmt::format("{}.{}.{}.tmp", target_.string(), ::getpid(), serial++);
+        file_.reset(std::fopen(temporary_.c_str(), "wbx"));
+        if (!file_) throw system_error(name_, errno);
+    }
+
+    ~Replacement() {
+        if (!temporary_.empty()) std::remove(temporary_.c_str());
+    }
+    Replacement(const Replacement&) = delete;
+    Replacement& operator=(const Replacement&) = delete;
+
+    void write(const void* from, std::size_t bytes) {
+        if (bytes > 0 && std::fwrite(from, 1, bytes, file_.get()) != bytes) throw system_error(name_, errno);
+    }
+
+    void complete() {
+        if (std::fclose(file_.release()) != 0) throw system_error(name_, errno);
+        if (std::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error(name_, errno);
+        temporary_.clear();
+    }
+
+  private:
+    std::string name_;
+    fs::path target_;
+    std::string temporary_;
+    File file_;
+};
+
+}  // namespace
+
+Tensor Tensor::load(const fs::path& path, std::optional<Dtype> dtype) {
+    Reader reader(path);
+    NpyHeader header = reader.header();
+    const Dtype read_as = npy_dtype(header.descr, dtype, reader.name());
+    // All of it checked before memory is asked for: a damaged header may claim anything.
+    std::int64_t expected = 0;
+    try {
+        expected = bytes_of(read_as, count_items(read_as, header.shape));
+    } catch (const ArgumentError& error) {
+        throw ArgumentError(fmt::format("{}: {}", reader.name(), error.what()));
+    }
+    if (reader.left() != static_cast<std::uintmax_t>(expected))
+        throw ArgumentError(
+            fmt::format("{}: {}{} takes {} bytes, but {} follow the header", reader.name(),
+                        reader.left() < static_cast<std::uintmax_t>(expected) ? "truncated: " : "",
+                        describe(read_as, header.shape), expected, reader.left()));
+    Tensor tensor(read_as, std::move(header.shape));
+    if (header.fortran_order && tensor.rank() > 1 && tensor.items() > 0) {
+        Tensor as_stored(read_as, tensor.shape());
+        reader.read(as_stored.data(), as_stored.size_bytes());
+        copy_transposed(as_stored, tensor);
+    } else {
+        reader.read(tensor.data(), tensor.size_bytes());
+    }
+    return tensor;
+}
+
+void Tensor::save(const fs::path& path) const {
+    const std::string preamble = npy_preamble(*this, path.string());
+    Replacement file(path);
+    file.write(preamble.data(), preamble.size());
+    file.write(data(), size_bytes());
+    file.complete();
+}
+
+}  // namespace wgrun
