@@ -14,9 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long the driver gets to end a hung kernel before the caller is told that it cannot.
-constexpr std::chrono::seconds reset_patience{5};
-
 double seconds(std::chrono::milliseconds time) { return static_cast<double>(time.count()) / 1000; }
 
 }  // namespace
@@ -118,7 +115,7 @@ std::string Context::renew(std::uint64_t generation) {
             renewed.result = driver.primary_context_retain(&renewed.context, device);
         promise.set_value(renewed);
     }).detach();
-    if (renewing_.wait_for(reset_patience) != std::future_status::ready)
+    if (renewing_.wait_for(reset_timeout.load()) != std::future_status::ready)
         return "the driver has not been able to end it so far";
     adopt_renewed();
     return broken_;

@@ -66,13 +66,13 @@ class Context {
     /// Frees what could not be freed before; waits for running kernels. True when there was something.
     bool collect();
 
-    /// How long a kernel may run, and how long the driver gets to end one that ran longer.
     /// Grows each time that the context is renewed.
     std::uint64_t generation() const {
         const std::lock_guard lock(mutex_);
         return generation_;
     }
 
+    /// How long a kernel may run, and how long the driver gets to end one that ran longer.
     std::atomic<std::chrono::milliseconds> timeout{std::chrono::seconds(10)};
     std::atomic<std::chrono::milliseconds> reset_timeout{std::chrono::seconds(5)};
 

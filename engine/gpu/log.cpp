@@ -174,7 +174,8 @@ class Parser {
 
     // "FILE(8): error: TEXT", "FILE(3): warning #177-D: TEXT"
     void front_end(std::string_view text) {
-        if (const auto severity = take_level(text)) {  // the JIT's linker: "error   : Undefined reference ..."
+        if (const auto severity =
+                take_level(text)) {  // the JIT's linker: "error   : Undefined reference ..."
             if (*severity != Severity::note) note(*severity, 0, text);
             return;
         }

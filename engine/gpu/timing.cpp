@@ -65,7 +65,7 @@ class Timer {
         device_.wait();
         if (options_.flush_l2) return 1;
         const double once = round(work, 1);
-        return std::clamp(static_cast<int>(std::ceil(round_us / std::max(once, 1.0))), 1, max_batch);
+        return std::clamp(static_cast<int>(std::lround(round_us / std::max(once, 1.0))), 1, max_batch);
     }
 
     double round(const std::function<void()>& work, int calls) {

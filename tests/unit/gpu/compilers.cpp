@@ -85,6 +85,7 @@ TEST_CASE("a ptxas that crashes says so") {
     std::ofstream(fake) << "#!/bin/sh\necho starting\nkill -11 $$\n";
     fs::permissions(fake, fs::perms::owner_all);
     const Environment path("PATH", folder.path().c_str());
+    const Environment on("WGRUN_CUDA", nullptr);
     const OwnCache cache;
     CHECK_THROWS_WITH(ptxas_assemble(unfenced_ptx), ContainsSubstring("ended by signal 11"));
 }
