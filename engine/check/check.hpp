@@ -10,14 +10,14 @@ namespace wgrun::check {
 
 /// One law. Rules are data: `wgrun explain ID`, docs/rules.md and the tests come from the same rows.
 struct Rule {
-    std::string_view id;        ///< "WG-FENCE-01"
+    std::string_view id;  ///< "WG-FENCE-01"
     Severity severity;
-    std::string_view law;       ///< one sentence
-    std::string_view section;   ///< PTX ISA
-    std::string_view why;       ///< what happens otherwise
-    std::string_view fix;       ///< how to mend it
-    std::string_view wrong;     ///< a short Lua excerpt that breaks the law
-    std::string_view right;     ///< the same, right
+    std::string_view law;      ///< one sentence
+    std::string_view section;  ///< PTX ISA
+    std::string_view why;      ///< what happens otherwise
+    std::string_view fix;      ///< how to mend it
+    std::string_view wrong;    ///< a short Lua excerpt that breaks the law
+    std::string_view right;    ///< the same, right
 };
 
 /// The catalogue, ordered by id.

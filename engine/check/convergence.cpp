@@ -1,0 +1,97 @@
+// WG-SYNC: instructions that threads execute together, and the branches around them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/walker.hpp"
+
+namespace wgrun::check {
+
+namespace {
+
+using isa::Participants;
+using isa::Uniform;
+
+std::string_view group(Participants participants) {
+    switch (participants) {
+        case Participants::thread: return "thread";
+        case Participants::warp: return "warp";
+        case Participants::warpgroup: return "warpgroup";
+        case Participants::cta: return "CTA";
+        case Participants::cluster: break;
+    }
+    return "cluster";
+}
+
+/// Over what a condition has to be the same. A barrier counts threads, so only the warp that arrives has to
+/// be whole; WG-SYNC-01 for a CTA is decided by barriers_met().
+Uniform needed(Participants participants) {
+    return participants == Participants::warpgroup ? Uniform::warpgroup : Uniform::warp;
+}
+
+}  // namespace
+
+void Walker::aligned(const Step& step) {
+    const Uniform least = needed(step.op->taken_by);
+    const bool in_role = std::any_of(scopes_.begin(), scopes_.end(),
+                                     [](const Scope& scope) { return scope.uniform < Uniform::cta; });
+    const int threads = program_.threads();
+    if (step.op->taken_by == Participants::warpgroup && !partial_warpgroup_ && threads % 128 != 0 &&
+        (threads < 128 || !in_role)) {
+        partial_warpgroup_ = true;
+        findings_.add("WG-SYNC-03", step.where,
+                      fmt::format("{} is executed by whole warpgroups of 128 threads, but the CTA has {}",
+                                  step.op->name, threads),
+                      fmt::format("threads = {}", (threads + 127) / 128 * 128),
+                      {{program_.where(), "the kernel is declared here"}});
+    }
+    for (const Scope& scope : scopes_) {
+        // Whether loaded values differ from thread to thread shows only when the kernel runs.
+        if (scope.uniform >= least || (scope.decision.inputs & roots::memory)) continue;
+        if (std::find(divergent_.begin(), divergent_.end(), scope.node) != divergent_.end()) return;
+        divergent_.push_back(scope.node);
+        const auto whole =
+            step.op->taken_by == Participants::warpgroup ? Participants::warpgroup : Participants::warp;
+        findings_.add(
+            "WG-SYNC-01", step.where,
+            fmt::format("all threads of the {} execute {} together, but the condition of the {} "
+                        "around it is not the same for all of them",
+                        group(whole), step.op->name, scope.what),
+            fmt::format("branch on a value that is the same in the whole {}, such as tid.x >> {}, or "
+                        "move {} out of the {}",
+                        group(whole), whole == Participants::warpgroup ? 7 : 5, step.op->name, scope.what),
+            {{scope.where, fmt::format("the {} is here", scope.what)}});
+        return;
+    }
+}
+
+/// A barrier of the whole CTA in one arm only: the threads that go around it never arrive, unless there is
+/// such a barrier in another arm, where they may meet.
+void Walker::barriers_met() {
+    if (skipped_.empty()) return;
+    const Skipped& first = skipped_.front();
+    for (const Skipped& other : skipped_)
+        if (other.scope.node != first.scope.node || other.scope.arm != first.scope.arm) return;
+    if (std::find(divergent_.begin(), divergent_.end(), first.scope.node) != divergent_.end()) return;
+    findings_.add(
+        "WG-SYNC-01", first.step->where,
+        fmt::format("{} waits for all {} threads of the CTA, but some of them go around the {} that it "
+                    "is in",
+                    first.step->op->name, program_.threads(), first.scope.what),
+        "move the barrier out, or give it an id and the number of threads that arrive",
+        {{first.scope.where, fmt::format("the {} is here", first.scope.what)}});
+}
+
+void Walker::barrier(const Operand&, const Operand& threads) {
+    const auto count = threads.kind == Operand::Kind::imm ? std::optional(threads.imm) : std::nullopt;
+    if (count && (*count == 0 || *count >= program_.threads())) {
+        // Only conditions of thread indices and constants: others may well be the same for all threads.
+        const auto scope = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) {
+            return s.uniform < Uniform::cta && s.decision.inputs == roots::thread && s.what != "loop";
+        });
+        if (scope != scopes_.end()) skipped_.push_back({step_, *scope});
+    }
+    state_.barrier();
+}
+
+}  // namespace wgrun::check

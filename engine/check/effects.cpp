@@ -1,0 +1,232 @@
+// What steps do besides reading and writing their registers: WG-FENCE, WG-GROUP, WG-PROXY, WG-RACE.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/walker.hpp"
+
+namespace wgrun::check {
+
+std::string Walker::buffer_name(int cell) const {
+    return program_.shared()[static_cast<std::size_t>(cells_.buffer_of(cell))].name;
+}
+
+// --- what threads do to shared memory ------------------------------------------------------------------
+
+void Walker::memory(const isa::MemoryAccess& access) {
+    if (!access.write) {
+        reads_memory_ = true;
+        return;
+    }
+    if (access.space == isa::Space::global) return;
+    const isa::Value address = value_of(*access.address);
+    const Region region =
+        cells_.access(address.is_descriptor ? -1 : address.buffer, address.offset, access.bytes);
+    if (region.cell < 0) return;
+    overwritten(region);
+    CellState::Write& raw = state_.cells[static_cast<std::size_t>(region.cell)].raw;
+    Region written = region;
+    if (raw.fact && !(raw.region == region)) written = {region.cell, 0, 0, region.whole};
+    raw = {Fact::always(), step_, written};
+}
+
+/// Reports a write to what a wgmma may still read.
+void Walker::overwritten(const Region& region) {
+    for (const Flight& flight : state_.flights) {
+        const bool b = flight.b.overlaps(region);
+        if (!b && !flight.a.overlaps(region)) continue;
+        const std::string name = buffer_name(region.cell);
+        const Where here = step_->where;
+        if (holds(flight.pending)) {
+            const int pending = std::max(flight.age, 0);
+            findings_.add("WG-RACE-02", here,
+                          fmt::format("`{}` is written while a wgmma may still read it as operand {}", name,
+                                      b ? 'B' : 'A'),
+                          fmt::format("{}k:wgmma_wait_group({}) and k:bar_sync(0) {}",
+                                      flight.age == Flight::uncommitted ? "k:wgmma_commit_group(), " : "",
+                                      pending, before(here)),
+                          {{flight.mma->where, "issued here"}});
+            assume_waited(flight);
+        } else if (b && holds(flight.retired)) {
+            // Each warp waits for its own part. All four read B, of A only their own rows.
+            findings_.add("WG-RACE-02", here,
+                          fmt::format("`{}` is written while the wgmma of another warp may still read it: "
+                                      "wgmma.wait_group waits for the warp that executes it",
+                                      name),
+                          fmt::format("k:bar_sync(0) {}", before(here)),
+                          {{flight.mma->where, "issued here"}});
+        } else {
+            continue;
+        }
+        for (Flight& other : state_.flights) other.retired = {};
+        return;
+    }
+}
+
+void Walker::proxy_fence(std::optional<isa::Space> space) {
+    if (!space || *space != isa::Space::global) state_.fence_proxies();
+    state_.proxy_fence = step_;
+}
+
+// --- wgmma ---------------------------------------------------------------------------------------------
+
+void Walker::order_registers() { state_.order_registers(); }
+
+void Walker::commit_mma() { state_.commit(); }
+
+void Walker::wait_mma(int pending) {
+    constexpr int most = 7;
+    if (pending > most)
+        findings_.add("WG-GROUP-03", step_->where,
+                      fmt::format("wait_group {} waits as wait_group {} does: the hardware counts to {}",
+                                  pending, most, most),
+                      fmt::format("k:wgmma_wait_group({})", most));
+    state_.wait(*step_, std::min(pending, most));
+}
+
+void Walker::issue_mma(const isa::AsyncMma& mma) {
+    const auto known = [&](const Operand& operand) {
+        if (operand.kind == Operand::Kind::reg) return state_.values[operand.reg.id];
+        Known immediate;
+        immediate.bits = operand.imm;
+        return immediate;
+    };
+    Flight flight;
+    flight.mma = step_;
+    flight.pending = Fact::always();
+    if (mma.a_descriptor)
+        flight.a = matrix_(*step_, {'A', mma.rows_a, mma.k_bytes, mma.element_bits_a, mma.a_mn_major},
+                           known(*mma.a_descriptor));
+    flight.b = matrix_(*step_, {'B', mma.rows_b, mma.k_bytes, mma.element_bits_b, mma.b_mn_major},
+                       known(*mma.b_descriptor));
+    mma_registers(mma);
+    mma_fence(mma);
+    mma_memory(flight.a, flight.b);
+
+    const auto set = [&](const std::vector<Reg>& registers, bool as_fragment) {
+        for (Reg reg : registers) {
+            RegisterState& state = state_.registers.at(static_cast<std::size_t>(plan_.slots[reg.id]));
+            state.touched = {};
+            state.mma = step_;
+            state.as_fragment = as_fragment;
+            if (as_fragment) continue;
+            state.used = Fact::always();
+            state.used_shape = mma.same_shape_key;
+        }
+    };
+    if (mma.a_fragment) set(*mma.a_fragment, true);
+    set(*mma.accumulators, false);
+    const auto same = std::find_if(state_.flights.begin(), state_.flights.end(),
+                                   [&](const Flight& other) { return other.same_place(flight); });
+    if (same == state_.flights.end()) {
+        state_.flights.push_back(flight);
+    } else {
+        flight.retired = same->retired;
+        *same = flight;
+    }
+}
+
+/// Is it certain that the accumulators are read? Not with a predicate for scale-d that is not known.
+bool Walker::surely_reads_accumulators(const isa::AsyncMma& mma) const {
+    if (!mma.reads_accumulators) return false;
+    return std::none_of(step_->operands.begin(), step_->operands.end(), [&](const Operand& operand) {
+        if (operand.kind != Operand::Kind::reg) return false;
+        return program_.registers()[operand.reg.id].type == isa::Type::pred &&
+               state_.values[operand.reg.id].constant() != 1 - (operand.negated ? 1 : 0);
+    });
+}
+
+/// Registers that nothing has written, or that another wgmma still uses.
+void Walker::mma_registers(const isa::AsyncMma& mma) {
+    if (surely_reads_accumulators(mma))
+        for (Reg reg : *mma.accumulators) read(reg, step_->where);
+    if (mma.a_fragment)
+        for (Reg reg : *mma.a_fragment) read(reg, step_->where);
+
+    const auto state = [&](Reg reg) -> const RegisterState& {
+        return state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
+    };
+    // Accumulators may follow each other from wgmma to wgmma, and fragments may be read by several.
+    const auto conflict = [&](const std::vector<Reg>& registers, bool as_fragment) {
+        for (Reg reg : registers) {
+            const RegisterState seen = state(reg);
+            if (!seen.mma || seen.as_fragment == as_fragment) continue;
+            const Flight* flight = pending(seen.mma);
+            if (flight && holds(flight->pending))
+                return overtaken(*flight, seen,
+                                 as_fragment ? "read as a fragment of A" : "used as an accumulator");
+        }
+    };
+    conflict(*mma.accumulators, false);
+    if (mma.a_fragment) conflict(*mma.a_fragment, true);
+}
+
+/// WG-FENCE-01.
+void Walker::mma_fence(const isa::AsyncMma& mma) {
+    const auto report = [&](std::string message, std::vector<Note> notes) {
+        findings_.add("WG-FENCE-01", step_->where, std::move(message),
+                      fmt::format("k:wgmma_fence() {}", before(step_->where)), std::move(notes));
+        state_.order_registers();
+    };
+    if (holds(state_.unfenced)) return report("no wgmma.fence comes before the first wgmma", {});
+    const auto unordered = [&](const std::vector<Reg>& registers, bool as_fragment) {
+        for (Reg reg : registers) {
+            const RegisterState& state = state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
+            const std::string what = as_fragment ? "a register of the A fragment" : "an accumulator";
+            if (holds(state.touched)) {
+                report(
+                    fmt::format("{} is accessed by a thread, and no wgmma.fence comes between that and this "
+                                "wgmma",
+                                what),
+                    {{state.touched_by->where, "accessed here"}});
+                return true;
+            }
+            if (holds(state.used) && (as_fragment || state.used_shape != mma.same_shape_key)) {
+                report(fmt::format("{} of this wgmma was an accumulator of a wgmma of another {}, and no "
+                                   "wgmma.fence comes between them",
+                                   what, as_fragment ? "kind" : "shape"),
+                       {{state.mma->where, "issued here"}});
+                return true;
+            }
+        }
+        return false;
+    };
+    if (!unordered(*mma.accumulators, false) && mma.a_fragment) unordered(*mma.a_fragment, true);
+}
+
+/// WG-PROXY-01 and WG-RACE-01: are the matrices there when the wgmma reads them?
+void Walker::mma_memory(const Region& a, const Region& b) {
+    const auto check = [&](std::string_view rule, const Region& region, CellState::Write CellState::*second,
+                           const std::string& lacks, auto fix) {
+        if (region.cell < 0) return false;
+        const CellState& cell = state_.cells[static_cast<std::size_t>(region.cell)];
+        for (const CellState::Write* write : {&cell.raw, &(cell.*second)}) {
+            if (!holds(write->fact) || !write->region.overlaps(region)) continue;
+            std::vector<Note> notes{{write->step->where, "written here"}};
+            if (rule == "WG-PROXY-01" && state_.proxy_fence)
+                notes.push_back({state_.proxy_fence->where, "this fence.proxy.async does not order it"});
+            findings_.add(
+                rule, step_->where,
+                fmt::format("the wgmma reads `{}`, which was written {}", buffer_name(region.cell), lacks),
+                fix(*write), std::move(notes));
+            return true;
+        }
+        return false;
+    };
+    const auto fence = [](const CellState::Write& write) {
+        return fmt::format("k:fence_proxy_async() {}, before the barrier", after(write.step->where));
+    };
+    const auto barrier = [&](const CellState::Write& write) {
+        return fmt::format("k:bar_sync(0) {} and {}", after(write.step->where), before(step_->where));
+    };
+    const std::string through = "through the generic proxy with no fence.proxy.async since";
+    const std::string by_others = "by other warps with no barrier since";
+    bool unfenced = check("WG-PROXY-01", a, &CellState::ordered, through, fence);
+    unfenced |= check("WG-PROXY-01", b, &CellState::ordered, through, fence);
+    // All four warps read B, of A only their own rows: those may be written without a barrier.
+    const bool unordered = check("WG-RACE-01", b, &CellState::fenced, by_others, barrier);
+    if (unfenced) state_.fence_proxies();
+    if (unordered) state_.barrier();
+}
+
+}  // namespace wgrun::check

@@ -1,0 +1,66 @@
+// What may be true at a place of a program, and on how much it depends.
+//
+// The checker follows every path, but not every path exists: a fence under `if (i > 0)` is not missing in the
+// iterations after the first. So a fact remembers the inputs of the conditions that had to go one way for it
+// to hold. Conditions that share no input are independent: all their combinations occur. Where two
+// conditions share an input the path may not exist, and the fact becomes doubtful: it is not reported.
+#pragma once
+
+#include <cstdint>
+
+namespace wgrun::check {
+
+/// A set of inputs that a value comes from: parameters, thread and CTA indices, memory, loop counters.
+using Roots = std::uint64_t;
+
+namespace roots {
+constexpr Roots param(int index) { return Roots{1} << (index % 32); }
+constexpr Roots loop(int id) { return Roots{1} << (32 + id % 28); }
+inline constexpr Roots thread = Roots{1} << 60;  ///< %tid, %laneid
+inline constexpr Roots cta = Roots{1} << 61;     ///< %ctaid and the like
+inline constexpr Roots memory = Roots{1} << 62;  ///< what a load gave, or nobody knows
+}  // namespace roots
+
+/// A branch, loop or guarded step whose condition is not known. Inner ones have ids in (id, end).
+struct Decision {
+    int id = 0;
+    int end = 0;
+    Roots inputs = 0;
+    bool repeats = false;  ///< a loop: what an iteration did and what the next does are two decisions
+
+    bool contains(int other) const { return other >= id && other < end; }
+};
+
+struct Fact {
+    enum class Kind : std::uint8_t { absent, doubtful, conditional, always };
+    Kind kind = Kind::absent;
+    std::int32_t first = 0;  ///< conditional: id of the first decision it depends on...
+    std::int32_t last = 0;   ///< ...and of the last
+    Roots inputs = 0;        ///< conditional: of all those decisions
+
+    static Fact always() { return {Kind::always, 0, 0, 0}; }
+    explicit operator bool() const { return kind != Kind::absent; }
+    bool operator==(const Fact&) const = default;
+
+    /// The same fact on one way out of `decision` only.
+    Fact depending_on(const Decision& decision) const {
+        if (kind == Kind::absent || kind == Kind::doubtful) return *this;
+        if (kind == Kind::always) return {Kind::conditional, decision.id, decision.id, decision.inputs};
+        if (last == decision.id) return *this;  // a further iteration of the same loop
+        const bool inner = decision.contains(first) && !decision.repeats;
+        if (!inner && (inputs & decision.inputs)) return {Kind::doubtful, 0, 0, 0};
+        return {Kind::conditional, inner ? decision.id : first, decision.id, inputs | decision.inputs};
+    }
+};
+
+/// What holds where two ways meet, `a` on one and `b` on the other.
+inline Fact join(const Fact& a, const Fact& b, const Decision& decision) {
+    if (a == b) return a;
+    const Fact left = a.depending_on(decision), right = b.depending_on(decision);
+    // One path is enough: the one that depends on least.
+    if (a.kind == Fact::Kind::always) return left;
+    if (b.kind == Fact::Kind::always) return right;
+    return left.kind >= right.kind ? left : right;
+}
+
+}  // namespace wgrun::check

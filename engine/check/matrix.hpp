@@ -1,0 +1,61 @@
+// Matrices in shared memory as wgmma reads them: does a descriptor fit the tile that it points into?
+#pragma once
+
+#include <set>
+#include <tuple>
+
+#include "check/findings.hpp"
+#include "check/state.hpp"
+
+namespace wgrun::check {
+
+/// Shared buffers in cells: one a stage for a buffer that holds several tiles, else one.
+class Cells {
+  public:
+    explicit Cells(const Program& program);
+
+    int count() const { return count_; }
+    /// Which bytes an access of `bytes` bytes at `offset` of `buffer` means.
+    Region access(int buffer, std::optional<std::int64_t> offset, std::int64_t bytes) const;
+    int buffer_of(int cell) const { return owners_[static_cast<std::size_t>(cell)]; }
+
+  private:
+    const Program& program_;
+    int count_ = 0;
+    std::vector<int> first_;   // cell of each buffer
+    std::vector<int> owners_;  // buffer of each cell
+};
+
+/// A matrix operand of a wgmma.
+struct Matrix {
+    char name;  ///< 'A' or 'B'
+    int rows;   ///< M or N extent, elements
+    int k_bytes;
+    int element_bits;
+    bool mn_major;  ///< what the instruction takes it for
+};
+
+/// Applies the DESC rules to the operands of wgmma.
+class MatrixCheck {
+  public:
+    MatrixCheck(const Program& program, const Cells& cells, Findings& findings)
+        : program_(program), cells_(cells), findings_(findings) {}
+
+    /// Reports what does not fit, and returns the bytes that are read.
+    Region operator()(const Step& step, const Matrix& matrix, const Known& descriptor);
+
+  private:
+    void alignment(const Step& step, const SharedBuffer& buffer, SwizzleMode swizzle);
+    bool tile_fits(const Step& step, const Matrix& matrix, const SharedBuffer& buffer);
+    bool position(const Step& step, const Matrix& matrix, const SharedBuffer& buffer, std::int64_t offset,
+                  const std::optional<Descriptor>& fields);
+    Region footprint(const Step& step, const Matrix& matrix, int buffer, const Descriptor& fields);
+
+    const Program& program_;
+    const Cells& cells_;
+    Findings& findings_;
+    /// Positions known to be right: buffer, offset, descriptor, rows, major.
+    std::set<std::tuple<const SharedBuffer*, std::int64_t, std::uint64_t, int, bool>> right_;
+};
+
+}  // namespace wgrun::check

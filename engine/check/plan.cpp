@@ -1,0 +1,63 @@
+#include "check/plan.hpp"
+
+namespace wgrun::check {
+
+namespace {
+
+/// Gives slots to the registers that asynchronous operations access.
+class SlotMaker final : public isa::Effects {
+  public:
+    explicit SlotMaker(Plan& plan) : plan_(plan) {}
+
+    void issue_mma(const isa::AsyncMma& mma) override {
+        add(*mma.accumulators);
+        if (mma.a_fragment) add(*mma.a_fragment);
+    }
+    void memory(const isa::MemoryAccess&) override {}
+    void order_registers() override {}
+    void commit_mma() override {}
+    void wait_mma(int) override {}
+    void proxy_fence(std::optional<isa::Space>) override {}
+    void barrier(const Operand&, const Operand&) override {}
+
+  private:
+    void add(const std::vector<Reg>& registers) {
+        plan_.async_lists.insert(&registers);
+        for (Reg reg : registers)
+            if (int& slot = plan_.slots[reg.id]; slot < 0) slot = plan_.slot_count++;
+    }
+    Plan& plan_;
+};
+
+}  // namespace
+
+Plan::Plan(const Program& program) : slots(program.registers().size(), -1) {
+    scan(program.body());
+    SlotMaker maker(*this);
+    for_each_step(program.body(), [&](const Step& step) {
+        if (step.op->effects) step.op->effects(step, maker);
+    });
+}
+
+void Plan::scan(const Block& block) {
+    for (const Node& node : block) {
+        if (const auto* step = std::get_if<Step>(&node)) {
+            if (!step->guard) continue;
+            decisions[step] = {next_, next_ + 1, 0, false};
+            ++next_;
+        } else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node)) {
+            const int id = next_++;
+            scan((*loop)->head);
+            scan((*loop)->body);
+            decisions[loop->get()] = {id, next_, 0, true};
+        } else {
+            const Branch& branch = *std::get<std::unique_ptr<Branch>>(node);
+            const int id = next_++;
+            scan(branch.then_body);
+            scan(branch.else_body);
+            decisions[&branch] = {id, next_, 0, false};
+        }
+    }
+}
+
+}  // namespace wgrun::check

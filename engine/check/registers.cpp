@@ -1,0 +1,197 @@
+// What threads do with registers: values, WG-REG, and accesses to what a wgmma still uses (WG-GROUP).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/walker.hpp"
+
+namespace wgrun::check {
+
+namespace {
+
+template <class Visit>
+void for_each_register(const Operand& operand, Visit visit) {
+    if (operand.kind == Operand::Kind::list) {
+        for (Reg reg : operand.list) visit(reg);
+    } else if (operand.reg) {
+        visit(operand.reg);
+    }
+}
+
+}  // namespace
+
+isa::Value Walker::value_of(const Operand& operand) const {
+    isa::Value value;
+    value.uniform = isa::Uniform::grid;
+    const auto in_buffer = [&](int buffer) {
+        value.buffer = buffer;
+        value.offset = operand.offset;
+    };
+    switch (operand.kind) {
+        case Operand::Kind::reg:
+            value = state_.values[operand.reg.id].value;
+            if (operand.negated) {
+                value.thread_shift = -1;
+                if (value.constant) value.constant = *value.constant ^ 1;
+            }
+            break;
+        case Operand::Kind::list:
+            for (Reg reg : operand.list)
+                value.uniform = std::min(value.uniform, state_.values[reg.id].value.uniform);
+            break;
+        case Operand::Kind::address:
+            if (operand.reg) {
+                value = state_.values[operand.reg.id].value;
+                if (value.offset) value.offset = *value.offset + operand.offset;
+                if (value.constant) value.constant = *value.constant + operand.offset;
+            } else if (operand.index >= 0) {
+                in_buffer(operand.index);
+            } else {
+                value.constant = operand.offset;
+            }
+            break;
+        case Operand::Kind::shared: in_buffer(operand.index); break;
+        case Operand::Kind::imm: value.constant = operand.imm; break;
+        case Operand::Kind::param:
+        case Operand::Kind::number:
+        case Operand::Kind::none: break;
+    }
+    return value;
+}
+
+/// What is known of the destination of `step`.
+Known Walker::result(const Step& step) {
+    Known out;
+    out.written = true;
+    out.writer = &step;
+    bool has_register = false;
+    isa::Uniform least = isa::Uniform::grid;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const Operand& operand = step.operands[i];
+        if (step.op->operands[i].access == isa::Access::out) continue;
+        for_each_register(operand, [&](Reg reg) {
+            const Known& source = state_.values[reg.id];
+            out.inputs |= source.inputs;
+            least = std::min(least, source.value.uniform);
+            has_register = true;
+        });
+        if (operand.kind == Operand::Kind::param) out.inputs |= roots::param(operand.index);
+    }
+    if (step.op->value)
+        out.value = step.op->value(step, value_of_);
+    else if (has_register)
+        out.value.uniform = least;
+    if (reads_memory_) out.inputs |= roots::memory;
+
+    if (const auto folded = fold(program_, step, known_)) {
+        out.bits = folded->bits;
+        out.origin = folded->origin;
+    } else if (out.value.constant && out.value.thread_shift < 0 && out.value.buffer < 0) {
+        out.bits = out.value.constant;
+    }
+    if (const auto constant = out.constant()) {
+        out.value.constant = constant;
+        out.value.thread_shift = -1;
+        out.value.uniform = isa::Uniform::grid;
+        out.inputs = 0;
+    } else if (!has_register && out.inputs == 0 && out.origin == Known::no_buffer) {
+        out.inputs = out.value.uniform < isa::Uniform::cta ? roots::thread : roots::cta;
+    }
+    return out;
+}
+
+void Walker::read(Reg reg, Where where) {
+    if (state_.values[reg.id].written) return;
+    findings_.add("WG-REG-01", where, "a register is read that nothing has written on any path to here",
+                  fmt::format("write it {}", before(where)),
+                  {{program_.registers()[reg.id].where, "the register is made here"}});
+    state_.values.at(reg.id).written = true;
+}
+
+void Walker::read_operands(const Step& step) {
+    if (step.guard) touch(step.guard, false);
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const Operand& operand = step.operands[i];
+        if (operand.kind == Operand::Kind::list && plan_.async_lists.contains(&operand.list)) continue;
+        const isa::Access access = step.op->operands[i].access;
+        for_each_register(operand, [&](Reg reg) {
+            if (access != isa::Access::out) read(reg, step.where);
+            touch(reg, access != isa::Access::in);
+        });
+    }
+}
+
+void Walker::write_operands(const Step& step) {
+    std::optional<Known> known;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        if (step.op->operands[i].access == isa::Access::in) continue;
+        const Operand& operand = step.operands[i];
+        if (!known) {
+            if (plan_.async_lists.contains(&operand.list)) {
+                known.emplace();
+                known->written = true;
+                known->writer = &step;
+                known->inputs = roots::memory;
+            } else {
+                known = result(step);
+            }
+        }
+        for_each_register(operand, [&](Reg reg) { state_.values.at(reg.id) = *known; });
+    }
+}
+
+/// The youngest flight of `mma` that no wait_group has covered, or null.
+Flight* Walker::pending(const Step* mma) {
+    Flight* found = nullptr;
+    for (Flight& flight : state_.flights)
+        if (flight.mma == mma && flight.pending && (!found || flight.age < found->age)) found = &flight;
+    return found;
+}
+
+/// A thread reads or writes a register.
+void Walker::touch(Reg reg, bool writes) {
+    const int slot = plan_.slots[reg.id];
+    if (slot < 0) return;
+    const RegisterState seen = state_.registers[static_cast<std::size_t>(slot)];
+    if (const Flight* flight = seen.mma ? pending(seen.mma) : nullptr; flight && holds(flight->pending))
+        overtaken(*flight, seen, writes ? "written" : "read");
+    RegisterState& state = state_.registers.at(static_cast<std::size_t>(slot));
+    state.touched = Fact::always();
+    state.touched_by = step_;
+}
+
+/// A register of `flight` is accessed although nothing has waited for it.
+void Walker::overtaken(const Flight& flight, const RegisterState& state, std::string_view access) {
+    const Where here = step_->where;
+    const std::string what = state.as_fragment ? "a register of the A fragment" : "an accumulator";
+    if (flight.age == Flight::uncommitted && flight.waited) {
+        uncommitted(flight, {{flight.waited->where, "this wait_group does not cover it"},
+                             {here, fmt::format("{} is {} here", what, access)}});
+    } else {
+        const int pending = std::max(flight.age, 0);
+        const std::string wait = fmt::format("k:wgmma_wait_group({}) {}", pending, before(here));
+        findings_.add("WG-GROUP-01", here,
+                      fmt::format("{} of a wgmma is {} while the wgmma may still run", what, access),
+                      flight.age == Flight::uncommitted ? "k:wgmma_commit_group() and " + wait : wait,
+                      {{flight.mma->where, "issued here"}});
+    }
+    assume_waited(flight);
+}
+
+void Walker::uncommitted(const Flight& flight, std::vector<Note> notes) {
+    const Where issued = flight.mma->where;
+    findings_.add("WG-GROUP-02", issued,
+                  "the wgmma is never committed to a wgmma-group, so no wait_group covers it",
+                  fmt::format("k:wgmma_commit_group() {}", after(issued)), std::move(notes));
+}
+
+/// Goes on as if the finding about `flight` were mended, so that one fault is one finding.
+void Walker::assume_waited(Flight covered) {
+    for (Flight& flight : state_.flights) {
+        if (!flight.pending || (covered.age != Flight::uncommitted && flight.age < covered.age)) continue;
+        flight.retired = flight.pending;
+        flight.pending = {};
+    }
+}
+
+}  // namespace wgrun::check

@@ -1,0 +1,161 @@
+#include "check/state.hpp"
+
+#include <algorithm>
+
+namespace wgrun::check {
+
+void State::order_registers() {
+    unfenced = {};
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+        if (!registers[i].touched && !registers[i].used) continue;
+        RegisterState& state = registers.at(i);
+        state.touched = {};
+        state.used = {};
+    }
+}
+
+void State::commit() {
+    for (Flight& flight : flights)
+        if (flight.pending) flight.age = std::min(flight.age + 1, Flight::oldest);
+}
+
+void State::wait(const Step& step, int pending) {
+    for (Flight& flight : flights) {
+        if (!flight.pending) continue;
+        if (flight.age == Flight::uncommitted) {
+            flight.waited = &step;
+        } else if (flight.age >= pending) {
+            flight.retired = flight.pending;
+            flight.pending = {};
+        }
+    }
+}
+
+void State::fence_proxies() {
+    for (CellState& cell : cells) {
+        if (cell.raw.fact) cell.fenced = cell.raw;
+        cell.raw = {};
+        cell.ordered = {};
+    }
+}
+
+void State::barrier() {
+    for (CellState& cell : cells) {
+        if (cell.raw.fact) cell.ordered = cell.raw;
+        cell.raw = {};
+        cell.fenced = {};
+    }
+    for (Flight& flight : flights) flight.retired = {};
+    std::erase_if(flights, [](const Flight& flight) { return !flight.pending; });
+}
+
+namespace {
+
+RegisterState join(const RegisterState& a, const RegisterState& b, const Decision& decision) {
+    RegisterState out = a;
+    out.touched = check::join(a.touched, b.touched, decision);
+    if (!a.touched) out.touched_by = b.touched_by;
+    out.used = check::join(a.used, b.used, decision);
+    if (!a.used) out.used_shape = b.used_shape;
+    if (a.used && b.used && a.used_shape != b.used_shape) out.used.kind = Fact::Kind::doubtful;
+    if (!a.mma) {
+        out.mma = b.mma;
+        out.as_fragment = b.as_fragment;
+    }
+    return out;
+}
+
+CellState::Write join(const CellState::Write& a, const CellState::Write& b, const Decision& decision) {
+    if (!b.fact) return {check::join(a.fact, b.fact, decision), a.step, a.region};
+    CellState::Write out{check::join(a.fact, b.fact, decision), b.step, b.region};
+    if (a.fact) {
+        out.step = a.step;
+        if (!(a.region == b.region)) out.region = {a.region.cell, 0, 0, false};  // one of two places
+    }
+    return out;
+}
+
+void join_flights(std::vector<Flight>& out, const std::vector<Flight>& a, const std::vector<Flight>& b,
+                  const Decision& decision) {
+    const Flight nothing;
+    for (const Flight& left : a) {
+        const auto found =
+            std::find_if(b.begin(), b.end(), [&](const Flight& f) { return f.same_place(left); });
+        const Flight& right = found == b.end() ? nothing : *found;
+        Flight flight = left;
+        flight.retired = join(left.retired, right.retired, decision);
+        if (left.pending && right.pending && left.age != right.age) {
+            // A wait covers the younger group last, but only one way leads there.
+            const Flight& younger = left.age < right.age ? left : right;
+            flight.pending = younger.pending.depending_on(decision);
+            flight.age = younger.age;
+            flight.waited = younger.waited;
+        } else {
+            flight.pending = join(left.pending, right.pending, decision);
+            if (!left.pending) flight.age = right.age;
+            if (!left.waited) flight.waited = right.waited;
+        }
+        out.push_back(flight);
+    }
+    for (const Flight& right : b) {
+        if (std::any_of(a.begin(), a.end(), [&](const Flight& f) { return f.same_place(right); })) continue;
+        Flight flight = right;
+        flight.pending = join({}, right.pending, decision);
+        flight.retired = join({}, right.retired, decision);
+        out.push_back(flight);
+    }
+}
+
+void doubt(Fact& fact, const Fact& other) {
+    if (!(fact == other) && (fact || other)) fact = {Fact::Kind::doubtful, 0, 0, 0};
+}
+
+}  // namespace
+
+State join(const State& a, const State& b, const Decision& decision, const Known& condition,
+           const void* place) {
+    State out;
+    out.values = a.values;
+    a.values.differences(b.values, [&](std::size_t i) {
+        if (!(a.values[i] == b.values[i]))
+            out.values.at(i) = join(a.values[i], b.values[i], condition, place);
+    });
+    out.registers = a.registers;
+    a.registers.differences(b.registers, [&](std::size_t i) {
+        if (!(a.registers[i] == b.registers[i]))
+            out.registers.at(i) = join(a.registers[i], b.registers[i], decision);
+    });
+    join_flights(out.flights, a.flights, b.flights, decision);
+    out.cells.reserve(a.cells.size());
+    for (std::size_t i = 0; i < a.cells.size(); ++i) {
+        const CellState &left = a.cells[i], &right = b.cells[i];
+        out.cells.push_back({join(left.raw, right.raw, decision), join(left.fenced, right.fenced, decision),
+                             join(left.ordered, right.ordered, decision)});
+    }
+    out.unfenced = join(a.unfenced, b.unfenced, decision);
+    out.proxy_fence = a.proxy_fence ? a.proxy_fence : b.proxy_fence;
+    return out;
+}
+
+void doubt_differences(State& a, const State& b) {
+    a.registers.differences(b.registers, [&](std::size_t i) {
+        if (a.registers[i] == b.registers[i]) return;
+        RegisterState& state = a.registers.at(i);
+        doubt(state.touched, b.registers[i].touched);
+        doubt(state.used, b.registers[i].used);
+    });
+    for (Flight& flight : a.flights) {
+        const auto found = std::find_if(b.flights.begin(), b.flights.end(),
+                                        [&](const Flight& f) { return f.same_place(flight); });
+        doubt(flight.pending, found == b.flights.end() ? Fact{} : found->pending);
+        doubt(flight.retired, found == b.flights.end() ? Fact{} : found->retired);
+    }
+    for (std::size_t i = 0; i < a.cells.size(); ++i) {
+        doubt(a.cells[i].raw.fact, b.cells[i].raw.fact);
+        doubt(a.cells[i].fenced.fact, b.cells[i].fenced.fact);
+        doubt(a.cells[i].ordered.fact, b.cells[i].ordered.fact);
+    }
+    doubt(a.unfenced, b.unfenced);
+}
+
+}  // namespace wgrun::check

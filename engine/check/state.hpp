@@ -1,0 +1,93 @@
+// The state that the checker carries along a path: of a warpgroup that executes it, and of the shared memory
+// that it sees.
+#pragma once
+
+#include <vector>
+
+#include "check/chunks.hpp"
+#include "check/fact.hpp"
+#include "check/value.hpp"
+
+namespace wgrun::check {
+
+/// Bytes of a shared buffer. Tiles are followed as a whole, one cell a stage; other buffers are one cell.
+/// Without a cell nothing is known.
+struct Region {
+    int cell = -1;
+    std::int64_t lo = 0, hi = 0;  ///< [lo, hi) from the buffer's start, bytes; empty: somewhere in the cell
+    bool whole = false;           ///< the cell as a whole
+
+    bool operator==(const Region&) const = default;
+    bool overlaps(const Region& other) const {
+        if (cell < 0 || cell != other.cell) return false;
+        return whole || other.whole || (lo < other.hi && other.lo < hi);
+    }
+};
+
+/// A register that is an accumulator or part of an A fragment somewhere in the program.
+struct RegisterState {
+    Fact touched;  ///< read or written by a thread since the last wgmma.fence
+    const Step* touched_by = nullptr;
+    Fact used;                  ///< accessed by a wgmma since the last wgmma.fence...
+    int used_shape = 0;         ///< ...as accumulator of this shape
+    const Step* mma = nullptr;  ///< the last wgmma that accesses it
+    bool as_fragment = false;   ///< ...as part of its A fragment
+
+    bool operator==(const RegisterState&) const = default;
+};
+
+/// A wgmma on its way. The register file and the tiles it reads are free again at different times.
+struct Flight {
+    const Step* mma = nullptr;
+    Region a, b;
+    Fact pending;                  ///< no wait_group has covered it
+    int age = uncommitted;         ///< of its group: 0 the youngest; the least on all paths
+    const Step* waited = nullptr;  ///< a wait_group that came before the commit
+    Fact retired;  ///< waited for by this warp, but no barrier yet: other warps may not be as far
+
+    static constexpr int uncommitted = -1;
+    static constexpr int oldest = 7;  ///< wait_group does not tell older groups apart
+    bool same_place(const Flight& other) const { return mma == other.mma && a == other.a && b == other.b; }
+    bool operator==(const Flight&) const = default;
+};
+
+/// Generic-proxy writes to a cell that wgmma may not read yet, by what they lack.
+struct CellState {
+    struct Write {
+        Fact fact;
+        const Step* step = nullptr;
+        Region region;
+        bool operator==(const Write&) const = default;
+    };
+    Write raw;      ///< neither proxy fence nor barrier
+    Write fenced;   ///< a fence.proxy.async, no barrier
+    Write ordered;  ///< a barrier, no fence.proxy.async
+
+    bool operator==(const CellState&) const = default;
+};
+
+struct State {
+    Chunks<Known> values;             ///< by Reg::id
+    Chunks<RegisterState> registers;  ///< by slot
+    std::vector<Flight> flights;
+    std::vector<CellState> cells;
+    Fact unfenced = Fact::always();     ///< no wgmma.fence so far
+    const Step* proxy_fence = nullptr;  ///< the last one, of whatever space
+
+    bool operator==(const State&) const = default;
+
+    void order_registers();
+    void commit();
+    void wait(const Step& step, int pending);
+    void fence_proxies();
+    void barrier();
+};
+
+/// Where two ways meet that `condition` chose between.
+State join(const State& a, const State& b, const Decision& decision, const Known& condition,
+           const void* place);
+
+/// Makes every fact doubtful in which `a` and `b` differ: for loops whose facts do not settle.
+void doubt_differences(State& a, const State& b);
+
+}  // namespace wgrun::check

@@ -1,0 +1,189 @@
+#include "check/walker.hpp"
+
+#include <algorithm>
+
+namespace wgrun::check {
+
+namespace {
+// A loop whose condition is known is followed iteration by iteration, until this many steps are executed;
+// then, like any other loop, to a fixed point.
+constexpr int most_steps = 8192;
+constexpr int most_passes = 8;
+// Loops nested many times over could take for ever. What comes after this many steps is left to the
+// simulator.
+constexpr int most_steps_in_all = 1 << 20;
+}  // namespace
+
+std::vector<Diagnostic> check(const Program& program) {
+    Findings findings;
+    Walker(program, findings).run();
+    return std::move(findings).sorted(program.where().file);
+}
+
+Walker::Walker(const Program& program, Findings& findings)
+    : program_(program),
+      findings_(findings),
+      plan_(program),
+      cells_(program),
+      matrix_(program, cells_, findings),
+      value_of_([this](const Operand& operand) { return value_of(operand); }),
+      known_([this](Reg reg) -> const Known& { return state_.values[reg.id]; }) {
+    state_.values = Chunks<Known>(program.registers().size());
+    state_.registers = Chunks<RegisterState>(static_cast<std::size_t>(plan_.slot_count));
+    state_.cells.resize(static_cast<std::size_t>(cells_.count()));
+}
+
+void Walker::run() {
+    block(program_.body());
+    if (gave_up()) return;
+    for (const Flight& flight : state_.flights)
+        if (flight.age == Flight::uncommitted && holds(flight.pending)) uncommitted(flight, {});
+    barriers_met();
+}
+
+bool Walker::gave_up() const { return executed_ > most_steps_in_all; }
+
+void Walker::block(const Block& block) {
+    for (const Node& node : block) {
+        if (gave_up()) return;
+        if (const auto* inner = std::get_if<Step>(&node))
+            step(*inner);
+        else if (const auto* inner = std::get_if<std::unique_ptr<Loop>>(&node))
+            loop(**inner);
+        else
+            branch(*std::get<std::unique_ptr<Branch>>(node));
+    }
+}
+
+/// Does `fact` hold on a path that surely exists?
+bool Walker::holds(const Fact& fact) const {
+    if (fact.kind == Fact::Kind::always) return true;
+    if (fact.kind != Fact::Kind::conditional) return false;
+    // A scope entered since then was a further decision: it must not have to do with the earlier ones.
+    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+        if (scope->decision.contains(fact.first)) break;
+        if (scope->decision.inputs & fact.inputs) return false;
+    }
+    return true;
+}
+
+Known Walker::condition(Reg reg, bool negated, Where where) {
+    read(reg, where);
+    Known known = state_.values[reg.id];
+    if (negated && known.bits) known.bits = *known.bits ^ 1;
+    return known;
+}
+
+Decision Walker::decision_of(const void* node, const Known& condition) const {
+    Decision decision = plan_.decisions.at(node);
+    decision.inputs = condition.inputs ? condition.inputs : roots::memory;
+    return decision;
+}
+
+void Walker::step(const Step& step) {
+    ++executed_;
+    if (step.guard)
+        guarded(step);
+    else
+        execute(step);
+}
+
+void Walker::guarded(const Step& step) {
+    const Known guard = condition(step.guard, step.guard_negated, step.where);
+    if (const auto constant = guard.constant()) {
+        if (*constant != 0) execute(step);
+        return;
+    }
+    const Decision decision = decision_of(&step, guard);
+    const State skipped = state_;
+    scopes_.push_back({decision, guard.value.uniform, step.where, "guard", 0, &step});
+    execute(step);
+    scopes_.pop_back();
+    state_ = join(state_, skipped, decision, guard, &step);
+}
+
+void Walker::execute(const Step& step) {
+    step_ = &step;
+    reads_memory_ = false;
+    if (step.op->taken_by != isa::Participants::thread) aligned(step);
+    read_operands(step);
+    if (step.op->effects) step.op->effects(step, *this);
+    write_operands(step);
+}
+
+void Walker::branch(const Branch& branch) {
+    const Known known = condition(branch.condition, branch.negated, branch.where);
+    if (const auto constant = known.constant()) return block(*constant ? branch.then_body : branch.else_body);
+    const Decision decision = decision_of(&branch, known);
+    const State before = state_;
+    scopes_.push_back({decision, known.value.uniform, branch.where, "branch", 0, &branch});
+    block(branch.then_body);
+    State then_state = std::move(state_);
+    state_ = before;
+    scopes_.back().arm = 1;
+    block(branch.else_body);
+    scopes_.pop_back();
+    state_ = join(then_state, state_, decision, known, &branch);
+}
+
+void Walker::loop(const Loop& loop) {
+    if (!known_iterations(loop)) unknown_iterations(loop);
+}
+
+/// Follows the loop as long as its condition is known. True when that is up to its end.
+bool Walker::known_iterations(const Loop& loop) {
+    for (;;) {
+        State before = state_;
+        block(loop.head);
+        const auto constant = condition(loop.condition, false, loop.where).constant();
+        if (constant && *constant == 0) return true;
+        if (!constant || ++executed_ > most_steps) {
+            state_ = std::move(before);
+            return false;
+        }
+        block(loop.body);
+    }
+}
+
+void Walker::unknown_iterations(const Loop& loop) {
+    const State entry = state_;
+    for (int pass = 1;; ++pass, ++executed_) {
+        const State head = state_;
+        block(loop.head);
+        Known known = condition(loop.condition, false, loop.where);
+        // A counter that is still constant in the first pass is not what decides.
+        known.inputs |= roots::loop(plan_.decisions.at(&loop).id);
+        const Decision decision = decision_of(&loop, known);
+        State exit = state_;
+        scopes_.push_back({decision, known.value.uniform, loop.where, "loop", 0, &loop});
+        block(loop.body);
+        scopes_.pop_back();
+
+        // Values only lose certainty from pass to pass; facts are those of the entry or of the last
+        // iteration.
+        State next = join(entry, state_, decision, known, &loop);
+        State seen = head;
+        seen.values.differences(state_.values, [&](std::size_t i) {
+            if (!(seen.values[i] == state_.values[i]))
+                seen.values.at(i) = join(seen.values[i], state_.values[i], known, &loop);
+        });
+        next.values = std::move(seen.values);
+        const bool settled = next == head;
+        if (!settled && pass < most_passes && !gave_up()) {
+            state_ = std::move(next);
+            continue;
+        }
+        if (!settled) doubt_differences(exit, next);
+        // Threads that left at different times have different values of what the loop changed.
+        entry.values.differences(exit.values, [&](std::size_t i) {
+            if (entry.values[i].writer == exit.values[i].writer) return;
+            Known& value = exit.values.at(i);
+            value.inputs |= known.inputs;
+            value.value.uniform = std::min(value.value.uniform, known.value.uniform);
+        });
+        state_ = std::move(exit);
+        return;
+    }
+}
+
+}  // namespace wgrun::check

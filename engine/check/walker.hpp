@@ -1,0 +1,95 @@
+// Walks along all paths of a program with an abstract state, and reports where a law is broken.
+#pragma once
+
+#include <vector>
+
+#include "check/matrix.hpp"
+#include "check/plan.hpp"
+#include "check/state.hpp"
+
+namespace wgrun::check {
+
+class Walker final : private isa::Effects {
+  public:
+    Walker(const Program& program, Findings& findings);
+    void run();
+
+  private:
+    /// A branch, loop or guard around the place at hand whose condition is not known.
+    struct Scope {
+        Decision decision;
+        isa::Uniform uniform;  ///< of the condition
+        Where where;
+        std::string_view what;  ///< "branch", "loop", "guard"
+        int arm;                ///< 0 then, 1 else
+        const void* node;
+    };
+
+    // walker.cpp: control flow
+    void block(const Block& block);
+    void step(const Step& step);
+    void branch(const Branch& branch);
+    void loop(const Loop& loop);
+    bool known_iterations(const Loop& loop);
+    void unknown_iterations(const Loop& loop);
+    void guarded(const Step& step);
+    void execute(const Step& step);
+    Decision decision_of(const void* node, const Known& condition) const;
+    Known condition(Reg reg, bool negated, Where where);
+    bool holds(const Fact& fact) const;
+    bool gave_up() const;
+
+    // convergence.cpp: WG-SYNC
+    void aligned(const Step& step);
+    void barriers_met();
+
+    // registers.cpp: values, WG-REG, and accesses of threads
+    void read_operands(const Step& step);
+    void write_operands(const Step& step);
+    void read(Reg reg, Where where);
+    void touch(Reg reg, bool writes);
+    void overtaken(const Flight& flight, const RegisterState& state, std::string_view access);
+    void uncommitted(const Flight& flight, std::vector<Note> notes);
+    void assume_waited(Flight flight);
+    Flight* pending(const Step* mma);
+    isa::Value value_of(const Operand& operand) const;
+    Known result(const Step& step);
+
+    // effects.cpp: what steps do besides
+    void memory(const isa::MemoryAccess& access) override;
+    void order_registers() override;
+    void issue_mma(const isa::AsyncMma& mma) override;
+    void commit_mma() override;
+    void wait_mma(int pending) override;
+    void proxy_fence(std::optional<isa::Space> space) override;
+    void barrier(const Operand& id, const Operand& threads) override;  // convergence.cpp
+    void mma_registers(const isa::AsyncMma& mma);
+    void mma_fence(const isa::AsyncMma& mma);
+    void mma_memory(const Region& a, const Region& b);
+    bool surely_reads_accumulators(const isa::AsyncMma& mma) const;
+    void overwritten(const Region& region);
+    std::string buffer_name(int cell) const;
+
+    const Program& program_;
+    Findings& findings_;
+    Plan plan_;
+    Cells cells_;
+    MatrixCheck matrix_;
+    State state_;
+    std::vector<Scope> scopes_;
+    const Step* step_ = nullptr;  ///< the one at hand
+    bool reads_memory_ = false;
+    int executed_ = 0;                    ///< steps and iterations, over all passes
+    std::vector<const void*> divergent_;  ///< scopes reported by WG-SYNC-01
+    bool partial_warpgroup_ = false;      ///< WG-SYNC-03 is reported
+    /// Barriers of the whole CTA that some of its threads go around: the step and the arm.
+    struct Skipped {
+        const Step* step;
+        Scope scope;
+    };
+    std::vector<Skipped> skipped_;
+    isa::ValueOf value_of_;
+    std::function<const Known&(Reg)> known_;
+};
+
+}  // namespace wgrun::check
