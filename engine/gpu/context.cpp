@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <bit>
 #include <thread>
 #include <utility>
 
@@ -165,7 +166,7 @@ void Context::free_now(const Pending& pending) const {
     if (pending.kind == Kind::memory)
         driver_.mem_free(pending.handle);
     else
-        driver_.module_unload(reinterpret_cast<abi::Handle>(pending.handle));
+        driver_.module_unload(std::bit_cast<abi::Handle>(pending.handle));
 }
 
 void Context::free_pending() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 
 #include "gpu/context.hpp"
@@ -242,7 +243,7 @@ struct Cublas::State {
     void run() {
         const float alpha = 1;
         const float beta = 0;
-        const auto pointer = [](const Buffer& buffer) { return reinterpret_cast<void*>(buffer.address()); };
+        const auto pointer = [](const Buffer& buffer) { return std::bit_cast<void*>(buffer.address()); };
         check(f,
               f.matmul(handle.get(), desc.get(), &alpha, pointer(b), first.get(), pointer(a), second.get(),
                        &beta, pointer(d), result.get(), pointer(d), result.get(), &algorithm,

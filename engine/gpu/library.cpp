@@ -92,7 +92,7 @@ std::string find_program(const std::string& name) {
     }
     for (const std::string& root : toolkit_roots()) folders.push_back(in_folder(root, "bin"));
     for (const std::string& folder : folders) {
-        const std::string path = in_folder(folder, name);
+        std::string path = in_folder(folder, name);
         std::error_code ignored;
         if (fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0) return path;
     }

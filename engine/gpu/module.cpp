@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
@@ -13,7 +14,7 @@ namespace {
 constexpr std::string_view name_of_module = "the loaded kernel";
 constexpr std::int64_t default_dynamic_shared = 48 << 10;  // more has to be allowed kernel by kernel
 
-void* value(std::size_t number) { return reinterpret_cast<void*>(number); }
+void* value(std::size_t number) { return std::bit_cast<void*>(number); }
 
 struct JitLogs {
     std::array<char, 256 << 10> info{};

@@ -136,6 +136,7 @@ Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> opt
 
     Program program(*nvrtc.functions, text);
     std::vector<const char*> pointers;
+    pointers.reserve(all.size());
     for (const std::string& option : all) pointers.push_back(option.c_str());
     const int result = program.compile(pointers);
     std::string log = program.log();

@@ -17,8 +17,6 @@
 
 #include "wgrun/diagnostic.hpp"
 
-extern char** environ;
-
 namespace wgrun::gpu {
 
 namespace {
@@ -48,6 +46,7 @@ class Child {
   public:
     Child(const std::vector<std::string>& arguments, int output) {
         std::vector<char*> argv;
+        argv.reserve(arguments.size() + 1);
         for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
         argv.push_back(nullptr);
         posix_spawn_file_actions_t actions;

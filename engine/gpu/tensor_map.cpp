@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <bit>
 
 #include "gpu/context.hpp"
 
@@ -78,7 +79,7 @@ TensorMap encode_tensor_map(const Device& device, const TensorMapSpec& spec) {
     const Context::Entered cuda = device.context().enter();
     TensorMap map{};
     cuda.check(cuda.driver().tensor_map_encode_tiled(
-                   map.bytes, static_cast<int>(spec.type), rank, reinterpret_cast<void*>(spec.address),
+                   map.bytes, static_cast<int>(spec.type), rank, std::bit_cast<void*>(spec.address),
                    extents.data(), strides.data(), box.data(), element_strides.data(), interleave_none,
                    static_cast<int>(spec.swizzle), l2_promotion_256b, spec.nan_fill ? 1 : 0),
                "encoding a tensor map");

@@ -95,6 +95,7 @@ std::vector<double> time(const Device& device, const std::function<void()>& work
     Timer timer(device, options);
     const int calls = timer.batch(work);
     std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(options.rounds));
     for (int i = 0; i < options.rounds; ++i) times.push_back(timer.round(work, calls));
     return times;
 }

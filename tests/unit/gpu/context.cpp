@@ -226,6 +226,7 @@ TEST_CASE("a fault names the kernel, and the next kernel works") {
     const Function function = load(device);
     gpu.fault = abi::illegal_address;
     launch(function);
+    CHECK_FALSE(function.lost());
     CHECK_THAT(
         failure("EFAULT", [&] { device.wait(); }),
         ContainsSubstring(
