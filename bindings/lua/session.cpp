@@ -51,12 +51,6 @@ Backend resolve_backend(lua_State* L, Backend asked) {
     });
 }
 
-bool skips_run(lua_State* L) {
-    Session& here = session(L);
-    if (here.mode == Mode::trace) here.skipped_runs = true;
-    return here.mode == Mode::trace;
-}
-
 void push_kernels(lua_State* L) {
     luaL_checkstack(L, 4, nullptr);
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &kernels_key) == LUA_TTABLE) return;

@@ -27,7 +27,6 @@ struct Session {
     std::function<void(std::string_view)> remark;
 
     bool said_simulator = false;
-    bool skipped_runs = false;
 };
 
 /// The session of this Lua state; made with the values above when the host made none.
@@ -36,9 +35,6 @@ Session& session(lua_State* L);
 /// The back end for a kernel that asks for `asked`: the session's where the script leaves it open, never
 /// automatic. Remarks once when an automatic choice falls on the simulator.
 Backend resolve_backend(lua_State* L, Backend asked);
-
-/// True when kernel:run and kernel:time are to do nothing; notes that one was left out.
-bool skips_run(lua_State* L);
 
 /// Keeps the kernel userdata at `index`, when the session traces.
 void remember_kernel(lua_State* L, int index);

@@ -1,0 +1,27 @@
+# check: an illegal form is found while the kernel is traced; a failed assertion on results that nobody computed is
+# no error of the kernel.
+file form.lua <<'END'
+local wg = require "wgrun"
+wg.kernel("k", { threads = 128 }, function(k)
+  k:wgmma_wait_group(99)
+end)
+END
+run check form.lua
+exits 1
+err_has "form.lua:3: "
+file result.lua <<'END'
+local wg = require "wgrun"
+local kernel = wg.kernel("k", { threads = 128 }, function(k) end)
+kernel:run { grid = { 1, 1, 1 } }
+assert(wg.zeros("f32", { 1 })[0] == 1, "wrong result")
+END
+run check result.lua
+exits 0
+err_has "warning: the script stopped here, perhaps because no kernel ran: wrong result"
+out "result.lua: 1 kernel, 0 errors, 1 remark"
+file broken.lua <<'END'
+local x = nil + 1
+END
+run check broken.lua
+exits 1
+err_has "wgrun: broken.lua:1: "

@@ -1,0 +1,17 @@
+# explain: a rule, or the list.
+run explain
+exits 0
+out_has "WG-FENCE-01"
+run explain WG-FENCE-01
+exits 0
+out_has "WG-FENCE-01 (error): "
+out_has "wrong:"
+out_has "right:"
+out_has "fix: "
+out_has "PTX ISA 9.7.15"
+run explain --json WG-FENCE-01
+exits 0
+out_has '"law": '
+run explain WG-FENCE-1
+exits 2
+err_has "no rule is called \`WG-FENCE-1\`: did you mean"

@@ -1,0 +1,18 @@
+# Ctrl-C stops a loop, also inside a coroutine and under pcall: exit code 130.
+interrupt() {
+    ran="$1"
+    "$WGRUN" -e "io.stdout:setvbuf 'no' print 'ready' $1" >out.txt 2>err.txt &
+    child=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+        grep -q ready out.txt && break
+        sleep 0.2
+    done
+    kill -INT $child
+    code=0
+    wait $child || code=$?
+    exits 130
+    err "$2"
+}
+interrupt 'while true do end' "wgrun: (command line):1: interrupted"
+interrupt 'coroutine.wrap(function() while true do end end)()' "wgrun: (command line):1: interrupted"
+interrupt 'while true do pcall(function() while true do end end) end' "wgrun: (command line):1: interrupted"

@@ -1,0 +1,8 @@
+# A script that is not there: one line, exit code 2.
+run nowhere.lua
+exits 2
+out ""
+err "wgrun: cannot read nowhere.lua: No such file or directory"
+run check nowhere.lua
+exits 2
+err_has "wgrun: cannot read nowhere.lua: No such file or directory"

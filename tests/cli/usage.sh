@@ -1,0 +1,16 @@
+# Wrong usage: one line, exit code 2.
+run --bogus script.lua
+exits 2
+err "wgrun: unknown option --bogus (wgrun --help)"
+run --backend=cpu script.lua
+exits 2
+err_has "--backend"
+err_has "(wgrun --help)"
+run check
+exits 2
+err_has "FILE is required"
+run check --bogus script.lua
+exits 2
+err_has "--bogus"
+run -e
+exits 2

@@ -1,0 +1,43 @@
+-- What the scripts of this folder check with. A failed check is an error at the caller's line.
+local check = {}
+
+--- Are two values equal (tables: by their contents)?
+local function equal(a, b)
+  if type(a) ~= "table" or type(b) ~= "table" then return a == b end
+  for key, value in pairs(a) do
+    if not equal(value, b[key]) then return false end
+  end
+  for key in pairs(b) do
+    if a[key] == nil then return false end
+  end
+  return true
+end
+
+local function show(value)
+  if type(value) ~= "table" or getmetatable(value) then return tostring(value) end
+  local parts = {}
+  for key, item in pairs(value) do parts[#parts + 1] = tostring(key) .. "=" .. show(item) end
+  table.sort(parts)
+  return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+function check.equal(got, want)
+  if not equal(got, want) then error(("got %s, want %s"):format(show(got), show(want)), 2) end
+end
+
+function check.near(got, want, tolerance)
+  if not (math.abs(got - want) <= tolerance) then error(("got %s, want %s"):format(got, want), 2) end
+end
+
+--- Calls `f(...)`, which must raise an error whose text holds `text`; gives the error.
+function check.raises(text, f, ...)
+  local good, problem = pcall(f, ...)
+  if good then error("no error; expected: " .. text, 2) end
+  if not tostring(problem):find(text, 1, true) then error(("got the error: %s\nexpected: %s"):format(problem, text), 2) end
+  return problem
+end
+
+--- The line of the caller.
+function check.line() return debug.getinfo(2, "l").currentline end
+
+return check

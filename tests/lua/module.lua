@@ -1,0 +1,34 @@
+-- The module: no globals, strict about names, the standard library behind it.
+local check = require "check"
+local before = {}
+for name in pairs(_G) do before[name] = true end
+local wg = require "wgrun"
+for name in pairs(_G) do assert(before[name], "a new global: " .. name) end
+
+assert(wg == require "wgrun")
+assert(type(wg.version) == "string")
+assert(wg.backend == "sim")
+check.raises("wg has no `layuot`: did you mean `layout`?", function() return wg.layuot end)
+check.raises("wg cannot be indexed with number 1", function() return wg[1] end)
+check.raises("wgrun.layout has no `shap`: did you mean `shape`?", function() return wg.layout("8:1").shap end)
+check.raises("wgrun.layout cannot be indexed with number 1", function() return wg.layout("8:1")[1] end)
+check.raises("wgrun.tile has no `discriptor`: did you mean `descriptor`?",
+  function() return wg.tile { dtype = "bf16", mn = 64, k = 64 }.discriptor end)
+
+-- Classes are closed: their metatables cannot be had and broken.
+assert(getmetatable(wg.layout "8:1") == "wgrun.layout")
+check.raises("module 'wgrun.nothing' not found", require, "wgrun.nothing")
+
+-- Methods refuse other objects, by name.
+local layout, tile = wg.layout "8:1", wg.tile { dtype = "bf16", mn = 64, k = 64 }
+check.raises("expected wgrun.tile", tile.offset, layout, 0, 0)
+check.raises("expected wgrun.layout, got table", layout.cosize, {})
+check.raises("expected wgrun.layout, got nothing", layout.cosize)
+
+local device, why, code = wg.device()
+if device then
+  check.equal(device.capability, "9.0")
+else
+  assert(type(why) == "string" and #why > 0)
+  check.equal(code, "ENODEV")
+end
