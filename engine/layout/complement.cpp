@@ -9,13 +9,10 @@ namespace wgrun {
 namespace {
 
 /// Extents of a compact shape after its first `taken` elements are divided off, mode by mode as CuTe does.
-Modes rest_of(const IntTuple& target, std::int64_t taken) {
+Modes rest_of(std::span<const std::int64_t> target, std::int64_t taken) {
     Modes out;
     std::int64_t stride = taken;
-    for (const std::int64_t extent : target.leaves()) {
-        if (extent < 1)
-            throw ArgumentError(
-                fmt::format("complement: target {}: extents must be at least 1", target.to_string()));
+    for (const std::int64_t extent : target) {
         const std::int64_t left = ceil_div(extent, taken);
         out.push_back({left, stride});
         stride = checked_mul(stride, left);
@@ -29,6 +26,15 @@ Modes rest_of(const IntTuple& target, std::int64_t taken) {
 Layout complement(const Layout& a) { return complement(a, a.cosize()); }
 
 Layout complement(const Layout& a, const IntTuple& target) {
+    const std::vector<std::int64_t> extents = target.leaves();
+    for (const std::int64_t extent : extents)
+        if (extent < 1)
+            throw ArgumentError(
+                fmt::format("complement: target {}: extents must be at least 1", target.to_string()));
+    return complement_within(a, extents);
+}
+
+Layout complement_within(const Layout& a, std::span<const std::int64_t> target) {
     refuse_swizzle(a, "complement");
     Modes modes;
     for (const Layout::Mode& mode : coalesced(a.leaves()))

@@ -8,8 +8,9 @@ namespace {
 
 Layout divide(const Layout& a, const Layout& b) {
     refuse_swizzle(b, "division by");
-    const Layout rest = complement(b, coalesce(a.unswizzled()).shape());
-    return composition(a, join(std::array{b, rest}));
+    std::vector<std::int64_t> extents;
+    for (const Layout::Mode& mode : coalesced(a.leaves())) extents.push_back(mode.shape);
+    return composition(a, join(b, complement_within(b, extents)));
 }
 
 }  // namespace

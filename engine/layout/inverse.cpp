@@ -12,16 +12,18 @@ namespace {
 struct Placed {
     Layout::Mode mode;
     std::int64_t index;
-    bool last;  // the mode that goes on beyond the domain
+    bool last;  // goes on beyond the domain
 };
 
 std::vector<Placed> by_stride(const Layout& a) {
     const Modes modes = coalesced(a.leaves());
     std::vector<Placed> out;
     out.reserve(modes.size());
+    // A trailing mode of extent 1 takes the indices beyond the domain, and no other mode.
+    const bool open = !a.leaves().empty() && a.leaves().back().shape != 1;
     std::int64_t index = 1;
     for (const Layout::Mode& mode : modes) {
-        out.push_back({mode, index, &mode == &modes.back()});
+        out.push_back({mode, index, open && &mode == &modes.back()});
         index = checked_mul(index, mode.shape);
     }
     std::ranges::stable_sort(out, {}, [](const Placed& p) { return p.mode.stride; });

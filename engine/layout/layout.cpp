@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "layout/checked.hpp"
 #include "layout/modes.hpp"
 
@@ -145,6 +147,16 @@ std::int64_t Layout::operator()(const IntTuple& coordinate) const {
     return swizzle_ ? (*swizzle_)(checked_add(offset, offset_)) : offset;
 }
 
+std::int64_t Layout::operator()(std::int64_t row, std::int64_t column) const {
+    if (shape_.is_leaf() || shape_.rank() != 2) return (*this)(IntTuple{row, column});
+    refuse_negative(std::min(row, column));
+    const auto rows = static_cast<std::size_t>(shape_[0].leaf_count());
+    const std::span<const Mode> leaves = leaves_;
+    const std::int64_t offset =
+        checked_add(offset_at(leaves.first(rows), row), offset_at(leaves.subspan(rows), column));
+    return swizzle_ ? (*swizzle_)(checked_add(offset, offset_)) : offset;
+}
+
 IntTuple Layout::coordinate(std::int64_t index) const {
     refuse_negative(index);
     return coordinate_at(shape_, index, true);
@@ -195,16 +207,24 @@ Layout from_modes(std::span<const Layout::Mode> modes) {
     return {std::move(shape), std::move(stride)};
 }
 
-Layout join(std::span<const Layout> layouts) {
+Layout join(std::vector<Layout>&& layouts) {
     std::vector<IntTuple> shape;
     std::vector<IntTuple> stride;
     shape.reserve(layouts.size());
     stride.reserve(layouts.size());
-    for (const Layout& layout : layouts) {
-        shape.push_back(layout.shape());
-        stride.push_back(layout.stride());
+    for (Layout& layout : layouts) {
+        shape.push_back(std::move(layout).shape());
+        stride.push_back(std::move(layout).stride());
     }
     return {std::move(shape), std::move(stride)};
+}
+
+Layout join(Layout a, Layout b) {
+    std::vector<Layout> both;
+    both.reserve(2);
+    both.push_back(std::move(a));
+    both.push_back(std::move(b));
+    return join(std::move(both));
 }
 
 std::vector<Layout> top_modes(const Layout& a) {
@@ -215,7 +235,8 @@ std::vector<Layout> top_modes(const Layout& a) {
 }
 
 Layout swizzled_like(const Layout& a, Layout result) {
-    return a.swizzle() ? Layout(*a.swizzle(), result, a.offset()) : result;
+    if (!a.swizzle()) return result;
+    return {*a.swizzle(), result, a.offset()};
 }
 
 void refuse_swizzle(const Layout& a, std::string_view operation) {

@@ -14,7 +14,8 @@ using Modes = std::vector<Layout::Mode>;
 Layout from_modes(std::span<const Layout::Mode> modes);
 
 /// The layouts (which carry no swizzle) as modes of one: (a, b) -> (shape a, shape b):(stride a, stride b).
-Layout join(std::span<const Layout> layouts);
+Layout join(std::vector<Layout>&& layouts);
+Layout join(Layout a, Layout b);
 
 /// The top-level modes of `a`; a leaf is its own single mode.
 std::vector<Layout> top_modes(const Layout& a);
@@ -24,6 +25,9 @@ Layout swizzled_like(const Layout& a, Layout result);
 
 /// Throws ArgumentError where `a` has a swizzle: `operation` names what cannot be done.
 void refuse_swizzle(const Layout& a, std::string_view operation);
+
+/// complement(a, target) for a target given by the extents of its leaves.
+Layout complement_within(const Layout& a, std::span<const std::int64_t> target);
 
 /// Adjacent modes merged wherever the offsets go on evenly; modes of extent 1 dropped.
 Modes coalesced(std::span<const Layout::Mode> modes);

@@ -13,28 +13,33 @@ Layout product(const Layout& a, const Layout& b) {
     refuse_swizzle(b, "product with");
     const Layout plain = a.unswizzled();
     const Layout rest = complement(plain, checked_mul(plain.size(), b.cosize()));
-    return swizzled_like(a, join(std::array{plain, composition(rest, b)}));
+    return swizzled_like(a, join(plain, composition(rest, b)));
 }
 
 /// The modes of `a`, and 1:0 up to `rank` of them.
 Layout padded(const Layout& a, int rank) {
     std::vector<Layout> modes = top_modes(a);
     modes.resize(static_cast<std::size_t>(rank));
-    return join(modes);
+    return join(std::move(modes));
 }
 
-/// (block_i, tile_i) for every mode i, or with `raked` (tile_i, block_i).
+/// (blocks, tiles) -> ((block_0, tile_0), (block_1, tile_1), ...), or with `raked` the tiles first.
+IntTuple zipped(const IntTuple& both, bool raked) {
+    std::vector<IntTuple> out;
+    for (int i = 0; i < both[0].rank(); ++i) {
+        std::vector<IntTuple> pair;
+        pair.push_back(both[raked ? 1 : 0][i]);
+        pair.push_back(both[raked ? 0 : 1][i]);
+        out.emplace_back(std::move(pair));
+    }
+    return out;
+}
+
 Layout interleaved(const Layout& a, const Layout& b, bool raked) {
     refuse_swizzle(b, "product with");
     const int rank = std::max(a.rank(), b.rank());
     const Layout both = product(padded(a, rank), padded(b, rank));
-    std::vector<Layout> modes;
-    for (int i = 0; i < rank; ++i) {
-        const Layout block = both.mode(0).mode(i);
-        const Layout tile = both.mode(1).mode(i);
-        modes.push_back(raked ? join(std::array{tile, block}) : join(std::array{block, tile}));
-    }
-    return swizzled_like(a, join(modes));
+    return swizzled_like(a, {zipped(both.shape(), raked), zipped(both.stride(), raked)});
 }
 
 void assign(const IntTuple& shape, const IntTuple& order,

@@ -28,7 +28,7 @@ Layout map_leaves(const Layout& a, const IntTuple& shape, const IntTuple& stride
     }
     std::vector<Layout> modes;
     for (int i = 0; i < shape.rank(); ++i) modes.push_back(map_leaves(a, shape[i], stride[i], change));
-    return join(modes);
+    return join(std::move(modes));
 }
 
 }  // namespace

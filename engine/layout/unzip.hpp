@@ -13,7 +13,7 @@ Layout by_mode(const Layout& a, const Tiler& tiler, std::string_view name,
                Layout (*operation)(const Layout&, const Layout&));
 
 /// ((tile_0, rest_0), ..., more) -> ((tile_0, ...), (rest_0, ..., more)); for a layout tiling: unchanged.
-Layout unzip(const Layout& divided, const Tiling& tiling, std::string_view name);
+Layout unzip(Layout divided, const Tiling& tiling, std::string_view name);
 
 /// (tiles, rests) -> (tiles, rest_0, rest_1, ...) and, if `both`, (tile_0, ..., rest_0, ...). A mode of rank
 /// 1 stays.

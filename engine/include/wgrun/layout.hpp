@@ -115,8 +115,10 @@ class Layout {
     /// Reads what to_string writes, and shape alone ("(8,64)": compact). Errors carry the text and a caret.
     static Layout parse(std::string_view text);
 
-    const IntTuple& shape() const { return shape_; }
-    const IntTuple& stride() const { return stride_; }
+    const IntTuple& shape() const& { return shape_; }
+    const IntTuple& stride() const& { return stride_; }
+    IntTuple shape() && { return std::move(shape_); }
+    IntTuple stride() && { return std::move(stride_); }
     const std::optional<Swizzle>& swizzle() const { return swizzle_; }
     /// What is added before the swizzle; 0 where there is none.
     std::int64_t offset() const { return offset_; }
@@ -139,9 +141,8 @@ class Layout {
     std::int64_t operator()(std::int64_t index) const;
     /// Offset at a coordinate: an index, a natural coordinate or any mixture that fits the shape's nesting.
     std::int64_t operator()(const IntTuple& coordinate) const;
-    std::int64_t operator()(std::int64_t row, std::int64_t column) const {
-        return (*this)(IntTuple{row, column});
-    }
+    /// Offset at the indices `row` of mode 0 and `column` of mode 1.
+    std::int64_t operator()(std::int64_t row, std::int64_t column) const;
     /// The natural coordinate of a one-dimensional index.
     IntTuple coordinate(std::int64_t index) const;
     /// The offsets at 0 .. size()-1. Throws ArgumentError above 2^24 of them.
