@@ -9,6 +9,12 @@ return function(internal)
   local k = internal.methods.builder
   local fail, options = internal.fail, internal.options
 
+  -- value * factor: at once for a number, an instruction for a register.
+  local function scaled(self, value, factor)
+    if type(value) == "number" then return value * factor end
+    return self:mul(value, factor)
+  end
+
   --- The address (u64) of element `index` (u32 register or number) behind a pointer parameter.
   function k:element(pointer, index)
     local bytes = element_bytes[pointer.pointee or fail "k:element needs a pointer made by k:param"]
@@ -119,6 +125,8 @@ return function(internal)
     local base = self:mov(opts.to, { type = "u32" })
     local shift = math.tointeger(math.log(g.units, 2)) or fail "k:copy_tile: lines of a power of two of 16-byte units"
     local total = g.lines * g.units
+    -- All loads, then all stores: every load is under way before the first one is waited for.
+    local stores = {}
     for first = 0, total - 1, self.threads do
       local index = first == 0 and tid or tid + first
       local line, unit = index >> shift, index & (g.units - 1)
@@ -128,7 +136,7 @@ return function(internal)
       local partial = total - first < self.threads
       local inside = partial and index:lt(total) or nil
       if partial then line_ok = line_ok & inside end
-      local row = self:mad_wide_u32(matrix_line, self:mul(opts.ld, 2), opts.from)
+      local row = self:mad_wide_u32(matrix_line, scaled(self, opts.ld, 2), opts.from)
       local address = self:mad_wide_u32(position, 2, row)
       local words
       if opts.vector then
@@ -138,8 +146,9 @@ return function(internal)
       else
         words = load_scalars(self, address, g, position, opts.length, line_ok)
       end
-      self:st_shared_v4_b32(base + unit_offset(self, tile, g, line, unit), words, { guard = inside })
+      stores[#stores + 1] = { base + unit_offset(self, tile, g, line, unit), words, { guard = inside } }
     end
+    for _, store in ipairs(stores) do self:st_shared_v4_b32(store[1], store[2], store[3]) end
   end
 
   --- Stores an f32 accumulator of a warpgroup (64 x n) to a row-major matrix in global memory.
@@ -156,7 +165,7 @@ return function(internal)
     for half = 0, 1 do
       local at = row + 8 * half
       local row_ok = at:lt(opts.rows)
-      local line = self:mad_wide_u32(at, self:mul(opts.ld, 4), opts.to)
+      local line = self:mad_wide_u32(at, scaled(self, opts.ld, 4), opts.to)
       local address = self:mad_wide_u32(col, 4, line)
       for group = 0, #acc // 4 - 1 do
         local left, right = acc[4 * group + 2 * half], acc[4 * group + 2 * half + 1]

@@ -174,6 +174,17 @@ int compare_tensors(lua_State* L) {
     return 3;
 }
 
+// wg.dot(a, first, stride, b, first, stride, count): positions count in row-major order from 0
+int tensor_dot(lua_State* L) {
+    const Tensor& a = check_tensor(L, 1);
+    const StridedVector of_a{integer_argument(L, 2), integer_argument(L, 3)};
+    const Tensor& b = check_tensor(L, 4);
+    const StridedVector of_b{integer_argument(L, 5), integer_argument(L, 6)};
+    const std::int64_t count = integer_argument(L, 7);
+    lua_pushnumber(L, guarded(L, [&] { return dot(a, of_a, b, of_b, count); }));
+    return 1;
+}
+
 }  // namespace
 
 void open_tensor(lua_State* L) {
@@ -181,7 +192,7 @@ void open_tensor(lua_State* L) {
     static const luaL_Reg functions[] = {{"tensor", tensor_new}, {"zeros", zeros},
                                          {"randn", randn},       {"randint", randint},
                                          {"load", load},         {"compare", compare_tensors},
-                                         {nullptr, nullptr}};
+                                         {"dot", tensor_dot},    {nullptr, nullptr}};
     luaL_setfuncs(L, functions, 0);
 }
 

@@ -153,4 +153,15 @@ struct Comparison {
 /// Throws ArgumentError if the dtypes or the shapes differ, or a tolerance is negative or NaN.
 Comparison compare(const Tensor& got, const Tensor& want, std::optional<Tolerance> tolerance = std::nullopt);
 
+/// Elements first, first + stride, ... of a tensor, by row-major position.
+struct StridedVector {
+    std::int64_t first = 0;
+    std::int64_t stride = 1;
+};
+
+/// The sum of the products of `count` elements of each tensor, in binary64: the reference of a product's
+/// element. Throws ArgumentError where an element lies outside its tensor.
+double dot(const Tensor& a, const StridedVector& of_a, const Tensor& b, const StridedVector& of_b,
+           std::int64_t count);
+
 }  // namespace wgrun
