@@ -48,8 +48,7 @@ void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp) {
     const isa::Mask published_lanes = whole_warp ? UINT32_MAX : lanes;
     for (int u = first; u < last; ++u)
         for (int l = 0; l < isa::lanes; ++l) {
-            std::uint32_t& entry = published[u * isa::lanes + l];
-            if (published_lanes >> l & 1U) entry = std::max(entry, known[u]);
+            if (published_lanes >> l & 1U) published[u * isa::lanes + l] = known[u];
         }
     ++row(warp)[warp];
     stale_groups_ |= 1U << (warp / 4);

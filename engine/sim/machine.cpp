@@ -75,6 +75,21 @@ Actor Cta::actor() const {
     return {current_, pc_, clocks_.now(current_), clocks_.seen(current_), clocks_.finished(current_)};
 }
 
+namespace {
+
+/// memcpy of 1, 2, 4, 8 or 16 bytes, without a call.
+void copy(std::byte* to, const std::byte* from, int bytes) {
+    switch (bytes) {
+        case 1: *to = *from; return;
+        case 2: std::memcpy(to, from, 2); return;
+        case 4: std::memcpy(to, from, 4); return;
+        case 8: std::memcpy(to, from, 8); return;
+        default: std::memcpy(to, from, 16);
+    }
+}
+
+}  // namespace
+
 /// Calls move(where it is, lane) for each active lane whose access is legal.
 template <class Move>
 void Cta::for_each_access(bool store, isa::Space space, const std::array<std::uint64_t, lanes>& address,
@@ -84,7 +99,7 @@ void Cta::for_each_access(bool store, isa::Space space, const std::array<std::ui
         const std::uint64_t at = address[static_cast<std::size_t>(lane)];
         std::byte* place = nullptr;
         report_.lane(current_ * lanes + lane);
-        if (at % static_cast<std::uint64_t>(bytes) != 0) {
+        if ((at & static_cast<std::uint64_t>(bytes - 1)) != 0) {
             report_.misaligned(store, bytes, at);
         } else if (space == isa::Space::global) {
             place = global_.find(at, bytes);
@@ -103,7 +118,7 @@ void Cta::load(isa::Space space, const std::array<std::uint64_t, lanes>& address
     const Actor actor = this->actor();
     const bool watched = launch_.detect_races && space != isa::Space::global;
     for_each_access(false, space, address, bytes, [&](const std::byte* place, int lane) {
-        std::memcpy(static_cast<std::byte*>(data) + lane * stride, place, static_cast<std::size_t>(bytes));
+        copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
         if (watched)
             shadow_.load(
                 actor, lane,
@@ -118,8 +133,7 @@ void Cta::store(isa::Space space, const std::array<std::uint64_t, lanes>& addres
     const bool watched = launch_.detect_races && space != isa::Space::global;
     bool overlap = false;
     for_each_access(true, space, address, bytes, [&](std::byte* place, int lane) {
-        std::memcpy(place, static_cast<const std::byte*>(data) + lane * stride,
-                    static_cast<std::size_t>(bytes));
+        copy(place, static_cast<const std::byte*>(data) + lane * stride, bytes);
         if (watched)
             overlap |= shadow_.store(
                 actor, lane,

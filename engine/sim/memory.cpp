@@ -62,16 +62,15 @@ SharedMemory::SharedMemory(const Program& program)
 
 void SharedMemory::poison() { std::fill(data_.begin(), data_.end(), std::byte{0xFF}); }
 
-bool SharedMemory::declared(std::uint64_t address, int bytes) {
-    const auto inside = [&](const SharedBuffer& b) {
-        return holds(base + static_cast<std::uint64_t>(b.offset), b.bytes, address, bytes);
-    };
-    if (buffers_.empty()) return false;
-    if (inside(buffers_[last_])) return true;
-    const auto found = std::find_if(buffers_.begin(), buffers_.end(), inside);
-    if (found == buffers_.end()) return false;
-    last_ = static_cast<std::size_t>(found - buffers_.begin());
-    return true;
+bool SharedMemory::find(std::uint64_t address, int bytes) {
+    for (const SharedBuffer& b : buffers_) {
+        const std::uint64_t begin = base + static_cast<std::uint64_t>(b.offset);
+        if (!holds(begin, b.bytes, address, bytes)) continue;
+        begin_ = begin;
+        end_ = begin + static_cast<std::uint64_t>(b.bytes);
+        return true;
+    }
+    return false;
 }
 
 std::uint32_t SharedMemory::address_of(int buffer) const {

@@ -43,7 +43,10 @@ class SharedMemory {
     void poison();
 
     /// Does one declared buffer hold bytes [address, address + bytes)?
-    bool declared(std::uint64_t address, int bytes);
+    bool declared(std::uint64_t address, int bytes) {
+        return (address >= begin_ && address + static_cast<std::uint64_t>(bytes) <= end_) ||
+               find(address, bytes);
+    }
     /// Of a declared byte.
     std::byte* at(std::uint32_t address) { return data_.data() + (address - base); }
     std::int64_t bytes() const { return static_cast<std::int64_t>(data_.size()); }
@@ -53,9 +56,11 @@ class SharedMemory {
     std::string describe(std::uint32_t offset) const;
 
   private:
+    bool find(std::uint64_t address, int bytes);
+
     const std::vector<SharedBuffer>& buffers_;
     std::vector<std::byte> data_;
-    std::size_t last_ = 0;  ///< the buffer found last
+    std::uint64_t begin_ = 0, end_ = 0;  ///< addresses of the buffer found last
 };
 
 }  // namespace wgrun::sim

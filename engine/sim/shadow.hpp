@@ -82,12 +82,13 @@ class Shadow {
 
     void reset();
 
-    // Generic accesses of one lane. Offsets and sizes in bytes from the start of the dynamic shared memory.
+    // Offsets and sizes are bytes from the start of the dynamic shared memory.
+    // Generic accesses of one lane: 1, 2, 4, 8 or 16 bytes, aligned to their size.
     void load(const Actor& actor, int lane, std::uint32_t offset, int bytes);
     /// store tells whether another lane wrote one of the bytes in this step (or earlier in this epoch).
     bool store(const Actor& actor, int lane, std::uint32_t offset, int bytes);
 
-    /// A wgmma reads for the warps of its group whose bits are set in `warps`.
+    /// A wgmma reads whole units of 16 bytes for the warps of its group whose bits are set in `warps`.
     void async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset, int bytes);
 
   private:

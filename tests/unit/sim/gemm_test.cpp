@@ -19,7 +19,8 @@ Program gemm(int n, int k_extent) {
     k.builder.param("c", isa::Type::u64, Dtype::f32);
     const int a = k.buffer("A", tile_m * tile_k * 2), b = k.buffer("B", tile_n * tile_k * 2);
     const Reg tid = k.tid(), cta_m = k.special("ctaid.x"), cta_n = k.special("ctaid.y");
-    // Thread t copies 16-byte unit t % 8 of rows t / 8, t / 8 + 16, ...; its swizzle does not depend on which.
+    // Thread t copies 16-byte unit t % 8 of rows t / 8, t / 8 + 16, ...; its swizzle does not depend on
+    // which.
     const Reg unit = k(2, "and_b32", {tid, 7}), row = k(2, "shr_u32", {tid, 3});
     const Reg swizzled = k(2, "xor_b32", {unit, k(2, "and_b32", {row, 7})});
     const Reg in_row = k(2, "shl_b32", {swizzled, 4});
@@ -37,9 +38,11 @@ Program gemm(int n, int k_extent) {
     for (Reg reg : d) k.step(4, "mov_f32", {reg, 0});
     const Reg step = k.begin_loop(5, k_extent / tile_k);
     for (int i = 0; i < tile_m / 16; ++i)
-        k.step(6, "st_shared_v4_b32", {at(to_a, i * 2048), k.list(6, "ld_global_v4_b32", {at(from_a, i * 16 * pitch)})});
+        k.step(6, "st_shared_v4_b32",
+               {at(to_a, i * 2048), k.list(6, "ld_global_v4_b32", {at(from_a, i * 16 * pitch)})});
     for (int i = 0; i < tile_n / 16; ++i)
-        k.step(7, "st_shared_v4_b32", {at(to_b, i * 2048), k.list(7, "ld_global_v4_b32", {at(from_b, i * 16 * pitch)})});
+        k.step(7, "st_shared_v4_b32",
+               {at(to_b, i * 2048), k.list(7, "ld_global_v4_b32", {at(from_b, i * 16 * pitch)})});
     k.step(8, "add_u64", {from_a, from_a, tile_k * 2});
     k.step(8, "add_u64", {from_b, from_b, tile_k * 2});
     k.step(9, "fence_proxy_async");
@@ -60,7 +63,8 @@ Program gemm(int n, int k_extent) {
     k.step(14, "wgmma_wait_group", {0});
     k.step(15, "bar_sync", {0});
     k.end_loop(5, step);
-    // Register r of thread t: row 16 (t / 32) + t % 32 / 4 + 8 (r / 2 % 2), column 8 (r / 4) + 2 (t % 4) + r % 2.
+    // Register r of thread t: row 16 (t / 32) + t % 32 / 4 + 8 (r / 2 % 2), column 8 (r / 4) + 2 (t % 4) + r
+    // % 2.
     const Reg lane = k(20, "and_b32", {tid, 31}), warp = k(20, "shr_u32", {tid, 5});
     const Reg first = k(20, "mad_lo_u32", {warp, 16, k(20, "shr_u32", {lane, 2})});
     const Reg c_row = k(20, "mad_lo_u32", {cta_m, tile_m, first});
@@ -69,8 +73,9 @@ Program gemm(int n, int k_extent) {
     const Reg base = k(20, "ld_param_u64", {Operand::param(2)});
     const Reg to_c = k(20, "mad_wide_u32", {c_col, 4, k(20, "mad_wide_u32", {c_row, n * 4, base})});
     for (int r = 0; r < tile_n / 2; r += 2)
-        k.step(21, "st_global_v2_f32", {at(to_c, (r / 2 % 2) * 8 * n * 4 + (r / 4) * 32),
-                                        std::vector<Reg>{d[static_cast<std::size_t>(r)], d[static_cast<std::size_t>(r) + 1]}});
+        k.step(21, "st_global_v2_f32",
+               {at(to_c, (r / 2 % 2) * 8 * n * 4 + (r / 4) * 32),
+                std::vector<Reg>{d[static_cast<std::size_t>(r)], d[static_cast<std::size_t>(r) + 1]}});
     return k.finish();
 }
 
@@ -114,6 +119,6 @@ TEST_CASE("a 256 x 256 x 256 GEMM is right, clean, and fast enough to use") {
             right &= c[static_cast<std::size_t>(i * n + j)] == want;
         }
     CHECK(right);
-    std::cout << "256^3 GEMM: " << seconds * 1e3 << " ms, " << outcome.steps << " warp-steps, " << outcome.mmas
-              << " wgmma\n";
+    std::cout << "256^3 GEMM: " << seconds * 1e3 << " ms, " << outcome.steps << " warp-steps, "
+              << outcome.mmas << " wgmma\n";
 }

@@ -20,7 +20,8 @@ struct Memory {
     explicit Memory(std::size_t words) : words(words, 0) {}
     std::vector<std::uint32_t> words;
     std::vector<GlobalBuffer> buffers(std::uint64_t address = 0x10000) {
-        return {{reinterpret_cast<std::byte*>(words.data()), static_cast<std::int64_t>(words.size() * 4), address}};
+        return {{reinterpret_cast<std::byte*>(words.data()), static_cast<std::int64_t>(words.size() * 4),
+                 address}};
     }
 };
 
@@ -88,7 +89,8 @@ TEST_CASE("shared memory outside every buffer: WG-MEM-03") {
         const Program program = k.finish();
         expect(program, {{"WG-MEM-03", 10}});
         CHECK(run_with(program, 0).findings.at(0).message ==
-              "thread 16 stores 4 bytes at byte 64 of the shared memory, outside every buffer declared (the last "
+              "thread 16 stores 4 bytes at byte 64 of the shared memory, outside every buffer declared (the "
+              "last "
               "ends at 1088)");
     }
     SECTION("below the first") {
@@ -121,7 +123,8 @@ TEST_CASE("shared memory that nothing has written: WG-MEM-04, by a load and by a
         k(11, "ld_shared_u32", {at(k.address(buffer, k.tid(), 4))});
         const Program program = k.finish();
         expect(program, {{"WG-MEM-04", 11}});
-        CHECK(run_with(program, 0).findings.at(0).message == "thread 31 reads `buf` + 124, which nothing has written");
+        CHECK(run_with(program, 0).findings.at(0).message ==
+              "thread 31 reads `buf` + 124, which nothing has written");
     }
     SECTION("one byte of a word") {
         Script k(32);
@@ -141,7 +144,8 @@ TEST_CASE("shared memory that nothing has written: WG-MEM-04, by a load and by a
         k.whole_mma(20);
         const Program program = k.finish();
         expect(program, {{"WG-MEM-04", 21}});
-        CHECK(run_with(program, 0).findings.at(0).message == "the wgmma reads `B` + 0, which nothing has written");
+        CHECK(run_with(program, 0).findings.at(0).message ==
+              "the wgmma reads `B` + 0, which nothing has written");
     }
 }
 
@@ -158,7 +162,8 @@ TEST_CASE("a register that nothing has written: WG-REG-01, lane by lane") {
         k(11, "add_u32", {value, 1});
         const Program program = k.finish();
         expect(program, {{"WG-REG-01", 11}});
-        CHECK(run_with(program, 0).findings.at(0).message == "thread 40 reads a register that nothing has written");
+        CHECK(run_with(program, 0).findings.at(0).message ==
+              "thread 40 reads a register that nothing has written");
     }
     SECTION("a guard") {
         k(11, "add_u32", {k.tid(), 1}, {k.builder.reg(isa::Type::pred)});

@@ -27,7 +27,8 @@ TEST_CASE("a barrier orders a write and the read of another warp; without it: WG
         }
         const Diagnostic finding = run_with(program, 0).findings.back();
         CHECK(finding.rule == "WG-RACE-01");
-        CHECK_THAT(finding.message, ContainsSubstring("`buf` + ") && ContainsSubstring("nothing orders the two"));
+        CHECK_THAT(finding.message,
+                   ContainsSubstring("`buf` + ") && ContainsSubstring("nothing orders the two"));
         CHECK(finding.notes.size() == 1);
     }
 }
@@ -51,8 +52,10 @@ TEST_CASE("a write after the reads of others wants a barrier") {
         if (met) k.step(13, "bar_sync", {0});
         k.step(14, "st_shared_u32", {in_buffer(buffer), 8}, {first});
         const Program program = k.finish();
-        if (met) expect(program, {});
-        else expect_either(program, "WG-RACE-01", {12, 14});
+        if (met)
+            expect(program, {});
+        else
+            expect_either(program, "WG-RACE-01", {12, 14});
     }
 }
 
@@ -153,7 +156,8 @@ TEST_CASE("a barrier of two warps orders these two only, and what they knew goes
 TEST_CASE("without detection the machine runs the same and says nothing of races") {
     Script k(64);
     const int buffer = k.buffer("buf", 16);
-    k.step(10, "st_shared_u32", {in_buffer(buffer), k.tid()}, {k(1, "setp_eq_u32", {k.special("laneid"), 0})});
+    k.step(10, "st_shared_u32", {in_buffer(buffer), k.tid()},
+           {k(1, "setp_eq_u32", {k.special("laneid"), 0})});
     const Program program = k.finish();
     Launch launch;
     launch.detect_races = false;

@@ -10,7 +10,8 @@ using namespace wgrun::sim;
 namespace {
 
 /// Runs a kernel whose thread t leaves a u32 at x[t]; returns them.
-std::vector<std::uint32_t> results(const Program& program, std::size_t count, std::uint64_t seed = 0, Dim3 grid = {}) {
+std::vector<std::uint32_t> results(const Program& program, std::size_t count, std::uint64_t seed = 0,
+                                   Dim3 grid = {}) {
     std::vector<std::uint32_t> out(count, 0xDEAD);
     const std::vector<GlobalBuffer> buffers{
         {reinterpret_cast<std::byte*>(out.data()), static_cast<std::int64_t>(count * 4), 0x10000}};
@@ -123,7 +124,8 @@ TEST_CASE("the same seed gives the same run, another seed another one") {
     ResultScript k(64);
     const int buffer = k.buffer("buf", 16);
     const Reg lane = k.special("laneid");
-    k.step(2, "st_shared_u32", {in_buffer(buffer), k(2, "shr_u32", {k.thread, 5})}, {k(2, "setp_eq_u32", {lane, 0})});
+    k.step(2, "st_shared_u32", {in_buffer(buffer), k(2, "shr_u32", {k.thread, 5})},
+           {k(2, "setp_eq_u32", {lane, 0})});
     k.step(3, "bar_sync", {0});
     k.step(4, "ld_shared_u32", {k.result, in_buffer(buffer)});
     const Program program = k.leave(k.thread);
@@ -228,7 +230,8 @@ TEST_CASE("barriers: a warp whose lanes part, counts that differ, numbers out of
         k.step(10, "bar_sync", {k.constant(16)});
         const Program program = k.finish();
         expect(program, {{"WG-SYNC-03", 10}});
-        CHECK_THAT(run_with(program, 0).findings.at(0).message, ContainsSubstring("there are barriers 0 to 15"));
+        CHECK_THAT(run_with(program, 0).findings.at(0).message,
+                   ContainsSubstring("there are barriers 0 to 15"));
     }
 }
 

@@ -14,11 +14,11 @@ namespace wgrun::sim {
 
 /// A register, an immediate, a braced list, or any other operand.
 struct Arg : Operand {
-    Arg(Reg reg) : Operand(Operand::of(reg)) {}                                // NOLINT(*-explicit-*)
-    Arg(std::vector<Reg> list) : Operand(Operand::of(std::move(list))) {}      // NOLINT(*-explicit-*)
-    Arg(std::int64_t bits) : Operand(Operand::immediate(bits)) {}              // NOLINT(*-explicit-*)
-    Arg(int bits) : Operand(Operand::immediate(bits)) {}                       // NOLINT(*-explicit-*)
-    Arg(Operand operand) : Operand(std::move(operand)) {}                      // NOLINT(*-explicit-*)
+    Arg(Reg reg) : Operand(Operand::of(reg)) {}                            // NOLINT(*-explicit-*)
+    Arg(std::vector<Reg> list) : Operand(Operand::of(std::move(list))) {}  // NOLINT(*-explicit-*)
+    Arg(std::int64_t bits) : Operand(Operand::immediate(bits)) {}          // NOLINT(*-explicit-*)
+    Arg(int bits) : Operand(Operand::immediate(bits)) {}                   // NOLINT(*-explicit-*)
+    Arg(Operand operand) : Operand(std::move(operand)) {}                  // NOLINT(*-explicit-*)
 };
 
 inline Arg at(Reg base, std::int64_t offset = 0) { return Operand::address(base, offset); }
@@ -74,7 +74,9 @@ class Script {
         const Reg start = (*this)(1, "mov_u32", {Operand::shared(buffer, 0)});
         return (*this)(1, "mad_lo_u32", {index, scale, start});
     }
-    int buffer(const char* name, std::int64_t bytes) { return builder.shared(name, bytes, 1024, std::nullopt); }
+    int buffer(const char* name, std::int64_t bytes) {
+        return builder.shared(name, bytes, 1024, std::nullopt);
+    }
 
     void begin_if(int number, Reg condition, bool negated = false) {
         builder.at(line(number));
@@ -106,7 +108,8 @@ class Script {
 /// (rule, line) of findings.
 using Found = std::set<std::pair<std::string, int>>;
 
-inline Outcome run_with(const Program& program, std::uint64_t seed, std::span<const GlobalBuffer> buffers = {}) {
+inline Outcome run_with(const Program& program, std::uint64_t seed,
+                        std::span<const GlobalBuffer> buffers = {}) {
     std::vector<std::uint64_t> params;
     for (const GlobalBuffer& buffer : buffers) params.push_back(buffer.address);
     Launch launch;
@@ -159,7 +162,9 @@ class MmaScript : public Script {
         ones = constant(0x3F803F80);
         accumulators = builder.regs(isa::Type::f32, 4);
     }
-    void fill_a(int number, Guard guard = {}) { step(number, "st_shared_v4_b32", {at(a_at), four(ones)}, guard); }
+    void fill_a(int number, Guard guard = {}) {
+        step(number, "st_shared_v4_b32", {at(a_at), four(ones)}, guard);
+    }
     void fill_b(int number) { step(number, "st_shared_v4_b32", {at(b_at), four(ones)}, {few}); }
     void fill(int number) {
         fill_a(number);
@@ -171,7 +176,8 @@ class MmaScript : public Script {
         using isa::Field, isa::Type;
         form.set(Field::n, static_cast<int>(2 * d.size())).set(Field::d, Type::f32);
         form.set(Field::a, Type::bf16).set(Field::b, Type::bf16);
-        add(number, *isa::find("wgmma.mma_async"), form, {std::move(d), std::move(a_operand), descriptor(b), scale_d});
+        add(number, *isa::find("wgmma.mma_async"), form,
+            {std::move(d), std::move(a_operand), descriptor(b), scale_d});
     }
     /// fence, mma, commit, wait on four lines from `first`.
     void whole_mma(int first) {

@@ -54,8 +54,9 @@ TEST_CASE("no proxy fence, one of the wrong space, or one before the writes: WG-
     expect(program, {{"WG-PROXY-01", 21}});
 
     const Diagnostic finding = run_with(program, 0).findings.at(0);
-    CHECK(finding.message == "the wgmma reads `A` + 0, which thread 0 wrote through the generic proxy: no "
-                             "fence.proxy.async orders the two");
+    CHECK(finding.message ==
+          "the wgmma reads `A` + 0, which thread 0 wrote through the generic proxy: no "
+          "fence.proxy.async orders the two");
     CHECK(finding.fix == "k:fence_proxy_async() after line 10, before the barrier");
     REQUIRE(finding.notes.size() == 1);
     CHECK(finding.notes[0].where.line == 10);
@@ -80,7 +81,8 @@ TEST_CASE("a fence of one lane speaks for that lane's writes only") {
         for (int row = 0; row < 128; row += 32) {  // lane 0 of each warp writes for its whole warp
             k.step(10, "st_shared_v4_b32", {at(k.a_at, 16 * (row / 32)), MmaScript::four(k.ones)}, {elected});
             for (int i = 4; i < 32; i += 4)
-                k.step(10, "st_shared_v4_b32", {at(k.a_at, 16 * (row / 32 + i)), MmaScript::four(k.ones)}, {elected});
+                k.step(10, "st_shared_v4_b32", {at(k.a_at, 16 * (row / 32 + i)), MmaScript::four(k.ones)},
+                       {elected});
         }
         const Reg first = k(1, "setp_eq_u32", {k.thread, 0});
         for (int i = 0; i < 16; ++i)
@@ -272,6 +274,15 @@ TEST_CASE("accumulators belong to the wgmma until a wait covers its group") {
         k.step(22, "wgmma_commit_group");
         k.step(23, "wgmma_wait_group", {1});
         k(24, "add_f32", {k.accumulators[0], k.accumulators[1]});
+        expect(k.finish(), {});
+    }
+    SECTION("one wait for two groups") {
+        const std::vector<Reg> others = k.builder.regs(isa::Type::f32, 4);
+        k.step(22, "wgmma_commit_group");
+        k.mma(22, others, k.descriptor(k.a));
+        k.step(22, "wgmma_commit_group");
+        k.step(23, "wgmma_wait_group", {0});
+        k(24, "add_f32", {k.accumulators[0], others[0]});
         expect(k.finish(), {});
     }
     SECTION("never committed") {

@@ -1,0 +1,232 @@
+// The shadow and the clocks against a plain model: sets of events that each warp knows, byte by byte.
+#include "sim/shadow.hpp"
+
+#include <bitset>
+#include <map>
+#include <random>
+#include <set>
+
+#include "sim/clocks.hpp"
+#include "tests/catch.hpp"
+
+using namespace wgrun;
+using namespace wgrun::sim;
+
+namespace {
+
+constexpr int warps = 8, groups = 2, memory_bytes = 64;
+constexpr std::uint32_t events = 600;
+using Events = std::bitset<events>;
+
+/// (what, earlier event); the event is 0 where there is none.
+using Found = std::set<std::pair<Hazard, std::uint32_t>>;
+
+/// What the shadow says of one access.
+struct Sink : HazardSink {
+    void hazard(Hazard hazard, std::uint32_t, Epoch other) override { found.emplace(hazard, other.pc()); }
+    Found found;
+};
+
+/// The same machine without clocks: every access is an event, every warp has the set of events before it.
+struct Model {
+    struct Event {
+        int warp = 0, lane = 0;
+        bool write = false;
+    };
+    struct Byte {
+        std::uint32_t written = 0;     ///< event, 0: never
+        std::set<std::uint32_t> read;  ///< events since
+        bool racy = false;             ///< what comes after a race is not compared
+    };
+
+    Events known[warps], published[warps];
+    Events finished[warps];  ///< wgmma, by event
+    std::vector<Event> log{events};
+    Byte bytes[memory_bytes];
+    std::uint32_t mma_read[memory_bytes / 16]
+                          [groups]{};  ///< the last of each group: earlier ones finish first
+
+    void begin(std::uint32_t event, int warp, int lane, bool write) {
+        log[event] = {warp, lane, write};
+        known[warp].set(event);
+    }
+    Found access(std::uint32_t event, int warp, int lane, bool write, std::uint32_t offset, int size) {
+        begin(event, warp, lane, write);
+        Found out;
+        for (std::uint32_t b = offset; b < offset + static_cast<std::uint32_t>(size); ++b) {
+            Byte& byte = bytes[b];
+            Found here;
+            if (byte.written != 0 && !known[warp][byte.written])
+                here.emplace(write ? Hazard::write_after_write : Hazard::read_after_write, byte.written);
+            if (write) {
+                for (std::uint32_t r : byte.read)
+                    if (!known[warp][r]) here.emplace(Hazard::write_after_read, r);
+                byte.written = event;
+                byte.read.clear();
+            } else {
+                byte.read.insert(event);
+            }
+            byte.racy |= !here.empty();
+            if (!write && byte.written == 0) here.emplace(Hazard::uninitialised, 0);
+            out.merge(here);
+        }
+        if (write)
+            for (std::uint32_t mma : mma_read[offset / 16])
+                if (mma != 0 && !finished[warp][mma]) out.emplace(Hazard::write_under_mma, mma);
+        return out;
+    }
+    Found mma(std::uint32_t event, int group, unsigned members, std::uint32_t unit) {
+        Found out;
+        for (std::uint32_t b = unit * 16; b < unit * 16 + 16; ++b) {
+            const std::uint32_t w = bytes[b].written;
+            bool raced = false, unpublished = false;
+            if (w == 0) out.emplace(Hazard::uninitialised, 0);
+            for (int i = 0; i < 4 && w != 0; ++i) {
+                if ((members >> i & 1U) == 0 || published[4 * group + i][w]) continue;
+                unpublished = true;
+                raced |= !known[4 * group + i][w];
+            }
+            if (unpublished) out.emplace(raced ? Hazard::mma_after_write : Hazard::missing_proxy_fence, w);
+        }
+        mma_read[unit][group] = event;
+        return out;
+    }
+    void fence(int warp, isa::Mask lanes, bool whole) {
+        for (std::uint32_t e = 1; e < events; ++e)
+            if (log[e].write && known[warp][e] &&
+                (whole || (log[e].warp == warp && (lanes >> log[e].lane & 1U))))
+                published[warp].set(e);
+    }
+    void join(std::uint32_t members) {
+        Events k, p, f;
+        for (int w = 0; w < warps; ++w)
+            if (members >> w & 1U) k |= known[w], p |= published[w], f |= finished[w];
+        for (int w = 0; w < warps; ++w)
+            if (members >> w & 1U) known[w] = k, published[w] = p, finished[w] = f;
+    }
+    bool racy(std::uint32_t offset, int size) const {
+        for (int b = 0; b < size; ++b)
+            if (bytes[offset + static_cast<std::uint32_t>(b)].racy) return true;
+        return false;
+    }
+};
+
+/// Of several reads by one warp the shadow remembers the last, and of readers that knew each other the last:
+/// of reads, only that there is one counts.
+Found comparable(const Found& found) {
+    Found out;
+    for (auto [hazard, event] : found) out.emplace(hazard, hazard == Hazard::write_after_read ? 0 : event);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("the shadow finds what a model of event sets finds") {
+    std::map<Hazard, int> seen;
+    int clean = 0;
+    for (unsigned trial = 0; trial < 2000; ++trial) {
+        std::mt19937 random(trial);
+        const auto draw = [&](unsigned below) { return static_cast<unsigned>(random()) % below; };
+        Sink sink;
+        Shadow shadow(warps, memory_bytes, sink);
+        Clocks clocks(warps);
+        Model model;
+        std::uint32_t serial[groups]{};
+        std::vector<std::uint32_t> mma_events[groups];
+        for (std::uint32_t event = 1; event < 200; ++event) {
+            const int warp = static_cast<int>(draw(warps));
+            switch (draw(8)) {
+                case 0:
+                case 1:
+                case 2: {
+                    const bool write = draw(2) == 0;
+                    const int lane = static_cast<int>(draw(4)), size = 1 << draw(5);
+                    const auto offset = static_cast<std::uint32_t>(
+                        draw(static_cast<unsigned>(memory_bytes / size)) * static_cast<unsigned>(size));
+                    const bool compare = !model.racy(offset, size);
+                    const Actor actor{warp, event, clocks.now(warp), clocks.seen(warp),
+                                      clocks.finished(warp)};
+                    sink.found.clear();
+                    if (write)
+                        shadow.store(actor, lane, offset, size);
+                    else
+                        shadow.load(actor, lane, offset, size);
+                    const Found want = model.access(event, warp, lane, write, offset, size);
+                    if (!compare) break;
+                    REQUIRE(comparable(sink.found) == comparable(want));
+                    clean += want.empty();
+                    for (const auto& [hazard, other] : want) ++seen[hazard];
+                    break;
+                }
+                case 3: {
+                    const int group = warp / 4;
+                    const unsigned members = draw(2) == 0 ? 15 : 1U << draw(4);
+                    const std::uint32_t unit = draw(memory_bytes / 16);
+                    const bool compare = !model.racy(unit * 16, 16);
+                    mma_events[group].push_back(event);
+                    sink.found.clear();
+                    shadow.async_read({group, event, ++serial[group]}, members, clocks, unit * 16, 16);
+                    const Found want = model.mma(event, group, members, unit);
+                    if (!compare) break;
+                    REQUIRE(sink.found == want);
+                    clean += want.empty();
+                    for (const auto& [hazard, other] : want) ++seen[hazard];
+                    break;
+                }
+                case 4: {
+                    const bool whole = draw(2) == 0;
+                    const isa::Mask lanes = whole ? UINT32_MAX : draw(16);
+                    clocks.proxy_fence(warp, lanes, whole);
+                    model.fence(warp, lanes, whole);
+                    break;
+                }
+                case 5: {  // waits for all wgmma of its group but the last few
+                    const int group = warp / 4;
+                    const std::uint32_t upto = serial[group] - std::min(serial[group], draw(3));
+                    clocks.finish(warp, group, upto);
+                    for (std::uint32_t i = 0; i < upto; ++i) model.finished[warp].set(mma_events[group][i]);
+                    break;
+                }
+                default: {
+                    const std::uint32_t members = draw(3) == 0 ? 255 : draw(256);
+                    clocks.join(members);
+                    model.join(members);
+                }
+            }
+        }
+    }
+    // The trials were not all of one kind.
+    CHECK(clean > 1000);
+    for (Hazard hazard : {Hazard::write_after_write, Hazard::write_after_read, Hazard::read_after_write,
+                          Hazard::write_under_mma, Hazard::mma_after_write, Hazard::missing_proxy_fence,
+                          Hazard::uninitialised}) {
+        INFO(static_cast<int>(hazard));
+        CHECK(seen[hazard] > 100);
+    }
+}
+
+TEST_CASE("store says when another lane of the step wrote the same bytes, and only then") {
+    Sink sink;
+    Shadow shadow(1, 64, sink);
+    Clocks clocks(1);
+    const Actor actor{0, 7, clocks.now(0), clocks.seen(0), clocks.finished(0)};
+    CHECK_FALSE(shadow.store(actor, 0, 0, 4));
+    CHECK_FALSE(shadow.store(actor, 1, 4, 4));
+    CHECK(shadow.store(actor, 1, 0, 4));
+    CHECK_FALSE(shadow.store(actor, 2, 8, 2));
+    CHECK_FALSE(shadow.store(actor, 3, 10, 2));
+    CHECK(shadow.store(actor, 4, 10, 1));
+    const Actor next{0, 8, clocks.now(0), clocks.seen(0), clocks.finished(0)};
+    CHECK_FALSE(shadow.store(next, 5, 0, 16));
+    CHECK(sink.found.empty());
+}
+
+TEST_CASE("a shadow forgets when it is reset") {
+    Sink sink;
+    Shadow shadow(2, 16, sink);
+    Clocks clocks(2);
+    shadow.store({0, 1, clocks.now(0), clocks.seen(0), clocks.finished(0)}, 0, 0, 2);
+    shadow.reset();
+    shadow.store({1, 2, clocks.now(1), clocks.seen(1), clocks.finished(1)}, 0, 0, 16);
+    CHECK(sink.found.empty());
+}
