@@ -20,7 +20,7 @@ template <class Integer>
 Integer to_integer(double value, IntegerRounding rounding) {
     using Limits = std::numeric_limits<Integer>;
     // A power of two, hence exact in binary64 where the largest integer itself may not be.
-    constexpr double beyond = 2.0 * (static_cast<double>(Limits::max() / 2 + 1));
+    constexpr double beyond = 2.0 * static_cast<double>(Integer{1} << (Limits::digits - 1));
     if (std::isnan(value))
         return sizeof(Integer) == 8 ? static_cast<Integer>(std::uint64_t{1} << 63) : Integer{0};
     const double rounded = round_to_integer(value, rounding);

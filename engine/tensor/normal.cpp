@@ -8,9 +8,9 @@
 namespace wgrun {
 namespace {
 
-constexpr int octaves = 32;
+constexpr std::size_t octaves = 32;
 constexpr int segments_log2 = 6;
-constexpr int segments = 1 << segments_log2;
+constexpr std::size_t segments = std::size_t{1} << segments_log2;
 constexpr int fraction_bits = 31 - segments_log2;
 constexpr double unit = 0x1p28;  // quantiles are kept as multiples of 2^-28
 
@@ -53,11 +53,12 @@ constexpr Table table = [] {
     std::int32_t above = 0;  // the quantile of one half
     double probability = 0.5;
     for (std::size_t octave = 0; octave < octaves; ++octave) {
-        const double step = probability / 2 / segments;
+        const double step = probability / 2 / static_cast<double>(segments);
         for (std::size_t s = segments; s-- > 0;) {
             probability -= step;
             for (int i = 0; i < 4; ++i) x += (upper_tail(x) - probability) / density(x);
-            const auto quantile = static_cast<std::int32_t>(x * unit + 0.5);
+            const auto below = static_cast<std::int32_t>(x * unit);
+            const std::int32_t quantile = below + (x * unit - below >= 0.5 ? 1 : 0);
             result[octave * segments + s] = {quantile, quantile - above};
             above = quantile;
         }

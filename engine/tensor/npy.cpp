@@ -149,8 +149,10 @@ class Replacement {
         // Through a symbolic link the file that it names is replaced, not the link.
         target_ = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
         static std::atomic<unsigned> serial{0};
-        temporary_ = fmt::format("{}.{}.{}.tmp", target_.string(), ::getpid(), serial++);
-        file_.reset(std::fopen(temporary_.c_str(), "wbx"));
+        do {  // past what a process of the same number may have left behind when it was killed
+            temporary_ = fmt::format("{}.{}.{}.tmp", target_.string(), ::getpid(), serial++);
+            file_.reset(std::fopen(temporary_.c_str(), "wbx"));
+        } while (!file_ && errno == EEXIST);
         if (!file_) throw system_error(name_, errno);
     }
 

@@ -35,7 +35,8 @@ class Tensor {
     static Tensor zeros(Dtype dtype, TensorShape shape);
 
     /// `values` in row-major order, as many as the shape has elements. Floats round to nearest even.
-    /// Throws ArgumentError if the count differs, or a value is not of an integer dtype's range.
+    /// Throws ArgumentError if the count differs, or an integer dtype does not have a value (300 or 0.5 in
+    /// u8).
     static Tensor from_values(Dtype dtype, TensorShape shape, std::span<const double> values);
 
     /// Standard normal random numbers, the same for a seed on every machine and for any number of threads.
@@ -51,17 +52,18 @@ class Tensor {
     /// Reads a .npy file (format 1.0, 2.0, 3.0; little-endian; C or Fortran order, the result is row-major).
     ///
     /// The file says the dtype, except where numpy has none: a 2-byte void (`V2`) is bf16 unless `dtype` says
-    /// otherwise; a 1-byte void (`V1`) needs `dtype` (e4m3 or e5m2). `dtype` may also give another meaning to
-    /// elements of the same size (`<u2` as bf16, `<f4` as tf32, `|u1` as e4m3). Bools load as u8.
-    /// Throws EnvironmentError ENOENT (no such file) or EIO; ArgumentError if it is not such a file.
+    /// otherwise, `<f1` is e5m2; a 1-byte void (`V1`) needs `dtype` (e4m3 or e5m2). `dtype` may also give
+    /// another meaning to voids and unsigned integers of the same size (`<u2` as bf16, `|u1` as e4m3) and
+    /// read `<f4` as tf32; it never converts. Bools load as u8. Throws EnvironmentError ENOENT (no such file)
+    /// or EIO; ArgumentError if it is not such a file. Messages begin with the file's name.
     static Tensor load(const std::filesystem::path& path, std::optional<Dtype> dtype = std::nullopt);
 
     /// Writes a .npy file (format 1.0, C order) through a temporary file in the same folder that is renamed
     /// at the end: at `path` there is the old file or the whole new one, never a part.
     ///
-    /// tf32 is written as `<f4`; bf16, e4m3 and e5m2 as ml_dtypes writes them (see tensor/npy_header.cpp).
-    /// Throws ArgumentError for b1, EnvironmentError (ENOENT for a missing folder, else EIO) if writing
-    /// fails.
+    /// tf32 is written as `<f4`, bf16 as `<V2` and the 8-bit floats as `<V1`, which numpy loads as bare
+    /// bytes: .view(ml_dtypes.bfloat16) and so on gives the values. Throws ArgumentError for b1,
+    /// EnvironmentError (ENOENT for a missing folder, else EIO) if writing fails.
     void save(const std::filesystem::path& path) const;
 
     Tensor(Tensor&& other) noexcept;
@@ -73,8 +75,8 @@ class Tensor {
     /// A tensor of its own with the same contents.
     Tensor copy() const;
 
-    /// The same values in another dtype: one rounding, to nearest even.
-    /// Throws ArgumentError if a value is not of an integer dtype's range.
+    /// The same values in another dtype: one rounding, to nearest even (s64 and u64 pass through binary64,
+    /// which rounds those beyond 2^53). Throws ArgumentError if an integer dtype does not have a value.
     Tensor convert(Dtype dtype) const;
 
     Dtype dtype() const { return dtype_; }
@@ -92,8 +94,8 @@ class Tensor {
     /// double. Throws ArgumentError if the index does not fit the shape.
     double get(std::span<const std::int64_t> index) const;
 
-    /// Rounds to nearest even. Throws ArgumentError if the index does not fit the shape, or `value` is not of
-    /// an integer dtype's range.
+    /// Rounds to nearest even. Throws ArgumentError if the index does not fit the shape, or an integer dtype
+    /// does not have the value.
     void set(std::span<const std::int64_t> index, double value);
 
     /// The same by position in row-major order, 0 .. items() - 1.
@@ -128,8 +130,8 @@ struct Tolerance {
     double relative = 0;
 };
 
-/// What rounding once in `dtype` excuses (the values that torch.testing.assert_close made customary);
-/// zero for integers.
+/// What one rounding in `dtype` excuses: for f64 to bf16 the values that torch.testing.assert_close made
+/// customary, for the 8-bit floats one unit in the last place, for integers nothing.
 Tolerance default_tolerance(Dtype dtype);
 
 /// NaN against NaN and infinity against the same infinity are equal. NaN against anything else, and an
