@@ -116,6 +116,7 @@ class PtxEmitter {
             case Kind::address: return address(operand);
             case Kind::param: return program_.params()[static_cast<std::size_t>(operand.index)].name;
             case Kind::shared: return shared(operand);
+            case Kind::number:
             case Kind::none: break;
         }
         return "_";

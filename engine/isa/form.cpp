@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include <fmt/format.h>
+
 namespace wgrun::isa {
 namespace {
 
@@ -142,7 +144,7 @@ std::optional<Field> parse_field(std::string_view name) {
 std::string spelled(Field field, int value) {
     if (is_type_field(field)) return std::string(to_string(static_cast<Type>(value)));
     if (is_flag(field)) return value ? std::string(to_string(field)) : "";
-    if (field == Field::vec) return value == 1 ? "" : "v" + std::to_string(value);
+    if (field == Field::vec) return value == 1 ? "" : fmt::format("v{}", value);
     const Names names = names_of(field);
     return names.empty() ? std::to_string(value) : std::string(names[static_cast<std::size_t>(value)]);
 }
