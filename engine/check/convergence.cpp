@@ -46,8 +46,8 @@ void Walker::aligned(const Step& step) {
                       {{program_.where(), "the kernel is declared here"}});
     }
     for (const Scope& scope : scopes_) {
-        // Whether loaded values differ from thread to thread shows only when the kernel runs.
-        if (scope.uniform >= least || (scope.decision.inputs & roots::memory)) continue;
+        // Whether a condition differs that depends on more than the thread index shows when the kernel runs.
+        if (scope.uniform >= least || !scope.exact) continue;
         if (std::find(divergent_.begin(), divergent_.end(), scope.node) != divergent_.end()) return;
         divergent_.push_back(scope.node);
         const auto whole =
@@ -85,9 +85,8 @@ void Walker::barriers_met() {
 void Walker::barrier(const Operand&, const Operand& threads) {
     const auto count = threads.kind == Operand::Kind::imm ? std::optional(threads.imm) : std::nullopt;
     if (count && (*count == 0 || *count >= program_.threads())) {
-        // Only conditions of thread indices and constants: others may well be the same for all threads.
         const auto scope = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) {
-            return s.uniform < Uniform::cta && s.decision.inputs == roots::thread && s.what != "loop";
+            return s.exact && s.uniform < Uniform::cta && s.what != "loop";
         });
         if (scope != scopes_.end()) skipped_.push_back({step_, *scope});
     }

@@ -19,15 +19,30 @@ void Walker::memory(const isa::MemoryAccess& access) {
         return;
     }
     if (access.space == isa::Space::global) return;
-    const isa::Value address = value_of(*access.address);
-    const Region region =
-        cells_.access(address.is_descriptor ? -1 : address.buffer, address.offset, access.bytes);
+    const Region region = written(access);
     if (region.cell < 0) return;
     overwritten(region);
     CellState::Write& raw = state_.cells[static_cast<std::size_t>(region.cell)].raw;
     Region written = region;
     if (raw.fact && !(raw.region == region)) written = {region.cell, 0, 0, region.whole};
     raw = {Fact::always(), step_, written};
+}
+
+/// The bytes of shared memory that the threads write.
+Region Walker::written(const isa::MemoryAccess& access) const {
+    const Operand& operand = *access.address;
+    const isa::Value address = value_of(operand);
+    if (operand.reg) {
+        const Known& base = state_.values[operand.reg.id];
+        if (base.origin >= 0 && base.exact.known()) {
+            const auto [least, greatest] = base.exact.range();
+            return cells_.access(base.origin, least + operand.offset,
+                                 greatest + operand.offset + access.bytes, least == greatest);
+        }
+    }
+    if (address.is_descriptor || address.buffer < 0) return {};
+    if (!address.offset) return cells_.somewhere(address.buffer);
+    return cells_.access(address.buffer, *address.offset, *address.offset + access.bytes, true);
 }
 
 /// Reports a write to what a wgmma may still read.
@@ -88,7 +103,7 @@ void Walker::issue_mma(const isa::AsyncMma& mma) {
     const auto known = [&](const Operand& operand) {
         if (operand.kind == Operand::Kind::reg) return state_.values[operand.reg.id];
         Known immediate;
-        immediate.bits = operand.imm;
+        immediate.exact = operand.imm;
         return immediate;
     };
     Flight flight;

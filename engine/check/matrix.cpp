@@ -62,17 +62,20 @@ Cells::Cells(const Program& program) : program_(program) {
     }
 }
 
-Region Cells::access(int buffer, std::optional<std::int64_t> offset, std::int64_t bytes) const {
-    if (buffer < 0) return {};
+Region Cells::somewhere(int buffer) const {
     const SharedBuffer& info = program_.shared()[static_cast<std::size_t>(buffer)];
-    const int first = first_[static_cast<std::size_t>(buffer)];
-    const bool one = stages(info) == 1;
-    if (!offset) return one ? Region{first, 0, 0, info.tile.has_value()} : Region{};
-    if (*offset < 0 || bytes > info.bytes || *offset > info.bytes - bytes) return {};
-    if (!info.tile) return {first, *offset, *offset + bytes, false};
-    const std::int64_t stage = *offset / info.tile->bytes();
-    if (stage >= stages(info)) return {};
-    return {first + static_cast<int>(stage), 0, 0, true};
+    if (stages(info) > 1) return {};
+    return {first_[static_cast<std::size_t>(buffer)], 0, 0, info.tile.has_value()};
+}
+
+Region Cells::access(int buffer, std::int64_t lo, std::int64_t hi, bool all) const {
+    const SharedBuffer& info = program_.shared()[static_cast<std::size_t>(buffer)];
+    if (lo < 0 || hi > info.bytes) return {};
+    if (!info.tile)
+        return all ? Region{first_[static_cast<std::size_t>(buffer)], lo, hi, false} : somewhere(buffer);
+    const std::int64_t stage = lo / info.tile->bytes();
+    if (stage >= stages(info) || (hi - 1) / info.tile->bytes() != stage) return {};
+    return {first_[static_cast<std::size_t>(buffer)] + static_cast<int>(stage), 0, 0, true};
 }
 
 void MatrixCheck::alignment(const Step& step, const SharedBuffer& buffer, SwizzleMode swizzle) {
@@ -164,7 +167,7 @@ Region MatrixCheck::footprint(const Step& step, const Matrix& matrix, int buffer
                       {{info.where, fmt::format("`{}` is declared here", info.name)}});
         return {};
     }
-    Region region = cells_.access(buffer, lo, std::min(hi, info.bytes) - lo);
+    Region region = cells_.access(buffer, lo, std::min(hi, info.bytes), true);
     region.whole =
         region.cell >= 0 && static_cast<std::int64_t>(read.size()) * 16 == info.bytes && hi <= info.bytes;
     return region;
@@ -173,10 +176,11 @@ Region MatrixCheck::footprint(const Step& step, const Matrix& matrix, int buffer
 Region MatrixCheck::operator()(const Step& step, const Matrix& matrix, const Known& descriptor) {
     int buffer = descriptor.value.is_descriptor ? descriptor.value.buffer : -1;
     std::optional<Descriptor> fields;
-    if (descriptor.bits && descriptor.origin >= 0) {
+    const std::optional<std::int64_t> bits = descriptor.exact.uniform();
+    if (bits && descriptor.origin >= 0) {
         // Also descriptors that a script puts together with and, shr and or.
         try {
-            fields = Descriptor::decode(static_cast<std::uint64_t>(*descriptor.bits));
+            fields = Descriptor::decode(static_cast<std::uint64_t>(*bits));
             buffer = descriptor.origin;
         } catch (const ArgumentError& error) {
             if (buffer >= 0)
@@ -188,9 +192,8 @@ Region MatrixCheck::operator()(const Step& step, const Matrix& matrix, const Kno
     const SharedBuffer& info = program_.shared()[static_cast<std::size_t>(buffer)];
     std::optional<std::int64_t> offset = descriptor.value.offset;
     if (fields) offset = fields->start;
-    const auto key =
-        std::tuple(&info, offset.value_or(-1), static_cast<std::uint64_t>(fields ? *descriptor.bits : 0),
-                   matrix.rows, matrix.mn_major);
+    const auto key = std::tuple(&info, offset.value_or(-1), static_cast<std::uint64_t>(fields ? *bits : 0),
+                                matrix.rows, matrix.mn_major);
     if (offset && (*offset < 0 || *offset >= info.bytes)) {
         findings_.add("WG-DESC-03", step.where,
                       fmt::format("operand {} starts {} bytes into `{}`, which has {} bytes", matrix.name,
@@ -208,7 +211,7 @@ Region MatrixCheck::operator()(const Step& step, const Matrix& matrix, const Kno
     if (!right_.contains(key) && tile_fits(step, matrix, info) &&
         (!offset || position(step, matrix, info, *offset, fields)))
         right_.insert(key);
-    return cells_.access(buffer, offset, 16);
+    return offset ? cells_.access(buffer, *offset, *offset + 16, true) : cells_.somewhere(buffer);
 }
 
 }  // namespace wgrun::check

@@ -15,8 +15,10 @@ class Cells {
     explicit Cells(const Program& program);
 
     int count() const { return count_; }
-    /// Which bytes an access of `bytes` bytes at `offset` of `buffer` means.
-    Region access(int buffer, std::optional<std::int64_t> offset, std::int64_t bytes) const;
+    /// Bytes [lo, hi) of `buffer`, or some of them.
+    Region access(int buffer, std::int64_t lo, std::int64_t hi, bool all) const;
+    /// Some bytes of `buffer`.
+    Region somewhere(int buffer) const;
     int buffer_of(int cell) const { return owners_[static_cast<std::size_t>(cell)]; }
 
   private:

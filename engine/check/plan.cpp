@@ -35,6 +35,7 @@ Plan::Plan(const Program& program) : slots(program.registers().size(), -1) {
     scan(program.body());
     SlotMaker maker(*this);
     for_each_step(program.body(), [&](const Step& step) {
+        ++step_count;
         if (step.op->effects) step.op->effects(step, maker);
     });
 }

@@ -18,6 +18,7 @@ struct Plan {
     /// Registers that a wgmma accesses asynchronously: Reg::id -> 0, 1, ...; -1 for the others.
     std::vector<int> slots;
     int slot_count = 0;
+    std::int64_t step_count = 0;
     /// Register lists, as they stand in steps, that a wgmma accesses and not its threads.
     std::unordered_set<const std::vector<Reg>*> async_lists;
 

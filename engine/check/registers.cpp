@@ -83,18 +83,20 @@ Known Walker::result(const Step& step) {
         out.value.uniform = least;
     if (reads_memory_) out.inputs |= roots::memory;
 
-    if (const auto folded = fold(program_, step, known_)) {
-        out.bits = folded->bits;
+    if (auto folded = fold(program_, step, known_, fold_budget_)) {
+        out.exact = std::move(folded->value);
         out.origin = folded->origin;
-    } else if (out.value.constant && out.value.thread_shift < 0 && out.value.buffer < 0) {
-        out.bits = out.value.constant;
+        if (!out.exact.uniform()) {
+            out.value.uniform = out.exact.spread();
+            out.inputs = roots::thread;
+        }
     }
     if (const auto constant = out.constant()) {
         out.value.constant = constant;
         out.value.thread_shift = -1;
         out.value.uniform = isa::Uniform::grid;
         out.inputs = 0;
-    } else if (!has_register && out.inputs == 0 && out.origin == Known::no_buffer) {
+    } else if (!out.exact.known() && !has_register && out.inputs == 0) {
         out.inputs = out.value.uniform < isa::Uniform::cta ? roots::thread : roots::cta;
     }
     return out;

@@ -1,8 +1,7 @@
 // What is known of a register's value on the way through a program.
 #pragma once
 
-#include <optional>
-
+#include "check/exact.hpp"
 #include "check/fact.hpp"
 #include "wgrun/program.hpp"
 
@@ -12,7 +11,7 @@ struct Known {
     isa::Value value;
     /// The value itself; where `origin` is a buffer, the value if that buffer began at address 0 of the
     /// shared window.
-    std::optional<std::int64_t> bits;
+    Exact exact;
     int origin = no_buffer;
     Roots inputs = 0;              ///< none for a constant
     const void* writer = nullptr;  ///< the step that wrote it, or the branch or loop where writers meet
@@ -20,20 +19,14 @@ struct Known {
 
     static constexpr int no_buffer = -1, many_buffers = -2;
 
-    std::optional<std::int64_t> constant() const { return origin == no_buffer ? bits : std::nullopt; }
+    std::optional<std::int64_t> constant() const {
+        return origin == no_buffer ? exact.uniform() : std::nullopt;
+    }
     bool operator==(const Known& other) const;
 };
 
-/// A value where two ways meet that a condition chose between; `place` is the branch, loop or step.
+/// A value where two ways meet that a condition chose between: `a` where it is true. `place` is the branch,
+/// loop or step.
 Known join(const Known& a, const Known& b, const Known& condition, const void* place);
-
-/// The value that `step` gives its one destination if all its sources are known; nothing otherwise.
-/// `known(reg)` tells what is known of a source.
-struct Folded {
-    std::int64_t bits;
-    int origin;
-};
-std::optional<Folded> fold(const Program& program, const Step& step,
-                           const std::function<const Known&(Reg)>& known);
 
 }  // namespace wgrun::check

@@ -9,9 +9,9 @@ namespace {
 // then, like any other loop, to a fixed point.
 constexpr int most_steps = 8192;
 constexpr int most_passes = 8;
-// Loops nested many times over could take for ever. What comes after this many steps is left to the
-// simulator.
-constexpr int most_steps_in_all = 1 << 20;
+// Loops nested many times over could take for ever. What comes after this many steps, and this many visits of
+// each step, is left to the simulator.
+constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 }  // namespace
 
 std::vector<Diagnostic> check(const Program& program) {
@@ -31,6 +31,7 @@ Walker::Walker(const Program& program, Findings& findings)
     state_.values = Chunks<Known>(program.registers().size());
     state_.registers = Chunks<RegisterState>(static_cast<std::size_t>(plan_.slot_count));
     state_.cells.resize(static_cast<std::size_t>(cells_.count()));
+    most_executed_ = most_steps_in_all + most_visits * plan_.step_count;
 }
 
 void Walker::run() {
@@ -41,7 +42,7 @@ void Walker::run() {
     barriers_met();
 }
 
-bool Walker::gave_up() const { return executed_ > most_steps_in_all; }
+bool Walker::gave_up() const { return executed_ > most_executed_; }
 
 void Walker::block(const Block& block) {
     for (const Node& node : block) {
@@ -70,7 +71,7 @@ bool Walker::holds(const Fact& fact) const {
 Known Walker::condition(Reg reg, bool negated, Where where) {
     read(reg, where);
     Known known = state_.values[reg.id];
-    if (negated && known.bits) known.bits = *known.bits ^ 1;
+    if (negated) known.exact = known.exact.map([](std::int64_t value) { return value ^ 1; });
     return known;
 }
 
@@ -96,7 +97,7 @@ void Walker::guarded(const Step& step) {
     }
     const Decision decision = decision_of(&step, guard);
     const State skipped = state_;
-    scopes_.push_back({decision, guard.value.uniform, step.where, "guard", 0, &step});
+    scopes_.push_back({decision, guard.value.uniform, guard.exact.known(), step.where, "guard", 0, &step});
     execute(step);
     scopes_.pop_back();
     state_ = join(state_, skipped, decision, guard, &step);
@@ -116,7 +117,8 @@ void Walker::branch(const Branch& branch) {
     if (const auto constant = known.constant()) return block(*constant ? branch.then_body : branch.else_body);
     const Decision decision = decision_of(&branch, known);
     const State before = state_;
-    scopes_.push_back({decision, known.value.uniform, branch.where, "branch", 0, &branch});
+    scopes_.push_back(
+        {decision, known.value.uniform, known.exact.known(), branch.where, "branch", 0, &branch});
     block(branch.then_body);
     State then_state = std::move(state_);
     state_ = before;
@@ -155,9 +157,11 @@ void Walker::unknown_iterations(const Loop& loop) {
         known.inputs |= roots::loop(plan_.decisions.at(&loop).id);
         const Decision decision = decision_of(&loop, known);
         State exit = state_;
-        scopes_.push_back({decision, known.value.uniform, loop.where, "loop", 0, &loop});
+        scopes_.push_back({decision, known.value.uniform, known.exact.known(), loop.where, "loop", 0, &loop});
         block(loop.body);
         scopes_.pop_back();
+
+        known.exact = {};  // it chose in this pass only
 
         // Values only lose certainty from pass to pass; facts are those of the entry or of the last
         // iteration.

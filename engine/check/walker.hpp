@@ -19,6 +19,7 @@ class Walker final : private isa::Effects {
     struct Scope {
         Decision decision;
         isa::Uniform uniform;  ///< of the condition
+        bool exact;            ///< the condition is known for every thread
         Where where;
         std::string_view what;  ///< "branch", "loop", "guard"
         int arm;                ///< 0 then, 1 else
@@ -67,6 +68,7 @@ class Walker final : private isa::Effects {
     void mma_fence(const isa::AsyncMma& mma);
     void mma_memory(const Region& a, const Region& b);
     bool surely_reads_accumulators(const isa::AsyncMma& mma) const;
+    Region written(const isa::MemoryAccess& access) const;
     void overwritten(const Region& region);
     std::string buffer_name(int cell) const;
 
@@ -79,7 +81,9 @@ class Walker final : private isa::Effects {
     std::vector<Scope> scopes_;
     const Step* step_ = nullptr;  ///< the one at hand
     bool reads_memory_ = false;
-    int executed_ = 0;                    ///< steps and iterations, over all passes
+    int fold_budget_ = 1 << 13;  ///< warps that may still be run to fold values
+    std::int64_t most_executed_ = 0;
+    std::int64_t executed_ = 0;           ///< steps and iterations, over all passes
     std::vector<const void*> divergent_;  ///< scopes reported by WG-SYNC-01
     bool partial_warpgroup_ = false;      ///< WG-SYNC-03 is reported
     /// Barriers of the whole CTA that some of its threads go around: the step and the arm.

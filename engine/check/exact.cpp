@@ -1,0 +1,211 @@
+#include "check/exact.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "check/value.hpp"
+
+namespace wgrun::check {
+
+namespace {
+
+constexpr int lanes = isa::lanes;
+
+/// A machine that runs one step for one warp on known values. What depends on anything else clears `known`.
+class FoldingMachine final : public isa::Machine {
+  public:
+    FoldingMachine(const Program& program, const std::function<const Known&(Reg)>& source)
+        : program_(program), source_(source) {}
+
+    void begin(int warp) {
+        warp_ = warp;
+        used_ = 0;
+    }
+    bool known() const { return known_; }
+    /// Does it depend on the thread?
+    bool varies() const { return varies_; }
+    int origin() const { return origin_; }
+    /// What was written, extended as an immediate of the register's type would be.
+    std::int64_t result(isa::Type type, int lane) const {
+        const auto at = static_cast<std::size_t>(lane);
+        if (wide(type)) return static_cast<std::int64_t>(wide_out_[at]);
+        if (type == isa::Type::pred) return narrow_out_[at] & 1U;
+        const int width = isa::bits(type);
+        const std::int64_t low = narrow_out_[at] & ((std::uint64_t{1} << width) - 1);
+        const bool is_unsigned = type == isa::Type::u16 || type == isa::Type::u32;
+        return is_unsigned || !(low >> (width - 1) & 1) ? low : low - (std::int64_t{1} << width);
+    }
+
+    isa::Mask active() const override { return ~isa::Mask{0}; }
+    const void* read(Reg reg) override {
+        const Known& source = source_(reg);
+        if (!source.exact.known() || used_ == sources_.size()) {
+            known_ = false;
+            sources_[0].wide.fill(0);
+            return sources_[0].wide.data();
+        }
+        from(source.origin);
+        varies_ |= !source.exact.uniform();
+        Source& out = sources_[used_++];
+        const bool is_wide = wide(program_.registers()[reg.id].type);
+        for (int lane = 0; lane < lanes; ++lane) {
+            const auto bits = static_cast<std::uint64_t>(source.exact.of(thread(lane)));
+            if (is_wide)
+                out.wide[static_cast<std::size_t>(lane)] = bits;
+            else
+                out.narrow[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(bits);
+        }
+        return &out;
+    }
+    void* write(Reg reg) override {
+        return wide(program_.registers()[reg.id].type) ? static_cast<void*>(wide_out_.data())
+                                                       : static_cast<void*>(narrow_out_.data());
+    }
+    std::uint32_t special(int sreg, int lane) override {
+        const std::string name = isa::spelled(isa::Field::sreg, sreg);
+        if (name == "tid.y" || name == "tid.z") return 0;  // CTAs are one-dimensional
+        if (name == "ntid.x") return static_cast<std::uint32_t>(program_.threads());
+        if (name == "ntid.y" || name == "ntid.z") return 1;
+        if (name != "tid.x" && name != "laneid") return unknown();
+        varies_ = true;
+        return static_cast<std::uint32_t>(name == "laneid" ? lane : thread(lane));
+    }
+    std::uint32_t shared_address(int buffer) override {
+        from(buffer);
+        return 0;
+    }
+    std::uint64_t param(int) override { return unknown(); }
+    void load(isa::Space, const std::array<std::uint64_t, lanes>&, int, void*, int) override { unknown(); }
+    void store(isa::Space, const std::array<std::uint64_t, lanes>&, int, const void*, int) override {
+        unknown();
+    }
+    void barrier(std::uint32_t, std::uint32_t) override { unknown(); }
+    void proxy_fence(std::optional<isa::Space>) override { unknown(); }
+    void order_registers() override { unknown(); }
+    void select(int) override { unknown(); }
+    void begin_mma(const isa::AsyncMma&) override { unknown(); }
+    const std::byte* async_read_shared(std::uint32_t, int, unsigned) override {
+        unknown();
+        return reinterpret_cast<const std::byte*>(wide_out_.data());
+    }
+    const void* async_read(Reg reg) override { return read(reg); }
+    void* async_write(Reg reg) override { return write(reg); }
+    void end_mma() override { unknown(); }
+    void commit_mma() override { unknown(); }
+    void wait_mma(int) override { unknown(); }
+
+  private:
+    union Source {
+        std::array<std::uint64_t, lanes> wide;
+        std::array<std::uint32_t, lanes> narrow;
+    };
+
+    static bool wide(isa::Type type) { return type != isa::Type::pred && isa::bits(type) == 64; }
+    /// Lanes beyond the CTA repeat its last thread.
+    int thread(int lane) const { return std::min(warp_ * lanes + lane, program_.threads() - 1); }
+    std::uint32_t unknown() {
+        known_ = false;
+        return 0;
+    }
+    void from(int buffer) {
+        if (buffer == Known::no_buffer || buffer == origin_) return;
+        origin_ = origin_ == Known::no_buffer ? buffer : Known::many_buffers;
+    }
+
+    const Program& program_;
+    const std::function<const Known&(Reg)>& source_;
+    bool known_ = true, varies_ = false;
+    int origin_ = Known::no_buffer;
+    int warp_ = 0;
+    std::size_t used_ = 0;
+    std::array<Source, 4> sources_;
+    std::array<std::uint64_t, lanes> wide_out_{};
+    std::array<std::uint32_t, lanes> narrow_out_{};
+};
+
+/// The register that `step` writes, if it is one and if the step does nothing else; and all sources are
+/// known.
+Reg foldable(const Step& step, const std::function<const Known&(Reg)>& known) {
+    const isa::Instruction& op = *step.op;
+    if (!op.run || op.effects || op.taken_by != isa::Participants::thread) return {};
+    Reg destination;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const Operand& operand = step.operands[i];
+        if (op.operands[i].access == isa::Access::in) {
+            if (operand.kind == Operand::Kind::param || operand.kind == Operand::Kind::list) return {};
+            if (operand.reg && !known(operand.reg).exact.known()) return {};
+        } else {
+            if (operand.kind != Operand::Kind::reg || destination) return {};
+            destination = operand.reg;
+        }
+    }
+    return destination;
+}
+
+}  // namespace
+
+Exact::Exact(std::vector<std::int64_t> values) {
+    if (std::all_of(values.begin(), values.end(), [&](std::int64_t v) { return v == values.front(); }))
+        all_ = values.front();
+    else
+        each_ = std::make_shared<const std::vector<std::int64_t>>(std::move(values));
+}
+
+std::pair<std::int64_t, std::int64_t> Exact::range() const {
+    if (all_) return {*all_, *all_};
+    const auto [least, greatest] = std::minmax_element(each_->begin(), each_->end());
+    return {*least, *greatest};
+}
+
+isa::Uniform Exact::spread() const {
+    if (all_) return isa::Uniform::grid;
+    const auto same_in = [&](std::size_t group) {
+        for (std::size_t t = 0; t < each_->size(); ++t)
+            if ((*each_)[t] != (*each_)[t / group * group]) return false;
+        return true;
+    };
+    return same_in(128) ? isa::Uniform::warpgroup : same_in(32) ? isa::Uniform::warp : isa::Uniform::thread;
+}
+
+Exact Exact::map(const std::function<std::int64_t(std::int64_t)>& f) const {
+    if (!known()) return {};
+    if (all_) return f(*all_);
+    std::vector<std::int64_t> values(*each_);
+    std::transform(values.begin(), values.end(), values.begin(), f);
+    return Exact(std::move(values));
+}
+
+Exact Exact::choose(const Exact& condition, const Exact& a, const Exact& b) {
+    if (!condition.known() || !a.known() || !b.known()) return {};
+    if (condition.all_) return *condition.all_ ? a : b;
+    std::vector<std::int64_t> values;
+    for (std::size_t t = 0; t < condition.each_->size(); ++t)
+        values.push_back(((*condition.each_)[t] ? a : b).of(static_cast<int>(t)));
+    return Exact(std::move(values));
+}
+
+bool Exact::operator==(const Exact& other) const {
+    if (all_ != other.all_ || !each_ != !other.each_) return false;
+    return each_ == other.each_ || *each_ == *other.each_;
+}
+
+std::optional<Folded> fold(const Program& program, const Step& step,
+                           const std::function<const Known&(Reg)>& known, int& budget) {
+    const Reg destination = foldable(step, known);
+    if (!destination) return {};
+    const isa::Type type = program.registers()[destination.id].type;
+    FoldingMachine machine(program, known);
+    std::vector<std::int64_t> values;
+    for (int warp = 0; warp * lanes < program.threads(); ++warp) {
+        machine.begin(warp);
+        step.op->run(step, machine);
+        if (!machine.known() || machine.origin() == Known::many_buffers) return {};
+        if (!machine.varies()) return Folded{machine.result(type, 0), machine.origin()};
+        if (--budget < 0) return {};
+        for (int lane = 0; lane < lanes && warp * lanes + lane < program.threads(); ++lane)
+            values.push_back(machine.result(type, lane));
+    }
+    return Folded{Exact(std::move(values)), machine.origin()};
+}
+
+}  // namespace wgrun::check

@@ -1,0 +1,44 @@
+// The catalogue.
+#include <algorithm>
+#include <set>
+
+#include "check/check.hpp"
+#include "tests/catch.hpp"
+
+using namespace wgrun;
+
+TEST_CASE("rules are ordered by id, and found by it") {
+    const auto rules = check::rules();
+    CHECK(std::ranges::is_sorted(rules, {}, &check::Rule::id));
+    std::set<std::string_view> ids;
+    for (const check::Rule& rule : rules) {
+        CHECK(ids.insert(rule.id).second);
+        CHECK(check::find_rule(rule.id) == &rule);
+    }
+    CHECK(check::find_rule("WG-FENCE-99") == nullptr);
+    CHECK(check::find_rule("") == nullptr);
+    for (const char* id :
+         {"WG-FORM-01",  "WG-FORM-02", "WG-FENCE-01", "WG-GROUP-01", "WG-GROUP-02", "WG-GROUP-03",
+          "WG-PROXY-01", "WG-RACE-01", "WG-RACE-02",  "WG-DESC-01",  "WG-DESC-02",  "WG-DESC-03",
+          "WG-DESC-04",  "WG-SYNC-01", "WG-SYNC-02",  "WG-SYNC-03",  "WG-MEM-01",   "WG-MEM-02",
+          "WG-MEM-03",   "WG-MEM-04",  "WG-REG-01"})
+        CHECK(check::find_rule(id) != nullptr);
+}
+
+TEST_CASE("every rule has a law of one sentence, a reason, a fix and two different excerpts") {
+    for (const check::Rule& rule : check::rules()) {
+        INFO(rule.id);
+        CHECK(rule.law.ends_with('.'));
+        CHECK(std::count(rule.law.begin(), rule.law.end(), '\n') == 0);
+        CHECK_FALSE(rule.section.empty());
+        CHECK_FALSE(rule.why.empty());
+        CHECK_FALSE(rule.fix.empty());
+        CHECK(rule.wrong != rule.right);
+        for (std::string_view excerpt : {rule.wrong, rule.right}) {
+            const auto lines = std::count(excerpt.begin(), excerpt.end(), '\n') + 1;
+            CHECK(lines >= 4);
+            CHECK(lines <= 10);
+        }
+        CHECK(rule.severity == (rule.id == "WG-GROUP-03" ? Severity::warning : Severity::error));
+    }
+}
