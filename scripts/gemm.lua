@@ -42,6 +42,8 @@ local function gemm(o)
 
     local row, col = k:special "ctaid.y" * 128, k:special "ctaid.x" * o.tile_n
     local warpgroup = k:special "tid.x" >> 7
+    -- The second warpgroup reads the lower 64 rows of A: its descriptors start that many bytes further on.
+    local half = warpgroup * ((tile_a:descriptor(0, 0, 64) - tile_a:descriptor(0)) << 4)
 
     local function copy(stage, first_k)
       -- A line of a tile is a row when it is K-major and a column otherwise.
@@ -69,9 +71,7 @@ local function gemm(o)
         k:fence_proxy_async { space = "shared::cta" }
         k:bar_sync(0)
         k:wgmma_fence()
-        k:if_(warpgroup:eq(0),
-          function() k:mma(acc, { a = stages[s].a, b = stages[s].b, a_mn = 0 }) end,
-          function() k:mma(acc, { a = stages[s].a, b = stages[s].b, a_mn = 64 }) end)
+        k:mma(acc, { a = stages[s].a, b = stages[s].b, a_offset = half })
       end
     end)
     k:wgmma_wait_group(0)

@@ -23,25 +23,27 @@ return function(internal)
   end
 
   --- A descriptor (b64) of what one wgmma reads of a buffer's tile.
-  --- opts: kstep (default 0), mn (first row, default 0).
+  --- opts: kstep (default 0), mn (first row, default 0), offset (a register: bytes to add to the start address,
+  ---       the same in the whole warpgroup).
   function k:descriptor(buffer, opts)
     opts = opts or {}
-    options("k:descriptor", opts, { "kstep", "mn" })
+    options("k:descriptor", opts, { "kstep", "mn", "offset" })
     local tile = buffer.tile or fail "k:descriptor needs a buffer made by k:shared(tile)"
     -- The fields do not depend on the address, and the start address of the block is the tile's plus an offset.
     local fields = tile:descriptor(0, opts.kstep or 0, opts.mn or 0)
     local start = (fields & 0x3FFF) << 4
     local address = self:mov(buffer, { type = "u32" })
+    if opts.offset then address = self:add(address, opts.offset) end
     if start ~= 0 then address = self:add(address, start) end
     return self:matrix_descriptor(address, fields & ~0x3FFF)
   end
 
   --- acc += A * B over the whole K extent of two tiles: one wgmma for each K step, one commit group.
   --- The caller places wgmma_fence before and wgmma_wait_group after.
-  --- opts: a, b (buffers), a_mn, b_mn (first rows, default 0), n (columns, default all of B's rows),
+  --- opts: a, b (buffers), a_mn, b_mn (first rows, default 0), a_offset, b_offset (registers: bytes to add), n (columns, default all of B's rows),
   ---       d (accumulator type, default "f32"), scale_d (predicate or 0 for the first step, default 1).
   function k:mma(acc, opts)
-    options("k:mma", opts, { "a", "b", "a_mn", "b_mn", "n", "d", "scale_d" })
+    options("k:mma", opts, { "a", "b", "a_mn", "b_mn", "a_offset", "b_offset", "n", "d", "scale_d" })
     local a, b = opts.a.tile or fail "k:mma: `a` is not a tile", opts.b.tile or fail "k:mma: `b` is not a tile"
     if a.k ~= b.k then fail(("k:mma: K of the tiles differs: %d and %d"):format(a.k, b.k)) end
     local step = wgmma_k[a.dtype]
@@ -54,8 +56,8 @@ return function(internal)
         form.trans_a = a.major == "MN" and 1 or 0
         form.trans_b = b.major == "MN" and 1 or 0
       end
-      self:wgmma_mma_async(acc, self:descriptor(opts.a, { kstep = i, mn = opts.a_mn }),
-        self:descriptor(opts.b, { kstep = i, mn = opts.b_mn }), form)
+      self:wgmma_mma_async(acc, self:descriptor(opts.a, { kstep = i, mn = opts.a_mn, offset = opts.a_offset }),
+        self:descriptor(opts.b, { kstep = i, mn = opts.b_mn, offset = opts.b_offset }), form)
     end
     self:wgmma_commit_group()
   end

@@ -186,9 +186,12 @@ Outcome with_state(const Request& request, lua::Mode mode, Body body, void* cont
     lua_pushcfunction(L, take_last_error);
     lua_pushcfunction(L, body_main);
     lua_pushlightuserdata(L, &call);
-    if (lua_pcall(L, 1, 0, 1) != LUA_OK && outcome.findings.empty()) {
+    const int status = lua_pcall(L, 1, 0, 1);
+    if (status != LUA_OK && (outcome.findings.empty() || outcome.findings.front().message.empty())) {
         outcome.code = Exit::failed;
-        outcome.findings.emplace_back().message = "not enough memory";
+        outcome.findings.resize(1);
+        outcome.findings.front().message =
+            status == LUA_ERRMEM ? "not enough memory" : "an error without a text";
     }
     return outcome;
 }

@@ -56,6 +56,7 @@ void add_script_options(CLI::App& app, Request& request, Words& words) {
 void add_commands(CLI::App& app, Request& request, Words& words) {
     for (const Row& row : commands) {
         CLI::App* command = app.add_subcommand(row.name, row.summary);
+        command->prefix_command(false);
         command->add_flag("--json", request.json, "Print JSON on standard output");
         if (row.file) {
             add_script_options(*command, request, words);
@@ -86,7 +87,7 @@ int dispatch(int argc, char** argv) {
     app.set_version_flag("--version", "wgrun " WGRUN_VERSION ", " LUA_RELEASE);
     app.prefix_command();  // what follows FILE is the script's
     app.add_flag("--json", request.json, "Print what went wrong as JSON on standard output");
-    app.add_option("-e", request.code, "Run this Lua code")->type_name("CODE")->expected(1)->take_all();
+    app.add_option("-e", request.code, "Run this Lua code")->type_name("CODE")->allow_extra_args(false);
     add_script_options(app, request, words);
     add_commands(app, request, words);
     try {

@@ -123,6 +123,7 @@ int ordered(lua_State* L) {
 
 // wg.tile_to_shape(A, shape [, order])
 int tile_to_shape_layout(lua_State* L) {
+    lua_settop(L, 3);
     const Layout& a = check<Layout>(L, 1);
     const IntTuple& shape = tuple_argument(L, 2, "wg.tile_to_shape: shape");
     auto& order = held<std::optional<IntTuple>>(L);

@@ -35,20 +35,44 @@ ShortText describe(lua_State* L, int index) {
     return out;
 }
 
+namespace {
+
+// The name of the running C function if it is one of wg's, as in pcall(wg.load): Lua itself knows no name
+// then. Valid while the module has it.
+const char* module_name(lua_State* L, lua_Debug* frame) {
+    const int top = lua_gettop(L);
+    luaL_checkstack(L, 6, nullptr);
+    lua_getinfo(L, "f", frame);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    const char* name = nullptr;
+    if (lua_getfield(L, -1, "wgrun") == LUA_TTABLE) {
+        for (lua_pushnil(L); name == nullptr && lua_next(L, -2) != 0; lua_pop(L, 1)) {
+            if (lua_rawequal(L, -1, top + 1) != 0 && lua_type(L, -2) == LUA_TSTRING)
+                name = lua_tostring(L, -2);
+        }
+    }
+    lua_settop(L, top);
+    return name;
+}
+
+}  // namespace
+
 void fail_argument(lua_State* L, int arg, const char* expected) {
+    const ShortText given = describe(L, arg);
     lua_Debug frame;
-    const char* name = "?";
+    const char* name = nullptr;
+    bool method = false;
     if (lua_getstack(L, 0, &frame) != 0) {
         lua_getinfo(L, "n", &frame);
-        if (frame.name != nullptr) name = frame.name;
-        if (std::string_view(frame.namewhat) == "method") --arg;
+        method = std::string_view(frame.namewhat) == "method";
+        name = frame.name != nullptr ? frame.name : module_name(L, &frame);
     }
-    const ShortText given = describe(L, std::string_view(frame.namewhat) == "method" ? arg + 1 : arg);
     fail(L, [&] {
-        if (arg == 0)
-            return std::string("`") + name + "` wants " + expected + " before the colon, got " + given.text;
-        return "bad argument #" + std::to_string(arg) + " to `" + name + "`: expected " + expected +
-               ", got " + given.text;
+        const std::string to = name == nullptr ? "" : " to `" + std::string(name) + "`";
+        const std::string place = method && arg == 1
+                                      ? "bad object before the colon"
+                                      : "bad argument #" + std::to_string(method ? arg - 1 : arg);
+        return place + to + ": expected " + expected + ", got " + given.text;
     });
 }
 

@@ -138,7 +138,7 @@ bool is_error(lua_State* L, int index) {
 void read_finding(lua_State* L, int index, Diagnostic& finding) {
     luaL_checkstack(L, 6, nullptr);
     index = lua_absindex(L, index);
-    if (lua_type(L, index) != LUA_TTABLE) {
+    if (lua_type(L, index) != LUA_TTABLE || string_field(L, index, "message").empty()) {
         std::size_t size = 0;
         const char* text = luaL_tolstring(L, index, &size);
         guarded(L, [&] { read_message({text, size}, finding); });

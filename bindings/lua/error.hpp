@@ -28,7 +28,7 @@ void push_finding(lua_State* L, const Diagnostic& finding);
 void push_findings(lua_State* L, const std::vector<Diagnostic>& findings);
 
 /// Reads the error object or finding at `index` into `finding`, which must not live in a C++ frame.
-/// Any other value gives a finding with its text as message.
+/// Any other value gives a finding with its text as message. May run a __tostring metamethod of the script.
 void read_finding(lua_State* L, int index, Diagnostic& finding);
 
 /// Reads all findings of the value that pcall caught: its `findings`, or itself.

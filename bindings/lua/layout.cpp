@@ -67,6 +67,7 @@ void push_text(lua_State* L, const std::string& text) { lua_pushlstring(L, text.
 
 // wg.layout "(8,64):(64,1)"   wg.layout(shape [, stride])
 int layout_new(lua_State* L) {
+    lua_settop(L, 2);
     if (lua_type(L, 1) == LUA_TSTRING) {
         const std::string_view text = string_argument(L, 1);
         push_object<Layout>(L, [&] { return Layout::parse(text); });

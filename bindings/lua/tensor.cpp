@@ -71,12 +71,13 @@ void fill(lua_State* L, Tensor& tensor, int dimension, std::int64_t& position) {
 
 // wg.tensor(dtype, shape [, values])
 int tensor_new(lua_State* L) {
+    lua_settop(L, 3);
     const Dtype dtype = dtype_argument(L, 1);
     const TensorShape& shape = shape_argument(L, 2);
     TensorBox& box = push_box(L);
     const int result = lua_gettop(L);
     guarded(L, [&] { box.tensor = Tensor::zeros(dtype, shape); });
-    if (!lua_isnoneornil(L, 3) && result > 3) {
+    if (!lua_isnil(L, 3)) {
         if (lua_type(L, 3) != LUA_TTABLE) fail_argument(L, 3, "a table of numbers");
         lua_pushvalue(L, 3);
         std::int64_t position = 0;
@@ -90,7 +91,6 @@ int tensor_new(lua_State* L) {
 // wg.zeros(dtype, shape)
 int zeros(lua_State* L) {
     lua_settop(L, 2);
-    lua_pushnil(L);
     return tensor_new(L);
 }
 

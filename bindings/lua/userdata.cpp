@@ -26,7 +26,8 @@ void add_names(lua_State* L, int index, std::vector<std::string_view>& names) {
 
 int class_index(lua_State* L) {
     lua_pushvalue(L, 2);
-    if (lua_gettable(L, lua_upvalueindex(methods)) != LUA_TNIL) return 1;  // the table may make methods on demand
+    if (lua_gettable(L, lua_upvalueindex(methods)) != LUA_TNIL)
+        return 1;  // the table may make methods on demand
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(fields)) != LUA_TNIL) {
         lua_pushvalue(L, 1);
@@ -61,7 +62,11 @@ void fail_unknown_name(lua_State* L, const char* owner, const char* word, std::i
 
 void declare_class(lua_State* L, const void* key, const char* name, lua_CFunction finalizer, const Class& c) {
     luaL_checkstack(L, 6, nullptr);
-    lua_createtable(L, 0, 8);
+    // Opened again, the class stays the one that earlier objects have.
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_createtable(L, 0, 8);
+    }
     lua_pushstring(L, name);
     lua_setfield(L, -2, "__name");
     lua_pushstring(L, name);

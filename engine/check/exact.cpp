@@ -25,15 +25,19 @@ class FoldingMachine final : public isa::Machine {
     /// Does it depend on the thread?
     bool varies() const { return varies_; }
     int origin() const { return origin_; }
-    /// What was written, extended as an immediate of the register's type would be.
-    std::int64_t result(isa::Type type, int lane) const {
-        const auto at = static_cast<std::size_t>(lane);
-        if (wide(type)) return static_cast<std::int64_t>(wide_out_[at]);
-        if (type == isa::Type::pred) return narrow_out_[at] & 1U;
+    /// Appends what the first `count` lanes wrote, extended as an immediate of the register's type would be.
+    void results(isa::Type type, int count, std::vector<std::int64_t>& out) const {
+        if (wide(type)) {
+            out.insert(out.end(), wide_out_.begin(), wide_out_.begin() + count);
+            return;
+        }
         const int width = isa::bits(type);
-        const std::int64_t low = narrow_out_[at] & ((std::uint64_t{1} << width) - 1);
-        const bool is_unsigned = type == isa::Type::u16 || type == isa::Type::u32;
-        return is_unsigned || !(low >> (width - 1) & 1) ? low : low - (std::int64_t{1} << width);
+        const bool is_signed = type != isa::Type::pred && type != isa::Type::u16 && type != isa::Type::u32;
+        const std::int64_t range = std::int64_t{1} << width, sign = is_signed ? range >> 1 : range;
+        for (std::size_t lane = 0; lane < static_cast<std::size_t>(count); ++lane) {
+            const std::int64_t low = narrow_out_[lane] & (range - 1);
+            out.push_back(low < sign ? low : low - range);
+        }
     }
 
     isa::Mask active() const override { return ~isa::Mask{0}; }
@@ -200,10 +204,13 @@ std::optional<Folded> fold(const Program& program, const Step& step,
         machine.begin(warp);
         step.op->run(step, machine);
         if (!machine.known() || machine.origin() == Known::many_buffers) return {};
-        if (!machine.varies()) return Folded{machine.result(type, 0), machine.origin()};
+        if (!machine.varies()) {
+            machine.results(type, 1, values);
+            break;
+        }
         if (--budget < 0) return {};
-        for (int lane = 0; lane < lanes && warp * lanes + lane < program.threads(); ++lane)
-            values.push_back(machine.result(type, lane));
+        values.reserve(static_cast<std::size_t>(program.threads()));
+        machine.results(type, std::min(lanes, program.threads() - warp * lanes), values);
     }
     return Folded{Exact(std::move(values)), machine.origin()};
 }

@@ -103,8 +103,10 @@ void walk_units(const Descriptor& d, Major major, int lines, int units, std::spa
     std::size_t i = 0;
     for (std::uint32_t line = 0; line < static_cast<std::uint32_t>(lines); ++line) {
         const std::uint32_t first = d.start + line % 8 * s.line + line / 8 * s.group;
-        for (std::uint32_t unit = 0; unit < static_cast<std::uint32_t>(units); ++unit)
-            out[i++] = physical(d, first + unit % s.span_units * 16 + unit / s.span_units * s.span);
+        const std::size_t end = i + static_cast<std::size_t>(units);
+        for (std::uint32_t span = first; i < end; span += s.span)
+            for (std::uint32_t unit = 0; unit < s.span_units && i < end; ++unit)
+                out[i++] = physical(d, span + unit * 16);
     }
 }
 

@@ -3,12 +3,13 @@
 file form.lua <<'END'
 local wg = require "wgrun"
 wg.kernel("k", { threads = 128 }, function(k)
-  k:wgmma_wait_group(99)
+  local acc = k:regs("f32", 33)
+  k:wgmma_mma_async(acc, k:reg "u64", k:reg "u64", { n = 65, k = 16, d = "f32", a = "bf16", b = "bf16", scale_d = false })
 end)
 END
 run check form.lua
 exits 1
-err_has "form.lua:3: "
+err_has "form.lua:4: "
 file result.lua <<'END'
 local wg = require "wgrun"
 local kernel = wg.kernel("k", { threads = 128 }, function(k) end)

@@ -23,3 +23,7 @@ err_has "wgrun: table"
 run -e 'error()'
 exits 1
 err "wgrun: nil"
+
+run -e 'error(setmetatable({}, { __tostring = function() error "worse" end }))'
+exits 1
+err "wgrun: (command line):1: worse"

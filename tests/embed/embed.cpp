@@ -55,23 +55,25 @@ TEST_CASE("a Lua error in the middle of reading arguments leaks nothing") {
     State state;
     state.open();
     // The list is read in part before the bad entry comes.
-    CHECK(state.run("local wg = require 'wgrun' local list = {} "
-                    "for i = 1, 4000 do list[i] = wg.layout '4:1' end list[4000] = {} "
-                    "for i = 1, 20 do assert(not pcall(wg.zipped_divide, list[1], list)) end return 'good'") ==
-          "good");
+    CHECK(
+        state.run("local wg = require 'wgrun' local list = {} "
+                  "for i = 1, 4000 do list[i] = wg.layout '4:1' end list[4000] = {} "
+                  "for i = 1, 20 do assert(not pcall(wg.zipped_divide, list[1], list)) end return 'good'") ==
+        "good");
 }
 
 TEST_CASE("an error in a coroutine or below a kernel's function unwinds cleanly") {
     State state;
     state.open();
-    CHECK(state.run("local wg = require 'wgrun' "
-                    "for i = 1, 200 do "
-                    "  local co = coroutine.wrap(function() "
-                    "    wg.kernel('k', {threads = 128}, function(k) k:regs('f32', 8) coroutine.yield() end) end) "
-                    "  pcall(co) "
-                    "  local good, e = pcall(wg.kernel, 'k', {threads = 128}, function(k) error 'stop' end) "
-                    "  assert(not good and e:find 'stop') "
-                    "end return 'good'") == "good");
+    CHECK(state.run(
+              "local wg = require 'wgrun' "
+              "for i = 1, 200 do "
+              "  local co = coroutine.wrap(function() "
+              "    wg.kernel('k', {threads = 128}, function(k) k:regs('f32', 8) coroutine.yield() end) end) "
+              "  pcall(co) "
+              "  local good, e = pcall(wg.kernel, 'k', {threads = 128}, function(k) error 'stop' end) "
+              "  assert(not good and e:find 'stop') "
+              "end return 'good'") == "good");
 }
 
 TEST_CASE("the stop flag ends a loop, also in a coroutine, and the state lives on") {
@@ -80,8 +82,10 @@ TEST_CASE("the stop flag ends a loop, also in a coroutine, and the state lives o
     wgrun::lua::install_interrupt(state);
     wgrun::lua::session(state).stop = true;
     CHECK(state.run("while true do end").find("interrupted") != std::string::npos);
-    CHECK(state.run("coroutine.wrap(function() while true do pcall(function() while true do end end) end end)()")
-              .find("interrupted") != std::string::npos);
+    CHECK(
+        state
+            .run("coroutine.wrap(function() while true do pcall(function() while true do end end) end end)()")
+            .find("interrupted") != std::string::npos);
     wgrun::lua::session(state).stop = false;
     wgrun::lua::install_interrupt(state);
     CHECK(state.run("local n = 0 for i = 1, 100000 do n = n + i end return n") == "5000050000");

@@ -8,8 +8,8 @@ using wgrun::test::State;
 
 namespace {
 
-// Allocations fail from number `first` on, `count` of them. Two in a row make one failure: Lua collects and tries
-// again after the first.
+// Allocations fail from number `first` on, `count` of them. Two in a row make one failure: Lua collects and
+// tries again after the first.
 struct Allocator {
     long first;
     long count;

@@ -31,7 +31,7 @@ cycle[1] = cycle
 check.raises("16 levels", wg.layout, cycle)
 check.raises("at least 1", wg.layout, { 0, 4 })
 check.raises("", wg.layout, { math.maxinteger, math.maxinteger })
-check.raises("expected an integer or a table of them, got nothing", function() return L() end)
+check.raises("coordinate () does not fit the shape", function() return L() end)
 check.raises("coordinate", L, "x")
 
 -- Swizzles.

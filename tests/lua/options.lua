@@ -12,7 +12,7 @@ check.raises("wg.tile: option `dtype`: expected a string, got wgrun.layout", wg.
 check.raises("wg.tile: options have names; key number 1 is none", wg.tile, { 64, 64 })
 check.raises("wg.tile: expected a table of options, got nothing", wg.tile)
 check.raises("wg.tile: option `mn` is 0, must be 1..", wg.tile, { dtype = "bf16", mn = 0, k = 64 })
-check.raises("did you mean `bf16`?", wg.tile, { dtype = "bf61", mn = 64, k = 64 })
+check.raises("did you mean `bf16`?", wg.tile, { dtype = "bf17", mn = 64, k = 64 })
 check.raises("wg.randn: option `shape`: expected a list of extents, got nil", wg.randn, { dtype = "f32" })
 check.raises("unknown option `abs` of wg.compare: tolerance", wg.compare, wg.zeros("f32", 1), wg.zeros("f32", 1), { abs = 1 })
 check.equal(wg.tile { dtype = "bf16", mn = 64.0, k = 64 }.mn, 64)

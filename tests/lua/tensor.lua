@@ -42,7 +42,7 @@ check.raises("", function() wg.zeros("u64", 1)[0] = -1 end)
 -- Shapes are looked at before memory is asked for.
 check.raises("", wg.zeros, "f32", { -1 })
 check.raises("", wg.zeros, "f32", { 1 << 40, 1 << 40 })
-check.raises("shape: expected a list of integers, got nothing", wg.zeros, "f32")
+check.raises("shape: expected a list of integers, got nil", wg.zeros, "f32")
 check.raises("did you mean `bf16`?", wg.zeros, "bf1", { 1 })
 
 -- Random data repeat.

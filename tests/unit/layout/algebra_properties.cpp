@@ -1,7 +1,6 @@
 // The defining properties of the algebra on random layouts: what is accepted is right.
 #include <algorithm>
 #include <random>
-#include <set>
 
 #include "tests/catch.hpp"
 #include "wgrun/diagnostic.hpp"
@@ -61,9 +60,15 @@ class Random {
     std::mt19937_64 engine_{20240229};
 };
 
-std::multiset<std::int64_t> image(const Layout& a) {
-    const std::vector<std::int64_t> offsets = a.offsets();
-    return {offsets.begin(), offsets.end()};
+std::vector<std::int64_t> image(const Layout& a) {
+    std::vector<std::int64_t> offsets = a.offsets();
+    std::ranges::sort(offsets);
+    return offsets;
+}
+
+bool injective(const Layout& a) {
+    const std::vector<std::int64_t> offsets = image(a);
+    return std::ranges::adjacent_find(offsets) == offsets.end();
 }
 
 /// What `make` gives, or nothing where it refuses.
@@ -95,7 +100,7 @@ TEST_CASE("coalesce keeps the function and cannot be shortened") {
 TEST_CASE("composition is composition wherever it is accepted") {
     Random random;
     int composed = 0;
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < 10000; ++i) {
         const Layout a = random.below(2) == 0 ? random.any() : random.compact();
         const Layout b = random.any();
         const auto r = accepted([&] { return composition(a, b); });
@@ -107,16 +112,16 @@ TEST_CASE("composition is composition wherever it is accepted") {
         const std::vector<std::int64_t> got = r->offsets();
         REQUIRE(got.size() == inner.size());
         for (std::size_t j = 0; j < got.size(); ++j)
-            if (inner[j] < a.size()) REQUIRE(got[j] == a(inner[j]));
+            if (inner[j] < a.size() && got[j] != a(inner[j])) FAIL("index " << j);
     }
-    CHECK(composed > 5000);
+    CHECK(composed > 2500);
 }
 
 TEST_CASE("composition accepts every single mode for which a layout exists") {
     // If the offsets A(B(i)) of a mode of B are an arithmetic progression, one mode is the answer.
     Random random;
     int linear = 0;
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < 10000; ++i) {
         const Layout a = random.compact();
         const Layout b(random.pick({2, 3, 4, 6, 8}), random.pick({1, 2, 3, 4, 6, 8, 12}));
         if (b.cosize() > a.size()) continue;
@@ -131,55 +136,48 @@ TEST_CASE("composition accepts every single mode for which a layout exists") {
         if (!r) continue;
         REQUIRE(same_function(*r, Layout(b.size(), step)));
     }
-    CHECK(linear > 1000);
+    CHECK(linear > 500);
 }
 
 TEST_CASE("a complement is ordered, disjoint, and fills up to the target") {
     Random random;
     int made = 0;
-    for (int i = 0; i < 5000; ++i) {
+    for (int i = 0; i < 3000; ++i) {
         const Layout a = random.below(2) == 0 ? random.any() : random.compact();
         const std::int64_t target = random.pick({1, 8, 24, 96, 256});
         const auto c = accepted([&] { return complement(a, target); });
         if (!c) continue;
         INFO("complement " << a.to_string() << " to " << target << " = " << c->to_string());
         ++made;
-        const std::vector<std::int64_t> offsets = c->offsets();
-        REQUIRE(std::is_sorted(offsets.begin(), offsets.end()));
-        REQUIRE(std::set<std::int64_t>(offsets.begin(), offsets.end()).size() == offsets.size());
-        // Sums of an offset of each are all different: together they are injective.
+        REQUIRE(c->offsets() == image(*c));
+        // Sums of an offset of each are all different.
         const Layout f = filter(a);
-        REQUIRE(f.size() * c->size() < 1 << 20);
-        std::set<std::int64_t> sums;
-        for (const std::int64_t x : f.offsets())
-            for (const std::int64_t y : offsets) sums.insert(x + y);
-        REQUIRE(static_cast<std::int64_t>(sums.size()) == f.size() * c->size());
+        REQUIRE(injective(Layout(IntTuple{f.shape(), c->shape()}, IntTuple{f.stride(), c->stride()})));
         REQUIRE(f.size() * c->size() * (f.cosize() / f.size() + 1) >= target);
     }
-    CHECK(made > 2000);
+    CHECK(made > 1200);
 }
 
 TEST_CASE("right inverses invert on the right, left inverses on the left") {
     Random random;
     int left = 0;
-    for (int i = 0; i < 5000; ++i) {
+    for (int i = 0; i < 3000; ++i) {
         const Layout a = random.below(2) == 0 ? random.any() : random.compact();
         INFO(a.to_string());
         const Layout r = right_inverse(a);
-        for (std::int64_t j = 0; j < r.size(); ++j) REQUIRE(a(r(j)) == j);
+        for (std::int64_t j = 0; j < r.size(); ++j)
+            if (a(r(j)) != j) FAIL("index " << j);
         const auto l = accepted([&] { return left_inverse(a); });
         if (!l) continue;
         ++left;
         INFO("left inverse " << l->to_string());
-        const std::multiset<std::int64_t> offsets = image(a);
-        const bool injective =
-            std::set<std::int64_t>(offsets.begin(), offsets.end()).size() == offsets.size();
+        const bool one_to_one = injective(a);
         for (std::int64_t j = 0; j < a.size(); ++j) {
-            REQUIRE(a((*l)(a(j))) == a(j));
-            if (injective) REQUIRE((*l)(a(j)) == j);
+            const std::int64_t back = (*l)(a(j));
+            if (a(back) != a(j) || (one_to_one && back != j)) FAIL("index " << j);
         }
     }
-    CHECK(left > 2000);
+    CHECK(left > 1200);
     for (int i = 0; i < 1000; ++i) {
         const Layout a = random.compact();
         REQUIRE(right_inverse(a).size() == a.size());
@@ -191,7 +189,7 @@ TEST_CASE("divides keep all offsets; products repeat the block and stay injectiv
     Random random;
     int divided = 0;
     int multiplied = 0;
-    for (int i = 0; i < 5000; ++i) {
+    for (int i = 0; i < 3000; ++i) {
         const Layout a = random.compact();
         const Layout b = random.any();
         const auto d = accepted([&] { return logical_divide(a, b); });
@@ -206,22 +204,18 @@ TEST_CASE("divides keep all offsets; products repeat the block and stay injectiv
             REQUIRE(same_function(tiled_divide(a, b), *d));
         }
         const auto p = accepted([&] { return logical_product(a, b); });
-        if (p && p->size() < 1 << 16) {
+        if (p && p->size() < 1 << 11) {
             INFO(a.to_string() << " * " << b.to_string() << " = " << p->to_string());
             ++multiplied;
             REQUIRE(p->mode(0) == a);
             REQUIRE(p->size() == a.size() * b.size());
-            const std::multiset<std::int64_t> tiles = image(b);
-            if (std::set<std::int64_t>(tiles.begin(), tiles.end()).size() == tiles.size()) {
-                const std::multiset<std::int64_t> all = image(*p);
-                REQUIRE(std::set<std::int64_t>(all.begin(), all.end()).size() == all.size());
-            }
+            if (injective(b)) REQUIRE(injective(*p));
             REQUIRE(image(blocked_product(a, b)) == image(*p));
             REQUIRE(image(raked_product(a, b)) == image(*p));
         }
     }
-    CHECK(divided > 500);
-    CHECK(multiplied > 1000);
+    CHECK(divided > 200);
+    CHECK(multiplied > 500);
 }
 
 TEST_CASE("upcast and downcast count the same places in other units") {

@@ -1,6 +1,4 @@
 // Every descriptor of every tile, walked element by element against the tile's own offsets.
-#include <set>
-
 #include "tests/catch.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/tile.hpp"
@@ -19,8 +17,8 @@ std::vector<Tile> all_tiles() {
         for (Major major : {Major::k, Major::mn})
             for (SwizzleMode swizzle : modes)
                 for (AtomOrder order : {AtomOrder::mn, AtomOrder::k})
-                    for (int mn : {8, 24, 32, 64, 192})
-                        for (int steps : {1, 2, 4, 6, 12}) {
+                    for (int mn : {8, 24, 64, 192})
+                        for (int steps : {1, 2, 6}) {
                             if (major == Major::mn && bits(dtype) != 16) continue;
                             const int k = steps * 256 / bits(dtype);
                             const int line = (major == Major::k ? k : mn) * bits(dtype) / 8;
@@ -79,7 +77,7 @@ TEST_CASE("every descriptor describes its tile") {
                 elements += walk_block(tile, 0x2C00, {.kstep = kstep, .ksteps = 1, .mn_offset = mn, .mn = 8});
         }
     }
-    CHECK(elements > 10'000'000);
+    CHECK(elements > 3'000'000);
 }
 
 TEST_CASE("two K steps at once are described where one descriptor can") {
@@ -102,8 +100,12 @@ TEST_CASE("a tile's offsets fill its bytes exactly, and layout() says the same i
         const int element_bits = bits(tile.dtype());
         const std::vector<std::int64_t> offsets = tile.layout().offsets();
         REQUIRE(tile.layout().size() == std::int64_t{tile.mn()} * tile.k());
-        REQUIRE(std::set<std::int64_t>(offsets.begin(), offsets.end()).size() == offsets.size());
-        REQUIRE(*std::max_element(offsets.begin(), offsets.end()) * element_bits / 8 < tile.bytes());
+        // As many offsets as places, and none twice: a permutation.
+        std::vector<bool> taken(offsets.size());
+        for (const std::int64_t offset : offsets) {
+            if (taken.at(static_cast<std::size_t>(offset))) FAIL("offset " << offset << " twice");
+            taken[static_cast<std::size_t>(offset)] = true;
+        }
         REQUIRE(tile.bytes() * 8 == tile.mn() * tile.k() * element_bits);
         for (int col = 0; col < tile.k(); ++col)
             for (int row = 0; row < tile.mn(); ++row)
