@@ -37,7 +37,7 @@ void read_findings(lua_State* L, int index, std::vector<Diagnostic>& findings);
 /// True for a table with the metatable of error objects.
 bool is_error(lua_State* L, int index);
 
-/// Makes the metatable; part of luaopen_wgrun.
+/// Makes the metatable; part of luaopen_wgrun and of install_interrupt.
 void open_error(lua_State* L);
 
 /// Lua: fail(message [, fix [, rule [, section]]]) raises an error object at the calling script's line. For

@@ -1,5 +1,6 @@
 #include "bindings/lua/session.hpp"
 
+#include "bindings/lua/error.hpp"
 #include "bindings/lua/userdata.hpp"
 
 namespace wgrun::lua {
@@ -70,7 +71,7 @@ void remember_kernel(lua_State* L, int index) {
 }
 
 void install_interrupt(lua_State* L) {
-    session(L);
+    open_error(L);  // a script may be stopped before it requires wgrun
     lua_sethook(L, interrupt_hook, LUA_MASKCOUNT, hook_interval);
 }
 
