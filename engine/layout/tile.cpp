@@ -49,9 +49,9 @@ void check(const TileSpec& spec) {
     if (spec.mn % 8 != 0)
         refuse("mn is not a multiple of 8, the rows of a swizzle atom",
                fmt::format("mn = {}", (std::int64_t{spec.mn} + 7) / 8 * 8));
-    const std::int64_t bytes = std::int64_t{spec.mn} * spec.k * b / 8;
-    if (std::int64_t{spec.mn} > window * 8 / b / spec.k)
-        refuse(fmt::format("{} bytes are more than the {} that a matrix descriptor reaches", bytes, window),
+    // Divided, because the product of two extents need not fit.
+    if (spec.mn > window * 8 / b / spec.k)
+        refuse(fmt::format("it is larger than the {} bytes that a matrix descriptor reaches", window),
                "smaller extents");
 }
 

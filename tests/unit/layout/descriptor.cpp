@@ -101,7 +101,7 @@ TEST_CASE("tiles that wgmma cannot read are refused with the reason and the way 
     CHECK_THAT(refusal({.dtype = Dtype::bf16, .mn = 2147483640, .k = 2147483632}),
                ContainsSubstring("matrix descriptor reaches"));
     CHECK_THAT(refusal({.dtype = Dtype::bf16, .mn = 2048, .k = 128}),
-               ContainsSubstring("524288 bytes are more than"));
+               ContainsSubstring("it is larger than the 262144 bytes that a matrix descriptor reaches"));
     CHECK(refusal({.dtype = Dtype::bf16, .mn = 1024, .k = 128}) == "accepted");
 }
 
