@@ -6,6 +6,7 @@
 
 #include "bindings/cli/interrupt.hpp"
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/interrupt.hpp"
 #include "bindings/lua/module.hpp"
 #include "bindings/lua/userdata.hpp"
 #include "bindings/repl/report.hpp"
@@ -162,7 +163,7 @@ int body_main(lua_State* L) {
         lua_pop(L, 1);
     }
     lua::install_interrupt(L);
-    on_interrupt(&session.stop);
+    watch_interrupts();
     set_arguments(L, call.request);
     call.body(L, call.request, call.outcome, call.context);
     return 0;
@@ -170,7 +171,7 @@ int body_main(lua_State* L) {
 
 struct CloseState {
     void operator()(lua_State* L) const {
-        on_interrupt(nullptr);
+        lua::forget_interrupt();
         lua_close(L);
     }
 };

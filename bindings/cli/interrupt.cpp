@@ -5,22 +5,18 @@
 #include <csignal>
 
 #include "bindings/cli/cli.hpp"
+#include "bindings/lua/interrupt.hpp"
 
 namespace wgrun::cli {
 namespace {
 
-std::atomic<std::atomic<bool>*> target = nullptr;
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::atomic<bool>*>::is_always_lock_free);
-
 void handle(int) {
-    std::atomic<bool>* flag = target.load();
-    if (flag == nullptr || flag->exchange(true)) _exit(Exit::interrupted);
+    if (!lua::interrupt()) _exit(Exit::interrupted);
 }
 
 }  // namespace
 
-void on_interrupt(std::atomic<bool>* flag) {
-    target = flag;
+void watch_interrupts() {
     struct sigaction action {};
     action.sa_handler = handle;  // without SA_RESTART: a read of the terminal returns
     sigemptyset(&action.sa_mask);

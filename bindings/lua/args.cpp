@@ -89,6 +89,12 @@ std::int64_t integer_argument(lua_State* L, int arg) {
     return value;
 }
 
+int small_argument(lua_State* L, int arg) {
+    const std::int64_t value = integer_argument(L, arg);
+    if (value < INT32_MIN || value > INT32_MAX) fail_argument(L, arg, "a 32-bit integer");
+    return static_cast<int>(value);
+}
+
 double number_argument(lua_State* L, int arg) {
     if (lua_type(L, arg) != LUA_TNUMBER) fail_argument(L, arg, "a number");
     return lua_tonumber(L, arg);

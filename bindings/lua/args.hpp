@@ -22,6 +22,9 @@ ShortText describe(lua_State* L, int index);
 /// Argument `arg` as an integer (a float with an integral value counts). Raises otherwise.
 std::int64_t integer_argument(lua_State* L, int arg);
 
+/// As an integer of 32 bits.
+int small_argument(lua_State* L, int arg);
+
 /// As a number.
 double number_argument(lua_State* L, int arg);
 

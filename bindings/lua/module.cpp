@@ -40,6 +40,7 @@ int luaopen_wgrun(lua_State* L) {
     open_layout(L);
     open_algebra(L);
     open_tile(L);
+    open_fragment(L);
     open_tensor(L);
     open_device(L);
     open_kernel(L);

@@ -1,27 +1,12 @@
 #include "bindings/lua/session.hpp"
 
-#include "bindings/lua/error.hpp"
 #include "bindings/lua/userdata.hpp"
 
 namespace wgrun::lua {
 namespace {
 
-char session_key;                     // registry: the userdata of the Session
-char kernels_key;                     // registry: the list of kernels
-constexpr int hook_interval = 10000;  // VM instructions between two looks at the flag
-
-void interrupt_hook(lua_State* L, lua_Debug*) {
-    if (!session(L).stop.load(std::memory_order_relaxed)) return;
-    // A pcall in the script may catch the error; then the next instruction raises it again, one level further
-    // out.
-    lua_sethook(L, interrupt_hook, LUA_MASKCOUNT, 1);
-    guarded(L, [] {
-        throw Error(
-            "EINTR",
-            Diagnostic{
-                .rule = {}, .where = {}, .message = "interrupted", .fix = {}, .section = {}, .notes = {}});
-    });
-}
+char session_key;  // registry: the userdata of the Session
+char kernels_key;  // registry: the list of kernels
 
 }  // namespace
 
@@ -68,11 +53,6 @@ void remember_kernel(lua_State* L, int index) {
     lua_pushvalue(L, index);
     lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
     lua_pop(L, 1);
-}
-
-void install_interrupt(lua_State* L) {
-    open_error(L);  // a script may be stopped before it requires wgrun
-    lua_sethook(L, interrupt_hook, LUA_MASKCOUNT, hook_interval);
 }
 
 }  // namespace wgrun::lua

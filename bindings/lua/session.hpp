@@ -20,7 +20,7 @@ struct Session {
     Mode mode = Mode::run;
     /// What a kernel runs on when the script leaves it open.
     Backend backend = Backend::automatic;
-    /// Raised to interrupt: Lua code stops at the next check of the hook, a simulator run at the next poll.
+    /// While it is raised, simulator runs stop, and so does Lua code that was interrupted (interrupt.hpp).
     std::atomic<bool> stop = false;
     bool colour = false;
     /// Where remarks go ("no GPU here: running on the simulator"). Empty: nowhere.
@@ -41,9 +41,5 @@ void remember_kernel(lua_State* L, int index);
 
 /// Pushes the list of the kernels kept, in the order they were made.
 void push_kernels(lua_State* L);
-
-/// Makes `session(L).stop` stop Lua code in L and in all coroutines made from now on: an error object with
-/// code EINTR, raised again and again until the outermost caller has it.
-void install_interrupt(lua_State* L);
 
 }  // namespace wgrun::lua

@@ -98,12 +98,6 @@ int tile_tma_box(lua_State* L) {
     return 1;
 }
 
-int small_argument(lua_State* L, int arg) {
-    const std::int64_t value = integer_argument(L, arg);
-    if (value < INT32_MIN || value > INT32_MAX) fail_argument(L, arg, "a 32-bit integer");
-    return static_cast<int>(value);
-}
-
 // t:offset(row, col): bytes; row = mn and col = k count from 0
 int tile_offset(lua_State* L) {
     const Tile& tile = check<Tile>(L, 1);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "bindings/lua/userdata.hpp"
+#include "wgrun/fragment.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/layout.hpp"
 #include "wgrun/tensor.hpp"
@@ -22,6 +23,8 @@ template <>
 inline constexpr const char* class_name<Swizzle> = "wgrun.swizzle";
 template <>
 inline constexpr const char* class_name<Tile> = "wgrun.tile";
+template <>
+inline constexpr const char* class_name<Fragment> = "wgrun.fragment";
 template <>
 inline constexpr const char* class_name<TensorBox> = "wgrun.tensor";
 template <>
@@ -44,6 +47,7 @@ void push_tuple(lua_State* L, const IntTuple& tuple);
 void open_layout(lua_State* L);
 void open_algebra(lua_State* L);
 void open_tile(lua_State* L);
+void open_fragment(lua_State* L);
 void open_tensor(lua_State* L);
 void open_device(lua_State* L);
 void open_kernel(lua_State* L);

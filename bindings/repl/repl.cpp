@@ -28,13 +28,18 @@ bool unfinished(lua_State* L, int status) {
     return message.ends_with("<eof>");
 }
 
+enum class Compiled { good, unfinished, wrong };
+
 // Compiles the chunk, as an expression if it is one; leaves a function or an error message.
-int compile(lua_State* L, Buffers& b) {
+Compiled compile(lua_State* L, Buffers& b) {
     guarded(L, [&] { b.text = "return " + b.chunk; });
-    int status = luaL_loadbufferx(L, b.text.data(), b.text.size(), "=stdin", "t");
-    if (status == LUA_OK) return status;
+    const int expression = luaL_loadbufferx(L, b.text.data(), b.text.size(), "=stdin", "t");
+    if (expression == LUA_OK) return Compiled::good;
+    const bool may_go_on = unfinished(L, expression);
     lua_pop(L, 1);
-    return luaL_loadbufferx(L, b.chunk.data(), b.chunk.size(), "=stdin", "t");
+    const int statement = luaL_loadbufferx(L, b.chunk.data(), b.chunk.size(), "=stdin", "t");
+    if (statement == LUA_OK) return Compiled::good;
+    return may_go_on || unfinished(L, statement) ? Compiled::unfinished : Compiled::wrong;
 }
 
 // All arguments, displayed: one string.
@@ -66,8 +71,6 @@ void show_error(lua_State* L, Console& console, Buffers& b) {
 
 void evaluate(lua_State* L, Console& console, Buffers& b) {
     const int base = lua_gettop(L) - 1;  // below the function
-    lua::session(L).stop = false;
-    lua::install_interrupt(L);
     if (lua_pcall(L, 0, LUA_MULTRET, 0) != LUA_OK) {
         show_error(L, console, b);
         return;
@@ -107,12 +110,12 @@ void run(lua_State* L, Console& console) {
         }
         if (b.chunk.empty() && b.line.find_first_not_of(" \t\r") == std::string::npos) continue;
         guarded(L, [&] { b.chunk += (b.chunk.empty() ? "" : "\n") + b.line; });
-        const int status = compile(L, b);
-        if (unfinished(L, status)) {
+        const Compiled compiled = compile(L, b);
+        if (compiled == Compiled::unfinished) {
             lua_pop(L, 1);
             continue;
         }
-        if (status != LUA_OK) {
+        if (compiled == Compiled::wrong) {
             show_error(L, console, b);
         } else {
             if (b.chunk.starts_with("local ") && !b.warned_of_local) {

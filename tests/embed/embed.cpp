@@ -1,4 +1,5 @@
 // wgrun inside another program's Lua states.
+#include "bindings/lua/interrupt.hpp"
 #include "bindings/lua/module.hpp"
 #include "bindings/lua/session.hpp"
 #include "tests/catch.hpp"
@@ -80,15 +81,17 @@ TEST_CASE("the stop flag ends a loop, also in a coroutine, and the state lives o
     State state;
     state.open();
     wgrun::lua::install_interrupt(state);
-    wgrun::lua::session(state).stop = true;
+    REQUIRE(wgrun::lua::interrupt());
+    CHECK_FALSE(wgrun::lua::interrupt());
     CHECK(state.run("while true do end").find("interrupted") != std::string::npos);
     CHECK(
         state
             .run("coroutine.wrap(function() while true do pcall(function() while true do end end) end end)()")
             .find("interrupted") != std::string::npos);
     wgrun::lua::session(state).stop = false;
-    wgrun::lua::install_interrupt(state);
     CHECK(state.run("local n = 0 for i = 1, 100000 do n = n + i end return n") == "5000050000");
+    wgrun::lua::forget_interrupt();
+    CHECK_FALSE(wgrun::lua::interrupt());
 }
 
 TEST_CASE("closing the state frees what scripts left open") {
@@ -96,4 +99,23 @@ TEST_CASE("closing the state frees what scripts left open") {
     state.open();
     CHECK(state.run("keep = {} for i = 1, 10 do keep[i] = require('wgrun').zeros('f32', {64, 64}) end "
                     "return #keep") == "10");
+}
+
+TEST_CASE("coroutines work as before once interrupts are prepared") {
+    State state;
+    state.open();
+    wgrun::lua::install_interrupt(state);
+    wgrun::lua::install_interrupt(state);
+    CHECK(state.run("local t = {} for a, b in coroutine.wrap(function(x) "
+                    "  for i = 1, 3 do coroutine.yield(i, x) end end), 7 do t[#t + 1] = a .. tostring(b) end "
+                    "return table.concat(t, ' ')") == "17 27 37");
+    CHECK(state.run("local co = coroutine.create(function(...) local a = coroutine.yield(select('#', ...)) "
+                    "  error({a}) end) "
+                    "local r = {coroutine.resume(co, nil, nil)} local s = {coroutine.resume(co, 'x')} "
+                    "return r[2] .. tostring(s[1]) .. s[2][1] .. coroutine.status(co)") == "2falsexdead");
+    CHECK(state.run("local w = coroutine.wrap(function() error('inside', 0) end) "
+                    "local good, e = pcall(w) return e") == "inside");
+    CHECK(state.run("return select(2, pcall(coroutine.resume, 1))").find("coroutine expected") !=
+          std::string::npos);
+    wgrun::lua::forget_interrupt();
 }

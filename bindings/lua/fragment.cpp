@@ -1,0 +1,148 @@
+// wg.fragment: which thread holds which element in which register.
+#include "wgrun/fragment.hpp"
+
+#include <array>
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/options.hpp"
+#include "bindings/lua/types.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+/// What wg.fragment's options may ask for.
+struct Asked {
+    Dtype dtype = Dtype::f32;
+    int n = 0;
+    int k = 0;
+    int matrices = 0;
+    bool trans = false;
+};
+
+/// One kind of fragment: the options that it takes and how it is made.
+struct Kind {
+    std::string_view name;
+    bool dtype, n, k, matrices;
+    Fragment (*make)(const Asked&);
+};
+
+constexpr std::array kinds{
+    Kind{"wgmma_d", true, true, false, false, [](const Asked& a) { return wgmma_d(a.dtype, a.n); }},
+    Kind{"wgmma_a", true, false, false, false, [](const Asked& a) { return wgmma_a(a.dtype); }},
+    Kind{"wgmma_sparse_a", true, false, false, false, [](const Asked& a) { return wgmma_sparse_a(a.dtype); }},
+    Kind{"wgmma_metadata", true, false, false, false, [](const Asked& a) { return wgmma_metadata(a.dtype); }},
+    Kind{"mma_sync_a", true, false, true, false, [](const Asked& a) { return mma_sync_a(a.dtype, a.k); }},
+    Kind{"mma_sync_b", true, false, true, false, [](const Asked& a) { return mma_sync_b(a.dtype, a.k); }},
+    Kind{"mma_sync_c", false, false, false, false, [](const Asked&) { return mma_sync_c(); }},
+    Kind{"ldmatrix", false, false, false, true, [](const Asked& a) { return ldmatrix(a.matrices, a.trans); }},
+};
+
+int refuse(lua_State* L, const Options& options, const Kind& kind, const char* key) {
+    if (!options.has(key)) return 0;
+    fail(L, [&] {
+        return "wg.fragment: \"" + std::string(kind.name) + "\" takes no option `" + std::string(key) + "`";
+    });
+}
+
+int small_option(const Options& options, const char* key) {
+    return static_cast<int>(options.integer(key, {}, 1, 65536));
+}
+
+// wg.fragment{ of = "wgmma_d", dtype = "f32", n = 128 }
+int fragment_new(lua_State* L) {
+    static constexpr std::string_view keys[] = {"of", "dtype", "n", "k", "matrices", "trans"};
+    static constexpr auto names = [] {
+        std::array<std::string_view, kinds.size()> list{};
+        for (std::size_t i = 0; i < kinds.size(); ++i) list[i] = kinds[i].name;
+        return list;
+    }();
+    const Options options(L, 1, "wg.fragment", keys);
+    const Kind& kind = kinds[options.choice("of", names)];
+    Asked asked;
+    if (kind.dtype) {
+        const std::string_view dtype = options.string("dtype");
+        asked.dtype = guarded(L, [&] { return dtype_named(dtype); });
+    } else {
+        refuse(L, options, kind, "dtype");
+    }
+    asked.n = kind.n ? small_option(options, "n") : refuse(L, options, kind, "n");
+    asked.k = kind.k ? small_option(options, "k") : refuse(L, options, kind, "k");
+    if (kind.matrices) {
+        asked.matrices = small_option(options, "matrices");
+        asked.trans = options.boolean("trans", false);
+    } else {
+        refuse(L, options, kind, "matrices");
+        refuse(L, options, kind, "trans");
+    }
+    push_object<Fragment>(L, [&] { return kind.make(asked); });
+    return 1;
+}
+
+// f:at(thread, value): row, column; all count from 0
+int fragment_at(lua_State* L) {
+    const auto& fragment = check<Fragment>(L, 1);
+    const int thread = small_argument(L, 2);
+    const int value = small_argument(L, 3);
+    const Fragment::Place place = guarded(L, [&] { return fragment.at(thread, value); });
+    lua_pushinteger(L, place.row);
+    lua_pushinteger(L, place.column);
+    return 2;
+}
+
+// f:owner(row, column): thread, value
+int fragment_owner(lua_State* L) {
+    const auto& fragment = check<Fragment>(L, 1);
+    const int row = small_argument(L, 2);
+    const int column = small_argument(L, 3);
+    const Fragment::Owner owner = guarded(L, [&] { return fragment.owner(row, column); });
+    lua_pushinteger(L, owner.thread);
+    lua_pushinteger(L, owner.value);
+    return 2;
+}
+
+// f:inverse(): (row, column) -> thread + threads * value
+int fragment_inverse(lua_State* L) {
+    const auto& fragment = check<Fragment>(L, 1);
+    push_object<Layout>(L, [&] { return fragment.inverse(); });
+    return 1;
+}
+
+int fragment_layout(lua_State* L) {
+    const auto& fragment = check<Fragment>(L, 1);
+    push_object<Layout>(L, [&] { return fragment.tv; });
+    return 1;
+}
+
+template <auto Member>
+int integer_field(lua_State* L) {
+    const auto& fragment = check<Fragment>(L, 1);
+    lua_pushinteger(L, guarded(L, [&]() -> int { return std::invoke(Member, fragment); }));
+    return 1;
+}
+
+int fragment_tostring(lua_State* L) {
+    const auto& fragment = check<Fragment>(L, 1);
+    lua_pushlstring(L, fragment.name.data(), fragment.name.size());
+    return 1;
+}
+
+}  // namespace
+
+void open_fragment(lua_State* L) {
+    static const luaL_Reg methods[] = {
+        {"at", fragment_at}, {"owner", fragment_owner}, {"inverse", fragment_inverse}, {nullptr, nullptr}};
+    static const luaL_Reg fields[] = {{"layout", fragment_layout},
+                                      {"rows", integer_field<&Fragment::rows>},
+                                      {"columns", integer_field<&Fragment::columns>},
+                                      {"threads", integer_field<&Fragment::threads>},
+                                      {"values", integer_field<&Fragment::values>},
+                                      {"registers", integer_field<&Fragment::registers>},
+                                      {"per_register", integer_field<&Fragment::per_register>},
+                                      {nullptr, nullptr}};
+    static const luaL_Reg metamethods[] = {{"__tostring", fragment_tostring}, {nullptr, nullptr}};
+    declare<Fragment>(L, {methods, fields, metamethods});
+    lua_pushcfunction(L, fragment_new);
+    lua_setfield(L, -2, "fragment");
+}
+
+}  // namespace wgrun::lua

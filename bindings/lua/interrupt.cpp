@@ -1,0 +1,112 @@
+#include "bindings/lua/interrupt.hpp"
+
+#include <atomic>
+
+#include "bindings/lua/error.hpp"
+#include "bindings/lua/guard.hpp"
+#include "bindings/lua/session.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+std::atomic<Session*> prepared = nullptr;   // whose flag interrupt() raises
+std::atomic<lua_State*> running = nullptr;  // the coroutine of that state that runs
+static_assert(std::atomic<Session*>::is_always_lock_free && std::atomic<lua_State*>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);
+
+void hook(lua_State* L, lua_Debug*) {
+    if (!session(L).stop) {
+        lua_sethook(L, nullptr, 0, 0);
+        return;
+    }
+    // A pcall in the script may catch this error; the hook stays, and the next instruction raises it again.
+    guarded(L, [] {
+        Diagnostic finding;
+        finding.message = "interrupted";
+        throw Error("EINTR", std::move(finding));
+    });
+}
+
+void set_hook(lua_State* L) { lua_sethook(L, hook, LUA_MASKCOUNT, 1); }
+
+// `L` runs from now on. An interrupt that came while coroutines were changing hit the other one.
+void now_running(lua_State* L) {
+    running = L;
+    if (session(L).stop) set_hook(L);
+}
+
+// Calls the function below the arguments, which resumes `co`.
+int resume(lua_State* L, lua_State* co, int arguments) {
+    const int base = lua_gettop(L) - arguments - 1;
+    now_running(co);
+    const int status = lua_pcall(L, arguments, LUA_MULTRET, 0);
+    now_running(L);
+    if (status != LUA_OK) lua_error(L);
+    return lua_gettop(L) - base;
+}
+
+// coroutine.resume; upvalue: the original
+int tracked_resume(lua_State* L) {
+    lua_State* co = lua_tothread(L, 1);
+    luaL_argexpected(L, co != nullptr, 1, "coroutine");
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    return resume(L, co, lua_gettop(L) - 1);
+}
+
+// What coroutine.wrap gives; upvalues: the original function, its coroutine
+int tracked_call(lua_State* L) {
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    return resume(L, lua_tothread(L, lua_upvalueindex(2)), lua_gettop(L) - 1);
+}
+
+// coroutine.wrap; upvalue: the original
+int tracked_wrap(lua_State* L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, 1, 1);
+    lua_getupvalue(L, 1, 1);  // the original's function keeps its coroutine there
+    lua_pushcclosure(L, tracked_call, 2);
+    return 1;
+}
+
+void replace(lua_State* L, const char* name, lua_CFunction tracked) {
+    lua_getfield(L, -1, name);
+    if (lua_tocfunction(L, -1) == tracked) {
+        lua_pop(L, 1);
+        return;
+    }
+    lua_pushcclosure(L, tracked, 1);
+    lua_setfield(L, -2, name);
+}
+
+}  // namespace
+
+void install_interrupt(lua_State* L) {
+    luaL_checkstack(L, 4, nullptr);
+    open_error(L);  // a script may be stopped before it requires wgrun
+    if (lua_getglobal(L, LUA_COLIBNAME) == LUA_TTABLE) {
+        replace(L, "resume", tracked_resume);
+        replace(L, "wrap", tracked_wrap);
+    }
+    lua_pop(L, 1);
+    prepared = &session(L);
+    running = L;
+}
+
+bool interrupt() noexcept {
+    Session* target = prepared;
+    if (target == nullptr || target->stop.exchange(true)) return false;
+    set_hook(running);
+    return true;
+}
+
+void forget_interrupt() noexcept {
+    prepared = nullptr;
+    running = nullptr;
+}
+
+}  // namespace wgrun::lua
