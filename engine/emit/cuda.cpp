@@ -84,6 +84,7 @@ class Assembly {
   private:
     struct Bound {
         Reg reg;
+        bool output;
         std::string text;
     };
 
@@ -113,7 +114,8 @@ class Assembly {
     }
 
     void bind_register(Reg reg, Access access) {
-        if (find(reg)) return;
+        // A register that is both source and destination is bound twice: the compiler may keep them apart.
+        if (find(reg, access)) return;
         const Type type = program_.registers()[reg.id].type;
         std::string text = fmt::format("{}{}", placeholder, count_);
         if (type == Type::pred) {
@@ -127,13 +129,14 @@ class Assembly {
         const std::string_view mark = access == Access::out ? "=" : access == Access::inout ? "+" : "";
         std::string& list = access == Access::in ? inputs_ : outputs_;
         list += fmt::format("{}\"{}{}\"({})", list.empty() ? "" : ", ", mark, c.constraint, names_[reg.id]);
-        bound_.push_back({reg, std::move(text)});
+        bound_.push_back({reg, access != Access::in, std::move(text)});
         ++count_;
     }
 
-    const Bound* find(Reg reg) const {
-        const auto found =
-            std::find_if(bound_.begin(), bound_.end(), [&](const Bound& b) { return b.reg == reg; });
+    const Bound* find(Reg reg, Access access) const {
+        const auto found = std::find_if(bound_.begin(), bound_.end(), [&](const Bound& b) {
+            return b.reg == reg && b.output == (access != Access::in);
+        });
         return found == bound_.end() ? nullptr : &*found;
     }
 
@@ -141,15 +144,17 @@ class Assembly {
         for (const auto& [bound, text] : expressions_)
             if (bound == &operand) return text;
         switch (operand.kind) {
-            case Kind::reg: return (operand.negated ? "!" : "") + find(operand.reg)->text;
+            case Kind::reg: return (operand.negated ? "!" : "") + find(operand.reg, rule.access)->text;
             case Kind::list: {
                 std::string out = "{";
-                for (Reg reg : operand.list) out += (out.size() > 1 ? ", " : "") + find(reg)->text;
+                for (Reg reg : operand.list)
+                    out += (out.size() > 1 ? ", " : "") + find(reg, rule.access)->text;
                 return out + "}";
             }
             case Kind::address:
-                return operand.offset == 0 ? find(operand.reg)->text
-                                           : fmt::format("{}+{}", find(operand.reg)->text, operand.offset);
+                return operand.offset == 0
+                           ? find(operand.reg, rule.access)->text
+                           : fmt::format("{}+{}", find(operand.reg, rule.access)->text, operand.offset);
             default: {
                 const Type type = rule.type ? rule.type(step_.form) : Type::u32;
                 if (type == Type::f32)
