@@ -1,0 +1,46 @@
+# A thin front of CMake. make | demo | test | bench | asan | lint | format | deps | clean
+
+BUILD   := build
+JOBS    := $(shell nproc)
+
+.PHONY: all demo test bench asan lint format deps clean
+
+all: $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
+
+$(BUILD)/CMakeCache.txt:
+	@cmake/install-packages.sh
+	@cmake --preset release
+
+# Installs what is missing, builds, and multiplies two matrices: on the GPU where there is one.
+demo: deps all
+	$(BUILD)/wgrun doctor
+	$(BUILD)/wgrun scripts/hello_wgmma.lua
+	$(BUILD)/wgrun scripts/gemm.lua
+
+test: deps $(BUILD)/CMakeCache.txt
+	@cmake --preset release > /dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
+
+# The figures of docs/measurements.md.
+bench: all
+	@tests/bench/run.sh $(BUILD)/wgrun
+
+asan: deps
+	@cmake --preset asan > /dev/null
+	@cmake --build build-asan -j $(JOBS)
+	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure
+
+lint: $(BUILD)/CMakeCache.txt
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
+	@git ls-files 'engine/*.cpp' 'bindings/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p $(BUILD)
+
+format:
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+deps:
+	@cmake/install-packages.sh
+
+clean:
+	rm -rf build build-dev build-asan
