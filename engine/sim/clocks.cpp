@@ -14,7 +14,7 @@ void raise_to(std::uint32_t* row, const std::uint32_t* other, std::size_t size) 
 
 Clocks::Clocks(int warps)
     : warps_(warps),
-      stride_(static_cast<std::size_t>(warps + warps * isa::lanes + (warps + 3) / 4)),
+      stride_(static_cast<std::size_t>(warps + warps * isa::lanes + warps)),
       rows_(static_cast<std::size_t>(warps) * stride_),
       joined_(stride_),
       group_rows_(static_cast<std::size_t>((warps + 3) / 4) * static_cast<std::size_t>(warps * isa::lanes)) {
@@ -66,9 +66,8 @@ void Clocks::join(std::uint32_t warps) {
     }
 }
 
-void Clocks::finish(int warp, int group, std::uint32_t serial) {
-    std::uint32_t& entry = row(warp)[warps_ + warps_ * isa::lanes + group];
-    entry = std::max(entry, serial);
+void Clocks::finish(int warp, std::uint32_t serial) {
+    row(warp)[warps_ + warps_ * isa::lanes + warp] = serial;
 }
 
 }  // namespace wgrun::sim

@@ -12,7 +12,7 @@ namespace wgrun::sim {
 /// barriers carry from warp to warp:
 ///   seen[u]       accesses of warp u up to this clock happened before
 ///   published[t]  so did the generic writes of thread t up to this clock, and the async proxy sees them
-///   finished[g]   the wgmma of warpgroup g up to this serial number are known to be complete
+///   finished[u]   warp u has waited for its wgmma up to this serial number
 class Clocks {
   public:
     /// warps: of the CTA, 1..32.
@@ -34,8 +34,8 @@ class Clocks {
     void proxy_fence(int warp, isa::Mask lanes, bool whole_warp);
     /// A barrier of the warps whose bits are set: each learns what all know.
     void join(std::uint32_t warps);
-    /// Warp `warp` has waited for the wgmma of warpgroup `group` up to `serial`.
-    void finish(int warp, int group, std::uint32_t serial);
+    /// The warp has waited for its wgmma up to `serial`.
+    void finish(int warp, std::uint32_t serial);
 
   private:
     const std::uint32_t* row(int warp) const {

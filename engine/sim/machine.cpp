@@ -257,7 +257,7 @@ void Cta::commit_mma() { warp().registers.commit(); }
 void Cta::wait_mma(int pending) {
     Registers& registers = warp().registers;
     registers.wait(pending);
-    clocks_.finish(current_, current_ / 4, registers.finished());
+    clocks_.finish(current_, registers.finished());
 }
 
 }  // namespace wgrun::sim

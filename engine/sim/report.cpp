@@ -59,16 +59,16 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
             return add(
                 "WG-RACE-01", other.pc(),
                 fmt::format("{} writes {}, which {} wrote: nothing orders the two", who(), place, past),
-                barrier, "8.6", {{where, "written here by " + past}});
+                barrier, "8.7.1", {{where, "written here by " + past}});
         case Hazard::write_after_read:
             return add(
                 "WG-RACE-01", other.pc(),
                 fmt::format("{} writes {}, which {} reads: nothing orders the two", who(), place, past),
-                barrier, "8.6", {{where, "read here by " + past}});
+                barrier, "8.7.1", {{where, "read here by " + past}});
         case Hazard::read_after_write:
             return add("WG-RACE-01", other.pc(),
                        fmt::format("{} reads {}, which {} wrote: nothing orders the two", who(), place, past),
-                       barrier, "8.6", {{where, "written here by " + past}});
+                       barrier, "8.7.1", {{where, "written here by " + past}});
         case Hazard::mma_after_write:
             return add("WG-RACE-01", other.pc(),
                        fmt::format("{} reads {}, which {} wrote: nothing orders the two", who(), place, past),
@@ -76,13 +76,12 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                                    there, here),
                        "9.7.15.4", {{where, "written here by " + past}});
         case Hazard::write_under_mma:
-            return add(
-                "WG-RACE-02", other.pc(),
-                fmt::format("{} writes {}, which a wgmma may still be reading", who(), place),
-                fmt::format("k:wgmma_wait_group(0) after line {}, and a barrier before line {} unless the "
-                            "same warp writes",
-                            there, here),
-                "9.7.15.7.3", {{where, "issued here"}});
+            return add("WG-RACE-02", other.pc(),
+                       fmt::format("{} writes {}, which the wgmma of warp {} may still be reading", who(),
+                                   place, other.warp()),
+                       fmt::format("k:wgmma_wait_group(0) after line {}, then k:bar_sync(0) before line {}",
+                                   there, here),
+                       "9.7.15.7.3", {{where, "issued here"}});
         case Hazard::missing_proxy_fence:
             return add(
                 "WG-PROXY-01", other.pc(),
@@ -99,7 +98,7 @@ void Report::overlapping_store(std::uint32_t offset, int other_thread) {
     add("WG-RACE-01", pc_,
         fmt::format("threads {} and {} write different values to {} in one step", other_thread, thread_,
                     shared_.describe(offset)),
-        "give each lane an address of its own, or let one lane write", "8.6");
+        "give each lane an address of its own, or let one lane write", "8.7.1");
 }
 
 void Report::global_out_of_bounds(bool store, int bytes, const std::string& place) {
@@ -172,21 +171,21 @@ void Report::missing_fence(const RegisterState& state, bool accumulator) {
         fix, "9.7.15.7.1", {{code_.where(other), "accessed here"}});
 }
 
-void Report::diverged(std::string_view name, isa::Mask active, isa::Mask all) {
+void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all) {
     add("WG-SYNC-01", no_pc,
-        fmt::format("{} is executed by {} of the {} lanes of warp {}: all must execute it together", name,
+        fmt::format("{} is executed by {} of the {} lanes of warp {}: all must execute it together", op.name,
                     std::popcount(active), std::popcount(all), thread_ / isa::lanes),
-        "move it out of the divergent branch, or make the condition the same for the whole warp", "9.7.13.1");
+        "move it out of the divergent branch, or make the condition the same for the whole warp", op.section);
 }
 
-void Report::no_warpgroup(std::string_view name, int threads) {
-    add("WG-SYNC-01", no_pc,
-        fmt::format("{} needs a warpgroup of four whole warps; the CTA has {} threads", name, threads),
+void Report::no_warpgroup(const isa::Instruction& op, int threads) {
+    add("WG-SYNC-03", no_pc,
+        fmt::format("{} needs a warpgroup of four whole warps; the CTA has {} threads", op.name, threads),
         "make the number of threads a multiple of 128", "9.7.15.1");
 }
 
 void Report::bad_barrier(const std::string& message) {
-    add("WG-SYNC-03", no_pc, message,
+    add("WG-SYNC-02", no_pc, message,
         "barriers are 0 to 15; all who meet at one name the same number of threads", "9.7.13.1");
 }
 

@@ -41,8 +41,8 @@ class Report final : public HazardSink {
     void uncommitted(std::uint32_t mma_pc);
     void missing_fence(const RegisterState& state, bool accumulator);
     // WG-SYNC-01, -02, -03
-    void diverged(std::string_view name, isa::Mask active, isa::Mask all);
-    void no_warpgroup(std::string_view name, int threads);
+    void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all);
+    void no_warpgroup(const isa::Instruction& op, int threads);
     void bad_barrier(const std::string& message);
     void deadlock(std::uint32_t pc, std::string message, std::vector<Note> notes);
     /// What a step's own check said: an ArgumentError that it threw.

@@ -125,7 +125,7 @@ void Cta::step(Warp& warp, const Op& op) {
         ++warp.pc;
         return;
     }
-    if (op.aligned && active_ != warp.all) report_.diverged(op.step->op->name, active_, warp.all);
+    if (op.aligned && active_ != warp.all) report_.diverged(*op.step->op, active_, warp.all);
     if (op.kind == Op::Kind::collective) return collective(warp, op, active_);
     execute(op);
     ++warp.pc;
@@ -135,7 +135,7 @@ void Cta::step(Warp& warp, const Op& op) {
 void Cta::collective(Warp& warp, const Op& op, isa::Mask active) {
     const auto first = static_cast<std::size_t>(current_ / 4 * 4);
     if (first + 4 > warps_.size() || warps_[first + 3].all != UINT32_MAX) {
-        report_.no_warpgroup(op.step->op->name, program_.threads());
+        report_.no_warpgroup(*op.step->op, program_.threads());
         ++warp.pc;
         return;
     }

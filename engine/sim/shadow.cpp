@@ -14,12 +14,11 @@ bool ordered(const std::uint32_t* seen, Epoch past) { return seen[past.warp()] >
 
 }  // namespace
 
-Shadow::Shadow(int warps, std::int64_t bytes, HazardSink& sink)
-    : warps_(warps), groups_(static_cast<std::size_t>((warps + 3) / 4)), sink_(sink) {
+Shadow::Shadow(int warps, std::int64_t bytes, HazardSink& sink) : warps_(warps), sink_(sink) {
     const auto units = static_cast<std::size_t>((bytes + unit_bytes - 1) / unit_bytes);
     writes_.resize(units * (unit_bytes / word_bytes));
     reads_.resize(writes_.size());
-    in_flight_.resize(units * groups_);
+    in_flight_.resize(units * static_cast<std::size_t>(warps));
 }
 
 void Shadow::reset() {
@@ -129,10 +128,11 @@ void Shadow::check_store(const Actor& actor, Epoch written, Epoch read, std::uin
 }
 
 void Shadow::check_in_flight(const Actor& actor, std::uint32_t offset) {
-    const InFlight* mma = in_flight_.data() + std::size_t{offset / unit_bytes} * groups_;
-    for (std::size_t g = 0; g < groups_; ++g)
-        if (mma[g].serial > actor.finished[g])
-            sink_.hazard(Hazard::write_under_mma, offset, Epoch(0, mma[g].pc, 0, 0));
+    const InFlight* mma =
+        in_flight_.data() + std::size_t{offset / unit_bytes} * static_cast<std::size_t>(warps_);
+    for (int w = 0; w < warps_; ++w)
+        if (mma[w].serial > actor.finished[w])
+            sink_.hazard(Hazard::write_under_mma, offset, Epoch(0, mma[w].pc, w, 0));
 }
 
 // The reads to remember after one more: the new one alone when it has seen the others, else a set.
@@ -208,8 +208,11 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
             sink_.hazard(Hazard::uninitialised, at, written);
         }
     }
-    for (std::uint32_t unit = offset / unit_bytes; unit < end / unit_bytes; ++unit)
-        in_flight_[unit * groups_ + static_cast<std::size_t>(mma.group)] = {mma.serial, mma.pc};
+    for (std::uint32_t unit = offset / unit_bytes; unit < end / unit_bytes; ++unit) {
+        InFlight* readers = in_flight_.data() + unit * static_cast<std::size_t>(warps_) + 4 * mma.group;
+        for (int w = 0; w < 4; ++w)
+            if (warps >> w & 1U) readers[w] = {mma.serial, mma.pc};
+    }
 }
 
 void Shadow::check_async(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,

@@ -47,13 +47,13 @@ enum class Hazard : std::uint8_t {
     write_after_write,
     write_after_read,
     read_after_write,     ///< generic accesses of two warps, unordered
-    write_under_mma,      ///< a wgmma that nobody known has waited for reads the bytes being written
+    write_under_mma,      ///< a wgmma reads the bytes for a warp that is not known to have waited for it
     mma_after_write,      ///< a wgmma reads what a warp wrote, unordered
     missing_proxy_fence,  ///< ordered, but never published to the async proxy
     uninitialised,
 };
 
-/// Receives what the shadow finds. `other`: the earlier access; for write_under_mma only its pc counts.
+/// Receives what the shadow finds. `other`: the earlier access; for write_under_mma its pc and warp.
 class HazardSink {
   public:
     virtual ~HazardSink() = default;
@@ -112,10 +112,9 @@ class Shadow {
     Split& split(std::uint32_t word);
 
     int warps_;
-    std::size_t groups_;
     HazardSink& sink_;
     std::vector<Epoch> writes_, reads_;  ///< per word
-    std::vector<InFlight> in_flight_;    ///< per unit of 16 bytes and warpgroup: the last wgmma that reads it
+    std::vector<InFlight> in_flight_;    ///< per unit of 16 bytes and warp: the last wgmma that reads it
     std::vector<Split> splits_;
     std::vector<std::uint32_t> free_splits_;
     std::vector<Epoch> read_sets_;  ///< pool of sets, one entry a warp

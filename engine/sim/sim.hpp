@@ -23,6 +23,8 @@ struct Launch {
     std::span<const std::uint64_t> params;  ///< raw 64-bit values, one a parameter
     std::span<const GlobalBuffer> buffers;
     std::uint64_t seed = 0;  ///< of the scheduler: the same seed gives the same run
+    /// Watch the order of shared-memory accesses (WG-RACE, WG-PROXY, WG-MEM-04). Bounds, registers and
+    /// barriers are always watched.
     bool detect_races = true;
     const std::atomic<bool>* stop = nullptr;  ///< polled; the run ends with Error EINTR
 };
@@ -33,7 +35,9 @@ struct Outcome {
     std::uint64_t mmas = 0;            ///< wgmma instructions executed
 };
 
-/// Runs every CTA of the grid. CTAs are independent and may run on several host threads.
+/// Runs every CTA of the grid, on as many host threads as the machine has. The outcome depends on the seed
+/// alone: the findings are all those of the first CTA that has any, and later CTAs count for nothing. Throws
+/// ArgumentError when grid or parameters do not fit the program, EnvironmentError (EINTR) when stopped.
 Outcome run(const Program& program, const Launch& launch);
 
 }  // namespace wgrun::sim

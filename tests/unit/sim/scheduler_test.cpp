@@ -217,19 +217,17 @@ TEST_CASE("barriers: a warp whose lanes part, counts that differ, numbers out of
         CHECK_THAT(run_with(program, 0).findings.at(0).message,
                    ContainsSubstring("bar.sync is executed by 5 of the 32 lanes of warp"));
     }
-    SECTION("counts differ: WG-SYNC-03") {
+    SECTION("counts differ") {
         const Reg count = k(1, "selp_u32", {64, 128, k(1, "setp_lt_u32", {k.tid(), 32})});
         k.step(10, "bar_sync", {1, count});
         const Program program = k.finish();
-        std::set<std::string> rules;
-        for (std::uint64_t seed = 0; seed < 24; ++seed)
-            for (const auto& [rule, line] : found(run_with(program, seed))) rules.insert(rule);
-        CHECK(rules == std::set<std::string>{"WG-SYNC-02", "WG-SYNC-03"});
+        expect(program, {{"WG-SYNC-02", 10}});
+        CHECK_THAT(run_with(program, 0).findings.at(0).message, ContainsSubstring("others wait at it for"));
     }
-    SECTION("barrier 16: WG-SYNC-03") {
+    SECTION("barrier 16") {
         k.step(10, "bar_sync", {k.constant(16)});
         const Program program = k.finish();
-        expect(program, {{"WG-SYNC-03", 10}});
+        expect(program, {{"WG-SYNC-02", 10}});
         CHECK_THAT(run_with(program, 0).findings.at(0).message,
                    ContainsSubstring("there are barriers 0 to 15"));
     }

@@ -40,11 +40,11 @@ struct Model {
     };
 
     Events known[warps], published[warps];
-    Events finished[warps];  ///< wgmma, by event
+    std::map<int, Events> finished[warps];  ///< by warp: the wgmma that it is known to have waited for
     std::vector<Event> log{events};
     Byte bytes[memory_bytes];
-    std::uint32_t mma_read[memory_bytes / 16]
-                          [groups]{};  ///< the last of each group: earlier ones finish first
+    /// The last wgmma for each warp: earlier ones finish first.
+    std::uint32_t mma_read[memory_bytes / 16][warps]{};
 
     void begin(std::uint32_t event, int warp, int lane, bool write) {
         log[event] = {warp, lane, write};
@@ -71,8 +71,9 @@ struct Model {
             out.merge(here);
         }
         if (write)
-            for (std::uint32_t mma : mma_read[offset / 16])
-                if (mma != 0 && !finished[warp][mma]) out.emplace(Hazard::write_under_mma, mma);
+            for (int w = 0; w < warps; ++w)
+                if (const std::uint32_t mma = mma_read[offset / 16][w]; mma != 0 && !finished[warp][w][mma])
+                    out.emplace(Hazard::write_under_mma, mma);
         return out;
     }
     Found mma(std::uint32_t event, int group, unsigned members, std::uint32_t unit) {
@@ -88,7 +89,8 @@ struct Model {
             }
             if (unpublished) out.emplace(raced ? Hazard::mma_after_write : Hazard::missing_proxy_fence, w);
         }
-        mma_read[unit][group] = event;
+        for (int i = 0; i < 4; ++i)
+            if (members >> i & 1U) mma_read[unit][4 * group + i] = event;
         return out;
     }
     void fence(int warp, isa::Mask lanes, bool whole) {
@@ -98,9 +100,14 @@ struct Model {
                 published[warp].set(e);
     }
     void join(std::uint32_t members) {
-        Events k, p, f;
-        for (int w = 0; w < warps; ++w)
-            if (members >> w & 1U) k |= known[w], p |= published[w], f |= finished[w];
+        Events k, p;
+        std::map<int, Events> f;
+        for (int w = 0; w < warps; ++w) {
+            if ((members >> w & 1U) == 0) continue;
+            k |= known[w];
+            p |= published[w];
+            for (const auto& [of, mmas] : finished[w]) f[of] |= mmas;
+        }
         for (int w = 0; w < warps; ++w)
             if (members >> w & 1U) known[w] = k, published[w] = p, finished[w] = f;
     }
@@ -183,8 +190,9 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
                 case 5: {  // waits for all wgmma of its group but the last few
                     const int group = warp / 4;
                     const std::uint32_t upto = serial[group] - std::min(serial[group], draw(3));
-                    clocks.finish(warp, group, upto);
-                    for (std::uint32_t i = 0; i < upto; ++i) model.finished[warp].set(mma_events[group][i]);
+                    clocks.finish(warp, std::max(upto, clocks.finished(warp)[warp]));
+                    for (std::uint32_t i = 0; i < upto; ++i)
+                        model.finished[warp][warp].set(mma_events[group][i]);
                     break;
                 }
                 default: {
