@@ -38,8 +38,10 @@ Strides strides(const Descriptor& d, Major major) {
     const auto line = static_cast<std::uint32_t>(width(d.swizzle));
     if (major == Major::k) {
         if (plain) return {.line = 16, .group = d.sbo, .span_units = 1, .span = d.lbo};
-        // One atom only: wgmma's K step stays inside the swizzled line, LBO is not used.
-        return {.line = line, .group = d.sbo, .span_units = 1, .span = 16};
+        // A K step of 32 bytes stays inside the swizzled line and never comes to LBO. The 64 bytes of a
+        // sparse B do with a 32-byte swizzle, and an H200 then goes on at LBO, though the PTX ISA calls it
+        // unused.
+        return {.line = line, .group = d.sbo, .span_units = line / 16, .span = d.lbo};
     }
     if (plain) return {.line = 16, .group = d.lbo, .span_units = 1, .span = d.sbo};
     return {.line = line, .group = d.sbo, .span_units = line / 16, .span = d.lbo};

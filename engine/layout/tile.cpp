@@ -186,9 +186,9 @@ void Tile::check_block(const OperandBlock& block) const {
                fmt::format("mn_offset = {}, or fewer rows", block.mn_offset / atom_mn_ * atom_mn_));
     if (major_ == Major::k && swizzle_ != SwizzleMode::none &&
         block.kstep * kstep_bytes % width(swizzle_) + block.ksteps * kstep_bytes > width(swizzle_))
-        refuse(fmt::format(
-                   "{} K steps from step {} span two {}-byte swizzle atoms, whose distance no field holds",
-                   block.ksteps, block.kstep, width(swizzle_)),
+        refuse(fmt::format("{} K steps from step {} span two {}-byte swizzle atoms, whose distance the PTX "
+                           "ISA gives no field for",
+                           block.ksteps, block.kstep, width(swizzle_)),
                "swizzle 64B or 128B and an even first step (B of a sparse wgmma reads two steps)");
 }
 

@@ -63,7 +63,9 @@ struct Descriptor {
 };
 
 /// The shared-memory byte address of the byte that holds element (row, k) of the matrix that `descriptor`
-/// describes, as wgmma computes it. For b1 bit k % 8 of that byte. `element_bits`: 1, 8, 16 or 32.
+/// describes, as wgmma computes it. For b1 bit k % 8 of that byte. `element_bits`: 1, 8, 16 or 32. The whole
+/// of it was compared with what an H200 reads, also for starts inside a swizzled line, base offsets, strides
+/// that are no multiple of the pattern, and the 64 bytes of K of a sparse wgmma's B.
 std::uint32_t walk(const Descriptor& descriptor, Major major, int element_bits, int row, int k);
 
 /// The addresses of all 16-byte units at once. A line is a row (K-major) or a k (MN-major); out[line * units
@@ -150,7 +152,8 @@ class Tile {
     /// ArgumentError for a misaligned address and for blocks that no single descriptor describes.
     Descriptor descriptor(std::uint32_t address, const OperandBlock& block) const;
     Descriptor descriptor(std::uint32_t address, int kstep = 0, int mn_offset = 0) const {
-        return descriptor(address, OperandBlock{.kstep = kstep, .ksteps = 1, .mn_offset = mn_offset, .mn = 0});
+        return descriptor(address,
+                          OperandBlock{.kstep = kstep, .ksteps = 1, .mn_offset = mn_offset, .mn = 0});
     }
 
     TmaBox tma_box() const;

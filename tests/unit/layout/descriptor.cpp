@@ -77,6 +77,21 @@ TEST_CASE("a base offset counts the rows of the pattern from where it starts") {
             REQUIRE(walk(shifted, Major::k, 16, row, k) == walk(aligned, Major::k, 16, row, k) + 128);
 }
 
+// Addresses that an H200 was seen to read.
+TEST_CASE("the walker goes where the hardware goes") {
+    using enum SwizzleMode;
+    // B of a sparse wgmma, 64 bytes of K: beyond a 32-byte line at LBO ...
+    CHECK(walk({.start = 3072, .lbo = 1024, .sbo = 6144, .base_offset = 0, .swizzle = b32}, Major::k, 16, 0,
+               16) == 4096);
+    CHECK(walk({.start = 7168, .lbo = 1536, .sbo = 4096, .base_offset = 0, .swizzle = b32}, Major::k, 16, 1,
+               16) == 8736);
+    CHECK(walk({.start = 4096, .lbo = 256, .sbo = 3072, .base_offset = 0, .swizzle = b32}, Major::k, 16, 1,
+               20) == 4392);
+    // ... and never inside the four units of a wider one, wherever they start.
+    CHECK(walk({.start = 96, .lbo = 4096, .sbo = 1024, .base_offset = 0, .swizzle = b128}, Major::k, 16, 0,
+               24) == 128);
+}
+
 TEST_CASE("tiles that wgmma cannot read are refused with the reason and the way out") {
     using enum SwizzleMode;
     CHECK(refusal({.dtype = Dtype::f32, .mn = 64, .k = 32}) ==

@@ -88,7 +88,7 @@ TEST_CASE("two K steps at once are described where one descriptor can") {
                                kstep * 32 / width(tile.swizzle()) != (kstep + 1) * 32 / width(tile.swizzle());
             if (spans)
                 CHECK_THROWS_WITH(tile.descriptor(0, block),
-                                  ContainsSubstring("whose distance no field holds"));
+                                  ContainsSubstring("whose distance the PTX ISA gives no field for"));
             else
                 CHECK(walk_block(tile, 0, block) > 0);
         }
