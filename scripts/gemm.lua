@@ -1,6 +1,6 @@
 -- D = A * B on the tensor cores: bf16 or f16 in, f32 out, any M, N, K from 1 to 16384, any major-ness.
 --   wgrun scripts/gemm.lua [--m 256] [--n 256] [--k 256] [--dtype bf16|f16] [--a-major K|M] [--b-major K|N]
---                          [--a A.npy] [--b B.npy] [--d D.npy] [--seed 1] [--rounds 20]
+--                          [--a A.npy] [--b B.npy] [--d D.npy] [--seed 1] [--rounds 20] [--against cublas]
 -- A is M x K and B is K x N. In memory a K-major A has M rows of K elements, an M-major one K rows of M; a K-major
 -- B has N rows of K elements, an N-major one K rows of N. D has M rows of N elements.
 local wg = require "wgrun"
@@ -12,7 +12,7 @@ end
 
 local function parse(arguments)
   local o = { dtype = "bf16", ["a-major"] = "K", ["b-major"] = "N", seed = "1", rounds = "20" }
-  local known = { m = 1, n = 1, k = 1, dtype = 1, ["a-major"] = 1, ["b-major"] = 1, a = 1, b = 1, d = 1, seed = 1, rounds = 1 }
+  local known = { m = 1, n = 1, k = 1, dtype = 1, ["a-major"] = 1, ["b-major"] = 1, a = 1, b = 1, d = 1, seed = 1, rounds = 1, against = 1 }
   for i = 1, #arguments, 2 do
     local key = arguments[i]:match "^%-%-(.+)$"
     if not known[key] then usage("unknown option " .. arguments[i]) end
@@ -22,6 +22,7 @@ local function parse(arguments)
     if o[key] then o[key] = math.tointeger(tonumber(o[key])) or usage("--" .. key .. " must be an integer, not " .. o[key]) end
   end
   if o.dtype ~= "bf16" and o.dtype ~= "f16" then usage("--dtype must be bf16 or f16") end
+  if o.against and o.against ~= "cublas" then usage "--against must be cublas" end
   if o["a-major"] ~= "K" and o["a-major"] ~= "M" then usage "--a-major must be K or M" end
   if o["b-major"] ~= "K" and o["b-major"] ~= "N" then usage "--b-major must be K or N" end
   return o
@@ -137,9 +138,17 @@ local worst, every = worst_error(o, A, B, D)
 
 launch.flops = 2.0 * o.m * o.n * o.k
 launch.rounds = backend == "sim" and 1 or o.rounds
+if o.against and backend ~= "sim" then
+  launch.against = assert(wg.cublas { a = A, b = B, d = wg.zeros("f32", { o.m, o.n }),
+    a_major = o.a_k_major and "K" or "MN", b_major = o.b_k_major and "K" or "MN" })
+end
 local timing = kernel:time(launch)
 print(("gemm %dx%dx%d %s, A %s-major, B %s-major, on %s"):format(o.m, o.n, o.k, o.dtype, o["a-major"], o["b-major"], backend))
 print(("median %.1f us (%d rounds), %.3g TFLOP/s"):format(timing.median_us, timing.rounds, timing.tflops))
+if timing.against then
+  print(("cuBLAS median %.1f us, %.3g TFLOP/s: %.2f of its speed, in alternating rounds")
+    :format(timing.against.median_us, timing.against.tflops, timing.against.median_us / timing.median_us))
+end
 print(("worst error %.3g (%s)"):format(worst, every and "all elements" or "4096 sampled"))
 if o.d then
   assert(D:save(o.d))

@@ -39,8 +39,7 @@ local backend = hello:run { grid = { 1, 1, 1 }, args = { A, B, D } }
 local worst = 0
 for i = 0, 63 do
   for j = 0, 63 do
-    local sum = 0
-    for n = 0, 63 do sum = sum + A[{ i, n }] * B[{ j, n }] end
+    local sum = wg.dot(A, 64 * i, 1, B, 64 * j, 1, 64) -- in binary64
     worst = math.max(worst, math.abs(sum - D[{ i, j }]))
   end
 end

@@ -162,20 +162,8 @@ int kernel_run(lua_State* L) {
     return 1;
 }
 
-// kernel:time{ ..., rounds =, flops = }: { median_us, min_us, max_us, tflops, rounds, backend }
-int kernel_time(lua_State* L) {
-    static constexpr std::string_view keys[] = {"grid",       "args",   "backend", "seed",
-                                                "timeout_ms", "rounds", "flops"};
-    Kernel& kernel = check<Kernel>(L, 1);
-    const Options options(L, 2, "kernel:time", keys);
-    auto& run = held<TimeOptions>(L);
-    read_run_options(L, options, run);
-    run.rounds = static_cast<int>(options.integer("rounds", 20, 1, 100000));
-    run.flops = options.number("flops", 0);
-    Timing timing;
-    timing.backend = run.backend;
-    if (session(L).mode == Mode::run) timing = guarded(L, [&] { return kernel.time(run); });
-    lua_createtable(L, 0, 6);
+void push_timing(lua_State* L, const Timing& timing) {
+    lua_createtable(L, 0, 7);
     set_number(L, "median_us", timing.median_us);
     set_number(L, "min_us", timing.min_us);
     set_number(L, "max_us", timing.max_us);
@@ -183,6 +171,58 @@ int kernel_time(lua_State* L) {
     set_integer(L, "rounds", timing.rounds);
     push_name(L, to_string(timing.backend));
     lua_setfield(L, -2, "backend");
+}
+
+// wg.cublas{ a =, b =, d =, a_major = "K", b_major = "K" }: a yardstick, or nil, message, code
+int cublas_new(lua_State* L) {
+    static constexpr std::string_view keys[] = {"a", "b", "d", "a_major", "b_major"};
+    const Options options(L, 1, "wg.cublas", keys);
+    Tensor* tensors[3];
+    for (int i = 0; i < 3; ++i) {
+        options.push(keys[i]);
+        tensors[i] = test_tensor(L, -1);
+        if (tensors[i] == nullptr) options.fail_value(keys[i], "a tensor");
+    }
+    const std::string_view a_major = options.string("a_major", "K"), b_major = options.string("b_major", "K");
+    auto& made = held<std::optional<Cublas>>(L);
+    if (const int failed = attempted(L, [&] {
+            made.emplace(*tensors[0], parse_major(a_major), *tensors[1], parse_major(b_major), *tensors[2]);
+        }))
+        return failed;
+    push_object<Cublas>(L, [&] { return std::move(*made); });
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, -2, 1);  // keeps the tensors
+    return 1;
+}
+
+int cublas_run(lua_State* L) {
+    Cublas& cublas = check<Cublas>(L, 1);
+    guarded(L, [&] { cublas.run(); });
+    return 0;
+}
+
+// kernel:time{ ..., rounds =, flops = }: { median_us, min_us, max_us, tflops, rounds, backend }
+int kernel_time(lua_State* L) {
+    static constexpr std::string_view keys[] = {"grid",       "args",   "backend", "seed",
+                                                "timeout_ms", "rounds", "flops",   "against"};
+    Kernel& kernel = check<Kernel>(L, 1);
+    const Options options(L, 2, "kernel:time", keys);
+    auto& run = held<TimeOptions>(L);
+    read_run_options(L, options, run);
+    run.rounds = static_cast<int>(options.integer("rounds", 20, 1, 100000));
+    run.flops = options.number("flops", 0);
+    if (options.push("against") != LUA_TNIL) {
+        run.against = test<Cublas>(L, -1);
+        if (run.against == nullptr) options.fail_value("against", "a yardstick made by wg.cublas");
+    }
+    auto& timing = held<Timing>(L);
+    timing.backend = run.backend;
+    if (session(L).mode == Mode::run) guarded(L, [&] { timing = kernel.time(run); });
+    push_timing(L, timing);
+    if (timing.against) {
+        push_timing(L, *timing.against);
+        lua_setfield(L, -2, "against");
+    }
     return 1;
 }
 
@@ -222,6 +262,10 @@ void open_kernel(lua_State* L) {
     declare<Kernel>(L, {.methods = methods, .fields = fields, .metamethods = metamethods});
     lua_pushcfunction(L, kernel_new);
     lua_setfield(L, -2, "kernel");
+    static const luaL_Reg cublas_methods[] = {{"run", cublas_run}, {nullptr, nullptr}};
+    declare<Cublas>(L, {.methods = cublas_methods});
+    lua_pushcfunction(L, cublas_new);
+    lua_setfield(L, -2, "cublas");
 }
 
 }  // namespace wgrun::lua

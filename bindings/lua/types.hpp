@@ -29,6 +29,8 @@ template <>
 inline constexpr const char* class_name<TensorBox> = "wgrun.tensor";
 template <>
 inline constexpr const char* class_name<Kernel> = "wgrun.kernel";
+template <>
+inline constexpr const char* class_name<Cublas> = "wgrun.cublas";
 
 /// The open tensor at argument `arg`; raises for anything else, and for a closed one.
 Tensor& check_tensor(lua_State* L, int arg);

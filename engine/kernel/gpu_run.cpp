@@ -94,14 +94,17 @@ void GpuKernel::run(const Program& program, const RunOptions& options) {
     arguments.download();
 }
 
-std::vector<double> GpuKernel::time(const Program& program, const TimeOptions& options) {
+GpuTimes GpuKernel::time(const Program& program, const TimeOptions& options) {
     device_.set_timeout(options.timeout);
     DeviceArguments arguments(device_, program, options.args);
     const gpu::LaunchConfig config = config_of(program, options.grid);
     gpu::TimingOptions timing;
     timing.rounds = options.rounds;
-    return gpu::time(
-        device_, [&] { function_.launch(config, arguments.parameters()); }, timing);
+    const auto work = [&] { function_.launch(config, arguments.parameters()); };
+    if (!options.against) return {gpu::time(device_, work, timing), {}};
+    gpu::Comparison comparison = gpu::compare(
+        device_, work, [&] { options.against->start(); }, timing);
+    return {std::move(comparison.first), std::move(comparison.second)};
 }
 
 AssemblyReport assemble_report(const std::string& ptx, const std::string& name) {

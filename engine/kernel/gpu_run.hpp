@@ -9,6 +9,12 @@
 
 namespace wgrun {
 
+/// Microseconds of each round.
+struct GpuTimes {
+    std::vector<double> kernel;
+    std::vector<double> against;  ///< of cuBLAS, in alternating rounds, when it was asked for
+};
+
 class GpuKernel {
   public:
     /// PTX through the driver's JIT. Throws what gpu::Module::from_ptx throws.
@@ -19,8 +25,8 @@ class GpuKernel {
     /// Uploads the tensors, launches, waits, and downloads those that the kernel may write.
     void run(const Program& program, const RunOptions& options);
 
-    /// Microseconds of each round; the tensors are uploaded once and not downloaded.
-    std::vector<double> time(const Program& program, const TimeOptions& options);
+    /// The tensors are uploaded once and not downloaded.
+    GpuTimes time(const Program& program, const TimeOptions& options);
 
     /// True when the context that it was loaded into is gone.
     bool lost() const;

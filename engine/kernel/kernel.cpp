@@ -7,6 +7,7 @@
 #include "emit/emit.hpp"
 #include "kernel/arguments.hpp"
 #include "kernel/gpu_run.hpp"
+#include "kernel/timing.hpp"
 #include "sim/sim.hpp"
 
 namespace wgrun {
@@ -93,26 +94,24 @@ Timing Kernel::time(const TimeOptions& options) {
     check_arguments(program_, options);
     if (options.rounds < 1)
         throw ArgumentError("kernel:time: rounds must be at least 1, not " + std::to_string(options.rounds));
-    Timing timing;
-    timing.backend = choose_backend(options.backend).backend;
-    std::vector<double> us;
-    if (timing.backend == Backend::sim) {
-        for (int i = 0; i < options.rounds; ++i) {
-            const auto start = std::chrono::steady_clock::now();
-            run_on_simulator(options);
-            us.push_back(
-                std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-        }
-    } else {
-        us = compiled(timing.backend).kernel.time(program_, options);
+    const Backend backend = choose_backend(options.backend).backend;
+    if (backend != Backend::sim) {
+        const GpuTimes times = compiled(backend).kernel.time(program_, options);
+        Timing timing = summary(times.kernel, options.flops, backend);
+        if (options.against)
+            timing.against =
+                std::make_shared<Timing>(summary(times.against, options.against->flops(), backend));
+        return timing;
     }
-    std::sort(us.begin(), us.end());
-    timing.rounds = static_cast<int>(us.size());
-    timing.min_us = us.front();
-    timing.max_us = us.back();
-    timing.median_us = us.size() % 2 ? us[us.size() / 2] : (us[us.size() / 2 - 1] + us[us.size() / 2]) / 2;
-    if (options.flops > 0) timing.tflops = options.flops / timing.median_us * 1e-6;
-    return timing;
+    if (options.against) throw ArgumentError("kernel:time: cuBLAS and the simulator cannot be compared");
+    std::vector<double> us;
+    for (int i = 0; i < options.rounds; ++i) {
+        const auto start = std::chrono::steady_clock::now();
+        run_on_simulator(options);
+        us.push_back(
+            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+    }
+    return summary(std::move(us), options.flops, backend);
 }
 
 Kernel::Compiled& Kernel::compiled(Backend backend) {

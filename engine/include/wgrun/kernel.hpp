@@ -40,9 +40,13 @@ struct RunOptions {
     const std::atomic<bool>* stop = nullptr;   ///< set from outside to interrupt
 };
 
+class Cublas;
+
 struct TimeOptions : RunOptions {
     int rounds = 20;
     double flops = 0;  ///< floating-point operations of one launch, for tflops
+    const Cublas* against =
+        nullptr;  ///< timed in alternating rounds, for a comparison that clocks and heat do not spoil
 };
 
 struct Timing {
@@ -50,6 +54,7 @@ struct Timing {
     double tflops = 0;  ///< 0 when flops was not given
     int rounds = 0;
     Backend backend = Backend::gpu;
+    std::shared_ptr<Timing> against;  ///< of cuBLAS
 };
 
 /// What the assembler says of a kernel.
@@ -94,6 +99,28 @@ class Kernel {
     std::optional<std::vector<Diagnostic>> findings_;
     std::string ptx_, cuda_;
     std::map<Backend, std::unique_ptr<Compiled>> compiled_;
+};
+
+/// cuBLASLt as a yardstick: D = A * B with f32 accumulation, the fastest of the algorithms that its heuristic
+/// proposes. The tensors must outlive it.
+class Cublas {
+  public:
+    /// A is m x k, B is k x n, D is m x n; a K-major operand has rows of k elements in memory, an MN-major
+    /// one k rows. bf16 or f16; D of the same dtype or f32. ArgumentError for others; EnvironmentError ENOENT
+    /// without libcublasLt, ENODEV without a GPU.
+    Cublas(const Tensor& a, Major a_major, const Tensor& b, Major b_major, Tensor& d);
+    Cublas(Cublas&&) noexcept;
+    Cublas& operator=(Cublas&&) noexcept;
+    ~Cublas();
+
+    void run();  ///< and fills D
+    Timing time(int rounds);
+    void start() const;    ///< on the default stream; does not wait
+    double flops() const;  ///< of one product
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 /// The checker or the simulator found errors. finding() is the first; findings() are all.
