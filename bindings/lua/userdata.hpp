@@ -3,7 +3,6 @@
 
 #include <lua.hpp>
 
-#include <cstddef>
 #include <initializer_list>
 #include <new>
 #include <type_traits>
@@ -82,7 +81,7 @@ void declare(lua_State* L, const Class& c) {
 /// Pushes a new object of class T, made by `make` (guarded: it may throw, it never calls Lua).
 template <class T, class Make>
 T& push_object(lua_State* L, Make&& make) {
-    static_assert(alignof(T) <= alignof(std::max_align_t));
+    static_assert(alignof(T) <= alignof(lua_Integer));
     static_assert(class_name<T> != nullptr, "specialise class_name");
     luaL_checkstack(L, 2, nullptr);
     push_class(L, &class_key<T>, class_name<T>);
@@ -98,7 +97,7 @@ T& push_object(lua_State* L, Make&& make) {
 /// keep strings and vectors while they call Lua.
 template <class T>
 T& held(lua_State* L) {
-    static_assert(alignof(T) <= alignof(std::max_align_t));
+    static_assert(alignof(T) <= alignof(lua_Integer));
     luaL_checkstack(L, 3, nullptr);
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &class_key<T>) != LUA_TTABLE) {
         lua_pop(L, 1);

@@ -4,17 +4,54 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <clocale>
 #include <cstdio>
 #include <cstdlib>
 
 namespace wgrun::repl {
 
+namespace {
+
+bool was_interrupted = false;
+
+// libedit's source of characters: as its own, but a signal ends the line, which libedit would go on with.
+int read_character(std::FILE*) {
+    unsigned char byte = 0;
+    const auto next = [&] {
+        const ssize_t size = ::read(STDIN_FILENO, &byte, 1);
+        was_interrupted = size < 0 && errno == EINTR;
+        return size == 1;
+    };
+    if (!next()) return -1;
+    // libedit wants whole characters: UTF-8 is put together here.
+    const int following = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0;
+    int character = following == 0 ? byte : byte & (0x3F >> following);
+    for (int i = 0; i < following; ++i) {
+        if (!next()) return -1;
+        character = character << 6 | (byte & 0x3F);
+    }
+    return character;
+}
+
+template <class T>
+T* symbol(void* library, const char* name) {
+    return reinterpret_cast<T*>(dlsym(library, name));
+}
+
+}  // namespace
+
 Terminal::Terminal() : interactive_(isatty(STDIN_FILENO) != 0) {
     if (!interactive_) return;
     void* editor = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
     if (editor == nullptr) return;
-    readline_ = reinterpret_cast<decltype(readline_)>(dlsym(editor, "readline"));
-    add_history_ = reinterpret_cast<decltype(add_history_)>(dlsym(editor, "add_history"));
+    auto* catch_signals = symbol<int>(editor, "rl_catch_signals");
+    auto* getc_function = symbol<int (*)(std::FILE*)>(editor, "rl_getc_function");
+    add_history_ = symbol<int(const char*)>(editor, "add_history");
+    if (catch_signals == nullptr || getc_function == nullptr || add_history_ == nullptr) return;
+    *catch_signals = 0;
+    *getc_function = read_character;
+    std::setlocale(LC_CTYPE, "");  // for characters beyond ASCII; numbers stay as Lua writes them
+    readline_ = symbol<char*(const char*)>(editor, "readline");
 }
 
 Console::Input Terminal::read_plain(std::string_view prompt, std::string& line) {
@@ -37,8 +74,14 @@ Console::Input Terminal::read_plain(std::string_view prompt, std::string& line) 
 }
 
 Console::Input Terminal::read(std::string_view prompt, std::string& line) {
-    if (readline_ == nullptr || add_history_ == nullptr) return read_plain(prompt, line);
+    if (readline_ == nullptr) return read_plain(prompt, line);
+    was_interrupted = false;
     char* text = readline_(std::string(prompt).c_str());
+    if (was_interrupted) {
+        std::free(text);
+        write("\n");
+        return Input::interrupted;
+    }
     if (text == nullptr) return Input::end;
     if (*text != 0) add_history_(text);
     line = text;

@@ -16,3 +16,6 @@ interrupt() {
 interrupt 'while true do end' "wgrun: (command line):1: interrupted"
 interrupt 'coroutine.wrap(function() while true do end end)()' "wgrun: (command line):1: interrupted"
 interrupt 'while true do pcall(function() while true do end end) end' "wgrun: (command line):1: interrupted"
+interrupt 'local wg = require "wgrun"
+local k = wg.kernel("k", { threads = 128 }, function(k) k:loop(4000000000, function() end) end)
+k:run { grid = { 1, 1, 1 }, backend = "sim" }' "wgrun: (command line):3: the simulation was interrupted"
