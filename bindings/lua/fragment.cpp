@@ -2,6 +2,7 @@
 #include "wgrun/fragment.hpp"
 
 #include <array>
+#include <functional>
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/options.hpp"
