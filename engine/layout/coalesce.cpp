@@ -30,7 +30,7 @@ Layout coalesce(const Layout& a, const IntTuple& profile) {
         Layout& mode = modes[static_cast<std::size_t>(i)];
         mode = coalesce(mode, profile[i]);
     }
-    return swizzled_like(a, join(std::move(modes)));
+    return swizzled_like(a, Layout::join(std::move(modes)));
 }
 
 Layout flatten(const Layout& a) {

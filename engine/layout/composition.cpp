@@ -135,7 +135,7 @@ Layout composition(const Layout& a, const Tiler& b) {
         const Layout mode = a.mode(static_cast<int>(i));
         modes.push_back(b[i] ? composition(mode, *b[i]) : mode);
     }
-    return swizzled_like(a, join(std::move(modes)));
+    return swizzled_like(a, Layout::join(std::move(modes)));
 }
 
 Layout composition(const Swizzle& swizzle, const Layout& a) {

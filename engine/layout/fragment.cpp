@@ -50,7 +50,7 @@ Fragment operand(std::string name, int rows, int run, int halves, bool two_rows)
     const int step = rows * run;  // from a lane to the next, along K
     const Layout lanes = rows == 64 ? Layout(IntTuple{4, 8, 4}, IntTuple{step, 1, 16})
                                     : Layout(IntTuple{4, 8}, IntTuple{step, 1});
-    const Layout held = values({{run, rows}, {two_rows ? 2 : 1, 8}, {halves, 4 * step}});
+    const Layout held = values({{run, rows}, {two_rows ? 2 : 1, 8}, {halves, std::int64_t{4} * step}});
     return {std::move(name), thread_values(lanes, held), rows, 4 * run * halves, 1};
 }
 

@@ -89,7 +89,7 @@ IntTuple coordinate_at(const IntTuple& shape, std::int64_t& index, bool last) {
 
 Layout::Layout() : shape_(1), stride_(0), leaves_{{1, 0}} {}
 
-Layout::Layout(IntTuple shape) : Layout(shape, compact_strides(shape)) {}
+Layout::Layout(const IntTuple& shape) : Layout(shape, compact_strides(shape)) {}
 
 Layout::Layout(IntTuple shape, IntTuple stride) : shape_(std::move(shape)), stride_(std::move(stride)) {
     if (!pair_leaves(shape_, stride_, leaves_))
@@ -118,6 +118,21 @@ Layout::Layout(Swizzle swizzle, const Layout& layout, std::int64_t offset)
             fmt::format("{} o {}: the layout has a swizzle already", swizzle.to_string(), layout.to_string()),
             "compose the two swizzles first");
     checked_add(offset, layout.cosize());
+}
+
+Layout Layout::join(std::vector<Layout> modes) {
+    std::vector<IntTuple> shape;
+    std::vector<IntTuple> stride;
+    shape.reserve(modes.size());
+    stride.reserve(modes.size());
+    for (Layout& mode : modes) {
+        if (mode.swizzle_)
+            throw ArgumentError(fmt::format("join: mode {} has a swizzle", mode.to_string()),
+                                "join the layouts below the swizzles, then compose with one");
+        shape.push_back(std::move(mode.shape_));
+        stride.push_back(std::move(mode.stride_));
+    }
+    return {std::move(shape), std::move(stride)};
 }
 
 Layout Layout::unswizzled() const {
@@ -207,24 +222,12 @@ Layout from_modes(std::span<const Layout::Mode> modes) {
     return {std::move(shape), std::move(stride)};
 }
 
-Layout join(std::vector<Layout>&& layouts) {
-    std::vector<IntTuple> shape;
-    std::vector<IntTuple> stride;
-    shape.reserve(layouts.size());
-    stride.reserve(layouts.size());
-    for (Layout& layout : layouts) {
-        shape.push_back(std::move(layout).shape());
-        stride.push_back(std::move(layout).stride());
-    }
-    return {std::move(shape), std::move(stride)};
-}
-
 Layout join(Layout a, Layout b) {
     std::vector<Layout> both;
     both.reserve(2);
     both.push_back(std::move(a));
     both.push_back(std::move(b));
-    return join(std::move(both));
+    return Layout::join(std::move(both));
 }
 
 std::vector<Layout> top_modes(const Layout& a) {

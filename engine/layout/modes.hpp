@@ -13,8 +13,7 @@ using Modes = std::vector<Layout::Mode>;
 /// No mode: 1:0; one: a leaf; several: a flat tuple.
 Layout from_modes(std::span<const Layout::Mode> modes);
 
-/// The layouts (which carry no swizzle) as modes of one: (a, b) -> (shape a, shape b):(stride a, stride b).
-Layout join(std::vector<Layout>&& layouts);
+/// Layout::join of two.
 Layout join(Layout a, Layout b);
 
 /// The top-level modes of `a`; a leaf is its own single mode.

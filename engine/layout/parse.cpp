@@ -139,7 +139,7 @@ Layout Layout::parse(std::string_view text) {
         layout = Layout(std::move(shape), std::move(stride));
     } else {
         if (!in.at_end()) in.fail("`:` and the stride, or the end");
-        layout = Layout(std::move(shape));
+        layout = Layout(shape);
     }
     return swizzle ? Layout(*swizzle, layout, offset) : layout;
 }

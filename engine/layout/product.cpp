@@ -20,7 +20,7 @@ Layout product(const Layout& a, const Layout& b) {
 Layout padded(const Layout& a, int rank) {
     std::vector<Layout> modes = top_modes(a);
     modes.resize(static_cast<std::size_t>(rank));
-    return join(std::move(modes));
+    return Layout::join(std::move(modes));
 }
 
 /// (blocks, tiles) -> ((block_0, tile_0), (block_1, tile_1), ...), or with `raked` the tiles first.

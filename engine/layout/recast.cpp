@@ -27,8 +27,9 @@ Layout map_leaves(const Layout& a, const IntTuple& shape, const IntTuple& stride
         return {mode.shape, mode.stride};
     }
     std::vector<Layout> modes;
+    modes.reserve(shape.modes().size());
     for (int i = 0; i < shape.rank(); ++i) modes.push_back(map_leaves(a, shape[i], stride[i], change));
-    return join(std::move(modes));
+    return Layout::join(std::move(modes));
 }
 
 }  // namespace

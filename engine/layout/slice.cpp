@@ -31,7 +31,7 @@ Slice slice(const Layout& a, const SliceCoordinate& coordinate) {
     std::vector<Layout> kept;
     std::int64_t offset = 0;
     cut(a.unswizzled(), coordinate, kept, offset);
-    const Layout rest = join(std::move(kept));
+    const Layout rest = Layout::join(std::move(kept));
     if (!a.swizzle()) return {rest, offset};
     // Under a swizzle the fixed part moves inside it.
     return {Layout(*a.swizzle(), rest, checked_add(a.offset(), offset)), 0};

@@ -16,7 +16,7 @@ Layout by_mode(const Layout& a, const Tiler& tiler, std::string_view name,
     std::vector<Layout> modes = top_modes(a);
     for (std::size_t i = 0; i < tiler.size(); ++i)
         if (tiler[i]) modes[i] = operation(modes[i], *tiler[i]);
-    return swizzled_like(a, join(std::move(modes)));
+    return swizzled_like(a, Layout::join(std::move(modes)));
 }
 
 namespace {

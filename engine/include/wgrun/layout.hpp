@@ -106,19 +106,21 @@ class Layout {
     /// 1:0
     Layout();
     /// Compact, first mode fastest (LayoutLeft).
-    explicit Layout(IntTuple shape);
+    explicit Layout(const IntTuple& shape);
     /// Throws ArgumentError unless shape and stride are congruent and every extent is at least 1.
     Layout(IntTuple shape, IntTuple stride);
     /// `swizzle` applied to the offsets of `layout` plus `offset`.
     Layout(Swizzle swizzle, const Layout& layout, std::int64_t offset = 0);
 
+    /// The layouts as modes of one: (shape a, shape b, ...):(stride a, stride b, ...). Throws ArgumentError
+    /// where one has a swizzle.
+    static Layout join(std::vector<Layout> modes);
+
     /// Reads what to_string writes, and shape alone ("(8,64)": compact). Errors carry the text and a caret.
     static Layout parse(std::string_view text);
 
-    const IntTuple& shape() const& { return shape_; }
-    const IntTuple& stride() const& { return stride_; }
-    IntTuple shape() && { return std::move(shape_); }
-    IntTuple stride() && { return std::move(stride_); }
+    const IntTuple& shape() const { return shape_; }
+    const IntTuple& stride() const { return stride_; }
     const std::optional<Swizzle>& swizzle() const { return swizzle_; }
     /// What is added before the swizzle; 0 where there is none.
     std::int64_t offset() const { return offset_; }

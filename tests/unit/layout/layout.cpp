@@ -158,6 +158,14 @@ TEST_CASE("refusals name the modes and the reason") {
                       ContainsSubstring("order (1) does not nest like shape (2,3)"));
 }
 
+TEST_CASE("layouts are joined as modes") {
+    CHECK(Layout::join({Layout::parse("8:2"), Layout::parse("(2,4):(1,16)")}).to_string() ==
+          "(8,(2,4)):(2,(1,16))");
+    CHECK(Layout::join({}).to_string() == "():()");
+    CHECK_THROWS_WITH(Layout::join({Layout::parse("Swizzle<1,0,1> o 8:1")}),
+                      ContainsSubstring("has a swizzle"));
+}
+
 TEST_CASE("a slice keeps the open modes and the offset of the others") {
     const Layout layout = Layout::parse("(4,(2,3)):(1,(4,8))");
     using Parts = std::vector<SliceCoordinate>;
