@@ -134,6 +134,7 @@ local kernel = gemm(o)
 local D = wg.zeros("f32", { o.m, o.n })
 local launch = { grid = { (o.n + o.tile_n - 1) // o.tile_n, (o.m + 127) // 128, 1 }, args = { A, B, D, o.m, o.n, o.k } }
 local backend = kernel:run(launch)
+if backend == "none" then return end -- wgrun check, ptx and cuda trace kernels without running them
 local worst, every = worst_error(o, A, B, D)
 
 launch.flops = 2.0 * o.m * o.n * o.k
