@@ -24,7 +24,7 @@ std::string_view group(Participants participants) {
 }
 
 /// Over what a condition has to be the same. A barrier counts threads, so only the warp that arrives has to
-/// be whole; WG-SYNC-01 for a CTA is decided by barriers_met().
+/// be whole; whether all warps come to it is decided by barriers_met().
 Uniform needed(Participants participants) {
     return participants == Participants::warpgroup ? Uniform::warpgroup : Uniform::warp;
 }
@@ -74,7 +74,7 @@ void Walker::barriers_met() {
         if (other.scope.node != first.scope.node || other.scope.arm != first.scope.arm) return;
     if (std::find(divergent_.begin(), divergent_.end(), first.scope.node) != divergent_.end()) return;
     findings_.add(
-        "WG-SYNC-01", first.step->where,
+        "WG-SYNC-02", first.step->where,
         fmt::format("{} waits for all {} threads of the CTA, but some of them go around the {} that it "
                     "is in",
                     first.step->op->name, program_.threads(), first.scope.what),

@@ -26,7 +26,8 @@ struct Decision {
     int id = 0;
     int end = 0;
     Roots inputs = 0;
-    bool repeats = false;  ///< a loop: what an iteration did and what the next does are two decisions
+    bool repeats = false;   ///< a loop: what an iteration did and what the next does are two decisions
+    bool doubtful = false;  ///< the conditions around it may allow one outcome only
 
     bool contains(int other) const { return other >= id && other < end; }
 };
@@ -45,8 +46,9 @@ struct Fact {
     /// The same fact on one way out of `decision` only.
     Fact depending_on(const Decision& decision) const {
         if (kind == Kind::absent || kind == Kind::doubtful) return *this;
+        if (kind == Kind::conditional && last == decision.id) return *this;  // one more iteration of a loop
+        if (decision.doubtful) return {Kind::doubtful, 0, 0, 0};
         if (kind == Kind::always) return {Kind::conditional, decision.id, decision.id, decision.inputs};
-        if (last == decision.id) return *this;  // a further iteration of the same loop
         const bool inner = decision.contains(first) && !decision.repeats;
         if (!inner && (inputs & decision.inputs)) return {Kind::doubtful, 0, 0, 0};
         return {Kind::conditional, inner ? decision.id : first, decision.id, inputs | decision.inputs};

@@ -55,12 +55,12 @@ k:wgmma_commit_group())"},
          "Outside every buffer wgmma reads bytes that belong to nobody; with another element width it takes "
          "parts of elements for elements.",
          "Make the descriptor from a buffer of the kernel, declared with the operand's type.",
-         R"(local B = k:shared(wg.tile{dtype="e4m3", mn=64, k=32, major="K"}, "B")
+         R"(local B = k:shared(wg.tile{dtype="e4m3", mn=64, k=64, major="K"}, "B")
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group())",
-         R"(local B = k:shared(wg.tile{dtype="bf16", mn=64, k=16, major="K"}, "B")
+         R"(local B = k:shared(wg.tile{dtype="bf16", mn=64, k=32, major="K"}, "B")
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
@@ -73,14 +73,20 @@ k:wgmma_commit_group())"},
          "The hardware permutes by the bits of the address. A tile that starts elsewhere is read in another "
          "order than it was written.",
          "Leave the alignment of tiles to the builder, or give align = tile.align.",
-         R"(local t = wg.tile{dtype="bf16", mn=64, k=64, major="K", swizzle="128B"}
-local head = k:shared(256, {align=16}, "head")
-local B = k:shared(t, {align=16}, "B")
-local db = k:descriptor(B))",
-         R"(local t = wg.tile{dtype="bf16", mn=64, k=64, major="K", swizzle="128B"}
-local head = k:shared(256, {align=16}, "head")
-local B = k:shared(t, {align=t.align}, "B")
-local db = k:descriptor(B))"},
+         R"(local tile = wg.tile{dtype="bf16", mn=64, k=64, major="K", swizzle="128B"}
+k:shared{bytes=256, name="head"}
+local B = k:shared{tile=tile, align=16, name="B"}
+local db = k:descriptor(B)
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group())",
+         R"(local tile = wg.tile{dtype="bf16", mn=64, k=64, major="K", swizzle="128B"}
+k:shared{bytes=256, name="head"}
+local B = k:shared{tile=tile, name="B"}
+local db = k:descriptor(B)
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group())"},
     // --- FENCE -----------------------------------------------------------------------------------------
     Rule{"WG-FENCE-01", error,
          "A wgmma.fence comes before the first wgmma of a warpgroup, and between an access to a register and "
@@ -91,11 +97,11 @@ local db = k:descriptor(B))"},
          "earlier instruction has written them: the behaviour is undefined. Only accumulators of successive "
          "wgmma of the same shape need none.",
          "k:wgmma_fence() after the last access to the registers and before the wgmma.",
-         R"(for i = 1, #acc do k:mov(acc[i], 0.0) end
+         R"(for i = 0, #acc - 1 do k:mov(acc[i], 0) end
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))",
-         R"(for i = 1, #acc do k:mov(acc[i], 0.0) end
+         R"(for i = 0, #acc - 1 do k:mov(acc[i], 0) end
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
 k:wgmma_commit_group()
@@ -142,12 +148,12 @@ k:wgmma_commit_group())"},
          R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
-k:st_global_f32(C, acc[1]))",
+k:st_global_f32(k:element(X, k:special "tid.x"), acc[0]))",
          R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0)
-k:st_global_f32(C, acc[1]))"},
+k:st_global_f32(k:element(X, k:special "tid.x"), acc[0]))"},
     Rule{"WG-GROUP-02", error, "Every wgmma is committed to a wgmma-group by a wgmma.commit_group after it.",
          "9.7.15.7.2",
          "wgmma.wait_group waits for groups. A wgmma that is in none is waited for by nothing, although the "
@@ -156,75 +162,78 @@ k:st_global_f32(C, acc[1]))"},
          R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_wait_group(0)
-k:st_global_f32(C, acc[1]))",
+k:st_global_f32(k:element(X, k:special "tid.x"), acc[0]))",
          R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0)
-k:st_global_f32(C, acc[1]))"},
+k:st_global_f32(k:element(X, k:special "tid.x"), acc[0]))"},
     Rule{"WG-GROUP-03", warning, "The operand of wgmma.wait_group is at most 7.", "9.7.15.7.3",
          "The instruction counts to 7, and a greater number is clamped: the kernel waits for more groups "
          "than it "
          "asks for.",
          "k:wgmma_wait_group(7) or less.",
-         R"(k:wgmma_commit_group()
-k:wgmma_wait_group(8)
-k:wgmma_fence()
-k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"}))",
-         R"(k:wgmma_commit_group()
-k:wgmma_wait_group(7)
-k:wgmma_fence()
-k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"}))"},
+         R"(k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(8))",
+         R"(k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(7))"},
     // --- MEM: found by the simulator -------------------------------------------------------------------
     Rule{"WG-MEM-01", error,
          "Every access to global memory lies inside a tensor that was passed to the kernel.", "5.1.4",
          "Beyond the tensor lies other data, or nothing: the launch fails, or the kernel silently reads or "
          "destroys its neighbour.",
          "Guard the access with a predicate on the index, or make the tensor larger.",
-         R"(local i = k:mad_lo_u32(k:ctaid_x(), 128, k:tid_x())
-local a = k:mad_wide_u32(i, 4, X)
-local x = k:ld_global_f32(a)
-k:st_global_f32(a, x))",
-         R"(local i = k:mad_lo_u32(k:ctaid_x(), 128, k:tid_x())
-local a = k:mad_wide_u32(i, 4, X)
-k:if_(k:setp_lt_u32(i, n), function()
-  local x = k:ld_global_f32(a)
-  k:st_global_f32(a, x)
+         R"(local i = k:mad_lo_u32(k:special "ctaid.x", 128, k:special "tid.x")
+local address = k:element(X, i)
+local x = k:ld_global_f32(address)
+k:st_global_f32(address, x))",
+         R"(local i = k:mad_lo_u32(k:special "ctaid.x", 128, k:special "tid.x")
+local address = k:element(X, i)
+k:if_(i:lt(n), function()
+  local x = k:ld_global_f32(address)
+  k:st_global_f32(address, x)
 end))"},
     Rule{"WG-MEM-02", error, "The address of an access is a multiple of the bytes that it moves.", "6.4.1",
          "A misaligned address is an error that ends the launch.",
          "Align the address, or use a narrower vector.",
-         R"(local a = k:mad_lo_u32(k:tid_x(), 4, S)      -- 4 bytes a thread
-k:st_shared_f32(a, x)
+         R"(local S = k:shared{bytes=528, name="S"}
+local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_f32(address, 0)
 k:bar_sync(0)
-local v = k:ld_shared_v4_f32(a)               -- moves 16)",
-         R"(local a = k:mad_lo_u32(k:tid_x(), 4, S)
-k:st_shared_f32(a, x)
+local x = k:ld_shared_v4_f32(address)   -- 16 bytes from a multiple of 4)",
+         R"(local S = k:shared{bytes=528, name="S"}
+local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_f32(address, 0)
 k:bar_sync(0)
-local v = k:ld_shared_f32(a))"},
+local x = k:ld_shared_f32(address))"},
     Rule{"WG-MEM-03", error, "Every access to shared memory lies inside the shared memory of the CTA.",
          "5.1.7",
          "Beyond it the launch fails; inside it, but beyond the buffer, the kernel destroys another buffer.",
          "Make the buffer larger, or check the index.",
-         R"(local S = k:shared(128, {align=16}, "S")        -- bytes
-local a = k:mad_lo_u32(k:tid_x(), 4, k:address(S))
-k:st_shared_f32(a, x)                           -- 128 threads, 4 bytes each
+         R"(local S = k:shared{bytes=128, name="S"}
+local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_f32(address, 0)   -- 128 threads, 4 bytes each
 k:bar_sync(0))",
-         R"(local S = k:shared(512, {align=16}, "S")
-local a = k:mad_lo_u32(k:tid_x(), 4, k:address(S))
-k:st_shared_f32(a, x)
+         R"(local S = k:shared{bytes=512, name="S"}
+local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_f32(address, 0)
 k:bar_sync(0))"},
     Rule{"WG-MEM-04", error, "Shared memory is written before it is read.", "5.1.7",
          "Shared memory holds what the last CTA on the multiprocessor left there.",
          "Write the whole tile before it is read, also where the tensor does not fill it.",
-         R"(local a = k:mad_lo_u32(k:tid_x(), 4, S)
-local x = k:ld_shared_f32(a)
-k:st_global_f32(out, x)
-k:bar_sync(0))",
-         R"(local a = k:mad_lo_u32(k:tid_x(), 4, S)
-k:st_shared_f32(a, 0.0)
-local x = k:ld_shared_f32(a)
-k:st_global_f32(out, x))"},
+         R"(local S = k:shared{bytes=512, name="S"}
+local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+local x = k:ld_shared_f32(address)
+k:st_global_f32(k:element(X, k:special "tid.x"), x))",
+         R"(local S = k:shared{bytes=512, name="S"}
+local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_f32(address, 0)
+local x = k:ld_shared_f32(address)
+k:st_global_f32(k:element(X, k:special "tid.x"), x))"},
     // --- PROXY -----------------------------------------------------------------------------------------
     Rule{"WG-PROXY-01", error,
          "Between a generic-proxy write to shared memory and a wgmma that reads it stands a "
@@ -235,12 +244,12 @@ k:st_global_f32(out, x))"},
          "k:fence_proxy_async{space=\"shared::cta\"} by every thread that wrote, before the barrier; or by "
          "the "
          "threads of the warpgroup, after the barrier.",
-         R"(k:st_shared_v4_b32(a, words)
+         R"(k:st_shared_v4_b32(to_b, words)
 k:bar_sync(0)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group())",
-         R"(k:st_shared_v4_b32(a, words)
+         R"(k:st_shared_v4_b32(to_b, words)
 k:fence_proxy_async{space="shared::cta"}
 k:bar_sync(0)
 k:wgmma_fence()
@@ -255,12 +264,12 @@ k:wgmma_commit_group())"},
          "Warps run at their own speed. Without the barrier a slow warp may not have written what another "
          "reads, even in the same warpgroup.",
          "k:bar_sync(0), or a named barrier of the threads involved, after the write and before the access.",
-         R"(k:st_shared_v4_b32(a, words)
+         R"(k:st_shared_v4_b32(to_b, words)
 k:fence_proxy_async{space="shared::cta"}
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group())",
-         R"(k:st_shared_v4_b32(a, words)
+         R"(k:st_shared_v4_b32(to_b, words)
 k:fence_proxy_async{space="shared::cta"}
 k:bar_sync(0)
 k:wgmma_fence()
@@ -274,15 +283,17 @@ k:wgmma_commit_group())"},
          "and "
          "all four warps of a warpgroup read B: after the wait_group a barrier has to follow.",
          "k:wgmma_wait_group(N) that covers the wgmma, then k:bar_sync(0), before the write.",
-         R"(k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+         R"(k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
-k:st_shared_v4_b32(a, next_words)
+k:st_shared_v4_b32(to_b, words)
 k:wgmma_wait_group(0))",
-         R"(k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+         R"(k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0)
 k:bar_sync(0)
-k:st_shared_v4_b32(a, next_words))"},
+k:st_shared_v4_b32(to_b, words))"},
     // --- REG -------------------------------------------------------------------------------------------
     Rule{"WG-REG-01", error, "A register is written before it is read.", "5.1.1",
          "An unwritten register holds anything. A wgmma with scale-d 1 adds to what its accumulators hold.",
@@ -306,12 +317,14 @@ k:wgmma_commit_group())"},
          "Branch on a value that is the same in the whole group (tid.x >> 7 for a warpgroup), and guard "
          "single "
          "accesses instead of the code around them.",
-         R"(k:if_(k:setp_eq_u32(k:tid_x(), 0), function()
+         R"(local tid = k:special "tid.x"
+k:if_(tid:eq(0), function()
   k:wgmma_fence()
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
   k:wgmma_commit_group()
 end))",
-         R"(k:if_(k:setp_eq_u32(k:shr_u32(k:tid_x(), 7), 0), function()
+         R"(local tid = k:special "tid.x"
+k:if_((tid >> 7):eq(0), function()
   k:wgmma_fence()
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
   k:wgmma_commit_group()
@@ -322,11 +335,13 @@ end))"},
          "If too few arrive, all of them wait for ever; if the numbers differ, nobody knows when it opens.",
          "Count the threads that execute the barrier, in whole warps, and give that number everywhere.",
          R"(-- threads = 256; only the first warpgroup comes here
-k:if_(k:setp_lt_u32(k:tid_x(), 128), function()
+local tid = k:special "tid.x"
+k:if_(tid:lt(128), function()
   k:bar_sync(1, {threads=256})
 end))",
          R"(-- threads = 256; only the first warpgroup comes here
-k:if_(k:setp_lt_u32(k:tid_x(), 128), function()
+local tid = k:special "tid.x"
+k:if_(tid:lt(128), function()
   k:bar_sync(1, {threads=128})
 end))"},
     Rule{"WG-SYNC-03", error,
@@ -335,16 +350,14 @@ end))"},
          "With fewer warps nobody holds the rest of the accumulators and of A: the behaviour is undefined, "
          "though the assembler accepts it.",
          "threads = a multiple of 128.",
-         R"(local kernel = wg.kernel("half", {threads=64}, function(k)
-  k:wgmma_fence()
-  k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-  k:wgmma_commit_group()
-end))",
-         R"(local kernel = wg.kernel("whole", {threads=128}, function(k)
-  k:wgmma_fence()
-  k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-  k:wgmma_commit_group()
-end))"},
+         R"(-- threads = 64
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group())",
+         R"(-- threads = 128
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group())"},
 };
 
 static_assert(std::ranges::is_sorted(catalogue, {}, &Rule::id));

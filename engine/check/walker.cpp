@@ -78,6 +78,12 @@ Known Walker::condition(Reg reg, bool negated, Where where) {
 Decision Walker::decision_of(const void* node, const Known& condition) const {
     Decision decision = plan_.decisions.at(node);
     decision.inputs = condition.inputs ? condition.inputs : roots::memory;
+    // `if (n > 0) for (i < n)`: the loop runs. But `for (i < n) if (i > 0)` goes both ways.
+    decision.doubtful = std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& scope) {
+        const Decision& outer = scope.decision;
+        return (outer.inputs & decision.inputs) &&
+               !(outer.repeats && (decision.inputs & roots::loop(outer.id)));
+    });
     return decision;
 }
 
@@ -116,13 +122,19 @@ void Walker::branch(const Branch& branch) {
     const Known known = condition(branch.condition, branch.negated, branch.where);
     if (const auto constant = known.constant()) return block(*constant ? branch.then_body : branch.else_body);
     const Decision decision = decision_of(&branch, known);
+    // On each way the condition is known, should it be tested again.
+    const auto enter = [&](int arm) {
+        state_.values.at(branch.condition.id).exact = (arm == 0) != branch.negated ? 1 : 0;
+        scopes_.back().arm = arm;
+    };
     const State before = state_;
     scopes_.push_back(
         {decision, known.value.uniform, known.exact.known(), branch.where, "branch", 0, &branch});
+    enter(0);
     block(branch.then_body);
     State then_state = std::move(state_);
     state_ = before;
-    scopes_.back().arm = 1;
+    enter(1);
     block(branch.else_body);
     scopes_.pop_back();
     state_ = join(then_state, state_, decision, known, &branch);

@@ -1,4 +1,4 @@
-// WG-SYNC-01 and -03: who executes .aligned instructions.
+// WG-SYNC-01, -02, -03: who executes .aligned instructions.
 #include "tests/catch.hpp"
 #include "tests/unit/check/kit.hpp"
 
@@ -149,7 +149,7 @@ TEST_CASE("a barrier of the CTA that some warps go around") {
         [&] {
             if (both) k.bar();
         });
-    CHECK(k.check() == (both ? Findings{} : Findings{{"WG-SYNC-01", bar}}));
+    CHECK(k.check() == (both ? Findings{} : Findings{{"WG-SYNC-02", bar}}));
     if (!both)
         CHECK_THAT(
             k.diagnostics()[0].message,

@@ -167,6 +167,48 @@ TEST_CASE("a fence under the condition of the access is not missed") {
     CHECK(k.check() == Findings{});
 }
 
+TEST_CASE("a loop under a condition of its own limit is taken to run") {
+    // if (n > 3) { for (i < n) fence; wgmma }
+    Ready k;
+    k.branch(k.uniform(), [&] {
+        k.loop([&](Reg) { k.fence(); });
+        k.go();
+        k.commit();
+        k.wait(0);
+    });
+    CHECK(k.check() == Findings{});
+}
+
+TEST_CASE("a condition that is tested again goes the same way") {
+    Ready k;
+    const Reg condition = k.uniform();
+    k.branch(
+        condition, [&] { k.fence(); },
+        [&] {
+            k.branch(condition, [&] {
+                k.go();
+                k.commit();
+            });
+        });
+    k.wait(0);
+    CHECK(k.check() == Findings{});
+}
+
+TEST_CASE("a fence in every second iteration") {
+    Ready k;
+    k.zero(k.acc);
+    k.fence();
+    int mma = 0;
+    k.loop([&](Reg i) {
+        k.write(k.acc[0]);
+        k.branch(k.compare("ne", k.bit_and(i, 1), Kernel::imm(0)), [&] { k.fence(); });
+        mma = k.go(Kernel::imm(1));
+        k.commit();
+        k.wait(0);
+    });
+    CHECK(k.check() == Findings{{"WG-FENCE-01", mma}});
+}
+
 TEST_CASE("an unwritten register is reported where it is read") {
     Kernel k;
     const Reg reg = k.builder().reg(Type::f32);
