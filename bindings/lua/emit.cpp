@@ -1,6 +1,6 @@
 // One call of the builder, one instruction: Lua arguments to operands and qualifiers.
 #include <algorithm>
-#include <cmath>
+#include <charconv>
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/trace.hpp"
@@ -21,7 +21,6 @@ struct Request {
     std::vector<Operand> positional;
     std::vector<Operand> operands;
     std::int64_t offset = 0;
-    bool has_offset = false;
     Reg guard;
     bool guard_negated = false;
 };
@@ -72,21 +71,11 @@ void read_operand(lua_State* L, const std::shared_ptr<Trace>& trace, const Instr
         operand.kind = Kind::shared;
         operand.index = shared->index;
     } else if (lua_isinteger(L, index)) {
-        const lua_Integer value = lua_tointeger(L, index);
-        // As a number it fits floats too; integers that a double cannot hold are bits already.
-        if (std::abs(static_cast<double>(value)) <= 0x1p53) {
-            operand.kind = Kind::number;
-            operand.real = static_cast<double>(value);
-        } else {
-            operand.kind = Kind::imm;
-            operand.imm = value;
-        }
+        operand = Operand::integer(lua_tointeger(L, index));
     } else if (lua_type(L, index) == LUA_TNUMBER) {
-        operand.kind = Kind::number;
-        operand.real = lua_tonumber(L, index);
+        operand = Operand::number(lua_tonumber(L, index));
     } else if (lua_type(L, index) == LUA_TBOOLEAN) {
-        operand.kind = Kind::imm;
-        operand.imm = lua_toboolean(L, index);
+        operand = Operand::integer(lua_toboolean(L, index));
     } else if (lua_type(L, index) == LUA_TTABLE) {
         read_register_list(L, trace, op, name, index, operand);
     } else {
@@ -127,15 +116,7 @@ const OperandRule* named_operand(const Instruction& op, std::string_view name) {
 }
 
 void read_field(lua_State* L, Request& request, Field field) {
-    std::optional<int> value;
-    if (lua_type(L, -1) == LUA_TBOOLEAN) {
-        value = lua_toboolean(L, -1);
-    } else if (lua_isinteger(L, -1)) {
-        const lua_Integer number = lua_tointeger(L, -1);
-        if (number > INT16_MIN && number <= INT16_MAX) value = static_cast<int>(number);
-    } else if (lua_type(L, -1) == LUA_TSTRING) {
-        value = isa::parse_value(field, lua_tostring(L, -1));
-    }
+    const std::optional<int> value = qualifier(L, -1, field);
     if (!value) {
         const ShortText got = describe(L, -1);
         fail(L, [&] {
@@ -185,7 +166,7 @@ void read_options(lua_State* L, const std::shared_ptr<Trace>& trace, Request& re
         else if (name == "guard" || name == "guard_not")
             read_guard(L, trace, request, name == "guard_not");
         else if (name == "offset" && takes_address(op))
-            request.offset = integer_argument(L, lua_gettop(L)), request.has_offset = true;
+            request.offset = integer_argument(L, lua_gettop(L));
         else
             fail_option(L, op, key);
         lua_pop(L, 1);
@@ -240,6 +221,18 @@ void place_operands(Request& request) {
 }
 
 }  // namespace
+
+std::optional<int> qualifier(lua_State* L, int index, Field field) {
+    if (lua_type(L, index) == LUA_TSTRING) return isa::parse_value(field, lua_tostring(L, index));
+    std::int64_t number = 0;
+    if (lua_type(L, index) == LUA_TBOOLEAN)
+        number = lua_toboolean(L, index);
+    else if (!to_integer(L, index, number))
+        return std::nullopt;
+    std::array<char, 24> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+    return isa::parse_value(field, {text.data(), static_cast<std::size_t>(end - text.data())});
+}
 
 int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::Spelling& spelling,
                   int first) {

@@ -63,6 +63,10 @@ const std::shared_ptr<Trace>& trace_argument(lua_State* L);
 void push_reg(lua_State* L, const std::shared_ptr<Trace>& trace, Reg reg, bool negated = false);
 void push_regs(lua_State* L, const std::shared_ptr<Trace>& trace, const std::vector<Reg>& regs);
 
+/// The value at `index` as a qualifier: its spelling, a number where it is one, true and false for 1 and 0.
+/// Nothing when it is no value of `field`.
+std::optional<int> qualifier(lua_State* L, int index, isa::Field field);
+
 /// Emits one instruction from Lua arguments: operands from `first` to the top of the stack, of which the last
 /// may be an option table. Pushes the destination, if there is one, and returns the number of results.
 int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::Spelling& spelling,

@@ -41,13 +41,7 @@ int wgmma_new(lua_State* L) {
                     return "wg.wgmma: unknown option " + std::string(key.text) +
                            " (m, n, k, d, a, b, sparse, a_in, trans_a, trans_b, scale_a, scale_b, satfinite)";
                 });
-            std::optional<int> value;
-            if (lua_isinteger(L, -1))
-                value = static_cast<int>(std::clamp<lua_Integer>(lua_tointeger(L, -1), -32767, 32767));
-            else if (lua_type(L, -1) == LUA_TBOOLEAN)
-                value = lua_toboolean(L, -1);
-            else if (lua_type(L, -1) == LUA_TSTRING)
-                value = isa::parse_value(*field, lua_tostring(L, -1));
+            const std::optional<int> value = qualifier(L, -1, *field);
             const ShortText got = describe(L, -1);
             if (!value)
                 fail(L, [&] {
@@ -66,11 +60,17 @@ int wgmma_new(lua_State* L) {
     return 1;
 }
 
-/// Registers of an operand list of this form.
-template <int operand>
-int register_count(lua_State* L) {
-    const isa::Form& form = check<WgmmaForm>(L, 1).form;
-    lua_pushinteger(L, record().operands[operand].count(form));
+// D's registers
+int wgmma_d_registers(lua_State* L) {
+    lua_pushinteger(L, record().operands[0].count(check<WgmmaForm>(L, 1).form));
+    return 1;
+}
+
+// A's registers, where A comes from registers
+int wgmma_a_registers(lua_State* L) {
+    isa::Form form = check<WgmmaForm>(L, 1).form;
+    form.set(Field::a_in, *isa::parse_value(Field::a_in, "registers"));
+    lua_pushinteger(L, record().operands[1].count(form));
     return 1;
 }
 
@@ -113,8 +113,8 @@ int type_field(lua_State* L) {
 }  // namespace
 
 void open_wgmma(lua_State* L) {
-    static const luaL_Reg fields[] = {{"d_registers", register_count<0>},
-                                      {"a_registers", register_count<1>},
+    static const luaL_Reg fields[] = {{"d_registers", wgmma_d_registers},
+                                      {"a_registers", wgmma_a_registers},
                                       {"ptx", wgmma_ptx},
                                       {"min_ptx", wgmma_min_ptx},
                                       {"m", number_field<Field::m>},

@@ -98,13 +98,18 @@ std::string complaint(const Instruction& op, const Form& asked) {
     std::size_t fewest = field_count;
     for (const Row& row : op.rows) fewest = std::min(fewest, misfits(row, asked).size());
 
+    // What is missing is asked for before what is there is blamed.
     Field guilty = Field::count_;
+    for (bool missing : {true, false})
+        for (const Row& row : op.rows)
+            if (const std::vector<Field> wrong = misfits(row, asked);
+                guilty == Field::count_ && wrong.size() == fewest && (!missing || !asked.has(wrong.front())))
+                guilty = wrong.front();
+
     std::vector<int> legal;
     for (const Row& row : op.rows) {
         const std::vector<Field> wrong = misfits(row, asked);
-        if (wrong.size() != fewest) continue;
-        if (guilty == Field::count_) guilty = wrong.front();
-        if (wrong.front() != guilty) continue;
+        if (wrong.size() != fewest || wrong.front() != guilty) continue;
         if (const Choice* choice = row.find(guilty))
             for (int value : choice->values())
                 if (std::find(legal.begin(), legal.end(), value) == legal.end()) legal.push_back(value);

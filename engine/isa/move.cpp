@@ -132,7 +132,7 @@ const std::vector<Instruction> records{
          "a wgmma matrix descriptor: constant fields, and the start address of a shared-memory register",
      .section = "9.7.15.5.1.2.2",
      .rows = {{{types({b64})}, {8, 0}}},
-     .operands = {out("d"), in("address", fixed<u32>, Rule::reg),
+     .operands = {out("d", fixed<u64>), in("address", fixed<u32>, Rule::reg),
                   in("fields", typed<Field::type>, Rule::imm)},
      .ptx = "cvt.u64.u32 {%d}, {%address};\n\tand.b64 {%d}, {%d}, 0x3FFFF;\n\tshr.u64 {%d}, {%d}, 4;\n\t"
             "or.b64 {%d}, {%d}, {%fields}",

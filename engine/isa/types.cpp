@@ -70,6 +70,8 @@ bool agrees(Type reg, Type wanted) {
     const TypeRow& want = row(register_type(wanted));
     if (have.bits != want.bits) return false;
     if (have.kind == Kind::pred || want.kind == Kind::pred) return have.kind == want.kind;
+    // tf32, f16x2 and the like stand in registers of bits; ptxas takes no .f32 for them.
+    if (is_float(wanted) && want.kind == Kind::bits && have.kind == Kind::floating) return false;
     return have.kind == want.kind || have.kind == Kind::bits || want.kind == Kind::bits;
 }
 

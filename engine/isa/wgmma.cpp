@@ -76,11 +76,14 @@ std::vector<Row> dense_rows() {
 // --- operands
 // --------------------------------------------------------------------------------------------------
 
-Type accumulator_type(const Form& form) { return form.type(Field::d) == f16 ? b32 : form.type(Field::d); }
+Type accumulator_type(const Form& form) { return form.type(Field::d) == f16 ? f16x2 : form.type(Field::d); }
 int accumulator_count(const Form& form) { return form.get(Field::n) / (form.type(Field::d) == f16 ? 4 : 2); }
-int four(const Form&) { return 4; }
-/// A descriptor, or registers that hold a fragment.
-Type a_type(const Form& form) { return form.get(Field::a_in) == 0 ? b64 : b32; }
+/// A descriptor, or four registers that hold a fragment.
+int a_count(const Form& form) { return form.get(Field::a_in) == 0 ? 1 : 4; }
+Type a_type(const Form& form) {
+    if (form.get(Field::a_in) == 0) return u64;
+    return is_float(form.type(Field::a)) ? f16x2 : b32;  // floats are packed bits too, never an f32
+}
 
 void infer_place_of_a(std::span<const Operand> operands, Form& form) {
     if (!form.has(Field::a_in)) form.set(Field::a_in, operands[1].kind == Operand::Kind::list ? 1 : 0);
@@ -318,8 +321,8 @@ const std::vector<Instruction> records{
      .section = "9.7.15.5.2",
      .rows = dense_rows(),
      .operands = {{"d", Access::inout, Rule::list, accumulator_type, accumulator_count, false, {}, {}},
-                  {"a", Access::in, Rule::reg | Rule::imm | Rule::list, a_type, four, false, {}, {}},
-                  {"b", Access::in, Rule::reg | Rule::imm, fixed<b64>, nullptr, false, {}, {}},
+                  {"a", Access::in, Rule::reg | Rule::imm | Rule::list, a_type, a_count, false, {}, {}},
+                  {"b", Access::in, Rule::reg | Rule::imm, fixed<u64>, nullptr, false, {}, {}},
                   {"scale_d", Access::in, Rule::reg | Rule::imm, fixed<pred>, nullptr, true, 1, Range{0, 1}}},
      .ptx =
          "wgmma.mma_async.sync.aligned.m{m}n{n}k{k}{.satfinite}{.d}{.a}{.b}{.op} {%d}, {%a}, {%b}, {%scale_d}"

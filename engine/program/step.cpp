@@ -4,6 +4,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
 
 namespace wgrun {
 namespace {
@@ -107,6 +110,8 @@ unsigned kind_bit(Kind kind) {
 void settle_number(const Instruction& op, const OperandRule& rule, Operand& operand, Type type) {
     const double real = operand.real;
     if (type == Type::f32) {
+        if (std::isfinite(real) && std::abs(real) > std::numeric_limits<float>::max())
+            refuse(op, rule, fmt::format("{} does not fit f32", real));
         operand = Operand::immediate(std::bit_cast<std::int32_t>(static_cast<float>(real)));
     } else if (type == Type::f64) {
         operand = Operand::immediate(std::bit_cast<std::int64_t>(real));
@@ -114,10 +119,12 @@ void settle_number(const Instruction& op, const OperandRule& rule, Operand& oper
         refuse(op, rule,
                "PTX has no " + std::string(isa::to_string(type)) +
                    " literals; convert an f32 register with cvt");
+    } else if (static_cast<double>(operand.imm) == real) {
+        operand = Operand::immediate(operand.imm);
     } else if (real != std::trunc(real) || std::abs(real) >= 0x1p63) {
         refuse(op, rule,
                "an integer of type " + std::string(isa::to_string(type)) + " is expected, not " +
-                   std::to_string(real));
+                   fmt::format("{}", real));
     } else {
         operand = Operand::immediate(static_cast<std::int64_t>(real));
     }
@@ -135,10 +142,32 @@ void check_immediate(const Instruction& op, const OperandRule& rule, const Opera
         return;
     }
     if (isa::is_float(type) || isa::bits(type) >= 64) return;
-    const int width = type == Type::pred ? 1 : isa::bits(type);
-    if (operand.imm < -(std::int64_t{1} << (width - 1)) || operand.imm >= std::int64_t{1} << width)
+    const int width = isa::bits(type);
+    const std::int64_t least = type == Type::pred ? 0 : -(std::int64_t{1} << (width - 1));
+    if (operand.imm < least || operand.imm >= std::int64_t{1} << width)
         refuse(op, rule, std::to_string(operand.imm) + " does not fit " + std::string(isa::to_string(type)));
 }
+
+/// An address is a register of the space's width, or a shared buffer in a shared space, plus 32-bit bytes.
+void check_address(const Builder& builder, const Instruction& op, const OperandRule& rule,
+                   const Operand& operand, Type type) {
+    if (operand.reg)
+        check_register(builder, op, rule, operand.reg, type);
+    else if (isa::bits(type) == 64)
+        refuse(op, rule, "a shared buffer is no address in global memory; use the shared space");
+    if (operand.offset < INT32_MIN || operand.offset > INT32_MAX)
+        refuse(op, rule, "offset " + std::to_string(operand.offset) + " does not fit 32 bits");
+}
+
+/// The address of a shared buffer, as a value.
+void check_shared(const Instruction& op, const OperandRule& rule, Type type) {
+    if (isa::is_float(type) || isa::bits(type) < 32)
+        refuse(op, rule,
+               "the address of a shared buffer is an integer of 32 or 64 bits, not " +
+                   std::string(isa::to_string(type)));
+}
+
+std::string several(int count) { return std::to_string(count) + " registers are"; }
 
 void complete_operand(Builder& builder, const Instruction& op, const OperandRule& rule, const Form& form,
                       Operand& operand) {
@@ -155,26 +184,27 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
             refuse(op, rule, "is missing");
         return;
     }
-    if (!(rule.kinds & kind_bit(operand.kind)))
-        refuse(op, rule, kinds_text(rule.kinds) + " is expected, not " + kinds_text(kind_bit(operand.kind)));
+    const unsigned kinds = takes_list ? unsigned{OperandRule::list} : rule.kinds;
+    if (!(kinds & kind_bit(operand.kind))) {
+        const std::string expected = takes_list ? several(count) : kinds_text(kinds) + " is";
+        refuse(op, rule, expected + " expected, not " + kinds_text(kind_bit(operand.kind)));
+    }
     if (operand.kind == Kind::number) settle_number(op, rule, operand, type);
     switch (operand.kind) {
         case Kind::reg:
-            if (takes_list && !(rule.kinds & OperandRule::imm))
-                refuse(op, rule, std::to_string(count) + " registers are expected, not one");
             check_register(builder, op, rule, operand.reg, type);
+            if (operand.negated && rule.access != Access::in)
+                refuse(op, rule, "a destination cannot be a negated predicate");
             break;
         case Kind::list:
             if (static_cast<int>(operand.list.size()) != count)
-                refuse(op, rule,
-                       std::to_string(count) + " registers are expected, not " +
-                           std::to_string(operand.list.size()));
+                refuse(op, rule, several(count) + " expected, not " + std::to_string(operand.list.size()));
             for (Reg reg : operand.list) check_register(builder, op, rule, reg, type);
+            if (!takes_list) operand = Operand::of(operand.list.front());
             break;
-        case Kind::address:
-            if (operand.reg) check_register(builder, op, rule, operand.reg, type);
-            break;
+        case Kind::address: check_address(builder, op, rule, operand, type); break;
         case Kind::imm: check_immediate(op, rule, operand, type); break;
+        case Kind::shared: check_shared(op, rule, type); break;
         default: break;
     }
 }

@@ -59,7 +59,8 @@ bool is_signed(Type type);  ///< s8, s16, s32, s64
 Type register_type(Type type);
 
 /// Can a register declared `reg` stand where an instruction wants `wanted`? PTX asks for equal width, and for
-/// a matching kind unless one of them is a bit type (PTX ISA 9.4, operand size and type agreement).
+/// a matching kind unless one of them is a bit type (PTX ISA 9.4, operand size and type agreement). An f32
+/// register cannot hold a tf32, an f16x2 or a bf16x2.
 bool agrees(Type reg, Type wanted);
 
 /// State spaces as they are spelled; shared_cta is "shared::cta", which `shared` alone also means in ld and
@@ -112,16 +113,16 @@ class Form {
     int get(Field field, int fallback) const { return has(field) ? get(field) : fallback; }
     Type type(Field field = Field::type) const { return has(field) ? Type(get(field)) : Type::none; }
     Form& set(Field field, int value) {
-        values_[index(field)] = static_cast<std::int16_t>(value);
+        values_[index(field)] = value;
         return *this;
     }
     Form& set(Field field, Type value) { return set(field, static_cast<int>(value)); }
     bool operator==(const Form&) const = default;
 
   private:
-    static constexpr std::int16_t absent = INT16_MIN;
+    static constexpr int absent = INT32_MIN;
     static std::size_t index(Field field) { return static_cast<std::size_t>(field); }
-    std::array<std::int16_t, field_count> values_;
+    std::array<int, field_count> values_;
 };
 
 // --- legal forms ---------------------------------------------------------------------------------------
@@ -171,7 +172,8 @@ struct Operand {
     bool negated = false;   ///< a predicate written !p
     Reg reg;                ///< reg; base of address (absent: `offset` alone)
     std::vector<Reg> list;  ///< list: a braced vector
-    std::int64_t imm = 0;   ///< imm: the value's bits, sign-extended; floats as IEEE bits of the type wanted
+    std::int64_t imm = 0;   ///< imm: the value's bits, sign-extended; floats as IEEE bits of the type wanted.
+                            ///< number: the literal, if it is an integer that a double may not hold
     std::int64_t offset = 0;  ///< address, shared: bytes to add
     int index = -1;           ///< param: which; shared: which buffer
     double real = 0;  ///< number: a literal as written; it becomes an imm when the step knows its type
@@ -205,6 +207,11 @@ struct Operand {
         Operand o;
         o.kind = Kind::number;
         o.real = real;
+        return o;
+    }
+    static Operand integer(std::int64_t value) {
+        Operand o = number(static_cast<double>(value));
+        o.imm = value;
         return o;
     }
     static Operand param(int index) {
