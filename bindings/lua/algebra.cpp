@@ -149,7 +149,7 @@ void read_slice(lua_State* L, int index, SliceCoordinate& out, int depth) {
         guarded(L, [&] { out.what.emplace<std::vector<SliceCoordinate>>(count); });
         auto& modes = *std::get_if<std::vector<SliceCoordinate>>(&out.what);
         for (std::size_t i = 0; i < count; ++i) {
-            lua_rawgeti(L, index, static_cast<lua_Integer>(i + 1));
+            lua_rawgeti(L, index, static_cast<lua_Integer>(i) + 1);
             read_slice(L, -1, modes[i], depth + 1);
             lua_pop(L, 1);
         }

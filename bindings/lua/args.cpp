@@ -128,7 +128,7 @@ void read_integers(lua_State* L, int index, const char* what, std::vector<std::i
         values.resize(count);
     });
     for (std::size_t i = 0; i < count; ++i) {
-        lua_rawgeti(L, index, static_cast<lua_Integer>(i + 1));
+        lua_rawgeti(L, index, static_cast<lua_Integer>(i) + 1);
         if (!to_integer(L, -1, values[i])) {
             const ShortText given = describe(L, -1);
             fail(L, [&] {
@@ -145,7 +145,7 @@ void push_integers(lua_State* L, const std::int64_t* values, std::size_t count) 
     lua_createtable(L, static_cast<int>(count), 0);
     for (std::size_t i = 0; i < count; ++i) {
         lua_pushinteger(L, values[i]);
-        lua_rawseti(L, -2, static_cast<lua_Integer>(i + 1));
+        lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
     }
 }
 

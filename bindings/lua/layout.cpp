@@ -31,7 +31,7 @@ void read_tuple_at(lua_State* L, int index, const char* what, IntTuple& out, int
     auto& modes = held<std::vector<IntTuple>>(L);
     guarded(L, [&] { modes.resize(count); });
     for (std::size_t i = 0; i < count; ++i) {
-        lua_rawgeti(L, index, static_cast<lua_Integer>(i + 1));
+        lua_rawgeti(L, index, static_cast<lua_Integer>(i) + 1);
         read_tuple_at(L, -1, what, modes[i], depth + 1);
         lua_pop(L, 1);
     }
