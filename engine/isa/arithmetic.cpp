@@ -1,8 +1,8 @@
 // Arithmetic that integers and floats share (add, sub, mul, mad, div, min, max, neg, abs) and rem.
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
@@ -114,26 +114,32 @@ void run_rem(const Step& s, Machine& m) {
     with_integer(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, remainder<T>); });
 }
 
-// min and max of floats: a NaN loses against a number (PTX ISA 9.7.3.12).
+// min and max of floats: a NaN loses against a number, and -0 is less than +0 (PTX ISA 9.7.3.11, 9.7.3.12).
+template <class T>
+T least(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+        if (std::isnan(a)) return b;
+        if (std::isnan(b)) return a;
+        if (a == b) return std::signbit(a) ? a : b;
+    }
+    return a < b ? a : b;
+}
+
+template <class T>
+T greatest(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+        if (std::isnan(a)) return b;
+        if (std::isnan(b)) return a;
+        if (a == b) return std::signbit(a) ? b : a;
+    }
+    return a > b ? a : b;
+}
+
 void run_min(const Step& s, Machine& m) {
-    with_number(s.form.type(), [&]<class T>(T) {
-        map2<T, T>(s, m, [](T a, T b) {
-            if constexpr (std::is_floating_point_v<T>)
-                return std::fmin(a, b);
-            else
-                return std::min(a, b);
-        });
-    });
+    with_number(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, least<T>); });
 }
 void run_max(const Step& s, Machine& m) {
-    with_number(s.form.type(), [&]<class T>(T) {
-        map2<T, T>(s, m, [](T a, T b) {
-            if constexpr (std::is_floating_point_v<T>)
-                return std::fmax(a, b);
-            else
-                return std::max(a, b);
-        });
-    });
+    with_number(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, greatest<T>); });
 }
 
 void run_neg(const Step& s, Machine& m) {

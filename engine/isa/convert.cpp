@@ -48,21 +48,31 @@ void put(const Step& s, Machine& m, const Lanes<double>& from, F convert) {
     write_reg(m, s.operands[0].reg, d);
 }
 
+/// Float to integer; a NaN of binary64 becomes the highest bit alone, also where one of binary32 becomes 0.
+template <class T>
+void put_integers(const Step& s, Machine& m, const Lanes<double>& from, Dtype to,
+                  T (*convert)(double, IntegerRounding)) {
+    const bool wide_source = s.form.type(Field::from) == f64;
+    const IntegerRounding rounding = integer_rounding(s.form);
+    put<T>(s, m, from, [&](double v) {
+        return wide_source && std::isnan(v) ? static_cast<T>(nan_from_f64(to, v)) : convert(v, rounding);
+    });
+}
+
 /// Float or small integer to float; float to integer.
 void run_through_double(const Step& s, Machine& m, Type to, Type from) {
     const Lanes<double> a = as_double(s.operands[1], from, m);
     const Rounding r = rounding(s.form);
-    const IntegerRounding ir = integer_rounding(s.form);
     switch (to) {
         case f16: return put<std::uint16_t>(s, m, a, [&](double v) { return to_f16(v, r); });
         case bf16: return put<std::uint16_t>(s, m, a, [&](double v) { return to_bf16(v, r); });
         case tf32: return put<std::uint32_t>(s, m, a, [&](double v) { return to_tf32(v, r); });
         case f32: return put<float>(s, m, a, [](double v) { return static_cast<float>(v); });
         case f64: return put<double>(s, m, a, [](double v) { return v; });
-        case s32: return put<std::int32_t>(s, m, a, [&](double v) { return to_s32(v, ir); });
-        case u32: return put<std::uint32_t>(s, m, a, [&](double v) { return to_u32(v, ir); });
-        case s64: return put<std::int64_t>(s, m, a, [&](double v) { return to_s64(v, ir); });
-        case u64: return put<std::uint64_t>(s, m, a, [&](double v) { return to_u64(v, ir); });
+        case s32: return put_integers<std::int32_t>(s, m, a, Dtype::s32, to_s32);
+        case u32: return put_integers<std::uint32_t>(s, m, a, Dtype::u32, to_u32);
+        case s64: return put_integers<std::int64_t>(s, m, a, Dtype::s64, to_s64);
+        case u64: return put_integers<std::uint64_t>(s, m, a, Dtype::u64, to_u64);
         default: return;
     }
 }

@@ -10,11 +10,12 @@ namespace {
 using enum Type;
 
 void run_bits(const Step& s, Machine& m, std::uint64_t (*f)(std::uint64_t, std::uint64_t)) {
-    if (s.form.type() == b64)
-        map2<std::uint64_t, std::uint64_t>(s, m, f);
-    else
-        map2<std::uint32_t, std::uint32_t>(
-            s, m, [f](std::uint32_t a, std::uint32_t b) { return static_cast<std::uint32_t>(f(a, b)); });
+    const auto as = [&]<class T>(T) { map2<T, T>(s, m, [f](T a, T b) { return static_cast<T>(f(a, b)); }); };
+    switch (s.form.type()) {
+        case b16: return as(std::uint16_t{});
+        case b64: return as(std::uint64_t{});
+        default: return as(std::uint32_t{});  // b32 and pred
+    }
 }
 
 void run_not(const Step& s, Machine& m) {

@@ -11,6 +11,8 @@ using Rule = OperandRule;
 void run_mov(const Step& s, Machine& m) {
     if (bits(s.form.type()) == 64)
         map1<std::uint64_t, std::uint64_t>(s, m, [](auto a) { return a; });
+    else if (bits(s.form.type()) == 16)
+        map1<std::uint16_t, std::uint16_t>(s, m, [](auto a) { return a; });
     else
         map1<std::uint32_t, std::uint32_t>(s, m, [](auto a) { return a; });
 }

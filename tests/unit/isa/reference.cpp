@@ -1,0 +1,270 @@
+#include "tests/unit/isa/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace bench {
+namespace {
+
+__extension__ using Int = __int128;
+__extension__ using Natural = unsigned __int128;
+__extension__ using Quad = __float128;
+
+int width(Type type) { return isa::bits(type); }
+
+Raw cut(Type type, Natural value) {
+    return width(type) == 64 ? static_cast<Raw>(value)
+                             : static_cast<Raw>(value) & ((Raw{1} << width(type)) - 1);
+}
+
+Int integer(Type type, Raw raw) {
+    const Raw value = cut(type, raw);
+    const bool negative = isa::is_signed(type) && (value >> (width(type) - 1) & 1U);
+    return static_cast<Int>(value) - (negative ? Int{1} << width(type) : Int{0});
+}
+
+/// A binary format of 1 + exponent + mantissa bits, its value.
+double decoded(Raw raw, int exponent_bits, int mantissa_bits) {
+    const int exponent = static_cast<int>(raw >> mantissa_bits & ((Raw{1} << exponent_bits) - 1));
+    const double mantissa = static_cast<double>(raw & ((Raw{1} << mantissa_bits) - 1));
+    const double sign = raw >> (exponent_bits + mantissa_bits) & 1U ? -1 : 1;
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    if (exponent == (1 << exponent_bits) - 1)
+        return mantissa != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * HUGE_VAL;
+    const double steps = exponent == 0 ? mantissa : mantissa + std::ldexp(1, mantissa_bits);
+    return sign * std::ldexp(steps, std::max(exponent, 1) - bias - mantissa_bits);
+}
+
+double real(Type type, Raw raw) {
+    switch (type) {
+        case Type::f16: return decoded(raw, 5, 10);
+        case Type::bf16: return decoded(raw, 8, 7);
+        case Type::tf32: return decoded(raw >> 13, 8, 10);
+        case Type::f32: return std::bit_cast<float>(static_cast<std::uint32_t>(raw));
+        default: return std::bit_cast<double>(raw);
+    }
+}
+
+Raw bits_of(Type type, Quad value) {
+    if (type == Type::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    return std::bit_cast<Raw>(static_cast<double>(value));
+}
+
+/// x * y + z so that a further rounding is the only one: what does not fit 113 bits shows in the last of
+/// them.
+Quad fused(Quad x, Quad y, Quad z) {
+    const Quad p = x * y;  // 106 bits at most
+    const Quad sum = p + z;
+    const Quad back = sum - p;
+    const Quad error = (p - (sum - back)) + (z - back);
+    if (sum - sum != 0 || error == 0 || sum == 0) return sum;
+    auto bits = std::bit_cast<Natural>(sum);
+    if ((error < 0) != (sum < 0)) --bits;  // towards zero
+    return std::bit_cast<Quad>(bits | 1);
+}
+
+/// `value` in a small format, rounded as the mode says.
+Raw encoded(double value, int exponent_bits, int mantissa_bits, const std::string& round) {
+    const Raw sign = static_cast<Raw>(std::signbit(value)) << (exponent_bits + mantissa_bits);
+    const Raw infinity = ((Raw{1} << exponent_bits) - 1) << mantissa_bits;
+    if (std::isnan(value)) return infinity | 1;
+    if (std::isinf(value)) return sign | infinity;
+    if (value == 0) return sign;
+    const double magnitude = std::abs(value);
+    const int least = 2 - (1 << (exponent_bits - 1));
+    const int exponent = std::max(std::ilogb(magnitude), least);
+    double steps = std::ldexp(magnitude, mantissa_bits - exponent);
+    steps = round == "rz"    ? std::floor(steps)
+            : round == "rna" ? std::floor(steps + 0.5)
+                             : std::nearbyint(steps);
+    // The leading one of a normal number counts the exponent up by one, and so does a carry.
+    const Raw out = (static_cast<Raw>(exponent - least) << mantissa_bits) + static_cast<Raw>(steps);
+    if (out >= infinity) return sign | (round == "rz" ? infinity - 1 : infinity);
+    return sign | out;
+}
+
+Raw to_integer(Type to, Type from, double value, const std::string& round) {
+    if (std::isnan(value)) return from == Type::f64 || width(to) == 64 ? Raw{1} << (width(to) - 1) : 0;
+    value = round == "rni"   ? std::nearbyint(value)
+            : round == "rmi" ? std::floor(value)
+            : round == "rpi" ? std::ceil(value)
+                             : std::trunc(value);
+    const Int most = (Int{1} << (width(to) - (isa::is_signed(to) ? 1 : 0))) - 1;
+    const Int least = isa::is_signed(to) ? -most - 1 : 0;
+    if (value >= std::ldexp(1, 100)) return cut(to, static_cast<Natural>(most));
+    if (value <= -std::ldexp(1, 100)) return cut(to, static_cast<Natural>(least));
+    return cut(to, static_cast<Natural>(std::clamp(static_cast<Int>(value), least, most)));
+}
+
+std::string spelling(const Form& form, Field field) {
+    return form.has(field) ? isa::spelled(field, form.get(field)) : "";
+}
+
+Raw convert(const Form& form, Raw a) {
+    const Type to = form.type(), from = form.type(Field::from);
+    const std::string round = spelling(form, Field::round);
+    if (!isa::is_float(from)) {
+        const Int value = integer(from, a);
+        return isa::is_float(to) ? bits_of(to, static_cast<Quad>(value))
+                                 : cut(to, static_cast<Natural>(value));
+    }
+    const double value = real(from, a);
+    switch (to) {
+        case Type::f16: return encoded(value, 5, 10, round);
+        case Type::bf16: return encoded(value, 8, 7, round);
+        case Type::tf32: return encoded(value, 8, 10, round) << 13;
+        case Type::f32:
+        case Type::f64: return bits_of(to, value);
+        default: return to_integer(to, from, value, round);
+    }
+}
+
+Raw compare(const Form& form, Raw a, Raw b) {
+    const Type type = form.type();
+    std::string cmp = spelling(form, Field::cmp);
+    bool less = false, equal = false;
+    if (isa::is_float(type)) {
+        const double x = real(type, a), y = real(type, b);
+        const bool unordered = std::isnan(x) || std::isnan(y);
+        if (cmp == "num" || cmp == "nan") return unordered == (cmp == "nan");
+        if (unordered) return cmp.size() == 3;  // equ, neu, ltu, leu, gtu, geu
+        cmp.resize(2);
+        less = x < y, equal = x == y;
+    } else {
+        less = integer(type, a) < integer(type, b), equal = integer(type, a) == integer(type, b);
+    }
+    if (cmp == "eq") return equal;
+    if (cmp == "ne") return !equal;
+    if (cmp == "lt" || cmp == "lo") return less;
+    if (cmp == "le" || cmp == "ls") return less || equal;
+    if (cmp == "gt" || cmp == "hi") return !less && !equal;
+    return !less;
+}
+
+/// The smaller float: a number beats a NaN, and -0 is below +0.
+Raw smaller(Type type, Raw a, Raw b, bool greater) {
+    const double x = real(type, a), y = real(type, b);
+    if (std::isnan(x)) return b;
+    if (std::isnan(y)) return a;
+    const bool a_first = x < y || (x == y && std::signbit(x));
+    return a_first != greater ? a : b;
+}
+
+Raw product(const Form& form, Raw a, Raw b, Raw c) {
+    const Type type = form.type();
+    const std::string half = spelling(form, Field::half);
+    const Int x = integer(type, a), y = integer(type, b);
+    if (half == "wide") {
+        const Natural wide = static_cast<Natural>(x * y) + c;
+        return width(type) == 32 ? static_cast<Raw>(wide) : static_cast<Raw>(wide) & 0xFFFFFFFF;
+    }
+    // An unsigned product of 64-bit numbers needs all 128 bits, a signed one 127 and the sign.
+    const Natural whole = isa::is_signed(type) ? static_cast<Natural>(x * y)
+                                               : static_cast<Natural>(x) * static_cast<Natural>(y);
+    return cut(type, (half == "hi" ? whole >> width(type) : whole) + c);
+}
+
+Raw divide(Type type, Raw a, Raw b, bool rest) {
+    const Int x = integer(type, a), y = integer(type, b);
+    if (y == 0) return rest ? cut(type, a) : cut(type, ~Natural{0});  // what the chip gives
+    return cut(type, static_cast<Natural>(rest ? x % y : x / y));
+}
+
+double flushed(double value) { return std::abs(value) < 0x1p-126 ? std::copysign(0.0, value) : value; }
+
+Raw function(std::string_view name, const Form& form, Raw a) {
+    const Type type = form.type();
+    const bool flush = form.get(Field::ftz, 0) == 1;
+    const double x = flush ? flushed(real(type, a)) : real(type, a);
+    double y = 0;
+    if (name == "rcp") return bits_of(type, flush ? Quad{flushed(1 / x)} : Quad{1} / x);
+    if (name == "sqrt") y = std::sqrt(x);
+    if (name == "rsqrt") y = 1 / std::sqrt(x);
+    if (name == "ex2") y = std::exp2(x);
+    if (name == "lg2") y = std::log2(x);
+    return bits_of(type, flush ? flushed(y) : y);
+}
+
+Raw arithmetic(std::string_view name, Type type, Raw a, Raw b, Raw c) {
+    if (isa::is_float(type)) {
+        const Quad x = real(type, a), y = real(type, b), z = real(type, c);
+        if (name == "add") return bits_of(type, x + y);
+        if (name == "sub") return bits_of(type, x - y);
+        if (name == "mul") return bits_of(type, x * y);
+        if (name == "div") return bits_of(type, x / y);
+        if (name == "fma") return bits_of(type, fused(x, y, z));
+        const Raw sign = Raw{1} << (width(type) - 1);
+        if (name == "neg") return a ^ sign;
+        return a & ~sign;
+    }
+    const Int x = integer(type, a), y = integer(type, b);
+    if (name == "add") return cut(type, static_cast<Natural>(x + y));
+    if (name == "sub") return cut(type, static_cast<Natural>(x - y));
+    if (name == "neg") return cut(type, static_cast<Natural>(-x));
+    return cut(type, static_cast<Natural>(x < 0 ? -x : x));
+}
+
+Raw bitwise(std::string_view name, const Form& form, Raw a, Raw b) {
+    const Type type = form.type();
+    if (name == "and") return cut(type, a & b);
+    if (name == "or") return cut(type, a | b);
+    if (name == "xor") return cut(type, a ^ b);
+    if (name == "not") return cut(type, ~a);
+    const int by = static_cast<int>(std::min<Raw>(b & 0xFFFFFFFF, 64));
+    if (name == "shl") return cut(type, static_cast<Natural>(a) << by);
+    return cut(type, static_cast<Natural>(integer(type, a) >> by));
+}
+
+constexpr std::array names{"add", "sub",  "mul",  "mad", "div",      "rem",  "min",
+                           "max", "neg",  "abs",  "fma", "rcp",      "sqrt", "rsqrt",
+                           "ex2", "lg2",  "and",  "or",  "xor",      "not",  "shl",
+                           "shr", "setp", "selp", "cvt", "cvt.pair", "mov",  "cvta.to.global"};
+
+}  // namespace
+
+bool has_reference(std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Raw reference(std::string_view name, const Form& form, std::span<const Raw> in) {
+    const Type type = form.type();
+    const Raw a = in[0], b = in.size() > 1 ? in[1] : 0, c = in.size() > 2 ? in[2] : 0;
+    if (name == "mov" || name == "cvta.to.global") return cut(type, a);
+    if (name == "cvt") return convert(form, a);
+    if (name == "cvt.pair") {
+        const auto half = [&](Raw value) {
+            const std::string round = spelling(form, Field::round);
+            return type == Type::f16x2 ? encoded(real(Type::f32, value), 5, 10, round)
+                                       : encoded(real(Type::f32, value), 8, 7, round);
+        };
+        return half(a) << 16 | half(b);
+    }
+    if (name == "setp") return compare(form, a, b);
+    if (name == "selp") return c & 1U ? cut(type, a) : cut(type, b);
+    if ((name == "mul" || name == "mad") && !isa::is_float(type)) return product(form, a, b, c);
+    if (name == "rem" || (name == "div" && !isa::is_float(type))) return divide(type, a, b, name == "rem");
+    if (name == "min" || name == "max") {
+        if (isa::is_float(type)) return smaller(type, a, b, name == "max");
+        return (integer(type, a) < integer(type, b)) == (name == "min") ? cut(type, a) : cut(type, b);
+    }
+    for (std::string_view f : {"rcp", "sqrt", "rsqrt", "ex2", "lg2"})
+        if (name == f) return function(name, form, a);
+    for (std::string_view f : {"and", "or", "xor", "not", "shl", "shr"})
+        if (name == f) return bitwise(name, form, a, b);
+    return arithmetic(name, type, a, b, c);
+}
+
+bool same(Type type, Raw got, Raw want, bool approximate) {
+    if (got == want) return true;
+    if (type == Type::f16x2 || type == Type::bf16x2) {
+        const Type half = type == Type::f16x2 ? Type::f16 : Type::bf16;
+        return same(half, got & 0xFFFF, want & 0xFFFF, false) && same(half, got >> 16, want >> 16, false);
+    }
+    if (!isa::is_float(type)) return false;
+    const double x = real(type, got), y = real(type, want);
+    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
+    return approximate && std::abs(x - y) <= std::abs(y) * 0x1p-21;
+}
+
+}  // namespace bench

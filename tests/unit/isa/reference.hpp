@@ -1,0 +1,25 @@
+// What the scalar instructions compute, written down a second time: integers as 128-bit numbers that are cut
+// to the type, floats in 113-bit precision that is rounded once.
+#pragma once
+
+#include <span>
+
+#include "tests/unit/isa/bench.hpp"
+
+namespace bench {
+
+/// The result's bits for one lane. `in` has the bits of the sources.
+Raw reference(std::string_view name, const Form& form, std::span<const Raw> in);
+
+/// The type of operand `place` (0: the destination).
+inline Type type_of(const isa::Instruction& op, const Form& form, std::size_t place) {
+    return op.operands[place].type(form);
+}
+
+/// Equal bits; for floats also two NaN, and for the approximate functions a close number.
+bool same(Type type, Raw got, Raw want, bool approximate);
+
+/// Is `name` computed by reference()?
+bool has_reference(std::string_view name);
+
+}  // namespace bench
