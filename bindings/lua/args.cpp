@@ -140,6 +140,21 @@ void read_integers(lua_State* L, int index, const char* what, std::vector<std::i
     }
 }
 
+void put_integer(lua_State* L, const char* key, std::int64_t value) {
+    lua_pushinteger(L, value);
+    lua_setfield(L, -2, key);
+}
+
+void put_boolean(lua_State* L, const char* key, bool value) {
+    lua_pushboolean(L, value);
+    lua_setfield(L, -2, key);
+}
+
+void put_string(lua_State* L, const char* key, std::string_view value) {
+    lua_pushlstring(L, value.data(), value.size());
+    lua_setfield(L, -2, key);
+}
+
 void push_integers(lua_State* L, const std::int64_t* values, std::size_t count) {
     luaL_checkstack(L, 2, nullptr);
     lua_createtable(L, static_cast<int>(count), 0);

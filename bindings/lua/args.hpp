@@ -39,6 +39,11 @@ bool to_integer(lua_State* L, int index, std::int64_t& value);
 void read_integers(lua_State* L, int index, const char* what, std::vector<std::int64_t>& values,
                    std::size_t most = 64);
 
+/// table[key] = value, for the table on top of the stack.
+void put_integer(lua_State* L, const char* key, std::int64_t value);
+void put_boolean(lua_State* L, const char* key, bool value);
+void put_string(lua_State* L, const char* key, std::string_view value);
+
 /// Pushes the sequence of integers.
 void push_integers(lua_State* L, const std::int64_t* values, std::size_t count);
 

@@ -2,16 +2,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "bindings/lua/args.hpp"
 #include "bindings/lua/types.hpp"
 #include "wgrun/gpu.hpp"
 
 namespace wgrun::lua {
 namespace {
-
-void set_integer(lua_State* L, const char* key, std::size_t value) {
-    lua_pushinteger(L, static_cast<lua_Integer>(value));
-    lua_setfield(L, -2, key);
-}
 
 // wg.device(): { name =, capability = "9.0", sm_count =, memory_bytes =, l2_bytes =, shared_bytes =,
 // driver_version = "13.0" }, or nil, why, code. Sizes in bytes.
@@ -28,16 +24,15 @@ int device(lua_State* L) {
     });
     if (failed != 0) return failed;
     lua_createtable(L, 0, 7);
-    lua_pushlstring(L, info.name.data(), info.name.size());
-    lua_setfield(L, -2, "name");
+    put_string(L, "name", info.name);
     lua_pushfstring(L, "%d.%d", info.major, info.minor);
     lua_setfield(L, -2, "capability");
     lua_pushfstring(L, "%d.%d", info.driver_version / 1000, info.driver_version % 1000 / 10);
     lua_setfield(L, -2, "driver_version");
-    set_integer(L, "sm_count", static_cast<std::size_t>(info.sm_count));
-    set_integer(L, "memory_bytes", info.memory_bytes);
-    set_integer(L, "l2_bytes", info.l2_bytes);
-    set_integer(L, "shared_bytes", info.shared_bytes);
+    put_integer(L, "sm_count", info.sm_count);
+    put_integer(L, "memory_bytes", static_cast<std::int64_t>(info.memory_bytes));
+    put_integer(L, "l2_bytes", static_cast<std::int64_t>(info.l2_bytes));
+    put_integer(L, "shared_bytes", static_cast<std::int64_t>(info.shared_bytes));
     return 1;
 }
 

@@ -4,16 +4,12 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/types.hpp"
+#include "layout/explain.hpp"
 
 namespace wgrun::lua {
 namespace {
 
 void push_view(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
-
-void set_integer(lua_State* L, const char* key, std::int64_t value) {
-    lua_pushinteger(L, value);
-    lua_setfield(L, -2, key);
-}
 
 // wg.tile{ dtype =, mn =, k =, major =, swizzle =, order = }
 int tile_new(lua_State* L) {
@@ -83,15 +79,15 @@ int tile_tma_box(lua_State* L) {
     TmaBox& box = held<TmaBox>(L);
     guarded(L, [&] { box = tile.tma_box(); });
     lua_createtable(L, 0, 3);
-    set_integer(L, "inner", box.inner);
-    set_integer(L, "outer", box.outer);
+    put_integer(L, "inner", box.inner);
+    put_integer(L, "outer", box.outer);
     lua_createtable(L, static_cast<int>(box.panels.size()), 0);
     lua_Integer position = 0;
     for (const TmaPanel& panel : box.panels) {
         lua_createtable(L, 0, 3);
-        set_integer(L, "offset", panel.offset);
-        set_integer(L, "mn", panel.mn);
-        set_integer(L, "k", panel.k);
+        put_integer(L, "offset", panel.offset);
+        put_integer(L, "mn", panel.mn);
+        put_integer(L, "k", panel.k);
         lua_rawseti(L, -2, ++position);
     }
     lua_setfield(L, -2, "panels");
@@ -120,17 +116,22 @@ int tile_descriptor(lua_State* L) {
     return 1;
 }
 
-// wg.decode(bits): { start =, lbo =, sbo =, base_offset =, swizzle = }
+// wg.decode(bits): { start =, lbo =, sbo =, base_offset =, swizzle =, text = }
 int decode(lua_State* L) {
     const auto bits = static_cast<std::uint64_t>(integer_argument(L, 1));
-    const Descriptor descriptor = guarded(L, [&] { return Descriptor::decode(bits); });
-    lua_createtable(L, 0, 5);
-    set_integer(L, "start", descriptor.start);
-    set_integer(L, "lbo", descriptor.lbo);
-    set_integer(L, "sbo", descriptor.sbo);
-    set_integer(L, "base_offset", descriptor.base_offset);
-    push_view(L, to_string(descriptor.swizzle));
-    lua_setfield(L, -2, "swizzle");
+    auto& text = held<std::string>(L);
+    const Descriptor descriptor = guarded(L, [&] {
+        const Descriptor found = Descriptor::decode(bits);
+        text = explain(found);
+        return found;
+    });
+    lua_createtable(L, 0, 6);
+    put_integer(L, "start", descriptor.start);
+    put_integer(L, "lbo", descriptor.lbo);
+    put_integer(L, "sbo", descriptor.sbo);
+    put_integer(L, "base_offset", descriptor.base_offset);
+    put_string(L, "swizzle", to_string(descriptor.swizzle));
+    put_string(L, "text", text);
     return 1;
 }
 

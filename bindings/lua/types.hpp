@@ -50,6 +50,8 @@ void open_layout(lua_State* L);
 void open_algebra(lua_State* L);
 void open_tile(lua_State* L);
 void open_fragment(lua_State* L);
+/// Adds to the classes of the three above: call it after them.
+void open_picture(lua_State* L);
 void open_tensor(lua_State* L);
 void open_device(lua_State* L);
 void open_kernel(lua_State* L);

@@ -16,7 +16,9 @@ check.raises("bad argument #2 to `offset`: expected an integer, got nothing", fu
 check.raises("a 32-bit integer", t.offset, t, 1 << 40, 0)
 
 local d = t:descriptor(2048)
-check.equal(wg.decode(d), { start = 2048, lbo = 16, sbo = 1024, base_offset = 0, swizzle = "128B" })
+local fields = wg.decode(d)
+check.equal({ fields.start, fields.lbo, fields.sbo, fields.base_offset, fields.swizzle }, { 2048, 16, 1024, 0, "128B" })
+assert(fields.text:find("0x800", 1, true), fields.text)
 check.equal(wg.decode(t:descriptor(2048, 2)).start, 2048 + 2 * 32)
 check.equal(wg.decode(t:descriptor(2048, 0, 64)).start, 2048 + 64 * 128)
 check.raises("1024", t.descriptor, t, 2000)
