@@ -98,13 +98,19 @@ std::string complaint(const Instruction& op, const Form& asked) {
     std::size_t fewest = field_count;
     for (const Row& row : op.rows) fewest = std::min(fewest, misfits(row, asked).size());
 
-    // What is missing is asked for before what is there is blamed.
-    Field guilty = Field::count_;
-    for (bool missing : {true, false})
-        for (const Row& row : op.rows)
-            if (const std::vector<Field> wrong = misfits(row, asked);
-                guilty == Field::count_ && wrong.size() == fewest && (!missing || !asked.has(wrong.front())))
-                guilty = wrong.front();
+    // What is missing is asked for before what is there is blamed, and of two that do not go together the
+    // later one is.
+    const auto latest = [&](bool missing) {
+        std::optional<Field> out;
+        for (const Row& row : op.rows) {
+            const std::vector<Field> wrong = misfits(row, asked);
+            if (wrong.size() != fewest || (missing && asked.has(wrong.front()))) continue;
+            out = std::max(out, std::optional(wrong.front()));
+        }
+        return out;
+    };
+    const std::optional<Field> absent = latest(true);
+    const Field guilty = absent ? *absent : *latest(false);
 
     std::vector<int> legal;
     for (const Row& row : op.rows) {

@@ -24,10 +24,19 @@ std::string as_method(std::string_view name) {
     return out;
 }
 
-const std::map<std::string, const Instruction*, std::less<>>& methods() {
+using Candidates = std::vector<const Instruction*>;
+
+/// The records that a method may start with: one of that name, then those whose text starts so (of cvt, the
+/// one that takes two sources).
+const std::map<std::string, Candidates, std::less<>>& methods() {
     static const auto index = [] {
-        std::map<std::string, const Instruction*, std::less<>> out;
-        for (const Instruction* record : table()) out.emplace(as_method(record->name), record);
+        std::map<std::string, Candidates, std::less<>> out;
+        for (const Instruction* record : table()) out[as_method(record->name)].push_back(record);
+        for (const Instruction* record : table()) {
+            const auto same_text = out.find(as_method(record->ptx.substr(0, record->ptx.find('{'))));
+            if (same_text != out.end() && same_text->second.front() != record)
+                same_text->second.push_back(record);
+        }
         return out;
     }();
     return index;
@@ -55,10 +64,9 @@ bool some_row_allows(const Instruction& op, Field field, int value) {
 bool read_qualifiers(const Instruction& op, std::string_view tokens, Form& form) {
     const std::vector<Field> order = text_order(op);
     std::size_t next = 0;
-    while (!tokens.empty()) {
-        const std::size_t end = std::min(tokens.find('_'), tokens.size());
-        const std::string_view token = tokens.substr(0, end);
-        tokens.remove_prefix(std::min(end + 1, tokens.size()));
+    for (std::size_t at = 0; at <= tokens.size();) {
+        const std::string_view token = tokens.substr(at, tokens.find('_', at) - at);
+        at += token.size() + 1;
         for (; next < order.size(); ++next) {
             const auto value = parse_value(order[next], token);
             if (value && some_row_allows(op, order[next], *value)) break;
@@ -85,9 +93,12 @@ Spelling parse_method(std::string_view method) {
     for (std::size_t end = method.size();; end = method.rfind('_', end - 1)) {
         if (end == std::string_view::npos) return {};
         if (const auto found = methods().find(method.substr(0, end)); found != methods().end()) {
-            Spelling out{found->second, {}};
-            if (end < method.size() && !read_qualifiers(*out.op, method.substr(end + 1), out.form)) return {};
-            return out;
+            for (const Instruction* op : found->second) {
+                Spelling out{op, {}};
+                if (end == method.size() || read_qualifiers(*op, method.substr(end + 1), out.form))
+                    return out;
+            }
+            return {};
         }
         if (end == 0) return {};
     }

@@ -1,0 +1,164 @@
+// The table as a whole, method names, and the templates of the texts.
+#include <set>
+
+#include "tests/catch.hpp"
+#include "tests/forms.hpp"
+
+using namespace wgrun;
+using namespace wgrun::isa;
+
+namespace {
+
+std::string parsed(std::string_view method) {
+    const Spelling s = parse_method(method);
+    if (!s.op) return "nothing";
+    const std::string form = test::spelled(s.form);
+    return fmt::format("{}{}{}", s.op->name, form.empty() ? "" : " ", form);
+}
+
+/// The holes of a template: "%d", ".type", ",scale_a", "m".
+std::vector<std::string> holes(std::string_view text) {
+    std::vector<std::string> out;
+    for (std::size_t at = 0; (at = text.find('{', at)) != std::string_view::npos; ++at)
+        out.emplace_back(text.substr(at + 1, text.find('}', at) - at - 1));
+    return out;
+}
+
+Step step(std::string_view name, const Form& form, std::vector<Operand> operands) {
+    Step out;
+    out.op = find(name);
+    out.form = resolve(*out.op, form);
+    out.operands = std::move(operands);
+    return out;
+}
+
+std::string text(const Step& s) {
+    return expand(s.op->ptx, s, [](const Operand& o, const OperandRule& rule) {
+        return o.kind == Operand::Kind::imm ? std::to_string(o.imm) : fmt::format("<{}>", rule.name);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("every record is complete, and its texts name its own fields and operands") {
+    std::set<std::string_view> names;
+    for (const Instruction* op : all()) {
+        INFO(op->name);
+        CHECK(names.insert(op->name).second);
+        CHECK(find(op->name) == op);
+        CHECK_FALSE(op->summary.empty());
+        CHECK(op->section.find_first_not_of("0123456789.") == std::string_view::npos);
+        CHECK_FALSE(op->section.empty());
+        CHECK_FALSE(op->rows.empty());
+        CHECK(op->run != nullptr);
+        std::set<std::string> shown;
+        for (const std::string& hole : holes(op->ptx)) {
+            const std::string name = hole.substr(hole.find_first_not_of(".,"));
+            shown.insert(name);
+            if (name[0] == '%') {
+                CHECK(std::any_of(op->operands.begin(), op->operands.end(), [&](const OperandRule& rule) {
+                    return fmt::format("%{}", rule.name) == name;
+                }));
+            } else {
+                CHECK(parse_field(name));
+            }
+        }
+        for (const OperandRule& rule : op->operands) CHECK(shown.contains(fmt::format("%{}", rule.name)));
+        // A qualifier that does not show would make two steps of one text; A's place shows in its operand.
+        for (const Row& row : op->rows)
+            for (const Choice& choice : row.choices)
+                if (choice.field != Field::a_in && choice.values().size() > 1)
+                    CHECK(shown.contains(std::string(to_string(choice.field))));
+    }
+    CHECK(find("wgmma") == nullptr);
+}
+
+TEST_CASE("fallbacks are legal themselves") {
+    for (const Instruction* op : all()) {
+        for (const Row& row : op->rows)
+            for (const Choice& choice : row.choices)
+                if (choice.fallback) CHECK(choice.allows(*choice.fallback));
+        for (const OperandRule& rule : op->operands)
+            if (rule.fallback && rule.imm_range)
+                CHECK((*rule.fallback >= rule.imm_range->lo && *rule.fallback <= rule.imm_range->hi));
+    }
+}
+
+TEST_CASE("method names are record names and qualifiers in the order of the text") {
+    CHECK(parsed("wgmma_fence") == "wgmma.fence");
+    CHECK(parsed("wgmma_mma_async") == "wgmma.mma_async");
+    CHECK(parsed("ld_global_v4_b32") == "ld type=b32 space=global vec=v4");
+    CHECK(parsed("ld_param_u64") == "ld.param type=u64");
+    CHECK(parsed("st_shared_f32") == "st type=f32 space=shared");
+    CHECK(parsed("cvt_rn_bf16x2_f32") == "cvt.pair type=bf16x2 from=f32 round=rn");
+    CHECK(parsed("cvt_u64_u32") == "cvt type=u64 from=u32");
+    CHECK(parsed("mov_b32") == "mov type=b32");
+    CHECK(parsed("cvt_pair_rn_bf16x2_f32") == "cvt.pair type=bf16x2 from=f32 round=rn");
+    CHECK(parsed("cvt_rn_bf16_f32") == "cvt type=bf16 from=f32 round=rn");
+    CHECK(parsed("cvt_f32_bf16") == "cvt type=f32 from=bf16");
+    CHECK(parsed("setp_lt_u32") == "setp type=u32 cmp=lt");
+    CHECK(parsed("setp_lt") == "setp cmp=lt");
+    CHECK(parsed("mul_wide_u32") == "mul type=u32 half=wide");
+    CHECK(parsed("mad_lo_s32") == "mad type=s32 half=lo");
+    CHECK(parsed("rcp_approx_ftz_f32") == "rcp type=f32 approx=approx ftz=ftz");
+    CHECK(parsed("bar_sync") == "bar.sync");
+    CHECK(parsed("cvta_to_global_u64") == "cvta.to.global type=u64");
+    CHECK(parsed("and_pred") == "and type=pred");
+    CHECK(parsed("fence_proxy_async") == "fence.proxy.async");
+    for (const char* unknown :
+         {"", "_", "wgmma", "wgmma_fense", "ld_global_v4_b32_", "ld_b32_global", "add_f16", "add__f32",
+          "setp_lt_u32_u32", "cvt_rn_bf16x2_u32", "ld_global_v65540_b32", "frobnicate", "add_f32_rn"})
+        CHECK(parsed(unknown) == "nothing");
+}
+
+TEST_CASE("every form's own spelling is its method") {
+    for (const Instruction* op : all()) {
+        for (const Form& form : test::forms_of(*op)) {
+            std::string method(op->name);
+            for (const std::string& hole : holes(op->ptx))
+                if (hole[0] == '.')
+                    if (const auto field = parse_field(hole.substr(1)); form.has(*field))
+                        if (const std::string word = spelled(*field, form.get(*field)); !word.empty())
+                            method += "_" + word;
+            std::replace(method.begin(), method.end(), '.', '_');
+            if (method.find("::") != std::string::npos || op->name == "wgmma.mma_async")
+                continue;  // given as options
+            INFO(method);
+            const Spelling s = parse_method(method);
+            REQUIRE(s.op == op);
+            for (int i = 0; i < field_count; ++i)
+                if (const auto field = static_cast<Field>(i); s.form.has(field))
+                    CHECK(s.form.get(field) == form.get(field));
+        }
+    }
+}
+
+TEST_CASE("texts: qualifiers, operands, and what stays out") {
+    const Form bf16 =
+        Form().set(Field::n, 64).set(Field::d, Type::f32).set(Field::a, Type::bf16).set(Field::b, Type::bf16);
+    const std::vector<Operand> operands{Operand::of(Reg{0}), Operand::of(Reg{1}), Operand::of(Reg{2}),
+                                        Operand::immediate(1)};
+    CHECK(text(step("wgmma.mma_async", bf16, operands)) ==
+          "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 <d>, <a>, <b>, 1, 1, 1, 0, 0");
+    const Form s8 =
+        Form().set(Field::n, 8).set(Field::d, Type::s32).set(Field::a, Type::s8).set(Field::b, Type::s8);
+    CHECK(text(step("wgmma.mma_async", Form(s8).set(Field::satfinite, 1), operands)) ==
+          "wgmma.mma_async.sync.aligned.m64n8k32.satfinite.s32.s8.s8 <d>, <a>, <b>, 1");
+    CHECK(text(step("wgmma.mma_async", s8, operands)) ==
+          "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 <d>, <a>, <b>, 1");
+    CHECK(text(step("ld", Form().set(Field::type, Type::f32).set(Field::space, 0), operands)) ==
+          "ld.global.f32 <d>, [<a>]");
+    // An optional operand at its fallback is left out with its comma.
+    CHECK(text(step("bar.sync", {}, {Operand::immediate(1), Operand::immediate(0)})) == "bar.sync 1");
+    CHECK(text(step("bar.sync", {}, {Operand::immediate(0), Operand::immediate(64)})) == "bar.sync 0, 64");
+    CHECK(text(step("fence.proxy.async", {}, {})) == "fence.proxy.async");
+    CHECK(text(step("fence.proxy.async", Form().set(Field::space, 2), {})) ==
+          "fence.proxy.async.shared::cta");
+    CHECK(text(step("special", Form().set(Field::sreg, 0), {Operand::of(Reg{0})})) == "mov.u32 <d>, %tid.x");
+}
+
+TEST_CASE("operands of a step are found by name") {
+    const Step s = step("bar.sync", {}, {Operand::immediate(3), Operand::immediate(64)});
+    CHECK(s.operand("threads").imm == 64);
+    CHECK_THROWS_WITH(s.operand("count"), "instruction bar.sync has no operand count");
+}
