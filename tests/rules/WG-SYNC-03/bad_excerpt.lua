@@ -1,0 +1,13 @@
+-- WG-SYNC-03, broken: A wgmma is executed by whole warpgroups: four neighbouring warps, the first a multiple of 4.
+local wg = require "wgrun"
+local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
+
+local kernel = wg.kernel("case", { threads = 64 }, function(k)
+  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
+  local da, db = k:descriptor(a), k:descriptor(b)
+  local acc = k:regs("f32", 32)
+  k:wgmma_fence() -- EXPECT: WG-SYNC-03
+  k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+  k:wgmma_commit_group()
+end)
+kernel:run { grid = { 2 }, args = {} }
