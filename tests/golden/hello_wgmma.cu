@@ -1,4 +1,5 @@
 // hello_wgmma
+#pragma nv_diag_suppress 549  // variable is used before its value is set
 extern "C" __global__ void __launch_bounds__(128)
 hello_wgmma(unsigned long long A, unsigned long long B, unsigned long long D) {
     extern __shared__ __align__(1024) unsigned char wgrun_shared[];
