@@ -163,50 +163,6 @@ void run_abs(const Step& s, Machine& m) {
     });
 }
 
-/// An address (or descriptor) plus bytes (16-byte units), a constant plus a constant, tid plus a constant.
-Value value_sum(const Step& s, const ValueOf& of, std::int64_t sign) {
-    Value a = of(s.operands[1]), b = of(s.operands[2]);
-    Value out = joined(s, of);
-    if (sign > 0 && a.buffer < 0 && b.buffer >= 0) std::swap(a, b);
-    if (a.buffer >= 0 && b.buffer < 0) {
-        out.buffer = a.buffer;
-        out.is_descriptor = a.is_descriptor;
-        if (a.offset && b.constant && b.thread_shift < 0)
-            out.offset = *a.offset + sign * *b.constant * (a.is_descriptor ? 16 : 1);
-        return out;
-    }
-    const bool a_tid = a.thread_shift >= 0, b_tid = b.thread_shift >= 0;
-    if (a_tid && !b_tid && b.uniform >= Uniform::cta) out.thread_shift = a.thread_shift;
-    if (b_tid && !a_tid && a.uniform >= Uniform::cta && sign > 0) out.thread_shift = b.thread_shift;
-    if (a.constant && b.constant && !(a_tid && b_tid) && !(b_tid && sign < 0))
-        out.constant = *a.constant + sign * *b.constant;
-    return out;
-}
-
-Value value_mul(const Step& s, const ValueOf& of) {
-    const Value a = of(s.operands[1]), b = of(s.operands[2]);
-    Value out = joined(s, of);
-    if (a.constant && b.constant && a.thread_shift < 0 && b.thread_shift < 0 &&
-        s.form.get(Field::half, 0) != 1)
-        out.constant = *a.constant * *b.constant;
-    return out;
-}
-
-Value value_mad(const Step& s, const ValueOf& of) {
-    const Value c = of(s.operands[3]);
-    const Value product = value_mul(s, of);
-    Value out = joined(s, of);
-    out.buffer = c.buffer;
-    if (c.offset && product.constant) out.offset = *c.offset + *product.constant;
-    if (c.buffer < 0 && c.constant && product.constant && c.thread_shift < 0)
-        out.constant = *c.constant + *product.constant;
-    return out;
-}
-
-const Row integers{{types({u16, s16, u32, s32, u64, s64})}, {7, 8}};
-const Row floats{{types({f32, f64}), spelled_as(Field::round, {"rn"}, "rn")}, {7, 8}};
-const Row any_float{{types({f32, f64})}, {7, 8}};
-
 /// The result of mul and mad: twice as wide when .wide was asked for.
 Type product_type(const Form& form) {
     if (form.get(Field::half, 0) != 2) return form.type();
@@ -217,6 +173,75 @@ Type product_type(const Form& form) {
         default: return s64;
     }
 }
+
+bool is_word(Type type) { return !is_float(type) && bits(type) >= 32; }
+
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+    return wrapping(a, b, [](auto x, auto y) { return x + y; });
+}
+
+/// An address and bytes, or a descriptor and 16-byte units.
+void move_in_buffer(Type type, const Value& from, std::optional<std::int64_t> by, Value& out) {
+    out.buffer = from.buffer;
+    out.is_descriptor = from.is_descriptor;
+    if (!from.offset || !by) return;
+    const std::int64_t unit = from.is_descriptor ? 16 : 1;
+    out.offset = wrapped(from.is_descriptor ? b64 : type, sum(*from.offset, product_low(*by, unit)));
+}
+
+/// An address (or descriptor) plus something, a constant plus a constant, tid plus a constant.
+Value value_sum(const Step& s, const ValueOf& of, bool subtract) {
+    const Type type = s.form.type();
+    Value a = of(s.operands[1]), b = of(s.operands[2]);
+    Value out = joined(s, of);
+    if (!is_word(type)) return out;
+    if (!subtract && a.buffer < 0 && !plain(b)) std::swap(a, b);
+    if (b.buffer >= 0) return out;
+    std::optional<std::int64_t> by = plain(b);
+    if (by && subtract) by = product_low<std::int64_t>(*by, -1);
+    if (a.buffer >= 0) {
+        move_in_buffer(type, a, by, out);
+    } else if (a.constant && by) {
+        out.constant = wrapped(type, sum(*a.constant, *by));
+        out.thread_shift = a.thread_shift;
+    }
+    return out;
+}
+
+/// The product of two constants, as mul and mad make it.
+std::optional<std::int64_t> constant_product(const Step& s, const ValueOf& of) {
+    const Type type = s.form.type();
+    const auto a = plain(of(s.operands[1])), b = plain(of(s.operands[2]));
+    const int half = s.form.get(Field::half, 0);
+    if (!a || !b || is_float(type) || half == 1 || bits(type) < 32) return {};
+    if (half == 0) return wrapped(type, product_low(*a, *b));
+    return product_low(number_of(type, *a), number_of(type, *b));
+}
+
+Value value_mul(const Step& s, const ValueOf& of) {
+    Value out = joined(s, of);
+    if ((out.constant = constant_product(s, of))) out.thread_shift = -1;
+    return out;
+}
+
+Value value_mad(const Step& s, const ValueOf& of) {
+    const Type type = product_type(s.form);
+    const Value c = of(s.operands[3]);
+    const std::optional<std::int64_t> product = constant_product(s, of);
+    Value out = joined(s, of);
+    if (!is_word(type)) return out;
+    if (c.buffer >= 0) {
+        move_in_buffer(type, c, product, out);
+    } else if (c.constant && product) {
+        out.constant = wrapped(type, sum(*c.constant, *product));
+        out.thread_shift = c.thread_shift;
+    }
+    return out;
+}
+
+const Row integers{{types({u16, s16, u32, s32, u64, s64})}, {7, 8}};
+const Row floats{{types({f32, f64}), spelled_as(Field::round, {"rn"}, "rn")}, {7, 8}};
+const Row any_float{{types({f32, f64})}, {7, 8}};
 
 const Row halves{{types({u16, s16, u32, s32, u64, s64}), spelled_as(Field::half, {"lo", "hi"}, "lo")},
                  {7, 8}};
@@ -229,7 +254,7 @@ const std::vector<Instruction> records{
      .rows = {integers, floats},
      .operands = {out("d"), in("a"), in("b")},
      .ptx = "add{.round}{.type} {%d}, {%a}, {%b}",
-     .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, 1); },
+     .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, false); },
      .run = run_add},
     {.name = "sub",
      .summary = "d = a - b",
@@ -237,7 +262,7 @@ const std::vector<Instruction> records{
      .rows = {integers, floats},
      .operands = {out("d"), in("a"), in("b")},
      .ptx = "sub{.round}{.type} {%d}, {%a}, {%b}",
-     .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, -1); },
+     .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, true); },
      .run = run_sub},
     {.name = "mul",
      .summary = "d = a * b: the low half, the high half, or the wide product of integers",

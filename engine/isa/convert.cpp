@@ -125,13 +125,19 @@ void run_cvt_pair(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
+/// Between integers of 32 and 64 bits, addresses stay addresses and constants constants.
 Value value_cvt(const Step& s, const ValueOf& of) {
-    Value out = of(s.operands[1]);
-    if (is_float(s.form.type()) || is_float(s.form.type(Field::from))) return joined(s, of);
-    if (bits(s.form.type()) < bits(s.form.type(Field::from))) {  // may cut
-        const bool address = out.buffer >= 0;
-        if (!address) return joined(s, of);
-    }
+    const Type to = s.form.type(), from = s.form.type(Field::from);
+    const Value a = of(s.operands[1]);
+    Value out = joined(s, of);
+    if (is_float(to) || is_float(from) || bits(to) < 32 || bits(from) < 32) return out;
+    out.buffer = a.buffer;
+    out.is_descriptor = a.is_descriptor;
+    if (a.offset && *a.offset >= 0 && *a.offset <= INT32_MAX) out.offset = a.offset;
+    if (const auto constant = plain(a))
+        out.constant = wrapped(to, number_of(from, *constant));
+    else if (a.constant && *a.constant >= 0 && *a.constant <= 1 << 30)
+        out.constant = a.constant;
     return out;
 }
 

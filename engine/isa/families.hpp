@@ -63,7 +63,17 @@ inline OperandRule in(std::string_view name, Type (*type)(const Form&) = typed<F
     return {name, Access::in, kinds, type, nullptr, false, {}, {}};
 }
 
-/// The weakest uniformity of the operands from `first` on.
-Value joined(const Step& step, const ValueOf& of, std::size_t first = 1);
+// Abstract values (value.cpp).
+
+/// What holds of any function of the sources, which are the operands from 1 on: it is as uniform as they are.
+Value joined(const Step& step, const ValueOf& of);
+/// The constant, if it is the same in all threads.
+std::optional<std::int64_t> plain(const Value& value);
+/// `value` as a constant of `type`: cut to its width and sign-extended.
+std::int64_t wrapped(Type type, std::int64_t value);
+/// `value`, a constant of `type`, as the number that the type makes of it: u32 -1 is 4294967295.
+std::int64_t number_of(Type type, std::int64_t value);
+/// Over which threads a function of tid.x >> shift is the same.
+Uniform of_groups(int shift);
 
 }  // namespace wgrun::isa

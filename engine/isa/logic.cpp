@@ -1,4 +1,6 @@
 // Bits, shifts, comparisons and selection.
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "isa/families.hpp"
@@ -92,72 +94,73 @@ void run_selp(const Step& s, Machine& m) {
     });
 }
 
-/// Narrows `out` to groups of threads between whose borders tid.x >> shift cannot cross `border`.
-Uniform split_at(std::int64_t border, int shift) {
-    const std::int64_t thread = border << shift;
-    if (thread <= 0 || thread >= 1024) return Uniform::cta;
-    return thread % 128 == 0 ? Uniform::warpgroup : thread % 32 == 0 ? Uniform::warp : Uniform::thread;
-}
-
-/// Uniform over groups of 2^shift threads.
-Uniform of_groups(int shift) {
-    return shift >= 10  ? Uniform::cta
-           : shift >= 7 ? Uniform::warpgroup
-           : shift >= 5 ? Uniform::warp
-                        : Uniform::thread;
+/// Over which threads a comparison of (tid.x >> s) + a with b is the same: all 1024 are looked at.
+Uniform spread(const Step& s, const Value& a, const Value& b) {
+    const Type type = s.form.type();
+    const std::string cmp = spelled(Field::cmp, s.form.get(Field::cmp));
+    constexpr int threads = 1024;
+    const auto at = [&](const Value& value, int thread) {
+        const std::int64_t index = value.thread_shift < 0 ? 0 : thread >> value.thread_shift;
+        return number_of(type, wrapped(type, index + *value.constant));
+    };
+    std::array<bool, threads> result{};
+    for (int t = 0; t < threads; ++t)
+        result[static_cast<std::size_t>(t)] = holds(std::string_view(cmp), at(a, t), at(b, t));
+    const auto same_in = [&](std::size_t group) {
+        for (std::size_t t = 0; t < threads; ++t)
+            if (result[t] != result[t / group * group]) return false;
+        return true;
+    };
+    return same_in(threads) ? Uniform::cta
+           : same_in(128)   ? Uniform::warpgroup
+           : same_in(32)    ? Uniform::warp
+                            : Uniform::thread;
 }
 
 Value value_setp(const Step& s, const ValueOf& of) {
     const Value a = of(s.operands[1]), b = of(s.operands[2]);
     Value out = joined(s, of);
-    if (a.thread_shift >= 0 && b.thread_shift < 0 && b.uniform >= Uniform::cta) {
-        out.uniform = of_groups(a.thread_shift);
-        if (a.constant &&
-            b.constant) {  // (tid.x >> shift) + a  <  b  splits the threads at one or two borders
-            const std::int64_t border = *b.constant - *a.constant;
-            const std::string cmp = spelled(Field::cmp, s.form.get(Field::cmp));
-            const Uniform below = split_at(border, a.thread_shift),
-                          above = split_at(border + 1, a.thread_shift);
-            const bool first = cmp == "lt" || cmp == "ge" || cmp == "lo" || cmp == "hs";
-            const bool last = cmp == "le" || cmp == "gt" || cmp == "ls" || cmp == "hi";
-            out.uniform = std::max(out.uniform, first ? below : last ? above : std::min(below, above));
-        }
-    }
+    if (a.constant && b.constant && bits(s.form.type()) == 32 && !is_float(s.form.type()))
+        out.uniform = std::max(out.uniform, spread(s, a, b));
     return out;
 }
 
 Value value_shr(const Step& s, const ValueOf& of) {
-    const Value a = of(s.operands[1]), n = of(s.operands[2]);
+    const Type type = s.form.type();
+    const Value a = of(s.operands[1]);
+    const std::optional<std::int64_t> n = plain(of(s.operands[2]));
     Value out = joined(s, of);
-    if (!n.constant || *n.constant < 0 || *n.constant > 31) return out;
-    if (a.thread_shift >= 0 && a.constant) {
-        out.thread_shift = a.thread_shift + static_cast<int>(*n.constant);
-        const std::int64_t low = *a.constant & ((std::int64_t{1} << *n.constant) - 1);
-        if (low == 0)
-            out.constant = *a.constant >> *n.constant;
-        else
-            out.thread_shift = -1;
-        out.uniform =
-            std::max(out.uniform, out.thread_shift < 0 ? Uniform::thread : of_groups(out.thread_shift));
+    if (!n || *n < 0 || *n > 31 || bits(type) < 32) return out;
+    if (const auto constant = plain(a)) {
+        out.constant = bits(type) == 64 && !is_signed(type)
+                           ? static_cast<std::int64_t>(static_cast<std::uint64_t>(*constant) >> *n)
+                           : number_of(type, *constant) >> *n;
+        out.constant = wrapped(type, *out.constant);
     } else if (a.constant) {
-        out.constant = *a.constant >> *n.constant;
+        // ((tid.x >> s) + c) >> n is (tid.x >> (s + n)) + (c >> n) if c has no bits below n; no carry may get
+        // lost.
+        const std::int64_t low = *a.constant & ((std::int64_t{1} << *n) - 1);
+        if (low != 0 || *a.constant < 0 || *a.constant > 1 << 30) return out;
+        out.constant = *a.constant >> *n;
+        out.thread_shift = a.thread_shift + static_cast<int>(*n);
+        out.uniform = std::max(out.uniform, of_groups(out.thread_shift));
     }
     return out;
 }
 
 Value value_shl(const Step& s, const ValueOf& of) {
-    const Value a = of(s.operands[1]), n = of(s.operands[2]);
+    const Type type = s.form.type();
+    const auto a = plain(of(s.operands[1])), n = plain(of(s.operands[2]));
     Value out = joined(s, of);
-    if (a.constant && a.thread_shift < 0 && n.constant && *n.constant >= 0 && *n.constant < 63)
-        out.constant = *a.constant << *n.constant;
+    if (a && n && *n >= 0 && *n < 32 && bits(type) >= 32)
+        out.constant = wrapped(type, static_cast<std::int64_t>(static_cast<std::uint64_t>(*a) << *n));
     return out;
 }
 
 Value value_and(const Step& s, const ValueOf& of) {
-    const Value a = of(s.operands[1]), b = of(s.operands[2]);
+    const auto a = plain(of(s.operands[1])), b = plain(of(s.operands[2]));
     Value out = joined(s, of);
-    if (a.constant && b.constant && a.thread_shift < 0 && b.thread_shift < 0)
-        out.constant = *a.constant & *b.constant;
+    if (a && b && bits(s.form.type()) >= 32) out.constant = wrapped(s.form.type(), *a & *b);
     return out;
 }
 

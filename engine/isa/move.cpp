@@ -17,7 +17,11 @@ void run_mov(const Step& s, Machine& m) {
         map1<std::uint32_t, std::uint32_t>(s, m, [](auto a) { return a; });
 }
 
-Value value_mov(const Step& s, const ValueOf& of) { return of(s.operands[1]); }
+Value value_mov(const Step& s, const ValueOf& of) {
+    Value out = of(s.operands[1]);
+    if (out.constant && bits(s.form.type()) >= 32) out.constant = wrapped(s.form.type(), *out.constant);
+    return out;
+}
 
 void run_special(const Step& s, Machine& m) {
     Lanes<std::uint32_t> d;

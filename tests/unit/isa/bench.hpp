@@ -33,7 +33,7 @@ struct Memory {
     }
 };
 
-class Machine final : public isa::Machine {
+class Machine : public isa::Machine {
   public:
     isa::Mask mask = ~isa::Mask{0};
     Memory global{std::uint64_t{1} << 40};
