@@ -1,6 +1,8 @@
 // Building a program: structure, registers, shared memory. Single steps are completed in step.cpp.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "program/step.hpp"
 #include "wgrun/program.hpp"
 
@@ -16,6 +18,8 @@ struct Builder::Open {
 };
 
 namespace {
+constexpr std::uint32_t most_ctas = 8;  // in a cluster
+
 bool is_identifier(std::string_view name) {
     return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
            std::all_of(name.begin(), name.end(), [](char c) {
@@ -31,10 +35,11 @@ Builder::Builder(std::string name, int threads, Dim3 cluster, Where where) : whe
     if (threads < 1 || threads > 1024)
         throw ArgumentError("kernel " + name + ": threads = " + std::to_string(threads) +
                             ", a CTA has 1 to 1024");
-    const std::uint64_t ctas = cluster.volume();
-    if (ctas < 1 || ctas > 8)
-        throw ArgumentError("kernel " + name + ": a cluster of " + std::to_string(ctas) +
-                            " CTAs, 1 to 8 are portable");
+    const auto legal = [](std::uint32_t extent) { return extent >= 1 && extent <= most_ctas; };
+    if (!legal(cluster.x) || !legal(cluster.y) || !legal(cluster.z) || cluster.volume() > most_ctas)
+        throw ArgumentError(
+            fmt::format("kernel {}: a cluster of {} x {} x {} CTAs, 1 to {} in all are portable", name,
+                        cluster.x, cluster.y, cluster.z, most_ctas));
     program_.name_ = std::move(name);
     program_.threads_ = threads;
     program_.cluster_ = cluster;

@@ -198,7 +198,9 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
             break;
         case Kind::list:
             if (static_cast<int>(operand.list.size()) != count)
-                refuse(op, rule, several(count) + " expected, not " + std::to_string(operand.list.size()));
+                refuse(op, rule,
+                       (takes_list ? several(count) : "one register is") + " expected, not " +
+                           std::to_string(operand.list.size()));
             for (Reg reg : operand.list) check_register(builder, op, rule, reg, type);
             if (!takes_list) operand = Operand::of(operand.list.front());
             break;
