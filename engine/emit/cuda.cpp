@@ -98,9 +98,7 @@ class Assembly {
                 if (operand.reg) return bind_register(operand.reg, Access::in);
                 return bind_expression(operand, shared_expression(program_, operand));
             case Kind::shared: return bind_expression(operand, shared_expression(program_, operand));
-            case Kind::param:
-                return bind_expression(operand,
-                                       program_.params()[static_cast<std::size_t>(operand.index)].name);
+            case Kind::param: return bind_expression(operand, param_name(program_, operand.index));
             default: return;
         }
     }
@@ -155,14 +153,7 @@ class Assembly {
                 return operand.offset == 0
                            ? find(operand.reg, rule.access)->text
                            : fmt::format("{}+{}", find(operand.reg, rule.access)->text, operand.offset);
-            default: {
-                const Type type = rule.type ? rule.type(step_.form) : Type::u32;
-                if (type == Type::f32)
-                    return fmt::format("0f{:08X}", static_cast<std::uint32_t>(operand.imm));
-                if (type == Type::f64)
-                    return fmt::format("0d{:016X}", static_cast<std::uint64_t>(operand.imm));
-                return fmt::format("{}", operand.imm);
-            }
+            default: return literal(operand.imm, rule.type ? rule.type(step_.form) : Type::u32);
         }
     }
 
@@ -188,8 +179,10 @@ class CudaEmitter {
         // With scale-d = 0 wgmma overwrites accumulators that nothing has set.
         out_.line("#pragma nv_diag_suppress 549  // variable is used before its value is set");
         std::string params;
-        for (const Param& param : program_.params())
-            params += fmt::format("{}{} {}", params.empty() ? "" : ", ", param_type(param.type), param.name);
+        for (std::size_t i = 0; i < program_.params().size(); ++i)
+            params +=
+                fmt::format("{}{} {}", params.empty() ? "" : ", ", param_type(program_.params()[i].type),
+                            param_name(program_, static_cast<int>(i)));
         const Dim3 cluster = program_.cluster();
         const std::string clustered = cluster.volume() > 1 ? fmt::format(" __cluster_dims__({}, {}, {})",
                                                                          cluster.x, cluster.y, cluster.z)
@@ -234,30 +227,26 @@ class CudaEmitter {
 
     const std::string& name(Reg reg) const { return names_[reg.id]; }
 
-    /// C++ forms copy values, so all registers must be of the kind that the instruction works on: a float in
-    /// a .b32 mov would be converted.
-    bool plain_form_fits(const Step& s) const {
-        if (s.op->cuda.empty()) return false;
-        for (std::size_t i = 0; i < s.operands.size(); ++i) {
-            const Operand& o = s.operands[i];
-            if (o.kind == Kind::list || o.kind == Kind::address) return false;
-            if (o.kind == Kind::reg) {
-                const Type declared = program_.registers()[o.reg.id].type;
-                const OperandRule& rule = s.op->operands[i];
-                if (isa::is_float(declared) != isa::is_float(rule.type ? rule.type(s.form) : declared))
-                    return false;
-            }
-        }
-        return true;
+    /// C++ forms have values for operands: no lists and no addresses.
+    static bool plain_form_fits(const Step& s) {
+        return !s.op->cuda.empty() &&
+               std::none_of(s.operands.begin(), s.operands.end(),
+                            [](const Operand& o) { return o.kind == Kind::list || o.kind == Kind::address; });
     }
 
-    std::string expression(const Operand& operand, const OperandRule& rule, const isa::Form& form) const {
+    Type type_of(const Operand& operand, const OperandRule& rule, const isa::Form& form) const {
+        if (operand.kind == Kind::reg) return program_.registers()[operand.reg.id].type;
+        if (operand.kind == Kind::param)
+            return program_.params()[static_cast<std::size_t>(operand.index)].type;
+        return rule.type ? rule.type(form) : Type::u32;
+    }
+
+    std::string expression(const Operand& operand, Type type) const {
         switch (operand.kind) {
             case Kind::reg: return (operand.negated ? "!" : "") + name(operand.reg);
-            case Kind::param: return program_.params()[static_cast<std::size_t>(operand.index)].name;
+            case Kind::param: return param_name(program_, operand.index);
             case Kind::shared: return shared_expression(program_, operand);
-            default: {
-                const Type type = rule.type ? rule.type(form) : Type::u32;
+            default:
                 if (type == Type::f32)
                     return fmt::format("__uint_as_float(0x{:08X}u)", static_cast<std::uint32_t>(operand.imm));
                 if (type == Type::f64)
@@ -266,17 +255,27 @@ class CudaEmitter {
                 if (isa::bits(type) == 64)
                     return fmt::format("0x{:X}ull", static_cast<std::uint64_t>(operand.imm));
                 return fmt::format("{}", operand.imm);
-            }
         }
+    }
+
+    /// The expression as the destination's kind: what PTX copies as bits, C++ would convert.
+    std::string expression(const Operand& operand, const OperandRule& rule, const Step& s) const {
+        const Type have = type_of(operand, rule, s.form);
+        const Type want = type_of(s.operands[0], s.op->operands[0], s.form);
+        std::string text = expression(operand, have);
+        if (isa::is_float(have) == isa::is_float(want)) return text;
+        const std::string_view cast =
+            isa::bits(have) == 32 ? (isa::is_float(have) ? "__float_as_uint" : "__uint_as_float")
+                                  : (isa::is_float(have) ? "__double_as_longlong" : "__longlong_as_double");
+        return fmt::format("{}({})", cast, text);
     }
 
     void step(const Step& s) {
         std::string text;
         if (plain_form_fits(s))
-            text = isa::expand(s.op->cuda, s,
-                               [&](const Operand& o, const OperandRule& rule) {
-                                   return expression(o, rule, s.form);
-                               }) +
+            text = isa::expand(
+                       s.op->cuda, s,
+                       [&](const Operand& o, const OperandRule& rule) { return expression(o, rule, s); }) +
                    ";";
         else
             text = Assembly(s, program_, names_).statement();

@@ -1,5 +1,4 @@
 // PTX: every step is its record's text with the operands filled in.
-#include <bit>
 #include <map>
 
 #include <fmt/format.h>
@@ -27,13 +26,6 @@ RegisterClass class_of(Type type) {
         case 32: return {"%r", ".b32"};
         default: return {"%rd", ".b64"};
     }
-}
-
-std::string immediate(std::int64_t bits, Type type) {
-    if (type == Type::f32) return fmt::format("0f{:08X}", static_cast<std::uint32_t>(bits));
-    if (type == Type::f64) return fmt::format("0d{:016X}", static_cast<std::uint64_t>(bits));
-    if (isa::bits(type) == 64 && bits < 0) return fmt::format("0x{:X}", static_cast<std::uint64_t>(bits));
-    return fmt::format("{}", bits);
 }
 
 class PtxEmitter {
@@ -72,10 +64,9 @@ class PtxEmitter {
     void signature() {
         out_.line(fmt::format(".visible .entry {}(", program_.name()));
         for (std::size_t i = 0; i < program_.params().size(); ++i) {
-            const Param& param = program_.params()[i];
             const bool last = i + 1 == program_.params().size();
-            out_.line(
-                fmt::format("    .param .{} {}{}", isa::to_string(param.type), param.name, last ? "" : ","));
+            out_.line(fmt::format("    .param .{} {}{}", isa::to_string(program_.params()[i].type),
+                                  param_name(program_, static_cast<int>(i)), last ? "" : ","));
         }
         out_.line(")");
         out_.line(fmt::format(".maxntid {}, 1, 1", program_.threads()));
@@ -112,9 +103,9 @@ class PtxEmitter {
                 for (Reg reg : operand.list) out += (out.size() > 1 ? ", " : "") + name(reg);
                 return out + "}";
             }
-            case Kind::imm: return immediate(operand.imm, rule.type ? rule.type(form) : Type::u32);
+            case Kind::imm: return literal(operand.imm, rule.type ? rule.type(form) : Type::u32);
             case Kind::address: return address(operand);
-            case Kind::param: return program_.params()[static_cast<std::size_t>(operand.index)].name;
+            case Kind::param: return param_name(program_, operand.index);
             case Kind::shared: return shared(operand);
             case Kind::number:
             case Kind::none: break;

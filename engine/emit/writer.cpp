@@ -4,6 +4,17 @@
 
 namespace wgrun::emit {
 
+std::string param_name(const Program& program, int index) {
+    return "param_" + program.params()[static_cast<std::size_t>(index)].name;
+}
+
+std::string literal(std::int64_t bits, isa::Type type) {
+    if (type == isa::Type::f32) return fmt::format("0f{:08X}", static_cast<std::uint32_t>(bits));
+    if (type == isa::Type::f64) return fmt::format("0d{:016X}", static_cast<std::uint64_t>(bits));
+    if (isa::bits(type) == 64 && bits < 0) return fmt::format("0x{:X}", static_cast<std::uint64_t>(bits));
+    return fmt::format("{}", bits);
+}
+
 void Writer::raw(std::string_view text, Where where) {
     text_.text.append(static_cast<std::size_t>(depth_) * 4, ' ').append(text).append("\n");
     text_.lines.push_back(where);

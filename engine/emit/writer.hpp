@@ -8,6 +8,12 @@ namespace wgrun::emit {
 /// What dynamic shared memory is called in the texts.
 inline constexpr std::string_view shared_name = "wgrun_shared";
 
+/// A parameter's name in the texts: one that is no register, no keyword and nothing predefined.
+std::string param_name(const Program& program, int index);
+
+/// An immediate as PTX spells it; `bits` as in Operand::imm.
+std::string literal(std::int64_t bits, isa::Type type);
+
 class Writer {
   public:
     /// Adds a line, indented by `depth` steps. A line of the script that was not the last one is named first.

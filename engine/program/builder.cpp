@@ -20,8 +20,9 @@ struct Builder::Open {
 namespace {
 constexpr std::uint32_t most_ctas = 8;  // in a cluster
 
+/// As PTX and C++ have them; PTX takes no lone underscore.
 bool is_identifier(std::string_view name) {
-    return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+    return !name.empty() && name != "_" && !(name[0] >= '0' && name[0] <= '9') &&
            std::all_of(name.begin(), name.end(), [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
            });

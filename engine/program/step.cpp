@@ -167,6 +167,15 @@ void check_shared(const Instruction& op, const OperandRule& rule, Type type) {
                    std::string(isa::to_string(type)));
 }
 
+void check_param(const Builder& builder, const Instruction& op, const OperandRule& rule,
+                 const Operand& operand, Type type) {
+    const Param& param = builder.param_info(operand.index);
+    if (param.type != type)
+        refuse(op, rule,
+               "parameter `" + param.name + "` is of type " + std::string(isa::to_string(param.type)) +
+                   ", not " + std::string(isa::to_string(type)));
+}
+
 std::string several(int count) { return std::to_string(count) + " registers are"; }
 
 void complete_operand(Builder& builder, const Instruction& op, const OperandRule& rule, const Form& form,
@@ -207,6 +216,7 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
         case Kind::address: check_address(builder, op, rule, operand, type); break;
         case Kind::imm: check_immediate(op, rule, operand, type); break;
         case Kind::shared: check_shared(op, rule, type); break;
+        case Kind::param: check_param(builder, op, rule, operand, type); break;
         default: break;
     }
 }

@@ -1,7 +1,7 @@
 // gemm
 #pragma nv_diag_suppress 549  // variable is used before its value is set
 extern "C" __global__ void __launch_bounds__(256)
-gemm(unsigned long long A, unsigned long long B, unsigned long long D, unsigned M, unsigned N, unsigned K) {
+gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long param_D, unsigned param_M, unsigned param_N, unsigned param_K) {
     extern __shared__ __align__(1024) unsigned char wgrun_shared[];
     const unsigned shared_base = (unsigned)__cvta_generic_to_shared(wgrun_shared);
     // shared_base + 0: a1, 16384 bytes
@@ -54,16 +54,16 @@ gemm(unsigned long long A, unsigned long long B, unsigned long long D, unsigned 
     unsigned long long l353, l379, l380, l406, l407, l433, l434, l461, l462, l492, l493, l523, l524, l554;
     unsigned long long l555, l579, l581, l585, l588, l592, l595, l599, l602, l619, l620, l672, l673;
     // gemm.lua:39
-    l0 = A;
+    l0 = param_A;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l1) : "l"(l0));
-    l2 = B;
+    l2 = param_B;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l3) : "l"(l2));
-    l4 = D;
+    l4 = param_D;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l5) : "l"(l4));
     // gemm.lua:40
-    r6 = M;
-    r7 = N;
-    r8 = K;
+    r6 = param_M;
+    r7 = param_N;
+    r8 = param_K;
     // gemm.lua:44
     asm("mov.u32 %0, %%ctaid.y;" : "=r"(r9) : );
     asm("mul.lo.u32 %0, %1, 128;" : "=r"(r10) : "r"(r9));

@@ -1,7 +1,7 @@
 // hello_wgmma
 #pragma nv_diag_suppress 549  // variable is used before its value is set
 extern "C" __global__ void __launch_bounds__(128)
-hello_wgmma(unsigned long long A, unsigned long long B, unsigned long long D) {
+hello_wgmma(unsigned long long param_A, unsigned long long param_B, unsigned long long param_D) {
     extern __shared__ __align__(1024) unsigned char wgrun_shared[];
     const unsigned shared_base = (unsigned)__cvta_generic_to_shared(wgrun_shared);
     // shared_base + 0: a, 8192 bytes
@@ -29,13 +29,13 @@ hello_wgmma(unsigned long long A, unsigned long long B, unsigned long long D) {
     unsigned long long l171, l172, l197, l198, l249, l251, l254, l257, l260, l263, l266, l269, l283, l284;
     unsigned long long l311, l312;
     // hello_wgmma.lua:8
-    l0 = A;
+    l0 = param_A;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l1) : "l"(l0));
     // hello_wgmma.lua:9
-    l2 = B;
+    l2 = param_B;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l3) : "l"(l2));
     // hello_wgmma.lua:10
-    l4 = D;
+    l4 = param_D;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l5) : "l"(l4));
     // hello_wgmma.lua:15
     asm("mov.u32 %0, %%tid.x;" : "=r"(r6) : );

@@ -26,7 +26,7 @@ std::vector<int> lines_of(const Block& block) {
 }  // namespace
 
 TEST_CASE("a kernel has a name, 1 to 1024 threads and a cluster that can be launched") {
-    for (const char* name : {"", "1st", "a b", "a-b", "x$", "ä"})
+    for (const char* name : {"", "1st", "a b", "a-b", "x$", "_", "ä"})
         CHECK_THROWS_WITH(
             Builder(name, 128, {}, here),
             "kernel name `" + std::string(name) + "`: letters, digits and _ only, not starting with a digit");

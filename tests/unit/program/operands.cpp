@@ -174,6 +174,8 @@ TEST_CASE_METHOD(Fixture, "operands of the wrong kind, lists of the wrong length
     CHECK(refused("add", u32, {{}, reg(Type::u32)}) == "add, operand b: is missing");
     CHECK(refused("ld.param", u32, {{}, reg(Type::u32)}) ==
           "ld.param, operand a: a parameter is expected, not a register");
+    CHECK(refused("ld.param", typed(Type::f32), {{}, Operand::param(n)}) ==
+          "ld.param, operand a: parameter `n` is of type u32, not f32");
     CHECK(refused("wgmma.wait_group", {}, {reg(Type::u32)}) ==
           "wgmma.wait_group, operand n: a number is expected, not a register");
 
