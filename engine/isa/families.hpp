@@ -14,6 +14,9 @@ std::span<const Instruction> convert_family();  // convert.cpp: cvt
 std::span<const Instruction> memory_family();   // memory.cpp: ld, st
 std::span<const Instruction> sync_family();     // sync.cpp: bar, fence.proxy
 std::span<const Instruction> wgmma_family();    // wgmma.cpp
+std::span<const Instruction> mbarrier_family();  // mbarrier.cpp: mbarrier, fence.mbarrier_init
+std::span<const Instruction> bulk_family();      // bulk.cpp: cp.async.bulk, tensor maps
+std::span<const Instruction> cluster_family();   // cluster.cpp: barrier.cluster, mapa, elect, setmaxnreg
 
 /// A choice among types.
 inline Choice types(Field field, std::initializer_list<Type> list) {
@@ -61,6 +64,11 @@ inline OperandRule out(std::string_view name, Type (*type)(const Form&) = typed<
 inline OperandRule in(std::string_view name, Type (*type)(const Form&) = typed<Field::type>,
                       unsigned kinds = OperandRule::reg | OperandRule::imm) {
     return {name, Access::in, kinds, type, nullptr, false, {}, {}};
+}
+
+/// An address in shared memory: a register or a buffer, with a byte offset.
+inline OperandRule shared_address(std::string_view name) {
+    return {name, Access::in, OperandRule::address, fixed<Type::u32>, nullptr, false, {}, {}};
 }
 
 // Abstract values (value.cpp).

@@ -11,9 +11,9 @@ namespace wgrun::isa {
 namespace {
 
 constexpr std::array<std::string_view, field_count> field_names{
-    "type",  "from", "d",       "a",       "b",       "m",       "n",         "k",
-    "space", "vec",  "round",   "cmp",     "approx",  "ftz",     "satfinite", "half",
-    "op",    "a_in", "trans_a", "trans_b", "scale_a", "scale_b", "sreg"};
+    "type",    "from",    "d",      "a",   "b",         "m",       "n",         "k",     "space",   "vec",
+    "round",   "cmp",     "approx", "ftz", "satfinite", "half",    "op",        "a_in",  "trans_a", "trans_b",
+    "scale_a", "scale_b", "sreg",   "dim", "sem",       "aligned", "multicast", "cache", "read"};
 
 using Names = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 4> spaces{"global", "shared", "shared::cta", "shared::cluster"};
@@ -22,11 +22,41 @@ constexpr std::array<std::string_view, 18> compares{"eq",  "ne",  "lt",  "le",  
                                                     "lo",  "ls",  "hi",  "hs",  "equ", "neu",
                                                     "ltu", "leu", "gtu", "geu", "num", "nan"};
 constexpr std::array<std::string_view, 3> halves{"lo", "hi", "wide"};
-constexpr std::array<std::string_view, 1> operations{"and.popc"};
+constexpr std::array<std::string_view, 9> operations{"and.popc", "add", "min", "max", "inc",
+                                                     "dec",      "and", "or",  "xor"};
+constexpr std::array<std::string_view, 6> dims{"", "1d", "2d", "3d", "4d", "5d"};
+constexpr std::array<std::string_view, 6> orders{"release.cta",     "release.cluster", "acquire.cta",
+                                                 "acquire.cluster", "relaxed.cta",     "relaxed.cluster"};
+constexpr std::array<std::string_view, 2> multicasts{"", "multicast::cluster"};
+constexpr std::array<std::string_view, 2> hints{"", "L2::cache_hint"};
 constexpr std::array<std::string_view, 2> sources{"shared", "registers"};
-constexpr std::array<std::string_view, 13> sregs{"tid.x",    "tid.y",    "tid.z",   "ntid.x",  "ntid.y",
-                                                 "ntid.z",   "ctaid.x",  "ctaid.y", "ctaid.z", "nctaid.x",
-                                                 "nctaid.y", "nctaid.z", "laneid"};
+constexpr std::array<std::string_view, 27> sregs{"tid.x",
+                                                 "tid.y",
+                                                 "tid.z",
+                                                 "ntid.x",
+                                                 "ntid.y",
+                                                 "ntid.z",
+                                                 "ctaid.x",
+                                                 "ctaid.y",
+                                                 "ctaid.z",
+                                                 "nctaid.x",
+                                                 "nctaid.y",
+                                                 "nctaid.z",
+                                                 "laneid",
+                                                 "clusterid.x",
+                                                 "clusterid.y",
+                                                 "clusterid.z",
+                                                 "nclusterid.x",
+                                                 "nclusterid.y",
+                                                 "nclusterid.z",
+                                                 "cluster_ctaid.x",
+                                                 "cluster_ctaid.y",
+                                                 "cluster_ctaid.z",
+                                                 "cluster_nctaid.x",
+                                                 "cluster_nctaid.y",
+                                                 "cluster_nctaid.z",
+                                                 "cluster_ctarank",
+                                                 "cluster_nctarank"};
 
 /// The spellings of a field's values 0, 1, ...; empty for numbers, flags and types.
 Names names_of(Field field) {
@@ -38,6 +68,10 @@ Names names_of(Field field) {
         case Field::op: return operations;
         case Field::a_in: return sources;
         case Field::sreg: return sregs;
+        case Field::dim: return dims;
+        case Field::sem: return orders;
+        case Field::multicast: return multicasts;
+        case Field::cache: return hints;
         default: return {};
     }
 }
@@ -48,7 +82,8 @@ bool is_type_field(Field field) {
 }
 
 bool is_flag(Field field) {
-    return field == Field::approx || field == Field::ftz || field == Field::satfinite;
+    return field == Field::approx || field == Field::ftz || field == Field::satfinite ||
+           field == Field::aligned || field == Field::read;
 }
 
 std::optional<int> parse_number(std::string_view text) {

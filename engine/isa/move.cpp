@@ -37,7 +37,8 @@ Value value_special(const Step& s, const ValueOf&) {
         out.constant = 0;
     } else if (name == "laneid") {
         out.uniform = Uniform::thread;
-    } else if (name.starts_with("ctaid")) {
+    } else if (name.starts_with("ctaid") || name.starts_with("clusterid") ||
+               name.starts_with("cluster_cta")) {
         out.uniform = Uniform::cta;
     } else {  // CTAs are one-dimensional: tid.y and tid.z are 0
         out.uniform = Uniform::grid;
@@ -95,7 +96,7 @@ const std::vector<Instruction> records{
     {.name = "special",
      .summary = "reads a special register: mov.u32 d, %tid.x",
      .section = "10",
-     .rows = {{{Choice{Field::sreg, {{0, 12}}, {}}, types({u32})}, {7, 8}}},
+     .rows = {{{Choice{Field::sreg, {{0, 26}}, {}}, types({u32})}, {7, 8}}},
      .operands = {out("d")},
      .ptx = "mov{.type} {%d}, %{sreg}",
      .value = value_special,
@@ -107,6 +108,16 @@ const std::vector<Instruction> records{
      .operands = {out("d"), in("a", typed<Field::type>, Rule::param)},
      .ptx = "ld.param{.type} {%d}, [{%a}]",
      .cuda = "{%d} = {%a}",
+     .value = [](const Step&,
+                 const ValueOf&) { return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}}; },
+     .run = run_mov},
+    {.name = "cvta.param",
+     .summary = "the generic address of a tensor map that is a kernel parameter",
+     .section = "9.7.9.20",
+     .rows = {{{types({u64})}, {8, 0}}},
+     .operands = {out("d"), in("a", fixed<tensormap>, Rule::param)},
+     .ptx = "mov.b64 {%d}, {%a};\n\tcvta.param{.type} {%d}, {%d}",
+     .cuda = "{%d} = (unsigned long long)&{%a}",
      .value = [](const Step&,
                  const ValueOf&) { return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}}; },
      .run = run_mov},

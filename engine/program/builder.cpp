@@ -73,13 +73,24 @@ isa::Type Builder::type_of(Reg reg) const {
     return program_.registers_[reg.id].type;
 }
 
-int Builder::param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant) {
+void Builder::check_parameter_name(const std::string& name) const {
     if (!is_identifier(name))
         throw ArgumentError("parameter name `" + name +
                             "`: letters, digits and _ only, not starting with a digit");
     for (const Param& other : program_.params_)
         if (other.name == name) throw ArgumentError("two parameters called `" + name + "`");
-    program_.params_.push_back({std::move(name), type, pointee, constant, where_});
+}
+
+int Builder::param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant) {
+    check_parameter_name(name);
+    program_.params_.push_back({std::move(name), type, pointee, {}, constant, where_});
+    return static_cast<int>(program_.params_.size() - 1);
+}
+
+int Builder::tensor_map(std::string name, TensorBox box, bool constant) {
+    check_parameter_name(name);
+    check_box(box);
+    program_.params_.push_back({std::move(name), isa::Type::tensormap, {}, std::move(box), constant, where_});
     return static_cast<int>(program_.params_.size() - 1);
 }
 

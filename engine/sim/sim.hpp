@@ -18,10 +18,20 @@ struct GlobalBuffer {
     std::uint64_t address = 0;  ///< where the kernel sees it
 };
 
+/// A tensor map: a tensor in global memory, and the box of the parameter that it is given for.
+struct TensorMap {
+    std::uint64_t handle = 0;           ///< the value of the parameter: where the kernel sees the map
+    std::uint64_t address = 0;          ///< of the tensor, as the kernel sees it
+    std::vector<std::int64_t> extents;  ///< elements, dimension 0 contiguous
+    std::vector<std::int64_t> strides;  ///< bytes, of dimensions 1 and up
+    const TensorBox* box = nullptr;
+};
+
 struct Launch {
     Dim3 grid;
     std::span<const std::uint64_t> params;  ///< raw 64-bit values, one a parameter
     std::span<const GlobalBuffer> buffers;
+    std::span<const TensorMap> tensor_maps;
     std::uint64_t seed = 0;  ///< of the scheduler: the same seed gives the same run
     /// Watch the order of shared-memory accesses (WG-RACE, WG-PROXY, WG-MEM-04). Bounds, registers and
     /// barriers are always watched.

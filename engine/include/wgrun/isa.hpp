@@ -47,6 +47,7 @@ enum class Type : std::uint8_t {
     u64,
     s64,
     f64,
+    tensormap,  ///< the 128 bytes of a tensor map: of a kernel parameter alone
 };
 
 std::string_view to_string(Type type);
@@ -93,6 +94,12 @@ enum class Field : std::uint8_t {
     scale_a,
     scale_b,
     sreg,
+    dim,
+    sem,
+    aligned,
+    multicast,
+    cache,
+    read,
     count_
 };
 inline constexpr int field_count = static_cast<int>(Field::count_);
@@ -283,6 +290,15 @@ struct AsyncMma {
     int same_shape_key;  ///< equal for instructions of the same shape
 };
 
+/// A copy by the bulk-copy engine, through the async proxy. One side lies in shared memory.
+struct BulkAccess {
+    bool writes_shared;         ///< else it reads it
+    const Operand* shared;      ///< address
+    const Operand* mbarrier;    ///< that counts the bytes; null: a bulk group does
+    const Operand* tensor_map;  ///< null: a linear copy
+    const Operand* bytes;       ///< of a linear copy
+};
+
 /// Receives what a step does besides reading and writing its operand registers.
 class Effects {
   public:
@@ -294,6 +310,11 @@ class Effects {
     virtual void wait_mma(int pending) = 0;                    ///< wgmma.wait_group N
     virtual void proxy_fence(std::optional<Space> space) = 0;  ///< fence.proxy.async; no space: all
     virtual void barrier(const Operand& id, const Operand& threads) = 0;  ///< bar.sync
+
+    /// A wait for a phase of an mbarrier: what came before the arrivals is known to those who pass.
+    virtual void mbarrier_wait() {}
+    virtual void bulk_copy(const BulkAccess&) {}
+    virtual void cluster_barrier(bool /*arrive*/, bool /*wait*/) {}
 };
 
 // --- what a value is known to be: uniformity and provenance --------------------------------------------
@@ -321,6 +342,28 @@ using ValueOf = std::function<Value(const Operand&)>;
 inline constexpr int lanes = 32;
 using Mask = std::uint32_t;
 
+using Addresses = std::array<std::uint64_t, lanes>;
+using Counts = std::array<std::int64_t, lanes>;
+
+/// One copy by the bulk-copy engine (PTX ISA 9.7.9.25).
+struct BulkCopy {
+    enum class Direction : std::uint8_t { to_shared, to_global, to_cluster, prefetch };
+    enum class Reduction : std::uint8_t { none, add, min, max, inc, dec, bit_and, bit_or, bit_xor };
+    Direction direction = Direction::to_shared;
+    Reduction reduction = Reduction::none;      ///< of to_global
+    Type type = Type::none;                     ///< of a linear reduction; a tensor map has its own
+    int lane = 0;                               ///< that issues it
+    int dims = 0;                               ///< of the tensor; 0: a linear copy
+    std::uint64_t tensor_map = 0;               ///< its address
+    std::array<std::int32_t, 5> coordinates{};  ///< elements, the contiguous dimension first
+    std::uint64_t global = 0;                   ///< address, of a linear copy
+    std::uint32_t shared = 0;                   ///< address; of the other CTA for to_cluster's destination
+    std::uint32_t source = 0;                   ///< address in the CTA's own shared memory, of to_cluster
+    std::uint32_t bytes = 0;                    ///< of a linear copy
+    std::uint32_t mbarrier = 0;                 ///< address, of to_shared and to_cluster
+    std::uint16_t multicast = 0;                ///< bit i: to the CTA of rank i as well; 0: the executing one
+};
+
 /// What a step can do to the machine. The simulator implements it; a record's `run` calls it. All of it
 /// speaks of the executing warp; in a step that a whole warpgroup executes at once, of the warp chosen by
 /// select().
@@ -337,13 +380,36 @@ class Machine {
     virtual std::uint32_t shared_address(int buffer) = 0;  ///< in the shared window, bytes
 
     /// Generic-proxy access: lane l moves `bytes` bytes at address[l] from or to data + l * stride.
-    virtual void load(Space space, const std::array<std::uint64_t, lanes>& address, int bytes, void* data,
-                      int stride) = 0;
-    virtual void store(Space space, const std::array<std::uint64_t, lanes>& address, int bytes,
-                       const void* data, int stride) = 0;
+    virtual void load(Space space, const Addresses& address, int bytes, void* data, int stride) = 0;
+    virtual void store(Space space, const Addresses& address, int bytes, const void* data, int stride) = 0;
 
     virtual void barrier(std::uint32_t id, std::uint32_t threads) = 0;
+    virtual void barrier_arrive(std::uint32_t id, std::uint32_t threads) = 0;  ///< does not wait
     virtual void proxy_fence(std::optional<Space> space) = 0;
+
+    // mbarriers (PTX ISA 9.7.13.15), for every active lane. Addresses are of the shared window; those that
+    // map_shared gave lie in another CTA of the cluster.
+    virtual void mbarrier_init(const Addresses& address, const Counts& arrivals) = 0;
+    virtual void mbarrier_inval(const Addresses& address) = 0;
+    /// Adds `bytes` to the tx-count, then arrives `arrivals` times; 0 is nothing.
+    virtual void mbarrier_arrive(const Addresses& address, const Counts& bytes, const Counts& arrivals) = 0;
+    /// The active lanes for which the phase of that parity is complete. Nothing: the warp sleeps until a
+    /// barrier moves on, and executes the step again.
+    virtual std::optional<Mask> mbarrier_wait(const Addresses& address, const Counts& parity) = 0;
+    virtual void mbarrier_fence_init() = 0;  ///< fence.mbarrier_init
+
+    // The bulk-copy engine. Groups belong to the lane that issues.
+    virtual void bulk_copy(const BulkCopy& copy) = 0;
+    virtual void bulk_commit() = 0;
+    /// False: the warp sleeps until a copy is done, and executes the step again.
+    virtual bool bulk_wait(int pending, bool read) = 0;
+
+    // Clusters.
+    virtual std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) = 0;  ///< mapa
+    virtual void cluster_arrive() = 0;
+    virtual bool cluster_wait() = 0;  ///< false: the warp sleeps, and executes the step again
+    /// setmaxnreg to `registers` a thread. False: the pool is empty, the warp sleeps and tries again.
+    virtual bool set_registers(int registers, bool increase) = 0;
     virtual void order_registers() = 0;
 
     virtual void select(int warp_of_group) = 0;  ///< 0..3, in a step of a whole warpgroup

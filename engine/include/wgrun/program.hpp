@@ -21,11 +21,27 @@ struct RegisterInfo {
     Where where;     ///< where it was made
 };
 
-/// A kernel parameter. A pointer has the element type that its tensor must have.
+/// How the bulk-copy engine cuts a tensor into boxes: what a tensor map says besides the tensor itself (PTX
+/// ISA 5.5.8). Dimension 0 is the contiguous one, the last of the tensor's shape.
+struct TensorBox {
+    Dtype dtype = Dtype::bf16;
+    std::vector<std::int64_t> extents;  ///< of the box in elements, 1 to 5 of them, each 1 to 256
+    SwizzleMode swizzle = SwizzleMode::none;
+    bool nan_fill = false;  ///< what lies outside the tensor is read as NaN instead of 0
+    bool operator==(const TensorBox&) const = default;
+
+    std::int64_t bytes() const;  ///< in shared memory
+};
+
+/// Throws ArgumentError for a box that no tensor map can have (cuTensorMapEncodeTiled's limits).
+void check_box(const TensorBox& box);
+
+/// A kernel parameter. A pointer, and a tensor map, has the element type that its tensor must have.
 struct Param {
     std::string name;
-    isa::Type type;                ///< u64 for pointers
+    isa::Type type;                ///< u64 for pointers, tensormap for tensor maps
     std::optional<Dtype> pointee;  ///< of a pointer
+    std::optional<TensorBox> box;  ///< of a tensor map
     bool constant = false;         ///< a pointer that the kernel only reads through
     Where where;
 };
@@ -116,6 +132,8 @@ class Builder {
     std::vector<Reg> regs(isa::Type type, int count);  ///< neighbours
     isa::Type type_of(Reg reg) const;
     int param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant = false);
+    /// A parameter that is a tensor map. Throws ArgumentError on an impossible box.
+    int tensor_map(std::string name, TensorBox box, bool constant);
     /// Reserves shared memory behind the buffers made so far. Throws when it exceeds max_shared_bytes.
     int shared(std::string name, std::int64_t bytes, std::int64_t align, std::optional<Tile> tile);
     const SharedBuffer& shared_buffer(int index) const {
@@ -142,6 +160,7 @@ class Builder {
   private:
     struct Open;
     Block& block();
+    void check_parameter_name(const std::string& name) const;
     Program program_;
     Where where_;
     std::vector<Open> open_;

@@ -1,0 +1,289 @@
+// The bulk-copy engine: tensors through tensor maps, and linear copies.
+#include "isa/families.hpp"
+#include "isa/lanes.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+using Rule = OperandRule;
+
+int dims(const Form& form) { return form.get(Field::dim); }
+
+const Choice tensor_dims{Field::dim, {{1, 5}}, {}};
+const Choice hint = among(Field::cache, {0, 1}, 0);
+const Choice cast = among(Field::multicast, {0, 1}, 0);
+
+OperandRule tensor_map() { return {"map", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
+OperandRule coordinates() {
+    return {"coordinates", Access::in, Rule::list | Rule::reg, fixed<s32>, dims, false, {}, {}};
+}
+OperandRule global_address(std::string_view name) {
+    return {name, Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
+}
+const OperandRule size{"size", Access::in, Rule::reg | Rule::imm,        fixed<u32>, nullptr,
+                       false,  {},         Range{16, (1 << 20) - 16, 16}};
+/// Operands that are left out of the text unless they are given.
+const OperandRule mask{"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>, nullptr,
+                       true,   0,          Range{1, 0xFFFF}};
+const OperandRule policy{"policy", Access::in, Rule::reg, fixed<b64>, nullptr, true, 0, {}};
+
+/// The qualifiers that say that an optional operand follows.
+template <std::size_t mask_at, std::size_t policy_at>
+void infer_optional(std::span<const Operand> operands, Form& form) {
+    if constexpr (mask_at != 0) form.set(Field::multicast, operands[mask_at].kind != Operand::Kind::none);
+    form.set(Field::cache, operands[policy_at].kind != Operand::Kind::none);
+}
+
+std::uint32_t low(std::uint64_t address) { return static_cast<std::uint32_t>(address); }
+
+/// The coordinates of every lane.
+std::array<Counts, 5> coordinates_of(const Operand& operand, Machine& m) {
+    std::array<Counts, 5> out{};
+    const std::span<const Reg> regs =
+        operand.kind == Operand::Kind::list ? std::span(operand.list) : std::span(&operand.reg, 1);
+    for (std::size_t d = 0; d < regs.size(); ++d) out[d] = counts_of<std::int32_t>(m, Operand::of(regs[d]));
+    return out;
+}
+
+/// One copy for each active lane, from a copy that is the same for all and what differs.
+template <class Fill>
+void issue(Machine& m, BulkCopy copy, Fill fill) {
+    for_each_lane(m.active(), [&](std::size_t lane) {
+        copy.lane = static_cast<int>(lane);
+        fill(copy, lane);
+        m.bulk_copy(copy);
+    });
+}
+
+template <class Fill>
+void issue_tensor(const Step& s, Machine& m, BulkCopy copy, const Operand& map, const Operand& place,
+                  Fill fill) {
+    const Addresses maps = addresses_of<std::uint64_t>(m, map);
+    const std::array<Counts, 5> at = coordinates_of(place, m);
+    copy.dims = dims(s.form);
+    issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
+        one.tensor_map = maps[lane];
+        for (std::size_t d = 0; d < 5; ++d) one.coordinates[d] = static_cast<std::int32_t>(at[d][lane]);
+        fill(one, lane);
+    });
+}
+
+void run_tensor_load(const Step& s, Machine& m) {
+    const Addresses to = addresses_of<std::uint32_t>(m, s.operands[0]);
+    const Addresses barrier = addresses_of<std::uint32_t>(m, s.operands[3]);
+    const Counts cast = counts_of<std::uint16_t>(m, s.operands[4]);
+    issue_tensor(s, m, {}, s.operands[1], s.operands[2], [&](BulkCopy& copy, std::size_t lane) {
+        copy.shared = low(to[lane]);
+        copy.mbarrier = low(barrier[lane]);
+        copy.multicast = static_cast<std::uint16_t>(cast[lane]);
+    });
+}
+
+template <bool reduces>
+void run_tensor_store(const Step& s, Machine& m) {
+    BulkCopy copy;
+    copy.direction = BulkCopy::Direction::to_global;
+    if constexpr (reduces) copy.reduction = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
+    const Addresses from = addresses_of<std::uint32_t>(m, s.operands[2]);
+    issue_tensor(s, m, copy, s.operands[0], s.operands[1],
+                 [&](BulkCopy& one, std::size_t lane) { one.shared = low(from[lane]); });
+}
+
+void run_tensor_prefetch(const Step& s, Machine& m) {
+    BulkCopy copy;
+    copy.direction = BulkCopy::Direction::prefetch;
+    issue_tensor(s, m, copy, s.operands[0], s.operands[1], [](BulkCopy&, std::size_t) {});
+}
+
+void run_load(const Step& s, Machine& m) {
+    const Addresses to = addresses_of<std::uint32_t>(m, s.operands[0]);
+    const Addresses from = addresses_of<std::uint64_t>(m, s.operands[1]);
+    const Counts bytes = counts_of<std::uint32_t>(m, s.operands[2]);
+    const Addresses barrier = addresses_of<std::uint32_t>(m, s.operands[3]);
+    const Counts cast = counts_of<std::uint16_t>(m, s.operands[4]);
+    issue(m, {}, [&](BulkCopy& copy, std::size_t lane) {
+        copy.shared = low(to[lane]);
+        copy.global = from[lane];
+        copy.bytes = static_cast<std::uint32_t>(bytes[lane]);
+        copy.mbarrier = low(barrier[lane]);
+        copy.multicast = static_cast<std::uint16_t>(cast[lane]);
+    });
+}
+
+void run_to_cluster(const Step& s, Machine& m) {
+    const Addresses to = addresses_of<std::uint32_t>(m, s.operands[0]);
+    const Addresses from = addresses_of<std::uint32_t>(m, s.operands[1]);
+    const Counts bytes = counts_of<std::uint32_t>(m, s.operands[2]);
+    const Addresses barrier = addresses_of<std::uint32_t>(m, s.operands[3]);
+    BulkCopy copy;
+    copy.direction = BulkCopy::Direction::to_cluster;
+    issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
+        one.shared = low(to[lane]);
+        one.source = low(from[lane]);
+        one.bytes = static_cast<std::uint32_t>(bytes[lane]);
+        one.mbarrier = low(barrier[lane]);
+    });
+}
+
+template <bool reduces>
+void run_store(const Step& s, Machine& m) {
+    const Addresses to = addresses_of<std::uint64_t>(m, s.operands[0]);
+    const Addresses from = addresses_of<std::uint32_t>(m, s.operands[1]);
+    const Counts bytes = counts_of<std::uint32_t>(m, s.operands[2]);
+    BulkCopy copy;
+    copy.direction = BulkCopy::Direction::to_global;
+    if constexpr (reduces) {
+        copy.reduction = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
+        copy.type = s.form.type();
+    }
+    issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
+        one.global = to[lane];
+        one.shared = low(from[lane]);
+        one.bytes = static_cast<std::uint32_t>(bytes[lane]);
+    });
+}
+
+/// Spelled so, the values of Field::op are those of BulkCopy::Reduction.
+Choice reductions(std::initializer_list<std::string_view> list) { return spelled_as(Field::op, list); }
+
+void effects_tensor_load(const Step& s, Effects& e) {
+    e.bulk_copy({true, &s.operands[0], &s.operands[3], &s.operands[1], nullptr});
+}
+void effects_tensor_store(const Step& s, Effects& e) {
+    e.bulk_copy({false, &s.operands[2], nullptr, &s.operands[0], nullptr});
+}
+void effects_load(const Step& s, Effects& e) {
+    e.bulk_copy({true, &s.operands[0], &s.operands[3], nullptr, &s.operands[2]});
+}
+void effects_store(const Step& s, Effects& e) {
+    e.bulk_copy({false, &s.operands[1], nullptr, nullptr, &s.operands[2]});
+}
+
+const std::vector<Instruction> records{
+    {.name = "cp.async.bulk.tensor",
+     .summary = "copies a box of a tensor to shared memory, of several CTAs with a mask; an mbarrier counts "
+                "the bytes",
+     .section = "9.7.9.25.5.2",
+     .rows = {{{tensor_dims, cast, hint}, {8, 0}}},
+     .operands = {shared_address("d"), tensor_map(), coordinates(), shared_address("mbarrier"), mask, policy},
+     .ptx = "cp.async.bulk.tensor{.dim}.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}"
+            "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}]{,%mask}{,%policy}",
+     .writes_memory = true,
+     .infer = infer_optional<4, 5>,
+     .effects = effects_tensor_load,
+     .run = run_tensor_load},
+    {.name = "cp.async.bulk.tensor.store",
+     .summary = "copies a box from shared memory to a tensor, in a bulk group",
+     .section = "9.7.9.25.5.2",
+     .rows = {{{tensor_dims, hint}, {8, 0}}},
+     .operands = {tensor_map(), coordinates(), shared_address("a"), policy},
+     .ptx = "cp.async.bulk.tensor{.dim}.global.shared::cta.bulk_group{.cache} [{%map}, {%coordinates}], "
+            "[{%a}]{,%policy}",
+     .writes_memory = true,
+     .infer = infer_optional<0, 3>,
+     .effects = effects_tensor_store,
+     .run = run_tensor_store<false>},
+    {.name = "cp.reduce.async.bulk.tensor",
+     .summary = "combines a box of shared memory with a tensor, in a bulk group; the map has the type",
+     .section = "9.7.9.25.5.3",
+     .rows = {{{tensor_dims, reductions({"add", "min", "max", "inc", "dec", "and", "or", "xor"}), hint},
+               {8, 0}}},
+     .operands = {tensor_map(), coordinates(), shared_address("a"), policy},
+     .ptx = "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.bulk_group{.cache} [{%map}, "
+            "{%coordinates}], [{%a}]{,%policy}",
+     .writes_memory = true,
+     .infer = infer_optional<0, 3>,
+     .effects = effects_tensor_store,
+     .run = run_tensor_store<true>},
+    {.name = "cp.async.bulk.prefetch.tensor",
+     .summary = "brings a box of a tensor into the L2 cache",
+     .section = "9.7.9.25.5.4",
+     .rows = {{{tensor_dims, hint}, {8, 0}}},
+     .operands = {tensor_map(), coordinates(), policy},
+     .ptx = "cp.async.bulk.prefetch.tensor{.dim}.L2.global{.cache} [{%map}, {%coordinates}]{,%policy}",
+     .writes_memory = true,
+     .infer = infer_optional<0, 2>,
+     .run = run_tensor_prefetch},
+    {.name = "prefetch.tensormap",
+     .summary = "brings a tensor map into the cache of the bulk-copy engine",
+     .section = "9.7.9.15",
+     .rows = {{{}, {8, 0}}},
+     .operands = {tensor_map()},
+     .ptx = "prefetch.tensormap [{%map}]",
+     .writes_memory = true,
+     .run = [](const Step&, Machine&) {}},
+    {.name = "cp.async.bulk",
+     .summary = "copies bytes from global to shared memory; an mbarrier counts them",
+     .section = "9.7.9.25.4.1",
+     .rows = {{{cast, hint}, {8, 0}}},
+     .operands = {shared_address("d"), global_address("a"), size, shared_address("mbarrier"), mask, policy},
+     .ptx = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.cache} [{%d}], "
+            "[{%a}], {%size}, [{%mbarrier}]{,%mask}{,%policy}",
+     .writes_memory = true,
+     .infer = infer_optional<4, 5>,
+     .effects = effects_load,
+     .run = run_load},
+    {.name = "cp.async.bulk.cluster",
+     .summary = "copies bytes from this CTA's shared memory to another's, whose mbarrier counts them",
+     .section = "9.7.9.25.4.1",
+     .rows = {{{}, {8, 0}}},
+     .operands = {shared_address("d"), shared_address("a"), size, shared_address("mbarrier")},
+     .ptx = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [{%d}], [{%a}], {%size}, "
+            "[{%mbarrier}]",
+     .writes_memory = true,
+     .effects =
+         [](const Step& s, Effects& e) {
+             e.bulk_copy({false, &s.operands[1], nullptr, nullptr, &s.operands[2]});
+         },
+     .run = run_to_cluster},
+    {.name = "cp.async.bulk.store",
+     .summary = "copies bytes from shared to global memory, in a bulk group",
+     .section = "9.7.9.25.4.1",
+     .rows = {{{hint}, {8, 0}}},
+     .operands = {global_address("d"), shared_address("a"), size, policy},
+     .ptx = "cp.async.bulk.global.shared::cta.bulk_group{.cache} [{%d}], [{%a}], {%size}{,%policy}",
+     .writes_memory = true,
+     .infer = infer_optional<0, 3>,
+     .effects = effects_store,
+     .run = run_store<false>},
+    {.name = "cp.reduce.async.bulk",
+     .summary = "combines bytes of shared with global memory, in a bulk group",
+     .section = "9.7.9.25.4.2",
+     .rows = {{{reductions({"add"}), types({u32, s32, u64, f32, f64}), hint}, {8, 0}},
+              {{reductions({"min", "max"}), types({u32, s32, u64, s64}), hint}, {8, 0}},
+              {{reductions({"inc", "dec"}), types({u32}), hint}, {8, 0}},
+              {{reductions({"and", "or", "xor"}), types({b32, b64}), hint}, {8, 0}}},
+     .operands = {global_address("d"), shared_address("a"), size, policy},
+     .ptx = "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.type} [{%d}], [{%a}], "
+            "{%size}{,%policy}",
+     .writes_memory = true,
+     .infer = infer_optional<0, 3>,
+     .effects = effects_store,
+     .run = run_store<true>},
+    {.name = "cp.async.bulk.commit_group",
+     .summary = "closes the thread's bulk copies since the last one into a group",
+     .section = "9.7.9.25.6",
+     .rows = {{{}, {8, 0}}},
+     .ptx = "cp.async.bulk.commit_group",
+     .writes_memory = true,
+     .run = [](const Step&, Machine& m) { m.bulk_commit(); }},
+    {.name = "cp.async.bulk.wait_group",
+     .summary = "waits until at most n of the thread's newest groups run; with read, until their sources are "
+                "read",
+     .section = "9.7.9.25.6",
+     .rows = {{{flag(Field::read)}, {8, 0}}},
+     .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, INT32_MAX}}},
+     .ptx = "cp.async.bulk.wait_group{.read} {%n}",
+     .writes_memory = true,
+     .run =
+         [](const Step& s, Machine& m) {
+             m.bulk_wait(static_cast<int>(s.operands[0].imm), s.form.get(Field::read) != 0);
+         }},
+};
+
+}  // namespace
+
+std::span<const Instruction> bulk_family() { return records; }
+
+}  // namespace wgrun::isa

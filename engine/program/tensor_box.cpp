@@ -1,0 +1,32 @@
+// Boxes of tensor maps: the limits of cuTensorMapEncodeTiled that do not depend on the tensor.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "wgrun/program.hpp"
+
+namespace wgrun {
+
+std::int64_t TensorBox::bytes() const {
+    std::int64_t out = bits(dtype) / 8;
+    for (std::int64_t extent : extents) out *= extent;
+    return out;
+}
+
+void check_box(const TensorBox& box) {
+    const auto refuse = [&](const std::string& why) {
+        throw ArgumentError(fmt::format("tensor map: box {{{}}} of {}: {}", fmt::join(box.extents, ", "),
+                                        to_string(box.dtype), why));
+    };
+    if (bits(box.dtype) < 8) refuse("elements are at least one byte");
+    if (box.extents.empty() || box.extents.size() > 5) refuse("1 to 5 dimensions are possible");
+    for (std::int64_t extent : box.extents)
+        if (extent < 1 || extent > 256) refuse("each extent is 1 to 256 elements");
+    const std::int64_t inner = box.extents[0] * bits(box.dtype) / 8;
+    if (inner % 16 != 0) refuse(fmt::format("{} bytes wide, which is not a multiple of 16", inner));
+    if (box.swizzle != SwizzleMode::none && inner > width(box.swizzle))
+        refuse(fmt::format("{} bytes wide: at most {} with the {} swizzle", inner, width(box.swizzle),
+                           to_string(box.swizzle)));
+    if (box.nan_fill && !is_float(box.dtype)) refuse("only floats can be filled with NaN");
+}
+
+}  // namespace wgrun
