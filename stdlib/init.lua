@@ -1,6 +1,6 @@
 -- Runs at the end of luaopen_wgrun: init(wg, internal) extends the module table and the classes.
 -- See bindings/lua/stdlib.hpp for what `internal` holds.
-local _, internal = ...
+local wg, internal = ...
 
 --- Raises unless every key of `given` is one of `legal`.
 function internal.options(name, given, legal)
@@ -15,3 +15,5 @@ end
 
 require "wgrun.control"(internal)
 require "wgrun.tile"(internal)
+require "wgrun.pipeline"(internal)
+require "wgrun.gemm"(wg, internal)

@@ -108,6 +108,61 @@ int builder_param(lua_State* L) {
     return 1;
 }
 
+/// `box` of k:tensor_map: a list of extents.
+void read_box(lua_State* L, const Options& options, wgrun::TensorBox& box) {
+    const std::string_view dtype = options.string("dtype", "bf16");
+    const std::string_view swizzle = options.string("swizzle", "none");
+    options.push("box");
+    read_integers(L, -2, "box", box.extents, 5);
+    lua_pop(L, 2);
+    const bool nan_fill = options.boolean("nan_fill", false);
+    guarded(L, [&] {
+        box.dtype = dtype_named(dtype);
+        box.swizzle = parse_swizzle_mode(swizzle);
+        box.nan_fill = nan_fill;
+    });
+}
+
+/// One box of a tile, as TMA copies it: one panel of the swizzle's width.
+wgrun::TensorBox box_of(const Tile& tile) {
+    wgrun::TensorBox box;
+    box.dtype = tile.dtype();
+    box.swizzle = tile.swizzle();
+    const TmaBox tma = tile.tma_box();
+    box.extents = {tma.inner, tma.outer};
+    return box;
+}
+
+// k:tensor_map(name, tile) or k:tensor_map(name, { dtype =, box = { inner, ... }, swizzle =, nan_fill = }):
+// the address of the map, for cp.async.bulk.tensor. The argument of a launch is a tensor.
+int builder_tensor_map(lua_State* L) {
+    static constexpr std::string_view keys[] = {"dtype", "box", "swizzle", "nan_fill", "constant", "tile"};
+    const auto& trace = trace_argument(L);
+    const std::string_view name = string_argument(L, 2);
+    auto& box = held<wgrun::TensorBox>(L);
+    bool constant = false;
+    const Tile* tile = test<Tile>(L, 3);
+    if (tile == nullptr) {
+        const Options options(L, 3, "k:tensor_map", keys);
+        constant = options.boolean("constant", false);
+        if (options.has("tile")) {
+            options.push("tile");
+            tile = test<Tile>(L, -1);
+            if (tile == nullptr) options.fail_value("tile", "a tile made by wg.tile");
+        } else {
+            read_box(L, options, box);
+        }
+    }
+    Builder& builder = builder_of(L, trace);
+    const Reg reg = guarded(L, [&] {
+        if (tile != nullptr) box = box_of(*tile);
+        const int index = builder.tensor_map(std::string(name), box, constant);
+        return builder.add(*isa::find("cvta.param"), {}, {Operand{}, Operand::param(index)}).operands[0].reg;
+    });
+    push_reg(L, trace, reg);
+    return 1;
+}
+
 // k:shared(tile [, name]) or k:shared{ bytes =, align =, name = }
 int builder_shared(lua_State* L) {
     const auto& trace = trace_argument(L);
@@ -274,6 +329,7 @@ void open_trace(lua_State* L) {
                                        {"regs", builder_regs},
                                        {"param", builder_param},
                                        {"shared", builder_shared},
+                                       {"tensor_map", builder_tensor_map},
                                        {"special", builder_special},
                                        {"begin_loop", builder_begin_loop},
                                        {"loop_condition", builder_loop_condition},

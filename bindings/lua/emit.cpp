@@ -88,9 +88,10 @@ bool takes_field(const Instruction& op, Field field) {
                        [&](const isa::Row& row) { return row.find(field) != nullptr; });
 }
 
-bool takes_address(const Instruction& op) {
-    return std::any_of(op.operands.begin(), op.operands.end(),
-                       [](const OperandRule& r) { return (r.kinds & OperandRule::address) != 0; });
+/// Is there one address that `offset` can belong to?
+bool takes_offset(const Instruction& op) {
+    return std::count_if(op.operands.begin(), op.operands.end(),
+                         [](const OperandRule& r) { return (r.kinds & OperandRule::address) != 0; }) == 1;
 }
 
 const OperandRule* named_operand(const Instruction& op, std::string_view name) {
@@ -102,7 +103,7 @@ const OperandRule* named_operand(const Instruction& op, std::string_view name) {
 [[noreturn]] void fail_option(lua_State* L, const Instruction& op, const char* key) {
     fail(L, [&] {
         std::vector<std::string_view> legal{"guard", "guard_not"};
-        if (takes_address(op)) legal.push_back("offset");
+        if (takes_offset(op)) legal.push_back("offset");
         for (int i = 0; i < isa::field_count; ++i)
             if (takes_field(op, static_cast<Field>(i)))
                 legal.push_back(isa::to_string(static_cast<Field>(i)));
@@ -165,7 +166,7 @@ void read_options(lua_State* L, const std::shared_ptr<Trace>& trace, Request& re
             read_field(L, request, *field);
         else if (name == "guard" || name == "guard_not")
             read_guard(L, trace, request, name == "guard_not");
-        else if (name == "offset" && takes_address(op))
+        else if (name == "offset" && takes_offset(op))
             request.offset = integer_argument(L, lua_gettop(L));
         else
             fail_option(L, op, key);

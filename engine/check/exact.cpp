@@ -4,6 +4,7 @@
 #include <array>
 
 #include "check/value.hpp"
+#include "isa/thread_machine.hpp"
 
 namespace wgrun::check {
 
@@ -12,7 +13,7 @@ namespace {
 constexpr int lanes = isa::lanes;
 
 /// A machine that runs one step for one warp on known values. What depends on anything else clears `known`.
-class FoldingMachine final : public isa::Machine {
+class FoldingMachine final : public isa::ThreadMachine {
   public:
     FoldingMachine(const Program& program, const std::function<const Known&(Reg)>& source)
         : program_(program), source_(source) {}
@@ -79,10 +80,8 @@ class FoldingMachine final : public isa::Machine {
         return 0;
     }
     std::uint64_t param(int) override { return unknown(); }
-    void load(isa::Space, const std::array<std::uint64_t, lanes>&, int, void*, int) override { unknown(); }
-    void store(isa::Space, const std::array<std::uint64_t, lanes>&, int, const void*, int) override {
-        unknown();
-    }
+    void load(isa::Space, const isa::Addresses&, int, void*, int) override { unknown(); }
+    void store(isa::Space, const isa::Addresses&, int, const void*, int) override { unknown(); }
     void barrier(std::uint32_t, std::uint32_t) override { unknown(); }
     void proxy_fence(std::optional<isa::Space>) override { unknown(); }
     void order_registers() override { unknown(); }
@@ -107,6 +106,7 @@ class FoldingMachine final : public isa::Machine {
     static bool wide(isa::Type type) { return type != isa::Type::pred && isa::bits(type) == 64; }
     /// Lanes beyond the CTA repeat its last thread.
     int thread(int lane) const { return std::min(warp_ * lanes + lane, program_.threads() - 1); }
+    void refuse() override { unknown(); }
     std::uint32_t unknown() {
         known_ = false;
         return 0;

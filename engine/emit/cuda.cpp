@@ -36,6 +36,7 @@ std::string_view param_type(Type type) {
         case Type::f64: return "double";
         case Type::s32: return "int";
         case Type::s64: return "long long";
+        case Type::tensormap: return "const __grid_constant__ TensorMap";
         default: return isa::bits(type) == 64 ? "unsigned long long" : "unsigned";
     }
 }
@@ -183,11 +184,14 @@ class CudaEmitter {
             params +=
                 fmt::format("{}{} {}", params.empty() ? "" : ", ", param_type(program_.params()[i].type),
                             param_name(program_, static_cast<int>(i)));
+        if (std::any_of(program_.params().begin(), program_.params().end(),
+                        [](const Param& param) { return param.box.has_value(); }))
+            out_.line("struct alignas(64) TensorMap { unsigned char bytes[128]; };");
         const Dim3 cluster = program_.cluster();
         const std::string clustered = cluster.volume() > 1 ? fmt::format(" __cluster_dims__({}, {}, {})",
                                                                          cluster.x, cluster.y, cluster.z)
                                                            : "";
-        out_.line(fmt::format("extern \"C\" __global__ void __launch_bounds__({}){}", program_.threads(),
+        out_.line(fmt::format("extern \"C\" __global__ void __launch_bounds__({}, 1){}", program_.threads(),
                               clustered));
         out_.line(fmt::format("{}({}) {{", program_.name(), params));
         out_.indent(1);

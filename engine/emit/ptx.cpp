@@ -65,11 +65,15 @@ class PtxEmitter {
         out_.line(fmt::format(".visible .entry {}(", program_.name()));
         for (std::size_t i = 0; i < program_.params().size(); ++i) {
             const bool last = i + 1 == program_.params().size();
-            out_.line(fmt::format("    .param .{} {}{}", isa::to_string(program_.params()[i].type),
-                                  param_name(program_, static_cast<int>(i)), last ? "" : ","));
+            const Param& param = program_.params()[i];
+            const std::string type = param.box ? "align 64 .b8" : std::string(isa::to_string(param.type));
+            out_.line(fmt::format("    .param .{} {}{}{}", type, param_name(program_, static_cast<int>(i)),
+                                  param.box ? "[128]" : "", last ? "" : ","));
         }
         out_.line(")");
         out_.line(fmt::format(".maxntid {}, 1, 1", program_.threads()));
+        // Without it ptxas cannot know the registers at entry, and ignores setmaxnreg (C7508).
+        out_.line(".minnctapersm 1");
         if (program_.cluster().volume() > 1)
             out_.line(fmt::format(".reqnctapercluster {}, {}, {}", program_.cluster().x, program_.cluster().y,
                                   program_.cluster().z));

@@ -24,10 +24,31 @@ void check_integer(const std::string& where, std::int64_t value, Type type) {
         throw ArgumentError(fmt::format("{}: {} does not fit {}", where, value, isa::to_string(type)));
 }
 
+/// A tensor that a tensor map is to describe: cuTensorMapEncodeTiled's limits that depend on it.
+void check_mapped(const std::string& where, const Tensor& tensor, const TensorBox& box) {
+    if (tensor.dtype() != box.dtype)
+        throw ArgumentError(fmt::format("{}: a {} tensor is expected, not {}", where, to_string(box.dtype),
+                                        to_string(tensor.dtype())));
+    const std::vector<std::int64_t>& shape = tensor.shape();
+    if (shape.size() != box.extents.size())
+        throw ArgumentError(
+            fmt::format("{}: a tensor of {} dimensions is expected, as its tensor map's "
+                        "box has them, not {}",
+                        where, box.extents.size(), shape.size()));
+    for (std::int64_t extent : shape)
+        if (extent < 1) throw ArgumentError(where + ": a tensor map cannot describe an empty tensor");
+    const std::int64_t line = shape.back() * bits(box.dtype) / 8;
+    if (shape.size() > 1 && line % 16 != 0)
+        throw ArgumentError(
+            fmt::format("{}: rows of {} {} elements are {} bytes; a tensor map needs a multiple of 16", where,
+                        shape.back(), to_string(box.dtype), line));
+}
+
 void check_argument(const Program& program, std::size_t i, const Argument& arg) {
     const Param& param = program.params()[i];
     const std::string where = place(program, i);
     if (const auto* tensor = std::get_if<Tensor*>(&arg)) {
+        if (param.box) return check_mapped(where, **tensor, *param.box);
         if (!param.pointee)
             throw ArgumentError(fmt::format("{}: a number of type {} is expected, not a tensor", where,
                                             isa::to_string(param.type)));
@@ -36,9 +57,9 @@ void check_argument(const Program& program, std::size_t i, const Argument& arg) 
                                             to_string(*param.pointee), to_string((*tensor)->dtype())));
         return;
     }
-    if (param.pointee)
-        throw ArgumentError(
-            fmt::format("{}: a {} tensor is expected, not a number", where, to_string(*param.pointee)));
+    if (param.pointee || param.box)
+        throw ArgumentError(fmt::format("{}: a {} tensor is expected, not a number", where,
+                                        to_string(param.pointee ? *param.pointee : param.box->dtype)));
     if (const auto* integer = std::get_if<std::int64_t>(&arg)) {
         if (!isa::is_float(param.type)) check_integer(where, *integer, param.type);
     } else if (!isa::is_float(param.type)) {
@@ -85,6 +106,15 @@ std::vector<std::uint64_t> raw_arguments(const Program& program, const std::vect
                           ? addresses[next++]
                           : raw_number(args[i], program.params()[i].type));
     return raw;
+}
+
+MapGeometry geometry_of(const Tensor& tensor) {
+    const std::vector<std::int64_t>& shape = tensor.shape();
+    MapGeometry out;
+    out.extents.assign(shape.rbegin(), shape.rend());
+    std::int64_t stride = bits(tensor.dtype()) / 8;
+    for (std::size_t d = 0; d + 1 < out.extents.size(); ++d) out.strides.push_back(stride *= out.extents[d]);
+    return out;
 }
 
 std::vector<Tensor*> tensors_of(const std::vector<Argument>& args) {

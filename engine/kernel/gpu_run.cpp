@@ -7,6 +7,34 @@
 namespace wgrun {
 namespace {
 
+gpu::TensorMapType map_type(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::f64: return gpu::TensorMapType::f64;
+        case Dtype::f32: return gpu::TensorMapType::f32;
+        case Dtype::tf32: return gpu::TensorMapType::tf32;
+        case Dtype::f16: return gpu::TensorMapType::f16;
+        case Dtype::bf16: return gpu::TensorMapType::bf16;
+        case Dtype::s32: return gpu::TensorMapType::s32;
+        case Dtype::u32: return gpu::TensorMapType::u32;
+        case Dtype::s64: return gpu::TensorMapType::s64;
+        case Dtype::u64: return gpu::TensorMapType::u64;
+        default: return gpu::TensorMapType::u8;  // bytes are bytes: tensor maps know no 8-bit floats
+    }
+}
+
+gpu::TensorMapSpec spec_of(const TensorBox& box, const Tensor& tensor, std::uint64_t address) {
+    MapGeometry geometry = geometry_of(tensor);
+    gpu::TensorMapSpec spec;
+    spec.type = map_type(box.dtype);
+    spec.address = address;
+    spec.extents = std::move(geometry.extents);
+    spec.strides = std::move(geometry.strides);
+    spec.box = box.extents;
+    spec.swizzle = static_cast<gpu::TensorMapSwizzle>(box.swizzle);
+    spec.nan_fill = box.nan_fill;
+    return spec;
+}
+
 /// Device copies of the tensors of one launch, and the bytes of its parameters.
 class DeviceArguments {
   public:
@@ -21,12 +49,20 @@ class DeviceArguments {
             addresses.push_back(buffer.address());
         }
         for (const Param& param : program.params())
-            if (param.pointee) written_.push_back(!param.constant);
+            if (param.pointee || param.box) written_.push_back(!param.constant);
         raw_ = raw_arguments(program, args, addresses);
-        for (std::size_t i = 0; i < raw_.size(); ++i)
-            parameters_.push_back(
-                std::as_bytes(std::span(&raw_[i], 1))
-                    .first(static_cast<std::size_t>(isa::bits(program.params()[i].type) / 8)));
+        maps_.reserve(raw_.size());
+        for (std::size_t i = 0; i < raw_.size(); ++i) {
+            const Param& param = program.params()[i];
+            if (param.box) {
+                maps_.push_back(gpu::encode_tensor_map(
+                    device, spec_of(*param.box, *std::get<Tensor*>(args[i]), raw_[i])));
+                parameters_.push_back(std::as_bytes(std::span(maps_.back().bytes)));
+            } else {
+                parameters_.push_back(std::as_bytes(std::span(&raw_[i], 1))
+                                          .first(static_cast<std::size_t>(isa::bits(param.type) / 8)));
+            }
+        }
     }
 
     std::span<const gpu::Parameter> parameters() const { return parameters_; }
@@ -41,6 +77,7 @@ class DeviceArguments {
     std::vector<bool> written_;
     std::vector<gpu::Buffer> buffers_;
     std::vector<std::uint64_t> raw_;
+    std::vector<gpu::TensorMap> maps_;
     std::vector<gpu::Parameter> parameters_;
 };
 

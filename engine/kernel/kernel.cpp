@@ -79,11 +79,21 @@ void Kernel::run_on_simulator(const RunOptions& options) {
         addresses.push_back(next);
         next += (tensor->size_bytes() / 4096 + 2) * 4096;
     }
-    const std::vector<std::uint64_t> raw = raw_arguments(program_, options.args, addresses);
+    std::vector<std::uint64_t> raw = raw_arguments(program_, options.args, addresses);
+    std::vector<sim::TensorMap> maps;
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+        const std::optional<TensorBox>& box = program_.params()[i].box;
+        if (!box) continue;
+        MapGeometry geometry = geometry_of(*std::get<Tensor*>(options.args[i]));
+        maps.push_back({next, raw[i], std::move(geometry.extents), std::move(geometry.strides), &*box});
+        raw[i] = next;  // where the kernel sees the map: no memory that it may load from
+        next += 4096;
+    }
     sim::Launch launch;
     launch.grid = options.grid;
     launch.params = raw;
     launch.buffers = buffers;
+    launch.tensor_maps = maps;
     launch.seed = options.seed;
     launch.stop = options.stop;
     throw_on_errors(sim::run(program_, launch).findings);

@@ -178,15 +178,28 @@ void check_param(const Builder& builder, const Instruction& op, const OperandRul
 
 std::string several(int count) { return std::to_string(count) + " registers are"; }
 
+/// What a destination that is not given is declared as: bits computed from an integer stay one, so that
+/// `(tid & 31):lt(8)` needs no conversion.
+Type destination_type(const Builder& builder, std::span<const Operand> operands, Type type) {
+    if (type != Type::b16 && type != Type::b32 && type != Type::b64) return type;
+    for (const Operand& operand : operands) {
+        if (operand.kind != Kind::reg) continue;
+        const Type declared = builder.type_of(operand.reg);
+        return isa::agrees(declared, type) && !isa::is_float(declared) ? declared : type;
+    }
+    return type;
+}
+
 void complete_operand(Builder& builder, const Instruction& op, const OperandRule& rule, const Form& form,
-                      Operand& operand) {
+                      std::span<const Operand> operands, Operand& operand) {
     const Type type = rule.type ? rule.type(form) : Type::none;
     const int count = rule.count ? rule.count(form) : 1;
     const bool takes_list =
         (rule.kinds & OperandRule::list) && (count > 1 || !(rule.kinds & OperandRule::reg));
     if (operand.kind == Kind::none) {
         if (rule.access == Access::out)
-            operand = takes_list ? Operand::of(builder.regs(type, count)) : Operand::of(builder.reg(type));
+            operand = takes_list ? Operand::of(builder.regs(type, count))
+                                 : Operand::of(builder.reg(destination_type(builder, operands, type)));
         else if (rule.fallback)
             operand = Operand::immediate(*rule.fallback);
         else
@@ -241,7 +254,7 @@ Step complete_step(Builder& builder, const Instruction& op, Form asked, std::vec
     step.op = &op;
     step.form = isa::resolve(op, asked);
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        complete_operand(builder, op, op.operands[i], step.form, operands[i]);
+        complete_operand(builder, op, op.operands[i], step.form, operands, operands[i]);
         check_distinct(op, op.operands[i], operands[i]);
     }
     step.operands = std::move(operands);

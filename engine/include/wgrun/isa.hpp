@@ -432,7 +432,7 @@ struct Instruction {
     std::string_view summary;  ///< one line
     std::string_view section;  ///< of the PTX ISA
     std::vector<Row> rows;     ///< legal forms
-    std::vector<OperandRule> operands;
+    std::vector<OperandRule> operands = {};
     /// Text with holes: {.f} a dot and the field's spelling (nothing if absent or a flag at 0), {f} the
     /// spelling alone, {,f} a comma and the spelling, {%o} the operand o, {,%o} a comma and an optional
     /// operand. CUDA's form likewise; empty: the PTX text in inline assembly.

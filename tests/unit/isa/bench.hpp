@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "wgrun/isa.hpp"
+#include "isa/thread_machine.hpp"
 
 namespace bench {
 
@@ -33,13 +33,15 @@ struct Memory {
     }
 };
 
-class Machine : public isa::Machine {
+class Machine : public isa::ThreadMachine {
   public:
     isa::Mask mask = ~isa::Mask{0};
     Memory global{std::uint64_t{1} << 40};
     Memory shared{1024};
     std::vector<std::uint64_t> params;
     std::vector<std::string> calls;
+
+    void refuse() override { throw std::logic_error("not a step of one warp"); }
 
     /// A register with these values: 4 bytes a lane up to 32 bits, else 8.
     Reg put(Type type, const Lanes& values) {

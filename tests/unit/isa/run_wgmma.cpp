@@ -7,6 +7,7 @@
 #include <random>
 
 #include "number/number.hpp"
+#include "isa/thread_machine.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/isa/bench.hpp"
 #include "wgrun/tile.hpp"
@@ -18,11 +19,12 @@ namespace {
 constexpr int rows = 64;
 
 /// A warpgroup: four files of registers, and shared memory.
-class Warpgroup final : public isa::Machine {
+class Warpgroup final : public isa::ThreadMachine {
   public:
     Memory shared{1024, std::vector<std::byte>(std::size_t{160} * 1024)};
     isa::AsyncMma opened{};
     bool ended = false;
+    void refuse() override { throw std::logic_error("not a step of a warpgroup"); }
     std::vector<unsigned> readers = std::vector<unsigned>(shared.bytes.size());  // warps, by byte
 
     Reg put() {

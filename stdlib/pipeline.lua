@@ -1,0 +1,96 @@
+-- A ring of stages in shared memory between producers (bulk copies) and consumers (wgmma). Each stage has two
+-- mbarriers: `full` counts the bytes that arrive, `empty` the consumers that are done with it. PTX ISA 9.7.13.15.
+
+return function(internal)
+  local k = internal.methods.builder
+  local fail, options = internal.fail, internal.options
+
+  --- The address (u32 register) of a shared buffer, plus `offset` bytes (a number or a register).
+  function k:address(buffer, offset)
+    local base = self:mov(buffer, { type = "u32" })
+    if offset == nil or offset == 0 then return base end
+    return base + offset
+  end
+
+  --- Waits until the phase of that parity (0 or 1) of the mbarrier at `address` is complete.
+  function k:mbarrier_wait(address, parity)
+    self:while_(function()
+      return self["not"](self, self:mbarrier_try_wait_parity(address, parity))
+    end, function() end)
+  end
+
+  --- The 128 threads of a warpgroup meet at the named barrier `id` (1 to 15).
+  function k:warpgroup_sync(id) self:bar_sync(id, { threads = 128 }) end
+
+  local pipeline = {}
+  pipeline.__index = pipeline
+
+  --- A pipeline of `stages` stages; `arrivals` consumers release each stage (over the whole cluster: with
+  --- multicast every CTA's consumers release the stage in every CTA that fills it).
+  --- One thread of the CTA calls init(), then all meet at a barrier (of the cluster, where there is one).
+  function k:pipeline(opts)
+    options("k:pipeline", opts, { "stages", "arrivals", "name" })
+    local stages = math.tointeger(opts.stages) or fail "k:pipeline: `stages` must be an integer"
+    if stages < 1 or stages > 32 then fail(("k:pipeline: %d stages: 1 to 32"):format(stages)) end
+    local name = opts.name or "pipeline"
+    return setmetatable({
+      k = self, stages = stages, arrivals = opts.arrivals or 1,
+      full = self:shared { bytes = 8 * stages, align = 8, name = name .. "_full" },
+      empty = self:shared { bytes = 8 * stages, align = 8, name = name .. "_empty" },
+    }, pipeline)
+  end
+
+  --- Makes the barriers. By one thread.
+  function pipeline:init()
+    local b = self.k
+    for s = 0, self.stages - 1 do
+      b:mbarrier_init(b:address(self.full, 8 * s), 1)
+      b:mbarrier_init(b:address(self.empty, 8 * s), self.arrivals)
+    end
+    b:fence_mbarrier_init()
+  end
+
+  --- Where a thread is in the ring: `stage` (u32) and `phase` (u32, the parity of the stage's current use).
+  function pipeline:cursor()
+    local b = self.k
+    local c = { stage = b:reg "u32", phase = b:reg "u32" }
+    b:mov(c.stage, 0)
+    b:mov(c.phase, 0)
+    return c
+  end
+
+  function pipeline:advance(c)
+    local b = self.k
+    b:add(c.stage, c.stage, 1)
+    local wrapped = c.stage:eq(self.stages)
+    b:mov(c.stage, 0, { guard = wrapped })
+    b:xor(c.phase, c.phase, 1, { guard = wrapped })
+  end
+
+  function pipeline:full_barrier(c) return self.k:address(self.full, c.stage << 3) end
+  function pipeline:empty_barrier(c) return self.k:address(self.empty, c.stage << 3) end
+
+  --- Producer: waits until the stage is free. Passes at once in the first round.
+  function pipeline:acquire(c) self.k:mbarrier_wait(self:empty_barrier(c), c.phase ~ 1) end
+
+  --- Producer: announces `bytes` bytes for the stage, and returns the barrier that the copies signal.
+  function pipeline:expect(c, bytes)
+    local barrier = self:full_barrier(c)
+    self.k:mbarrier_arrive_expect_tx(barrier, bytes)
+    return barrier
+  end
+
+  --- Consumer: waits until the stage is filled.
+  function pipeline:wait(c) self.k:mbarrier_wait(self:full_barrier(c), c.phase) end
+
+  --- Consumer: gives the stage back. opts.guard: the threads that arrive; opts.rank: in which CTA of the cluster.
+  function pipeline:release(c, opts)
+    local b = self.k
+    local barrier = self:empty_barrier(c)
+    if opts.rank then
+      b:mbarrier_arrive(b:mapa(barrier, opts.rank), { space = "shared::cluster", guard = opts.guard })
+    else
+      b:mbarrier_arrive(barrier, { guard = opts.guard })
+    end
+  end
+end
