@@ -17,6 +17,7 @@ std::span<const Instruction> wgmma_family();    // wgmma.cpp
 std::span<const Instruction> mbarrier_family();  // mbarrier.cpp: mbarrier, fence.mbarrier_init
 std::span<const Instruction> bulk_family();      // bulk.cpp: cp.async.bulk, tensor maps
 std::span<const Instruction> cluster_family();   // cluster.cpp: barrier.cluster, mapa, elect, setmaxnreg
+std::span<const Instruction> matrix_family();    // matrix.cpp: ldmatrix, stmatrix, movmatrix
 
 /// A choice among types.
 inline Choice types(Field field, std::initializer_list<Type> list) {

@@ -100,6 +100,8 @@ enum class Field : std::uint8_t {
     multicast,
     cache,
     read,
+    num,
+    trans,
     count_
 };
 inline constexpr int field_count = static_cast<int>(Field::count_);
