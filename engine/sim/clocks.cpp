@@ -1,48 +1,84 @@
 #include "sim/clocks.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <bit>
 
 namespace wgrun::sim {
 namespace {
 
-void raise_to(std::uint32_t* row, const std::uint32_t* other, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) row[i] = std::max(row[i], other[i]);
-}
+constexpr int columns_at_a_time = 16;
 
 }  // namespace
 
 Clocks::Clocks(int warps)
     : warps_(warps),
+      actors_(warps),
+      capacity_(warps),
       stride_(static_cast<std::size_t>(warps + warps * isa::lanes + warps)),
-      rows_(static_cast<std::size_t>(warps) * stride_),
-      joined_(stride_),
-      group_rows_(static_cast<std::size_t>((warps + 3) / 4) * static_cast<std::size_t>(warps * isa::lanes)) {
+      groups_(static_cast<std::size_t>(warps + 3) / 4),
+      versions_(static_cast<std::size_t>(warps)) {
     reset();
 }
 
 void Clocks::reset() {
-    std::fill(rows_.begin(), rows_.end(), 0U);
-    for (int w = 0; w < warps_; ++w) row(w)[w] = 1;
-    stale_groups_ = UINT32_MAX;
+    actors_ = warps_;
+    rows_.assign(static_cast<std::size_t>(warps_) * stride_, 0U);
+    for (int w = 0; w < warps_; ++w) {
+        row(w)[w] = 1;
+        changed(w);
+    }
 }
 
-const std::uint32_t* Clocks::published_to_group(int group) {
-    const auto size = static_cast<std::size_t>(warps_ * isa::lanes);
-    std::uint32_t* out = group_rows_.data() + static_cast<std::size_t>(group) * size;
-    if (stale_groups_ >> group & 1U) {
-        stale_groups_ &= ~(1U << group);
-        std::copy_n(published(4 * group), size, out);
-        for (int w = 4 * group + 1; w < 4 * group + 4; ++w) {
-            const std::uint32_t* other = published(w);
-            for (std::size_t i = 0; i < size; ++i) out[i] = std::min(out[i], other[i]);
+int Clocks::add_actor() {
+    if (actors_ == max_actors)
+        throw ArgumentError(
+            fmt::format("the simulator follows at most {} warps, mbarriers and threads with bulk stores of a "
+                        "cluster",
+                        max_actors));
+    if (actors_ == capacity_) widen();
+    return actors_++;
+}
+
+int Clocks::add_place() {
+    rows_.resize(rows_.size() + stride_);
+    return static_cast<int>(rows_.size() / stride_) - 1;
+}
+
+// Room for more actors in every row.
+void Clocks::widen() {
+    const std::size_t rows = rows_.size() / stride_, wider = stride_ + columns_at_a_time;
+    std::vector<std::uint32_t> out(rows * wider);
+    for (std::size_t r = 0; r < rows; ++r) {
+        const std::uint32_t* from = rows_.data() + r * stride_;
+        std::uint32_t* to = out.data() + r * wider;
+        std::copy(from, from + capacity_, to);
+        std::copy(from + capacity_, from + stride_, to + capacity_ + columns_at_a_time);
+    }
+    capacity_ += columns_at_a_time;
+    stride_ = wider;
+    rows_ = std::move(out);
+    for (GroupRow& group : groups_) group.version = UINT64_MAX;
+}
+
+Clocks::Group Clocks::group(int first) {
+    // Warpgroups begin four or more warps apart, also where the CTAs of a cluster have an odd number of them.
+    GroupRow& group = groups_[static_cast<std::size_t>(first / 4)];
+    std::uint64_t version = 0;
+    for (int w = first; w < first + 4; ++w) version += versions_[static_cast<std::size_t>(w)];
+    if (version != group.version) {
+        group.version = version;
+        group.row.assign(row(first), row(first) + stride_);
+        for (int w = first + 1; w < first + 4; ++w) {
+            const std::uint32_t* other = row(w);
+            for (std::size_t i = 0; i < stride_; ++i) group.row[i] = std::min(group.row[i], other[i]);
         }
     }
-    return out;
+    return {group.row.data(), group.row.data() + published_at()};
 }
 
 void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp) {
-    std::uint32_t* published = row(warp) + warps_;
+    std::uint32_t* published = row(warp) + published_at();
     const std::uint32_t* known = seen(warp);
     const int first = whole_warp ? 0 : warp, last = whole_warp ? warps_ : warp + 1;
     const isa::Mask published_lanes = whole_warp ? UINT32_MAX : lanes;
@@ -51,23 +87,46 @@ void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp) {
             if (published_lanes >> l & 1U) published[u * isa::lanes + l] = known[u];
         }
     ++row(warp)[warp];
-    stale_groups_ |= 1U << (warp / 4);
+    changed(warp);
 }
 
-void Clocks::join(std::uint32_t warps) {
-    std::fill(joined_.begin(), joined_.end(), 0U);
-    for (std::uint32_t left = warps; left != 0; left &= left - 1)
-        raise_to(joined_.data(), row(std::countr_zero(left)), stride_);
-    for (std::uint32_t left = warps; left != 0; left &= left - 1) {
-        const int w = std::countr_zero(left);
-        std::copy(joined_.begin(), joined_.end(), row(w));
-        ++row(w)[w];
-        stale_groups_ |= 1U << (w / 4);
-    }
+void Clocks::raise(int to, int from) {
+    std::uint32_t* out = row(to);
+    const std::uint32_t* other = row(from);
+    for (std::size_t i = 0; i < stride_; ++i) out[i] = std::max(out[i], other[i]);
+    changed(to);
+}
+
+void Clocks::release(int warp, int place) {
+    raise(place, warp);
+    ++row(warp)[warp];
+    changed(warp);
+}
+
+void Clocks::acquire(int warp, int place) { raise(warp, place); }
+
+void Clocks::drain(int from, int place) {
+    raise(place, from);
+    clear(from);
+}
+
+void Clocks::release_actors(int warp, int place) {
+    std::uint32_t* out = row(place);
+    const std::uint32_t* known = row(warp);
+    for (int a = warps_; a < actors_; ++a) out[a] = std::max(out[a], known[a]);
+}
+
+void Clocks::clear(int place) { std::fill_n(row(place), stride_, 0U); }
+
+void Clocks::learn(int row, int actor, std::uint32_t clock) {
+    std::uint32_t& known = this->row(row)[actor];
+    known = std::max(known, clock);
+    changed(row);
 }
 
 void Clocks::finish(int warp, std::uint32_t serial) {
-    row(warp)[warps_ + warps_ * isa::lanes + warp] = serial;
+    row(warp)[published_at() + static_cast<std::size_t>(warps_ * isa::lanes + warp)] = serial;
+    changed(warp);
 }
 
 }  // namespace wgrun::sim

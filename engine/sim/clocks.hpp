@@ -1,6 +1,7 @@
-// Vector clocks: what each warp of a CTA knows to have happened before its next step.
+// Vector clocks: what each warp of a cluster knows to have happened before its next step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -8,47 +9,89 @@
 
 namespace wgrun::sim {
 
-/// Every warp w has a clock of its own, which a barrier or a proxy fence advances, and three vectors that
-/// barriers carry from warp to warp:
-///   seen[u]       accesses of warp u up to this clock happened before
+/// Every actor has a clock of its own. Actors are the warps of the cluster, and after them whatever works
+/// asynchronously: the bulk copies that one mbarrier counts, and those that one thread has in its groups.
+/// A row says what is known:
+///   seen[a]       what actor a did up to this clock happened before
 ///   published[t]  so did the generic writes of thread t up to this clock, and the async proxy sees them
 ///   finished[u]   warp u has waited for its wgmma up to this serial number
+/// Each warp has a row, and so have the places where warps meet (barriers), through which they learn from
+/// each other: a warp releases into a place what it knows, and acquires what others left there.
 class Clocks {
   public:
-    /// warps: of the CTA, 1..32.
+    /// Actors are named by ten bits in the shadow of shared memory.
+    static constexpr int max_actors = 1024;
+
+    /// warps: of the cluster, 1..512.
     explicit Clocks(int warps);
 
-    /// Everybody at clock 1, knowing nothing.
+    /// Every warp at clock 1, knowing nothing; no other actors, no places.
     void reset();
 
-    const std::uint32_t* seen(int warp) const { return row(warp); }
-    const std::uint32_t* published(int warp) const { return row(warp) + warps_; }
-    const std::uint32_t* finished(int warp) const { return row(warp) + warps_ + warps_ * isa::lanes; }
+    /// Another actor, at clock 0. Throws ArgumentError when there are too many.
+    int add_actor();
+    /// A place that knows nothing: a row after those of the warps.
+    int add_place();
+
+    int warps() const { return warps_; }
+    int actors() const { return actors_; }
+
+    // Of a warp or a place.
+    const std::uint32_t* seen(int row) const { return this->row(row); }
+    const std::uint32_t* published(int row) const { return this->row(row) + published_at(); }
+    const std::uint32_t* finished(int row) const {
+        return this->row(row) + published_at() + static_cast<std::size_t>(warps_) * isa::lanes;
+    }
     std::uint32_t now(int warp) const { return row(warp)[warp]; }
 
-    /// What all four warps of a warpgroup have published to the async proxy: the least of `published`.
-    const std::uint32_t* published_to_group(int group);
+    /// What all four warps of the warpgroup that begins with warp `first` know: the least of each.
+    struct Group {
+        const std::uint32_t* seen;
+        const std::uint32_t* published;
+    };
+    Group group(int first);
 
     /// fence.proxy.async by the lanes of `lanes`: publishes the writes of these lanes and, when the whole
     /// warp executes it, all writes that the warp has seen.
     void proxy_fence(int warp, isa::Mask lanes, bool whole_warp);
-    /// A barrier of the warps whose bits are set: each learns what all know.
-    void join(std::uint32_t warps);
+    /// The place learns what the warp knows; what the warp does next is later.
+    void release(int warp, int place);
+    /// The warp learns what the place knows.
+    void acquire(int warp, int place);
+    /// The place learns what the other knows, which then knows nothing.
+    void drain(int from, int place);
+    /// The place learns what the warp knows of other actors than warps.
+    void release_actors(int warp, int place);
+    void clear(int place);
+    /// A warp or a place learns that `actor` got as far as `clock`.
+    void learn(int row, int actor, std::uint32_t clock);
     /// The warp has waited for its wgmma up to `serial`.
     void finish(int warp, std::uint32_t serial);
 
   private:
-    const std::uint32_t* row(int warp) const {
-        return rows_.data() + static_cast<std::size_t>(warp) * stride_;
+    const std::uint32_t* row(int index) const {
+        return rows_.data() + static_cast<std::size_t>(index) * stride_;
     }
-    std::uint32_t* row(int warp) { return rows_.data() + static_cast<std::size_t>(warp) * stride_; }
+    std::uint32_t* row(int index) { return rows_.data() + static_cast<std::size_t>(index) * stride_; }
+    std::size_t published_at() const { return static_cast<std::size_t>(capacity_); }
+    void raise(int to, int from);
+    void changed(int row) {
+        if (row < warps_) ++versions_[static_cast<std::size_t>(row)];
+    }
+    void widen();
 
     int warps_;
-    std::size_t stride_;
+    int actors_, capacity_;  ///< capacity: of the columns for actors, warps included
+    std::size_t stride_;     ///< of a row: actors, then threads, then warps
     std::vector<std::uint32_t> rows_;
-    std::vector<std::uint32_t> joined_;
-    std::vector<std::uint32_t> group_rows_;
-    std::uint32_t stale_groups_ = 0;  ///< bit g: group_rows_ of g must be made anew
+
+    /// The least of four rows, kept while none of them changes.
+    struct GroupRow {
+        std::uint64_t version = UINT64_MAX;
+        std::vector<std::uint32_t> row;
+    };
+    std::vector<GroupRow> groups_;
+    std::vector<std::uint64_t> versions_;  ///< of the warps' rows: counts their changes
 };
 
 }  // namespace wgrun::sim

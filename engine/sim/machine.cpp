@@ -5,33 +5,49 @@
 #include <bit>
 #include <cstring>
 
-#include "sim/cta.hpp"
+#include "sim/cluster.hpp"
 
 namespace wgrun::sim {
 
 using isa::lanes;
 
-Cta::Cta(const Program& program, const Code& code, const Launch& launch)
+namespace {
+
+// The register file is divided evenly, in units of 8, and a thread names at most 255.
+int registers_at_entry(int threads) {
+    constexpr int file = 65536, unit = 8, most = 255;
+    return std::min(file / threads, most) / unit * unit;
+}
+
+}  // namespace
+
+Cluster::Cluster(const Program& program, const Code& code, const Launch& launch)
     : program_(program),
       code_(code),
       launch_(launch),
+      warps_per_cta_((program.threads() + lanes - 1) / lanes),
+      entry_registers_(registers_at_entry(program.threads())),
       global_(program, launch),
-      shared_(program),
-      report_(program, code, shared_, launch.grid),
-      clocks_((program.threads() + lanes - 1) / lanes),
-      shadow_((program.threads() + lanes - 1) / lanes, launch.detect_races ? shared_.bytes() : 0, report_),
-      warps_(static_cast<std::size_t>((program.threads() + lanes - 1) / lanes), Warp(code)) {}
+      report_(program, code, launch.grid),
+      clocks_(warps_per_cta_ * static_cast<int>(program.cluster().volume())) {
+    const auto ctas = static_cast<int>(program.cluster().volume());
+    warps_.assign(static_cast<std::size_t>(ctas * warps_per_cta_), Warp(code));
+    for (int rank = 0; rank < ctas; ++rank)
+        ctas_.emplace_back(
+            program, Shadow::Warps{ctas * warps_per_cta_, rank * warps_per_cta_, warps_per_cta_},
+            launch.detect_races, report_);
+}
 
 // --- registers -----------------------------------------------------------------------------------------
 
-void Cta::touch(Registers& registers, RegisterState& state, bool write) {
+void Cluster::touch(Registers& registers, RegisterState& state, bool write) {
     if (registers.in_flight(state)) report_.register_in_flight(state, write);
     state.fence = registers.fences();
     state.pc = pc_;
     state.last = RegisterState::touched;
 }
 
-const void* Cta::read(Reg reg) {
+const void* Cluster::read(Reg reg) {
     Registers& registers = warp().registers;
     RegisterState& state = registers.state(reg);
     touch(registers, state, false);
@@ -42,7 +58,7 @@ const void* Cta::read(Reg reg) {
     return registers.data(reg);
 }
 
-void* Cta::write(Reg reg) {
+void* Cluster::write(Reg reg) {
     Registers& registers = warp().registers;
     RegisterState& state = registers.state(reg);
     touch(registers, state, true);
@@ -50,29 +66,50 @@ void* Cta::write(Reg reg) {
     return registers.data(reg);
 }
 
-std::uint32_t Cta::special(int sreg, int lane) {
-    const auto thread = static_cast<std::uint32_t>(current_ * lanes + lane);
-    const Dim3& grid = launch_.grid;
-    const std::array<std::uint32_t, 13> values{thread,
-                                               0,
-                                               0,
-                                               static_cast<std::uint32_t>(program_.threads()),
-                                               1,
-                                               1,
-                                               position_.x,
-                                               position_.y,
-                                               position_.z,
-                                               grid.x,
-                                               grid.y,
-                                               grid.z,
-                                               static_cast<std::uint32_t>(lane)};
+std::uint32_t Cluster::special(int sreg, int lane) {
+    const Dim3 &grid = launch_.grid, &at = cta_->position, &size = program_.cluster();
+    const Dim3 clusters{grid.x / size.x, grid.y / size.y, grid.z / size.z};
+    const std::array<std::uint32_t, 27> values{
+        static_cast<std::uint32_t>(local() * lanes + lane),
+        0,
+        0,
+        static_cast<std::uint32_t>(program_.threads()),
+        1,
+        1,
+        at.x,
+        at.y,
+        at.z,
+        grid.x,
+        grid.y,
+        grid.z,
+        static_cast<std::uint32_t>(lane),
+        position_.x,
+        position_.y,
+        position_.z,
+        clusters.x,
+        clusters.y,
+        clusters.z,
+        at.x % size.x,
+        at.y % size.y,
+        at.z % size.z,
+        size.x,
+        size.y,
+        size.z,
+        static_cast<std::uint32_t>(cta_ - ctas_.data()),
+        static_cast<std::uint32_t>(ctas_.size()),
+    };
     return values[static_cast<std::size_t>(sreg)];
 }
 
 // --- memory --------------------------------------------------------------------------------------------
 
-Actor Cta::actor() const {
-    return {current_, pc_, clocks_.now(current_), clocks_.seen(current_), clocks_.finished(current_)};
+Actor Cluster::actor() const {
+    return {current_,
+            pc_,
+            clocks_.now(current_),
+            clocks_.seen(current_),
+            clocks_.published(current_),
+            clocks_.finished(current_)};
 }
 
 namespace {
@@ -90,62 +127,62 @@ void copy(std::byte* to, const std::byte* from, int bytes) {
 
 }  // namespace
 
-/// Calls move(where it is, lane) for each active lane whose access is legal.
+/// Calls move(where it is, lane, CTA, offset) for each active lane whose access is legal. Of global memory the
+/// CTA is null.
 template <class Move>
-void Cta::for_each_access(bool store, isa::Space space, const std::array<std::uint64_t, lanes>& address,
-                          int bytes, Move move) {
+void Cluster::for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes,
+                              Move move) {
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
-        const std::uint64_t at = address[static_cast<std::size_t>(lane)];
-        std::byte* place = nullptr;
+        std::uint64_t at = address[static_cast<std::size_t>(lane)];
         report_.lane(current_ * lanes + lane);
         if ((at & static_cast<std::uint64_t>(bytes - 1)) != 0) {
             report_.misaligned(store, bytes, at);
         } else if (space == isa::Space::global) {
-            place = global_.find(at, bytes);
-            if (place == nullptr) report_.global_out_of_bounds(store, bytes, global_.describe(at, bytes));
-        } else if (shared_.declared(at, bytes)) {
-            place = shared_.at(static_cast<std::uint32_t>(at));
+            if (std::byte* place = global_.find(at, bytes))
+                move(place, lane, nullptr, 0);
+            else
+                report_.global_out_of_bounds(store, bytes, global_.describe(at, bytes));
         } else {
-            report_.shared_out_of_bounds(store, bytes, at);
+            Cta* cta = space == isa::Space::shared_cluster ? peer(at) : cta_;
+            if (cta == nullptr) continue;
+            if (!cta->shared.declared(at, bytes)) {
+                report_.shared_out_of_bounds(store, bytes, at);
+                continue;
+            }
+            const std::uint32_t offset = static_cast<std::uint32_t>(at) - SharedMemory::base;
+            if (cta->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes)) != nullptr)
+                report_.mbarrier_touched(offset, store ? "stores to" : "loads");
+            move(cta->shared.at(static_cast<std::uint32_t>(at)), lane, cta, offset);
         }
-        if (place != nullptr) move(place, lane);
     }
 }
 
-void Cta::load(isa::Space space, const std::array<std::uint64_t, lanes>& address, int bytes, void* data,
-               int stride) {
+void Cluster::load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) {
     const Actor actor = this->actor();
-    const bool watched = launch_.detect_races && space != isa::Space::global;
-    for_each_access(false, space, address, bytes, [&](const std::byte* place, int lane) {
-        copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
-        if (watched)
-            shadow_.load(
-                actor, lane,
-                static_cast<std::uint32_t>(address[static_cast<std::size_t>(lane)]) - SharedMemory::base,
-                bytes);
-    });
+    for_each_access(false, space, address, bytes,
+                    [&](const std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+                        copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
+                        if (cta != nullptr && launch_.detect_races)
+                            cta->shadow.load(actor, lane, offset, bytes);
+                    });
 }
 
-void Cta::store(isa::Space space, const std::array<std::uint64_t, lanes>& address, int bytes,
-                const void* data, int stride) {
+void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, const void* data, int stride) {
     const Actor actor = this->actor();
-    const bool watched = launch_.detect_races && space != isa::Space::global;
     bool overlap = false;
-    for_each_access(true, space, address, bytes, [&](std::byte* place, int lane) {
-        copy(place, static_cast<const std::byte*>(data) + lane * stride, bytes);
-        if (watched)
-            overlap |= shadow_.store(
-                actor, lane,
-                static_cast<std::uint32_t>(address[static_cast<std::size_t>(lane)]) - SharedMemory::base,
-                bytes);
-    });
+    for_each_access(true, space, address, bytes,
+                    [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+                        copy(place, static_cast<const std::byte*>(data) + lane * stride, bytes);
+                        if (cta != nullptr && launch_.detect_races)
+                            overlap |= cta->shadow.store(actor, lane, offset, bytes);
+                    });
     if (overlap) check_overlap(address, bytes, data, stride);
 }
 
 // Lanes of one step may write one byte only if they write the same value. Sizes are equal and addresses
 // aligned, so that accesses overlap whole or not at all.
-void Cta::check_overlap(const std::array<std::uint64_t, lanes>& address, int bytes, const void* data,
+void Cluster::check_overlap(const isa::Addresses& address, int bytes, const void* data,
                         int stride) {
     const auto* values = static_cast<const std::byte*>(data);
     for (int later = 1; later < lanes; ++later)
@@ -165,44 +202,59 @@ void Cta::check_overlap(const std::array<std::uint64_t, lanes>& address, int byt
 
 // --- barriers and fences -------------------------------------------------------------------------------
 
-void Cta::barrier(std::uint32_t id, std::uint32_t threads) {
-    if (id >= barriers || threads % lanes != 0)
+void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
+    if (id >= cta_->barriers.size() || threads % lanes != 0)
         return report_.bad_barrier(
             fmt::format("barrier {} of {} threads: there are barriers 0 to 15, and they count "
                         "multiples of 32 threads",
                         id, threads));
-    Barrier& barrier = barriers_[id];
-    if (threads == 0) threads = static_cast<std::uint32_t>(warps_.size() * lanes);
-    if (barrier.waiting != 0 && barrier.expected != threads)
+    Cta::Barrier& barrier = cta_->barriers[id];
+    const std::uint32_t self = 1U << local();
+    if (threads == 0) threads = static_cast<std::uint32_t>(warps_per_cta_ * lanes);
+    if (barrier.arrived != 0 && barrier.expected != threads)
         report_.bad_barrier(
             fmt::format("barrier {} of {} threads: others wait at it for {}", id, threads, barrier.expected));
-    if (barrier.waiting == 0) barrier.expected = threads;
-    barrier.waiting |= 1U << current_;
-    if (static_cast<std::uint32_t>(std::popcount(barrier.waiting) * lanes) < barrier.expected) {
+    if (barrier.arrived == 0) barrier.expected = threads;
+    if ((barrier.arrived & self) != 0)
+        return report_.bad_barrier(
+            fmt::format("barrier {}: the warp arrives a second time before the others have", id));
+    barrier.arrived |= self;
+    fruitless_ = 0;
+    if (launch_.detect_races) {
+        if (barrier.place < 0) barrier.place = clocks_.add_place();
+        clocks_.release(current_, barrier.place);
+    }
+    if (wait) {
+        barrier.waiting |= self;
         warp().state = Warp::State::at_barrier;
         warp().barrier = id;
-        return;
     }
-    if (launch_.detect_races) clocks_.join(barrier.waiting);
-    for (std::uint32_t left = barrier.waiting; left != 0; left &= left - 1)
-        warps_[static_cast<std::size_t>(std::countr_zero(left))].state = Warp::State::ready;
-    barrier.waiting = 0;
+    if (static_cast<std::uint32_t>(std::popcount(barrier.arrived) * lanes) < barrier.expected) return;
+    for (std::uint32_t left = barrier.waiting; left != 0; left &= left - 1) {
+        const int w = cta_->first + std::countr_zero(left);
+        if (launch_.detect_races) clocks_.acquire(w, barrier.place);
+        warps_[static_cast<std::size_t>(w)].state = Warp::State::ready;
+    }
+    if (launch_.detect_races) clocks_.clear(barrier.place);
+    barrier.arrived = barrier.waiting = 0;
 }
 
-void Cta::proxy_fence(std::optional<isa::Space> space) {
-    if (space != isa::Space::global) clocks_.proxy_fence(current_, active_, active_ == warp().all);
+void Cluster::proxy_fence(std::optional<isa::Space> space) {
+    if (space == isa::Space::global) return;
+    clocks_.proxy_fence(current_, active_, active_ == warp().all);
+    announce_mbarriers();
 }
 
 // --- wgmma ---------------------------------------------------------------------------------------------
 
-void Cta::order_registers() { warp().registers.order(); }
+void Cluster::order_registers() { warp().registers.order(); }
 
-void Cta::select(int warp_of_group) {
-    current_ = current_ / 4 * 4 + warp_of_group;
+void Cluster::select(int warp_of_group) {
+    current_ = cta_->first + local() / 4 * 4 + warp_of_group;
     active_ = warp().active;
 }
 
-void Cta::begin_mma(const isa::AsyncMma& mma) {
+void Cluster::begin_mma(const isa::AsyncMma& mma) {
     for (int w = 0; w < 4; ++w) {
         select(w);
         Registers& registers = warp().registers;
@@ -215,7 +267,7 @@ void Cta::begin_mma(const isa::AsyncMma& mma) {
 
 // A wgmma takes a register. Ordered: by a wgmma.fence since the last access, or as an accumulator by that the
 // last access was a wgmma of the same shape. Two wgmma that read the same fragment do not disturb each other.
-void Cta::use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator) {
+void Cluster::use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator) {
     const int purpose = accumulator ? mma.same_shape_key : RegisterState::read_as_a;
     if (!accumulator && state.accumulator && registers.in_flight(state))
         report_.register_in_flight(state, false);
@@ -227,34 +279,37 @@ void Cta::use(Registers& registers, RegisterState& state, const isa::AsyncMma& m
     state.accumulator = accumulator;
 }
 
-const std::byte* Cta::async_read_shared(std::uint32_t address, int bytes, unsigned warps) {
-    if (!shared_.declared(address, bytes)) {
+const std::byte* Cluster::async_read_shared(std::uint32_t address, int bytes, unsigned warps) {
+    if (!cta_->shared.declared(address, bytes)) {
         report_.operand_out_of_bounds(address);
         outside_.resize(std::max(outside_.size(), static_cast<std::size_t>(bytes)), std::byte{0xFF});
         return outside_.data();
     }
+    const std::uint32_t offset = address - SharedMemory::base;
+    if (cta_->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes)) != nullptr)
+        report_.mbarrier_touched(offset, "reads");
     if (launch_.detect_races)
-        shadow_.async_read({current_ / 4, pc_, serial_}, warps, clocks_, address - SharedMemory::base, bytes);
-    return shared_.at(address);
+        cta_->shadow.async_read({cta_->first + local() / 4 * 4, pc_, serial_}, warps, clocks_, offset, bytes);
+    return cta_->shared.at(address);
 }
 
-const void* Cta::async_read(Reg reg) {
+const void* Cluster::async_read(Reg reg) {
     Registers& registers = warp().registers;
     if (registers.state(reg).written != UINT32_MAX) report_.unwritten_register(reg);
     return registers.data(reg);
 }
 
-void* Cta::async_write(Reg reg) {
+void* Cluster::async_write(Reg reg) {
     Registers& registers = warp().registers;
     registers.state(reg).written = UINT32_MAX;
     return registers.data(reg);
 }
 
-void Cta::end_mma() {}
+void Cluster::end_mma() {}
 
-void Cta::commit_mma() { warp().registers.commit(); }
+void Cluster::commit_mma() { warp().registers.commit(); }
 
-void Cta::wait_mma(int pending) {
+void Cluster::wait_mma(int pending) {
     Registers& registers = warp().registers;
     registers.wait(pending);
     clocks_.finish(current_, registers.finished());

@@ -23,6 +23,13 @@ GlobalMemory::GlobalMemory(const Program& program, const Launch& launch) {
     }
     std::sort(pieces_.begin(), pieces_.end(),
               [](const Piece& a, const Piece& b) { return a.buffer.address < b.buffer.address; });
+    for (const TensorMap& map : launch.tensor_maps) tensors_.push_back({&map, find(map.address, 1)});
+}
+
+Tensor GlobalMemory::tensor(std::uint64_t handle) const {
+    for (const Tensor& tensor : tensors_)
+        if (tensor.map->handle == handle) return tensor;
+    return {};
 }
 
 std::byte* GlobalMemory::find(std::uint64_t address, int bytes) {
@@ -77,8 +84,8 @@ std::uint32_t SharedMemory::address_of(int buffer) const {
     return base + static_cast<std::uint32_t>(buffers_[static_cast<std::size_t>(buffer)].offset);
 }
 
-std::string SharedMemory::describe(std::uint32_t offset) const {
-    for (const SharedBuffer& b : buffers_)
+std::string describe_shared(const Program& program, std::uint32_t offset) {
+    for (const SharedBuffer& b : program.shared())
         if (holds(static_cast<std::uint64_t>(b.offset), b.bytes, offset, 1))
             return fmt::format("`{}` + {}", b.name, offset - static_cast<std::uint32_t>(b.offset));
     return fmt::format("shared memory + {}", offset);

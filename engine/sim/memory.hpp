@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/sim.hpp"
+#include "sim/tensor.hpp"
 
 namespace wgrun::sim {
 
@@ -18,6 +18,9 @@ class GlobalMemory {
     /// Where bytes [address, address + bytes) lie, or null unless one buffer holds them all.
     std::byte* find(std::uint64_t address, int bytes);
 
+    /// The tensor whose map the kernel sees at `handle`; without a map if there is none.
+    Tensor tensor(std::uint64_t handle) const;
+
     /// The address in words: "0x1040, 16 bytes past the end of `c` (64 bytes)".
     std::string describe(std::uint64_t address, int bytes) const;
 
@@ -27,8 +30,12 @@ class GlobalMemory {
         std::string name;  ///< of the parameter that points at it
     };
     std::vector<Piece> pieces_;  ///< by address
+    std::vector<Tensor> tensors_;
     std::size_t last_ = 0;
 };
+
+/// "`tile` + 32" for an offset from the start of the dynamic shared memory.
+std::string describe_shared(const Program& program, std::uint32_t offset);
 
 /// The dynamic shared memory of a CTA. Addresses are those of the shared window, offsets count from the start
 /// of the dynamic shared memory; both in bytes.
@@ -51,9 +58,6 @@ class SharedMemory {
     std::byte* at(std::uint32_t address) { return data_.data() + (address - base); }
     std::int64_t bytes() const { return static_cast<std::int64_t>(data_.size()); }
     std::uint32_t address_of(int buffer) const;
-
-    /// "`tile` + 32" for an offset.
-    std::string describe(std::uint32_t offset) const;
 
   private:
     bool find(std::uint64_t address, int bytes);

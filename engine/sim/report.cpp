@@ -6,27 +6,42 @@
 
 namespace wgrun::sim {
 
-Report::Report(const Program& program, const Code& code, const SharedMemory& shared, Dim3 grid)
-    : program_(program), code_(code), shared_(shared), grid_(grid) {}
+Report::Report(const Program& program, const Code& code, Dim3 grid)
+    : program_(program),
+      code_(code),
+      grid_(grid),
+      threads_per_cta_((program.threads() + isa::lanes - 1) / isa::lanes * isa::lanes),
+      warps_(threads_per_cta_ / isa::lanes * static_cast<int>(program.cluster().volume())) {}
 
-void Report::reset(Dim3 cta) {
-    cta_ = cta;
+void Report::reset(Dim3 cluster) {
+    cluster_ = cluster;
     seen_.clear();
     findings_.clear();
 }
 
-void Report::at(std::uint32_t pc, int thread, bool warpgroup) {
+void Report::at(std::uint32_t pc, int thread, Subject subject) {
     pc_ = pc;
     thread_ = thread;
-    warpgroup_ = warpgroup;
+    subject_ = subject;
 }
 
 std::string Report::who(int thread) const {
-    if (grid_.volume() == 1) return fmt::format("thread {}", thread);
-    return fmt::format("thread {} of CTA ({}, {}, {})", thread, cta_.x, cta_.y, cta_.z);
+    const int in_cta = thread % threads_per_cta_;
+    if (grid_.volume() == 1) return fmt::format("thread {}", in_cta);
+    const auto rank = static_cast<std::uint32_t>(thread / threads_per_cta_);
+    const Dim3 size = program_.cluster();
+    return fmt::format("thread {} of CTA ({}, {}, {})", in_cta, cluster_.x * size.x + rank % size.x,
+                       cluster_.y * size.y + rank / size.x % size.y,
+                       cluster_.z * size.z + rank / size.x / size.y);
 }
 
-std::string Report::who() const { return warpgroup_ ? "the wgmma" : who(thread_); }
+std::string Report::who() const {
+    switch (subject_) {
+        case Subject::wgmma: return "the wgmma";
+        case Subject::copy: return "the bulk copy";
+        default: return who(thread_);
+    }
+}
 
 bool Report::seen(std::string_view rule, std::uint32_t other) {
     return !seen_.emplace(rule, code_.ops[pc_].place, other == no_pc ? no_pc : code_.ops[other].place).second;
@@ -45,59 +60,11 @@ void Report::add(std::string_view rule, std::uint32_t other, std::string message
     findings_.push_back(std::move(finding));
 }
 
-void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
-    const std::string place = shared_.describe(offset);
-    if (hazard == Hazard::uninitialised)
-        return add("WG-MEM-04", no_pc, fmt::format("{} reads {}, which nothing has written", who(), place),
-                   fmt::format("write the whole tile before line {}", line(pc_)), "5.1.7");
-    const int here = line(pc_), there = line(other.pc());
-    const Where where = code_.where(other.pc());
-    const std::string past = fmt::format("thread {}", other.thread());
-    const std::string barrier = fmt::format("k:bar_sync(0) after line {} and before line {}", there, here);
-    switch (hazard) {
-        case Hazard::write_after_write:
-            return add(
-                "WG-RACE-01", other.pc(),
-                fmt::format("{} writes {}, which {} wrote: nothing orders the two", who(), place, past),
-                barrier, "8.7.1", {{where, "written here by " + past}});
-        case Hazard::write_after_read:
-            return add(
-                "WG-RACE-01", other.pc(),
-                fmt::format("{} writes {}, which {} reads: nothing orders the two", who(), place, past),
-                barrier, "8.7.1", {{where, "read here by " + past}});
-        case Hazard::read_after_write:
-            return add("WG-RACE-01", other.pc(),
-                       fmt::format("{} reads {}, which {} wrote: nothing orders the two", who(), place, past),
-                       barrier, "8.7.1", {{where, "written here by " + past}});
-        case Hazard::mma_after_write:
-            return add("WG-RACE-01", other.pc(),
-                       fmt::format("{} reads {}, which {} wrote: nothing orders the two", who(), place, past),
-                       fmt::format("k:fence_proxy_async() after line {}, then k:bar_sync(0) before line {}",
-                                   there, here),
-                       "9.7.15.4", {{where, "written here by " + past}});
-        case Hazard::write_under_mma:
-            return add("WG-RACE-02", other.pc(),
-                       fmt::format("{} writes {}, which the wgmma of warp {} may still be reading", who(),
-                                   place, other.warp()),
-                       fmt::format("k:wgmma_wait_group(0) after line {}, then k:bar_sync(0) before line {}",
-                                   there, here),
-                       "9.7.15.7.3", {{where, "issued here"}});
-        case Hazard::missing_proxy_fence:
-            return add(
-                "WG-PROXY-01", other.pc(),
-                fmt::format("{} reads {}, which {} wrote through the generic proxy: no fence.proxy.async "
-                            "orders the two",
-                            who(), place, past),
-                fmt::format("k:fence_proxy_async() after line {}, before the barrier", there), "9.7.15.4",
-                {{where, "written here by " + past}});
-        case Hazard::uninitialised: return;
-    }
-}
-
 void Report::overlapping_store(std::uint32_t offset, int other_thread) {
     add("WG-RACE-01", pc_,
-        fmt::format("threads {} and {} write different values to {} in one step", other_thread, thread_,
-                    shared_.describe(offset)),
+        fmt::format("threads {} and {} write different values to {} in one step", other_thread % threads_per_cta_,
+                    thread_ % threads_per_cta_,
+                    place(offset)),
         "give each lane an address of its own, or let one lane write", "8.7.1");
 }
 
@@ -115,12 +82,16 @@ void Report::misaligned(bool store, int bytes, std::uint64_t address) {
 }
 
 void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) {
+    if (address >> 24 != 0)
+        return fault(Fault::peer, fmt::format("{} {} {:#x}, which is no address of its own CTA's shared memory",
+                                              who(), store ? "stores to" : "accesses", address));
     const std::int64_t offset = static_cast<std::int64_t>(address) - SharedMemory::base;
     add("WG-MEM-03", no_pc,
         fmt::format(
             "{} {} {} bytes at byte {} of the shared memory, outside every buffer declared (the last ends "
             "at {})",
-            who(), store ? "stores" : "loads", bytes, offset, shared_.bytes()),
+            who(), subject_ == Subject::copy ? "moves" : store ? "stores" : "loads", bytes, offset,
+            program_.shared_bytes()),
         "check the index, or declare the buffer larger", "5.1.7");
 }
 
@@ -130,13 +101,13 @@ void Report::operand_out_of_bounds(std::uint64_t address) {
         fmt::format(
             "a matrix descriptor makes the wgmma read byte {} of the shared memory, outside every buffer "
             "declared (the last ends at {})",
-            offset, shared_.bytes()),
+            offset, program_.shared_bytes()),
         "check start address, LBO, SBO and swizzle: tile:descriptor() knows them", "9.7.15.5.1.2.2");
 }
 
 void Report::unwritten_register(isa::Reg reg) {
     add("WG-REG-01", no_pc,
-        warpgroup_ ? std::string("the wgmma reads a register that nothing has written")
+        subject_ == Subject::wgmma ? std::string("the wgmma reads a register that nothing has written")
                    : fmt::format("{} reads a register that nothing has written", who()),
         fmt::format("write it on every path before line {}", line(pc_)), "5.1.1",
         {{program_.registers()[reg.id].where, "the register is made here"}});
@@ -174,7 +145,7 @@ void Report::missing_fence(const RegisterState& state, bool accumulator) {
 void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all) {
     add("WG-SYNC-01", no_pc,
         fmt::format("{} is executed by {} of the {} lanes of warp {}: all must execute it together", op.name,
-                    std::popcount(active), std::popcount(all), thread_ / isa::lanes),
+                    std::popcount(active), std::popcount(all), thread_ % threads_per_cta_ / isa::lanes),
         "move it out of the divergent branch, or make the condition the same for the whole warp", op.section);
 }
 
@@ -189,8 +160,13 @@ void Report::bad_barrier(const std::string& message) {
         "barriers are 0 to 15; all who meet at one name the same number of threads", "9.7.13.1");
 }
 
-void Report::deadlock(std::uint32_t pc, std::string message, std::vector<Note> notes) {
+void Report::deadlock(std::uint32_t pc, bool mbarrier, std::string message, std::vector<Note> notes) {
     pc_ = pc;
+    if (mbarrier)
+        return add("WG-MBAR-05", no_pc, std::move(message),
+                   "compare the arrivals and bytes that the barrier expects with those that come, and the "
+                   "parity with the number of the phase",
+                   "9.7.13.15.5", std::move(notes));
     add("WG-SYNC-02", no_pc, std::move(message),
         "let every warp that a barrier counts reach it, or give its count with threads =", "9.7.13.1",
         std::move(notes));

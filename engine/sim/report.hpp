@@ -12,21 +12,42 @@
 
 namespace wgrun::sim {
 
-/// Collects the findings of one CTA.
+/// Who accesses memory in the step at hand.
+enum class Subject : std::uint8_t { thread, wgmma, copy };
+
+/// Faults of the asynchronous machine and of clusters. Each has its rule; what happened is said with it.
+enum class Fault : std::uint8_t {
+    mbarrier_life,     ///< used before init, initialised twice, misaligned
+    mbarrier_unknown,  ///< the init is not known to who uses it
+    mbarrier_count,    ///< arrivals and bytes do not match what is expected
+    copy_operands,
+    unfinished_load,
+    unfinished_store,
+    registers,  ///< setmaxnreg
+    meeting,    ///< barrier.cluster
+    peer,       ///< the shared memory of another CTA
+};
+
+/// Collects the findings of one cluster. Threads are numbered through all of its CTAs.
 class Report final : public HazardSink {
   public:
-    Report(const Program& program, const Code& code, const SharedMemory& shared, Dim3 grid);
+    Report(const Program& program, const Code& code, Dim3 grid);
 
-    /// A new CTA begins.
-    void reset(Dim3 cta);
-    /// The step at hand and the thread of the CTA that executes it; a whole warpgroup is named by its first.
-    void at(std::uint32_t pc, int thread, bool warpgroup = false);
+    /// A new cluster begins: its place in the grid of clusters.
+    void reset(Dim3 cluster);
+    /// The step at hand and the thread that executes it; a whole warpgroup is named by its first.
+    void at(std::uint32_t pc, int thread, Subject subject = Subject::thread);
     void lane(int thread) { thread_ = thread; }
 
     bool empty() const { return findings_.empty(); }
     std::vector<Diagnostic> take() { return std::move(findings_); }
 
-    // WG-RACE-01, WG-RACE-02, WG-PROXY-01, WG-MEM-04
+    /// "thread 3", and of which CTA if there are several; the wgmma or the copy.
+    std::string who() const;
+    /// A place in shared memory: "`tile` + 32".
+    std::string place(std::uint32_t offset) const { return describe_shared(program_, offset); }
+
+    // WG-RACE-01, -02, -03, WG-PROXY-01, WG-MEM-04, WG-TMA-02
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
     // WG-RACE-01 within one step
     void overlapping_store(std::uint32_t offset, int other_thread);
@@ -44,7 +65,11 @@ class Report final : public HazardSink {
     void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all);
     void no_warpgroup(const isa::Instruction& op, int threads);
     void bad_barrier(const std::string& message);
-    void deadlock(std::uint32_t pc, std::string message, std::vector<Note> notes);
+    /// WG-MBAR-05 when somebody waits for an mbarrier.
+    void deadlock(std::uint32_t pc, bool mbarrier, std::string message, std::vector<Note> notes);
+    // WG-MBAR, WG-TMA, WG-SYNC-04, -05, WG-REG-02; `note` speaks of step `other`
+    void fault(Fault fault, std::string message, std::uint32_t other = no_pc, std::string note = {});
+    void mbarrier_touched(std::uint32_t offset, std::string_view how);
     /// What a step's own check said: an ArgumentError that it threw.
     void refused(Diagnostic finding);
 
@@ -53,16 +78,17 @@ class Report final : public HazardSink {
              std::string_view section, std::vector<Note> notes = {});
     bool seen(std::string_view rule, std::uint32_t other);
     int line(std::uint32_t pc) const { return code_.where(pc).line; }
-    std::string who() const;
     std::string who(int thread) const;
+    std::string past(Epoch access) const;
+    bool by_copy(Epoch access) const { return access.actor() >= warps_; }
 
     const Program& program_;
     const Code& code_;
-    const SharedMemory& shared_;
-    Dim3 grid_, cta_;
+    Dim3 grid_, cluster_;
+    int threads_per_cta_, warps_;  ///< threads of whole warps; warps of the cluster
     std::uint32_t pc_ = 0;
     int thread_ = 0;
-    bool warpgroup_ = false;
+    Subject subject_ = Subject::thread;
     std::set<std::tuple<std::string_view, std::uint32_t, std::uint32_t>> seen_;
     std::vector<Diagnostic> findings_;
 };

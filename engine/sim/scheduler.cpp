@@ -1,72 +1,65 @@
-// The scheduler of a CTA: interleaves its warps as the seed says, and notices when none can go on.
-#include <fmt/format.h>
-
+// The scheduler of a cluster: interleaves its warps and the bulk-copy engine as the seed says.
 #include <bit>
-#include <map>
 
-#include "sim/cta.hpp"
+#include "sim/cluster.hpp"
 
 namespace wgrun::sim {
 namespace {
 
 constexpr std::uint32_t longest_burst = 128;
 
-/// "warp 3", "warps 0, 1, 2"
-std::string names(std::uint32_t warps) {
-    std::string out = std::has_single_bit(warps) ? "warp" : "warps";
-    const char* comma = " ";
-    for (; warps != 0; warps &= warps - 1, comma = ", ")
-        out += comma + std::to_string(std::countr_zero(warps));
-    return out;
-}
-
 }  // namespace
 
-void Cta::run(std::uint64_t index) {
-    const Dim3 grid = launch_.grid;
-    position_ = {static_cast<std::uint32_t>(index % grid.x),
-                 static_cast<std::uint32_t>(index / grid.x % grid.y),
-                 static_cast<std::uint32_t>(index / grid.x / grid.y)};
+void Cluster::run(std::uint64_t index) {
+    reset(index);
+    for (;;) {
+        ready_.clear();
+        for (std::size_t w = 0; w < warps_.size(); ++w)
+            if (warps_[w].state == Warp::State::ready) ready_.push_back(static_cast<int>(w));
+        if (launch_.stop != nullptr && launch_.stop->load(std::memory_order_relaxed)) return;
+        if (ready_.empty() && copies_.empty()) {
+            if (wake_sleepers()) continue;
+            return report_deadlock();
+        }
+        const auto ready = static_cast<std::uint32_t>(ready_.size());
+        const std::uint32_t next = draw(ready + (copies_.empty() ? 0 : 1));
+        if (next == ready) {
+            land(draw(static_cast<std::uint32_t>(copies_.size())));
+        } else {
+            enter(ready_[next]);
+            burst(1 + draw(longest_burst));
+        }
+    }
+}
+
+void Cluster::reset(std::uint64_t index) {
+    const Dim3 grid = launch_.grid, size = program_.cluster();
+    const std::uint64_t columns = grid.x / size.x, rows = grid.y / size.y;
+    position_ = {static_cast<std::uint32_t>(index % columns),
+                 static_cast<std::uint32_t>(index / columns % rows),
+                 static_cast<std::uint32_t>(index / columns / rows)};
     random_ = launch_.seed + index * 0x9E3779B97F4A7C15U;
     steps_ = mmas_ = 0;
+    fruitless_ = 0;
     report_.reset(position_);
     clocks_.reset();
-    shadow_.reset();
-    shared_.poison();
-    barriers_.fill({});
-    int threads = program_.threads();
-    for (Warp& warp : warps_) {
-        warp.pc = 0;
-        warp.all = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
-        warp.running = warp.all;
-        warp.state = Warp::State::ready;
-        warp.frames.clear();
-        warp.registers.reset();
-        threads -= isa::lanes;
-    }
-    for (;;) {
-        std::uint32_t ready = 0;
-        bool waiting = false;
-        for (std::size_t w = 0; w < warps_.size(); ++w) {
-            if (warps_[w].state == Warp::State::ready)
-                ready |= 1U << w;
-            else
-                waiting |= warps_[w].state != Warp::State::ended;
-        }
-        if (ready == 0) {
-            if (waiting) report_deadlock();
-            return;
-        }
-        if (launch_.stop != nullptr && launch_.stop->load(std::memory_order_relaxed)) return;
-        for (std::uint32_t skip = draw(static_cast<std::uint32_t>(std::popcount(ready))); skip > 0; --skip)
-            ready &= ready - 1;
-        current_ = std::countr_zero(ready);
-        burst(1 + draw(longest_burst));
+    copies_.clear();
+    groups_.clear();
+    groups_of_thread_.clear();
+    meeting_.reset(warps_.size());
+    for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
+        const auto r = static_cast<std::uint32_t>(rank);
+        ctas_[rank].reset({position_.x * size.x + r % size.x, position_.y * size.y + r / size.x % size.y,
+                           position_.z * size.z + r / size.x / size.y});
+        int threads = program_.threads();
+        for (int w = 0; w < warps_per_cta_; ++w, threads -= isa::lanes)
+            warps_[static_cast<std::size_t>(ctas_[rank].first + w)].reset(threads, entry_registers_);
+        ctas_[rank].running = warps_per_cta_;
     }
 }
 
 // SplitMix64 (Steele, Lea and Flood, 2014).
-std::uint32_t Cta::draw(std::uint32_t below) {
+std::uint32_t Cluster::draw(std::uint32_t below) {
     random_ += 0x9E3779B97F4A7C15U;
     std::uint64_t z = random_;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9U;
@@ -74,7 +67,12 @@ std::uint32_t Cta::draw(std::uint32_t below) {
     return static_cast<std::uint32_t>(z >> 32) % below;
 }
 
-void Cta::burst(std::uint32_t steps) {
+void Cluster::enter(int warp) {
+    current_ = warp;
+    cta_ = &ctas_[static_cast<std::size_t>(warp / warps_per_cta_)];
+}
+
+void Cluster::burst(std::uint32_t steps) {
     Warp& warp = this->warp();
     for (; steps > 0 && warp.state == Warp::State::ready; --steps) {
         const Op& op = code_.ops[warp.pc];
@@ -88,14 +86,14 @@ void Cta::burst(std::uint32_t steps) {
     }
 }
 
-isa::Mask Cta::condition(const Op& op) {
+isa::Mask Cluster::condition(const Op& op) {
     const auto* values = static_cast<const std::uint32_t*>(read({op.reg}));
     isa::Mask mask = 0;
     for (int l = 0; l < isa::lanes; ++l) mask |= (values[l] & 1U) << l;
     return (op.negated ? ~mask : mask) & active_;
 }
 
-void Cta::jump(Warp& warp, const Op& op) {
+void Cluster::jump(Warp& warp, const Op& op) {
     ++warp.pc;
     switch (op.kind) {
         case Op::Kind::enter: warp.frames.push_back({warp.running, 0}); return;
@@ -116,7 +114,7 @@ void Cta::jump(Warp& warp, const Op& op) {
     if (warp.running == 0) warp.pc = op.target;
 }
 
-void Cta::step(Warp& warp, const Op& op) {
+void Cluster::step(Warp& warp, const Op& op) {
     ++steps_;
     active_ = warp.running;
     report_.at(pc_, current_ * isa::lanes);
@@ -128,25 +126,27 @@ void Cta::step(Warp& warp, const Op& op) {
     if (op.aligned && active_ != warp.all) report_.diverged(*op.step->op, active_, warp.all);
     if (op.kind == Op::Kind::collective) return collective(warp, op, active_);
     execute(op);
-    ++warp.pc;
+    if (warp.state != Warp::State::asleep) ++warp.pc;
 }
 
 // The last warp of a warpgroup to arrive executes the step for all four.
-void Cta::collective(Warp& warp, const Op& op, isa::Mask active) {
-    const auto first = static_cast<std::size_t>(current_ / 4 * 4);
-    if (first + 4 > warps_.size() || warps_[first + 3].all != UINT32_MAX) {
+void Cluster::collective(Warp& warp, const Op& op, isa::Mask active) {
+    const int first = local() / 4 * 4;
+    const std::span<Warp> mates(&warps_[static_cast<std::size_t>(cta_->first)],
+                                static_cast<std::size_t>(warps_per_cta_));
+    if (first + 4 > warps_per_cta_ || mates[static_cast<std::size_t>(first + 3)].all != UINT32_MAX) {
         report_.no_warpgroup(*op.step->op, program_.threads());
         ++warp.pc;
         return;
     }
     warp.active = active;
     warp.state = Warp::State::at_collective;
-    const std::span<Warp> group(warps_.data() + first, 4);
+    const std::span<Warp> group = mates.subspan(static_cast<std::size_t>(first), 4);
     for (const Warp& other : group)
         if (other.state != Warp::State::at_collective || other.pc != pc_) return;
     ++mmas_;
     const int arrived = current_;
-    report_.at(pc_, static_cast<int>(first) * isa::lanes, true);
+    report_.at(pc_, (cta_->first + first) * isa::lanes, Subject::wgmma);
     select(0);
     execute(op);
     current_ = arrived;
@@ -156,7 +156,7 @@ void Cta::collective(Warp& warp, const Op& op, isa::Mask active) {
     }
 }
 
-void Cta::execute(const Op& op) {
+void Cluster::execute(const Op& op) {
     try {
         op.step->op->run(*op.step, *this);
     } catch (const ArgumentError& error) {
@@ -164,41 +164,17 @@ void Cta::execute(const Op& op) {
     }
 }
 
-void Cta::end(Warp& warp) {
+void Cluster::end(Warp& warp) {
     warp.state = Warp::State::ended;
+    fruitless_ = 0;
     if (const std::uint32_t mma = warp.registers.uncommitted(); mma != no_pc) report_.uncommitted(mma);
+    if (--cta_->running == 0) leave(*cta_);
+    complete_meeting();
 }
 
-void Cta::report_deadlock() {
-    // Who waits where, in the order of the code.
-    std::map<std::uint32_t, std::uint32_t> places;
-    std::uint32_t ended = 0;
-    for (std::size_t w = 0; w < warps_.size(); ++w) {
-        const Warp& warp = warps_[w];
-        if (warp.state == Warp::State::ended)
-            ended |= 1U << w;
-        else
-            places[warp.state == Warp::State::at_barrier ? warp.pc - 1 : warp.pc] |= 1U << w;
-    }
-    std::vector<Note> notes;
-    std::string message;
-    for (const auto& [pc, warps] : places) {
-        const Warp& one = warps_[static_cast<std::size_t>(std::countr_zero(warps))];
-        std::string text = names(warps) + (std::has_single_bit(warps) ? " waits " : " wait ");
-        if (one.state == Warp::State::at_barrier) {
-            const Barrier& barrier = barriers_[one.barrier];
-            text += fmt::format("at barrier {}: {} of {} threads have arrived", one.barrier,
-                                std::popcount(barrier.waiting) * isa::lanes, barrier.expected);
-        } else {
-            text += fmt::format("for the whole warpgroup at {}", code_.ops[pc].step->op->name);
-        }
-        if (message.empty())
-            message = "deadlock: " + text;
-        else
-            notes.push_back({code_.where(pc), std::move(text)});
-    }
-    if (ended != 0) notes.push_back({program_.where(), names(ended) + " ended"});
-    report_.deadlock(places.begin()->first, std::move(message), std::move(notes));
+void Cluster::sleep(Warp::Wait wait) {
+    warp().state = Warp::State::asleep;
+    warp().wait = wait;
 }
 
 }  // namespace wgrun::sim

@@ -1,30 +1,28 @@
 #include "sim/shadow.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace wgrun::sim {
 namespace {
 
-constexpr std::uint32_t word_bytes = 4;
-constexpr std::uint32_t unit_bytes = 16;
 constexpr unsigned whole_word = 15;
-
-bool ordered(const std::uint32_t* seen, Epoch past) { return seen[past.warp()] >= past.clock(); }
 
 }  // namespace
 
-Shadow::Shadow(int warps, std::int64_t bytes, HazardSink& sink) : warps_(warps), sink_(sink) {
+Shadow::Shadow(Warps warps, std::int64_t bytes, HazardSink& sink) : warps_(warps), sink_(sink) {
     const auto units = static_cast<std::size_t>((bytes + unit_bytes - 1) / unit_bytes);
     writes_.resize(units * (unit_bytes / word_bytes));
     reads_.resize(writes_.size());
-    in_flight_.resize(units * static_cast<std::size_t>(warps));
+    copies_.resize(units);
+    in_flight_.resize(units * static_cast<std::size_t>(warps.warps));
 }
 
 void Shadow::reset() {
     std::fill(writes_.begin(), writes_.end(), Epoch());
     std::fill(reads_.begin(), reads_.end(), Epoch());
     std::fill(in_flight_.begin(), in_flight_.end(), InFlight());
+    if (copied_) std::fill(copies_.begin(), copies_.end(), Epoch());
+    copied_ = false;
     splits_.clear();
     free_splits_.clear();
     read_sets_.clear();
@@ -33,7 +31,7 @@ void Shadow::reset() {
 
 /// Calls f(word, bits of its bytes) for an aligned access of 1, 2, 4, 8 or 16 bytes.
 template <class F>
-static void for_each_word(std::uint32_t offset, int bytes, F f) {
+void Shadow::for_each_word(std::uint32_t offset, int bytes, F f) {
     const std::uint32_t first = offset / word_bytes;
     const auto words = static_cast<std::uint32_t>(bytes) / word_bytes;
     if (words == 0) return f(first, ((1U << bytes) - 1) << offset % word_bytes);
@@ -86,7 +84,7 @@ bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes
             overlap |= store_word(actor, now, word, part);
         }
     });
-    check_in_flight(actor, offset);
+    check_in_flight(actor, offset / unit_bytes);
     return overlap;
 }
 
@@ -121,23 +119,25 @@ void Shadow::check_store(const Actor& actor, Epoch written, Epoch read, std::uin
         if (!ordered(actor.seen, read)) sink_.hazard(Hazard::write_after_read, offset, read);
         return;
     }
-    const Epoch* set = read_sets_.data() + std::size_t{read.index()} * static_cast<std::size_t>(warps_);
-    for (int w = 0; w < warps_; ++w)
+    const Epoch* set = read_sets_.data() + std::size_t{read.index()} * static_cast<std::size_t>(warps_.all);
+    for (int w = 0; w < warps_.all; ++w)
         if (!ordered(actor.seen, set[w])) sink_.hazard(Hazard::write_after_read, offset, set[w]);
     forget_read(read);
 }
 
-void Shadow::check_in_flight(const Actor& actor, std::uint32_t offset) {
-    const InFlight* mma =
-        in_flight_.data() + std::size_t{offset / unit_bytes} * static_cast<std::size_t>(warps_);
-    for (int w = 0; w < warps_; ++w)
-        if (mma[w].serial > actor.finished[w])
-            sink_.hazard(Hazard::write_under_mma, offset, Epoch(0, mma[w].pc, w, 0));
+void Shadow::check_in_flight(const Actor& actor, std::uint32_t unit) {
+    const InFlight* mma = in_flight_.data() + std::size_t{unit} * static_cast<std::size_t>(warps_.warps);
+    const std::uint32_t* finished = actor.finished + warps_.first;
+    for (int w = 0; w < warps_.warps; ++w)
+        if (mma[w].serial > finished[w])
+            sink_.hazard(Hazard::write_under_mma, unit * unit_bytes, Epoch(0, mma[w].pc, warps_.first + w, 0));
+    if (copied_ && !ordered(actor.seen, copies_[unit]))
+        sink_.hazard(Hazard::write_under_copy, unit * unit_bytes, copies_[unit]);
 }
 
 // The reads to remember after one more: the new one alone when it has seen the others, else a set.
 Epoch Shadow::merged_read(const Actor& actor, Epoch now, Epoch read) {
-    const auto size = static_cast<std::size_t>(warps_);
+    const auto size = static_cast<std::size_t>(warps_.all);
     if (!read.is_link()) {
         if (ordered(actor.seen, read)) return now;
         std::uint32_t index = static_cast<std::uint32_t>(read_sets_.size() / size);
@@ -149,12 +149,12 @@ Epoch Shadow::merged_read(const Actor& actor, Epoch now, Epoch read) {
             std::fill_n(read_sets_.begin() + static_cast<std::ptrdiff_t>(index * size), size, Epoch());
         }
         Epoch* set = read_sets_.data() + index * size;
-        set[read.warp()] = read;
-        set[actor.warp] = now;
+        set[static_cast<std::size_t>(read.actor())] = read;
+        set[static_cast<std::size_t>(actor.warp)] = now;
         return Epoch::link(index);
     }
     Epoch* set = read_sets_.data() + read.index() * size;
-    set[actor.warp] = now;
+    set[static_cast<std::size_t>(actor.warp)] = now;
     if (!std::all_of(set, set + size, [&](Epoch past) { return ordered(actor.seen, past); })) return read;
     forget_read(read);
     return now;
@@ -176,7 +176,7 @@ Shadow::Split& Shadow::split(std::uint32_t word) {
     parts.write.fill(writes_[word]);
     parts.read.fill(reads_[word]);
     if (reads_[word].is_link()) {  // each byte needs a set of its own
-        const auto size = static_cast<std::size_t>(warps_);
+        const auto size = static_cast<std::size_t>(warps_.all);
         for (std::size_t b = 1; b < word_bytes; ++b) {
             const std::size_t from = reads_[word].index() * size, to = read_sets_.size();
             read_sets_.resize(to + size);
@@ -188,46 +188,6 @@ Shadow::Split& Shadow::split(std::uint32_t word) {
     writes_[word] = Epoch::link(index);
     reads_[word] = Epoch();
     return parts;
-}
-
-void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset,
-                        int bytes) {
-    const std::uint32_t* published = std::has_single_bit(warps)
-                                         ? clocks.published(4 * mma.group + std::countr_zero(warps))
-                                         : clocks.published_to_group(mma.group);
-    const std::uint32_t end = offset + static_cast<std::uint32_t>(bytes);
-    for (std::uint32_t at = offset; at < end; at += word_bytes) {
-        const Epoch written = writes_[at / word_bytes];
-        if (written && !written.is_link()) {
-            if (published[written.thread()] < written.clock()) check_async(mma, warps, clocks, written, at);
-        } else if (written) {
-            const Split& parts = splits_[written.index()];
-            for (std::uint32_t b = 0; b < word_bytes; ++b)
-                check_async(mma, warps, clocks, parts.write[b], at + b);
-        } else {
-            sink_.hazard(Hazard::uninitialised, at, written);
-        }
-    }
-    for (std::uint32_t unit = offset / unit_bytes; unit < end / unit_bytes; ++unit) {
-        InFlight* readers = in_flight_.data() + unit * static_cast<std::size_t>(warps_) + 4 * mma.group;
-        for (int w = 0; w < 4; ++w)
-            if (warps >> w & 1U) readers[w] = {mma.serial, mma.pc};
-    }
-}
-
-void Shadow::check_async(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
-                         std::uint32_t offset) {
-    if (!written) return sink_.hazard(Hazard::uninitialised, offset, written);
-    bool raced = false, unpublished = false;
-    for (int w = 4 * mma.group; warps != 0; warps >>= 1, ++w) {
-        if ((warps & 1U) == 0 || clocks.published(w)[written.thread()] >= written.clock()) continue;
-        unpublished = true;
-        raced |= !ordered(clocks.seen(w), written);
-    }
-    if (raced)
-        sink_.hazard(Hazard::mma_after_write, offset, written);
-    else if (unpublished)
-        sink_.hazard(Hazard::missing_proxy_fence, offset, written);
 }
 
 }  // namespace wgrun::sim

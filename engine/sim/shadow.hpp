@@ -1,4 +1,5 @@
-// Shadow of a CTA's shared memory: who wrote and read each byte last, and which wgmma may still read it.
+// Shadow of a CTA's shared memory: who wrote and read each byte last, and which wgmma and which bulk copy may
+// still read it.
 //
 // Kept for words of four bytes, and for single bytes where smaller accesses have been (a word is then
 // "split"). Every access is checked against the accesses before it with the vector clocks of clocks.hpp; as
@@ -14,32 +15,34 @@
 
 namespace wgrun::sim {
 
-/// A past access: its thread, its step, and the clock of its warp then. Packed into 64 bits:
-/// clock 32 | pc 22 | warp 5 | lane 5; 0 is "never".
+/// A past access: who did it, in which step, and the clock of the actor then. Packed into 64 bits:
+/// clock 27 | pc 22 | actor 10 | lane 5; 0 is "never".
 class Epoch {
   public:
     Epoch() = default;
-    Epoch(std::uint32_t clock, std::uint32_t pc, int warp, int lane)
-        : bits_(std::uint64_t{clock} << 32 | pc << 10 | static_cast<std::uint32_t>(warp << 5 | lane)) {}
+    Epoch(std::uint32_t clock, std::uint32_t pc, int actor, int lane)
+        : bits_(std::uint64_t{clock} << 37 | std::uint64_t{pc} << 15 |
+                static_cast<std::uint32_t>(actor << 5 | lane)) {}
     explicit operator bool() const { return bits_ != 0; }
-    std::uint32_t clock() const { return static_cast<std::uint32_t>(bits_ >> 32); }
-    std::uint32_t pc() const { return static_cast<std::uint32_t>(bits_) >> 10; }
-    int warp() const { return static_cast<int>(bits_ >> 5 & 31); }
-    int thread() const { return static_cast<int>(bits_ & 1023); }  ///< of the CTA
-    /// Both of one warp, one step and one clock.
+    std::uint32_t clock() const { return static_cast<std::uint32_t>(bits_ >> 37); }
+    std::uint32_t pc() const { return static_cast<std::uint32_t>(bits_ >> 15) & ((1U << 22) - 1); }
+    int actor() const { return static_cast<int>(bits_ >> 5 & 1023); }
+    int thread() const { return static_cast<int>(bits_ & 32767); }  ///< of the cluster, if a warp did it
+    /// Both of one actor, one step and one clock.
     bool same_step(Epoch other) const { return (bits_ ^ other.bits_) >> 5 == 0; }
     bool operator==(const Epoch&) const = default;
 
     /// Not an access but an index into a pool: its clock is later than every real one.
     static Epoch link(std::uint32_t index) {
         Epoch e;
-        e.bits_ = std::uint64_t{UINT32_MAX} << 32 | index;
+        e.bits_ = link_clock << 37 | std::uint64_t{index} << 15;
         return e;
     }
-    bool is_link() const { return clock() == UINT32_MAX; }
-    std::uint32_t index() const { return static_cast<std::uint32_t>(bits_); }
+    bool is_link() const { return bits_ >> 37 == link_clock; }
+    std::uint32_t index() const { return pc(); }
 
   private:
+    static constexpr std::uint64_t link_clock = (1U << 27) - 1;
     std::uint64_t bits_ = 0;
 };
 
@@ -48,8 +51,10 @@ enum class Hazard : std::uint8_t {
     write_after_read,
     read_after_write,     ///< generic accesses of two warps, unordered
     write_under_mma,      ///< a wgmma reads the bytes for a warp that is not known to have waited for it
-    mma_after_write,      ///< a wgmma reads what a warp wrote, unordered
-    missing_proxy_fence,  ///< ordered, but never published to the async proxy
+    write_under_copy,     ///< a bulk copy reads the bytes, and is not known to be done with them
+    async_after_write,    ///< a wgmma or a bulk copy reads what was written, unordered
+    missing_proxy_fence,  ///< ordered, but never published to the async proxy that reads it
+    unfenced_overwrite,   ///< ordered, but never published to the async proxy that overwrites it
     uninitialised,
 };
 
@@ -60,25 +65,30 @@ class HazardSink {
     virtual void hazard(Hazard hazard, std::uint32_t offset, Epoch other) = 0;
 };
 
-/// The warp that accesses, and what it knows.
+/// The warp that accesses, and what it knows. Warps are numbered in the cluster.
 struct Actor {
     int warp;
     std::uint32_t pc;
     std::uint32_t clock;
-    const std::uint32_t* seen;  ///< Clocks::seen and finished of the warp
+    const std::uint32_t* seen;  ///< Clocks::seen, published and finished of the warp
+    const std::uint32_t* published;
     const std::uint32_t* finished;
 };
 
 /// A wgmma of a warpgroup.
 struct MmaActor {
-    int group;
+    int first;  ///< warp of the group
     std::uint32_t pc;
     std::uint32_t serial;  ///< counts the wgmma of the group from 1
 };
 
 class Shadow {
   public:
-    Shadow(int warps, std::int64_t bytes, HazardSink& sink);
+    /// The warps of a CTA: `warps` from number `first` of all those of the cluster.
+    struct Warps {
+        int all, first, warps;
+    };
+    Shadow(Warps warps, std::int64_t bytes, HazardSink& sink);
 
     void reset();
 
@@ -91,7 +101,17 @@ class Shadow {
     /// A wgmma reads whole units of 16 bytes for the warps of its group whose bits are set in `warps`.
     void async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset, int bytes);
 
+    // A bulk copy, of whole units of 16 bytes, as it is issued: from now on until others know the clock of
+    // its epoch to be past, nobody may touch what it writes, nor write what it reads.
+    void copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
+    void copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
+
   private:
+    static constexpr std::uint32_t word_bytes = 4;
+    static constexpr std::uint32_t unit_bytes = 16;
+
+    static bool ordered(const std::uint32_t* seen, Epoch past) { return seen[past.actor()] >= past.clock(); }
+
     /// The bytes of a word that is accessed in parts.
     struct Split {
         std::array<Epoch, 4> write, read;
@@ -100,24 +120,35 @@ class Shadow {
         std::uint32_t serial = 0, pc = 0;
     };
 
+    template <class F>
+    static void for_each_word(std::uint32_t offset, int bytes, F f);
     void load_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes);
     bool store_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes);
     void check_load(const Actor& actor, Epoch written, std::uint32_t offset);
     void check_store(const Actor& actor, Epoch written, Epoch read, std::uint32_t offset);
-    void check_async(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
-                     std::uint32_t offset);
-    void check_in_flight(const Actor& actor, std::uint32_t offset);
+    void check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
+                   std::uint32_t offset);
+    void check_copy_in(const Actor& issuer, Epoch written, std::uint32_t offset);
+    void check_copy_out(const Actor& issuer, Epoch written, std::uint32_t offset);
+    void check_in_flight(const Actor& actor, std::uint32_t unit);
+    /// Has this been published to the async proxy, as far as the vectors know?
+    bool published(const std::uint32_t* seen, const std::uint32_t* published, Epoch written) const {
+        return written.actor() < warps_.all ? published[written.thread()] >= written.clock()
+                                            : seen[written.actor()] >= written.clock();
+    }
     Epoch merged_read(const Actor& actor, Epoch now, Epoch read);
     void forget_read(Epoch read);
     Split& split(std::uint32_t word);
 
-    int warps_;
+    Warps warps_;
     HazardSink& sink_;
     std::vector<Epoch> writes_, reads_;  ///< per word
+    std::vector<Epoch> copies_;          ///< per unit of 16 bytes: the last bulk copy that reads it
+    bool copied_ = false;                ///< has there been one?
     std::vector<InFlight> in_flight_;    ///< per unit of 16 bytes and warp: the last wgmma that reads it
     std::vector<Split> splits_;
     std::vector<std::uint32_t> free_splits_;
-    std::vector<Epoch> read_sets_;  ///< pool of sets, one entry a warp
+    std::vector<Epoch> read_sets_;  ///< pool of sets, one entry a warp of the cluster
     std::vector<std::uint32_t> free_read_sets_;
 };
 

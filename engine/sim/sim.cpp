@@ -1,4 +1,4 @@
-// Running a grid: CTAs are handed out to host threads in order, and what they found is merged in order.
+// Running a grid: clusters are handed out to host threads in order, and what they found is merged in order.
 #include "sim/sim.hpp"
 
 #include <fmt/format.h>
@@ -8,29 +8,32 @@
 #include <mutex>
 #include <thread>
 
-#include "sim/cta.hpp"
+#include "sim/cluster.hpp"
 
 namespace wgrun::sim {
 namespace {
 
-/// What all host threads share. The CTA with findings that comes first in the grid decides: later ones count
+/// What all host threads share. The cluster with findings that comes first in the grid decides: later ones count
 /// for nothing, so that the outcome does not depend on who was faster.
 class Grid {
   public:
     Grid(const Program& program, const Launch& launch)
-        : program_(program), launch_(launch), code_(flatten(program)) {}
+        : program_(program),
+          launch_(launch),
+          code_(flatten(program)),
+          clusters_(launch.grid.volume() / program.cluster().volume()) {}
 
     void work() try {
-        Cta cta(program_, code_, launch_);
+        Cluster cluster(program_, code_, launch_);
         for (;;) {
             const std::uint64_t index = next_.fetch_add(1);
-            if (index >= launch_.grid.volume() || index > last_.load() || stopped()) return;
-            cta.run(index);
+            if (index >= clusters_ || index > last_.load() || stopped()) return;
+            cluster.run(index);
             const std::lock_guard lock(mutex_);
-            done_.push_back({index, cta.steps(), cta.mmas()});
-            if (!cta.report().empty() && index < last_.load()) {
+            done_.push_back({index, cluster.steps(), cluster.mmas()});
+            if (!cluster.report().empty() && index < last_.load()) {
                 last_ = index;
-                findings_ = cta.report().take();
+                findings_ = cluster.report().take();
             }
         }
     } catch (...) {
@@ -45,10 +48,10 @@ class Grid {
         if (failure_) std::rethrow_exception(failure_);
         if (stopped()) throw EnvironmentError("EINTR", "the simulation was interrupted");
         Outcome out;
-        for (const Done& cta : done_) {
-            if (cta.index > last_.load()) continue;
-            out.steps += cta.steps;
-            out.mmas += cta.mmas;
+        for (const Done& cluster : done_) {
+            if (cluster.index > last_.load()) continue;
+            out.steps += cluster.steps;
+            out.mmas += cluster.mmas;
         }
         out.findings = std::move(findings_);
         return out;
@@ -61,8 +64,9 @@ class Grid {
     const Program& program_;
     const Launch& launch_;
     const Code code_;
+    const std::uint64_t clusters_;
     std::atomic<std::uint64_t> next_{0};
-    std::atomic<std::uint64_t> last_{UINT64_MAX};  ///< no CTA after this one counts
+    std::atomic<std::uint64_t> last_{UINT64_MAX};  ///< no cluster after this one counts
     std::mutex mutex_;
     std::vector<Done> done_;
     std::vector<Diagnostic> findings_;
@@ -74,9 +78,14 @@ void check(const Program& program, const Launch& launch) {
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
         throw ArgumentError(fmt::format("grid {{{}, {}, {}}}: extents are 1 to 2147483647, 65535 and 65535",
                                         grid.x, grid.y, grid.z));
+    if (const Dim3 c = program.cluster(); grid.x % c.x != 0 || grid.y % c.y != 0 || grid.z % c.z != 0)
+        throw ArgumentError(fmt::format("grid {{{}, {}, {}}} is not made of clusters of {{{}, {}, {}}}", grid.x,
+                                        grid.y, grid.z, c.x, c.y, c.z),
+                            "make each extent of the grid a multiple of the cluster's");
     if (launch.params.size() != program.params().size())
         throw ArgumentError(fmt::format("kernel {} has {} parameters, the launch gives {}", program.name(),
                                         program.params().size(), launch.params.size()));
+    check_tensor_maps(program, launch);
 }
 
 }  // namespace

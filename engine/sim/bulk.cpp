@@ -1,0 +1,242 @@
+#include "sim/bulk.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+
+#include "sim/cluster.hpp"
+#include "sim/reduce.hpp"
+
+namespace wgrun::sim {
+
+using isa::lanes;
+using Direction = isa::BulkCopy::Direction;
+
+namespace {
+
+constexpr std::uint32_t unit = 16;       // bytes: of sizes and addresses of linear copies
+constexpr std::uint32_t box_align = 128;  // bytes: of a box in shared memory
+
+}  // namespace
+
+// --- issue ---------------------------------------------------------------------------------------------
+
+void Cluster::bulk_copy(const isa::BulkCopy& asked) {
+    report_.at(pc_, current_ * lanes + asked.lane, Subject::copy);
+    Copy copy{};
+    copy.direction = asked.direction;
+    copy.reduction = asked.reduction;
+    copy.type = asked.type;
+    copy.pc = pc_;
+    copy.issuer = current_ * lanes + asked.lane;
+    if (!global_side(asked, copy) || asked.direction == Direction::prefetch) return;
+    if (asked.direction == Direction::to_global) return store_bulk(asked, copy);
+    if (asked.direction == Direction::to_cluster) {
+        if (!check_shared_side(*cta_, asked.source, copy.bytes, unit)) return;
+        copy.source_cta = rank(*cta_);
+        copy.source = asked.source;
+    }
+    if (asked.multicast == 0) return load_bulk(asked.shared, asked.mbarrier, copy);
+    // Data and signal land at the same place of each CTA.
+    constexpr std::uint32_t window = (1U << rank_shift) - 1;
+    for (std::uint32_t left = asked.multicast; left != 0; left &= left - 1) {
+        const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
+        if (rank >= ctas_.size()) {
+            report_.fault(Fault::peer, fmt::format("the multicast mask {:#x} names CTA {} of a cluster of {}",
+                                                   asked.multicast, rank, ctas_.size()));
+            return;
+        }
+        load_bulk((rank + 1) << rank_shift | (asked.shared & window),
+                  (rank + 1) << rank_shift | (asked.mbarrier & window), copy);
+    }
+}
+
+// Where the copy's global side lies, and how many bytes it is. False, and reported, when it cannot be.
+bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
+    if (asked.dims != 0) {
+        copy.tensor = global_.tensor(asked.tensor_map);
+        if (copy.tensor.map == nullptr) {
+            report_.fault(Fault::copy_operands,
+                          fmt::format("{:#x} is not a tensor map of the launch", asked.tensor_map));
+            return false;
+        }
+        const TensorBox& box = *copy.tensor.map->box;
+        if (static_cast<std::size_t>(asked.dims) != box.extents.size()) {
+            report_.fault(Fault::copy_operands, fmt::format("the copy has {} dimensions, its tensor map {}",
+                                                            asked.dims, box.extents.size()));
+            return false;
+        }
+        copy.at = asked.coordinates;
+        copy.bytes = static_cast<std::uint32_t>(box.bytes());
+        if (asked.direction != Direction::to_global) return true;
+        for (int d = 0; d < asked.dims; ++d)
+            if (const std::int32_t x = asked.coordinates[static_cast<std::size_t>(d)]; x < 0) {
+                report_.fault(Fault::copy_operands,
+                              fmt::format("a store starts at coordinate {} of dimension {}: only loads may "
+                                          "start below 0",
+                                          x, d));
+                return false;
+            }
+        return true;
+    }
+    copy.bytes = asked.bytes;
+    if (asked.bytes % unit != 0 || asked.bytes == 0 || asked.global % unit != 0) {
+        report_.fault(Fault::copy_operands,
+                      fmt::format("a copy of {} bytes at {:#x}: size and addresses are multiples of 16",
+                                  asked.bytes, asked.global));
+        return false;
+    }
+    if (asked.direction == Direction::to_cluster) return true;
+    copy.global = global_.find(asked.global, static_cast<int>(asked.bytes));
+    if (copy.global != nullptr) return true;
+    report_.global_out_of_bounds(asked.direction == Direction::to_global, static_cast<int>(asked.bytes),
+                                 global_.describe(asked.global, static_cast<int>(asked.bytes)));
+    return false;
+}
+
+// May the copy use this piece of the CTA's shared memory? What is wrong is reported.
+bool Cluster::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align) {
+    if (address % align != 0) {
+        report_.fault(Fault::copy_operands,
+                      fmt::format("the shared-memory address {:#x} of the copy is not a multiple of {}",
+                                  address, align));
+        return false;
+    }
+    if (!cta.shared.declared(address, static_cast<int>(bytes))) {
+        report_.shared_out_of_bounds(true, static_cast<int>(bytes), address);
+        return false;
+    }
+    const std::uint32_t offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
+    if (cta.mbarriers.touched(offset, bytes) != nullptr) report_.mbarrier_touched(offset, "copies");
+    return true;
+}
+
+void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Copy copy) {
+    Cta* cta = peer(shared);
+    if (cta == nullptr ||
+        !check_shared_side(*cta, shared, copy.bytes, copy.tensor.map != nullptr ? box_align : unit))
+        return;
+    const Found found = find_mbarrier(mbarrier_address, true);
+    if (found.mbarrier == nullptr) return;
+    if (found.cta != cta)
+        return report_.fault(Fault::copy_operands, "the mbarrier lies in another CTA than the bytes it counts");
+    Mbarrier& mbarrier = *found.mbarrier;
+    copy.cta = rank(*cta);
+    copy.shared = static_cast<std::uint32_t>(shared);
+    copy.mbarrier = mbarrier.offset;
+    copy.serial = mbarrier.phase;
+    if (launch_.detect_races) {
+        const Epoch epoch(mbarrier.clock + 1, pc_, mbarrier.actor, copy.issuer % lanes);
+        cta->shadow.copy_in(actor(), epoch, copy.shared - SharedMemory::base, copy.bytes);
+        cta->owe(epoch);
+        if (copy.direction == Direction::to_cluster) {
+            cta_->shadow.copy_out(actor(), epoch, copy.source - SharedMemory::base, copy.bytes);
+            cta_->owe(epoch);
+        }
+        clocks_.release_actors(current_, mbarrier.arriving);
+    }
+    mbarrier.under_way += copy.bytes;
+    mbarrier.copy_pc = pc_;
+    copies_.push_back(copy);
+}
+
+void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
+    const std::uint32_t align = copy.tensor.map != nullptr ? box_align : unit;
+    if (!check_shared_side(*cta_, asked.shared, copy.bytes, align)) return;
+    if (copy.reduction != isa::BulkCopy::Reduction::none &&
+        !reduce(copy.reduction, copy.tensor.map != nullptr ? element_type(copy.tensor) : copy.type, nullptr,
+                nullptr, 0))
+        return report_.fault(Fault::copy_operands, "the tensor map's element type has no such reduction");
+    copy.cta = rank(*cta_);
+    copy.shared = asked.shared;
+    BulkGroups& groups = groups_of(asked.lane);
+    copy.serial = ++groups.issued;
+    if (launch_.detect_races) {
+        const Epoch epoch(copy.serial, pc_, groups.actor, asked.lane);
+        cta_->shadow.copy_out(actor(), epoch, copy.shared - SharedMemory::base, copy.bytes);
+        cta_->owe(epoch);
+    }
+    copies_.push_back(copy);
+}
+
+// --- landing -------------------------------------------------------------------------------------------
+
+void Cluster::land(std::size_t index) {
+    const Copy copy = copies_[index];
+    copies_[index] = copies_.back();
+    copies_.pop_back();
+    fruitless_ = 0;
+    Cta& cta = ctas_[static_cast<std::size_t>(copy.cta)];
+    std::byte* shared = cta.shared.at(copy.shared);
+    const BoxPlace place{cta.shared.at(SharedMemory::base), SharedMemory::base, copy.shared};
+    if (copy.direction == Direction::to_global) {
+        if (copy.tensor.map != nullptr)
+            store_box(copy.tensor, copy.at, place, copy.reduction);
+        else if (copy.reduction == isa::BulkCopy::Reduction::none)
+            std::memcpy(copy.global, shared, copy.bytes);
+        else
+            reduce(copy.reduction, copy.type, copy.global, shared, copy.bytes * 8 / isa::bits(copy.type));
+        wake(&cta, Warp::Wait::copies, [](const Warp&) { return true; });
+        return;
+    }
+    if (copy.tensor.map != nullptr)
+        load_box(copy.tensor, copy.at, place);
+    else if (copy.direction == Direction::to_shared)
+        std::memcpy(shared, copy.global, copy.bytes);
+    else
+        std::memmove(shared, ctas_[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source), copy.bytes);
+    Mbarrier* mbarrier = cta.mbarriers.find(copy.mbarrier);
+    if (mbarrier == nullptr || !mbarrier->live || mbarrier->phase != copy.serial) return;  // was reported
+    report_.at(copy.pc, copy.issuer, Subject::copy);
+    mbarrier->under_way -= copy.bytes;
+    add_bytes(*mbarrier, -std::int64_t{copy.bytes});
+    advance(cta, *mbarrier);
+}
+
+// --- groups --------------------------------------------------------------------------------------------
+
+BulkGroups* Cluster::find_groups(int lane) {
+    if (groups_of_thread_.empty()) return nullptr;
+    const std::uint32_t index = groups_of_thread_[static_cast<std::size_t>(current_ * lanes + lane)];
+    return index == 0 ? nullptr : &groups_[index - 1];
+}
+
+BulkGroups& Cluster::groups_of(int lane) {
+    if (BulkGroups* groups = find_groups(lane)) return *groups;
+    groups_of_thread_.resize(warps_.size() * lanes);
+    BulkGroups made;
+    if (launch_.detect_races) made.actor = clocks_.add_actor();
+    groups_.push_back(made);
+    groups_of_thread_[static_cast<std::size_t>(current_ * lanes + lane)] =
+        static_cast<std::uint32_t>(groups_.size());
+    return groups_.back();
+}
+
+void Cluster::bulk_commit() {
+    for (isa::Mask left = active_; left != 0; left &= left - 1)
+        if (BulkGroups* groups = find_groups(std::countr_zero(left))) groups->committed.push_back(groups->issued);
+}
+
+// The bytes are read when they are written: with or without .read the simulator waits for the same.
+bool Cluster::bulk_wait(int pending, bool) {
+    for (isa::Mask left = active_; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        BulkGroups* groups = find_groups(lane);
+        if (groups == nullptr) continue;
+        while (groups->committed.size() > static_cast<std::size_t>(pending)) {
+            const std::uint32_t upto = groups->committed.front();
+            for (const Copy& copy : copies_)
+                if (copy.direction == Direction::to_global && copy.issuer == current_ * lanes + lane &&
+                    copy.serial <= upto) {
+                    sleep(Warp::Wait::copies);
+                    return false;
+                }
+            groups->committed.pop_front();
+            if (launch_.detect_races) clocks_.learn(current_, groups->actor, upto);
+        }
+    }
+    return true;
+}
+
+}  // namespace wgrun::sim

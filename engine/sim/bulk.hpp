@@ -1,0 +1,38 @@
+// The bulk-copy engine: copies under way, and the groups that threads wait for (PTX ISA 9.7.9.25).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sim/tensor.hpp"
+
+namespace wgrun::sim {
+
+/// A copy under way between global memory and one CTA, or between two. Its bytes move when it lands.
+struct Copy {
+    isa::BulkCopy::Direction direction;
+    isa::BulkCopy::Reduction reduction;
+    isa::Type type;  ///< of a linear reduction
+    std::uint32_t pc;
+    int issuer;     ///< thread of the cluster
+    Tensor tensor;  ///< no map: a linear copy
+    Coordinates at;
+    std::byte* global;       ///< of a linear copy
+    std::uint32_t bytes;     ///< in shared memory
+    int cta;                 ///< rank of the CTA at the shared side; the destination of to_cluster
+    std::uint32_t shared;    ///< address there
+    int source_cta;          ///< of to_cluster
+    std::uint32_t source;    ///< address there
+    std::uint32_t mbarrier;  ///< offset in `cta`, of loads
+    std::uint32_t serial;    ///< phase of that mbarrier; of stores, number among those of the issuer
+};
+
+/// The bulk groups of one thread. Its copies are numbered from 1.
+struct BulkGroups {
+    int actor = 0;             ///< in Clocks: its clock is the number of the copy
+    std::uint32_t issued = 0;  ///< copies
+    std::deque<std::uint32_t> committed;  ///< groups that were not waited for: the last copy of each
+};
+
+}  // namespace wgrun::sim

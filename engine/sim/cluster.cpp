@@ -1,0 +1,148 @@
+// What CTAs of a cluster share: addresses, a barrier, their end; and the register file of each.
+#include "sim/cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace wgrun::sim {
+
+using isa::lanes;
+
+std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
+    if (rank >= ctas_.size()) {
+        report_.fault(Fault::peer, fmt::format("{} maps an address to rank {} of a cluster of {} CTAs",
+                                               report_.who(), rank, ctas_.size()));
+        return address;
+    }
+    return (rank + 1) << rank_shift | (address & ((1U << rank_shift) - 1));
+}
+
+// The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.
+// Null, and reported, when there is none.
+Cta* Cluster::peer(std::uint64_t& address) {
+    const std::uint64_t rank = address >> rank_shift;
+    if (rank == 0) return cta_;
+    if (rank > ctas_.size()) {
+        report_.shared_out_of_bounds(false, 1, address);
+        return nullptr;
+    }
+    Cta& cta = ctas_[rank - 1];
+    address &= (1U << rank_shift) - 1;
+    if (&cta == cta_) return cta_;
+    if (cta.running == 0)
+        report_.fault(Fault::peer, fmt::format("{} accesses the shared memory of CTA {} of the cluster, which "
+                                               "has ended",
+                                               report_.who(), rank - 1));
+    else if (launch_.detect_races)
+        cta.owe(Epoch(clocks_.now(current_), pc_, current_, 0));
+    return &cta;
+}
+
+// --- barrier.cluster -----------------------------------------------------------------------------------
+
+void Cluster::cluster_arrive() {
+    std::uint32_t& arrived = meeting_.arrived[static_cast<std::size_t>(current_)];
+    if (arrived != 0)
+        return report_.fault(Fault::meeting, fmt::format("warp {} arrives again without barrier.cluster.wait",
+                                                         local()));
+    arrived = meeting_.phase;
+    fruitless_ = 0;
+    if (launch_.detect_races) {
+        if (meeting_.arriving < 0) {
+            meeting_.arriving = clocks_.add_place();
+            meeting_.complete = clocks_.add_place();
+        }
+        const isa::Form& form = code_.ops[pc_].step->form;
+        const int sem = form.get(isa::Field::sem, -1);
+        if (sem < 0 || isa::spelled(isa::Field::sem, sem) != "relaxed.cluster")
+            clocks_.release(current_, meeting_.arriving);
+        else
+            release_announced(meeting_.arriving);
+    }
+    complete_meeting();
+}
+
+// A relaxed arrival carries the mbarriers that a fence has announced, and nothing else.
+void Cluster::release_announced(int place) {
+    for (Cta& cta : ctas_)
+        for (const Mbarrier& mbarrier : cta.mbarriers.all())
+            if (mbarrier.announced != 0 && clocks_.seen(current_)[mbarrier.actor] >= mbarrier.announced)
+                clocks_.learn(place, mbarrier.actor, mbarrier.announced);
+}
+
+void Cluster::complete_meeting() {
+    bool any = false;
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+        const bool here = meeting_.arrived[w] == meeting_.phase;
+        any |= here;
+        if (!here && warps_[w].state != Warp::State::ended) return;
+    }
+    if (!any) return;
+    ++meeting_.phase;
+    if (launch_.detect_races) clocks_.drain(meeting_.arriving, meeting_.complete);
+    wake(nullptr, Warp::Wait::cluster, [](const Warp&) { return true; });
+}
+
+bool Cluster::cluster_wait() {
+    std::uint32_t& arrived = meeting_.arrived[static_cast<std::size_t>(current_)];
+    if (arrived == 0) {
+        report_.fault(Fault::meeting,
+                      fmt::format("warp {} waits, and has not arrived at the barrier of the cluster", local()));
+        return true;
+    }
+    if (arrived == meeting_.phase) {
+        sleep(Warp::Wait::cluster);
+        return false;
+    }
+    arrived = 0;
+    if (launch_.detect_races) clocks_.acquire(current_, meeting_.complete);
+    return true;
+}
+
+// --- the end of a CTA ----------------------------------------------------------------------------------
+
+// Whatever concerned the memory of the CTA must be known to its warps as past.
+void Cluster::leave(Cta& cta) {
+    for (const Epoch& access : cta.owed) {
+        if (!access) continue;
+        bool known = false;
+        for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
+            known |= clocks_.seen(w)[access.actor()] >= access.clock();
+        if (known) continue;
+        report_.at(access.pc(), access.thread(), Subject::copy);
+        const bool in_group = std::ranges::any_of(
+            groups_, [&](const BulkGroups& groups) { return groups.actor == access.actor(); });
+        if (access.actor() < clocks_.warps())
+            report_.fault(Fault::peer, "the CTA that is accessed here may have ended: it does not wait for it");
+        else if (in_group)
+            report_.fault(Fault::unfinished_store, "the CTA ends, and nothing has waited for this copy to read "
+                                                   "its shared memory");
+        else
+            report_.fault(Fault::unfinished_load,
+                          "the CTA ends, and nothing has waited for the mbarrier that counts this copy");
+    }
+}
+
+// --- registers -----------------------------------------------------------------------------------------
+
+bool Cluster::set_registers(int registers, bool increase) {
+    Warp& warp = this->warp();
+    if (increase ? registers < warp.held : registers > warp.held) {
+        report_.fault(Fault::registers, fmt::format("setmaxnreg.{} to {} registers a thread, which has {}",
+                                                    increase ? "inc" : "dec", registers, warp.held));
+        return true;
+    }
+    const int more = (registers - warp.held) * lanes;
+    if (more > cta_->free_registers) {
+        warp.wanted = registers;
+        sleep(Warp::Wait::registers);
+        return false;
+    }
+    cta_->free_registers -= more;
+    warp.held = registers;
+    if (more < 0) wake(cta_, Warp::Wait::registers, [](const Warp&) { return true; });
+    return true;
+}
+
+}  // namespace wgrun::sim

@@ -1,0 +1,176 @@
+// A cluster at work: its CTAs, their warps, and the machine that the records' `run` speak to. A grid without
+// clusters is one of clusters of one CTA.
+#pragma once
+
+#include "sim/bulk.hpp"
+#include "sim/cta.hpp"
+#include "sim/report.hpp"
+
+namespace wgrun::sim {
+
+/// The barrier of the cluster (barrier.cluster).
+struct Meeting {
+    std::vector<std::uint32_t> arrived;  ///< by warp: the phase in which it has arrived and not waited; 0: none
+    std::uint32_t phase = 1;             ///< in progress
+    int arriving = -1, complete = -1;    ///< places in Clocks
+
+    void reset(std::size_t warps) {
+        arrived.assign(warps, 0);
+        phase = 1;
+        arriving = complete = -1;
+    }
+};
+
+/// Used for one cluster after the other of a grid. Warps and threads are numbered through all of its CTAs.
+class Cluster final : public isa::Machine {
+  public:
+    Cluster(const Program& program, const Code& code, const Launch& launch);
+
+    /// Runs cluster number `index` of the grid to its end, or until it deadlocks or `launch.stop` is set.
+    void run(std::uint64_t index);
+
+    Report& report() { return report_; }
+    std::uint64_t steps() const { return steps_; }  ///< of the last run
+    std::uint64_t mmas() const { return mmas_; }
+
+    isa::Mask active() const override { return active_; }
+    const void* read(Reg reg) override;
+    void* write(Reg reg) override;
+    std::uint32_t special(int sreg, int lane) override;
+    std::uint64_t param(int index) override { return launch_.params[static_cast<std::size_t>(index)]; }
+    std::uint32_t shared_address(int buffer) override { return cta_->shared.address_of(buffer); }
+    void load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) override;
+    void store(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
+               int stride) override;
+    void barrier(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, true); }
+    void barrier_arrive(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, false); }
+    void proxy_fence(std::optional<isa::Space> space) override;
+
+    void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override;
+    void mbarrier_inval(const isa::Addresses& address) override;
+    void mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
+                         const isa::Counts& arrivals) override;
+    std::optional<isa::Mask> mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) override;
+    void mbarrier_fence_init() override;
+
+    void bulk_copy(const isa::BulkCopy& copy) override;
+    void bulk_commit() override;
+    bool bulk_wait(int pending, bool read) override;
+
+    std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) override;
+    void cluster_arrive() override;
+    bool cluster_wait() override;
+    bool set_registers(int registers, bool increase) override;
+
+    void order_registers() override;
+    void select(int warp_of_group) override;
+    void begin_mma(const isa::AsyncMma& mma) override;
+    const std::byte* async_read_shared(std::uint32_t address, int bytes, unsigned warps) override;
+    const void* async_read(Reg reg) override;
+    void* async_write(Reg reg) override;
+    void end_mma() override;
+    void commit_mma() override;
+    void wait_mma(int pending) override;
+
+  private:
+    // scheduler.cpp
+    void reset(std::uint64_t index);
+    std::uint32_t draw(std::uint32_t below);
+    void enter(int warp);
+    void burst(std::uint32_t steps);
+    void jump(Warp& warp, const Op& op);
+    void step(Warp& warp, const Op& op);
+    void collective(Warp& warp, const Op& op, isa::Mask active);
+    void execute(const Op& op);
+    void end(Warp& warp);
+    isa::Mask condition(const Op& op);
+    void sleep(Warp::Wait wait);
+    /// Wakes the sleepers of a CTA, or of all of them (null), that wait for something of the kind.
+    template <class Which>
+    void wake(const Cta* cta, Warp::Wait wait, Which which) {
+        fruitless_ = 0;
+        const std::size_t first = cta == nullptr ? 0 : static_cast<std::size_t>(cta->first);
+        const std::size_t end = cta == nullptr ? warps_.size() : first + static_cast<std::size_t>(warps_per_cta_);
+        for (std::size_t w = first; w < end; ++w) {
+            Warp& warp = warps_[w];
+            if (warp.state == Warp::State::asleep && warp.wait == wait && which(warp))
+                warp.state = Warp::State::ready;
+        }
+    }
+
+    // deadlock.cpp
+    bool wake_sleepers();
+    void report_deadlock();
+    std::string waits_for(const Warp& warp, Cta& cta);
+
+    // machine.cpp
+    Warp& warp() { return warps_[static_cast<std::size_t>(current_)]; }
+    int local() const { return current_ - cta_->first; }  ///< number of the warp in its CTA
+    Actor actor() const;
+    void touch(Registers& registers, RegisterState& state, bool write);
+    void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator);
+    void check_overlap(const isa::Addresses& address, int bytes, const void* data, int stride);
+    template <class Move>
+    void for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes, Move move);
+    void meet(std::uint32_t id, std::uint32_t threads, bool wait);
+
+    // mbarrier.cpp
+    struct Found {
+        Cta* cta = nullptr;
+        Mbarrier* mbarrier = nullptr;
+    };
+    Found find_mbarrier(std::uint64_t address, bool engine);
+    void announce_mbarriers();
+    void add_bytes(Mbarrier& mbarrier, std::int64_t bytes);
+    bool advance(Cta& cta, Mbarrier& mbarrier);
+
+    // bulk.cpp
+    bool global_side(const isa::BulkCopy& asked, Copy& copy);
+    bool check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align);
+    void load_bulk(std::uint64_t shared, std::uint64_t mbarrier, Copy copy);
+    void store_bulk(const isa::BulkCopy& asked, Copy copy);
+    void land(std::size_t index);
+    BulkGroups* find_groups(int lane);
+    BulkGroups& groups_of(int lane);
+
+    // cluster.cpp
+    int rank(const Cta& cta) const { return static_cast<int>(&cta - ctas_.data()); }
+    Cta* peer(std::uint64_t& address);
+    void release_announced(int place);
+    void complete_meeting();
+    void leave(Cta& cta);
+
+    static constexpr std::uint32_t rank_shift = 24;  ///< in addresses that map_shared gives
+
+    const Program& program_;
+    const Code& code_;
+    const Launch& launch_;
+    const int warps_per_cta_;
+    const int entry_registers_;  ///< a thread
+    GlobalMemory global_;
+    Report report_;
+    Clocks clocks_;
+    std::vector<Warp> warps_;
+    std::vector<Cta> ctas_;  ///< by rank
+    std::vector<std::byte> outside_;  ///< what a read outside every buffer gives
+    Dim3 position_;                   ///< of the cluster in the grid of clusters
+    std::uint64_t random_ = 0;        ///< state of the scheduler's draws
+    std::vector<int> ready_;
+    int fruitless_ = 0;  ///< rounds in which sleepers woke up and nothing happened
+
+    std::vector<Copy> copies_;  ///< under way
+    std::vector<BulkGroups> groups_;
+    std::vector<std::uint32_t> groups_of_thread_;  ///< index in groups_, counted from 1; 0: none
+
+    Meeting meeting_;
+
+    // The step at hand.
+    int current_ = 0;  ///< warp
+    Cta* cta_ = nullptr;
+    isa::Mask active_ = 0;
+    std::uint32_t pc_ = 0;
+    std::uint32_t serial_ = 0;  ///< of the wgmma at hand
+    std::uint64_t steps_ = 0, mmas_ = 0;
+};
+
+}  // namespace wgrun::sim

@@ -1,0 +1,110 @@
+// When no warp can go on: who waits where, and for what.
+#include <fmt/format.h>
+
+#include <bit>
+#include <map>
+
+#include "sim/cluster.hpp"
+
+namespace wgrun::sim {
+namespace {
+
+/// Rounds in which warps that wait for mbarriers may look again and do nothing else.
+constexpr int patience = 1000;
+
+/// "warp 3", "warps 0, 1, 2"
+std::string names(std::uint32_t warps) {
+    std::string out = std::has_single_bit(warps) ? "warp" : "warps";
+    const char* comma = " ";
+    for (; warps != 0; warps &= warps - 1, comma = ", ")
+        out += comma + std::to_string(std::countr_zero(warps));
+    return out;
+}
+
+}  // namespace
+
+// A wait for an mbarrier ends by itself after a while, and the kernel may then do something else.
+bool Cluster::wake_sleepers() {
+    if (++fruitless_ > patience) return false;
+    bool any = false;
+    for (Warp& warp : warps_) {
+        if (warp.state != Warp::State::asleep || warp.wait != Warp::Wait::mbarrier) continue;
+        warp.state = Warp::State::ready;
+        warp.give_up = any = true;
+    }
+    return any;
+}
+
+// "at barrier 1: 64 of 128 threads have arrived"
+std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
+    using State = Warp::State;
+    using Wait = Warp::Wait;
+    if (warp.state == State::at_collective)
+        return fmt::format("for the whole warpgroup at {}", code_.ops[warp.pc].step->op->name);
+    if (warp.state == State::at_barrier) {
+        const Cta::Barrier& barrier = cta.barriers[warp.barrier];
+        return fmt::format("at barrier {}: {} of {} threads have arrived", warp.barrier,
+                           std::popcount(barrier.arrived) * isa::lanes, barrier.expected);
+    }
+    if (warp.wait == Wait::registers)
+        return fmt::format("for {} registers a thread: it has {}, and {} of the CTA's are free", warp.wanted,
+                           warp.held, cta.free_registers);
+    if (warp.wait == Wait::cluster) {
+        int arrived = 0;
+        for (const std::uint32_t phase : meeting_.arrived) arrived += phase == meeting_.phase;
+        return fmt::format("at the barrier of the cluster: {} of {} warps have arrived", arrived, warps_.size());
+    }
+    const Mbarrier* mbarrier =
+        warp.wait == Wait::mbarrier && warp.barrier < Warp::several ? cta.mbarriers.find(warp.barrier) : nullptr;
+    if (mbarrier == nullptr) return "for several mbarriers";
+    return fmt::format("for phase {} (parity {}) of the mbarrier {}: {} of {} arrivals have come, {} bytes are "
+                       "outstanding",
+                       mbarrier->phase, warp.parity, report_.place(mbarrier->offset),
+                       mbarrier->expected - mbarrier->pending, mbarrier->expected, mbarrier->tx);
+}
+
+void Cluster::report_deadlock() {
+    // Who waits for what, in the order of the code, the mbarriers first.
+    struct Place {
+        bool other;
+        std::uint32_t pc;
+        std::size_t rank;
+        std::string what;
+        auto operator<=>(const Place&) const = default;
+    };
+    std::map<Place, std::uint32_t> places;
+    std::vector<Note> notes;
+    const auto of = [&](std::size_t rank) {
+        return ctas_.size() == 1 ? std::string() : fmt::format(" of CTA {} of the cluster", rank);
+    };
+    std::string ended;
+    for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
+        std::uint32_t done = 0;
+        for (int w = 0; w < warps_per_cta_; ++w) {
+            const Warp& warp = warps_[static_cast<std::size_t>(ctas_[rank].first + w)];
+            if (warp.state == Warp::State::ended) {
+                done |= 1U << w;
+                continue;
+            }
+            const bool mbarrier = warp.state == Warp::State::asleep && warp.wait == Warp::Wait::mbarrier;
+            const std::uint32_t pc = warp.state == Warp::State::at_barrier ? warp.pc - 1 : warp.pc;
+            places[{!mbarrier, pc, rank, waits_for(warp, ctas_[rank])}] |= 1U << w;
+        }
+        if (done != 0) ended += (ended.empty() ? "" : "; ") + names(done) + of(rank) + " ended";
+    }
+    if (places.empty()) return;
+    std::string message;
+    for (const auto& [place, warps] : places) {
+        std::string text = names(warps) + of(place.rank) + (std::has_single_bit(warps) ? " waits " : " wait ") +
+                           place.what;
+        if (message.empty())
+            message = "deadlock: " + text;
+        else
+            notes.push_back({code_.where(place.pc), std::move(text)});
+    }
+    if (!ended.empty()) notes.push_back({program_.where(), std::move(ended)});
+    const Place& first = places.begin()->first;
+    report_.deadlock(first.pc, !first.other, std::move(message), std::move(notes));
+}
+
+}  // namespace wgrun::sim

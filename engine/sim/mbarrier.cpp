@@ -1,0 +1,237 @@
+#include "sim/mbarrier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/cluster.hpp"
+
+namespace wgrun::sim {
+
+using isa::lanes;
+
+Mbarrier* Mbarriers::find(std::uint32_t offset) {
+    const auto found = std::ranges::lower_bound(objects_, offset, {}, &Mbarrier::offset);
+    return found != objects_.end() && found->offset == offset ? &*found : nullptr;
+}
+
+Mbarrier& Mbarriers::add(std::uint32_t offset) {
+    const auto place = std::ranges::lower_bound(objects_, offset, {}, &Mbarrier::offset);
+    begin_ = objects_.empty() ? offset : std::min(begin_, offset);
+    end_ = std::max(end_, offset + bytes);
+    Mbarrier& made = *objects_.emplace(place);
+    made.offset = offset;
+    return made;
+}
+
+const Mbarrier* Mbarriers::search(std::uint32_t offset, std::uint32_t size) const {
+    const auto first = std::ranges::lower_bound(objects_, offset + 1, {},
+                                                [](const Mbarrier& m) { return m.offset + bytes; });
+    for (auto m = first; m != objects_.end() && m->offset < offset + size; ++m)
+        if (m->live) return &*m;
+    return nullptr;
+}
+
+// Finds the object that an instruction names. `engine`: it is named to the bulk-copy engine. What is wrong
+// with it is reported; nothing is found when nothing can be done with it.
+Cluster::Found Cluster::find_mbarrier(std::uint64_t address, bool engine) {
+    Cta* cta = peer(address);
+    if (cta == nullptr) return {};
+    const std::uint32_t offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
+    if (address % Mbarriers::bytes != 0) {
+        report_.fault(Fault::mbarrier_life,
+                      fmt::format("the mbarrier at {:#x} is not aligned to 8 bytes", address));
+        return {};
+    }
+    if (!cta->shared.declared(address, Mbarriers::bytes)) {
+        report_.shared_out_of_bounds(false, Mbarriers::bytes, address);
+        return {};
+    }
+    Mbarrier* mbarrier = cta->mbarriers.find(offset);
+    if (mbarrier == nullptr || !mbarrier->live) {
+        report_.fault(Fault::mbarrier_life,
+                      fmt::format("no mbarrier is initialised at {}", report_.place(offset)));
+        return {};
+    }
+    if (launch_.detect_races) {
+        const std::uint32_t known = clocks_.seen(current_)[mbarrier->actor];
+        if (known < mbarrier->init)
+            report_.fault(Fault::mbarrier_unknown,
+                          fmt::format("nothing tells {} that the mbarrier {} is initialised", report_.who(),
+                                      report_.place(offset)),
+                          mbarrier->init_pc, "initialised here");
+        else if (engine && (mbarrier->announced == 0 || known < mbarrier->announced))
+            report_.fault(Fault::mbarrier_unknown,
+                          fmt::format("nothing tells the bulk-copy engine that the mbarrier {} is initialised",
+                                      report_.place(offset)),
+                          mbarrier->init_pc, "initialised here");
+    }
+    return {cta, mbarrier};
+}
+
+void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) {
+    for (isa::Mask left = active_; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        const std::uint64_t at = address[lane];
+        report_.lane(current_ * lanes + static_cast<int>(lane));
+        if (at % Mbarriers::bytes != 0) {
+            report_.fault(Fault::mbarrier_life,
+                          fmt::format("the mbarrier at {:#x} is not aligned to 8 bytes", at));
+            continue;
+        }
+        if (!cta_->shared.declared(at, Mbarriers::bytes)) {
+            report_.shared_out_of_bounds(true, Mbarriers::bytes, at);
+            continue;
+        }
+        const std::uint32_t offset = static_cast<std::uint32_t>(at) - SharedMemory::base;
+        if (arrivals[lane] < 1 || arrivals[lane] > Mbarrier::most)
+            report_.fault(Fault::mbarrier_count,
+                          fmt::format("the mbarrier {} cannot expect {} arrivals: 1 to {}", report_.place(offset),
+                                      arrivals[lane], Mbarrier::most));
+        if (const Mbarrier* other = cta_->mbarriers.touched(offset, Mbarriers::bytes))
+            report_.fault(Fault::mbarrier_life,
+                          fmt::format("{} is initialised again without mbarrier.inval", report_.place(offset)),
+                          other->init_pc, "initialised here");
+        Mbarrier* mbarrier = cta_->mbarriers.find(offset);
+        if (mbarrier == nullptr) mbarrier = &cta_->mbarriers.add(offset);
+        mbarrier->live = true;
+        mbarrier->expected = mbarrier->pending = arrivals[lane];
+        mbarrier->tx = mbarrier->under_way = 0;
+        mbarrier->phase = 0;
+        mbarrier->init_pc = pc_;
+        mbarrier->init_thread = current_ * lanes + static_cast<int>(lane);
+        mbarrier->announced = 0;
+        if (!launch_.detect_races) continue;
+        if (mbarrier->actor < 0) {
+            mbarrier->actor = clocks_.add_actor();
+            mbarrier->arriving = clocks_.add_place();
+            mbarrier->complete = clocks_.add_place();
+        }
+        mbarrier->init = mbarrier->since = ++mbarrier->clock;
+        clocks_.learn(current_, mbarrier->actor, mbarrier->clock);
+    }
+}
+
+void Cluster::mbarrier_inval(const isa::Addresses& address) {
+    for (isa::Mask left = active_; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        report_.lane(current_ * lanes + lane);
+        const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], false);
+        if (found.mbarrier != nullptr) found.mbarrier->live = false;
+    }
+}
+
+// fence.mbarrier_init, or a proxy fence: the inits of these lanes are known to everybody who knows of it.
+void Cluster::announce_mbarriers() {
+    if (!launch_.detect_races) return;
+    for (Mbarrier& mbarrier : cta_->mbarriers.all()) {
+        if (mbarrier.announced != 0 || !mbarrier.live || mbarrier.init_thread / lanes != current_ ||
+            (active_ >> mbarrier.init_thread % lanes & 1U) == 0)
+            continue;
+        mbarrier.announced = ++mbarrier.clock;
+        clocks_.learn(current_, mbarrier.actor, mbarrier.clock);
+    }
+}
+
+void Cluster::mbarrier_fence_init() { announce_mbarriers(); }
+
+void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
+                              const isa::Counts& arrivals) {
+    int released = -1;  // where this step has released already
+    for (isa::Mask left = active_; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        report_.lane(current_ * lanes + static_cast<int>(lane));
+        const Found found = find_mbarrier(address[lane], false);
+        if (found.mbarrier == nullptr) continue;
+        Mbarrier& mbarrier = *found.mbarrier;
+        fruitless_ = 0;
+        if (launch_.detect_races && clocks_.seen(current_)[mbarrier.actor] < mbarrier.since &&
+            clocks_.seen(current_)[mbarrier.actor] >= mbarrier.init)
+            report_.fault(Fault::mbarrier_count,
+                          fmt::format("{} arrives at {} in phase {}, and has not waited for phase {}",
+                                      report_.who(), report_.place(mbarrier.offset), mbarrier.phase,
+                                      mbarrier.phase - 1));
+        if (arrivals[lane] > mbarrier.pending) {
+            report_.fault(Fault::mbarrier_count,
+                          fmt::format("{} arrives {} times at {}, where {} of {} arrivals are still expected "
+                                      "in phase {}",
+                                      report_.who(), arrivals[lane], report_.place(mbarrier.offset),
+                                      mbarrier.pending, mbarrier.expected, mbarrier.phase));
+            continue;
+        }
+        if (bytes[lane] != 0) add_bytes(mbarrier, bytes[lane]);
+        if (arrivals[lane] != 0 && launch_.detect_races && released != mbarrier.arriving) {
+            clocks_.release(current_, mbarrier.arriving);
+            released = mbarrier.arriving;
+        }
+        mbarrier.pending -= arrivals[lane];
+        if (advance(*found.cta, mbarrier)) released = -1;
+    }
+}
+
+void Cluster::add_bytes(Mbarrier& mbarrier, std::int64_t bytes) {
+    mbarrier.tx += bytes;
+    if (mbarrier.tx <= Mbarrier::most && mbarrier.tx >= -Mbarrier::most) return;
+    report_.fault(Fault::mbarrier_count,
+                  fmt::format("the tx-count of {} becomes {} bytes: it holds {} at most",
+                              report_.place(mbarrier.offset), mbarrier.tx, Mbarrier::most));
+    mbarrier.tx = std::clamp(mbarrier.tx, -Mbarrier::most, Mbarrier::most);
+}
+
+// Completes the phase when all that it expects has come; tells whether it did.
+bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
+    if (mbarrier.pending != 0 || mbarrier.tx != 0) return false;
+    if (mbarrier.under_way != 0)
+        report_.fault(Fault::mbarrier_count,
+                      fmt::format("phase {} of {} completes while {} bytes of its copies are under way: it "
+                                  "expects fewer bytes than are copied",
+                                  mbarrier.phase, report_.place(mbarrier.offset), mbarrier.under_way),
+                      mbarrier.copy_pc, "copied here");
+    ++mbarrier.phase;
+    mbarrier.pending = mbarrier.expected;
+    mbarrier.under_way = 0;
+    if (launch_.detect_races) {
+        mbarrier.since = ++mbarrier.clock;
+        clocks_.drain(mbarrier.arriving, mbarrier.complete);
+        clocks_.learn(mbarrier.complete, mbarrier.actor, mbarrier.clock);
+    }
+    wake(&cta, Warp::Wait::mbarrier, [&](const Warp& warp) {
+        return warp.barrier == mbarrier.offset || warp.barrier == Warp::several;
+    });
+    return true;
+}
+
+std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) {
+    // try_wait may return early, and test_wait always does.
+    constexpr std::uint32_t early = 8;
+    isa::Mask complete = 0;
+    const Mbarrier* last = nullptr;
+    Warp& warp = this->warp();
+    warp.barrier = Warp::none;
+    for (isa::Mask left = active_; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        report_.lane(current_ * lanes + static_cast<int>(lane));
+        const Found found = find_mbarrier(address[lane], false);
+        if (found.mbarrier != nullptr && found.cta != cta_) {
+            report_.fault(Fault::peer, fmt::format("{} waits for an mbarrier of another CTA", report_.who()));
+        } else if (found.mbarrier != nullptr && !found.mbarrier->is_complete(parity[lane])) {
+            const std::uint32_t offset = found.mbarrier->offset;
+            warp.barrier = warp.barrier == Warp::none || warp.barrier == offset ? offset : Warp::several;
+            warp.parity = parity[lane] & 1;
+            continue;
+        } else if (found.mbarrier != nullptr && launch_.detect_races && last != found.mbarrier) {
+            last = found.mbarrier;
+            clocks_.acquire(current_, last->complete);
+        }
+        complete |= 1U << lane;
+    }
+    if (complete != 0 || warp.give_up || draw(early) == 0) {
+        warp.give_up = false;
+        return complete;
+    }
+    sleep(Warp::Wait::mbarrier);
+    return std::nullopt;
+}
+
+}  // namespace wgrun::sim

@@ -1,0 +1,107 @@
+// The shadow's view of the async proxy: wgmma and the bulk-copy engine.
+#include <bit>
+
+#include "sim/shadow.hpp"
+
+namespace wgrun::sim {
+
+void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset,
+                        int bytes) {
+    const int one = mma.first + std::countr_zero(warps);
+    const Clocks::Group known = std::has_single_bit(warps)
+                                    ? Clocks::Group{clocks.seen(one), clocks.published(one)}
+                                    : clocks.group(mma.first);
+    const std::uint32_t end = offset + static_cast<std::uint32_t>(bytes);
+    for (std::uint32_t at = offset; at < end; at += word_bytes) {
+        const Epoch written = writes_[at / word_bytes];
+        if (written && !written.is_link()) {
+            if (!published(known.seen, known.published, written)) check_mma(mma, warps, clocks, written, at);
+        } else if (written) {
+            const Split& parts = splits_[written.index()];
+            for (std::uint32_t b = 0; b < word_bytes; ++b)
+                check_mma(mma, warps, clocks, parts.write[b], at + b);
+        } else {
+            sink_.hazard(Hazard::uninitialised, at, written);
+        }
+    }
+    const int local = mma.first - warps_.first;
+    for (std::uint32_t unit = offset / unit_bytes; unit < end / unit_bytes; ++unit) {
+        InFlight* readers = in_flight_.data() + unit * static_cast<std::size_t>(warps_.warps) + local;
+        for (int w = 0; w < 4; ++w)
+            if (warps >> w & 1U) readers[w] = {mma.serial, mma.pc};
+    }
+}
+
+void Shadow::check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
+                       std::uint32_t offset) {
+    if (!written) return sink_.hazard(Hazard::uninitialised, offset, written);
+    bool raced = false, unpublished = false;
+    for (int w = mma.first; warps != 0; warps >>= 1, ++w) {
+        if ((warps & 1U) == 0 || published(clocks.seen(w), clocks.published(w), written)) continue;
+        unpublished = true;
+        raced |= !ordered(clocks.seen(w), written);
+    }
+    if (raced)
+        sink_.hazard(Hazard::async_after_write, offset, written);
+    else if (unpublished)
+        sink_.hazard(Hazard::missing_proxy_fence, offset, written);
+}
+
+void Shadow::copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes) {
+    Epoch fine;  // was found in order just now: neighbouring words have the same history
+    for (std::uint32_t word = offset / word_bytes; word < (offset + bytes) / word_bytes; ++word) {
+        const Epoch written = writes_[word], read = reads_[word];
+        if (written.is_link()) {
+            const Split parts = splits_[written.index()];
+            for (std::uint32_t b = 0; b < word_bytes; ++b) {
+                check_copy_in(issuer, parts.write[b], word * word_bytes + b);
+                check_store(issuer, Epoch(), parts.read[b], word * word_bytes + b);
+            }
+            free_splits_.push_back(written.index());
+        } else if (written && written != fine) {
+            check_copy_in(issuer, written, word * word_bytes);
+            fine = written;
+        }
+        if (read) check_store(issuer, Epoch(), read, word * word_bytes);
+        writes_[word] = copy;
+        reads_[word] = Epoch();
+    }
+    for (std::uint32_t unit = offset / unit_bytes; unit < (offset + bytes) / unit_bytes; ++unit)
+        check_in_flight(issuer, unit);
+}
+
+void Shadow::check_copy_in(const Actor& issuer, Epoch written, std::uint32_t offset) {
+    if (!written) return;
+    if (!ordered(issuer.seen, written))
+        sink_.hazard(Hazard::write_after_write, offset, written);
+    else if (!published(issuer.seen, issuer.published, written))
+        sink_.hazard(Hazard::unfenced_overwrite, offset, written);
+}
+
+void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes) {
+    copied_ = true;
+    Epoch fine;
+    for (std::uint32_t word = offset / word_bytes; word < (offset + bytes) / word_bytes; ++word) {
+        const Epoch written = writes_[word];
+        if (written.is_link()) {
+            for (std::uint32_t b = 0; b < word_bytes; ++b)
+                check_copy_out(issuer, splits_[written.index()].write[b], word * word_bytes + b);
+        } else if (!written || written != fine) {
+            check_copy_out(issuer, written, word * word_bytes);
+            fine = written;
+        }
+    }
+    for (std::uint32_t unit = offset / unit_bytes; unit < (offset + bytes) / unit_bytes; ++unit)
+        copies_[unit] = copy;
+}
+
+void Shadow::check_copy_out(const Actor& issuer, Epoch written, std::uint32_t offset) {
+    if (!written)
+        sink_.hazard(Hazard::uninitialised, offset, written);
+    else if (!ordered(issuer.seen, written))
+        sink_.hazard(Hazard::async_after_write, offset, written);
+    else if (!published(issuer.seen, issuer.published, written))
+        sink_.hazard(Hazard::missing_proxy_fence, offset, written);
+}
+
+}  // namespace wgrun::sim

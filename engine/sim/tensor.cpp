@@ -1,0 +1,146 @@
+#include "sim/tensor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "sim/reduce.hpp"
+
+namespace wgrun::sim {
+namespace {
+
+constexpr std::uint32_t unit_bytes = 16;  // that a swizzle keeps together
+constexpr std::size_t most_row_bytes = 256 * 8;
+
+/// One row of a box, along dimension 0.
+struct Row {
+    std::uint32_t address;       ///< of its first byte before the swizzle
+    std::int64_t begin, end;     ///< bytes of it that lie inside the tensor
+    std::int64_t global;         ///< offset of byte `begin` in the tensor
+};
+
+template <class F>
+void for_each_row(const TensorMap& map, const Coordinates& at, std::uint32_t address, F f) {
+    const std::vector<std::int64_t>& box = map.box->extents;
+    const std::int64_t element = bits(map.box->dtype) / 8, bytes = box[0] * element;
+    const std::int64_t first = std::clamp<std::int64_t>(-std::int64_t{at[0]}, 0, box[0]);
+    const std::int64_t last = std::clamp<std::int64_t>(map.extents[0] - at[0], first, box[0]);
+    std::array<std::int64_t, 5> index{};
+    for (;;) {
+        Row row{address, first * element, last * element, (at[0] + first) * element};
+        for (std::size_t d = 1; d < box.size(); ++d) {
+            const std::int64_t x = at[d] + index[d];
+            if (x >= 0 && x < map.extents[d])
+                row.global += x * map.strides[d - 1];
+            else
+                row.end = row.begin;
+        }
+        f(row, bytes);
+        address += static_cast<std::uint32_t>(bytes);
+        std::size_t d = 1;
+        while (d < box.size() && ++index[d] == box[d]) index[d++] = 0;
+        if (d >= box.size()) return;
+    }
+}
+
+/// Calls f(memory, offset in the row, bytes) for the pieces of a row that stay together.
+template <class F>
+void for_each_piece(SwizzleMode swizzle, const BoxPlace& place, std::uint32_t address, std::int64_t bytes,
+                    F f) {
+    if (swizzle == SwizzleMode::none)
+        return f(place.memory + (address - place.base), std::int64_t{0}, static_cast<std::size_t>(bytes));
+    for (std::int64_t i = 0; i < bytes; i += unit_bytes)
+        f(place.memory + (swizzled(swizzle, address + static_cast<std::uint32_t>(i)) - place.base), i,
+          unit_bytes);
+}
+
+/// The bytes of an element outside the tensor.
+void fill(const TensorBox& box, std::byte* row, std::int64_t bytes) {
+    std::memset(row, 0, static_cast<std::size_t>(bytes));
+    if (!box.nan_fill) return;
+    const std::int64_t element = bits(box.dtype) / 8;
+    std::memset(row, 0xFF, static_cast<std::size_t>(bytes));
+    for (std::int64_t i = element - 1; i < bytes; i += element) row[i] = std::byte{0x7F};
+}
+
+}  // namespace
+
+isa::Type element_type(const Tensor& tensor) {
+    return isa::parse_type(to_string(tensor.map->box->dtype)).value_or(isa::Type::none);
+}
+
+void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& place) {
+    const TensorBox& box = *tensor.map->box;
+    std::array<std::byte, most_row_bytes> edge;
+    for_each_row(*tensor.map, at, place.address, [&](const Row& row, std::int64_t bytes) {
+        const std::byte* from = edge.data();
+        const std::int64_t inside = row.end - row.begin;
+        if (inside == bytes) {
+            from = tensor.data + row.global;
+        } else {
+            fill(box, edge.data(), bytes);
+            if (inside != 0)
+                std::memcpy(edge.data() + row.begin, tensor.data + row.global, static_cast<std::size_t>(inside));
+        }
+        for_each_piece(box.swizzle, place, row.address, bytes,
+                       [&](std::byte* memory, std::int64_t offset, std::size_t size) {
+                           std::memcpy(memory, from + offset, size);
+                       });
+    });
+}
+
+void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& place,
+               isa::BulkCopy::Reduction op) {
+    const TensorBox& box = *tensor.map->box;
+    const isa::Type type = element_type(tensor);
+    const bool plain = op == isa::BulkCopy::Reduction::none;
+    std::array<std::byte, most_row_bytes> whole;
+    for_each_row(*tensor.map, at, place.address, [&](const Row& row, std::int64_t bytes) {
+        if (row.begin == row.end) return;
+        for_each_piece(box.swizzle, place, row.address, bytes,
+                       [&](const std::byte* memory, std::int64_t offset, std::size_t size) {
+                           std::memcpy(whole.data() + offset, memory, size);
+                       });
+        std::byte* to = tensor.data + row.global;
+        if (plain)
+            std::memcpy(to, whole.data() + row.begin, static_cast<std::size_t>(row.end - row.begin));
+        else
+            reduce(op, type, to, whole.data() + row.begin, (row.end - row.begin) * 8 / bits(box.dtype));
+    });
+}
+
+void check_tensor_maps(const Program& program, const Launch& launch) {
+    for (const TensorMap& map : launch.tensor_maps) {
+        const auto refuse = [&](const std::string& why) {
+            throw ArgumentError(fmt::format("kernel {}: tensor map {:#x}: {}", program.name(), map.handle, why));
+        };
+        if (map.box == nullptr) refuse("it has no box");
+        check_box(*map.box);
+        const std::size_t rank = map.box->extents.size();
+        if (map.extents.size() != rank || map.strides.size() + 1 != rank)
+            refuse(fmt::format("the box has {} dimensions, the tensor {} and {} strides", rank,
+                               map.extents.size(), map.strides.size()));
+        std::int64_t bytes = bits(map.box->dtype) / 8;
+        for (std::size_t d = 0; d < rank; ++d) {
+            constexpr std::int64_t most_extent = std::int64_t{1} << 32, most_stride = std::int64_t{1} << 40;
+            if (map.extents[d] < 1 || map.extents[d] > most_extent)
+                refuse(fmt::format("extent {} is not 1 to 2^32", map.extents[d]));
+            const std::int64_t stride = d == 0 ? bits(map.box->dtype) / 8 : map.strides[d - 1];
+            if (stride < 0 || stride >= most_stride || (d > 0 && stride % unit_bytes != 0))
+                refuse(fmt::format("stride {} is not a multiple of 16 below 2^40", stride));
+            constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
+            if (stride != 0 && map.extents[d] - 1 > most_bytes / stride)
+                refuse("the tensor is larger than any memory");
+            bytes += (map.extents[d] - 1) * stride;
+        }
+        const auto holds = [&](const GlobalBuffer& buffer) {
+            return map.address >= buffer.address && buffer.bytes >= bytes &&
+                   map.address - buffer.address <= static_cast<std::uint64_t>(buffer.bytes - bytes);
+        };
+        if (std::none_of(launch.buffers.begin(), launch.buffers.end(), holds))
+            refuse(fmt::format("its {} bytes from {:#x} lie in no buffer of the launch", bytes, map.address));
+    }
+}
+
+}  // namespace wgrun::sim

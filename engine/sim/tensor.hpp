@@ -1,0 +1,41 @@
+// Boxes of tensors on their way between global and shared memory (PTX ISA 5.5).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/sim.hpp"
+
+namespace wgrun::sim {
+
+using Coordinates = std::array<std::int32_t, 5>;
+
+/// A tensor map, and where the simulator holds its tensor.
+struct Tensor {
+    const TensorMap* map = nullptr;
+    std::byte* data = nullptr;
+};
+
+/// Shared memory as a box sees it: `memory` is the byte at address `base` of the shared window.
+struct BoxPlace {
+    std::byte* memory;
+    std::uint32_t base;
+    std::uint32_t address;  ///< of the box, bytes, a multiple of 128
+};
+
+/// The type of its elements.
+isa::Type element_type(const Tensor& tensor);
+
+/// Copies the box at `at` (elements; it may lie partly outside the tensor) into shared memory, permuted by
+/// the swizzle of the map. What lies outside the tensor becomes zero or NaN, as the map says.
+void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& place);
+
+/// Copies a box from shared memory into the tensor, or combines them, if there is such a reduction of its
+/// elements. What lies outside the tensor is left out.
+void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& place,
+               isa::BulkCopy::Reduction op);
+
+/// Throws ArgumentError when a map and its tensor do not fit each other, or the tensor no buffer.
+void check_tensor_maps(const Program& program, const Launch& launch);
+
+}  // namespace wgrun::sim
