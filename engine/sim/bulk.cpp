@@ -15,7 +15,7 @@ using Direction = isa::BulkCopy::Direction;
 
 namespace {
 
-constexpr std::uint32_t unit = 16;       // bytes: of sizes and addresses of linear copies
+constexpr std::uint32_t unit = 16;        // bytes: of sizes and addresses of linear copies
 constexpr std::uint32_t box_align = 128;  // bytes: of a box in shared memory
 
 }  // namespace
@@ -120,12 +120,14 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
     const Found found = find_mbarrier(mbarrier_address, true);
     if (found.mbarrier == nullptr) return;
     if (found.cta != cta)
-        return report_.fault(Fault::copy_operands, "the mbarrier lies in another CTA than the bytes it counts");
+        return report_.fault(Fault::copy_operands,
+                             "the mbarrier lies in another CTA than the bytes it counts");
     Mbarrier& mbarrier = *found.mbarrier;
     copy.cta = rank(*cta);
     copy.shared = static_cast<std::uint32_t>(shared);
     copy.mbarrier = mbarrier.offset;
     copy.serial = mbarrier.phase;
+    check_phase_known(mbarrier, "copies into");
     if (launch_.detect_races) {
         const Epoch epoch(mbarrier.clock + 1, pc_, mbarrier.actor, copy.issuer % lanes);
         cta->shadow.copy_in(actor(), epoch, copy.shared - SharedMemory::base, copy.bytes);
@@ -185,7 +187,8 @@ void Cluster::land(std::size_t index) {
     else if (copy.direction == Direction::to_shared)
         std::memcpy(shared, copy.global, copy.bytes);
     else
-        std::memmove(shared, ctas_[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source), copy.bytes);
+        std::memmove(shared, ctas_[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source),
+                     copy.bytes);
     Mbarrier* mbarrier = cta.mbarriers.find(copy.mbarrier);
     if (mbarrier == nullptr || !mbarrier->live || mbarrier->phase != copy.serial) return;  // was reported
     report_.at(copy.pc, copy.issuer, Subject::copy);
@@ -215,7 +218,8 @@ BulkGroups& Cluster::groups_of(int lane) {
 
 void Cluster::bulk_commit() {
     for (isa::Mask left = active_; left != 0; left &= left - 1)
-        if (BulkGroups* groups = find_groups(std::countr_zero(left))) groups->committed.push_back(groups->issued);
+        if (BulkGroups* groups = find_groups(std::countr_zero(left)))
+            groups->committed.push_back(groups->issued);
 }
 
 // The bytes are read when they are written: with or without .read the simulator waits for the same.

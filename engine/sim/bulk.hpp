@@ -30,8 +30,8 @@ struct Copy {
 
 /// The bulk groups of one thread. Its copies are numbered from 1.
 struct BulkGroups {
-    int actor = 0;             ///< in Clocks: its clock is the number of the copy
-    std::uint32_t issued = 0;  ///< copies
+    int actor = 0;                        ///< in Clocks: its clock is the number of the copy
+    std::uint32_t issued = 0;             ///< copies
     std::deque<std::uint32_t> committed;  ///< groups that were not waited for: the last copy of each
 };
 

@@ -31,9 +31,10 @@ Cta* Cluster::peer(std::uint64_t& address) {
     address &= (1U << rank_shift) - 1;
     if (&cta == cta_) return cta_;
     if (cta.running == 0)
-        report_.fault(Fault::peer, fmt::format("{} accesses the shared memory of CTA {} of the cluster, which "
-                                               "has ended",
-                                               report_.who(), rank - 1));
+        report_.fault(Fault::peer,
+                      fmt::format("{} accesses the shared memory of CTA {} of the cluster, which "
+                                  "has ended",
+                                  report_.who(), rank - 1));
     else if (launch_.detect_races)
         cta.owe(Epoch(clocks_.now(current_), pc_, current_, 0));
     return &cta;
@@ -44,8 +45,8 @@ Cta* Cluster::peer(std::uint64_t& address) {
 void Cluster::cluster_arrive() {
     std::uint32_t& arrived = meeting_.arrived[static_cast<std::size_t>(current_)];
     if (arrived != 0)
-        return report_.fault(Fault::meeting, fmt::format("warp {} arrives again without barrier.cluster.wait",
-                                                         local()));
+        return report_.fault(Fault::meeting,
+                             fmt::format("warp {} arrives again without barrier.cluster.wait", local()));
     arrived = meeting_.phase;
     fruitless_ = 0;
     if (launch_.detect_races) {
@@ -87,8 +88,9 @@ void Cluster::complete_meeting() {
 bool Cluster::cluster_wait() {
     std::uint32_t& arrived = meeting_.arrived[static_cast<std::size_t>(current_)];
     if (arrived == 0) {
-        report_.fault(Fault::meeting,
-                      fmt::format("warp {} waits, and has not arrived at the barrier of the cluster", local()));
+        report_.fault(
+            Fault::meeting,
+            fmt::format("warp {} waits, and has not arrived at the barrier of the cluster", local()));
         return true;
     }
     if (arrived == meeting_.phase) {
@@ -114,10 +116,12 @@ void Cluster::leave(Cta& cta) {
         const bool in_group = std::ranges::any_of(
             groups_, [&](const BulkGroups& groups) { return groups.actor == access.actor(); });
         if (access.actor() < clocks_.warps())
-            report_.fault(Fault::peer, "the CTA that is accessed here may have ended: it does not wait for it");
+            report_.fault(Fault::peer,
+                          "the CTA that is accessed here may have ended: it does not wait for it");
         else if (in_group)
-            report_.fault(Fault::unfinished_store, "the CTA ends, and nothing has waited for this copy to read "
-                                                   "its shared memory");
+            report_.fault(Fault::unfinished_store,
+                          "the CTA ends, and nothing has waited for this copy to read "
+                          "its shared memory");
         else
             report_.fault(Fault::unfinished_load,
                           "the CTA ends, and nothing has waited for the mbarrier that counts this copy");

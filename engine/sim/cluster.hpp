@@ -10,9 +10,10 @@ namespace wgrun::sim {
 
 /// The barrier of the cluster (barrier.cluster).
 struct Meeting {
-    std::vector<std::uint32_t> arrived;  ///< by warp: the phase in which it has arrived and not waited; 0: none
-    std::uint32_t phase = 1;             ///< in progress
-    int arriving = -1, complete = -1;    ///< places in Clocks
+    std::vector<std::uint32_t>
+        arrived;                       ///< by warp: the phase in which it has arrived and not waited; 0: none
+    std::uint32_t phase = 1;           ///< in progress
+    int arriving = -1, complete = -1;  ///< places in Clocks
 
     void reset(std::size_t warps) {
         arrived.assign(warps, 0);
@@ -90,7 +91,8 @@ class Cluster final : public isa::Machine {
     void wake(const Cta* cta, Warp::Wait wait, Which which) {
         fruitless_ = 0;
         const std::size_t first = cta == nullptr ? 0 : static_cast<std::size_t>(cta->first);
-        const std::size_t end = cta == nullptr ? warps_.size() : first + static_cast<std::size_t>(warps_per_cta_);
+        const std::size_t end =
+            cta == nullptr ? warps_.size() : first + static_cast<std::size_t>(warps_per_cta_);
         for (std::size_t w = first; w < end; ++w) {
             Warp& warp = warps_[w];
             if (warp.state == Warp::State::asleep && warp.wait == wait && which(warp))
@@ -121,6 +123,7 @@ class Cluster final : public isa::Machine {
     };
     Found find_mbarrier(std::uint64_t address, bool engine);
     void announce_mbarriers();
+    void check_phase_known(const Mbarrier& mbarrier, std::string_view what);
     void add_bytes(Mbarrier& mbarrier, std::int64_t bytes);
     bool advance(Cta& cta, Mbarrier& mbarrier);
 
@@ -151,7 +154,7 @@ class Cluster final : public isa::Machine {
     Report report_;
     Clocks clocks_;
     std::vector<Warp> warps_;
-    std::vector<Cta> ctas_;  ///< by rank
+    std::vector<Cta> ctas_;           ///< by rank
     std::vector<std::byte> outside_;  ///< what a read outside every buffer gives
     Dim3 position_;                   ///< of the cluster in the grid of clusters
     std::uint64_t random_ = 0;        ///< state of the scheduler's draws

@@ -52,15 +52,18 @@ std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
     if (warp.wait == Wait::cluster) {
         int arrived = 0;
         for (const std::uint32_t phase : meeting_.arrived) arrived += phase == meeting_.phase;
-        return fmt::format("at the barrier of the cluster: {} of {} warps have arrived", arrived, warps_.size());
+        return fmt::format("at the barrier of the cluster: {} of {} warps have arrived", arrived,
+                           warps_.size());
     }
-    const Mbarrier* mbarrier =
-        warp.wait == Wait::mbarrier && warp.barrier < Warp::several ? cta.mbarriers.find(warp.barrier) : nullptr;
+    const Mbarrier* mbarrier = warp.wait == Wait::mbarrier && warp.barrier < Warp::several
+                                   ? cta.mbarriers.find(warp.barrier)
+                                   : nullptr;
     if (mbarrier == nullptr) return "for several mbarriers";
-    return fmt::format("for phase {} (parity {}) of the mbarrier {}: {} of {} arrivals have come, {} bytes are "
-                       "outstanding",
-                       mbarrier->phase, warp.parity, report_.place(mbarrier->offset),
-                       mbarrier->expected - mbarrier->pending, mbarrier->expected, mbarrier->tx);
+    return fmt::format(
+        "for phase {} (parity {}) of the mbarrier {}: {} of {} arrivals have come, {} bytes are "
+        "outstanding",
+        mbarrier->phase, warp.parity, report_.place(mbarrier->offset), mbarrier->expected - mbarrier->pending,
+        mbarrier->expected, mbarrier->tx);
 }
 
 void Cluster::report_deadlock() {
@@ -95,8 +98,8 @@ void Cluster::report_deadlock() {
     if (places.empty()) return;
     std::string message;
     for (const auto& [place, warps] : places) {
-        std::string text = names(warps) + of(place.rank) + (std::has_single_bit(warps) ? " waits " : " wait ") +
-                           place.what;
+        std::string text =
+            names(warps) + of(place.rank) + (std::has_single_bit(warps) ? " waits " : " wait ") + place.what;
         if (message.empty())
             message = "deadlock: " + text;
         else

@@ -29,13 +29,13 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch)
       entry_registers_(registers_at_entry(program.threads())),
       global_(program, launch),
       report_(program, code, launch.grid),
-      clocks_(warps_per_cta_ * static_cast<int>(program.cluster().volume())) {
+      clocks_(warps_per_cta_ * static_cast<int>(program.cluster().volume())),
+      warps_(static_cast<std::size_t>(clocks_.warps()), Warp(code)) {
     const auto ctas = static_cast<int>(program.cluster().volume());
-    warps_.assign(static_cast<std::size_t>(ctas * warps_per_cta_), Warp(code));
+    ctas_.reserve(static_cast<std::size_t>(ctas));
     for (int rank = 0; rank < ctas; ++rank)
-        ctas_.emplace_back(
-            program, Shadow::Warps{ctas * warps_per_cta_, rank * warps_per_cta_, warps_per_cta_},
-            launch.detect_races, report_);
+        ctas_.emplace_back(program, Shadow::Warps{clocks_.warps(), rank * warps_per_cta_, warps_per_cta_},
+                           launch.detect_races, report_);
 }
 
 // --- registers -----------------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ void copy(std::byte* to, const std::byte* from, int bytes) {
 
 }  // namespace
 
-/// Calls move(where it is, lane, CTA, offset) for each active lane whose access is legal. Of global memory the
-/// CTA is null.
+/// Calls move(where it is, lane, CTA, offset) for each active lane whose access is legal. Of global memory
+/// the CTA is null.
 template <class Move>
 void Cluster::for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes,
                               Move move) {
@@ -168,7 +168,8 @@ void Cluster::load(isa::Space space, const isa::Addresses& address, int bytes, v
                     });
 }
 
-void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, const void* data, int stride) {
+void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
+                    int stride) {
     const Actor actor = this->actor();
     bool overlap = false;
     for_each_access(true, space, address, bytes,
@@ -182,8 +183,7 @@ void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, 
 
 // Lanes of one step may write one byte only if they write the same value. Sizes are equal and addresses
 // aligned, so that accesses overlap whole or not at all.
-void Cluster::check_overlap(const isa::Addresses& address, int bytes, const void* data,
-                        int stride) {
+void Cluster::check_overlap(const isa::Addresses& address, int bytes, const void* data, int stride) {
     const auto* values = static_cast<const std::byte*>(data);
     for (int later = 1; later < lanes; ++later)
         for (int lane = 0; lane < later; ++lane) {

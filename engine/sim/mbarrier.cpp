@@ -62,10 +62,11 @@ Cluster::Found Cluster::find_mbarrier(std::uint64_t address, bool engine) {
                                       report_.place(offset)),
                           mbarrier->init_pc, "initialised here");
         else if (engine && (mbarrier->announced == 0 || known < mbarrier->announced))
-            report_.fault(Fault::mbarrier_unknown,
-                          fmt::format("nothing tells the bulk-copy engine that the mbarrier {} is initialised",
-                                      report_.place(offset)),
-                          mbarrier->init_pc, "initialised here");
+            report_.fault(
+                Fault::mbarrier_unknown,
+                fmt::format("nothing tells the bulk-copy engine that the mbarrier {} is initialised",
+                            report_.place(offset)),
+                mbarrier->init_pc, "initialised here");
     }
     return {cta, mbarrier};
 }
@@ -87,12 +88,13 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
         const std::uint32_t offset = static_cast<std::uint32_t>(at) - SharedMemory::base;
         if (arrivals[lane] < 1 || arrivals[lane] > Mbarrier::most)
             report_.fault(Fault::mbarrier_count,
-                          fmt::format("the mbarrier {} cannot expect {} arrivals: 1 to {}", report_.place(offset),
-                                      arrivals[lane], Mbarrier::most));
+                          fmt::format("the mbarrier {} cannot expect {} arrivals: 1 to {}",
+                                      report_.place(offset), arrivals[lane], Mbarrier::most));
         if (const Mbarrier* other = cta_->mbarriers.touched(offset, Mbarriers::bytes))
-            report_.fault(Fault::mbarrier_life,
-                          fmt::format("{} is initialised again without mbarrier.inval", report_.place(offset)),
-                          other->init_pc, "initialised here");
+            report_.fault(
+                Fault::mbarrier_life,
+                fmt::format("{} is initialised again without mbarrier.inval", report_.place(offset)),
+                other->init_pc, "initialised here");
         Mbarrier* mbarrier = cta_->mbarriers.find(offset);
         if (mbarrier == nullptr) mbarrier = &cta_->mbarriers.add(offset);
         mbarrier->live = true;
@@ -146,12 +148,7 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
         if (found.mbarrier == nullptr) continue;
         Mbarrier& mbarrier = *found.mbarrier;
         fruitless_ = 0;
-        if (launch_.detect_races && clocks_.seen(current_)[mbarrier.actor] < mbarrier.since &&
-            clocks_.seen(current_)[mbarrier.actor] >= mbarrier.init)
-            report_.fault(Fault::mbarrier_count,
-                          fmt::format("{} arrives at {} in phase {}, and has not waited for phase {}",
-                                      report_.who(), report_.place(mbarrier.offset), mbarrier.phase,
-                                      mbarrier.phase - 1));
+        check_phase_known(mbarrier, "arrives at");
         if (arrivals[lane] > mbarrier.pending) {
             report_.fault(Fault::mbarrier_count,
                           fmt::format("{} arrives {} times at {}, where {} of {} arrivals are still expected "
@@ -168,6 +165,17 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
         mbarrier.pending -= arrivals[lane];
         if (advance(*found.cta, mbarrier)) released = -1;
     }
+}
+
+// What belongs to a phase comes after the completion of the one before: somebody has waited for that, and the
+// executing warp knows of it. Else it might as well count for the phase before.
+void Cluster::check_phase_known(const Mbarrier& mbarrier, std::string_view what) {
+    if (!launch_.detect_races) return;
+    const std::uint32_t known = clocks_.seen(current_)[mbarrier.actor];
+    if (known < mbarrier.init || known >= mbarrier.since) return;
+    report_.fault(Fault::mbarrier_count,
+                  fmt::format("{} {} phase {} of {}, and has not waited for phase {}", report_.who(), what,
+                              mbarrier.phase, report_.place(mbarrier.offset), mbarrier.phase - 1));
 }
 
 void Cluster::add_bytes(Mbarrier& mbarrier, std::int64_t bytes) {
@@ -196,9 +204,8 @@ bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
         clocks_.drain(mbarrier.arriving, mbarrier.complete);
         clocks_.learn(mbarrier.complete, mbarrier.actor, mbarrier.clock);
     }
-    wake(&cta, Warp::Wait::mbarrier, [&](const Warp& warp) {
-        return warp.barrier == mbarrier.offset || warp.barrier == Warp::several;
-    });
+    wake(&cta, Warp::Wait::mbarrier,
+         [&](const Warp& warp) { return warp.barrier == mbarrier.offset || warp.barrier == Warp::several; });
     return true;
 }
 

@@ -12,8 +12,8 @@ struct Mbarrier {
     /// Of arrivals of a phase, and of the tx-count in either direction.
     static constexpr std::int64_t most = (1 << 20) - 1;
 
-    std::uint32_t offset = 0;  ///< bytes from the start of the CTA's shared memory
-    bool live = false;         ///< between init and inval
+    std::uint32_t offset = 0;                ///< bytes from the start of the CTA's shared memory
+    bool live = false;                       ///< between init and inval
     std::int64_t expected = 0, pending = 0;  ///< arrivals
     std::int64_t tx = 0;                     ///< bytes that are expected but have not come
     std::uint32_t phase = 0;                 ///< number of the one in progress
@@ -27,7 +27,7 @@ struct Mbarrier {
     std::uint32_t since = 0;                ///< clock of the last phase's completion, or of the init
 
     std::uint32_t init_pc = no_pc;
-    int init_thread = 0;           ///< of the cluster
+    int init_thread = 0;            ///< of the cluster
     std::uint32_t copy_pc = no_pc;  ///< of the last copy of the phase in progress
     std::int64_t under_way = 0;     ///< bytes of copies of the phase that have not landed
 

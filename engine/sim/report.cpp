@@ -62,9 +62,8 @@ void Report::add(std::string_view rule, std::uint32_t other, std::string message
 
 void Report::overlapping_store(std::uint32_t offset, int other_thread) {
     add("WG-RACE-01", pc_,
-        fmt::format("threads {} and {} write different values to {} in one step", other_thread % threads_per_cta_,
-                    thread_ % threads_per_cta_,
-                    place(offset)),
+        fmt::format("threads {} and {} write different values to {} in one step",
+                    other_thread % threads_per_cta_, thread_ % threads_per_cta_, place(offset)),
         "give each lane an address of its own, or let one lane write", "8.7.1");
 }
 
@@ -82,16 +81,21 @@ void Report::misaligned(bool store, int bytes, std::uint64_t address) {
 }
 
 void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) {
-    if (address >> 24 != 0)
-        return fault(Fault::peer, fmt::format("{} {} {:#x}, which is no address of its own CTA's shared memory",
-                                              who(), store ? "stores to" : "accesses", address));
+    // What map_shared gives, or nonsense.
+    if (const std::uint64_t rank = address >> 24; rank != 0 && rank <= program_.cluster().volume())
+        return fault(Fault::peer,
+                     fmt::format("{} {} {:#x}, which is no address of its own CTA's shared memory", who(),
+                                 store ? "stores to" : "accesses", address));
     const std::int64_t offset = static_cast<std::int64_t>(address) - SharedMemory::base;
     add("WG-MEM-03", no_pc,
         fmt::format(
             "{} {} {} bytes at byte {} of the shared memory, outside every buffer declared (the last ends "
             "at {})",
-            who(), subject_ == Subject::copy ? "moves" : store ? "stores" : "loads", bytes, offset,
-            program_.shared_bytes()),
+            who(),
+            subject_ == Subject::copy ? "moves"
+            : store                   ? "stores"
+                                      : "loads",
+            bytes, offset, program_.shared_bytes()),
         "check the index, or declare the buffer larger", "5.1.7");
 }
 
@@ -108,7 +112,7 @@ void Report::operand_out_of_bounds(std::uint64_t address) {
 void Report::unwritten_register(isa::Reg reg) {
     add("WG-REG-01", no_pc,
         subject_ == Subject::wgmma ? std::string("the wgmma reads a register that nothing has written")
-                   : fmt::format("{} reads a register that nothing has written", who()),
+                                   : fmt::format("{} reads a register that nothing has written", who()),
         fmt::format("write it on every path before line {}", line(pc_)), "5.1.1",
         {{program_.registers()[reg.id].where, "the register is made here"}});
 }

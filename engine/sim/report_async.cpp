@@ -81,17 +81,17 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     const std::string past = this->past(other);
     const bool reads = hazard == Hazard::read_after_write || hazard == Hazard::async_after_write;
     const std::string what = fmt::format("{} {} {}", who(), reads ? "reads" : "writes", place);
-    const std::string unordered = fmt::format(
-        "{}, which {} {}: nothing orders the two", what, past,
-        hazard != Hazard::write_after_read ? by_copy(other) ? "writes" : "wrote" : "reads");
+    const std::string unordered =
+        fmt::format("{}, which {} {}: nothing orders the two", what, past,
+                    hazard != Hazard::write_after_read ? by_copy(other) ? "writes" : "wrote" : "reads");
     switch (hazard) {
         case Hazard::write_after_write:
         case Hazard::read_after_write:
         case Hazard::async_after_write:
             if (by_copy(other))
                 return add("WG-TMA-02", other.pc(), unordered,
-                           fmt::format("wait for the phase of its mbarrier before line {}", here), "9.7.9.25.5.2",
-                           {{where, "copied here"}});
+                           fmt::format("wait for the phase of its mbarrier before line {}", here),
+                           "9.7.9.25.5.2", {{where, "copied here"}});
             return add(
                 "WG-RACE-01", other.pc(), unordered,
                 hazard == Hazard::async_after_write
@@ -105,30 +105,31 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                        fmt::format("k:bar_sync(0) after line {} and before line {}", there, here), "8.7.1",
                        {{where, "read here by " + past}});
         case Hazard::write_under_mma:
-            return add("WG-RACE-02", other.pc(),
-                       fmt::format("{}, which the wgmma of warp {} may still be reading", what,
-                                   other.actor() % (threads_per_cta_ / isa::lanes)),
-                       fmt::format("k:wgmma_wait_group(0) after line {}, then {} before line {}", there,
-                                   subject_ == Subject::copy ? "an arrival that the copy waits for"
-                                                             : "k:bar_sync(0)",
-                                   here),
-                       "9.7.15.7.3", {{where, "issued here"}});
+            return add(
+                "WG-RACE-02", other.pc(),
+                fmt::format("{}, which the wgmma of warp {} may still be reading", what,
+                            other.actor() % (threads_per_cta_ / isa::lanes)),
+                fmt::format(
+                    "k:wgmma_wait_group(0) after line {}, then {} before line {}", there,
+                    subject_ == Subject::copy ? "an arrival that the copy waits for" : "k:bar_sync(0)", here),
+                "9.7.15.7.3", {{where, "issued here"}});
         case Hazard::write_under_copy:
-            return add("WG-RACE-03", other.pc(),
-                       fmt::format("{}, which the bulk copy of line {} may still be reading", what, there),
-                       fmt::format("k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {{read=1}}) "
-                                   "by the thread of line {}, then k:bar_sync(0) before line {}",
-                                   there, here),
-                       "9.7.9.25.6", {{where, "issued here"}});
+            return add(
+                "WG-RACE-03", other.pc(),
+                fmt::format("{}, which the bulk copy of line {} may still be reading", what, there),
+                fmt::format("k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {{read=1}}) "
+                            "by the thread of line {}, then k:bar_sync(0) before line {}",
+                            there, here),
+                "9.7.9.25.6", {{where, "issued here"}});
         case Hazard::missing_proxy_fence:
         case Hazard::unfenced_overwrite:
             return add("WG-PROXY-01", other.pc(),
                        fmt::format("{} {} {}, which {} wrote through the generic proxy: no fence.proxy.async "
                                    "orders the two",
-                                   who(), hazard == Hazard::missing_proxy_fence ? "reads" : "overwrites", place,
-                                   past),
-                       fmt::format("k:fence_proxy_async() after line {}, before the barrier", there), "9.7.15.4",
-                       {{where, "written here by " + past}});
+                                   who(), hazard == Hazard::missing_proxy_fence ? "reads" : "overwrites",
+                                   place, past),
+                       fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
+                       "9.7.15.4", {{where, "written here by " + past}});
         case Hazard::uninitialised: return;
     }
 }

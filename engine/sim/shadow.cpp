@@ -130,7 +130,8 @@ void Shadow::check_in_flight(const Actor& actor, std::uint32_t unit) {
     const std::uint32_t* finished = actor.finished + warps_.first;
     for (int w = 0; w < warps_.warps; ++w)
         if (mma[w].serial > finished[w])
-            sink_.hazard(Hazard::write_under_mma, unit * unit_bytes, Epoch(0, mma[w].pc, warps_.first + w, 0));
+            sink_.hazard(Hazard::write_under_mma, unit * unit_bytes,
+                         Epoch(0, mma[w].pc, warps_.first + w, 0));
     if (copied_ && !ordered(actor.seen, copies_[unit]))
         sink_.hazard(Hazard::write_under_copy, unit * unit_bytes, copies_[unit]);
 }

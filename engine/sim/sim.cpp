@@ -13,8 +13,8 @@
 namespace wgrun::sim {
 namespace {
 
-/// What all host threads share. The cluster with findings that comes first in the grid decides: later ones count
-/// for nothing, so that the outcome does not depend on who was faster.
+/// What all host threads share. The cluster with findings that comes first in the grid decides: later ones
+/// count for nothing, so that the outcome does not depend on who was faster.
 class Grid {
   public:
     Grid(const Program& program, const Launch& launch)
@@ -79,8 +79,8 @@ void check(const Program& program, const Launch& launch) {
         throw ArgumentError(fmt::format("grid {{{}, {}, {}}}: extents are 1 to 2147483647, 65535 and 65535",
                                         grid.x, grid.y, grid.z));
     if (const Dim3 c = program.cluster(); grid.x % c.x != 0 || grid.y % c.y != 0 || grid.z % c.z != 0)
-        throw ArgumentError(fmt::format("grid {{{}, {}, {}}} is not made of clusters of {{{}, {}, {}}}", grid.x,
-                                        grid.y, grid.z, c.x, c.y, c.z),
+        throw ArgumentError(fmt::format("grid {{{}, {}, {}}} is not made of clusters of {{{}, {}, {}}}",
+                                        grid.x, grid.y, grid.z, c.x, c.y, c.z),
                             "make each extent of the grid a multiple of the cluster's");
     if (launch.params.size() != program.params().size())
         throw ArgumentError(fmt::format("kernel {} has {} parameters, the launch gives {}", program.name(),

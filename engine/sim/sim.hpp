@@ -45,9 +45,10 @@ struct Outcome {
     std::uint64_t mmas = 0;            ///< wgmma instructions executed
 };
 
-/// Runs every cluster of the grid, on as many host threads as the machine has. The outcome depends on the seed
-/// alone: the findings are all those of the first cluster that has any, and later ones count for nothing. Throws
-/// ArgumentError when grid or parameters do not fit the program, EnvironmentError (EINTR) when stopped.
+/// Runs every cluster of the grid, on as many host threads as the machine has. The outcome depends on the
+/// seed alone: the findings are all those of the first cluster that has any, and later ones count for
+/// nothing. Throws ArgumentError when grid or parameters do not fit the program, EnvironmentError (EINTR)
+/// when stopped.
 Outcome run(const Program& program, const Launch& launch);
 
 }  // namespace wgrun::sim

@@ -15,9 +15,9 @@ constexpr std::size_t most_row_bytes = 256 * 8;
 
 /// One row of a box, along dimension 0.
 struct Row {
-    std::uint32_t address;       ///< of its first byte before the swizzle
-    std::int64_t begin, end;     ///< bytes of it that lie inside the tensor
-    std::int64_t global;         ///< offset of byte `begin` in the tensor
+    std::uint32_t address;    ///< of its first byte before the swizzle
+    std::int64_t begin, end;  ///< bytes of it that lie inside the tensor
+    std::int64_t global;      ///< offset of byte `begin` in the tensor
 };
 
 template <class F>
@@ -81,7 +81,8 @@ void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& place
         } else {
             fill(box, edge.data(), bytes);
             if (inside != 0)
-                std::memcpy(edge.data() + row.begin, tensor.data + row.global, static_cast<std::size_t>(inside));
+                std::memcpy(edge.data() + row.begin, tensor.data + row.global,
+                            static_cast<std::size_t>(inside));
         }
         for_each_piece(box.swizzle, place, row.address, bytes,
                        [&](std::byte* memory, std::int64_t offset, std::size_t size) {
@@ -113,7 +114,8 @@ void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& plac
 void check_tensor_maps(const Program& program, const Launch& launch) {
     for (const TensorMap& map : launch.tensor_maps) {
         const auto refuse = [&](const std::string& why) {
-            throw ArgumentError(fmt::format("kernel {}: tensor map {:#x}: {}", program.name(), map.handle, why));
+            throw ArgumentError(
+                fmt::format("kernel {}: tensor map {:#x}: {}", program.name(), map.handle, why));
         };
         if (map.box == nullptr) refuse("it has no box");
         check_box(*map.box);

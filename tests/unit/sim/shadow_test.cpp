@@ -87,7 +87,7 @@ struct Model {
                 unpublished = true;
                 raced |= !known[4 * group + i][w];
             }
-            if (unpublished) out.emplace(raced ? Hazard::mma_after_write : Hazard::missing_proxy_fence, w);
+            if (unpublished) out.emplace(raced ? Hazard::async_after_write : Hazard::missing_proxy_fence, w);
         }
         for (int i = 0; i < 4; ++i)
             if (members >> i & 1U) mma_read[unit][4 * group + i] = event;
@@ -118,6 +118,20 @@ struct Model {
     }
 };
 
+Actor actor_of(const Clocks& clocks, int warp, std::uint32_t pc) {
+    return {warp, pc, clocks.now(warp), clocks.seen(warp), clocks.published(warp), clocks.finished(warp)};
+}
+
+/// A barrier of the warps whose bits are set.
+void join(Clocks& clocks, std::uint32_t members) {
+    const int place = warps;
+    for (int w = 0; w < warps; ++w)
+        if (members >> w & 1U) clocks.release(w, place);
+    for (int w = 0; w < warps; ++w)
+        if (members >> w & 1U) clocks.acquire(w, place);
+    clocks.clear(place);
+}
+
 /// Of several reads by one warp the shadow remembers the last, and of readers that knew each other the last:
 /// of reads, only that there is one counts.
 Found comparable(const Found& found) {
@@ -135,8 +149,9 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
         std::mt19937 random(trial);
         const auto draw = [&](unsigned below) { return static_cast<unsigned>(random()) % below; };
         Sink sink;
-        Shadow shadow(warps, memory_bytes, sink);
+        Shadow shadow({warps, 0, warps}, memory_bytes, sink);
         Clocks clocks(warps);
+        clocks.add_place();
         Model model;
         std::uint32_t serial[groups]{};
         std::vector<std::uint32_t> mma_events[groups];
@@ -151,8 +166,7 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
                     const auto offset = static_cast<std::uint32_t>(
                         draw(static_cast<unsigned>(memory_bytes / size)) * static_cast<unsigned>(size));
                     const bool compare = !model.racy(offset, size);
-                    const Actor actor{warp, event, clocks.now(warp), clocks.seen(warp),
-                                      clocks.finished(warp)};
+                    const Actor actor = actor_of(clocks, warp, event);
                     sink.found.clear();
                     if (write)
                         shadow.store(actor, lane, offset, size);
@@ -172,7 +186,7 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
                     const bool compare = !model.racy(unit * 16, 16);
                     mma_events[group].push_back(event);
                     sink.found.clear();
-                    shadow.async_read({group, event, ++serial[group]}, members, clocks, unit * 16, 16);
+                    shadow.async_read({4 * group, event, ++serial[group]}, members, clocks, unit * 16, 16);
                     const Found want = model.mma(event, group, members, unit);
                     if (!compare) break;
                     REQUIRE(sink.found == want);
@@ -197,7 +211,7 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
                 }
                 default: {
                     const std::uint32_t members = draw(3) == 0 ? 255 : draw(256);
-                    clocks.join(members);
+                    join(clocks, members);
                     model.join(members);
                 }
             }
@@ -206,7 +220,7 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
     // The trials were not all of one kind.
     CHECK(clean > 1000);
     for (Hazard hazard : {Hazard::write_after_write, Hazard::write_after_read, Hazard::read_after_write,
-                          Hazard::write_under_mma, Hazard::mma_after_write, Hazard::missing_proxy_fence,
+                          Hazard::write_under_mma, Hazard::async_after_write, Hazard::missing_proxy_fence,
                           Hazard::uninitialised}) {
         INFO(static_cast<int>(hazard));
         CHECK(seen[hazard] > 100);
@@ -215,26 +229,26 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
 
 TEST_CASE("store says when another lane of the step wrote the same bytes, and only then") {
     Sink sink;
-    Shadow shadow(1, 64, sink);
+    Shadow shadow({1, 0, 1}, 64, sink);
     Clocks clocks(1);
-    const Actor actor{0, 7, clocks.now(0), clocks.seen(0), clocks.finished(0)};
+    const Actor actor = actor_of(clocks, 0, 7);
     CHECK_FALSE(shadow.store(actor, 0, 0, 4));
     CHECK_FALSE(shadow.store(actor, 1, 4, 4));
     CHECK(shadow.store(actor, 1, 0, 4));
     CHECK_FALSE(shadow.store(actor, 2, 8, 2));
     CHECK_FALSE(shadow.store(actor, 3, 10, 2));
     CHECK(shadow.store(actor, 4, 10, 1));
-    const Actor next{0, 8, clocks.now(0), clocks.seen(0), clocks.finished(0)};
+    const Actor next = actor_of(clocks, 0, 8);
     CHECK_FALSE(shadow.store(next, 5, 0, 16));
     CHECK(sink.found.empty());
 }
 
 TEST_CASE("a shadow forgets when it is reset") {
     Sink sink;
-    Shadow shadow(2, 16, sink);
+    Shadow shadow({2, 0, 2}, 16, sink);
     Clocks clocks(2);
-    shadow.store({0, 1, clocks.now(0), clocks.seen(0), clocks.finished(0)}, 0, 0, 2);
+    shadow.store(actor_of(clocks, 0, 1), 0, 0, 2);
     shadow.reset();
-    shadow.store({1, 2, clocks.now(1), clocks.seen(1), clocks.finished(1)}, 0, 0, 16);
+    shadow.store(actor_of(clocks, 1, 2), 0, 0, 16);
     CHECK(sink.found.empty());
 }
