@@ -9,13 +9,10 @@ namespace wgrun::sim {
 
 using isa::lanes;
 
+// An address of a CTA that is not there does no harm until it is used.
 std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
-    if (rank >= ctas_.size()) {
-        report_.fault(Fault::peer, fmt::format("{} maps an address to rank {} of a cluster of {} CTAs",
-                                               report_.who(), rank, ctas_.size()));
-        return address;
-    }
-    return (rank + 1) << rank_shift | (address & ((1U << rank_shift) - 1));
+    constexpr std::uint32_t most = (1U << (32 - rank_shift)) - 1;
+    return std::min(rank + 1, most) << rank_shift | (address & ((1U << rank_shift) - 1));
 }
 
 // The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.

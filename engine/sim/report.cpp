@@ -82,10 +82,16 @@ void Report::misaligned(bool store, int bytes, std::uint64_t address) {
 
 void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) {
     // What map_shared gives, or nonsense.
-    if (const std::uint64_t rank = address >> 24; rank != 0 && rank <= program_.cluster().volume())
-        return fault(Fault::peer,
-                     fmt::format("{} {} {:#x}, which is no address of its own CTA's shared memory", who(),
-                                 store ? "stores to" : "accesses", address));
+    const std::uint64_t mapped = address >> 24, ctas = program_.cluster().volume();
+    if (mapped > ctas && mapped <= 16)
+        return fault(Fault::peer, fmt::format("{} accesses shared memory of rank {} of a cluster of {} CTAs",
+                                              who(), mapped - 1, ctas));
+    if (mapped != 0 && mapped <= ctas)
+        return fault(
+            Fault::peer,
+            fmt::format("{} accesses {:#x}, an address of the cluster's shared memory, as one of its "
+                        "own CTA",
+                        who(), address));
     const std::int64_t offset = static_cast<std::int64_t>(address) - SharedMemory::base;
     add("WG-MEM-03", no_pc,
         fmt::format(
