@@ -1,106 +1,141 @@
--- wg.gemm: D = A * B by persistent CTAs. One producer warpgroup copies tiles by TMA, two consumer warpgroups
--- multiply them by wgmma, and CTAs of a cluster share what they load. Written to be read: k:pipeline is the ring
--- between the two, the schedule is a function, the epilogue another.
+-- wg.gemm: D = A * B by persistent CTAs. A producer warpgroup copies tiles by TMA, one or two consumer warpgroups
+-- multiply them by wgmma. k:pipeline is the ring between them, k:each_tile the schedule, k:epilogue the way out.
 
 local element_bytes = { f32 = 4, tf32 = 4, s32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1 }
 local wgmma_k = { f16 = 16, bf16 = 16, tf32 = 8, e4m3 = 32, e5m2 = 32, s8 = 32, u8 = 32 }
-local line_bytes = 128 -- of the 128-byte swizzle: a panel of every tile is that wide
+local result = { f16 = "f16", bf16 = "bf16", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32", u8 = "s32" }
+local shared_bytes = 232448
+local sms = 132 -- of an H200, where no device says otherwise
 
 return function(wg, internal)
   local fail, options = internal.fail, internal.options
 
   -- --- the plan: what is decided before the kernel is written ------------------------------------------------
 
-  local keys = { "dtype", "d", "a_major", "b_major", "tile", "stages", "cluster", "group", "name", "registers" }
+  -- Tiles, and what share of the tensor cores' speed their main loop reaches (measured: docs/performance.md).
+  local candidates = {
+    { tile = { 128, 256 }, schedule = "cooperative", speed = 1 },
+    { tile = { 128, 192 }, schedule = "pingpong", speed = 0.94 },
+    { tile = { 128, 128 }, schedule = "pingpong", speed = 0.92 },
+    { tile = { 64, 256 }, schedule = "pingpong", speed = 0.90 },
+    { tile = { 64, 128 }, schedule = "cooperative", speed = 0.80 },
+  }
+  local epilogue_cycles = 3500 -- of a 128 x 256 tile, with draining and filling the pipeline
+
+  local function ceil_div(a, b) return (a + b - 1) // b end
+
+  -- The candidate that takes the fewest cycles for the problem: waves of tiles, and epilogues where nothing hides
+  -- them.
+  local function choose(M, N, K, dtype)
+    local best, least
+    for _, c in ipairs(candidates) do
+      local m, n = c.tile[1], c.tile[2]
+      local waves = ceil_div(ceil_div(M, m) * ceil_div(N, n), sms)
+      local cycles = 2 * m * n * K * element_bytes[dtype] / 8192 / c.speed
+      local total = c.schedule == "pingpong" and waves * math.max(cycles, epilogue_cycles) + epilogue_cycles
+        or waves * (cycles + epilogue_cycles)
+      if not least or total < least then best, least = c, total end
+    end
+    return best
+  end
+
+  local keys = { "dtype", "d", "a_major", "b_major", "tile", "stages", "cluster", "group", "name", "registers",
+    "buffers", "schedule", "problem", "scale" }
 
   local function plan(opts)
     options("wg.gemm", opts, keys)
     local p = {
       dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
-      stages = opts.stages, cluster = opts.cluster or 2, group = opts.group or 8, name = opts.name or "gemm",
+      cluster = opts.cluster or 1, group = opts.group or 8, name = opts.name or "gemm", scale = opts.scale,
     }
-    p.d = opts.d or (p.dtype == "f16" and "f16" or "bf16")
-    local bytes = element_bytes[p.dtype] or fail("wg.gemm: no wgmma multiplies " .. tostring(p.dtype))
-    local tile = opts.tile or { 128, 256, line_bytes // bytes }
-    p.m, p.n, p.block_k = tile[1], tile[2], tile[3]
+    local bytes = element_bytes[p.dtype]
+    if not wgmma_k[p.dtype] then fail("wg.gemm: no wgmma multiplies " .. tostring(p.dtype)) end
+    p.d = opts.d or result[p.dtype]
     p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
-    p.consumers = p.m // 64
+    local M, N, K = table.unpack(opts.problem or { 4096, 4096, 4096 })
+    -- Few rows: the roles of A and B change, since wgmma's M is 64 at least, and D is written transposed.
+    p.swapped = M <= 128 and element_bytes[p.d] == 2 and opts.tile == nil
+    local chosen = choose(M, N, K, p.dtype)
+    local tile = opts.tile or chosen.tile
+    if p.swapped then
+      p.a_major, p.b_major = p.b_major, p.a_major
+      tile, chosen = { 64, M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }, candidates[5]
+    end
+    p.m, p.n, p.block_k = tile[1], tile[2], tile[3] or 128 // bytes
+    p.schedule = opts.schedule or (opts.tile and "cooperative") or chosen.schedule
+    if p.schedule ~= "cooperative" and p.schedule ~= "pingpong" then
+      fail(("wg.gemm: schedule `%s` (legal: cooperative, pingpong)"):format(tostring(p.schedule)))
+    end
+    p.own_tiles = p.schedule == "pingpong"
+    p.consumers = p.own_tiles and 2 or math.min(p.m // 64, 2)
+    -- Blocks of 64 rows that a consumer holds: of a tile of its own, or of its share of a common one.
+    p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
     p.threads = 128 * (1 + p.consumers)
-    -- A piece is what one CTA loads of a tile that the cluster shares.
     local function operand(mn, major)
-      return wg.tile { dtype = p.dtype, mn = mn, k = p.block_k, major = major, swizzle = "128B",
-        order = major == "MN" and "K" or "MN" }
+      return wg.tile { dtype = p.dtype, mn = mn, k = p.block_k, major = major, order = major == "MN" and "K" or "MN" }
     end
     p.a, p.b = operand(p.m, p.a_major), operand(p.n, p.b_major)
-    p.b_piece = operand(p.n // p.cluster, p.b_major)
-    -- The epilogue stores panels of 64 rows, as wide as a swizzled line, through two buffers a consumer.
-    p.d_columns = line_bytes // element_bytes[p.d]
-    p.panel = wg.tile { dtype = p.d, mn = 64, k = p.d_columns, major = "K", swizzle = "128B" }
-    local fixed = 2 * p.consumers * p.panel.bytes + 1024
-    p.stages = p.stages or math.min(8, (232448 - fixed) // (p.a.bytes + p.b.bytes))
-    p.registers = opts.registers or (p.consumers == 1 and { 56, 256 } or p.consumers == 2 and { 40, 232 } or { 32, 160 })
+    p.b_piece = operand(p.n // p.cluster, p.b_major) -- what one CTA loads of the tile that the cluster shares
+    p.panel = internal.panel(p.d, p.n, p.swapped)
+    p.buffers = math.min(opts.buffers or 2, p.panel.count)
+    local fixed = p.buffers * p.consumers * p.panel.bytes + 1024
+    p.stages = opts.stages or math.min(12, (shared_bytes - fixed) // (p.a.bytes + p.b.bytes))
+    p.registers = opts.registers
+      or (p.consumers == 1 and { 56, 256 } or p.blocks * p.n > 256 and { 24, 240 } or { 40, 232 })
     return p
-  end
-
-  -- --- the schedule: which tile comes when --------------------------------------------------------------------
-
-  -- Persistent: cluster c takes the tiles c, c + clusters, ... Tiles follow each other down `group` rows of tiles,
-  -- then to the next column, so that those in flight at a time share rows of A and columns of B in the L2 cache.
-  local function each_tile(k, p, sizes, body)
-    local rows = k:div(sizes.M + (p.m * p.cluster - 1), p.m * p.cluster)
-    local columns = k:div(sizes.N + (p.n - 1), p.n)
-    local clusters = k:div(k:special "nctaid.x", p.cluster)
-    local rank = k:rem(k:special "ctaid.x", p.cluster)
-    k:loop({ from = k:div(k:special "ctaid.x", p.cluster), to = rows * columns, step = clusters }, function(tile)
-      local in_group = columns * p.group
-      local group = k:div(tile, in_group)
-      local first = group * p.group
-      local height = k:min(rows - first, p.group)
-      local inside = tile - group * in_group
-      local column = k:div(inside, height)
-      local row = first + (inside - column * height)
-      body((row * p.cluster + rank) * p.m, column * p.n)
-    end)
   end
 
   -- --- the roles ----------------------------------------------------------------------------------------------
 
-  -- Copies one operand's block into a stage: a TMA box for each panel of the tile.
-  local function load_boxes(k, map, tile, to, mn, first_k, barrier, mask)
+  -- Copies `tile` of an operand into its place in a stage: a TMA box for each of its panels. `whole` is the
+  -- layout of the stage, of which the tile may be a piece.
+  local function load_boxes(k, map, tile, whole, to, mn, first_k, barrier, mask)
+    local options_of = { mask = mask }
     for _, panel in ipairs(tile.tma_box.panels) do
+      local offset = whole:offset(panel.mn, panel.k)
       local row = panel.mn == 0 and mn or mn + panel.mn
       local column = panel.k == 0 and first_k or first_k + panel.k
       local place = tile.major == "K" and { column, row } or { row, column }
-      k:cp_async_bulk_tensor_2d(panel.offset == 0 and to or to + panel.offset, map, place, barrier, { mask = mask })
+      k:cp_async_bulk_tensor_2d(offset == 0 and to or to + offset, map, place, barrier, options_of)
     end
   end
 
-  local function producer(k, p, ring, maps, stages, sizes)
-    local rank = k:rem(k:special "ctaid.x", p.cluster)
+  local function tiles_of(p, sizes, more)
+    local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster, group = p.group }
+    for key, value in pairs(more or {}) do out[key] = value end
+    return out
+  end
+
+  local function produce(k, p, ring, maps, stages, sizes)
     local cursor = ring:cursor()
-    local a, b = k:address(stages.a), k:address(stages.b, rank * p.b_piece.bytes)
-    local share = rank * p.b_piece.mn
-    local mask = p.cluster > 1 and (1 << p.cluster) - 1 or nil
-    each_tile(k, p, sizes, function(row, column)
+    local a, b, share, mask = k:address(stages.a), k:address(stages.b), nil, nil
+    if p.cluster > 1 then
+      local rank = k:special "cluster_ctarank"
+      b, share, mask = b + rank * p.b:offset(p.b_piece.mn, 0), rank * p.b_piece.mn, (1 << p.cluster) - 1
+    end
+    k:each_tile(tiles_of(p, sizes), function(place)
+      local row, column = place()
+      if share then column = column + share end
       k:loop({ from = 0, to = sizes.K, step = p.block_k }, function(first_k)
         ring:acquire(cursor)
         local barrier = ring:expect(cursor, p.a.bytes + p.b.bytes)
-        load_boxes(k, maps.A, p.a, a + cursor.stage * p.a.bytes, row, first_k, barrier)
-        load_boxes(k, maps.B, p.b_piece, b + cursor.stage * p.b.bytes, column + share, first_k, barrier, mask)
+        load_boxes(k, maps.A, p.a, p.a, a + cursor.stage * p.a.bytes, row, first_k, barrier)
+        load_boxes(k, maps.B, p.b_piece, p.b, b + cursor.stage * p.b.bytes, column, first_k, barrier, mask)
         ring:advance(cursor)
       end)
     end)
   end
 
-  -- The descriptors of one stage, without arithmetic on every field: only the start address changes.
+  -- The descriptors of one stage: only the start address differs from those of the first.
   local function descriptors(k, tile, base, stage)
     local first = k:mad_wide_u32(stage, tile.bytes >> 4, base)
-    return function(step)
-      local ahead = tile:descriptor(0, step) - tile:descriptor(0, 0)
+    return function(step, row)
+      local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
       return ahead == 0 and first or k:add(first, ahead)
     end
   end
 
+  -- acc[i] += (rows of block i) * B for one stage: a commit group.
   local function multiply(k, p, acc, a, b, first)
     local form = { n = p.n, k = wgmma_k[p.dtype], d = p.accumulator, a = p.dtype, b = p.dtype }
     if element_bytes[p.dtype] == 2 then
@@ -108,96 +143,89 @@ return function(wg, internal)
     end
     for step = 0, p.block_k // form.k - 1 do
       form.scale_d = step == 0 and first or 1
-      k:wgmma_mma_async(acc, a(step), b(step), form)
+      local b_step = b(step)
+      for block = 1, p.blocks do k:wgmma_mma_async(acc[block], a(step, 64 * (block - 1)), b_step, form) end
     end
     k:wgmma_commit_group()
   end
 
-  local function consumer(k, p, ring, maps, stages, sizes)
-    local thread = k:special "tid.x"
-    local mine = (thread >> 7) - 1 -- which consumer
-    local lane = thread & 31
-    local half = mine * ((p.a:descriptor(0, 0, 64) - p.a:descriptor(0)) << 4)
-    local a0 = k:descriptor(stages.a, { offset = half })
-    local b0 = k:descriptor(stages.b)
-    local acc = k:regs(p.accumulator, p.n // 2)
-    local cursor = ring:cursor()
-    local previous = { stage = k:reg "u32" }
-    k:mov(previous.stage, 0)
-    -- Each warp releases the stage in every CTA of the cluster.
-    local function release(guard)
-      if p.cluster == 1 then return ring:release(previous, { guard = guard and guard & lane:eq(0) or lane:eq(0) }) end
-      local arrives = lane:lt(p.cluster)
-      ring:release(previous, { guard = guard and guard & arrives or arrives, rank = lane })
-    end
+  -- Consumers with tiles of their own take turns: one multiplies while the other stores. It also keeps a consumer
+  -- from waiting for a phase that is not the next one to complete: a parity cannot tell the two apart.
+  local function turns_of(k, p, stages, mine)
+    if not p.own_tiles then return { take = function() end, pass = function() end } end
+    local own, other = k:address(stages.turns, mine << 3), k:address(stages.turns, (mine ~ 1) << 3)
+    local phase = mine ~ 1 -- the first consumer begins
+    local first_lane = (k:special "tid.x" & 31):eq(0)
+    return {
+      take = function()
+        k:mbarrier_wait(own, phase)
+        k:xor(phase, phase, 1)
+      end,
+      pass = function() k:mbarrier_arrive(other, { guard = first_lane }) end,
+    }
+  end
 
-    each_tile(k, p, sizes, function(row, column)
+  local function consume(k, p, ring, maps, stages, sizes)
+    local thread = k:special "tid.x"
+    local mine, lane = (thread >> 7) - 1, thread & 31
+    local shared_tile = not p.own_tiles and p.consumers > 1
+    local a_share = shared_tile and mine * ((p.a:descriptor(0, 0, 64 * p.blocks) - p.a:descriptor(0)) << 4) or nil
+    local a0, b0 = k:descriptor(stages.a, { offset = a_share }), k:descriptor(stages.b)
+    local store, finish = k:epilogue {
+      panel = p.panel, map = maps.D, buffer = stages.d, offset = mine * (p.buffers * p.panel.bytes),
+      buffers = p.buffers, barrier = mine + 1, scale = sizes.scale,
+    }
+    local acc = {}
+    for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.n // 2) end
+    local cursor, previous = ring:cursor(), { stage = k:reg "u32" }
+    k:mov(previous.stage, 0)
+    local turns = turns_of(k, p, stages, mine)
+    local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- k-blocks of the other's tile
+    if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
+
+    k:each_tile(tiles_of(p, sizes, p.own_tiles and { first = mine, every = 2 }), function(place)
+      turns.take()
       k:loop({ from = 0, to = sizes.K, step = p.block_k }, function(first_k)
         ring:wait(cursor)
         k:wgmma_fence()
         local later = first_k:gt(0)
         multiply(k, p, acc, descriptors(k, p.a, a0, cursor.stage), descriptors(k, p.b, b0, cursor.stage), later)
         k:wgmma_wait_group(1) -- the block before is done: its stage is free
-        release(later)
+        ring:release(previous, { lane = lane, cluster = p.cluster, guard = later })
         k:mov(previous.stage, cursor.stage)
         ring:advance(cursor)
       end)
+      turns.pass()
+      local row, column = place() -- while the last block is multiplied
+      if shared_tile then row = row + mine * (64 * p.blocks) end
       k:wgmma_wait_group(0)
-      release()
-      p.epilogue(k, p, acc, maps.D, stages.d, row + (mine << 6), column, mine)
+      ring:release(previous, { lane = lane, cluster = p.cluster })
+      if others then ring:skip(cursor, others) end
+      for block = 1, p.blocks do store(acc[block], block == 1 and row or row + 64 * (block - 1), column) end
     end)
-    k:cp_async_bulk_wait_group(0)
-  end
-
-  -- --- the epilogue: accumulators to bf16 or f16, through shared memory, by TMA -------------------------------
-
-  local function store_converted(k, p, acc, map, buffer, row, column, mine)
-    local thread = k:special "tid.x" & 127
-    local lane, warp = thread & 31, thread >> 5
-    local leader = thread:eq(0)
-    local base = k:address(buffer, mine * (2 * p.panel.bytes))
-    -- Rows of a panel are 128 bytes; unit u of row r lies at u ~ (r & 7), and r & 7 is lane >> 2 here.
-    local line = ((warp << 4) + (lane >> 2)) * line_bytes + ((lane & 3) << 2)
-    local units = {}
-    for u = 0, 7 do units[u] = base + line + (((lane >> 2) ~ u) << 4) end
-    local function sync() k:bar_sync(mine + 1, { threads = 128 }) end
-    for panel = 0, p.n // p.d_columns - 1 do
-      local to = panel % 2 * p.panel.bytes
-      k:cp_async_bulk_wait_group(1, { read = true, guard = leader })
-      sync()
-      for u = 0, 7 do
-        for h = 0, 1 do
-          local r = 4 * (8 * panel + u) + 2 * h
-          local pair = k["cvt_rn_" .. p.d .. "x2_f32"](k, acc[r + 1], acc[r])
-          k:st_shared_b32(units[u], pair, { offset = to + 8 * line_bytes * h })
-        end
-      end
-      k:fence_proxy_async { space = "shared::cta" }
-      sync()
-      k:if_(leader, function()
-        k:cp_async_bulk_tensor_store_2d(map, { column + panel * p.d_columns, row }, to == 0 and base or base + to)
-        k:cp_async_bulk_commit_group()
-      end)
-    end
+    finish()
   end
 
   -- --- the kernel ---------------------------------------------------------------------------------------------
 
   local function build(p)
-    p.epilogue = store_converted
     return wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster } }, function(k)
       local maps = {
         A = k:tensor_map("A", { tile = p.a, constant = true }),
         B = k:tensor_map("B", { tile = p.b_piece, constant = true }),
-        D = k:tensor_map("D", p.panel),
+        D = k:tensor_map("D", p.panel.box),
       }
       local sizes = { M = k:param("M", "u32"), N = k:param("N", "u32"), K = k:param("K", "u32") }
+      if p.scale then sizes.scale = k:param("scale", "f32") end
       local stages = {
         a = k:shared { tile = p.a, count = p.stages, name = "A" },
         b = k:shared { tile = p.b, count = p.stages, name = "B" },
-        d = k:shared { tile = p.panel, count = 2 * p.consumers, name = "D" },
+        d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = 1024, name = "D" },
+        turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
       }
-      local ring = k:pipeline { stages = p.stages, arrivals = 4 * p.consumers * p.cluster }
+      -- Every warp that reads a stage releases it, in each CTA that fills it.
+      local readers = 4 * (p.own_tiles and 1 or p.consumers)
+      local ring = k:pipeline { stages = p.stages, arrivals = readers * p.cluster }
       local function sync_all()
         if p.cluster == 1 then return k:bar_sync(0) end
         k:barrier_cluster_arrive()
@@ -205,14 +233,20 @@ return function(wg, internal)
       end
 
       local thread = k:special "tid.x"
-      k:if_(thread:eq(0), function() ring:init() end)
+      k:if_(thread:eq(0), function()
+        for _, map in pairs(maps) do k:prefetch_tensormap(map) end
+        if stages.turns then
+          for c = 0, 1 do k:mbarrier_init(k:address(stages.turns, 8 * c), 4) end
+        end
+        ring:init()
+      end)
       sync_all()
       k:if_((thread >> 7):eq(0), function()
         k:setmaxnreg_dec(p.registers[1])
-        k:if_(thread:eq(0), function() producer(k, p, ring, maps, stages, sizes) end)
+        k:if_(thread:eq(0), function() produce(k, p, ring, maps, stages, sizes) end)
       end, function()
         k:setmaxnreg_inc(p.registers[2])
-        consumer(k, p, ring, maps, stages, sizes)
+        consume(k, p, ring, maps, stages, sizes)
       end)
       -- A CTA must not end while others of its cluster may still write to it or arrive at its barriers.
       if p.cluster > 1 then sync_all() end
@@ -222,35 +256,44 @@ return function(wg, internal)
   local gemm = {}
   gemm.__index = gemm
 
-  --- A kernel for D = A * B. opts: dtype ("bf16", "f16", ...), d (of the result), a_major, b_major ("K" or "MN"),
-  --- tile ({ m, n, k }), stages, cluster (CTAs that share B), group (rows of tiles that are worked on together).
-  --- A is M x K, B is K x N; a K-major operand has rows of K elements in memory, an MN-major one rows of M or N.
+  --- A kernel for D = A * B. A is M x K, B is K x N, D is M x N; a K-major operand has rows of K elements in memory,
+  --- an MN-major one rows of M or N (16-bit types only).
+  --- opts: dtype ("bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"), d (of D: bf16 or f16, f32, s32), a_major, b_major
+  ---       ("K" or "MN"), problem ({ M, N, K }: picks the rest for it), tile ({ m, n, k }), schedule ("cooperative":
+  ---       two consumers share a tile; "pingpong": each has its own), stages, cluster (CTAs that share B), group
+  ---       (rows of tiles in flight together), buffers (panels of a consumer's epilogue), registers ({ producer,
+  ---       consumer }), scale (true: D = scale * A * B, a number given at launch), name.
   function wg.gemm(opts)
     local p = plan(opts or {})
     return setmetatable({ plan = p, kernel = build(p) }, gemm)
   end
 
   --- The options of a launch for kernel:run and kernel:time.
-  function gemm:launch(A, B, D)
-    local M, N = D.shape[1], D.shape[2]
-    local K = self.plan.a_major == "K" and A.shape[2] or A.shape[1]
-    local device = wg.device()
+  function gemm:launch(A, B, D, scale)
     local p = self.plan
-    local tiles = ((M + p.m * p.cluster - 1) // (p.m * p.cluster)) * ((N + p.n - 1) // p.n)
-    local clusters = math.min(tiles, ((device and device.sm_count or 132) // p.cluster))
-    return { grid = { clusters * p.cluster }, args = { A, B, D, M, N, K }, flops = 2.0 * M * N * K }
+    local M, N = D.shape[1], D.shape[2]
+    if p.swapped then A, B, M, N = B, A, N, M end
+    local K = p.a_major == "K" and A.shape[2] or A.shape[1]
+    local device = wg.device()
+    local tiles = ceil_div(M, p.m * p.cluster) * ceil_div(N, p.n)
+    local clusters = math.min(tiles, (device and device.sm_count or sms) // p.cluster)
+    return { grid = { clusters * p.cluster }, args = { A, B, D, M, N, K, p.scale and (scale or 1) }, flops = 2.0 * M * N * K }
   end
 
+  --- Runs it. `run`: options of kernel:run, and `scale`.
   function gemm:run(A, B, D, run)
-    local launch = self:launch(A, B, D)
-    for key, value in pairs(run or {}) do launch[key] = value end
+    run = run or {}
+    local launch = self:launch(A, B, D, run.scale)
+    for key, value in pairs(run) do if key ~= "scale" then launch[key] = value end end
     launch.flops = nil
     return self.kernel:run(launch)
   end
 
+  --- Times it. `time`: options of kernel:time, and `scale`.
   function gemm:time(A, B, D, time)
-    local launch = self:launch(A, B, D)
-    for key, value in pairs(time or {}) do launch[key] = value end
+    time = time or {}
+    local launch = self:launch(A, B, D, time.scale)
+    for key, value in pairs(time) do if key ~= "scale" then launch[key] = value end end
     return self.kernel:time(launch)
   end
 end

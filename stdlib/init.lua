@@ -16,4 +16,6 @@ end
 require "wgrun.control"(internal)
 require "wgrun.tile"(internal)
 require "wgrun.pipeline"(internal)
+require "wgrun.schedule"(internal)
+require "wgrun.epilogue"(wg, internal)
 require "wgrun.gemm"(wg, internal)

@@ -67,6 +67,15 @@ return function(internal)
     b:xor(c.phase, c.phase, 1, { guard = wrapped })
   end
 
+  --- Passes over `count` stages (a register) that somebody else uses.
+  function pipeline:skip(c, count)
+    local b = self.k
+    b:add(c.stage, c.stage, count)
+    local turns = b:div(c.stage, self.stages)
+    b:sub(c.stage, c.stage, turns * self.stages)
+    b:xor(c.phase, c.phase, turns & 1)
+  end
+
   function pipeline:full_barrier(c) return self.k:address(self.full, c.stage << 3) end
   function pipeline:empty_barrier(c) return self.k:address(self.empty, c.stage << 3) end
 
@@ -83,14 +92,18 @@ return function(internal)
   --- Consumer: waits until the stage is filled.
   function pipeline:wait(c) self.k:mbarrier_wait(self:full_barrier(c), c.phase) end
 
-  --- Consumer: gives the stage back. opts.guard: the threads that arrive; opts.rank: in which CTA of the cluster.
+  --- Consumer: gives the stage back, one arrival a warp in each CTA of the cluster.
+  --- opts: lane (register), cluster (CTAs that fill the stage, default 1), guard (predicate).
   function pipeline:release(c, opts)
     local b = self.k
+    local cluster = opts.cluster or 1
+    local arrives = cluster == 1 and opts.lane:eq(0) or opts.lane:lt(cluster)
+    if opts.guard then arrives = arrives & opts.guard end
     local barrier = self:empty_barrier(c)
-    if opts.rank then
-      b:mbarrier_arrive(b:mapa(barrier, opts.rank), { space = "shared::cluster", guard = opts.guard })
+    if cluster > 1 then
+      b:mbarrier_arrive(b:mapa(barrier, opts.lane), { space = "shared::cluster", guard = arrives })
     else
-      b:mbarrier_arrive(barrier, { guard = opts.guard })
+      b:mbarrier_arrive(barrier, { guard = arrives })
     end
   end
 end

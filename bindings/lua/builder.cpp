@@ -113,8 +113,8 @@ void read_box(lua_State* L, const Options& options, wgrun::TensorBox& box) {
     const std::string_view dtype = options.string("dtype", "bf16");
     const std::string_view swizzle = options.string("swizzle", "none");
     options.push("box");
-    read_integers(L, -2, "box", box.extents, 5);
-    lua_pop(L, 2);
+    read_integers(L, -1, "box", box.extents, 5);
+    lua_pop(L, 1);
     const bool nan_fill = options.boolean("nan_fill", false);
     guarded(L, [&] {
         box.dtype = dtype_named(dtype);

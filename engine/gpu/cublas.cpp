@@ -17,11 +17,18 @@ namespace {
 // The part of cublasLt.h, cublas_api.h and library_types.h that is used here (the same in CUDA 12 and 13).
 namespace lt {
 constexpr int success = 0;
-constexpr int compute_32f = 68;  // CUBLAS_COMPUTE_32F
-constexpr int real_32f = 0;      // CUDA_R_32F
+constexpr int compute_32f = 68;       // CUBLAS_COMPUTE_32F
+constexpr int compute_32f_tf32 = 77;  // CUBLAS_COMPUTE_32F_FAST_TF32
+constexpr int compute_32i = 72;
+constexpr int real_32f = 0;  // CUDA_R_32F
 constexpr int real_16f = 2;
+constexpr int real_8i = 3;
+constexpr int real_32i = 10;
 constexpr int real_16bf = 14;
-constexpr int desc_trans_a = 3;  // CUBLASLT_MATMUL_DESC_TRANSA
+constexpr int real_8f_e4m3 = 28;
+constexpr int real_8f_e5m2 = 29;
+constexpr int desc_fast_accum = 25;  // CUBLASLT_MATMUL_DESC_FAST_ACCUM
+constexpr int desc_trans_a = 3;      // CUBLASLT_MATMUL_DESC_TRANSA
 constexpr int desc_trans_b = 4;
 constexpr int pref_max_workspace_bytes = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
 constexpr std::int32_t transpose = 1;        // CUBLAS_OP_T
@@ -133,14 +140,35 @@ class Owned {
 
 constexpr std::size_t workspace_bytes = 64 << 20;  // what NVIDIA recommends for Hopper is 32 MiB
 
-std::int64_t bytes_of(Gemm::Output output) { return output == Gemm::Output::f32 ? 4 : 2; }
+std::int64_t bytes_of(Gemm::Output output) {
+    return output == Gemm::Output::f32 || output == Gemm::Output::s32 ? 4 : 2;
+}
 
-int type_of(Gemm::Input input) { return input == Gemm::Input::bf16 ? lt::real_16bf : lt::real_16f; }
+struct InputFacts {
+    int type;
+    std::int64_t bytes;
+    int compute, scale;
+    std::array<Gemm::Output, 2> outputs;  ///< that go with it
+};
+
+const InputFacts& facts_of(Gemm::Input input) {
+    using enum Gemm::Output;
+    // In the order of Gemm::Input.
+    static const std::array<InputFacts, 6> facts{
+        {{lt::real_16bf, 2, lt::compute_32f, lt::real_32f, {bf16, f32}},
+         {lt::real_16f, 2, lt::compute_32f, lt::real_32f, {f16, f32}},
+         {lt::real_32f, 4, lt::compute_32f_tf32, lt::real_32f, {f32, f32}},
+         {lt::real_8f_e4m3, 1, lt::compute_32f, lt::real_32f, {bf16, bf16}},
+         {lt::real_8f_e5m2, 1, lt::compute_32f, lt::real_32f, {bf16, bf16}},
+         {lt::real_8i, 1, lt::compute_32i, lt::real_32i, {s32, s32}}}};
+    return facts[static_cast<std::size_t>(input)];
+}
 
 int type_of(Gemm::Output output) {
     switch (output) {
         case Gemm::Output::f32: return lt::real_32f;
         case Gemm::Output::bf16: return lt::real_16bf;
+        case Gemm::Output::s32: return lt::real_32i;
         case Gemm::Output::f16: break;
     }
     return lt::real_16f;
@@ -152,8 +180,13 @@ void check_gemm(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer& d
         if (extent < 1 || extent > most)
             throw ArgumentError(
                 fmt::format("a GEMM of {{{}, {}, {}}}: extents must be 1 to 2^31 - 1", g.m, g.n, g.k));
-    if (g.output != Gemm::Output::f32 && (g.output == Gemm::Output::bf16) != (g.input == Gemm::Input::bf16))
-        throw ArgumentError("a GEMM's output must be f32 or of the inputs' type");
+    const InputFacts& facts = facts_of(g.input);
+    if (std::ranges::find(facts.outputs, g.output) == facts.outputs.end())
+        throw ArgumentError(
+            "a GEMM's output must be f32 or of the inputs' type; of tf32 f32, of 8-bit floats "
+            "bf16, of s8 s32");
+    if (facts.bytes == 1 && (g.a != Gemm::Major::k || g.b != Gemm::Major::k))
+        throw ArgumentError("a GEMM of 8-bit operands takes them K-major");
     if (candidates < 1 || candidates > 64)
         throw ArgumentError(fmt::format("{} candidates: 1 to 64 are possible", candidates));
     const auto check = [](const char* name, const Buffer& buffer, std::int64_t rows, std::int64_t columns,
@@ -164,8 +197,8 @@ void check_gemm(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer& d
             throw ArgumentError(
                 fmt::format("buffer {} has {} bytes, the GEMM needs {}", name, buffer.bytes(), needed));
     };
-    check("a", a, g.m, g.k, 2);
-    check("b", b, g.k, g.n, 2);
+    check("a", a, g.m, g.k, facts.bytes);
+    check("b", b, g.k, g.n, facts.bytes);
     check("d", d, g.m, g.n, bytes_of(g.output));
 }
 
@@ -186,6 +219,7 @@ struct Cublas::State {
     Owned handle, desc, first, second, result;
     lt::Algorithm algorithm{};
     int tried = 0;
+    bool integer_scale = false;
 
     State(const Device& device, const Functions& functions, const Buffer& a_, const Buffer& b_, Buffer& d_)
         : context(device.context()), f(functions), a(a_), b(b_), d(d_), workspace(device, workspace_bytes) {
@@ -203,9 +237,13 @@ struct Cublas::State {
         const auto k = static_cast<std::uint64_t>(g.k);
         const std::int32_t trans_first = b_by_k ? lt::transpose : lt::no_transpose;
         const std::int32_t trans_second = a_by_k ? lt::no_transpose : lt::transpose;
-        const int input = type_of(g.input);
-        check(f, f.desc_create(desc.fill(f.desc_destroy), lt::compute_32f, lt::real_32f),
-              "describing the GEMM");
+        const InputFacts& facts = facts_of(g.input);
+        const int input = facts.type;
+        integer_scale = facts.scale == lt::real_32i;
+        check(f, f.desc_create(desc.fill(f.desc_destroy), facts.compute, facts.scale), "describing the GEMM");
+        // As a plain wgmma accumulates; otherwise cuBLAS adds partial sums up in full precision.
+        const std::int8_t fast = g.input == Gemm::Input::e4m3 || g.input == Gemm::Input::e5m2;
+        check(f, f.desc_set(desc.get(), lt::desc_fast_accum, &fast, sizeof fast), "describing the GEMM");
         check(f, f.desc_set(desc.get(), lt::desc_trans_a, &trans_first, sizeof trans_first),
               "describing the GEMM");
         check(f, f.desc_set(desc.get(), lt::desc_trans_b, &trans_second, sizeof trans_second),
@@ -241,12 +279,14 @@ struct Cublas::State {
     }
 
     void run() {
-        const float alpha = 1;
-        const float beta = 0;
+        const float one = 1, zero = 0;
+        const std::int32_t integer_one = 1, integer_zero = 0;
+        const void* alpha = integer_scale ? static_cast<const void*>(&integer_one) : &one;
+        const void* beta = integer_scale ? static_cast<const void*>(&integer_zero) : &zero;
         const auto pointer = [](const Buffer& buffer) { return std::bit_cast<void*>(buffer.address()); };
         check(f,
-              f.matmul(handle.get(), desc.get(), &alpha, pointer(b), first.get(), pointer(a), second.get(),
-                       &beta, pointer(d), result.get(), pointer(d), result.get(), &algorithm,
+              f.matmul(handle.get(), desc.get(), alpha, pointer(b), first.get(), pointer(a), second.get(),
+                       beta, pointer(d), result.get(), pointer(d), result.get(), &algorithm,
                        pointer(workspace), workspace_bytes, nullptr),
               "multiplying");
         context.started("cuBLAS");

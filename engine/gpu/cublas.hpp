@@ -12,17 +12,19 @@ namespace wgrun::gpu {
 /// Where libcublasLt is and its version, or why it is missing.
 Part find_cublas();
 
-/// D[m, n] = A[m, k] * B[k, n], accumulated in f32. All leading dimensions are the least ones.
+/// D[m, n] = A[m, k] * B[k, n], accumulated in f32 (8-bit floats as the tensor cores do it by themselves), or
+/// in s32 for s8. All leading dimensions are the least ones. cuBLAS takes operands of 8 bits K-major only.
 struct Gemm {
-    enum class Input { bf16, f16 };
-    enum class Output { f32, bf16, f16 };
+    enum class Input { bf16, f16, tf32, e4m3, e5m2, s8 };
+    enum class Output { f32, bf16, f16, s32 };
     enum class Major { k, mn };  ///< which index of the operand is contiguous
 
     std::int64_t m = 0;
     std::int64_t n = 0;
     std::int64_t k = 0;
     Input input = Input::bf16;
-    Output output = Output::bf16;  ///< of the inputs' type or f32
+    Output output =
+        Output::bf16;  ///< 16-bit inputs: their type or f32; tf32: f32; 8-bit floats: bf16; s8: s32
     Major a = Major::k;
     Major b = Major::k;
 };

@@ -11,15 +11,29 @@ namespace wgrun {
 namespace {
 
 gpu::Gemm::Input input_type(Dtype dtype) {
-    if (dtype == Dtype::bf16) return gpu::Gemm::Input::bf16;
-    if (dtype == Dtype::f16) return gpu::Gemm::Input::f16;
-    throw ArgumentError(
-        fmt::format("cuBLAS: operands of bf16 or f16 are expected, not {}", to_string(dtype)));
+    switch (dtype) {
+        case Dtype::bf16: return gpu::Gemm::Input::bf16;
+        case Dtype::f16: return gpu::Gemm::Input::f16;
+        case Dtype::tf32: return gpu::Gemm::Input::tf32;
+        case Dtype::e4m3: return gpu::Gemm::Input::e4m3;
+        case Dtype::e5m2: return gpu::Gemm::Input::e5m2;
+        case Dtype::s8: return gpu::Gemm::Input::s8;
+        default: break;
+    }
+    throw ArgumentError(fmt::format(
+        "cuBLAS: operands of bf16, f16, tf32, e4m3, e5m2 or s8 are expected, not {}", to_string(dtype)));
 }
 
 gpu::Gemm::Output output_type(Dtype dtype) {
-    if (dtype == Dtype::f32) return gpu::Gemm::Output::f32;
-    return dtype == Dtype::bf16 ? gpu::Gemm::Output::bf16 : gpu::Gemm::Output::f16;
+    switch (dtype) {
+        case Dtype::f32: return gpu::Gemm::Output::f32;
+        case Dtype::bf16: return gpu::Gemm::Output::bf16;
+        case Dtype::f16: return gpu::Gemm::Output::f16;
+        case Dtype::s32: return gpu::Gemm::Output::s32;
+        default: break;
+    }
+    throw ArgumentError(
+        fmt::format("cuBLAS: a result of f32, bf16, f16 or s32 is expected, not {}", to_string(dtype)));
 }
 
 /// The extents (m or n, k) of an operand as it lies in memory.

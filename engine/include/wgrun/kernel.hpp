@@ -106,8 +106,9 @@ class Kernel {
 class Cublas {
   public:
     /// A is m x k, B is k x n, D is m x n; a K-major operand has rows of k elements in memory, an MN-major
-    /// one k rows. bf16 or f16; D of the same dtype or f32. ArgumentError for others; EnvironmentError ENOENT
-    /// without libcublasLt, ENODEV without a GPU.
+    /// one k rows. bf16 or f16 and D of the same dtype or f32; tf32 and D of f32; e4m3 or e5m2 and D of bf16;
+    /// s8 and D of s32. ArgumentError for others; EnvironmentError ENOENT without libcublasLt, ENODEV without
+    /// a GPU.
     Cublas(const Tensor& a, Major a_major, const Tensor& b, Major b_major, Tensor& d);
     Cublas(Cublas&&) noexcept;
     Cublas& operator=(Cublas&&) noexcept;
