@@ -78,12 +78,10 @@ Grid byte_grid(const Layout& layout, int element_bits) {
 
 Picture chunk_grids(const Layout& layout, int element_bits) {
     const UnitLines chunks = unit_lines(layout, element_bits, "chunks");
-    const int elements = 128 / element_bits;
     const std::uint32_t last = *std::ranges::max_element(chunks.addresses);
-    Grid matrix = blank(
-        fmt::format("matrix: chunks of {} elements along mode {}", elements, chunks.along_rows ? 0 : 1),
-        chunks.along_rows ? chunks.units : chunks.lines, chunks.along_rows ? chunks.lines : chunks.units);
-    Grid memory = blank("shared memory: byte address, chunk", last / 128 + 1, 8);
+    Grid matrix = blank(layout.to_string(), chunks.along_rows ? chunks.units : chunks.lines,
+                        chunks.along_rows ? chunks.lines : chunks.units);
+    Grid memory = blank("shared memory: chunk at each address", last / 128 + 1, 8);
     for (int i = 0; i < 8; ++i) memory.column_names[static_cast<std::size_t>(i)] = fmt::format("+{}", 16 * i);
     for (int i = 0; i < memory.rows; ++i)
         memory.row_names[static_cast<std::size_t>(i)] = std::to_string(128 * i);
