@@ -68,7 +68,8 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::m: return {0, 16, 32, 64, 128, 192};
         case Field::n: return count(273);
         case Field::k: return {0, 1, 4, 8, 12, 16, 24, 32, 64, 128, 256, 512};
-        case Field::vec: return count(10);
+        case Field::vec:
+        case Field::num: return count(10);
         case Field::space: return count(4);
         case Field::round: return count(9);
         case Field::cmp: return count(18);

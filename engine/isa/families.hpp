@@ -14,6 +14,7 @@ std::span<const Instruction> convert_family();  // convert.cpp: cvt
 std::span<const Instruction> memory_family();   // memory.cpp: ld, st
 std::span<const Instruction> sync_family();     // sync.cpp: bar, fence.proxy
 std::span<const Instruction> wgmma_family();    // wgmma.cpp
+std::span<const Instruction> matrix_family();   // matrix.cpp: ldmatrix, stmatrix, movmatrix
 
 /// A choice among types.
 inline Choice types(Field field, std::initializer_list<Type> list) {

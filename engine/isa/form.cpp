@@ -11,9 +11,9 @@ namespace wgrun::isa {
 namespace {
 
 constexpr std::array<std::string_view, field_count> field_names{
-    "type",  "from", "d",       "a",       "b",       "m",       "n",         "k",
-    "space", "vec",  "round",   "cmp",     "approx",  "ftz",     "satfinite", "half",
-    "op",    "a_in", "trans_a", "trans_b", "scale_a", "scale_b", "sreg"};
+    "type",    "from",    "d",       "a",       "b",    "m",         "n",    "k",  "space",
+    "vec",     "round",   "cmp",     "approx",  "ftz",  "satfinite", "half", "op", "a_in",
+    "trans_a", "trans_b", "scale_a", "scale_b", "sreg", "num",       "trans"};
 
 using Names = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 4> spaces{"global", "shared", "shared::cta", "shared::cluster"};
@@ -48,7 +48,8 @@ bool is_type_field(Field field) {
 }
 
 bool is_flag(Field field) {
-    return field == Field::approx || field == Field::ftz || field == Field::satfinite;
+    return field == Field::approx || field == Field::ftz || field == Field::satfinite ||
+           field == Field::trans;
 }
 
 std::optional<int> parse_number(std::string_view text) {
@@ -156,6 +157,7 @@ std::string spelled(Field field, int value) {
     if (is_type_field(field)) return std::string(to_string(static_cast<Type>(value)));
     if (is_flag(field)) return value ? std::string(to_string(field)) : "";
     if (field == Field::vec) return value == 1 ? "" : fmt::format("v{}", value);
+    if (field == Field::num) return fmt::format("x{}", value);
     const Names names = names_of(field);
     return names.empty() ? std::to_string(value) : std::string(names[static_cast<std::size_t>(value)]);
 }
@@ -167,6 +169,7 @@ std::optional<int> parse_value(Field field, std::string_view text) {
     }
     if (is_flag(field)) return text == to_string(field) ? std::optional(1) : parse_number(text);
     if (field == Field::vec && text.starts_with('v')) return parse_number(text.substr(1));
+    if (field == Field::num && text.starts_with('x')) return parse_number(text.substr(1));
     const Names names = names_of(field);
     if (names.empty()) return parse_number(text);
     const auto found = std::find(names.begin(), names.end(), text);

@@ -68,6 +68,20 @@ Lanes<T> read(Machine& m, const Operand& operand) {
     }
 }
 
+/// The addresses that an address operand stands for; A is the type of its register.
+template <class A>
+Addresses addresses_of(Machine& m, const Operand& address) {
+    Addresses out;
+    if (!address.reg) {
+        out.fill(static_cast<std::uint64_t>(address.offset) +
+                 (address.index >= 0 ? m.shared_address(address.index) : 0));
+        return out;
+    }
+    const Lanes<A> base = read_reg<A>(m, address.reg);
+    for (std::size_t l = 0; l < lanes; ++l) out[l] = static_cast<A>(base[l] + static_cast<A>(address.offset));
+    return out;
+}
+
 template <class T>
 void write_reg(Machine& m, Reg reg, const Lanes<T>& value) {
     auto* bits = static_cast<Storage<T>*>(m.write(reg));

@@ -17,19 +17,9 @@ Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)
 
 int element_bytes(const Form& form) { return bits(form.type()) / 8; }
 
-std::array<std::uint64_t, lanes> addresses(Machine& m, const Operand& address, Space space) {
-    std::array<std::uint64_t, lanes> out;
-    if (!address.reg) {
-        out.fill(static_cast<std::uint64_t>(address.offset) +
-                 (address.index >= 0 ? m.shared_address(address.index) : 0));
-    } else if (space == Space::global) {
-        const Lanes<std::uint64_t> base = read_reg<std::uint64_t>(m, address.reg);
-        for (std::size_t l = 0; l < lanes; ++l) out[l] = base[l] + static_cast<std::uint64_t>(address.offset);
-    } else {
-        const Lanes<std::uint32_t> base = read_reg<std::uint32_t>(m, address.reg);
-        for (std::size_t l = 0; l < lanes; ++l) out[l] = base[l] + static_cast<std::uint32_t>(address.offset);
-    }
-    return out;
+Addresses addresses(Machine& m, const Operand& address, Space space) {
+    return space == Space::global ? addresses_of<std::uint64_t>(m, address)
+                                  : addresses_of<std::uint32_t>(m, address);
 }
 
 /// The registers of a scalar or vector data operand.

@@ -93,6 +93,8 @@ enum class Field : std::uint8_t {
     scale_a,
     scale_b,
     sreg,
+    num,
+    trans,
     count_
 };
 inline constexpr int field_count = static_cast<int>(Field::count_);
@@ -321,6 +323,8 @@ using ValueOf = std::function<Value(const Operand&)>;
 inline constexpr int lanes = 32;
 using Mask = std::uint32_t;
 
+using Addresses = std::array<std::uint64_t, lanes>;
+
 /// What a step can do to the machine. The simulator implements it; a record's `run` calls it. All of it
 /// speaks of the executing warp; in a step that a whole warpgroup executes at once, of the warp chosen by
 /// select().
@@ -337,10 +341,8 @@ class Machine {
     virtual std::uint32_t shared_address(int buffer) = 0;  ///< in the shared window, bytes
 
     /// Generic-proxy access: lane l moves `bytes` bytes at address[l] from or to data + l * stride.
-    virtual void load(Space space, const std::array<std::uint64_t, lanes>& address, int bytes, void* data,
-                      int stride) = 0;
-    virtual void store(Space space, const std::array<std::uint64_t, lanes>& address, int bytes,
-                       const void* data, int stride) = 0;
+    virtual void load(Space space, const Addresses& address, int bytes, void* data, int stride) = 0;
+    virtual void store(Space space, const Addresses& address, int bytes, const void* data, int stride) = 0;
 
     virtual void barrier(std::uint32_t id, std::uint32_t threads) = 0;
     virtual void proxy_fence(std::optional<Space> space) = 0;

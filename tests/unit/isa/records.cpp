@@ -105,6 +105,8 @@ TEST_CASE("method names are record names and qualifiers in the order of the text
     CHECK(parsed("cvta_to_global_u64") == "cvta.to.global type=u64");
     CHECK(parsed("and_pred") == "and type=pred");
     CHECK(parsed("fence_proxy_async") == "fence.proxy.async");
+    CHECK(parsed("ldmatrix_x4") == "ldmatrix num=x4");
+    CHECK(parsed("stmatrix_x2_trans_shared_b16") == "stmatrix type=b16 space=shared num=x2 trans=trans");
     for (const char* unknown :
          {"", "_", "wgmma", "wgmma_fense", "ld_global_v4_b32_", "ld_b32_global", "add_f16", "add__f32",
           "setp_lt_u32_u32", "cvt_rn_bf16x2_u32", "ld_global_v65540_b32", "frobnicate", "add_f32_rn"})
@@ -154,6 +156,10 @@ TEST_CASE("texts: qualifiers, operands, and what stays out") {
     CHECK(text(step("fence.proxy.async", {}, {})) == "fence.proxy.async");
     CHECK(text(step("fence.proxy.async", Form().set(Field::space, 2), {})) ==
           "fence.proxy.async.shared::cta");
+    CHECK(text(step("stmatrix", Form().set(Field::num, 4).set(Field::trans, 1), operands)) ==
+          "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [<a>], <b>");
+    CHECK(text(step("ldmatrix", Form().set(Field::num, 1), operands)) ==
+          "ldmatrix.sync.aligned.m8n8.x1.shared.b16 <d>, [<a>]");
     CHECK(text(step("special", Form().set(Field::sreg, 0), {Operand::of(Reg{0})})) == "mov.u32 <d>, %tid.x");
 }
 

@@ -171,7 +171,7 @@ TEST_CASE("instructions on registers compute what the reference computes") {
 }
 
 TEST_CASE("every record is run by a test") {
-    // Those without a reference are in run_other.cpp and run_wgmma.cpp.
+    // Those without a reference are in the other run_*.cpp.
     const std::set<std::string_view> elsewhere{"special",
                                                "ld.param",
                                                "pack",
@@ -184,7 +184,10 @@ TEST_CASE("every record is run by a test") {
                                                "wgmma.fence",
                                                "wgmma.mma_async",
                                                "wgmma.commit_group",
-                                               "wgmma.wait_group"};
+                                               "wgmma.wait_group",
+                                               "ldmatrix",
+                                               "stmatrix",
+                                               "movmatrix"};
     for (const isa::Instruction* op : isa::all()) {
         INFO(op->name);
         CHECK(has_reference(op->name) != elsewhere.contains(op->name));
