@@ -23,7 +23,7 @@ const isa::Instruction& record() {
 
 // wg.wgmma{ m = 64, n =, k =, d =, a =, b =, ... }
 int wgmma_new(lua_State* L) {
-    luaL_checktype(L, 1, LUA_TTABLE);
+    if (lua_type(L, 1) != LUA_TTABLE) fail_argument(L, 1, "a table of options");
     isa::Form asked;
     lua_pushnil(L);
     while (lua_next(L, 1) != 0) {
