@@ -17,7 +17,6 @@ run layout "(8,"
 exits 1
 out ""
 err_has "(8,"
-err_has "  ^"
 run layout
 exits 2
 err_has "EXPR is required"
