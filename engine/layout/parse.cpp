@@ -2,13 +2,12 @@
 
 #include <charconv>
 
+#include "layout/modes.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/layout.hpp"
 
 namespace wgrun {
 namespace {
-
-constexpr int max_nesting = 64;
 
 /// A cursor over CuTe's notation. Static integers (_8) are read as integers.
 class Reader {

@@ -127,7 +127,7 @@ TEST_CASE("an SVG has a cell for every element and is well formed") {
     CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 "));
     CHECK(svg.ends_with("</svg>\n"));
     CHECK(count(svg, "<g><title>") == 4096);
-    CHECK(count(svg, "<g>") == count(svg, "</g>"));
+    CHECK(count(svg, "<g") == count(svg, "</g>"));
     CHECK(count(svg, "<text") == count(svg, "</text>"));
     const std::string titled = to_svg({grid_of(Layout::parse("Swizzle<1,0,1> o (2,2):(2,1)"))});
     CHECK_THAT(titled, ContainsSubstring(">Swizzle&lt;1,0,1&gt; o (2,2):(2,1)</text>"));
