@@ -60,23 +60,38 @@ return function(internal)
   --- acc += A * B over the whole K extent of two tiles: one wgmma for each K step, one commit group.
   --- The caller places wgmma_fence before and wgmma_wait_group after.
   --- opts: a, b (buffers), a_mn, b_mn (first rows, default 0), a_offset, b_offset (registers: bytes to add), n (columns, default all of B's rows),
-  ---       d (accumulator type, default "f32"), scale_d (predicate or 0 for the first step, default 1).
+  ---       d (accumulator type, default "f32"), scale_d (predicate or 0 for the first step, default 1),
+  ---       metadata (of a sparse A, whose tile has half of B's K: one register for each step; see wg.sparse),
+  ---       sp_sel (0 or 1, default 0).
   function k:mma(acc, opts)
-    options("k:mma", opts, { "a", "b", "a_mn", "b_mn", "a_offset", "b_offset", "n", "d", "scale_d" })
+    options("k:mma", opts, { "a", "b", "a_mn", "b_mn", "a_offset", "b_offset", "n", "d", "scale_d", "metadata", "sp_sel" })
     local a, b = tile_of("k:mma, a", opts.a), tile_of("k:mma, b", opts.b)
-    if a.k ~= b.k then fail(("k:mma: K of the tiles differs: %d and %d"):format(a.k, b.k)) end
+    local ratio = opts.metadata and 2 or 1 -- K of B over that of A, as stored
+    if a.k * ratio ~= b.k then
+      fail(("k:mma: K of the tiles differs: %d and %d%s"):format(a.k, b.k, opts.metadata and " (a sparse A has half of B's)" or ""))
+    end
     local step = wgmma_k[a.dtype] or fail("k:mma: no wgmma takes " .. a.dtype)
-    for i = 0, a.k // step - 1 do
+    local steps = a.k // step
+    if opts.metadata and #opts.metadata ~= steps then
+      fail(("k:mma: %d metadata registers for %d steps"):format(#opts.metadata, steps))
+    end
+    for i = 0, steps - 1 do
       local form = {
-        n = opts.n or b.mn, k = step, d = opts.d or "f32", a = a.dtype, b = b.dtype,
+        n = opts.n or b.mn, k = step * ratio, d = opts.d or "f32", a = a.dtype, b = b.dtype,
         scale_d = i == 0 and opts.scale_d or 1,
       }
       if a.dtype == "f16" or a.dtype == "bf16" then
         form.trans_a = a.major == "MN" and 1 or 0
         form.trans_b = b.major == "MN" and 1 or 0
       end
-      self:wgmma_mma_async(acc, self:descriptor(opts.a, { kstep = i, mn = opts.a_mn, offset = opts.a_offset }),
-        self:descriptor(opts.b, { kstep = i, mn = opts.b_mn, offset = opts.b_offset }), form)
+      local of_a = self:descriptor(opts.a, { kstep = i, mn = opts.a_mn, offset = opts.a_offset })
+      local of_b = self:descriptor(opts.b, { kstep = ratio * i, mn = opts.b_mn, offset = opts.b_offset })
+      if opts.metadata then
+        form.sp_sel = opts.sp_sel
+        self:wgmma_mma_async_sp(acc, of_a, of_b, opts.metadata[i], form)
+      else
+        self:wgmma_mma_async(acc, of_a, of_b, form)
+      end
     end
     self:wgmma_commit_group()
   end

@@ -77,6 +77,7 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::op: return count(1);
         case Field::a_in: return count(2);
         case Field::sreg: return count(13);
+        case Field::sp_sel: return count(5);
         default: return {-2, -1, 0, 1, 2};
     }
 }

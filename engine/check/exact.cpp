@@ -92,7 +92,7 @@ class FoldingMachine final : public isa::Machine {
         unknown();
         return reinterpret_cast<const std::byte*>(wide_out_.data());
     }
-    const void* async_read(Reg reg) override { return read(reg); }
+    const void* async_read(Reg reg, isa::Mask) override { return read(reg); }
     void* async_write(Reg reg) override { return write(reg); }
     void end_mma() override { unknown(); }
     void commit_mma() override { unknown(); }

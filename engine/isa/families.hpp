@@ -17,12 +17,12 @@ std::span<const Instruction> wgmma_family();    // wgmma.cpp
 std::span<const Instruction> matrix_family();   // matrix.cpp: ldmatrix, stmatrix, movmatrix
 
 /// A choice among types.
-inline Choice types(Field field, std::initializer_list<Type> list) {
+inline Choice types(Field field, const std::vector<Type>& list) {
     Choice choice{field, {}, {}};
     for (Type type : list) choice.allowed.push_back({static_cast<int>(type), static_cast<int>(type)});
     return choice;
 }
-inline Choice types(std::initializer_list<Type> list) { return types(Field::type, list); }
+inline Choice types(const std::vector<Type>& list) { return types(Field::type, list); }
 
 /// A choice among numbers or enumerators; with a fallback it may be left out.
 inline Choice among(Field field, std::initializer_list<int> list, std::optional<int> fallback = {}) {

@@ -11,9 +11,9 @@ namespace wgrun::isa {
 namespace {
 
 constexpr std::array<std::string_view, field_count> field_names{
-    "type",    "from",    "d",       "a",       "b",    "m",         "n",    "k",  "space",
-    "vec",     "round",   "cmp",     "approx",  "ftz",  "satfinite", "half", "op", "a_in",
-    "trans_a", "trans_b", "scale_a", "scale_b", "sreg", "num",       "trans"};
+    "type",    "from",    "d",       "a",       "b",      "m",         "n",    "k",    "space",
+    "vec",     "round",   "cmp",     "approx",  "ftz",    "satfinite", "half", "op",   "a_in",
+    "trans_a", "trans_b", "scale_a", "scale_b", "sp_sel", "sreg",      "num",  "trans"};
 
 using Names = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 4> spaces{"global", "shared", "shared::cta", "shared::cluster"};

@@ -60,9 +60,10 @@ class Cta final : public isa::Machine {
     void select(int warp_of_group) override;
     void begin_mma(const isa::AsyncMma& mma) override;
     const std::byte* async_read_shared(std::uint32_t address, int bytes, unsigned warps) override;
-    const void* async_read(Reg reg) override;
+    const void* async_read(Reg reg, isa::Mask read) override;
     void* async_write(Reg reg) override;
     void end_mma() override;
+    isa::Numerics numerics() const override { return launch_.numerics; }
     void commit_mma() override;
     void wait_mma(int pending) override;
 

@@ -92,6 +92,7 @@ enum class Field : std::uint8_t {
     trans_b,
     scale_a,
     scale_b,
+    sp_sel,
     sreg,
     num,
     trans,
@@ -278,8 +279,10 @@ struct AsyncMma {
     const std::vector<Reg>* a_fragment;  ///< null when A comes from shared memory
     const Operand* a_descriptor;         ///< null when A comes from registers
     const Operand* b_descriptor;
-    bool reads_accumulators;      ///< false when scale-d is the constant 0
-    int rows_a, rows_b, k_bytes;  ///< shape of the operand matrices: M, N, bytes of K (dense)
+    const Operand* metadata;   ///< the register of a sparse A; null when A is dense
+    bool reads_accumulators;   ///< false when scale-d is the constant 0
+    int rows_a, rows_b;        ///< M and N
+    int k_bytes_a, k_bytes_b;  ///< bytes of K that are stored: a sparse A has half of its K
     int element_bits_a, element_bits_b;
     bool a_mn_major, b_mn_major;
     int same_shape_key;  ///< equal for instructions of the same shape
@@ -320,6 +323,24 @@ using ValueOf = std::function<Value(const Operand&)>;
 
 // --- meaning: what the simulator runs ------------------------------------------------------------------
 
+/// How a tensor core adds up the floating-point products of one element of D.
+struct Accumulation {
+    int block = 0;  ///< products that are added at once; 0: all, in binary64, and rounded to nearest once
+    /// An addend keeps this many bits below the largest exponent of its block; what lies lower is cut off.
+    int fraction_bits = 25;
+    int result_bits = 23;            ///< fraction bits that a binary32 sum keeps, cut off likewise
+    bool nearest = false;            ///< addends are rounded to nearest even instead of being cut off
+    bool accumulator_inside = true;  ///< D is an addend of the first block; else it is added to each sum
+    bool operator==(const Accumulation&) const = default;
+};
+
+/// Whose sums the simulator makes: exact ones, an H200's (which has an Accumulation for each type), or
+/// those of a model that is given.
+struct Numerics {
+    enum class Model : std::uint8_t { exact, h200, given } model = Model::exact;
+    Accumulation given;
+};
+
 inline constexpr int lanes = 32;
 using Mask = std::uint32_t;
 
@@ -354,11 +375,12 @@ class Machine {
     virtual void begin_mma(const AsyncMma& mma) = 0;
     /// Reads for the warps of the group whose bits are set in `warps` (bit w: warp w; 15 for operand B).
     virtual const std::byte* async_read_shared(std::uint32_t address, int bytes, unsigned warps) = 0;
-    virtual const void* async_read(Reg reg) = 0;
+    virtual const void* async_read(Reg reg, Mask read) = 0;  ///< the values of these lanes are used
     virtual void* async_write(Reg reg) = 0;
     virtual void end_mma() = 0;
     virtual void commit_mma() = 0;
     virtual void wait_mma(int pending) = 0;
+    virtual Numerics numerics() const { return {}; }
 };
 
 // --- the record ----------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ class Machine : public isa::Machine {
     const std::byte* async_read_shared(std::uint32_t, int, unsigned) override {
         throw std::logic_error("async_read_shared");
     }
-    const void* async_read(Reg) override { throw std::logic_error("async_read"); }
+    const void* async_read(Reg, isa::Mask) override { throw std::logic_error("async_read"); }
     void* async_write(Reg) override { throw std::logic_error("async_write"); }
     void end_mma() override { throw std::logic_error("end_mma"); }
 

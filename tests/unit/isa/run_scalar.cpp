@@ -183,6 +183,7 @@ TEST_CASE("every record is run by a test") {
                                                "fence.proxy.async",
                                                "wgmma.fence",
                                                "wgmma.mma_async",
+                                               "wgmma.mma_async.sp",
                                                "wgmma.commit_group",
                                                "wgmma.wait_group",
                                                "ldmatrix",
