@@ -1,9 +1,9 @@
-# A thin front of CMake. make | demo | test | bench | asan | lint | format | deps | clean
+# A thin front of CMake. make | demo | test | bench | asan | fuzz | lint | format | deps | clean
 
 BUILD   := build
 JOBS    := $(shell nproc)
 
-.PHONY: all demo test bench asan lint format deps clean
+.PHONY: all demo test bench asan fuzz lint format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -32,6 +32,18 @@ asan: deps
 	@cmake --build build-asan -j $(JOBS)
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure
 
+# Each fuzz target for FUZZ_SECONDS. Inputs that break a law stay in build-fuzz/.
+FUZZ_SECONDS := 60
+fuzz: deps
+	@PACKAGES="clang" cmake/install-packages.sh
+	@cmake --preset fuzz > /dev/null
+	@cmake --build --preset fuzz -j $(JOBS)
+	@for target in layout_parser layout_algebra; do \
+	    mkdir -p build-fuzz/corpus/$$target; \
+	    (cd build-fuzz && tests/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -max_len=256 -timeout=5 \
+	        -print_final_stats=1 corpus/$$target) || exit 1; \
+	done
+
 lint: $(BUILD)/CMakeCache.txt
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
 	@git ls-files 'engine/*.cpp' 'bindings/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p $(BUILD)
@@ -43,4 +55,4 @@ deps:
 	@cmake/install-packages.sh
 
 clean:
-	rm -rf build build-dev build-asan
+	rm -rf build build-dev build-asan build-fuzz
