@@ -25,6 +25,8 @@ test: deps $(BUILD)/CMakeCache.txt
 
 # The figures of docs/measurements.md.
 bench: all
+	@cmake --build $(BUILD) --target bench_layouts -j $(JOBS)
+	@$(BUILD)/tests/bench_layouts
 	@tests/bench/run.sh $(BUILD)/wgrun
 
 asan: deps
