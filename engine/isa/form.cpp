@@ -22,7 +22,9 @@ constexpr std::array<std::string_view, 18> compares{"eq",  "ne",  "lt",  "le",  
                                                     "lo",  "ls",  "hi",  "hs",  "equ", "neu",
                                                     "ltu", "leu", "gtu", "geu", "num", "nan"};
 constexpr std::array<std::string_view, 3> halves{"lo", "hi", "wide"};
-constexpr std::array<std::string_view, 1> operations{"and.popc"};
+constexpr std::array<std::string_view, 20> operations{
+    "and.popc", "add",      "min", "max",  "inc",  "dec", "and", "or",  "xor", "exch",
+    "cas",      "xor.popc", "up",  "down", "bfly", "idx", "all", "any", "uni", "ballot"};
 constexpr std::array<std::string_view, 2> sources{"shared", "registers"};
 constexpr std::array<std::string_view, 13> sregs{"tid.x",    "tid.y",    "tid.z",   "ntid.x",  "ntid.y",
                                                  "ntid.z",   "ctaid.x",  "ctaid.y", "ctaid.z", "nctaid.x",
