@@ -16,6 +16,7 @@ std::span<const Instruction> sync_family();     // sync.cpp: bar, fence.proxy
 std::span<const Instruction> wgmma_family();    // wgmma.cpp
 std::span<const Instruction> matrix_family();   // matrix.cpp: ldmatrix, stmatrix, movmatrix
 std::span<const Instruction> mma_family();      // mma.cpp: mma.sync
+std::span<const Instruction> warp_family();     // warp.cpp: shfl.sync, vote.sync, bar.warp.sync
 
 /// A choice among types.
 inline Choice types(Field field, const std::vector<Type>& list) {

@@ -227,6 +227,7 @@ std::string operand_text(const Step& step, std::string_view name, bool optional,
         if (rule.name != name) continue;
         const Operand& operand = step.operands[i];
         if (optional && operand.kind == Operand::Kind::imm && operand.imm == rule.fallback) return "";
+        if (optional && operand.kind == Operand::Kind::none) return "";
         return print(operand, rule);
     }
     throw std::logic_error("no operand " + std::string(name) + " in the text of " +
@@ -248,6 +249,7 @@ std::string expand(std::string_view text, const Step& step, const PrintOperand& 
         std::string_view separator;
         if (hole.starts_with('.')) separator = ".";
         if (hole.starts_with(',')) separator = ", ";
+        if (hole.starts_with('|')) separator = "|";
         if (!separator.empty()) hole.remove_prefix(1);
         std::string filled;
         if (hole.starts_with('%')) {

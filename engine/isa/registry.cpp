@@ -12,7 +12,7 @@ const std::vector<const Instruction*>& table() {
         std::vector<const Instruction*> out;
         for (const auto& family :
              {move_family(), arithmetic_family(), float_family(), logic_family(), convert_family(),
-              memory_family(), sync_family(), wgmma_family(), matrix_family(), mma_family()})
+              memory_family(), sync_family(), wgmma_family(), matrix_family(), mma_family(), warp_family()})
             for (const Instruction& record : family) out.push_back(&record);
         return out;
     }();

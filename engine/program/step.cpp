@@ -192,6 +192,7 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
     const bool takes_list =
         (rule.kinds & OperandRule::list) && (count > 1 || !(rule.kinds & OperandRule::reg));
     if (operand.kind == Kind::none) {
+        if (rule.access == Access::out && rule.by_name) return;  // a result that is not wanted
         if (rule.access == Access::out)
             operand = takes_list ? Operand::of(builder.regs(type, count)) : Operand::of(builder.reg(type));
         else if (rule.fallback)

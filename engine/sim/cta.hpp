@@ -45,6 +45,7 @@ class Cta final : public isa::Machine {
     std::uint64_t mmas() const { return mmas_; }
 
     isa::Mask active() const override { return active_; }
+    isa::Mask existing() const override { return warps_[static_cast<std::size_t>(current_)].all; }
     const void* read(Reg reg) override;
     void* write(Reg reg) override;
     std::uint32_t special(int sreg, int lane) override;

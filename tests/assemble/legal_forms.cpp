@@ -183,6 +183,11 @@ TEST_CASE("negated predicates, negative offsets and literals at their limits ass
             {Operand::of(batch.reg(Type::b64)), Operand::of(batch.reg(Type::b64)),
              Operand::immediate(value)});
     }
+    Form up = typed(Type::b32);
+    up.set(Field::op, *isa::parse_value(Field::op, "up"));
+    add("shfl.sync", up,
+        {Operand::of(batch.reg(Type::f32)), Operand::of(batch.reg(Type::f32)), Operand::number(1),
+         Operand::number(0)});  // without the predicate
     Form global = typed(Type::f32), shared = typed(Type::f32);
     global.set(Field::space, static_cast<int>(isa::Space::global));
     shared.set(Field::space, static_cast<int>(isa::Space::shared));

@@ -254,9 +254,10 @@ struct OperandRule {
     std::string_view name;
     Access access = Access::in;
     unsigned kinds = reg;
-    Type (*type)(const Form&) = nullptr;   ///< of each register
-    int (*count)(const Form&) = nullptr;   ///< of registers in a list; null: one
-    bool by_name = false;                  ///< given in the option table, not by position
+    Type (*type)(const Form&) = nullptr;  ///< of each register
+    int (*count)(const Form&) = nullptr;  ///< of registers in a list; null: one
+    /// Given in the option table, not by position; a destination only if it is wanted.
+    bool by_name = false;
     std::optional<std::int64_t> fallback;  ///< an immediate taken when it is not given
     std::optional<Range> imm_range;        ///< what an immediate may be
 };
@@ -353,7 +354,8 @@ class Machine {
   public:
     virtual ~Machine() = default;
 
-    virtual Mask active() const = 0;  ///< lanes that execute the step (guard applied)
+    virtual Mask active() const = 0;    ///< lanes that execute the step (guard applied)
+    virtual Mask existing() const = 0;  ///< lanes of the warp: all but in the last warp of an odd CTA
     /// The 32 lanes of a register: elements of 4 bytes for types up to 32 bits and predicates, else of 8.
     virtual const void* read(Reg reg) = 0;
     virtual void* write(Reg reg) = 0;  ///< only the active lanes may be changed
@@ -393,7 +395,8 @@ struct Instruction {
     std::vector<OperandRule> operands;
     /// Text with holes: {.f} a dot and the field's spelling (nothing if absent or a flag at 0), {f} the
     /// spelling alone, {,f} a comma and the spelling, {%o} the operand o, {,%o} a comma and an optional
-    /// operand. CUDA's form likewise; empty: the PTX text in inline assembly.
+    /// operand, {|%o} a bar and an optional one. CUDA's form likewise; empty: the PTX text in inline
+    /// assembly.
     std::string_view ptx;
     std::string_view cuda = {};
     Participants taken_by = Participants::thread;  ///< who must execute it together (.aligned)

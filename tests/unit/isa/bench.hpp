@@ -64,6 +64,7 @@ class Machine : public isa::Machine {
     }
 
     isa::Mask active() const override { return mask; }
+    isa::Mask existing() const override { return ~isa::Mask{0}; }
     const void* read(Reg reg) override { return files_[reg.id].bytes.data(); }
     void* write(Reg reg) override { return files_[reg.id].bytes.data(); }
     std::uint32_t special(int sreg, int lane) override {

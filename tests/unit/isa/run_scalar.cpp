@@ -189,7 +189,10 @@ TEST_CASE("every record is run by a test") {
                                                "ldmatrix",
                                                "stmatrix",
                                                "movmatrix",
-                                               "mma.sync"};
+                                               "mma.sync",
+                                               "shfl.sync",
+                                               "vote.sync",
+                                               "bar.warp.sync"};
     for (const isa::Instruction* op : isa::all()) {
         INFO(op->name);
         CHECK(has_reference(op->name) != elsewhere.contains(op->name));

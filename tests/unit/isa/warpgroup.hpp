@@ -36,6 +36,7 @@ class Warpgroup final : public isa::Machine {
     }
 
     isa::Mask active() const override { return ~isa::Mask{0}; }
+    isa::Mask existing() const override { return ~isa::Mask{0}; }
     const void* read(Reg reg) override {
         const Warp& warp = files_[reg.id][static_cast<std::size_t>(warp_)];
         return warp.is_wide ? static_cast<const void*>(warp.wide.data()) : warp.words.data();
