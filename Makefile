@@ -1,9 +1,9 @@
-# A thin front of CMake. make | demo | test | bench | asan | lint | format | deps | clean
+# A thin front of CMake. make | demo | test | bench | asan | fuzz | lint | format | deps | clean
 
 BUILD   := build
 JOBS    := $(shell nproc)
 
-.PHONY: all demo test bench asan lint format deps clean
+.PHONY: all demo test bench asan fuzz lint format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -25,12 +25,26 @@ test: deps $(BUILD)/CMakeCache.txt
 
 # The figures of docs/measurements.md.
 bench: all
+	@cmake --build $(BUILD) --target bench_layouts -j $(JOBS)
+	@$(BUILD)/tests/bench_layouts
 	@tests/bench/run.sh $(BUILD)/wgrun
 
 asan: deps
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS)
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure
+
+# Each fuzz target for FUZZ_SECONDS. Inputs that break a law stay in build-fuzz/.
+FUZZ_SECONDS := 60
+fuzz: deps
+	@PACKAGES="clang" cmake/install-packages.sh
+	@cmake --preset fuzz > /dev/null
+	@cmake --build --preset fuzz -j $(JOBS)
+	@for target in layout_parser layout_algebra; do \
+	    mkdir -p build-fuzz/corpus/$$target; \
+	    (cd build-fuzz && tests/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -max_len=256 -timeout=5 \
+	        -print_final_stats=1 corpus/$$target) || exit 1; \
+	done
 
 lint: $(BUILD)/CMakeCache.txt
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
@@ -43,4 +57,4 @@ deps:
 	@cmake/install-packages.sh
 
 clean:
-	rm -rf build build-dev build-asan
+	rm -rf build build-dev build-asan build-fuzz

@@ -11,6 +11,11 @@ if(WGRUN_ASAN)
                                                  -fno-omit-frame-pointer)
     target_link_options(wgrun_flags INTERFACE -fsanitize=address,undefined)
 endif()
+if(WGRUN_FUZZ)
+    target_compile_options(wgrun_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+                                                 -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+    target_link_options(wgrun_flags INTERFACE -fsanitize=address,undefined)
+endif()
 
 function(wgrun_library name folder)
     cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})

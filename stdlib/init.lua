@@ -2,14 +2,44 @@
 -- See bindings/lua/stdlib.hpp for what `internal` holds.
 local wg, internal = ...
 
---- Raises unless every key of `given` is one of `legal`.
+--- What a value is, for messages: wgrun's own objects by their class.
+local function describe(value)
+  local class = getmetatable(value)
+  return type(value) == "userdata" and type(class) == "string" and class or type(value)
+end
+
+--- Raises unless `given` is a table and every key of it is one of `legal`.
 function internal.options(name, given, legal)
+  if type(given) ~= "table" then internal.fail(("%s: expected a table of options, got %s"):format(name, describe(given))) end
   for key in pairs(given) do
     local known = false
     for _, candidate in ipairs(legal) do known = known or candidate == key end
     if not known then
       internal.fail(("unknown option `%s` of %s (legal: %s)"):format(tostring(key), name, table.concat(legal, ", ")))
     end
+  end
+end
+
+--- Raises unless `value`, called `what` in messages, is a wgrun object of `class` ("reg").
+function internal.object(what, value, class)
+  if describe(value) ~= "wgrun." .. class then
+    internal.fail(("%s: expected wgrun.%s, got %s"):format(what, class, describe(value)))
+  end
+  return value
+end
+
+--- Raises unless `value` is a function.
+function internal.body(what, value)
+  if type(value) ~= "function" then internal.fail(("%s: expected a function, got %s"):format(what, describe(value))) end
+end
+
+--- Raises unless `value` is a register, or an integer from `least` (default 0) that fits u32.
+function internal.count(what, value, least)
+  if describe(value) == "wgrun.reg" then return end
+  least = least or 0
+  if math.type(value) ~= "integer" or value < least or value > 0xFFFFFFFF then
+    local got = type(value) == "number" and tostring(value) or describe(value)
+    internal.fail(("%s: expected a register or an integer from %d to 4294967295, got %s"):format(what, least, got))
   end
 end
 

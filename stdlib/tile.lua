@@ -2,12 +2,29 @@
 
 local atom_width = { none = 16, ["32B"] = 32, ["64B"] = 64, ["128B"] = 128 } -- bytes of a swizzled line
 local swizzle_mask = { none = 0, ["32B"] = 0x10, ["64B"] = 0x30, ["128B"] = 0x70 }
-local element_bytes = { f32 = 4, tf32 = 4, s32 = 4, u32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1 }
+local element_bytes = {
+  f64 = 8, s64 = 8, u64 = 8, f32 = 4, tf32 = 4, s32 = 4, u32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1,
+}
 local wgmma_k = { f16 = 16, bf16 = 16, tf32 = 8, e4m3 = 32, e5m2 = 32, s8 = 32, u8 = 32 }
 
 return function(internal)
   local k = internal.methods.builder
   local fail, options = internal.fail, internal.options
+
+  -- The tile of a buffer.
+  local function tile_of(what, buffer)
+    return internal.object(what, buffer, "shared").tile or fail(what .. ": a buffer made by k:shared(tile) is needed")
+  end
+
+  -- The element type behind a pointer parameter.
+  local function pointee_of(what, pointer)
+    return internal.object(what, pointer, "reg").pointee or fail(what .. ": a pointer made by k:param is needed")
+  end
+
+  -- Raises unless opts[key] is a register or an integer, for each key.
+  local function counts(name, opts, keys)
+    for _, key in ipairs(keys) do internal.count(name .. ", " .. key, opts[key]) end
+  end
 
   -- value * factor: at once for a number, an instruction for a register.
   local function scaled(self, value, factor)
@@ -17,7 +34,9 @@ return function(internal)
 
   --- The address (u64) of element `index` (u32 register or number) behind a pointer parameter.
   function k:element(pointer, index)
-    local bytes = element_bytes[pointer.pointee or fail "k:element needs a pointer made by k:param"]
+    local pointee = pointee_of("k:element, pointer", pointer)
+    local bytes = element_bytes[pointee] or fail("k:element: elements of whole bytes, not " .. pointee)
+    internal.count("k:element, index", index)
     if type(index) == "number" then return self:add(pointer, index * bytes) end
     return self:mad_wide_u32(index, bytes, pointer)
   end
@@ -28,7 +47,7 @@ return function(internal)
   function k:descriptor(buffer, opts)
     opts = opts or {}
     options("k:descriptor", opts, { "kstep", "mn", "offset" })
-    local tile = buffer.tile or fail "k:descriptor needs a buffer made by k:shared(tile)"
+    local tile = tile_of("k:descriptor, buffer", buffer)
     -- The fields do not depend on the address, and the start address of the block is the tile's plus an offset.
     local fields = tile:descriptor(0, opts.kstep or 0, opts.mn or 0)
     local start = (fields & 0x3FFF) << 4
@@ -41,23 +60,38 @@ return function(internal)
   --- acc += A * B over the whole K extent of two tiles: one wgmma for each K step, one commit group.
   --- The caller places wgmma_fence before and wgmma_wait_group after.
   --- opts: a, b (buffers), a_mn, b_mn (first rows, default 0), a_offset, b_offset (registers: bytes to add), n (columns, default all of B's rows),
-  ---       d (accumulator type, default "f32"), scale_d (predicate or 0 for the first step, default 1).
+  ---       d (accumulator type, default "f32"), scale_d (predicate or 0 for the first step, default 1),
+  ---       metadata (of a sparse A, whose tile has half of B's K: one register for each step; see wg.sparse),
+  ---       sp_sel (0 or 1, default 0).
   function k:mma(acc, opts)
-    options("k:mma", opts, { "a", "b", "a_mn", "b_mn", "a_offset", "b_offset", "n", "d", "scale_d" })
-    local a, b = opts.a.tile or fail "k:mma: `a` is not a tile", opts.b.tile or fail "k:mma: `b` is not a tile"
-    if a.k ~= b.k then fail(("k:mma: K of the tiles differs: %d and %d"):format(a.k, b.k)) end
-    local step = wgmma_k[a.dtype]
-    for i = 0, a.k // step - 1 do
+    options("k:mma", opts, { "a", "b", "a_mn", "b_mn", "a_offset", "b_offset", "n", "d", "scale_d", "metadata", "sp_sel" })
+    local a, b = tile_of("k:mma, a", opts.a), tile_of("k:mma, b", opts.b)
+    local ratio = opts.metadata and 2 or 1 -- K of B over that of A, as stored
+    if a.k * ratio ~= b.k then
+      fail(("k:mma: K of the tiles differs: %d and %d%s"):format(a.k, b.k, opts.metadata and " (a sparse A has half of B's)" or ""))
+    end
+    local step = wgmma_k[a.dtype] or fail("k:mma: no wgmma takes " .. a.dtype)
+    local steps = a.k // step
+    if opts.metadata and #opts.metadata ~= steps then
+      fail(("k:mma: %d metadata registers for %d steps"):format(#opts.metadata, steps))
+    end
+    for i = 0, steps - 1 do
       local form = {
-        n = opts.n or b.mn, k = step, d = opts.d or "f32", a = a.dtype, b = b.dtype,
+        n = opts.n or b.mn, k = step * ratio, d = opts.d or "f32", a = a.dtype, b = b.dtype,
         scale_d = i == 0 and opts.scale_d or 1,
       }
       if a.dtype == "f16" or a.dtype == "bf16" then
         form.trans_a = a.major == "MN" and 1 or 0
         form.trans_b = b.major == "MN" and 1 or 0
       end
-      self:wgmma_mma_async(acc, self:descriptor(opts.a, { kstep = i, mn = opts.a_mn, offset = opts.a_offset }),
-        self:descriptor(opts.b, { kstep = i, mn = opts.b_mn, offset = opts.b_offset }), form)
+      local of_a = self:descriptor(opts.a, { kstep = i, mn = opts.a_mn, offset = opts.a_offset })
+      local of_b = self:descriptor(opts.b, { kstep = ratio * i, mn = opts.b_mn, offset = opts.b_offset })
+      if opts.metadata then
+        form.sp_sel = opts.sp_sel
+        self:wgmma_mma_async_sp(acc, of_a, of_b, opts.metadata[i], form)
+      else
+        self:wgmma_mma_async(acc, of_a, of_b, form)
+      end
     end
     self:wgmma_commit_group()
   end
@@ -120,7 +154,10 @@ return function(internal)
   --- A line is a row of a K-major tile or a column of an MN-major one; `along` runs with memory.
   function k:copy_tile(opts)
     options("k:copy_tile", opts, { "to", "from", "ld", "line", "along", "lines", "length", "vector" })
-    local tile = opts.to.tile or fail "k:copy_tile: `to` is not a tile"
+    local tile = tile_of("k:copy_tile, to", opts.to)
+    local pointee = pointee_of("k:copy_tile, from", opts.from)
+    if pointee ~= tile.dtype then fail(("k:copy_tile: `from` points to %s, the tile holds %s"):format(pointee, tile.dtype)) end
+    counts("k:copy_tile", opts, { "ld", "line", "along", "lines", "length" })
     if element_bytes[tile.dtype] ~= 2 then fail("k:copy_tile: 16-bit elements, not " .. tile.dtype) end
     local g = geometry(tile)
     local tid = self:special "tid.x"
@@ -160,6 +197,12 @@ return function(internal)
   --- w = t / 32 and l = t % 32 (PTX ISA 9.7.15.5.1, figure of the D fragment).
   function k:store_accumulator(acc, opts)
     options("k:store_accumulator", opts, { "to", "ld", "row", "col", "rows", "cols", "vector" })
+    local pointee = pointee_of("k:store_accumulator, to", opts.to)
+    if pointee ~= "f32" then fail("k:store_accumulator: `to` points to " .. pointee .. ", an f32 pointer is needed") end
+    if #internal.object("k:store_accumulator, acc", acc, "regs") % 4 ~= 0 then
+      fail(("k:store_accumulator: %d registers are no accumulator of 64 x n (n / 2 registers, n a multiple of 8)"):format(#acc))
+    end
+    counts("k:store_accumulator", opts, { "ld", "row", "col", "rows", "cols" })
     local thread = self:special "tid.x" & 127
     local lane = thread & 31
     local row = opts.row + ((thread >> 5) << 4) + (lane >> 2)

@@ -28,11 +28,17 @@ struct Request {
     std::vector<std::string> args;  ///< of the script
     std::vector<std::string> code;  ///< -e
     std::string id;                 ///< of explain
+    std::string object;             ///< of layout: a layout, or the script
+    std::string name;               ///< of layout: what the script calls it
+    std::string svg;                ///< of layout: the file to write; empty: none
+    std::string number;             ///< of decode
     Backend backend = Backend::automatic;
     bool json = false;
     bool sarif = false;
     bool traceback = false;
-    bool colour = false;  ///< of standard error
+    bool bytes = false;          ///< of layout: byte addresses
+    bool colour = false;         ///< of standard error
+    bool colour_output = false;  ///< of standard output
 };
 
 /// Where results go. Commands that print something for programs keep standard output to themselves: what the
@@ -61,6 +67,8 @@ int check(const Request& request);
 int ptx(const Request& request);
 int cuda(const Request& request);
 int explain(const Request& request);
+int layout(const Request& request);
+int decode(const Request& request);
 int doctor(const Request& request);
 
 /// Reads the command line and runs the command.

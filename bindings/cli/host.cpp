@@ -57,14 +57,14 @@ void take_error(lua_State* L, Outcome& outcome) {
     lua_pop(L, 1);
 }
 
-// Calls the function below `arguments` arguments.
-bool call_protected(lua_State* L, int arguments, Outcome& outcome) {
+// Calls the function below `arguments` arguments; leaves `results` of it on the stack if it is good.
+bool call_protected(lua_State* L, int arguments, Outcome& outcome, int results = 0) {
     const int handler = lua_gettop(L) - arguments;
     lua_pushcfunction(L, keep_traceback);
     lua_insert(L, handler);
-    bool good = lua_pcall(L, arguments, 0, handler) == LUA_OK;
+    bool good = lua_pcall(L, arguments, results, handler) == LUA_OK;
     if (!good && lua_touserdata(L, -1) == &call_key) {
-        lua_pop(L, 1);
+        lua_settop(L, handler + results);
         good = true;
     }
     if (!good) take_error(L, outcome);
@@ -107,7 +107,7 @@ bool run_code(lua_State* L, const std::string& code, Outcome& outcome) {
     return call_protected(L, 0, outcome);
 }
 
-bool run_file(lua_State* L, const Request& request, Outcome& outcome) {
+bool run_file(lua_State* L, const Request& request, Outcome& outcome, int results) {
     const char* file = request.file == "-" ? nullptr : request.file.c_str();
     if (file != nullptr) set_path(L, file);
     const int status = luaL_loadfilex(L, file, "t");
@@ -124,7 +124,7 @@ bool run_file(lua_State* L, const Request& request, Outcome& outcome) {
     }
     luaL_checkstack(L, static_cast<int>(request.args.size()) + 2, "too many arguments");
     for (const std::string& arg : request.args) lua_pushlstring(L, arg.data(), arg.size());
-    return call_protected(L, static_cast<int>(request.args.size()), outcome);
+    return call_protected(L, static_cast<int>(request.args.size()), outcome, results);
 }
 
 // os.exit while tracing: ends the script, not the command. The error value says so to call_protected().
@@ -154,6 +154,7 @@ int body_main(lua_State* L) {
     session.mode = call.mode;
     session.backend = call.request.backend;
     session.colour = call.request.colour;
+    session.colour_output = call.request.colour_output;
     lua::guarded(
         L, [&] { session.remark = [](std::string_view text) { remark("wgrun: " + std::string(text)); }; });
     if (call.mode == lua::Mode::trace) {
@@ -197,10 +198,10 @@ Outcome with_state(const Request& request, lua::Mode mode, Body body, void* cont
     return outcome;
 }
 
-bool run_scripts(lua_State* L, const Request& request, Outcome& outcome) {
+bool run_scripts(lua_State* L, const Request& request, Outcome& outcome, int results) {
     bool good = true;
     for (const std::string& code : request.code) good = good && run_code(L, code, outcome);
-    good = good && (request.file.empty() || run_file(L, request, outcome));
+    good = good && (request.file.empty() || run_file(L, request, outcome, results));
     // A script that caught the interrupt and came to its end was interrupted all the same.
     if (lua::session(L).stop) outcome.code = Exit::interrupted;
     return good;

@@ -26,8 +26,9 @@ using Body = void (*)(lua_State* L, const Request& request, Outcome& outcome, vo
 /// lets through end up in the outcome; nothing is printed.
 Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context);
 
-/// Runs the pieces of -e, then the file. False, with the outcome filled in, if one of them raised an error.
-bool run_scripts(lua_State* L, const Request& request, Outcome& outcome);
+/// Runs the pieces of -e, then the file, and leaves `results` of what the file returns on the stack. False,
+/// with the outcome filled in and no results, if one of them raised an error.
+bool run_scripts(lua_State* L, const Request& request, Outcome& outcome, int results = 0);
 
 /// After a kernel was not run, an error of the script's own (a failed assertion, say) may follow from that:
 /// it becomes a warning.

@@ -34,6 +34,8 @@ constexpr Row commands[] = {
     {"ptx", "Print the PTX of every kernel of a script", ptx, true},
     {"cuda", "Print the CUDA C++ of every kernel of a script", cuda, true},
     {"explain", "Explain a rule, or list all", explain, false},
+    {"layout", "Show a layout, or a layout, tile or fragment of a script, as a picture", layout, false},
+    {"decode", "Say what a matrix descriptor of wgmma means, field by field", decode, false},
     {"doctor", "Say what this machine can compile and run", doctor, false},
 };
 
@@ -43,14 +45,27 @@ struct Words {
     std::string colour = "auto";
 };
 
+void add_colour_option(CLI::App& app, Words& words) {
+    app.add_option("--color", words.colour, "Colour findings and pictures")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->capture_default_str();
+}
+
 void add_script_options(CLI::App& app, Request& request, Words& words) {
     app.add_option("--backend", words.backend, "Where kernels run")
         ->check(CLI::IsMember({"auto", "gpu", "gpu-cuda", "sim"}))
         ->capture_default_str();
-    app.add_option("--color", words.colour, "Colour findings")
-        ->check(CLI::IsMember({"auto", "always", "never"}))
-        ->capture_default_str();
+    add_colour_option(app, words);
     app.add_flag("--traceback", request.traceback, "Show where in the script an error came from");
+}
+
+void add_layout_options(CLI::App& command, Request& request, Words& words) {
+    add_colour_option(command, words);
+    command.add_option("--svg", request.svg, "Write the picture as an SVG file")->type_name("FILE");
+    command.add_flag("--bytes", request.bytes, "Byte addresses in the picture of a tile");
+    command.add_option("EXPR", request.object, "A layout, such as '(8,64):(64,1)'; with NAME: a script")
+        ->required();
+    command.add_option("NAME", request.name, "What the script calls it: it ends with return { NAME = ... }");
 }
 
 void add_commands(CLI::App& app, Request& request, Words& words) {
@@ -64,19 +79,24 @@ void add_commands(CLI::App& app, Request& request, Words& words) {
             command->add_option("args", request.args, "Its arguments");
         } else if (row.command == explain) {
             command->add_option("ID", request.id, "The rule, such as WG-FENCE-01");
+        } else if (row.command == layout) {
+            add_layout_options(*command, request, words);
+        } else if (row.command == decode) {
+            command->add_option("BITS", request.number, "The 64-bit number, 0x4000004000010080 or decimal")
+                ->required();
         }
         if (row.command == check)
             command->add_flag("--sarif", request.sarif, "Print SARIF 2.1.0 on standard output");
     }
 }
 
-bool coloured(const std::string& asked) {
+bool coloured(const std::string& asked, int stream) {
     if (asked != "auto") return asked == "always";
     const auto variable = [](const char* name) {
         const char* value = std::getenv(name);
         return std::string_view(value == nullptr ? "" : value);
     };
-    return variable("NO_COLOR").empty() && variable("TERM") != "dumb" && isatty(STDERR_FILENO) != 0;
+    return variable("NO_COLOR").empty() && variable("TERM") != "dumb" && isatty(stream) != 0;
 }
 
 int dispatch(int argc, char** argv) {
@@ -99,7 +119,8 @@ int dispatch(int argc, char** argv) {
     }
     request.program = argv[0];
     request.backend = backend_named(words.backend);
-    request.colour = coloured(words.colour);
+    request.colour = coloured(words.colour, STDERR_FILENO);
+    request.colour_output = coloured(words.colour, STDOUT_FILENO);
     for (const Row& row : commands)
         if (app.got_subcommand(row.name)) return row.command(request);
 

@@ -173,6 +173,14 @@ int slice_layout(lua_State* L) {
     return 2;
 }
 
+// wg.max_common_vector(A, B): elements
+int max_common_vector_of(lua_State* L) {
+    const Layout& a = check<Layout>(L, 1);
+    const Layout& b = check<Layout>(L, 2);
+    lua_pushinteger(L, guarded(L, [&] { return max_common_vector(a, b); }));
+    return 1;
+}
+
 int same_function_layout(lua_State* L) {
     const Layout& a = check<Layout>(L, 1);
     const Layout& b = check<Layout>(L, 2);
@@ -203,6 +211,9 @@ void open_algebra(lua_State* L) {
                                          {"ordered_layout", ordered},
                                          {"tile_to_shape", tile_to_shape_layout},
                                          {"slice", slice_layout},
+                                         {"nullspace", unary<nullspace>},
+                                         {"max_common_layout", binary<max_common_layout>},
+                                         {"max_common_vector", max_common_vector_of},
                                          {"same_function", same_function_layout},
                                          {"upcast", recast<upcast>},
                                          {"downcast", recast<downcast>},

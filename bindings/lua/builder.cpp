@@ -19,6 +19,14 @@ Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace) {
     return *trace->builder;
 }
 
+void require_same_trace(lua_State* L, const std::shared_ptr<Trace>& trace,
+                        const std::shared_ptr<Trace>& used) {
+    if (trace != used)
+        fail(L, [&] {
+            return "a register or buffer of kernel " + used->name + " is used in kernel " + trace->name;
+        });
+}
+
 const std::shared_ptr<Trace>& trace_argument(lua_State* L) { return check<BuilderBox>(L, 1).trace; }
 
 namespace {
@@ -50,9 +58,7 @@ int builder_regs(lua_State* L) {
     const std::int64_t count = integer_argument(L, 3);
     Builder& builder = builder_of(L, trace);
     auto& regs = held<std::vector<Reg>>(L);
-    guarded(L, [&] {
-        regs = builder.regs(type, static_cast<int>(std::clamp<std::int64_t>(count, -1, INT32_MAX)));
-    });
+    guarded(L, [&] { regs = builder.regs(type, count); });
     push_regs(L, trace, regs);
     return 1;
 }
@@ -190,15 +196,19 @@ int builder_shared(lua_State* L) {
     const int index = guarded(L, [&] {
         std::optional<Tile> layout;
         if (tile != nullptr) layout = *tile, bytes = tile->bytes();
-        if (bytes > max_shared_bytes / count)
-            bytes = max_shared_bytes + 1, count = 1;  // too large: let the builder say so
-        return builder.shared(std::string(name), bytes * count, align, std::move(layout));
+        const std::int64_t total = bytes > INT64_MAX / count ? INT64_MAX : bytes * count;
+        return builder.shared(std::string(name), total, align, std::move(layout));
     });
     push_object<SharedBox>(L, [&] { return SharedBox{trace, index}; });
     return 1;
 }
 
-const RegBox& condition_argument(lua_State* L, int arg) { return check<RegBox>(L, arg); }
+const RegBox& condition_argument(lua_State* L, int arg) {
+    const RegBox* box = test<RegBox>(L, arg);
+    if (box == nullptr) fail_argument(L, arg, "a predicate register");
+    require_same_trace(L, trace_argument(L), box->trace);
+    return *box;
+}
 
 int builder_begin_loop(lua_State* L) {
     Builder& builder = builder_of(L, trace_argument(L));
@@ -347,6 +357,16 @@ void open_trace(lua_State* L) {
     lua_pushcfunction(L, find_instruction);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
+    // Made at once, so that a misspelt name finds its neighbour: the instructions without qualifiers.
+    for (const isa::Instruction* op : isa::all()) {
+        auto& name = held<std::string>(L);
+        guarded(L, [&] {
+            name = op->name;
+            std::replace(name.begin(), name.end(), '.', '_');
+        });
+        lua_getfield(L, -2, name.c_str());
+        lua_pop(L, 2);
+    }
     lua_pop(L, 1);
 
     static const luaL_Reg shared_fields[] = {

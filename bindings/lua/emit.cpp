@@ -33,12 +33,6 @@ struct Request {
     });
 }
 
-void require_same_trace(lua_State* L, const std::shared_ptr<Trace>& a, const std::shared_ptr<Trace>& b) {
-    if (a != b)
-        fail(L,
-             [&] { return "a register or buffer of kernel " + b->name + " is used in kernel " + a->name; });
-}
-
 void read_register_list(lua_State* L, const std::shared_ptr<Trace>& trace, const Instruction& op,
                         const char* name, int index, Operand& operand) {
     operand.kind = Kind::list;
@@ -139,10 +133,28 @@ void read_field(lua_State* L, Request& request, Field field) {
 
 void read_guard(lua_State* L, const std::shared_ptr<Trace>& trace, Request& request, bool negated) {
     const RegBox* box = test<RegBox>(L, -1);
-    if (box == nullptr) fail_operand(L, *request.op, "guard", -1);
+    if (box == nullptr) {
+        const ShortText got = describe(L, -1);
+        fail(L, [&] {
+            return "guard of " + std::string(request.op->name) + ": expected a predicate register, got " +
+                   got.text;
+        });
+    }
     require_same_trace(L, trace, box->trace);
+    if (request.guard)
+        fail(L, [&] { return std::string(request.op->name) + ": give guard or guard_not, not both"; });
     request.guard = box->reg;
     request.guard_negated = box->negated != negated;
+}
+
+/// A number of bytes; what does not fit is for complete_step to refuse.
+void read_offset(lua_State* L, Request& request) {
+    if (to_integer(L, -1, request.offset)) return;
+    const ShortText got = describe(L, -1);
+    fail(L, [&] {
+        return std::string(request.op->name) + ": option `offset`: expected a number of bytes, got " +
+               got.text;
+    });
 }
 
 void read_options(lua_State* L, const std::shared_ptr<Trace>& trace, Request& request, int index) {
@@ -167,7 +179,7 @@ void read_options(lua_State* L, const std::shared_ptr<Trace>& trace, Request& re
         else if (name == "guard" || name == "guard_not")
             read_guard(L, trace, request, name == "guard_not");
         else if (name == "offset" && takes_offset(op))
-            request.offset = integer_argument(L, lua_gettop(L));
+            read_offset(L, request);
         else
             fail_option(L, op, key);
         lua_pop(L, 1);

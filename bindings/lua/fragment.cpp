@@ -36,6 +36,7 @@ constexpr std::array kinds{
     Kind{"mma_sync_b", true, false, true, false, [](const Asked& a) { return mma_sync_b(a.dtype, a.k); }},
     Kind{"mma_sync_c", false, false, false, false, [](const Asked&) { return mma_sync_c(); }},
     Kind{"ldmatrix", false, false, false, true, [](const Asked& a) { return ldmatrix(a.matrices, a.trans); }},
+    Kind{"stmatrix", false, false, false, true, [](const Asked& a) { return stmatrix(a.matrices, a.trans); }},
 };
 
 int refuse(lua_State* L, const Options& options, const Kind& kind, const char* key) {

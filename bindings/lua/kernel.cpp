@@ -1,6 +1,8 @@
 // wg.kernel, and what can be done with a kernel.
 #include "wgrun/kernel.hpp"
 
+#include <fmt/format.h>
+
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/options.hpp"
@@ -17,11 +19,11 @@ Dim3 read_dim3(lua_State* L, const Options& options, std::string_view key) {
     options.push(key);
     auto& values = held<std::vector<std::int64_t>>(L);
     read_integers(L, -2, key.data(), values, 3);
-    for (std::int64_t value : values)
-        if (value < 1 || value > INT32_MAX)
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] < 1 || values[i] > INT32_MAX)
             fail(L, [&] {
-                return "option `" + std::string(key) + "`: " + std::to_string(value) +
-                       ": extents are 1 to 2147483647";
+                return fmt::format("option `{}`: entry {} is {}, extents are 1 to 2147483647", key, i + 1,
+                                   values[i]);
             });
     Dim3 out;
     if (values.size() > 0) out.x = static_cast<std::uint32_t>(values[0]);
@@ -38,7 +40,7 @@ int kernel_new(lua_State* L) {
     const Options options(L, 2, "wg.kernel", keys);
     const std::int64_t threads = options.integer("threads", 128, 0, INT32_MAX);
     const Dim3 cluster = read_dim3(L, options, "cluster");
-    luaL_checktype(L, 3, LUA_TFUNCTION);
+    if (lua_type(L, 3) != LUA_TFUNCTION) fail_argument(L, 3, "a function that builds the kernel");
     const Where where = caller(L);
 
     lua_pushvalue(L, 3);

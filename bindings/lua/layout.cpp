@@ -8,10 +8,10 @@ namespace wgrun::lua {
 
 namespace {
 
-constexpr int max_depth = 16;
+constexpr int max_depth = 64;
 
 void read_tuple_at(lua_State* L, int index, const char* what, IntTuple& out, int depth) {
-    luaL_checkstack(L, 6, nullptr);
+    luaL_checkstack(L, 8, nullptr);
     index = lua_absindex(L, index);
     std::int64_t value = 0;
     if (to_integer(L, index, value)) {
@@ -26,7 +26,7 @@ void read_tuple_at(lua_State* L, int index, const char* what, IntTuple& out, int
     }
     const std::size_t count = lua_rawlen(L, index);
     if (depth >= max_depth || count > 4096) {
-        fail(L, [&] { return std::string(what) + ": more than 16 levels or 4096 modes"; });
+        fail(L, [&] { return std::string(what) + ": more than 64 levels or 4096 modes"; });
     }
     auto& modes = held<std::vector<IntTuple>>(L);
     guarded(L, [&] { modes.resize(count); });

@@ -42,6 +42,7 @@ int luaopen_wgrun(lua_State* L) {
     open_tile(L);
     open_fragment(L);
     open_picture(L);
+    open_bank(L);
     open_tensor(L);
     open_device(L);
     open_kernel(L);

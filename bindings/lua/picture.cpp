@@ -1,15 +1,12 @@
-// Looking at layouts, tiles and fragments: pictures, words, bank conflicts, and which canonical layout one
-// is.
+// Looking at layouts, tiles and fragments: pictures, words, and which canonical layout one is.
 #include "layout/picture.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
+#include <type_traits>
 
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/options.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
 #include "layout/bank.hpp"
@@ -19,33 +16,94 @@
 namespace wgrun::lua {
 namespace {
 
-// object:print(): a grid on standard output
+/// What print and svg may be asked to show.
+struct Asked {
+    std::size_t view = 0;  ///< of `views`
+    int chunk = 0;         ///< offsets of one colour; 0: those of 16 bytes, or 8
+    int element_bits = 0;  ///< 0: not given
+    std::optional<SharedAccess> access;
+};
+
+constexpr std::string_view views[] = {"offsets", "bytes", "chunks", "banks"};
+
+const BankConflicts& worst(const std::vector<BankConflicts>& all) {
+    return *std::ranges::max_element(all, {}, &BankConflicts::degree);
+}
+
+Picture picture_of(const Layout& layout, const Asked& asked) {
+    if (asked.view > 0 && asked.element_bits == 0)
+        throw ArgumentError("picture: view = \"" + std::string(views[asked.view]) +
+                                "\" of a layout speaks of bytes, and the layout counts elements",
+                            "say of which type: dtype = \"bf16\"");
+    if (asked.view == 1) return {byte_grid(layout, asked.element_bits)};
+    if (asked.view == 2) return chunk_grids(layout, asked.element_bits);
+    if (asked.view == 3)
+        return {grid_of(asked.access ? bank_conflicts(layout, asked.element_bits, *asked.access)
+                                     : worst(bank_conflicts(layout, asked.element_bits)))};
+    const int chunk = asked.element_bits > 0 ? 128 / asked.element_bits : 8;
+    return {grid_of(layout, asked.chunk > 0 ? asked.chunk : chunk)};
+}
+
+Picture picture_of(const Tile& tile, const Asked& asked) {
+    if (asked.view == 2) return chunk_grids(tile.layout(), bits(tile.dtype()));
+    if (asked.view == 3)
+        return {grid_of(asked.access ? bank_conflicts(tile, *asked.access) : worst(bank_conflicts(tile)))};
+    return {grid_of(tile, asked.view == 1)};
+}
+
+Picture picture_of(const Fragment& fragment, const Asked&) { return {grid_of(fragment)}; }
+
+template <class T>
+constexpr std::span<const std::string_view> picture_keys;
+constexpr std::string_view all_keys[] = {"view", "access", "dtype", "chunk"};
+template <>
+constexpr std::span<const std::string_view> picture_keys<Layout> = all_keys;
+template <>
+constexpr std::span<const std::string_view> picture_keys<Tile> = std::span(all_keys).first(2);
+template <>
+constexpr std::span<const std::string_view> picture_keys<Fragment> = {};
+
+/// The options at `index`, of object:print and object:svg. A class that lacks a key refuses it.
+template <class T>
+Asked read_asked(lua_State* L, int index, const char* function) {
+    const Options options(L, index, function, picture_keys<T>, Options::Missing::empty);
+    Asked asked;
+    if constexpr (!std::is_same_v<T, Fragment>) {
+        asked.view = options.choice("view", views, 0);
+        if (options.has("access")) {
+            if (asked.view != 3) fail(L, [] { return "option `access` belongs to view = \"banks\""; });
+            asked.access = static_cast<SharedAccess>(options.choice("access", shared_access_names()));
+        }
+    }
+    if constexpr (std::is_same_v<T, Layout>) {
+        asked.chunk = static_cast<int>(options.integer("chunk", 0, 1, INT32_MAX));
+        if (options.has("dtype")) {
+            const std::string_view dtype = options.string("dtype");
+            asked.element_bits = guarded(L, [&] { return bits(dtype_named(dtype)); });
+        }
+    }
+    return asked;
+}
+
+// object:print([options]): a grid on standard output
 template <class T>
 int print(lua_State* L) {
     const T& object = check<T>(L, 1);
-    const bool colour = session(L).colour && isatty(STDOUT_FILENO) != 0;
+    const Asked asked = read_asked<T>(L, 2, "print");
     guarded(L, [&] {
-        const std::string text = to_text(grid_of(object), colour);
+        const std::string text = to_text(picture_of(object, asked), session(L).colour_output);
         std::fwrite(text.data(), 1, text.size(), stdout);
     });
     return 0;
 }
 
-// object:svg(path): true, or nil, message, code
+// object:svg(path [, options]): true, or nil, message, code
 template <class T>
 int svg(lua_State* L) {
     const T& object = check<T>(L, 1);
     const std::string_view path = string_argument(L, 2);
-    const int failed = attempted(L, [&] {
-        const std::string text = to_svg(grid_of(object));
-        errno = 0;
-        std::ofstream file{std::string(path), std::ios::binary};
-        if (!(file << text) || !file.flush()) {
-            const int reason = errno;
-            throw EnvironmentError(reason == ENOENT ? "ENOENT" : "EIO",
-                                   "cannot write " + std::string(path) + ": " + std::strerror(reason));
-        }
-    });
+    const Asked asked = read_asked<T>(L, 3, "svg");
+    const int failed = attempted(L, [&] { save_svg(picture_of(object, asked), std::string(path)); });
     if (failed != 0) return failed;
     lua_pushboolean(L, 1);
     return 1;
@@ -57,36 +115,6 @@ int tile_explain(lua_State* L) {
     auto& text = held<std::string>(L);
     guarded(L, [&] { text = explain(tile); });
     lua_pushlstring(L, text.data(), text.size());
-    return 1;
-}
-
-// t:bank_conflicts(): { {access =, degree =, phases =, passes =, line =, unit =, text =}, ... }
-int tile_bank_conflicts(lua_State* L) {
-    struct Conflict {
-        BankConflicts conflicts;
-        std::string text;
-    };
-    const Tile& tile = check<Tile>(L, 1);
-    auto& all = held<std::vector<Conflict>>(L);
-    guarded(L, [&] {
-        for (BankConflicts& conflicts : bank_conflicts(tile)) {
-            std::string text = conflicts.to_string();
-            all.push_back({std::move(conflicts), std::move(text)});
-        }
-    });
-    lua_createtable(L, static_cast<int>(all.size()), 0);
-    lua_Integer position = 0;
-    for (const Conflict& one : all) {
-        lua_createtable(L, 0, 7);
-        put_string(L, "access", to_string(one.conflicts.access));
-        put_integer(L, "degree", one.conflicts.degree);
-        put_integer(L, "phases", one.conflicts.phases);
-        put_integer(L, "passes", one.conflicts.passes);
-        put_integer(L, "line", one.conflicts.line);
-        put_integer(L, "unit", one.conflicts.unit);
-        put_string(L, "text", one.text);
-        lua_rawseti(L, -2, ++position);
-    }
     return 1;
 }
 
@@ -130,11 +158,8 @@ void open_picture(lua_State* L) {
     static const luaL_Reg layout[] = {{"print", print<Layout>}, {"svg", svg<Layout>}, {nullptr, nullptr}};
     static const luaL_Reg fragment[] = {
         {"print", print<Fragment>}, {"svg", svg<Fragment>}, {nullptr, nullptr}};
-    static const luaL_Reg tile[] = {{"print", print<Tile>},
-                                    {"svg", svg<Tile>},
-                                    {"explain", tile_explain},
-                                    {"bank_conflicts", tile_bank_conflicts},
-                                    {nullptr, nullptr}};
+    static const luaL_Reg tile[] = {
+        {"print", print<Tile>}, {"svg", svg<Tile>}, {"explain", tile_explain}, {nullptr, nullptr}};
     add_methods<Layout>(L, layout);
     add_methods<Fragment>(L, fragment);
     add_methods<Tile>(L, tile);

@@ -103,6 +103,20 @@ int reg_eq(lua_State* L) {
     return 1;
 }
 
+// a < b has one Boolean as result while the kernel is traced, so it cannot stand for an instruction.
+int no_order(lua_State* L) {
+    fail(L,
+         [] { return std::string("registers are compared with a:lt(b), le, gt, ge, eq, ne: predicates"); });
+}
+
+int regs_assign(lua_State* L) {
+    const ShortText key = describe(L, 2);
+    fail(L, [&] {
+        return "an array of registers cannot be assigned to (at " + std::string(key.text) +
+               "): k:mov(regs[i], value) writes a register";
+    });
+}
+
 int regs_index(lua_State* L) {
     const RegsBox& box = check<RegsBox>(L, 1);
     std::int64_t i = 0;
@@ -166,12 +180,12 @@ void open_reg(lua_State* L) {
         {"__band", binary<band>}, {"__bor", binary<bor>},       {"__bxor", binary<bxor>},
         {"__shl", binary<shl>},   {"__shr", binary<shr>},       {"__unm", unary<neg>},
         {"__bnot", complement},   {"__tostring", reg_tostring}, {"__eq", reg_eq},
-        {nullptr, nullptr}};
+        {"__lt", no_order},       {"__le", no_order},           {nullptr, nullptr}};
     declare<RegBox>(L, {.methods = methods, .fields = fields, .metamethods = metamethods});
 
     static const luaL_Reg array_methods[] = {{"slice", regs_slice}, {nullptr, nullptr}};
     static const luaL_Reg array_metamethods[] = {
-        {"__len", regs_len}, {"__tostring", regs_tostring}, {nullptr, nullptr}};
+        {"__len", regs_len}, {"__tostring", regs_tostring}, {"__newindex", regs_assign}, {nullptr, nullptr}};
     declare<RegsBox>(L, {.methods = array_methods, .metamethods = array_metamethods, .index = regs_index});
 }
 

@@ -22,7 +22,8 @@ struct Session {
     Backend backend = Backend::automatic;
     /// While it is raised, simulator runs stop, and so does Lua code that was interrupted (interrupt.hpp).
     std::atomic<bool> stop = false;
-    bool colour = false;
+    bool colour = false;         ///< of remarks, on standard error
+    bool colour_output = false;  ///< of pictures, on standard output
     /// Where remarks go ("no GPU here: running on the simulator"). Empty: nowhere.
     std::function<void(std::string_view)> remark;
 

@@ -103,15 +103,22 @@ int tile_offset(lua_State* L) {
     return 1;
 }
 
-// t:descriptor(address [, kstep [, mn_offset]])
+// t:descriptor(address [, kstep [, mn_offset [, base_offset]]]); base_offset: true computes the base offset
+// of a tile whose pattern starts at `address`, a multiple of 128 bytes
 int tile_descriptor(lua_State* L) {
     const Tile& tile = check<Tile>(L, 1);
     const std::int64_t address = integer_argument(L, 2);
     if (address < 0 || address > UINT32_MAX) fail_argument(L, 2, "an address in shared memory");
     const int kstep = lua_isnoneornil(L, 3) ? 0 : small_argument(L, 3);
     const int mn_offset = lua_isnoneornil(L, 4) ? 0 : small_argument(L, 4);
-    const std::uint64_t bits = guarded(
-        L, [&] { return tile.descriptor(static_cast<std::uint32_t>(address), kstep, mn_offset).encode(); });
+    if (!lua_isnoneornil(L, 5) && !lua_isboolean(L, 5)) fail_argument(L, 5, "true or false");
+    const OperandBlock block{.kstep = kstep,
+                             .ksteps = 1,
+                             .mn_offset = mn_offset,
+                             .mn = 0,
+                             .base_offset = lua_toboolean(L, 5) != 0};
+    const std::uint64_t bits =
+        guarded(L, [&] { return tile.descriptor(static_cast<std::uint32_t>(address), block).encode(); });
     lua_pushinteger(L, static_cast<lua_Integer>(bits));
     return 1;
 }

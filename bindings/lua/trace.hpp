@@ -60,6 +60,10 @@ Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace);
 /// The trace of the builder at argument 1.
 const std::shared_ptr<Trace>& trace_argument(lua_State* L);
 
+/// Raises unless `used`, the trace of a register or buffer, is `trace`, the one it is used in.
+void require_same_trace(lua_State* L, const std::shared_ptr<Trace>& trace,
+                        const std::shared_ptr<Trace>& used);
+
 void push_reg(lua_State* L, const std::shared_ptr<Trace>& trace, Reg reg, bool negated = false);
 void push_regs(lua_State* L, const std::shared_ptr<Trace>& trace, const std::vector<Reg>& regs);
 

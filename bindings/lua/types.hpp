@@ -50,8 +50,9 @@ void open_layout(lua_State* L);
 void open_algebra(lua_State* L);
 void open_tile(lua_State* L);
 void open_fragment(lua_State* L);
-/// Adds to the classes of the three above: call it after them.
+/// These two add to the classes of those above: call them after.
 void open_picture(lua_State* L);
+void open_bank(lua_State* L);
 void open_tensor(lua_State* L);
 void open_device(lua_State* L);
 void open_kernel(lua_State* L);

@@ -52,6 +52,15 @@ int class_index(lua_State* L) {
     fail_unknown_name(L, name, lua_tostring(L, 2), {lua_gettop(L) - 1, lua_gettop(L)});
 }
 
+// __newindex of a class that has none of its own.
+int class_newindex(lua_State* L) {
+    luaL_getmetafield(L, 1, "__name");
+    const ShortText key = describe(L, 2);
+    fail(L, [&] {
+        return std::string(lua_tostring(L, -1)) + " cannot be changed: " + key.text + " cannot be set";
+    });
+}
+
 }  // namespace
 
 void fail_unknown_name(lua_State* L, const char* owner, const char* word, std::initializer_list<int> tables) {
@@ -73,6 +82,8 @@ void declare_class(lua_State* L, const void* key, const char* name, lua_CFunctio
     lua_setfield(L, -2, "__metatable");  // getmetatable() gives the name: scripts cannot break the class
     lua_pushcfunction(L, finalizer);
     lua_setfield(L, -2, "__gc");
+    lua_pushcfunction(L, class_newindex);
+    lua_setfield(L, -2, "__newindex");
     if (c.metamethods != nullptr) luaL_setfuncs(L, c.metamethods, 0);
 
     lua_newtable(L);

@@ -1,11 +1,14 @@
 // wg.wgmma{...}: one legal form of wgmma.mma_async, and what it needs.
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/trace.hpp"
+#include "bindings/lua/types.hpp"
+#include "wgrun/fragment.hpp"
 
 namespace wgrun::lua {
 
-/// A complete form. Plain data.
+/// A complete form of one of the two records. Plain data.
 struct WgmmaForm {
+    const isa::Instruction* op;
     isa::Form form;
 };
 
@@ -16,30 +19,37 @@ namespace {
 
 using isa::Field;
 
-const isa::Instruction& record() {
-    static const isa::Instruction& op = *isa::find("wgmma.mma_async");
-    return op;
+bool is_sparse(const WgmmaForm& wgmma) { return wgmma.form.has(Field::sp_sel); }
+
+Dtype dtype_of(const isa::Form& form, Field field) {
+    return dtype_named(std::string(isa::to_string(form.type(field))));
 }
 
-// wg.wgmma{ m = 64, n =, k =, d =, a =, b =, ... }
+// wg.wgmma{ m = 64, n =, k =, d =, a =, b =, sparse = false, ... }
 int wgmma_new(lua_State* L) {
-    luaL_checktype(L, 1, LUA_TTABLE);
+    if (lua_type(L, 1) != LUA_TTABLE) fail_argument(L, 1, "a table of options");
     isa::Form asked;
+    bool sparse = false;
     lua_pushnil(L);
     while (lua_next(L, 1) != 0) {
         const ShortText key = describe(L, -2);
         const std::string_view name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-        const bool sparse = name == "sparse";
-        if (sparse && lua_toboolean(L, -1))
-            fail(L, [] {
-                return std::string("wg.wgmma: sparse = true: wgmma.mma_async.sp is not in the table yet");
-            });
-        if (!sparse) {
+        if (name == "sparse") {
+            if (lua_type(L, -1) != LUA_TBOOLEAN) {
+                const ShortText got = describe(L, -1);
+                fail(L, [&] {
+                    return "wg.wgmma: option `sparse`: expected true or false, got " + std::string(got.text);
+                });
+            }
+            sparse = lua_toboolean(L, -1) != 0;
+        } else {
             const auto field = isa::parse_field(name);
             if (!field)
                 fail(L, [&] {
                     return "wg.wgmma: unknown option " + std::string(key.text) +
-                           " (m, n, k, d, a, b, sparse, a_in, trans_a, trans_b, scale_a, scale_b, satfinite)";
+                           " (m, n, k, d, a, b, sparse, a_in, trans_a, trans_b, scale_a, scale_b, satfinite, "
+                           "op, "
+                           "sp_sel)";
                 });
             const std::optional<int> value = qualifier(L, -1, *field);
             const ShortText got = describe(L, -1);
@@ -55,34 +65,37 @@ int wgmma_new(lua_State* L) {
         for (Field field : {Field::n, Field::d, Field::a, Field::b})
             if (!asked.has(field))
                 throw ArgumentError("wg.wgmma needs `" + std::string(isa::to_string(field)) + "`");
-        return WgmmaForm{isa::resolve(record(), asked)};
+        const isa::Instruction* op = isa::find(sparse ? "wgmma.mma_async.sp" : "wgmma.mma_async");
+        return WgmmaForm{op, isa::resolve(*op, asked)};
     });
     return 1;
 }
 
 // D's registers
 int wgmma_d_registers(lua_State* L) {
-    lua_pushinteger(L, record().operands[0].count(check<WgmmaForm>(L, 1).form));
+    const WgmmaForm& wgmma = check<WgmmaForm>(L, 1);
+    lua_pushinteger(L, wgmma.op->operands[0].count(wgmma.form));
     return 1;
 }
 
 // A's registers, where A comes from registers
 int wgmma_a_registers(lua_State* L) {
-    isa::Form form = check<WgmmaForm>(L, 1).form;
+    const WgmmaForm& wgmma = check<WgmmaForm>(L, 1);
+    isa::Form form = wgmma.form;
     form.set(Field::a_in, *isa::parse_value(Field::a_in, "registers"));
-    lua_pushinteger(L, record().operands[1].count(form));
+    lua_pushinteger(L, wgmma.op->operands[1].count(form));
     return 1;
 }
 
 int wgmma_ptx(lua_State* L) {
     auto& text = held<std::string>(L);
-    const isa::Form& form = check<WgmmaForm>(L, 1).form;
+    const WgmmaForm& wgmma = check<WgmmaForm>(L, 1);
     guarded(L, [&] {
         isa::Step step;
-        step.op = &record();
-        step.form = form;
-        step.operands.resize(record().operands.size());
-        text = isa::expand(record().ptx, step,
+        step.op = wgmma.op;
+        step.form = wgmma.form;
+        step.operands.resize(wgmma.op->operands.size());
+        text = isa::expand(wgmma.op->ptx, step,
                            [](const Operand&, const isa::OperandRule&) { return std::string(); });
         text.resize(text.find(' '));
     });
@@ -91,9 +104,38 @@ int wgmma_ptx(lua_State* L) {
 }
 
 int wgmma_min_ptx(lua_State* L) {
-    const isa::Form& form = check<WgmmaForm>(L, 1).form;
-    const isa::PtxVersion version = guarded(L, [&] { return isa::row_of(record(), form).min_ptx; });
+    const WgmmaForm& wgmma = check<WgmmaForm>(L, 1);
+    const isa::PtxVersion version = guarded(L, [&] { return isa::row_of(*wgmma.op, wgmma.form).min_ptx; });
     lua_pushfstring(L, "%d.%d", version.major, version.minor);
+    return 1;
+}
+
+int wgmma_sparse(lua_State* L) {
+    lua_pushboolean(L, is_sparse(check<WgmmaForm>(L, 1)));
+    return 1;
+}
+
+// i:d_layout(), i:a_layout(), i:metadata_layout(): (thread, value) -> row + rows * column
+int wgmma_d_layout(lua_State* L) {
+    const isa::Form& form = check<WgmmaForm>(L, 1).form;
+    push_object<Layout>(L, [&] { return wgmma_d(dtype_of(form, Field::d), form.get(Field::n)).tv; });
+    return 1;
+}
+
+// A in registers; of a sparse A the columns that are stored
+int wgmma_a_layout(lua_State* L) {
+    const isa::Form& form = check<WgmmaForm>(L, 1).form;
+    push_object<Layout>(L, [&] { return wgmma_a(dtype_of(form, Field::a)).tv; });
+    return 1;
+}
+
+// (thread, code 0..7) -> row + 64 * chunk
+int wgmma_metadata_layout(lua_State* L) {
+    const WgmmaForm& wgmma = check<WgmmaForm>(L, 1);
+    push_object<Layout>(L, [&] {
+        if (!is_sparse(wgmma)) throw ArgumentError("a dense wgmma has no metadata", "sparse = true");
+        return wgmma_metadata_chunks(dtype_of(wgmma.form, Field::a)).tv;
+    });
     return 1;
 }
 
@@ -113,19 +155,17 @@ int type_field(lua_State* L) {
 }  // namespace
 
 void open_wgmma(lua_State* L) {
-    static const luaL_Reg fields[] = {{"d_registers", wgmma_d_registers},
-                                      {"a_registers", wgmma_a_registers},
-                                      {"ptx", wgmma_ptx},
-                                      {"min_ptx", wgmma_min_ptx},
-                                      {"m", number_field<Field::m>},
-                                      {"n", number_field<Field::n>},
-                                      {"k", number_field<Field::k>},
-                                      {"d", type_field<Field::d>},
-                                      {"a", type_field<Field::a>},
-                                      {"b", type_field<Field::b>},
-                                      {nullptr, nullptr}};
+    static const luaL_Reg fields[] = {
+        {"d_registers", wgmma_d_registers}, {"a_registers", wgmma_a_registers}, {"ptx", wgmma_ptx},
+        {"min_ptx", wgmma_min_ptx},         {"sparse", wgmma_sparse},           {"m", number_field<Field::m>},
+        {"n", number_field<Field::n>},      {"k", number_field<Field::k>},      {"d", type_field<Field::d>},
+        {"a", type_field<Field::a>},        {"b", type_field<Field::b>},        {nullptr, nullptr}};
     static const luaL_Reg metamethods[] = {{"__tostring", wgmma_ptx}, {nullptr, nullptr}};
-    declare<WgmmaForm>(L, {.fields = fields, .metamethods = metamethods});
+    static const luaL_Reg methods[] = {{"d_layout", wgmma_d_layout},
+                                       {"a_layout", wgmma_a_layout},
+                                       {"metadata_layout", wgmma_metadata_layout},
+                                       {nullptr, nullptr}};
+    declare<WgmmaForm>(L, {.methods = methods, .fields = fields, .metamethods = metamethods});
     lua_pushcfunction(L, wgmma_new);
     lua_setfield(L, -2, "wgmma");
 }

@@ -85,6 +85,27 @@ void Walker::proxy_fence(std::optional<isa::Space> space) {
 
 // --- wgmma ---------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Calls visit(register, what it is to the wgmma), accumulators first.
+template <class Visit>
+void for_each_register(const isa::AsyncMma& mma, Visit visit) {
+    for (Reg reg : *mma.accumulators) visit(reg, Part::accumulator);
+    if (mma.a_fragment)
+        for (Reg reg : *mma.a_fragment) visit(reg, Part::fragment);
+    if (mma.metadata) visit(mma.metadata->reg, Part::metadata);
+}
+
+std::string_view used_as(Part part) {
+    switch (part) {
+        case Part::accumulator: return "used as an accumulator";
+        case Part::fragment: return "read as a fragment of A";
+        default: return "read as metadata";
+    }
+}
+
+}  // namespace
+
 void Walker::order_registers() { state_.order_registers(); }
 
 void Walker::commit_mma() { state_.commit(); }
@@ -110,27 +131,23 @@ void Walker::issue_mma(const isa::AsyncMma& mma) {
     flight.mma = step_;
     flight.pending = Fact::always();
     if (mma.a_descriptor)
-        flight.a = matrix_(*step_, {'A', mma.rows_a, mma.k_bytes, mma.element_bits_a, mma.a_mn_major},
+        flight.a = matrix_(*step_, {'A', mma.rows_a, mma.k_bytes_a, mma.element_bits_a, mma.a_mn_major},
                            known(*mma.a_descriptor));
-    flight.b = matrix_(*step_, {'B', mma.rows_b, mma.k_bytes, mma.element_bits_b, mma.b_mn_major},
+    flight.b = matrix_(*step_, {'B', mma.rows_b, mma.k_bytes_b, mma.element_bits_b, mma.b_mn_major},
                        known(*mma.b_descriptor));
     mma_registers(mma);
     mma_fence(mma);
     mma_memory(flight.a, flight.b);
 
-    const auto set = [&](const std::vector<Reg>& registers, bool as_fragment) {
-        for (Reg reg : registers) {
-            RegisterState& state = state_.registers.at(static_cast<std::size_t>(plan_.slots[reg.id]));
-            state.touched = {};
-            state.mma = step_;
-            state.as_fragment = as_fragment;
-            if (as_fragment) continue;
-            state.used = Fact::always();
-            state.used_shape = mma.same_shape_key;
-        }
-    };
-    if (mma.a_fragment) set(*mma.a_fragment, true);
-    set(*mma.accumulators, false);
+    for_each_register(mma, [&](Reg reg, Part part) {
+        RegisterState& state = state_.registers.at(static_cast<std::size_t>(plan_.slots[reg.id]));
+        state.touched = {};
+        state.mma = step_;
+        state.part = part;
+        if (part != Part::accumulator) return;
+        state.used = Fact::always();
+        state.used_shape = mma.same_shape_key;
+    });
     const auto same = std::find_if(state_.flights.begin(), state_.flights.end(),
                                    [&](const Flight& other) { return other.same_place(flight); });
     if (same == state_.flights.end()) {
@@ -153,27 +170,19 @@ bool Walker::surely_reads_accumulators(const isa::AsyncMma& mma) const {
 
 /// Registers that nothing has written, or that another wgmma still uses.
 void Walker::mma_registers(const isa::AsyncMma& mma) {
-    if (surely_reads_accumulators(mma))
-        for (Reg reg : *mma.accumulators) read(reg, step_->where);
-    if (mma.a_fragment)
-        for (Reg reg : *mma.a_fragment) read(reg, step_->where);
-
-    const auto state = [&](Reg reg) -> const RegisterState& {
-        return state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
-    };
-    // Accumulators may follow each other from wgmma to wgmma, and fragments may be read by several.
-    const auto conflict = [&](const std::vector<Reg>& registers, bool as_fragment) {
-        for (Reg reg : registers) {
-            const RegisterState seen = state(reg);
-            if (!seen.mma || seen.as_fragment == as_fragment) continue;
-            const Flight* flight = pending(seen.mma);
-            if (flight && holds(flight->pending))
-                return overtaken(*flight, seen,
-                                 as_fragment ? "read as a fragment of A" : "used as an accumulator");
-        }
-    };
-    conflict(*mma.accumulators, false);
-    if (mma.a_fragment) conflict(*mma.a_fragment, true);
+    const bool reads_accumulators = surely_reads_accumulators(mma);
+    bool found = false;
+    for_each_register(mma, [&](Reg reg, Part part) {
+        const bool written = part == Part::accumulator;
+        if (!written || reads_accumulators) read(reg, step_->where);
+        // Accumulators may follow each other from wgmma to wgmma, and what is only read may be read by
+        // several.
+        const RegisterState seen = state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
+        if (found || !seen.mma || (seen.part == Part::accumulator) == written) return;
+        const Flight* flight = pending(seen.mma);
+        found = flight && holds(flight->pending);
+        if (found) overtaken(*flight, seen, used_as(part));
+    });
 }
 
 /// WG-FENCE-01.
@@ -184,29 +193,25 @@ void Walker::mma_fence(const isa::AsyncMma& mma) {
         state_.order_registers();
     };
     if (holds(state_.unfenced)) return report("no wgmma.fence comes before the first wgmma", {});
-    const auto unordered = [&](const std::vector<Reg>& registers, bool as_fragment) {
-        for (Reg reg : registers) {
-            const RegisterState& state = state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
-            const std::string what = as_fragment ? "a register of the A fragment" : "an accumulator";
-            if (holds(state.touched)) {
-                report(
-                    fmt::format("{} is accessed by a thread, and no wgmma.fence comes between that and this "
-                                "wgmma",
-                                what),
-                    {{state.touched_by->where, "accessed here"}});
-                return true;
-            }
-            if (holds(state.used) && (as_fragment || state.used_shape != mma.same_shape_key)) {
-                report(fmt::format("{} of this wgmma was an accumulator of a wgmma of another {}, and no "
-                                   "wgmma.fence comes between them",
-                                   what, as_fragment ? "kind" : "shape"),
-                       {{state.mma->where, "issued here"}});
-                return true;
-            }
+    bool reported = false;
+    for_each_register(mma, [&](Reg reg, Part part) {
+        if (reported) return;
+        const RegisterState& state = state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
+        const bool source = part != Part::accumulator;
+        if (holds(state.touched)) {
+            report(fmt::format("{} is accessed by a thread, and no wgmma.fence comes between that and this "
+                               "wgmma",
+                               name_of(part)),
+                   {{state.touched_by->where, "accessed here"}});
+            reported = true;
+        } else if (holds(state.used) && (source || state.used_shape != mma.same_shape_key)) {
+            report(fmt::format("{} of this wgmma was an accumulator of a wgmma of another {}, and no "
+                               "wgmma.fence comes between them",
+                               name_of(part), source ? "kind" : "shape"),
+                   {{state.mma->where, "issued here"}});
+            reported = true;
         }
-        return false;
-    };
-    if (!unordered(*mma.accumulators, false) && mma.a_fragment) unordered(*mma.a_fragment, true);
+    });
 }
 
 /// WG-PROXY-01 and WG-RACE-01: are the matrices there when the wgmma reads them?

@@ -16,7 +16,7 @@ constexpr int lanes = isa::lanes;
 class FoldingMachine final : public isa::ThreadMachine {
   public:
     FoldingMachine(const Program& program, const std::function<const Known&(Reg)>& source)
-        : program_(program), source_(source) {}
+        : program_(program), source_(source), varies_(program.threads() % lanes != 0) {}
 
     void begin(int warp) {
         warp_ = warp;
@@ -41,7 +41,11 @@ class FoldingMachine final : public isa::ThreadMachine {
         }
     }
 
-    isa::Mask active() const override { return ~isa::Mask{0}; }
+    isa::Mask active() const override { return existing(); }
+    isa::Mask existing() const override {
+        const int threads = program_.threads() - warp_ * lanes;
+        return threads >= lanes ? ~isa::Mask{0} : (isa::Mask{1} << threads) - 1;
+    }
     const void* read(Reg reg) override {
         const Known& source = source_(reg);
         if (!source.exact.known() || used_ == sources_.size()) {
@@ -91,7 +95,7 @@ class FoldingMachine final : public isa::ThreadMachine {
         unknown();
         return reinterpret_cast<const std::byte*>(wide_out_.data());
     }
-    const void* async_read(Reg reg) override { return read(reg); }
+    const void* async_read(Reg reg, isa::Mask) override { return read(reg); }
     void* async_write(Reg reg) override { return write(reg); }
     void end_mma() override { unknown(); }
     void commit_mma() override { unknown(); }
@@ -118,7 +122,8 @@ class FoldingMachine final : public isa::ThreadMachine {
 
     const Program& program_;
     const std::function<const Known&(Reg)>& source_;
-    bool known_ = true, varies_ = false;
+    bool known_ = true;
+    bool varies_;  // a vote in a warp with fewer lanes does too
     int origin_ = Known::no_buffer;
     int warp_ = 0;
     std::size_t used_ = 0;
@@ -194,7 +199,7 @@ bool Exact::operator==(const Exact& other) const {
 }
 
 std::optional<Folded> fold(const Program& program, const Step& step,
-                           const std::function<const Known&(Reg)>& known, int& budget) {
+                           const std::function<const Known&(Reg)>& known, int& budget) try {
     const Reg destination = foldable(step, known);
     if (!destination) return {};
     const isa::Type type = program.registers()[destination.id].type;
@@ -213,6 +218,8 @@ std::optional<Folded> fold(const Program& program, const Step& step,
         machine.results(type, std::min(lanes, program.threads() - warp * lanes), values);
     }
     return Folded{Exact(std::move(values)), machine.origin()};
+} catch (const ArgumentError&) {
+    return {};  // a membermask that speaks of some lanes only: the step stands in a branch of theirs
 }
 
 }  // namespace wgrun::check

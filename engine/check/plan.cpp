@@ -12,6 +12,10 @@ class SlotMaker final : public isa::Effects {
     void issue_mma(const isa::AsyncMma& mma) override {
         add(*mma.accumulators);
         if (mma.a_fragment) add(*mma.a_fragment);
+        if (mma.metadata) {
+            plan_.async_registers.insert(mma.metadata);
+            add(mma.metadata->reg);
+        }
     }
     void memory(const isa::MemoryAccess&) override {}
     void order_registers() override {}
@@ -23,8 +27,10 @@ class SlotMaker final : public isa::Effects {
   private:
     void add(const std::vector<Reg>& registers) {
         plan_.async_lists.insert(&registers);
-        for (Reg reg : registers)
-            if (int& slot = plan_.slots[reg.id]; slot < 0) slot = plan_.slot_count++;
+        for (Reg reg : registers) add(reg);
+    }
+    void add(Reg reg) {
+        if (int& slot = plan_.slots[reg.id]; slot < 0) slot = plan_.slot_count++;
     }
     Plan& plan_;
 };

@@ -21,6 +21,10 @@ struct Plan {
     std::int64_t step_count = 0;
     /// Register lists, as they stand in steps, that a wgmma accesses and not its threads.
     std::unordered_set<const std::vector<Reg>*> async_lists;
+    std::unordered_set<const Operand*> async_registers;  ///< single ones likewise
+    bool is_async(const Operand& operand) const {
+        return async_lists.contains(&operand.list) || async_registers.contains(&operand);
+    }
 
   private:
     void scan(const Block& block);

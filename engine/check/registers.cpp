@@ -114,7 +114,7 @@ void Walker::read_operands(const Step& step) {
     if (step.guard) touch(step.guard, false);
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
-        if (operand.kind == Operand::Kind::list && plan_.async_lists.contains(&operand.list)) continue;
+        if (plan_.is_async(operand)) continue;
         const isa::Access access = step.op->operands[i].access;
         for_each_register(operand, [&](Reg reg) {
             if (access != isa::Access::out) read(reg, step.where);
@@ -129,7 +129,7 @@ void Walker::write_operands(const Step& step) {
         if (step.op->operands[i].access == isa::Access::in) continue;
         const Operand& operand = step.operands[i];
         if (!known) {
-            if (plan_.async_lists.contains(&operand.list)) {
+            if (plan_.is_async(operand)) {
                 known.emplace();
                 known->written = true;
                 known->writer = &step;
@@ -165,7 +165,7 @@ void Walker::touch(Reg reg, bool writes) {
 /// A register of `flight` is accessed although nothing has waited for it.
 void Walker::overtaken(const Flight& flight, const RegisterState& state, std::string_view access) {
     const Where here = step_->where;
-    const std::string what = state.as_fragment ? "a register of the A fragment" : "an accumulator";
+    const std::string_view what = name_of(state.part);
     if (flight.age == Flight::uncommitted && flight.waited) {
         uncommitted(flight, {{flight.waited->where, "this wait_group does not cover it"},
                              {here, fmt::format("{} is {} here", what, access)}});

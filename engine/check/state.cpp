@@ -4,6 +4,14 @@
 
 namespace wgrun::check {
 
+std::string_view name_of(Part part) {
+    switch (part) {
+        case Part::accumulator: return "an accumulator";
+        case Part::fragment: return "a register of the A fragment";
+        default: return "the metadata register";
+    }
+}
+
 void State::order_registers() {
     unfenced = {};
     for (std::size_t i = 0; i < registers.size(); ++i) {
@@ -60,7 +68,7 @@ RegisterState join(const RegisterState& a, const RegisterState& b, const Decisio
     if (a.used && b.used && a.used_shape != b.used_shape) out.used.kind = Fact::Kind::doubtful;
     if (!a.mma) {
         out.mma = b.mma;
-        out.as_fragment = b.as_fragment;
+        out.part = b.part;
     }
     return out;
 }

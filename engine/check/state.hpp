@@ -2,6 +2,7 @@
 // that it sees.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "check/chunks.hpp"
@@ -24,14 +25,18 @@ struct Region {
     }
 };
 
-/// A register that is an accumulator or part of an A fragment somewhere in the program.
+/// What a register is to a wgmma.
+enum class Part : std::uint8_t { accumulator, fragment, metadata };
+std::string_view name_of(Part part);  ///< "an accumulator"
+
+/// A register that a wgmma accesses somewhere in the program.
 struct RegisterState {
     Fact touched;  ///< read or written by a thread since the last wgmma.fence
     const Step* touched_by = nullptr;
-    Fact used;                  ///< accessed by a wgmma since the last wgmma.fence...
-    int used_shape = 0;         ///< ...as accumulator of this shape
-    const Step* mma = nullptr;  ///< the last wgmma that accesses it
-    bool as_fragment = false;   ///< ...as part of its A fragment
+    Fact used;                      ///< accessed by a wgmma since the last wgmma.fence...
+    int used_shape = 0;             ///< ...as accumulator of this shape
+    const Step* mma = nullptr;      ///< the last wgmma that accesses it
+    Part part = Part::accumulator;  ///< ...as this
 
     bool operator==(const RegisterState&) const = default;
 };

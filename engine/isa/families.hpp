@@ -18,14 +18,16 @@ std::span<const Instruction> mbarrier_family();  // mbarrier.cpp: mbarrier, fenc
 std::span<const Instruction> bulk_family();      // bulk.cpp: cp.async.bulk, tensor maps
 std::span<const Instruction> cluster_family();   // cluster.cpp: barrier.cluster, mapa, elect, setmaxnreg
 std::span<const Instruction> matrix_family();    // matrix.cpp: ldmatrix, stmatrix, movmatrix
+std::span<const Instruction> mma_family();       // mma.cpp: mma.sync
+std::span<const Instruction> warp_family();      // warp.cpp: shfl.sync, vote.sync, bar.warp.sync
 
 /// A choice among types.
-inline Choice types(Field field, std::initializer_list<Type> list) {
+inline Choice types(Field field, const std::vector<Type>& list) {
     Choice choice{field, {}, {}};
     for (Type type : list) choice.allowed.push_back({static_cast<int>(type), static_cast<int>(type)});
     return choice;
 }
-inline Choice types(std::initializer_list<Type> list) { return types(Field::type, list); }
+inline Choice types(const std::vector<Type>& list) { return types(Field::type, list); }
 
 /// A choice among numbers or enumerators; with a fallback it may be left out.
 inline Choice among(Field field, std::initializer_list<int> list, std::optional<int> fallback = {}) {

@@ -11,10 +11,10 @@ namespace wgrun::isa {
 namespace {
 
 constexpr std::array<std::string_view, field_count> field_names{
-    "type",  "from",    "d",         "a",       "b",       "m",       "n",         "k",
-    "space", "vec",     "round",     "cmp",     "approx",  "ftz",     "satfinite", "half",
-    "op",    "a_in",    "trans_a",   "trans_b", "scale_a", "scale_b", "sreg",      "dim",
-    "sem",   "aligned", "multicast", "cache",   "read",    "num",     "trans"};
+    "type",  "from", "d",       "a",         "b",       "m",       "n",         "k",
+    "space", "vec",  "round",   "cmp",       "approx",  "ftz",     "satfinite", "half",
+    "op",    "a_in", "trans_a", "trans_b",   "scale_a", "scale_b", "sp_sel",    "sreg",
+    "dim",   "sem",  "aligned", "multicast", "cache",   "read",    "num",       "trans"};
 
 using Names = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 4> spaces{"global", "shared", "shared::cta", "shared::cluster"};
@@ -23,8 +23,9 @@ constexpr std::array<std::string_view, 18> compares{"eq",  "ne",  "lt",  "le",  
                                                     "lo",  "ls",  "hi",  "hs",  "equ", "neu",
                                                     "ltu", "leu", "gtu", "geu", "num", "nan"};
 constexpr std::array<std::string_view, 3> halves{"lo", "hi", "wide"};
-constexpr std::array<std::string_view, 9> operations{"and.popc", "add", "min", "max", "inc",
-                                                     "dec",      "and", "or",  "xor"};
+constexpr std::array<std::string_view, 20> operations{
+    "and.popc", "add",      "min", "max",  "inc",  "dec", "and", "or",  "xor", "exch",
+    "cas",      "xor.popc", "up",  "down", "bfly", "idx", "all", "any", "uni", "ballot"};
 constexpr std::array<std::string_view, 6> dims{"", "1d", "2d", "3d", "4d", "5d"};
 constexpr std::array<std::string_view, 6> orders{"release.cta",     "release.cluster", "acquire.cta",
                                                  "acquire.cluster", "relaxed.cta",     "relaxed.cluster"};
@@ -260,6 +261,7 @@ std::string operand_text(const Step& step, std::string_view name, bool optional,
         if (rule.name != name) continue;
         const Operand& operand = step.operands[i];
         if (optional && operand.kind == Operand::Kind::imm && operand.imm == rule.fallback) return "";
+        if (optional && operand.kind == Operand::Kind::none) return "";
         return print(operand, rule);
     }
     throw std::logic_error("no operand " + std::string(name) + " in the text of " +
@@ -281,6 +283,7 @@ std::string expand(std::string_view text, const Step& step, const PrintOperand& 
         std::string_view separator;
         if (hole.starts_with('.')) separator = ".";
         if (hole.starts_with(',')) separator = ", ";
+        if (hole.starts_with('|')) separator = "|";
         if (!separator.empty()) hole.remove_prefix(1);
         std::string filled;
         if (hole.starts_with('%')) {

@@ -53,12 +53,12 @@ void check_argument(const Program& program, std::size_t i, const Argument& arg) 
             throw ArgumentError(fmt::format("{}: a number of type {} is expected, not a tensor", where,
                                             isa::to_string(param.type)));
         if ((*tensor)->dtype() != *param.pointee)
-            throw ArgumentError(fmt::format("{}: a {} tensor is expected, not {}", where,
+            throw ArgumentError(fmt::format("{}: a tensor of {} is expected, not of {}", where,
                                             to_string(*param.pointee), to_string((*tensor)->dtype())));
         return;
     }
     if (param.pointee || param.box)
-        throw ArgumentError(fmt::format("{}: a {} tensor is expected, not a number", where,
+        throw ArgumentError(fmt::format("{}: a tensor of {} is expected, not a number", where,
                                         to_string(param.pointee ? *param.pointee : param.box->dtype)));
     if (const auto* integer = std::get_if<std::int64_t>(&arg)) {
         if (!isa::is_float(param.type)) check_integer(where, *integer, param.type);

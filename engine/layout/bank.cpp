@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 
+#include "layout/lines.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -108,12 +109,26 @@ BankConflicts measure(const Lines& m, SharedAccess access) {
     return sum;
 }
 
+/// `of` each access that elements of these bits allow.
+template <class Of>
+std::vector<BankConflicts> all_accesses(int element_bits, Of of) {
+    std::vector<BankConflicts> out;
+    for (const SharedAccess access : {SharedAccess::wgmma, SharedAccess::ldmatrix, SharedAccess::stmatrix,
+                                      SharedAccess::st_shared_16, SharedAccess::st_accumulator})
+        if (access != SharedAccess::st_accumulator || element_bits >= 8) out.push_back(of(access));
+    return out;
+}
+
 }  // namespace
 
+std::span<const std::string_view> shared_access_names() {
+    static constexpr std::string_view names[]{"wgmma", "ldmatrix", "stmatrix", "st.shared.v4",
+                                              "st.shared of accumulator pairs"};
+    return names;
+}
+
 std::string_view to_string(SharedAccess access) {
-    constexpr std::array<std::string_view, 5> names{"wgmma", "ldmatrix", "stmatrix", "st.shared.v4",
-                                                    "st.shared of accumulator pairs"};
-    return names[static_cast<std::size_t>(access)];
+    return shared_access_names()[static_cast<std::size_t>(access)];
 }
 
 std::vector<BankPhase> bank_phases(std::span<const std::uint32_t> addresses, int bytes) {
@@ -159,55 +174,28 @@ BankConflicts bank_conflicts(const Tile& tile, SharedAccess access) {
     return measure(lines, access);
 }
 
-std::vector<BankConflicts> bank_conflicts(const Tile& tile) {
-    std::vector<BankConflicts> out;
-    for (const SharedAccess access : {SharedAccess::wgmma, SharedAccess::ldmatrix, SharedAccess::stmatrix,
-                                      SharedAccess::st_shared_16, SharedAccess::st_accumulator})
-        if (access != SharedAccess::st_accumulator || bits(tile.dtype()) >= 8)
-            out.push_back(bank_conflicts(tile, access));
-    return out;
+BankConflicts bank_conflicts(const Layout& layout, int element_bits, SharedAccess access) {
+    const UnitLines units = unit_lines(layout, element_bits, "bank conflicts");
+    if (access == SharedAccess::st_accumulator && element_bits == 1)
+        throw ArgumentError("bank conflicts: no accumulator is stored as b1");
+    return measure({.lines = units.lines,
+                    .bytes = 16 * units.units,
+                    .element_bits = element_bits,
+                    .address =
+                        [&](int line, int byte) {
+                            return units.address(line, byte / 16) + static_cast<std::uint32_t>(byte % 16);
+                        }},
+                   access);
 }
 
-BankConflicts bank_conflicts(const Layout& layout, int element_bits, SharedAccess access) {
-    const auto refuse = [&](const std::string& why, const std::string& fix) {
-        throw ArgumentError(fmt::format("bank conflicts of {}: {}", layout.to_string(), why), fix);
-    };
-    if (layout.rank() != 2) refuse("a matrix has two modes", "one mode of rows and one of columns");
-    if (element_bits != 8 && element_bits != 16 && element_bits != 32)
-        refuse(fmt::format("elements of {} bits", element_bits), "8, 16 or 32 bits");
-    const std::vector<std::int64_t> offsets = layout.offsets();
-    const auto rows = static_cast<int>(layout.mode(0).size());
-    const auto columns = static_cast<int>(layout.mode(1).size());
-    const auto at = [&](int row, int column) {
-        return offsets[static_cast<std::size_t>(column) * static_cast<std::size_t>(rows) +
-                       static_cast<std::size_t>(row)] *
-               element_bits / 8;
-    };
-    const int element = element_bits / 8;
-    const bool along_rows = columns == 1 || (rows > 1 && at(1, 0) - at(0, 0) == element);
-    const int length = along_rows ? rows : columns;
-    const int lines = along_rows ? columns : rows;
-    const auto byte_at = [&](int line, int i) { return along_rows ? at(i, line) : at(line, i); };
-    if (length * element % 16 != 0)
-        refuse(fmt::format("lines of {} bytes", length * element), "a multiple of 16 bytes");
-    for (int line = 0; line < lines; ++line)
-        for (int i = 0; i < length; ++i) {
-            const std::int64_t unit = byte_at(line, i / (16 / element) * (16 / element));
-            if (unit < 0 || unit > UINT32_MAX - 16 || unit % 16 != 0 ||
-                byte_at(line, i) != unit + i * element % 16)
-                refuse(
-                    fmt::format(
-                        "element {} of line {} is at byte {}: its 16-byte unit is not contiguous and aligned",
-                        i, line, byte_at(line, i)),
-                    "a layout that keeps 16-byte units together");
-        }
-    return measure(
-        {.lines = lines,
-         .bytes = length * element,
-         .element_bits = element_bits,
-         .address = [&](int line,
-                        int byte) { return static_cast<std::uint32_t>(byte_at(line, byte / element)); }},
-        access);
+std::vector<BankConflicts> bank_conflicts(const Tile& tile) {
+    return all_accesses(bits(tile.dtype()),
+                        [&](SharedAccess access) { return bank_conflicts(tile, access); });
+}
+
+std::vector<BankConflicts> bank_conflicts(const Layout& layout, int element_bits) {
+    return all_accesses(element_bits,
+                        [&](SharedAccess access) { return bank_conflicts(layout, element_bits, access); });
 }
 
 }  // namespace wgrun

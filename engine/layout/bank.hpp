@@ -24,6 +24,8 @@ enum class SharedAccess : std::uint8_t {
                      ///< next
 };
 std::string_view to_string(SharedAccess access);
+/// The names of all, in the order of the enumeration.
+std::span<const std::string_view> shared_access_names();
 
 /// Lanes that are served together: 8 lanes of 16 bytes, 16 of 8, 32 of 4 or less.
 struct BankPhase {
@@ -60,5 +62,6 @@ std::vector<BankConflicts> bank_conflicts(const Tile& tile);
 /// For any (mn, k) -> element offset of rank 2 whose lines hold whole 16-byte units. Throws ArgumentError
 /// where a unit is not contiguous, with the first place where it breaks.
 BankConflicts bank_conflicts(const Layout& layout, int element_bits, SharedAccess access);
+std::vector<BankConflicts> bank_conflicts(const Layout& layout, int element_bits);
 
 }  // namespace wgrun

@@ -86,12 +86,15 @@ std::string choices(const Tile& t) {
             continue;
         }
         const Tile other({t.dtype(), t.mn(), t.k(), t.major(), mode, t.order()});
-        const BankConflicts stores = bank_conflicts(other, SharedAccess::st_shared_16);
-        out += fmt::format(
-            "{} contiguous bytes a global request, {}, coalesced st.shared.v4 {}{}\n", width(mode),
-            plural(static_cast<int>(other.tma_box().panels.size()), "TMA box", "es"),
-            stores.degree == 1 ? "free of conflicts" : fmt::format("{}-way conflicts", stores.degree),
-            mode == legal.front() ? "; the widest that fits" : "");
+        std::string conflicts;
+        for (const BankConflicts& found : bank_conflicts(other))
+            if (found.degree > 1)
+                conflicts += fmt::format("{}{} {}-way", conflicts.empty() ? "conflicts: " : ", ",
+                                         to_string(found.access), found.degree);
+        out += fmt::format("{} contiguous bytes a global request, {}, {}{}\n", width(mode),
+                           plural(static_cast<int>(other.tma_box().panels.size()), "TMA box", "es"),
+                           conflicts.empty() ? "no bank conflicts" : conflicts,
+                           mode == legal.front() ? "; the widest that fits" : "");
     }
     if (bits(t.dtype()) != 16)
         out += fmt::format(

@@ -169,15 +169,23 @@ Fragment mma_sync_b(Dtype b, int k) {
 
 Fragment mma_sync_c() { return operand("mma.sync C 16x8", 16, 2, 1, true); }
 
-Fragment ldmatrix(int matrices, bool trans) {
+namespace {
+
+Fragment eight_by_eight(std::string_view instruction, int matrices, bool trans) {
     if (matrices != 1 && matrices != 2 && matrices != 4)
-        throw ArgumentError(fmt::format("ldmatrix .x{}: no such form", matrices), "1, 2 or 4 matrices");
+        throw ArgumentError(fmt::format("{} .x{}: no such form", instruction, matrices),
+                            "1, 2 or 4 matrices");
     const int rows = 8 * matrices;
     const Layout lanes =
         trans ? Layout(IntTuple{4, 8}, IntTuple{2, rows}) : Layout(IntTuple{4, 8}, IntTuple{2 * rows, 1});
     const Layout held = values({{2, trans ? 1 : rows}, {matrices, 8}});
-    return {fmt::format("ldmatrix .x{}{}", matrices, trans ? ".trans" : ""), thread_values(lanes, held), rows,
-            8, 2};
+    return {fmt::format("{} .x{}{}", instruction, matrices, trans ? ".trans" : ""),
+            thread_values(lanes, held), rows, 8, 2};
 }
+
+}  // namespace
+
+Fragment ldmatrix(int matrices, bool trans) { return eight_by_eight("ldmatrix", matrices, trans); }
+Fragment stmatrix(int matrices, bool trans) { return eight_by_eight("stmatrix", matrices, trans); }
 
 }  // namespace wgrun

@@ -30,11 +30,14 @@ IntTuple compact_strides(const IntTuple& shape) {
 }
 
 /// False where shape and stride do not nest alike.
-bool pair_leaves(const IntTuple& shape, const IntTuple& stride, Modes& out) {
+bool pair_leaves(const IntTuple& shape, const IntTuple& stride, Modes& out, int nesting = 0) {
     if (shape.is_leaf() != stride.is_leaf() || shape.modes().size() != stride.modes().size()) return false;
+    if (!shape.is_leaf() && nesting == max_nesting)
+        throw ArgumentError(fmt::format("layout: more than {} levels of nesting", max_nesting),
+                            "flatten or coalesce what is built step by step");
     if (shape.is_leaf()) out.push_back({shape.value(), stride.value()});
     for (std::size_t i = 0; i < shape.modes().size(); ++i)
-        if (!pair_leaves(shape.modes()[i], stride.modes()[i], out)) return false;
+        if (!pair_leaves(shape.modes()[i], stride.modes()[i], out, nesting + 1)) return false;
     return true;
 }
 

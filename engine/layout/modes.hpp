@@ -8,6 +8,9 @@
 
 namespace wgrun {
 
+/// Levels of parentheses that a layout may have: recursion over them stays shallow.
+inline constexpr int max_nesting = 64;
+
 using Modes = std::vector<Layout::Mode>;
 
 /// No mode: 1:0; one: a leaf; several: a flat tuple.

@@ -2,13 +2,12 @@
 
 #include <charconv>
 
+#include "layout/modes.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/layout.hpp"
 
 namespace wgrun {
 namespace {
-
-constexpr int max_nesting = 64;
 
 /// A cursor over CuTe's notation. Static integers (_8) are read as integers.
 class Reader {
@@ -16,15 +15,17 @@ class Reader {
     Reader(std::string_view text, std::string_view what) : text_(text), what_(what) {}
 
     [[noreturn]] void fail(const std::string& expected) const {
-        // Long texts are cut around the place, so that the caret stays below it.
+        // One line, as all errors: of a long text only what is around the place.
         const std::size_t from = at_ > 60 ? at_ - 60 : 0;
         std::string shown(text_.substr(from, 100));
+        if (from > 0) shown.insert(0, "...");
+        if (from + 100 < text_.size()) shown += "...";
         for (char& c : shown)
             if (static_cast<unsigned char>(c) < ' ') c = ' ';
         const std::string found =
             at_ < text_.size() ? fmt::format("found `{}`", text_[at_]) : "the text ends";
-        throw ArgumentError(fmt::format("{}: expected {}, {}\n  {}\n  {:>{}}", what_, expected, found, shown,
-                                        '^', at_ - from + 1));
+        throw ArgumentError(
+            fmt::format("{}: expected {}, {} at column {} of `{}`", what_, expected, found, at_ + 1, shown));
     }
 
     bool take(std::string_view word) {

@@ -5,38 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "layout/lines.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
 namespace {
 
 constexpr int max_cells = 1 << 16;
-
-struct Colour {
-    std::string_view css;
-    int ansi;  // of the 256-colour palette
-};
-// Light enough for black text.
-constexpr std::array<Colour, 8> palette{{{"#a8d5ff", 153},
-                                         {"#ffd6a8", 223},
-                                         {"#b8f0b8", 157},
-                                         {"#ffb8c8", 217},
-                                         {"#d8c8ff", 183},
-                                         {"#fff0a0", 229},
-                                         {"#a8ece8", 159},
-                                         {"#e0e0e0", 253}}};
-constexpr std::array<Colour, 8> heat{{{"#c8f0c8", 157},
-                                      {"#fff0a0", 229},
-                                      {"#ffe080", 222},
-                                      {"#ffc870", 215},
-                                      {"#ffa860", 209},
-                                      {"#ff8858", 203},
-                                      {"#ff6850", 196},
-                                      {"#f04848", 160}}};
-
-const Colour& colour_of(const Grid& grid, int colour) {
-    return (grid.heat ? heat : palette)[static_cast<std::size_t>(colour % 8)];
-}
 
 Grid blank(std::string title, std::int64_t rows, std::int64_t columns) {
     if (rows * columns > max_cells)
@@ -60,33 +35,6 @@ std::size_t index_of(const Grid& grid, int row, int column) {
 
 Grid::Cell& cell(Grid& grid, int row, int column) { return grid.cells[index_of(grid, row, column)]; }
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else if (c == '&')
-            out += "&amp;";
-        else
-            out += c;
-    }
-    return out;
-}
-
-std::size_t widest(const std::vector<std::string>& names) {
-    std::size_t width = 1;
-    for (const std::string& name : names) width = std::max(width, name.size());
-    return width;
-}
-
-std::size_t widest_cell(const Grid& grid) {
-    std::size_t width = widest(grid.column_names);
-    for (const Grid::Cell& c : grid.cells) width = std::max(width, c.text.size());
-    return width;
-}
-
 }  // namespace
 
 Grid grid_of(const Layout& layout, int chunk) {
@@ -105,6 +53,56 @@ Grid grid_of(const Layout& layout, int chunk) {
                                        static_cast<int>(unit & 7)};
         }
     return grid;
+}
+
+Grid byte_grid(const Layout& layout, int element_bits) {
+    Grid grid = grid_of(layout);
+    grid.title += fmt::format(" of {} bits: byte addresses", element_bits);
+    const std::vector<std::int64_t> offsets = layout.offsets();
+    for (int column = 0; column < grid.columns; ++column)
+        for (int row = 0; row < grid.rows; ++row) {
+            const std::int64_t offset =
+                offsets[static_cast<std::size_t>(column) * static_cast<std::size_t>(grid.rows) +
+                        static_cast<std::size_t>(row)];
+            std::int64_t bit = 0;
+            if (__builtin_mul_overflow(offset, element_bits, &bit) || bit % 8 != 0 || bit < 0)
+                throw ArgumentError(fmt::format(
+                    "picture: offset {} of elements of {} bits is no byte address", offset, element_bits));
+            Grid::Cell& c = cell(grid, row, column);
+            c.text = std::to_string(bit / 8);
+            c.tip += fmt::format(" byte {} bank {}", bit / 8, bit / 32 % 32);
+            c.colour = static_cast<int>(bit / 128 % 8);
+        }
+    return grid;
+}
+
+Picture chunk_grids(const Layout& layout, int element_bits) {
+    const UnitLines chunks = unit_lines(layout, element_bits, "chunks");
+    const std::uint32_t last = *std::ranges::max_element(chunks.addresses);
+    Grid matrix = blank(layout.to_string(), chunks.along_rows ? chunks.units : chunks.lines,
+                        chunks.along_rows ? chunks.lines : chunks.units);
+    Grid memory = blank("shared memory: chunk at each address", last / 128 + 1, 8);
+    for (int i = 0; i < 8; ++i) memory.column_names[static_cast<std::size_t>(i)] = fmt::format("+{}", 16 * i);
+    for (int i = 0; i < memory.rows; ++i)
+        memory.row_names[static_cast<std::size_t>(i)] = std::to_string(128 * i);
+    for (Grid::Cell& c : memory.cells) c.colour = -1;
+    for (int line = 0; line < chunks.lines; ++line)
+        for (int unit = 0; unit < chunks.units; ++unit) {
+            const std::uint32_t address = chunks.address(line, unit);
+            const int number = line * chunks.units + unit;
+            const std::uint32_t bank = address / 4 % 32;
+            Grid::Cell& chunk = chunks.along_rows ? cell(matrix, unit, line) : cell(matrix, line, unit);
+            chunk.text = std::to_string(number);
+            chunk.tip = fmt::format("chunk {}: byte {}, banks {} to {}", number, address, bank, bank + 3);
+            chunk.colour = (line / 8 * chunks.units + unit) % 8;
+            Grid::Cell& slot =
+                cell(memory, static_cast<int>(address / 128), static_cast<int>(address / 16 % 8));
+            if (!slot.text.empty()) slot.text += '+';
+            slot.text += std::to_string(number);
+            slot.tip += fmt::format("chunk {} (line {}, unit {}) ", number, line, unit);
+            slot.colour = chunk.colour;
+        }
+    return {std::move(matrix), std::move(memory)};
 }
 
 Grid grid_of(const Tile& tile, bool bytes) {
@@ -174,68 +172,6 @@ Grid grid_of(const BankConflicts& conflicts) {
             }
     }
     return grid;
-}
-
-std::string to_text(const Grid& grid, bool colour) {
-    const std::size_t head = widest(grid.row_names);
-    const std::size_t width = widest_cell(grid);
-    std::string out = grid.title + "\n" + std::string(head, ' ');
-    for (const std::string& name : grid.column_names) out += fmt::format(" {:>{}}", name, width);
-    out += "\n";
-    for (int row = 0; row < grid.rows; ++row) {
-        out += fmt::format("{:>{}}", grid.row_names[static_cast<std::size_t>(row)], head);
-        int current = -1;
-        for (int column = 0; column < grid.columns; ++column) {
-            const Grid::Cell& c = grid.cells[index_of(grid, row, column)];
-            if (colour && c.colour != current)
-                out += c.colour < 0 ? "\x1b[0m"
-                                    : fmt::format("\x1b[30;48;5;{}m", colour_of(grid, c.colour).ansi);
-            current = c.colour;
-            out += fmt::format(" {:>{}}", c.text.empty() ? "." : c.text, width);
-        }
-        out += colour ? "\x1b[0m\n" : "\n";
-    }
-    return out;
-}
-
-std::string to_svg(const Grid& grid) {
-    constexpr int line = 18;
-    constexpr int baseline = 13;  // of a label in its cell
-    constexpr int advance = 7;    // of a character of the 11-pixel font
-    const int left = advance * static_cast<int>(widest(grid.row_names)) + 12;
-    const int width = std::max(line, advance * static_cast<int>(widest_cell(grid)) + 6);
-    const int top = 2 * line + 10;
-    const int full =
-        std::max(left + width * grid.columns + 8, advance * static_cast<int>(grid.title.size()) + 16);
-    std::string out = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n"
-        "<style>text{{font:11px monospace;text-anchor:middle}}"
-        "rect{{stroke:#666;stroke-width:.5}}.n{{fill:#666}}.t{{text-anchor:start;font-weight:bold}}",
-        full, top + line * grid.rows + 8);
-    for (int i = 0; i < 8; ++i) out += fmt::format(".c{}{{fill:{}}}", i, colour_of(grid, i).css);
-    out += ".w{fill:#fff}</style>\n<rect class=\"w\" width=\"100%\" height=\"100%\" stroke=\"none\"/>\n";
-    out += fmt::format("<text class=\"t\" x=\"8\" y=\"{}\">{}</text>\n", line, escaped(grid.title));
-    for (int column = 0; column < grid.columns; ++column)
-        out +=
-            fmt::format("<text class=\"n\" x=\"{}\" y=\"{}\">{}</text>\n", left + width * column + width / 2,
-                        top - 5, escaped(grid.column_names[static_cast<std::size_t>(column)]));
-    for (int row = 0; row < grid.rows; ++row) {
-        const int y = top + line * row;
-        out += fmt::format("<text class=\"n\" x=\"{}\" y=\"{}\">{}</text>\n", left / 2, y + baseline,
-                           escaped(grid.row_names[static_cast<std::size_t>(row)]));
-        for (int column = 0; column < grid.columns; ++column) {
-            const auto& [text, tip, shade] = grid.cells[index_of(grid, row, column)];
-            const int x = left + width * column;
-            out += fmt::format(
-                "<g><title>{}</title><rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-                escaped(tip), shade < 0 ? "w" : fmt::format("c{}", shade % 8), x, y, width, line);
-            if (!text.empty())
-                out += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", x + width / 2, y + baseline,
-                                   escaped(text));
-            out += "</g>\n";
-        }
-    }
-    return out + "</svg>\n";
 }
 
 }  // namespace wgrun

@@ -194,7 +194,8 @@ void Tile::check_block(const OperandBlock& block) const {
 
 Descriptor Tile::descriptor(std::uint32_t address, const OperandBlock& block) const {
     check_block(block);
-    const auto alignment = static_cast<std::uint32_t>(swizzle_ == SwizzleMode::none ? 16 : align());
+    const bool plain = swizzle_ == SwizzleMode::none;
+    const auto alignment = static_cast<std::uint32_t>(plain ? 16 : block.base_offset ? 128 : align());
     if (address % alignment != 0)
         throw ArgumentError(
             fmt::format("tile address 0x{:x} is not a multiple of {} bytes, on which the {} pattern starts",
@@ -210,7 +211,7 @@ Descriptor Tile::descriptor(std::uint32_t address, const OperandBlock& block) co
                 address + static_cast<std::uint32_t>(linear(block.mn_offset, block.kstep * kstep_elements())),
             .lbo = static_cast<std::uint32_t>(lbo()),
             .sbo = static_cast<std::uint32_t>(sbo()),
-            .base_offset = 0,
+            .base_offset = plain ? 0 : address % static_cast<std::uint32_t>(align()) >> 7,
             .swizzle = swizzle_};
 }
 

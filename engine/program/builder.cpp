@@ -60,11 +60,11 @@ Reg Builder::reg(isa::Type type) {
     return {static_cast<std::uint32_t>(program_.registers_.size() - 1)};
 }
 
-std::vector<Reg> Builder::regs(isa::Type type, int count) {
+std::vector<Reg> Builder::regs(isa::Type type, std::int64_t count) {
     if (count < 1 || count > 1024)
         throw ArgumentError("an array of " + std::to_string(count) + " registers: 1 to 1024 are possible");
     std::vector<Reg> out;
-    for (int i = 0; i < count; ++i) out.push_back(reg(type));
+    for (std::int64_t i = 0; i < count; ++i) out.push_back(reg(type));
     return out;
 }
 
@@ -176,7 +176,13 @@ void Builder::end_if() {
 }
 
 Program Builder::finish() {
-    if (!open_.empty()) throw ArgumentError("kernel " + program_.name_ + ": a loop or branch is still open");
+    if (!open_.empty()) {
+        const Open& open = open_.back();
+        Diagnostic finding;
+        finding.where = open.loop ? open.loop->where : open.branch->where;
+        finding.message = "kernel " + program_.name_ + ": a loop or branch is still open";
+        throw ArgumentError(std::move(finding));
+    }
     return std::move(program_);
 }
 

@@ -61,16 +61,23 @@ void infer_types(const Builder& builder, const Instruction& op, std::span<const 
         one.set(field, Type::u32);
         other.set(field, Type::f64);
         // Sources say more than destinations: of `setp p, a, b` only a and b count.
+        const OperandRule* unfit = nullptr;
+        Type unfit_type = Type::none;
         for (Access access : {Access::in, Access::inout, Access::out}) {
             for (std::size_t i = 0; i < operands.size() && !form.has(field); ++i) {
                 const OperandRule& rule = op.operands[i];
                 if (rule.access != access || operands[i].kind != Kind::reg || !rule.type) continue;
                 if (rule.kinds & OperandRule::address) continue;
                 if (rule.type(one) == rule.type(other)) continue;
-                if (const auto type = nearest_type(op, field, builder.type_of(operands[i].reg)))
+                const Type declared = builder.type_of(operands[i].reg);
+                if (const auto type = nearest_type(op, field, declared))
                     form.set(field, *type);
+                else if (!unfit)
+                    unfit = &rule, unfit_type = declared;
             }
         }
+        if (unfit && !form.has(field))
+            refuse(op, *unfit, "takes no register of type " + std::string(isa::to_string(unfit_type)));
     }
 }
 
@@ -197,6 +204,7 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
     const bool takes_list =
         (rule.kinds & OperandRule::list) && (count > 1 || !(rule.kinds & OperandRule::reg));
     if (operand.kind == Kind::none) {
+        if (rule.access == Access::out && rule.by_name) return;  // a result that is not wanted
         if (rule.access == Access::out)
             operand = takes_list ? Operand::of(builder.regs(type, count))
                                  : Operand::of(builder.reg(destination_type(builder, operands, type)));

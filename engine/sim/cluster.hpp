@@ -35,6 +35,7 @@ class Cluster final : public isa::Machine {
     std::uint64_t mmas() const { return mmas_; }
 
     isa::Mask active() const override { return active_; }
+    isa::Mask existing() const override { return warps_[static_cast<std::size_t>(current_)].all; }
     const void* read(Reg reg) override;
     void* write(Reg reg) override;
     std::uint32_t special(int sreg, int lane) override;
@@ -67,7 +68,8 @@ class Cluster final : public isa::Machine {
     void select(int warp_of_group) override;
     void begin_mma(const isa::AsyncMma& mma) override;
     const std::byte* async_read_shared(std::uint32_t address, int bytes, unsigned warps) override;
-    const void* async_read(Reg reg) override;
+    const void* async_read(Reg reg, isa::Mask read) override;
+    isa::Numerics numerics() const override { return launch_.numerics; }
     void* async_write(Reg reg) override;
     void end_mma() override;
     void commit_mma() override;

@@ -260,8 +260,9 @@ void Cluster::begin_mma(const isa::AsyncMma& mma) {
         Registers& registers = warp().registers;
         serial_ = registers.issue(pc_);
         for (Reg reg : *mma.accumulators) use(registers, registers.state(reg), mma, true);
-        if (mma.a_fragment == nullptr) continue;
-        for (Reg reg : *mma.a_fragment) use(registers, registers.state(reg), mma, false);
+        if (mma.a_fragment != nullptr)
+            for (Reg reg : *mma.a_fragment) use(registers, registers.state(reg), mma, false);
+        if (mma.metadata != nullptr) use(registers, registers.state(mma.metadata->reg), mma, false);
     }
 }
 
@@ -293,9 +294,9 @@ const std::byte* Cluster::async_read_shared(std::uint32_t address, int bytes, un
     return cta_->shared.at(address);
 }
 
-const void* Cluster::async_read(Reg reg) {
+const void* Cluster::async_read(Reg reg, isa::Mask read) {
     Registers& registers = warp().registers;
-    if (registers.state(reg).written != UINT32_MAX) report_.unwritten_register(reg);
+    if ((read & ~registers.state(reg).written) != 0) report_.unwritten_register(reg);
     return registers.data(reg);
 }
 

@@ -36,6 +36,7 @@ struct Launch {
     /// Watch the order of shared-memory accesses (WG-RACE, WG-PROXY, WG-MEM-04). Bounds, registers and
     /// barriers are always watched.
     bool detect_races = true;
+    isa::Numerics numerics;                   ///< how wgmma adds up
     const std::atomic<bool>* stop = nullptr;  ///< polled; the run ends with Error EINTR
 };
 

@@ -92,25 +92,30 @@ void mutate(const Instruction& op, const Table& table, const Form& legal, Refuse
 }
 
 const Instruction& wgmma() { return *isa::find("wgmma.mma_async"); }
+const Instruction& sparse_wgmma() { return *isa::find("wgmma.mma_async.sp"); }
 
 /// wgmma has some thousand forms. All types and both places of A are here, with the first, one inner and the
 /// last N, and with all immediates at their defaults or all at the other value.
-std::vector<Form> sample_of_wgmma() {
+std::vector<Form> sample_of_mma(const Instruction& op) {
     std::vector<Form> out;
-    for (const isa::Row& row : wgmma().rows) {
+    for (const isa::Row& row : op.rows) {
         const std::vector<int> n = row.find(Field::n)->values();
         for (const Form& form : forms_of(row)) {
             if (form.get(Field::n) != n.front() && form.get(Field::n) != n[n.size() / 2] &&
                 form.get(Field::n) != n.back())
                 continue;
             std::set<bool> defaults;
-            for (Field field :
-                 {Field::scale_a, Field::scale_b, Field::trans_a, Field::trans_b, Field::satfinite})
+            for (Field field : {Field::scale_a, Field::scale_b, Field::trans_a, Field::trans_b,
+                                Field::satfinite, Field::sp_sel})
                 if (form.has(field)) defaults.insert(form.get(field) == row.find(field)->fallback);
             if (defaults.size() < 2) out.push_back(form);
         }
     }
     return out;
+}
+
+std::vector<Form> sample(const Instruction& op) {
+    return &op == &wgmma() || &op == &sparse_wgmma() ? sample_of_mma(op) : forms_of(op);
 }
 
 }  // namespace
@@ -119,7 +124,7 @@ TEST_CASE("a form with one qualifier changed is another legal one, or refused wi
     long refusals = 0;
     for (const Instruction* op : isa::all()) {
         const Table table(*op);
-        for (const Form& form : op == &wgmma() ? sample_of_wgmma() : forms_of(*op))
+        for (const Form& form : sample(*op))
             mutate(*op, table, form, [&](const Form& refused, const std::string& message) {
                 // The remedy is looked at in every tenth message: they are alike.
                 if (refusals++ % 10 == 0) names_a_remedy(*op, refused, message);
@@ -132,7 +137,7 @@ TEST_CASE("a form with one qualifier changed is another legal one, or refused wi
 TEST_CASE("a form with one qualifier left out is completed or refused with the choices") {
     for (const Instruction* op : isa::all()) {
         const Table table(*op);
-        for (const Form& form : op == &wgmma() ? sample_of_wgmma() : forms_of(*op))
+        for (const Form& form : sample(*op))
             for (int i = 0; i < isa::field_count; ++i) {
                 const auto field = static_cast<Field>(i);
                 if (!form.has(field)) continue;
@@ -150,13 +155,14 @@ TEST_CASE("a form with one qualifier left out is completed or refused with the c
 namespace {
 
 /// The text of the illegal form, with as many registers as its rules ask for.
-std::string text_of(const Form& form) {
+std::string text_of(const Instruction& op, const Form& form) {
     isa::Step step;
-    step.op = &wgmma();
+    step.op = &op;
     step.form = form;
-    step.operands.resize(wgmma().operands.size());
-    return isa::expand(wgmma().ptx, step, [&](const Operand&, const OperandRule& rule) -> std::string {
+    step.operands.resize(op.operands.size());
+    return isa::expand(op.ptx, step, [&](const Operand&, const OperandRule& rule) -> std::string {
         if (rule.name == "scale_d") return "1";
+        if (rule.name == "sp_meta") return "%r0";
         const bool half = form.type(Field::d) == Type::f16;
         const std::string prefix = rule.name == "b" || (rule.name == "a" && form.get(Field::a_in) == 0)
                                        ? "%rd"
@@ -195,16 +201,19 @@ std::set<std::size_t> refused_by_ptxas(const std::vector<std::string>& instructi
 
 TEST_CASE("what resolve refuses of wgmma, ptxas refuses too") {
     if (no_ptxas()) return;
-    const Table table(wgmma());
-    std::set<std::string> legal, illegal;
-    for (const Form& form : forms_of(wgmma())) legal.insert(text_of(form));
-    for (const Form& form : sample_of_wgmma()) {
-        if (form.get(Field::n) != 8 && form.get(Field::n) != 256) continue;
-        mutate(wgmma(), table, form, [&](const Form& refused, const std::string&) {
-            // Qualifiers that wgmma has no place for, and flags that are off, do not show in the text.
-            const std::string text = text_of(refused);
-            if (!legal.contains(text)) illegal.insert(text);
-        });
+    std::set<std::string> illegal;
+    for (const Instruction* op : {&wgmma(), &sparse_wgmma()}) {
+        const Table table(*op);
+        std::set<std::string> legal;
+        for (const Form& form : forms_of(*op)) legal.insert(text_of(*op, form));
+        for (const Form& form : sample_of_mma(*op)) {
+            if (form.get(Field::n) != 8 && form.get(Field::n) != 256) continue;
+            mutate(*op, table, form, [&](const Form& refused, const std::string&) {
+                // Qualifiers that wgmma has no place for, and flags that are off, do not show in the text.
+                const std::string text = text_of(*op, refused);
+                if (!legal.contains(text)) illegal.insert(text);
+            });
+        }
     }
     const std::vector<std::string> instructions(illegal.begin(), illegal.end());
     std::printf("%zu illegal instructions\n", instructions.size());

@@ -31,6 +31,9 @@ class Batches {
 };
 
 const Instruction& wgmma() { return *isa::find("wgmma.mma_async"); }
+const Instruction& sparse_wgmma() { return *isa::find("wgmma.mma_async.sp"); }
+/// Records with so many forms that they have tests of their own.
+bool has_own_test(const Instruction& op) { return &op == &wgmma() || &op == &sparse_wgmma(); }
 
 /// One form for each row and accumulator type.
 std::vector<Form> one_of_each_row(const Instruction& op) {
@@ -55,7 +58,7 @@ TEST_CASE("every form of every record assembles, with operands of every kind") {
     if (no_ptxas()) return;
     Batches batches;
     for (const Instruction* op : isa::all()) {
-        if (op == &wgmma()) continue;
+        if (has_own_test(*op)) continue;
         for (const Form& form : forms_of(*op)) {
             batches.add("registers", *op, form);
             for (std::size_t i = 0; i < op->operands.size(); ++i) {
@@ -95,7 +98,7 @@ TEST_CASE("every register that the builder takes for an operand is taken by ptxa
         batches.add(fmt::format("register {}", isa::to_string(type)), op, form, operands);
     };
     for (const Instruction* op : isa::all())
-        for (const Form& form : op == &wgmma() ? one_of_each_row(*op) : forms_of(*op))
+        for (const Form& form : has_own_test(*op) ? one_of_each_row(*op) : forms_of(*op))
             for (std::size_t i = 0; i < op->operands.size(); ++i)
                 for (Type type : declared)
                     if (const OperandRule& rule = op->operands[i];
@@ -105,37 +108,52 @@ TEST_CASE("every register that the builder takes for an operand is taken by ptxa
     CHECK(batches.count() > 1000);
 }
 
-TEST_CASE("every form of wgmma.mma_async assembles") {
-    if (no_ptxas()) return;
-    std::map<isa::PtxVersion, Batches> by_version;  // a text has the least version that all its steps need
+namespace {
+
+/// Assembles every form, those of one least PTX version together: a text has what its steps need.
+int assemble_all(const Instruction& op) {
+    std::map<isa::PtxVersion, Batches> by_version;
     int count = 0;
-    for (const Form& form : forms_of(wgmma())) {
-        by_version[isa::row_of(wgmma(), form).min_ptx].add("", wgmma(), form);
+    for (const Form& form : forms_of(op)) {
+        by_version[isa::row_of(op, form).min_ptx].add("", op, form);
         ++count;
     }
     for (auto& [version, batches] : by_version) batches.flush();
-    std::printf("%d forms of wgmma.mma_async\n", count);
-    CHECK(count > 4000);
+    std::printf("%d forms of %s\n", count, std::string(op.name).c_str());
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("every form of wgmma.mma_async assembles") {
+    if (no_ptxas()) return;
+    CHECK(assemble_all(wgmma()) > 4000);
+}
+
+TEST_CASE("every form of wgmma.mma_async.sp assembles") {
+    if (no_ptxas()) return;
+    CHECK(assemble_all(sparse_wgmma()) > 7000);
 }
 
 TEST_CASE("scale-d and the descriptors of wgmma.mma_async are registers or immediates") {
     if (no_ptxas()) return;
     Batch batch;
-    for (const isa::Row& row : wgmma().rows) {
-        const Form form = forms_of(row).front();
-        const auto with = [&](std::size_t place, const Operand& operand) {
-            std::vector<Operand> operands = ordinary(batch, wgmma(), form);
-            operands[place] = operand;
-            batch.add(fmt::format("operand {}", place), wgmma(), form, operands);
-        };
-        Operand negated = Operand::of(batch.reg(Type::pred));
-        negated.negated = true;
-        for (const Operand& scale_d :
-             {Operand::number(0), Operand::number(1), Operand::of(batch.reg(Type::pred)), negated})
-            with(3, scale_d);
-        with(2, Operand::immediate(INT64_MIN));
-        if (form.get(Field::a_in) == 0) with(1, Operand::immediate(0x4000000000010000));
-    }
+    for (const Instruction* op : {&wgmma(), &sparse_wgmma()})
+        for (const isa::Row& row : op->rows) {
+            const Form form = forms_of(row).front();
+            const auto with = [&](std::size_t place, const Operand& operand) {
+                std::vector<Operand> operands = ordinary(batch, *op, form);
+                operands[place] = operand;
+                batch.add(fmt::format("operand {}", place), *op, form, operands);
+            };
+            Operand negated = Operand::of(batch.reg(Type::pred));
+            negated.negated = true;
+            for (const Operand& scale_d :
+                 {Operand::number(0), Operand::number(1), Operand::of(batch.reg(Type::pred)), negated})
+                with(op->operands.size() - 1, scale_d);
+            with(2, Operand::immediate(INT64_MIN));
+            if (form.get(Field::a_in) == 0) with(1, Operand::immediate(0x4000000000010000));
+        }
     assembles(batch);
 }
 
@@ -165,6 +183,11 @@ TEST_CASE("negated predicates, negative offsets and literals at their limits ass
             {Operand::of(batch.reg(Type::b64)), Operand::of(batch.reg(Type::b64)),
              Operand::immediate(value)});
     }
+    Form up = typed(Type::b32);
+    up.set(Field::op, *isa::parse_value(Field::op, "up"));
+    add("shfl.sync", up,
+        {Operand::of(batch.reg(Type::f32)), Operand::of(batch.reg(Type::f32)), Operand::number(1),
+         Operand::number(0)});  // without the predicate
     Form global = typed(Type::f32), shared = typed(Type::f32);
     global.set(Field::space, static_cast<int>(isa::Space::global));
     shared.set(Field::space, static_cast<int>(isa::Space::shared));

@@ -7,6 +7,7 @@
 #   file NAME          standard input of the case becomes NAME in the case's own folder, where it runs
 WGRUN=$1
 CASE=$2
+SOURCE=$(cd "$(dirname "$CASE")/../.." && pwd)   # the tree
 WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 cd "$WORK" || exit 1

@@ -37,6 +37,31 @@ function check.raises(text, f, ...)
   return problem
 end
 
+-- The error `problem` that the one-line function `f` raised: an error object with the message `text`, at f's line.
+local function judge(text, f, good, problem)
+  if good then error("no error; expected: " .. text, 3) end
+  if type(problem) ~= "table" then error("a plain error: " .. tostring(problem), 3) end
+  local start = text:match "^(.*)%.%.%.$"
+  local same = problem.message == text or start and problem.message:sub(1, #start) == start
+  if not same then error(("got the error: %s\nexpected: %s"):format(problem.message, text), 3) end
+  local at = debug.getinfo(f, "S")
+  if problem.line ~= at.linedefined or "@" .. tostring(problem.file) ~= at.source then
+    error(("the error is at %s:%s, expected at line %d: %s"):format(problem.file, problem.line, at.linedefined, text), 3)
+  end
+  return problem
+end
+
+--- Calls `f()`, written on one line: it must raise an error object with the message `text` and the place of that
+--- line. A text that ends in "..." is the message's beginning. Gives the error.
+function check.refuses(text, f) return judge(text, f, pcall(f)) end
+
+--- As refuses, for f(k) called while a kernel of 128 threads is traced.
+function check.refuses_in_kernel(text, f)
+  local good, problem
+  pcall(require "wgrun".kernel, "k", { threads = 128 }, function(k) good, problem = pcall(f, k) end) -- f may leave a block open
+  return judge(text, f, good, problem)
+end
+
 --- The line of the caller.
 function check.line() return debug.getinfo(2, "l").currentline end
 

@@ -18,6 +18,9 @@ for thread = 0, 127, 5 do
 end
 check.equal(wg.fragment { of = "wgmma_a", dtype = "bf16" }.registers, 4)
 check.equal(wg.fragment { of = "ldmatrix", matrices = 4 }.threads, 32)
+local stored = wg.fragment { of = "stmatrix", matrices = 2, trans = true }
+check.equal(tostring(stored), "stmatrix .x2.trans")
+check.equal(stored.layout, wg.fragment { of = "ldmatrix", matrices = 2, trans = true }.layout)
 check.equal(wg.fragment { of = "mma_sync_c" }.values, 4)
 check.equal(wg.fragment { of = "wgmma_d", dtype = "f16", n = 64 }.per_register, 2)
 

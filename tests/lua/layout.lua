@@ -28,7 +28,14 @@ check.raises("wg.layout: shape: expected an integer or a table of them, got true
 check.raises("wg.layout: stride: expected an integer or a table of them, got string", wg.layout, { 8 }, { "1" })
 local cycle = {}
 cycle[1] = cycle
-check.raises("16 levels", wg.layout, cycle)
+check.raises("64 levels", wg.layout, cycle)
+local tower = wg.layout "8:1"
+check.raises("more than 64 levels of nesting", function()
+  for _ = 1, 1000 do tower = wg.logical_product(tower, wg.layout "1:0") end
+end)
+check.equal(tower:depth(), 64)
+check.equal(wg.layout(tower.shape, tower.stride), tower)
+check.equal(wg.layout(tostring(tower)), tower)
 check.raises("at least 1", wg.layout, { 0, 4 })
 check.raises("", wg.layout, { math.maxinteger, math.maxinteger })
 check.raises("coordinate () does not fit the shape", function() return L() end)

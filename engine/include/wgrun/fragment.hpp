@@ -71,5 +71,6 @@ Fragment mma_sync_c();
 /// The registers of ldmatrix and stmatrix .m8n8.x{1,2,4}.b16: row r of matrix i is row 8i + r, the 16 bytes
 /// at the address that lane 8i + r supplies; columns are its eight 16-bit elements.
 Fragment ldmatrix(int matrices, bool trans);
+Fragment stmatrix(int matrices, bool trans);
 
 }  // namespace wgrun

@@ -93,6 +93,7 @@ enum class Field : std::uint8_t {
     trans_b,
     scale_a,
     scale_b,
+    sp_sel,
     sreg,
     dim,
     sem,
@@ -260,9 +261,10 @@ struct OperandRule {
     std::string_view name;
     Access access = Access::in;
     unsigned kinds = reg;
-    Type (*type)(const Form&) = nullptr;   ///< of each register
-    int (*count)(const Form&) = nullptr;   ///< of registers in a list; null: one
-    bool by_name = false;                  ///< given in the option table, not by position
+    Type (*type)(const Form&) = nullptr;  ///< of each register
+    int (*count)(const Form&) = nullptr;  ///< of registers in a list; null: one
+    /// Given in the option table, not by position; a destination only if it is wanted.
+    bool by_name = false;
     std::optional<std::int64_t> fallback;  ///< an immediate taken when it is not given
     std::optional<Range> imm_range;        ///< what an immediate may be
 };
@@ -285,8 +287,10 @@ struct AsyncMma {
     const std::vector<Reg>* a_fragment;  ///< null when A comes from shared memory
     const Operand* a_descriptor;         ///< null when A comes from registers
     const Operand* b_descriptor;
-    bool reads_accumulators;      ///< false when scale-d is the constant 0
-    int rows_a, rows_b, k_bytes;  ///< shape of the operand matrices: M, N, bytes of K (dense)
+    const Operand* metadata;   ///< the register of a sparse A; null when A is dense
+    bool reads_accumulators;   ///< false when scale-d is the constant 0
+    int rows_a, rows_b;        ///< M and N
+    int k_bytes_a, k_bytes_b;  ///< bytes of K that are stored: a sparse A has half of its K
     int element_bits_a, element_bits_b;
     bool a_mn_major, b_mn_major;
     int same_shape_key;  ///< equal for instructions of the same shape
@@ -341,6 +345,24 @@ using ValueOf = std::function<Value(const Operand&)>;
 
 // --- meaning: what the simulator runs ------------------------------------------------------------------
 
+/// How a tensor core adds up the floating-point products of one element of D.
+struct Accumulation {
+    int block = 0;  ///< products that are added at once; 0: all, in binary64, and rounded to nearest once
+    /// An addend keeps this many bits below the largest exponent of its block; what lies lower is cut off.
+    int fraction_bits = 25;
+    int result_bits = 23;            ///< fraction bits that a binary32 sum keeps, cut off likewise
+    bool nearest = false;            ///< addends are rounded to nearest even instead of being cut off
+    bool accumulator_inside = true;  ///< D is an addend of the first block; else it is added to each sum
+    bool operator==(const Accumulation&) const = default;
+};
+
+/// Whose sums the simulator makes: exact ones, an H200's (which has an Accumulation for each type), or
+/// those of a model that is given.
+struct Numerics {
+    enum class Model : std::uint8_t { exact, h200, given } model = Model::exact;
+    Accumulation given;
+};
+
 inline constexpr int lanes = 32;
 using Mask = std::uint32_t;
 
@@ -373,7 +395,8 @@ class Machine {
   public:
     virtual ~Machine() = default;
 
-    virtual Mask active() const = 0;  ///< lanes that execute the step (guard applied)
+    virtual Mask active() const = 0;    ///< lanes that execute the step (guard applied)
+    virtual Mask existing() const = 0;  ///< lanes of the warp: all but in the last warp of an odd CTA
     /// The 32 lanes of a register: elements of 4 bytes for types up to 32 bits and predicates, else of 8.
     virtual const void* read(Reg reg) = 0;
     virtual void* write(Reg reg) = 0;  ///< only the active lanes may be changed
@@ -420,11 +443,12 @@ class Machine {
     virtual void begin_mma(const AsyncMma& mma) = 0;
     /// Reads for the warps of the group whose bits are set in `warps` (bit w: warp w; 15 for operand B).
     virtual const std::byte* async_read_shared(std::uint32_t address, int bytes, unsigned warps) = 0;
-    virtual const void* async_read(Reg reg) = 0;
+    virtual const void* async_read(Reg reg, Mask read) = 0;  ///< the values of these lanes are used
     virtual void* async_write(Reg reg) = 0;
     virtual void end_mma() = 0;
     virtual void commit_mma() = 0;
     virtual void wait_mma(int pending) = 0;
+    virtual Numerics numerics() const { return {}; }
 };
 
 // --- the record ----------------------------------------------------------------------------------------
@@ -437,7 +461,8 @@ struct Instruction {
     std::vector<OperandRule> operands = {};
     /// Text with holes: {.f} a dot and the field's spelling (nothing if absent or a flag at 0), {f} the
     /// spelling alone, {,f} a comma and the spelling, {%o} the operand o, {,%o} a comma and an optional
-    /// operand. CUDA's form likewise; empty: the PTX text in inline assembly.
+    /// operand, {|%o} a bar and an optional one. CUDA's form likewise; empty: the PTX text in inline
+    /// assembly.
     std::string_view ptx;
     std::string_view cuda = {};
     Participants taken_by = Participants::thread;  ///< who must execute it together (.aligned)

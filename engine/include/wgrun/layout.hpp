@@ -107,7 +107,8 @@ class Layout {
     Layout();
     /// Compact, first mode fastest (LayoutLeft).
     explicit Layout(const IntTuple& shape);
-    /// Throws ArgumentError unless shape and stride are congruent and every extent is at least 1.
+    /// Throws ArgumentError unless shape and stride are congruent, every extent is at least 1 and the nesting
+    /// has at most 64 levels.
     Layout(IntTuple shape, IntTuple stride);
     /// `swizzle` applied to the offsets of `layout` plus `offset`.
     Layout(Swizzle swizzle, const Layout& layout, std::int64_t offset = 0);
@@ -199,6 +200,13 @@ Layout complement(const Layout& a);
 Layout right_inverse(const Layout& a);
 /// L with A(L(A(i))) = A(i), and L(A(i)) = i where `a` is injective. Refused where no layout does that.
 Layout left_inverse(const Layout& a);
+
+/// The indices that `a` maps to offset 0 because of strides of 0, as a layout.
+Layout nullspace(const Layout& a);
+/// The longest L with a(L(i)) = b(L(i)) = i: what can be copied from `a` to `b` as one vector.
+Layout max_common_layout(const Layout& a, const Layout& b);
+/// Number of elements (offsets) of that vector; 1 if there is none.
+std::int64_t max_common_vector(const Layout& a, const Layout& b);
 
 /// (tile, rest) for a layout; ((tile_0, rest_0), (tile_1, rest_1), ...) for a tiler.
 Layout logical_divide(const Layout& a, const Tiling& b);

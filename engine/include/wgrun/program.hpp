@@ -128,8 +128,8 @@ class Builder {
     void at(Where where) { where_ = where; }
     Where where() const { return where_; }
 
-    Reg reg(isa::Type type);                           ///< declared as isa::register_type(type)
-    std::vector<Reg> regs(isa::Type type, int count);  ///< neighbours
+    Reg reg(isa::Type type);                                    ///< declared as isa::register_type(type)
+    std::vector<Reg> regs(isa::Type type, std::int64_t count);  ///< neighbours, 1 to 1024
     isa::Type type_of(Reg reg) const;
     int param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant = false);
     /// A parameter that is a tensor map. Throws ArgumentError on an impossible box.

@@ -90,6 +90,9 @@ struct OperandBlock {
     int ksteps = 1;     ///< steps read at once: 1, but 2 for B of a sparse wgmma
     int mn_offset = 0;  ///< the first row
     int mn = 0;         ///< rows read; 0 means up to the end of the tile
+    /// Let the swizzle pattern start at the tile's address, any multiple of 128 bytes, and say so in the base
+    /// offset. TMA never writes such a tile: its pattern starts on multiples of align().
+    bool base_offset = false;
 };
 
 /// One box of a TMA copy: inner x outer elements that go to `offset`, from tile coordinates (mn, k).

@@ -66,6 +66,7 @@ class Machine : public isa::ThreadMachine {
     }
 
     isa::Mask active() const override { return mask; }
+    isa::Mask existing() const override { return ~isa::Mask{0}; }
     const void* read(Reg reg) override { return files_[reg.id].bytes.data(); }
     void* write(Reg reg) override { return files_[reg.id].bytes.data(); }
     std::uint32_t special(int sreg, int lane) override {
@@ -111,7 +112,7 @@ class Machine : public isa::ThreadMachine {
     const std::byte* async_read_shared(std::uint32_t, int, unsigned) override {
         throw std::logic_error("async_read_shared");
     }
-    const void* async_read(Reg) override { throw std::logic_error("async_read"); }
+    const void* async_read(Reg, isa::Mask) override { throw std::logic_error("async_read"); }
     void* async_write(Reg) override { throw std::logic_error("async_write"); }
     void end_mma() override { throw std::logic_error("end_mma"); }
 

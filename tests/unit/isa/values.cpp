@@ -135,9 +135,9 @@ class Author {
     }
 
     void next() {
-        static constexpr std::array names{"add", "sub", "mul", "and",  "or",   "xor", "shl",
-                                          "min", "max", "rem", "div",  "mad",  "cvt", "selp",
-                                          "mov", "shr", "shr", "setp", "setp", "add"};
+        static constexpr std::array names{"add", "sub",  "mul",  "and", "or",        "xor",      "shl", "min",
+                                          "max", "rem",  "div",  "mad", "cvt",       "selp",     "mov", "shr",
+                                          "shr", "setp", "setp", "add", "shfl.sync", "vote.sync"};
         for (;;) {
             const std::string_view name = names[pick(names.size())];
             const isa::Instruction& op = *isa::find(name);
@@ -145,19 +145,24 @@ class Author {
             const Form& form = forms[pick(forms.size())];
             std::vector<Operand> operands(1);
             for (std::size_t i = 1; i < op.operands.size(); ++i)
-                operands.push_back(source(op.operands[i].type(form)));
+                operands.push_back(op.operands[i].name == "membermask" ? Operand::immediate(-1)
+                                                                       : source(op.operands[i], form));
             const Type out = op.operands[0].type(form);
             if (isa::bits(out) == 16 || isa::is_float(form.type())) continue;
-            if (std::any_of(operands.begin() + 1, operands.end(),
-                            [](const Operand& o) { return o.kind == Operand::Kind::none; }))
-                continue;
+            bool complete = true;
+            for (std::size_t i = 1; i < operands.size(); ++i)
+                complete &= operands[i].kind != Operand::Kind::none || op.operands[i].by_name;
+            if (!complete) continue;
             return cta_.run(step(name, form, operands), out);
         }
     }
 
-    /// A register of the type, or a literal; none if there is no such register.
-    Operand source(Type type) {
-        if (type != Type::pred && pick(3) == 0) return Operand::immediate(number());
+    /// A register of the type, or a literal; none if there is no such register, or for a second result.
+    Operand source(const isa::OperandRule& rule, const Form& form) {
+        if (rule.access == isa::Access::out) return {};
+        const Type type = rule.type(form);
+        if ((rule.kinds & isa::OperandRule::imm) && type != Type::pred && pick(3) == 0)
+            return Operand::immediate(number());
         std::vector<std::uint32_t> fitting;
         for (std::size_t i = 0; i < cta_.count(); ++i)
             if (isa::agrees(cta_.type(i), type)) fitting.push_back(static_cast<std::uint32_t>(i));

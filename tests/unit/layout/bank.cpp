@@ -93,7 +93,7 @@ TEST_CASE("bank conflicts of any layout") {
     CHECK_THROWS_WITH(bank_conflicts(Layout::parse("(8,8):(1,9)"), 16, SharedAccess::ldmatrix),
                       ContainsSubstring("16-byte unit is not contiguous"));
     CHECK_THROWS_WITH(bank_conflicts(Layout::parse("(8,4):(4,1)"), 16, SharedAccess::ldmatrix),
-                      ContainsSubstring("lines of 8 bytes"));
+                      ContainsSubstring("lines of 4 elements"));
     CHECK_THROWS_WITH(bank_conflicts(Layout::parse("64:1"), 16, SharedAccess::ldmatrix),
                       ContainsSubstring("two modes"));
 }

@@ -15,9 +15,9 @@ TEST_CASE("a tile is explained") {
     CHECK_THAT(text, ContainsSubstring("SBO        1024 bytes (field 64): from 8 rows to the next 8"));
     CHECK_THAT(text, ContainsSubstring("start address +0, +32, +64, +96"));
     CHECK_THAT(text, ContainsSubstring("* 128B 128 contiguous bytes a global request, 1 TMA box"));
-    CHECK_THAT(text,
-               ContainsSubstring(
-                   "  64B  64 contiguous bytes a global request, 2 TMA boxes, coalesced st.shared.v4 2-way"));
+    CHECK_THAT(
+        text, ContainsSubstring(
+                  "  64B  64 contiguous bytes a global request, 2 TMA boxes, conflicts: st.shared.v4 2-way"));
     CHECK_THAT(text, ContainsSubstring("wgmma: no conflicts"));
 }
 

@@ -30,19 +30,42 @@ TEST_CASE("parse and print are inverse") {
     CHECK(IntTuple::parse("(1,(2,3),())").to_string() == "(1,(2,3),())");
 }
 
+// Each layout that the PTX ISA (9.7.15.5.1.2) and articles on it write down.
+TEST_CASE("every notation of the literature is read and printed as it stands") {
+    for (const char* text :
+         {"Swizzle<0,4,3> o ((8,2),(4,4)):((4,32),(1,64))", "Swizzle<1,4,3> o ((8,2),(4,4)):((8,64),(1,4))",
+          "Swizzle<0,4,3> o ((8,1,2),(8,2)):((1,8,64),(8,128))",
+          "Swizzle<1,4,3> o ((8,2,2),(8,2)):((1,8,128),(16,256))",
+          "Swizzle<2,4,3> o ((8,4,2),(8,2)):((1,8,256),(32,512))", "((8,2),(2,4)):((4,64),(32,1))",
+          "((4,8),(2,2)):((32,1),(16,8))"})
+        CHECK(Layout::parse(text).to_string() == text);
+}
+
+TEST_CASE("absurd nesting is an error, however it comes about") {
+    Layout tower(8, 1);
+    const auto build = [&] {
+        for (int i = 0; i < 1000; ++i) tower = logical_product(tower, Layout(1, 0));
+    };
+    CHECK_THROWS_WITH(build(), ContainsSubstring("more than 64 levels of nesting"));
+    CHECK(tower.depth() == 64);
+    CHECK(Layout::parse(tower.to_string()) == tower);
+    CHECK(coalesce(tower).to_string() == "8:1");
+}
+
 TEST_CASE("errors of the notation point at the place") {
     const auto check = [](const char* text, const std::string& message) {
         CHECK_THROWS_WITH(Layout::parse(text), message);
     };
     check("((8,2),64:((64,512),1)",
-          "layout: expected `,` or `)`, found `:`\n  ((8,2),64:((64,512),1)\n           ^");
-    check("", "layout: expected `(` or an integer, the text ends\n  \n  ^");
-    check("(8,64):", "layout: expected `(` or an integer, the text ends\n  (8,64):\n         ^");
-    check("(8,x)", "layout: expected `(` or an integer, found `x`\n  (8,x)\n     ^");
-    check("(8,64):(64,1) o", "layout: expected the end, found `o`\n  (8,64):(64,1) o\n                ^");
-    check("Swizzle<3,4> o 8:1", "layout: expected `,`, found `>`\n  Swizzle<3,4> o 8:1\n             ^");
-    check("8:99999999999999999999",
-          "layout: expected an integer of at most 64 bits, found `9`\n  8:99999999999999999999\n    ^");
+          "layout: expected `,` or `)`, found `:` at column 10 of `((8,2),64:((64,512),1)`");
+    check("", "layout: expected `(` or an integer, the text ends at column 1 of ``");
+    check("(8,64):", "layout: expected `(` or an integer, the text ends at column 8 of `(8,64):`");
+    check("(8,x)", "layout: expected `(` or an integer, found `x` at column 4 of `(8,x)`");
+    check("(8,64):(64,1) o", "layout: expected the end, found `o` at column 15 of `(8,64):(64,1) o`");
+    check("Swizzle<3,4> o 8:1", "layout: expected `,`, found `>` at column 12 of `Swizzle<3,4> o 8:1`");
+    check(
+        "8:99999999999999999999",
+        "layout: expected an integer of at most 64 bits, found `9` at column 3 of `8:99999999999999999999`");
     CHECK_THROWS_WITH(Layout::parse("Swizzle<3,4,2> o 8:1"), ContainsSubstring("|S| must be at least B"));
     CHECK_THROWS_WITH(Layout::parse("Swizzle<99,4,3> o 8:1"), ContainsSubstring("an integer from -64 to 64"));
     CHECK_THROWS_WITH(Layout::parse(std::string(100000, '(')),
@@ -156,6 +179,16 @@ TEST_CASE("refusals name the modes and the reason") {
     CHECK_THROWS_WITH(upcast(Layout::parse("16:1"), 0), ContainsSubstring("the factor must be at least 1"));
     CHECK_THROWS_WITH(ordered_layout(IntTuple{2, 3}, IntTuple{1}),
                       ContainsSubstring("order (1) does not nest like shape (2,3)"));
+}
+
+TEST_CASE("null spaces and common vectors") {
+    CHECK(nullspace(Layout::parse("(2,3,4):(0,1,0)")).to_string() == "(2,4):(1,6)");
+    CHECK(nullspace(Layout::parse("8:1")).to_string() == "1:0");
+    const Layout a = Layout::parse("(8,8):(1,16)");
+    CHECK(max_common_vector(a, Layout::parse("(8,8):(1,8)")) == 8);
+    CHECK(max_common_vector(a, Layout::parse("(8,8):(8,1)")) == 1);
+    CHECK(max_common_layout(a, Layout::parse("(8,8):(8,1)")).to_string() == "1:0");
+    CHECK_THROWS_WITH(nullspace(Layout::parse("Swizzle<1,0,1> o 8:1")), ContainsSubstring("null space of"));
 }
 
 TEST_CASE("layouts are joined as modes") {

@@ -56,6 +56,46 @@ TEST_CASE("a tile in elements and in bytes") {
     CHECK(colours == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
 }
 
+TEST_CASE("the chunks of an atom, in the matrix and in shared memory") {
+    // 32B: two chunks a row; from the fifth row on they change places.
+    const Picture k_major = chunk_grids(Layout::parse("Swizzle<1,3,3> o (8,16):(16,1)"), 16);
+    REQUIRE(k_major.size() == 2);
+    const Grid& matrix = k_major[0];
+    const Grid& memory = k_major[1];
+    CHECK(matrix.rows == 8);
+    CHECK(matrix.columns == 2);
+    CHECK(matrix.cells[2 * 3 + 1].text == "7");
+    CHECK(memory.rows == 2);
+    std::string order;
+    for (const Grid::Cell& cell : memory.cells) order += cell.text + " ";
+    CHECK(order == "0 1 2 3 4 5 6 7 9 8 11 10 13 12 15 14 ");
+    // What ldmatrix reads at once has one colour.
+    for (int row = 0; row < 8; ++row)
+        CHECK(matrix.cells[static_cast<std::size_t>(2 * row)].colour == matrix.cells[0].colour);
+    CHECK(matrix.cells[1].colour != matrix.cells[0].colour);
+    CHECK(memory.cells[8].colour == matrix.cells[1].colour);
+
+    const Picture mn_major = chunk_grids(Layout::parse("(16,8):(1,16)"), 16);
+    CHECK(mn_major[0].rows == 2);
+    CHECK(mn_major[0].columns == 8);
+    CHECK(mn_major[0].cells[1].text == "2");
+    // Chunks at one place are both named.
+    CHECK(chunk_grids(Layout::parse("(2,8):(0,1)"), 16)[1].cells[0].text == "0+1");
+    CHECK_THROWS_WITH(chunk_grids(Layout::parse("(8,8):(9,1)"), 16),
+                      ContainsSubstring("element 0 of line 1 is at offset 9"));
+    CHECK_THROWS_WITH(chunk_grids(Layout::parse("(8,4):(4,1)"), 16),
+                      ContainsSubstring("lines of 4 elements"));
+    CHECK_THROWS_WITH(chunk_grids(Layout::parse("8:1"), 16), ContainsSubstring("two modes"));
+}
+
+TEST_CASE("byte addresses of a layout") {
+    const Grid grid = byte_grid(Layout::parse("(2,8):(8,1)"), 32);
+    CHECK(grid.cells[9].text == "36");
+    CHECK(grid.cells[9].tip == "(1, 1) index 3 offset 9 byte 36 bank 9");
+    CHECK(grid.cells[9].colour == 2);
+    CHECK_THROWS_WITH(byte_grid(Layout::parse("3:1"), 1), ContainsSubstring("is no byte address"));
+}
+
 TEST_CASE("a fragment names its owners") {
     const Grid d = grid_of(wgmma_d(Dtype::f32, 8));
     CHECK(d.rows == 64);
@@ -83,13 +123,13 @@ TEST_CASE("bank conflicts as a heat map") {
 
 TEST_CASE("an SVG has a cell for every element and is well formed") {
     const std::string svg =
-        to_svg(grid_of(Tile({Dtype::bf16, 64, 64, Major::k, std::nullopt, AtomOrder::mn})));
+        to_svg({grid_of(Tile({Dtype::bf16, 64, 64, Major::k, std::nullopt, AtomOrder::mn}))});
     CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 "));
     CHECK(svg.ends_with("</svg>\n"));
     CHECK(count(svg, "<g><title>") == 4096);
-    CHECK(count(svg, "<g>") == count(svg, "</g>"));
+    CHECK(count(svg, "<g") == count(svg, "</g>"));
     CHECK(count(svg, "<text") == count(svg, "</text>"));
-    const std::string titled = to_svg(grid_of(Layout::parse("Swizzle<1,0,1> o (2,2):(2,1)")));
+    const std::string titled = to_svg({grid_of(Layout::parse("Swizzle<1,0,1> o (2,2):(2,1)"))});
     CHECK_THAT(titled, ContainsSubstring(">Swizzle&lt;1,0,1&gt; o (2,2):(2,1)</text>"));
     CHECK_THROWS_WITH(grid_of(Layout::parse("(1024,1024)")), ContainsSubstring("too many to look at"));
 }

@@ -80,6 +80,25 @@ TEST_CASE("every descriptor describes its tile") {
     CHECK(elements > 3'000'000);
 }
 
+TEST_CASE("a tile at any multiple of 128 bytes is described with a base offset") {
+    for (const Tile& tile : all_tiles())
+        for (std::uint32_t address = 0x2000; address < 0x2400; address += 128) {
+            const OperandBlock whole{
+                .kstep = 0, .ksteps = 1, .mn_offset = 0, .mn = tile.mn(), .base_offset = true};
+            OperandBlock last = whole;
+            last.kstep = tile.ksteps() - 1;
+            CHECK(walk_block(tile, address, whole) == walk_block(tile, address, last));
+            const auto rows = tile.swizzle() == SwizzleMode::none
+                                  ? 0
+                                  : address % static_cast<std::uint32_t>(tile.align()) / 128;
+            CHECK(tile.descriptor(address, whole).base_offset == rows);
+        }
+    const Tile tile({Dtype::bf16, 64, 64, Major::k, SwizzleMode::b128, AtomOrder::mn});
+    CHECK_THROWS_WITH(
+        tile.descriptor(64, {.kstep = 0, .ksteps = 1, .mn_offset = 0, .mn = 0, .base_offset = true}),
+        ContainsSubstring("0x40 is not a multiple of 128 bytes"));
+}
+
 TEST_CASE("two K steps at once are described where one descriptor can") {
     for (const Tile& tile : all_tiles())
         for (int kstep = 0; kstep + 1 < tile.ksteps(); ++kstep) {

@@ -1,0 +1,163 @@
+// What the lanes of a warp tell each other: shfl.sync, vote.sync, bar.warp.sync.
+//
+// None of them is .aligned: the lanes that the membermask names execute the instruction together, wherever
+// the others are. The simulator runs the lanes of a warp in lockstep, so those must be at the same step.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "isa/families.hpp"
+#include "isa/lanes.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+using Rule = OperandRule;
+
+constexpr std::int64_t all_lanes = -1;
+
+OperandRule membermask(bool by_name) {
+    return {"membermask", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, by_name, all_lanes, {}};
+}
+
+bool is_full(const Operand& membermask) {
+    return membermask.kind == Operand::Kind::imm && static_cast<Mask>(membermask.imm) == ~Mask{0};
+}
+
+/// The lanes that take part. Throws unless these are the ones that execute the step.
+Mask members(const Step& s, Machine& m) {
+    const Mask active = m.active(), existing = m.existing();
+    const Lanes<Mask> masks = read<Mask>(m, s.operand("membermask"));
+    const Mask named = masks[static_cast<std::size_t>(std::countr_zero(active))];
+    for (int l = 0; l < lanes; ++l)
+        if (active >> l & 1U)
+            if (masks[static_cast<std::size_t>(l)] != named || (named >> l & 1U) == 0)
+                throw ArgumentError(fmt::format("{}: lane {} executes it with membermask 0x{:X}, lane {} "
+                                                "with 0x{:X}: it must be the same in all that execute it, "
+                                                "and name them",
+                                                s.op->name, std::countr_zero(active), named, l,
+                                                masks[static_cast<std::size_t>(l)]),
+                                    fmt::format("membermask = 0x{:X}", active));
+    if (const Mask missing = named & existing & ~active)
+        throw ArgumentError(fmt::format("{}: membermask 0x{:X} names lane {}, which does not execute it",
+                                        s.op->name, named, std::countr_zero(missing)),
+                            fmt::format("membermask = 0x{:X}", active));
+    return named & existing;
+}
+
+// --- shfl.sync -----------------------------------------------------------------------------------------
+
+/// What a lane gets that reads another one which takes no part: the ISA leaves it open.
+constexpr std::uint32_t poison = 0xFFFFFFFF;
+
+/// Where a lane reads (PTX ISA 9.7.9.6), and whether that lies in its segment.
+struct Source {
+    int lane;
+    bool in_range;
+};
+
+Source source_of(std::string_view mode, int lane, std::uint32_t b, std::uint32_t c) {
+    const int by = static_cast<int>(b & 31), clamp = static_cast<int>(c & 31);
+    const int segment = static_cast<int>(c >> 8 & 31);
+    const int most = (lane & segment) | (clamp & ~segment), least = lane & segment;
+    const int j = mode == "up"     ? lane - by
+                  : mode == "down" ? lane + by
+                  : mode == "bfly" ? lane ^ by
+                                   : least | (by & ~segment);
+    const bool in_range = mode == "up" ? j >= most : j <= most;
+    return {in_range ? j : lane, in_range};
+}
+
+void run_shfl(const Step& s, Machine& m) {
+    const Mask taking_part = members(s, m);
+    const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]),
+                               b = read<std::uint32_t>(m, s.operands[2]),
+                               c = read<std::uint32_t>(m, s.operands[3]);
+    const std::string mode = spelled(Field::op, s.form.get(Field::op));
+    Lanes<std::uint32_t> d, p;
+    for (std::size_t l = 0; l < lanes; ++l) {
+        const auto [from, in_range] = source_of(mode, static_cast<int>(l), b[l], c[l]);
+        d[l] = taking_part >> from & 1U ? a[static_cast<std::size_t>(from)] : poison;
+        p[l] = in_range;
+    }
+    write_reg(m, s.operands[0].reg, d);
+    if (const Operand& in_range = s.operand("p"); in_range.reg) write_reg(m, in_range.reg, p);
+}
+
+/// What is the same in the whole warp stays as it is; one lane's value, given to all, becomes so.
+Value value_shfl(const Step& s, const ValueOf& of) {
+    if (s.operand("p").reg) return {};  // the value would be that of both results
+    if (Value a = of(s.operands[1]); a.uniform >= Uniform::warp) return a;
+    Value out;
+    const auto clamp = plain(of(s.operands[3]));
+    if (spelled(Field::op, s.form.get(Field::op)) == "idx" && clamp && (*clamp & 0x1F1F) == 31 &&
+        of(s.operands[2]).uniform >= Uniform::warp && is_full(s.operand("membermask")))
+        out.uniform = Uniform::warp;
+    return out;
+}
+
+// --- vote.sync -----------------------------------------------------------------------------------------
+
+void run_vote(const Step& s, Machine& m) {
+    const Mask taking_part = members(s, m);
+    const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]);
+    Mask votes = 0;
+    for (int l = 0; l < lanes; ++l) votes |= (a[static_cast<std::size_t>(l)] & 1U) << l;
+    votes &= taking_part;
+    const std::string mode = spelled(Field::op, s.form.get(Field::op));
+    Lanes<std::uint32_t> d;
+    d.fill(mode == "ballot" ? votes
+           : mode == "any"  ? votes != 0
+           : mode == "all"  ? votes == taking_part
+                            : votes == 0 || votes == taking_part);
+    write_reg(m, s.operands[0].reg, d);
+}
+
+Value value_vote(const Step& s, const ValueOf&) {
+    Value out;
+    if (is_full(s.operand("membermask"))) out.uniform = Uniform::warp;
+    return out;
+}
+
+const std::vector<Instruction> records{
+    {.name = "shfl.sync",
+     .summary = "reads a register of another lane; p: was the lane in range",
+     .section = "9.7.9.6",
+     .rows = {{{spelled_as(Field::op, {"up", "down", "bfly", "idx"}), types({b32})}, {7, 8}}},
+     .operands = {out("d"),
+                  in("a", typed<Field::type>, Rule::reg),
+                  in("b", fixed<u32>),
+                  in("c", fixed<u32>),
+                  {"p", Access::out, Rule::reg, fixed<pred>, nullptr, true, {}, {}},
+                  membermask(true)},
+     .ptx = "shfl.sync{.op}{.type} {%d}{|%p}, {%a}, {%b}, {%c}, {%membermask}",
+     .writes_memory = true,
+     .value = value_shfl,
+     .run = run_shfl},
+    {.name = "vote.sync",
+     .summary =
+         "a predicate over the lanes: does it hold in all of them, in any, the same in all; or a bit each",
+     .section = "9.7.13.9",
+     .rows = {{{spelled_as(Field::op, {"all", "any", "uni"}), types({pred})}, {7, 8}},
+              {{spelled_as(Field::op, {"ballot"}), types({b32})}, {7, 8}}},
+     .operands = {out("d"), in("a", fixed<pred>, Rule::reg), membermask(true)},
+     .ptx = "vote.sync{.op}{.type} {%d}, {%a}, {%membermask}",
+     .writes_memory = true,
+     .value = value_vote,
+     .run = run_vote},
+    {.name = "bar.warp.sync",
+     .summary = "waits for lanes of the warp, and orders what they did with memory",
+     .section = "9.7.13.2",
+     .rows = {{{}, {7, 8}}},
+     .operands = {membermask(false)},
+     .ptx = "bar.warp.sync {%membermask}",
+     .writes_memory = true,
+     .run = [](const Step& s, Machine& m) { members(s, m); }},
+};
+
+}  // namespace
+
+std::span<const Instruction> warp_family() { return records; }
+
+}  // namespace wgrun::isa

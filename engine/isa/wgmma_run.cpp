@@ -1,0 +1,297 @@
+// What a wgmma does: operands from registers and from shared memory through their descriptors, metadata of a
+// sparse A, and the sums. PTX ISA 9.7.15.5 and 9.7.15.6.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "isa/lanes.hpp"
+#include "isa/wgmma.hpp"
+#include "number/number.hpp"
+#include "wgrun/tile.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+
+Dtype dtype(Type type) {
+    switch (type) {
+        case f16: return Dtype::f16;
+        case bf16: return Dtype::bf16;
+        case tf32: return Dtype::tf32;
+        case e4m3: return Dtype::e4m3;
+        case e5m2: return Dtype::e5m2;
+        case s8: return Dtype::s8;
+        case u8: return Dtype::u8;
+        default: return Dtype::b1;
+    }
+}
+
+/// Scratch of one host thread: operand matrices as they are multiplied.
+struct Scratch {
+    std::vector<std::uint32_t> units;  // addresses of 16-byte units
+    std::vector<std::byte> line;       // one line as stored
+    std::vector<float> decoded;        // one line as numbers
+    std::vector<float> a, b;           // [64][stored k], [k][n]
+    std::vector<int> k_of_a;           // [64][stored k]: where a stored element belongs
+    std::vector<int> a_exponents, b_exponents;
+    std::vector<float> integers;  // sums of a row of D
+    std::vector<double> sums;
+};
+
+/// Reads a matrix of `rows` x `k` elements through its descriptor; put(row, k, value) for each element.
+/// `warps_of(row)` tells which warps read that row.
+template <class Put, class WarpsOf>
+void read_matrix(Machine& m, std::uint64_t descriptor_bits, Major major, Dtype type, int rows, int k,
+                 Scratch& scratch, WarpsOf warps_of, Put put) {
+    const Descriptor descriptor = Descriptor::decode(descriptor_bits);
+    const int along = major == Major::k ? k : rows, lines = major == Major::k ? rows : k;
+    const int per_unit = 128 / bits(type), units = (along + per_unit - 1) / per_unit;
+    scratch.units.resize(static_cast<std::size_t>(lines) * static_cast<std::size_t>(units));
+    walk_units(descriptor, major, lines, units, scratch.units);
+    scratch.line.resize(static_cast<std::size_t>(units) * 16);
+    scratch.decoded.resize(static_cast<std::size_t>(units * per_unit));
+    for (int line = 0; line < lines; ++line) {
+        for (int u = 0; u < units; ++u) {
+            const int first_row = major == Major::k ? line : u * per_unit;
+            const std::uint32_t address = scratch.units[static_cast<std::size_t>(line * units + u)];
+            std::memcpy(scratch.line.data() + u * 16, m.async_read_shared(address, 16, warps_of(first_row)),
+                        16);
+        }
+        decode(type, scratch.line, std::span<float>(scratch.decoded));
+        for (int i = 0; i < along; ++i)
+            major == Major::k ? put(line, i, scratch.decoded[static_cast<std::size_t>(i)])
+                              : put(i, line, scratch.decoded[static_cast<std::size_t>(i)]);
+    }
+}
+
+std::uint64_t descriptor_of(Machine& m, const Operand& operand) {
+    return operand.kind == Operand::Kind::imm ? static_cast<std::uint64_t>(operand.imm)
+                                              : read<std::uint64_t>(m, operand)[0];
+}
+
+/// A as it is stored: a sparse one has half of its columns.
+void read_a(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
+    const Type of_a = s.form.type(Field::a);
+    const Dtype type = dtype(of_a);
+    const int k = mma.k_bytes_a * 8 / bits(type);
+    const float scale = static_cast<float>(s.form.get(Field::scale_a, 1));
+    scratch.a.assign(static_cast<std::size_t>(rows_of_a * k), 0);
+    const auto put = [&](int row, int col, float value) {
+        scratch.a[static_cast<std::size_t>(row * k + col)] = scale * value;
+    };
+    if (mma.a_descriptor) {
+        m.select(0);
+        read_matrix(
+            m, descriptor_of(m, *mma.a_descriptor), mma.a_mn_major ? Major::mn : Major::k, type, rows_of_a, k,
+            scratch, [](int row) { return 1U << (row / 16); }, put);
+        return;
+    }
+    // Fragment: register r of lane l holds E elements of row 16w + l/4 + 8(r%2), columns 4E(r/2) + E(l%4)..
+    // (9.7.15.5.1)
+    const int per_register = 32 / bits(type);
+    std::vector<float> values(static_cast<std::size_t>(per_register));
+    for (int w = 0; w < 4; ++w) {
+        m.select(w);
+        for (int r = 0; r < 4; ++r) {
+            const auto* word = static_cast<const std::uint32_t*>(
+                m.async_read((*mma.a_fragment)[static_cast<std::size_t>(r)], ~Mask{0}));
+            for (int l = 0; l < lanes; ++l) {
+                decode(type, std::as_bytes(std::span(word + l, 1)), std::span<float>(values));
+                for (int j = 0; j < per_register; ++j)
+                    put(16 * w + l / 4 + 8 * (r % 2), 4 * per_register * (r / 2) + per_register * (l % 4) + j,
+                        values[static_cast<std::size_t>(j)]);
+            }
+        }
+    }
+}
+
+void read_b(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
+    const int k = s.form.get(Field::k), n = s.form.get(Field::n);
+    const float scale = static_cast<float>(s.form.get(Field::scale_b, 1));
+    scratch.b.assign(static_cast<std::size_t>(k * n), 0);
+    m.select(0);
+    read_matrix(
+        m, descriptor_of(m, *mma.b_descriptor), mma.b_mn_major ? Major::mn : Major::k,
+        dtype(s.form.type(Field::b)), n, k, scratch, [](int) { return 15U; },
+        [&](int row, int col, float value) {
+            scratch.b[static_cast<std::size_t>(col * n + row)] = scale * value;
+        });
+}
+
+/// Where the stored elements of one chunk belong, and how a meaningless code is reported.
+class Chunks {
+  public:
+    Chunks(Type a, std::vector<int>& k_of_a, int stored)
+        : one_of_two_(a == tf32), k_of_a_(k_of_a), stored_(stored) {
+        k_of_a.resize(static_cast<std::size_t>(rows_of_a * stored));
+    }
+    /// 4 bits: two indices of 2 bits, the first element's lowest; tf32: 0b0100 or 0b1110.
+    void put(int row, int chunk, unsigned code) {
+        const int first = static_cast<int>(code & 3), second = static_cast<int>(code >> 2);
+        if (one_of_two_ ? code != 0b0100 && code != 0b1110 : first == second)
+            throw ArgumentError(
+                fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} has no meaning", row, chunk, code),
+                one_of_two_ ? "0b0100 (element 0 is kept) or 0b1110 (element 1)"
+                            : "two different indices: wg.sparse.validate says where the words are wrong");
+        int* k = k_of_a_.data() + row * stored_;
+        if (one_of_two_) {
+            k[chunk] = 2 * chunk + (code == 0b1110 ? 1 : 0);
+        } else {
+            k[2 * chunk] = 4 * chunk + first;
+            k[2 * chunk + 1] = 4 * chunk + second;
+        }
+    }
+
+  private:
+    bool one_of_two_;
+    std::vector<int>& k_of_a_;
+    int stored_;
+};
+
+/// Metadata of a sparse A (9.7.15.6.2): a lane's word has eight codes. 8-bit types: lane q of four has the
+/// chunks 8(q/2) .. of row 16w + l/4 + 8(q%2). Wider ones: the lanes 2sel + p have the chunks 4p .. of rows
+/// 16w + l/4 (lower half) and 8 below (upper half).
+void read_metadata(const Step& s, Reg metadata, int stored, Machine& m, Scratch& scratch) {
+    const Type a = s.form.type(Field::a);
+    const int selector = s.form.get(Field::sp_sel);
+    const bool narrow = bits(a) == 8;
+    const Mask pairs = selector == 0 ? 0x33333333 : 0xCCCCCCCC;
+    Chunks chunks(a, scratch.k_of_a, stored);
+    for (int w = 0; w < 4; ++w) {
+        m.select(w);
+        const auto* words =
+            static_cast<const std::uint32_t*>(m.async_read(metadata, narrow ? ~Mask{0} : pairs));
+        for (int l = 0; l < lanes; ++l) {
+            const int q = l % 4, row = 16 * w + l / 4;
+            if (!narrow && q / 2 != selector) continue;
+            for (int i = 0; i < 8; ++i) {
+                const unsigned code = words[l] >> (4 * i) & 15;
+                if (narrow)
+                    chunks.put(row + 8 * (q % 2), 8 * (q / 2) + i, code);
+                else
+                    chunks.put(row + 8 * (i / 4), 4 * (q % 2) + i % 4, code);
+            }
+        }
+    }
+}
+
+std::int32_t add_integer(std::int32_t d, float sum, bool saturate) {
+    const std::int64_t exact = std::int64_t{d} + static_cast<std::int64_t>(sum);
+    return static_cast<std::int32_t>(saturate ? std::clamp<std::int64_t>(exact, INT32_MIN, INT32_MAX)
+                                              : exact);
+}
+
+/// One accumulator element as it lies in its register: f16 D packs two neighbours, the others have one each.
+class Accumulator {
+  public:
+    Accumulator(const Step& s, const AsyncMma& mma, Machine& m, int warp)
+        : half_(s.form.type(Field::d) == f16), sat_(s.form.get(Field::satfinite, 0) == 1) {
+        m.select(warp);
+        const Operand& scale_d = s.operands.back();
+        keep_ =
+            scale_d.kind == Operand::Kind::imm ? scale_d.imm != 0 : read<std::uint32_t>(m, scale_d)[0] != 0;
+        for (Reg reg : *mma.accumulators) {
+            // Without scale-d the old contents do not matter and may be unwritten.
+            if (keep_) m.async_read(reg, ~Mask{0});
+            words_.push_back(static_cast<std::uint32_t*>(m.async_write(reg)));
+        }
+    }
+    /// What a row of 16 held, as numbers; zeros without scale-d.
+    void get(int row, std::span<double> out) const {
+        for (int j = 0; j < static_cast<int>(out.size()); ++j) {
+            const std::uint32_t bits = word(row, j);
+            out[static_cast<std::size_t>(j)] =
+                !keep_  ? 0
+                : half_ ? from_f16(static_cast<std::uint16_t>(bits >> 16 * (j % 2)))
+                        : std::bit_cast<float>(bits);
+        }
+    }
+    void put(int row, std::span<const double> sums) {
+        for (int j = 0; j < static_cast<int>(sums.size()); ++j) {
+            std::uint32_t& bits = word(row, j);
+            const double sum = sums[static_cast<std::size_t>(j)];
+            if (half_) {
+                const int shift = 16 * (j % 2);
+                bits = (bits & ~(0xFFFFU << shift)) | std::uint32_t{to_f16(sum)} << shift;
+            } else {
+                bits = std::bit_cast<std::uint32_t>(static_cast<float>(sum));
+            }
+        }
+    }
+    void add(int row, std::span<const float> sums) {
+        for (int j = 0; j < static_cast<int>(sums.size()); ++j) {
+            std::uint32_t& bits = word(row, j);
+            bits = std::bit_cast<std::uint32_t>(add_integer(keep_ ? std::bit_cast<std::int32_t>(bits) : 0,
+                                                            sums[static_cast<std::size_t>(j)], sat_));
+        }
+    }
+
+  private:
+    std::uint32_t& word(int row, int col) const {
+        const int pair = 2 * (col / 8) + row / 8, lane = 4 * (row % 8) + col % 8 / 2;
+        return words_[static_cast<std::size_t>(half_ ? pair : 2 * pair + col % 2)][lane];
+    }
+
+    bool half_, sat_, keep_ = false;
+    std::vector<std::uint32_t*> words_;
+};
+
+}  // namespace
+
+void run_mma(const Step& s, const AsyncMma& mma, Machine& m) {
+    thread_local Scratch scratch;
+    const Type type = s.form.type(Field::a), d = s.form.type(Field::d);
+    const auto stored = static_cast<std::size_t>(mma.k_bytes_a * 8 / mma.element_bits_a);
+    const auto n = static_cast<std::size_t>(mma.rows_b);
+    m.begin_mma(mma);
+    read_a(s, mma, m, scratch);
+    read_b(s, mma, m, scratch);
+    if (mma.metadata) {
+        read_metadata(s, mma.metadata->reg, static_cast<int>(stored), m, scratch);
+    } else {
+        scratch.k_of_a.resize(rows_of_a * stored);
+        for (std::size_t i = 0; i < scratch.k_of_a.size(); ++i)
+            scratch.k_of_a[i] = static_cast<int>(i % stored);
+    }
+
+    const Numerics numerics = m.numerics();
+    const bool aligned = d != s32 && numerics.model != Numerics::Model::exact;
+    const Accumulation model =
+        numerics.model == Numerics::Model::given ? numerics.given : accumulation_of_h200(type);
+    MatrixB b{scratch.b, mma.rows_b};
+    if (aligned) {
+        scratch.a_exponents.resize(scratch.a.size());
+        exponents(type, scratch.a, scratch.a_exponents);
+        scratch.b_exponents.resize(scratch.b.size());
+        exponents(s.form.type(Field::b), scratch.b, scratch.b_exponents);
+        b.exponents = scratch.b_exponents;
+    }
+    scratch.sums.resize(n);
+    for (int w = 0; w < 4; ++w) {
+        Accumulator acc(s, mma, m, w);
+        for (int row = 0; row < 16; ++row) {
+            const std::size_t first = static_cast<std::size_t>(16 * w + row) * stored;
+            const RowOfA a{std::span(scratch.a).subspan(first, stored),
+                           std::span(scratch.k_of_a).subspan(first, stored)};
+            if (d == s32) {
+                scratch.integers.assign(n, 0);
+                add_products(a, b, std::span(scratch.integers));
+                acc.add(row, scratch.integers);
+                continue;
+            }
+            acc.get(row, scratch.sums);
+            if (aligned)
+                add_aligned(model, d, a, std::span(scratch.a_exponents).subspan(first, stored), b,
+                            scratch.sums);
+            else
+                add_products(a, b, std::span(scratch.sums));
+            acc.put(row, scratch.sums);
+        }
+    }
+    m.end_mma();
+}
+
+}  // namespace wgrun::isa

@@ -1,0 +1,102 @@
+# layout: a layout, or what a script calls by a name: facts, a grid, an SVG file.
+run layout "((2,2),4):((1,8),2)"
+exits 0
+out "((2,2),4):((1,8),2)
+size 16, cosize 16, rank 2, depth 2
+
+   0  1  2  3
+0  0  2  4  6
+1  1  3  5  7
+2  8 10 12 14
+3  9 11 13 15"
+err ""
+run layout --json "(8,2):(2,1)"
+exits 0
+out_has '"cosize": 16'
+run layout "(8,"
+exits 1
+out ""
+err_has "(8,"
+run layout
+exits 2
+err_has "EXPR is required"
+run layout kernel.lua
+exits 2
+err_has "wgrun layout kernel.lua NAME"
+
+# Colour where it is asked for.
+escape=$(printf '\033')
+run layout "8:1"
+out_lacks "$escape"
+run layout --color=always "8:1"
+out_has "$escape"
+NO_COLOR=1 run layout --color=auto "8:1"
+out_lacks "$escape"
+
+# An SVG file; a layout too large to look at still has its facts.
+run layout "Swizzle<2,1,3> o (8,8):(8,1)" --svg picture.svg
+exits 0
+has picture.svg "</svg>"
+has picture.svg "Swizzle&lt;2,1,3&gt;"
+run layout "8:1" --svg no/such/folder.svg
+exits 1
+err_has "no/such/folder.svg"
+run layout "(1024,1024):(1024,1)"
+exits 0
+out_has "size 1048576"
+err_has "too many to look at"
+run layout "(1024,1024):(1024,1)" --svg large.svg
+exits 1
+[ ! -e large.svg ] || bad "no picture, but a file"
+
+# Objects of a script.
+file kernel.lua <<'END'
+local wg = require "wgrun"
+print "words of the script"
+return {
+  tile = wg.tile { dtype = "bf16", mn = 64, k = 16, major = "K", swizzle = "32B" },
+  accumulator = wg.fragment { of = "wgmma_d", dtype = "f32", n = 8 },
+  plain = wg.layout "(4,4):(4,1)",
+  number = 3,
+}
+END
+run layout kernel.lua tile
+exits 0
+out_has "tile bf16 64x16, K-major, swizzle 32B"
+out_has "SBO        256 bytes"
+out_lacks "words of the script"
+err_has "words of the script"
+run layout kernel.lua tile --bytes --json
+out_has '"sbo": 256'
+run layout kernel.lua tile --bytes --svg tile.svg
+has tile.svg "byte offsets"
+run layout kernel.lua accumulator
+out_has "((4,8,4),(2,2,1)):((128,1,16),(64,8,512))"
+out_has "T0 V0"
+run layout kernel.lua plain
+out_has "size 16, cosize 16"
+run layout kernel.lua plain --bytes
+exits 1
+err_has "--bytes: a layout counts elements"
+run layout kernel.lua number
+exits 1
+err_has "no layout, tile or fragment called \`number\`, but number"
+run layout kernel.lua nothing
+exits 1
+err_has "called \`nothing\`, but nil"
+run layout absent.lua tile
+exits 2
+err_has "cannot read absent.lua"
+file silent.lua <<'END'
+local x = 1
+END
+run layout silent.lua x
+exits 1
+err_has "silent.lua returns no table: end it with return { x = ... }"
+file broken.lua <<'END'
+error "no layout today"
+END
+run layout broken.lua x
+exits 1
+err_has "broken.lua:1"
+err_has "no layout today"

@@ -1,0 +1,26 @@
+// What is fuzzed: each body takes any bytes and throws Broken where a law does not hold. libFuzzer runs them
+// for a minute each (make fuzz), properties.cpp runs them on a few thousand seeded inputs (make test).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace wgrun::fuzz {
+
+using Bytes = std::span<const std::uint8_t>;
+
+struct Broken : std::logic_error {
+    using std::logic_error::logic_error;
+};
+
+/// Text is refused with a message, or read into a layout that is printed and read again without a change.
+void layout_parser(Bytes bytes);
+
+/// Two layouts and what the algebra makes of them: composition is what its definition says, a divide takes
+/// apart what a product put together, the inverse of an inverse is the layout. Extents and strides reach up
+/// to 2^62.
+void layout_algebra(Bytes bytes);
+
+}  // namespace wgrun::fuzz

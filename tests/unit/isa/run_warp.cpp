@@ -1,0 +1,154 @@
+// shfl.sync, vote.sync and bar.warp.sync: meanings, and which membermasks are refused.
+#include <fmt/format.h>
+
+#include <random>
+
+#include "tests/catch.hpp"
+#include "tests/unit/isa/bench.hpp"
+
+using namespace bench;
+
+namespace {
+
+Lanes numbers() {
+    Lanes out{};
+    for (std::size_t l = 0; l < lanes; ++l) out[l] = 1000 + l;
+    return out;
+}
+
+Form mode(std::string_view name) { return with({}, Field::op, name); }
+
+struct Shuffled {
+    Lanes d, p;
+};
+
+Shuffled shuffle(std::string_view name, Raw b, Raw c, isa::Mask mask = ~isa::Mask{0}) {
+    Machine m;
+    m.mask = mask;
+    const Reg d = m.put(Type::b32, {}), p = m.put(Type::pred, {}), a = m.put(Type::b32, numbers());
+    const isa::Step s =
+        step("shfl.sync", mode(name),
+             {Operand::of(d), Operand::of(a), Operand::immediate(static_cast<std::int64_t>(b)),
+              Operand::immediate(static_cast<std::int64_t>(c)), Operand::of(p), Operand::immediate(mask)});
+    s.op->run(s, m);
+    return {m.get(d), m.get(p)};
+}
+
+/// What CUDA's guide says of __shfl_*_sync with a width: segments of `width` lanes.
+int source(std::string_view name, int lane, int by, int width) {
+    const int first = lane / width * width, in_segment = lane - first;
+    if (name == "idx") return first + by % width;
+    const int to = name == "up" ? in_segment - by : name == "down" ? in_segment + by : in_segment ^ by;
+    // bfly goes out of a segment, but only towards lower lanes.
+    if (name == "bfly") return first + to >= first + width ? lane : first + to;
+    return to < 0 || to >= width ? lane : first + to;
+}
+
+isa::Step vote(const Form& form, Reg d, Reg a, std::int64_t mask = -1) {
+    return step("vote.sync", form, {Operand::of(d), Operand::of(a), Operand::immediate(mask)});
+}
+
+}  // namespace
+
+TEST_CASE("shfl.sync reads the lane that its mode says, in segments of every width") {
+    for (const char* name : {"up", "down", "bfly", "idx"})
+        for (int width : {32, 16, 8, 4, 2})
+            for (int by = 0; by < 32; ++by) {
+                if (std::string_view(name) == "bfly" && by >= width) continue;  // below
+                INFO(name << " by " << by << " in segments of " << width);
+                const Raw c = static_cast<Raw>((32 - width) << 8) | (std::string_view(name) == "up" ? 0 : 31);
+                const auto [d, p] = shuffle(name, static_cast<Raw>(by), c);
+                for (int lane = 0; lane < lanes; ++lane) {
+                    const int from = source(name, lane, by, width);
+                    REQUIRE(d[static_cast<std::size_t>(lane)] == 1000 + static_cast<Raw>(from));
+                    const bool stayed = from == lane && by != 0 && std::string_view(name) != "idx";
+                    REQUIRE(p[static_cast<std::size_t>(lane)] == !stayed);
+                }
+            }
+}
+
+TEST_CASE("shfl.sync.bfly beyond a segment reaches lower lanes only") {
+    // Lane 20 in segments of 8, xor 8: lane 28 is above segment 16..23. Lane 28, xor 8: lane 20 is below.
+    const auto [d, p] = shuffle("bfly", 8, 24 << 8 | 31);
+    CHECK(d[20] == 1020);
+    CHECK(p[20] == 0);
+    CHECK(d[28] == 1020);
+    CHECK(p[28] == 1);
+}
+
+TEST_CASE("shfl.sync uses five bits of b, and each lane its own") {
+    CHECK(shuffle("idx", 37, 31).d[0] == 1005);
+    Machine m;
+    Lanes b{};
+    for (std::size_t l = 0; l < lanes; ++l) b[l] = (7 * l) % 32;
+    const Reg d = m.put(Type::b32, {});
+    const isa::Step s =
+        step("shfl.sync", mode("idx"),
+             {Operand::of(d), Operand::of(m.put(Type::b32, numbers())), Operand::of(m.put(Type::b32, b)),
+              Operand::immediate(31), Operand{}, Operand::immediate(-1)});
+    s.op->run(s, m);  // without the predicate
+    for (std::size_t l = 0; l < lanes; ++l) CHECK(m.get(d)[l] == 1000 + (7 * l) % 32);
+}
+
+TEST_CASE("shfl.sync: what lies outside the membermask is no value") {
+    const auto [d, p] = shuffle("down", 8, 31, 0x0000FFFF);
+    CHECK(d[7] == 1015);
+    CHECK(d[8] == 0xFFFFFFFF);
+    CHECK(p[8] == 1);
+    CHECK(d[16] == 0);  // did not execute it
+}
+
+TEST_CASE("vote.sync over all lanes and over some") {
+    const auto run = [](std::string_view name, Raw bits, isa::Mask mask) {
+        Machine m;
+        m.mask = mask;
+        Lanes a{};
+        for (std::size_t l = 0; l < lanes; ++l) a[l] = bits >> l & 1U;
+        const Reg d = m.put(name == "ballot" ? Type::b32 : Type::pred, {});
+        const isa::Step s = vote(mode(name), d, m.put(Type::pred, a), static_cast<std::int64_t>(mask));
+        s.op->run(s, m);
+        return m.get(d)[static_cast<std::size_t>(std::countr_zero(mask))];
+    };
+    std::mt19937 random{3};
+    for (isa::Mask mask : {0xFFFFFFFFU, 0x0000FFFFU, 0x80000001U, 0x00000400U})
+        for (int i = 0; i < 40; ++i) {
+            const Raw votes = i == 0 ? 0 : i == 1 ? 0xFFFFFFFF : i == 2 ? mask : i == 3 ? ~mask : random();
+            const Raw counted = votes & mask;
+            INFO(fmt::format("votes {:X} of {:X}", votes, mask));
+            CHECK(run("ballot", votes, mask) == counted);
+            CHECK(run("any", votes, mask) == (counted != 0));
+            CHECK(run("all", votes, mask) == (counted == mask));
+            CHECK(run("uni", votes, mask) == (counted == 0 || counted == mask));
+        }
+}
+
+TEST_CASE("vote.sync takes negated predicates") {
+    Machine m;
+    const Reg d = m.put(Type::b32, {}), a = m.put(Type::pred, {1, 1, 0, 1});
+    isa::Step s = vote(mode("ballot"), d, a);
+    s.operands[1].negated = true;
+    s.op->run(s, m);
+    CHECK(m.get(d)[0] == 0xFFFFFFF4);
+}
+
+TEST_CASE("the membermask names those who execute the step") {
+    Machine m;
+    m.mask = 0x0000FFFF;
+    const auto bar = [&](const Operand& mask) {
+        const isa::Step s = step("bar.warp.sync", {}, {mask});
+        s.op->run(s, m);
+    };
+    CHECK_NOTHROW(bar(Operand::immediate(0xFFFF)));
+    CHECK_THROWS_WITH(bar(Operand::immediate(-1)),
+                      "bar.warp.sync: membermask 0xFFFFFFFF names lane 16, which does not execute it");
+    CHECK_THROWS_WITH(bar(Operand::immediate(0xFF)),
+                      "bar.warp.sync: lane 0 executes it with membermask 0xFF, lane 8 with 0xFF: it must be "
+                      "the same in all that execute it, and name them");
+    Lanes masks{};
+    masks.fill(0xFFFF);
+    masks[3] = 0xFFFFFFFF;
+    CHECK_THROWS_WITH(bar(Operand::of(m.put(Type::b32, masks))), ContainsSubstring("lane 3 with 0xFFFFFFFF"));
+    masks[3] = 0xFFFF;
+    masks[20] = 7;  // does not execute it
+    CHECK_NOTHROW(bar(Operand::of(m.put(Type::b32, masks))));
+}
