@@ -113,7 +113,7 @@ bool Cluster::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t b
 }
 
 void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Copy copy) {
-    Cta* cta = peer(shared);
+    Cta* cta = peer(shared, false);
     if (cta == nullptr ||
         !check_shared_side(*cta, shared, copy.bytes, copy.tensor.map != nullptr ? box_align : unit))
         return;
@@ -173,6 +173,7 @@ void Cluster::land(std::size_t index) {
     std::byte* shared = cta.shared.at(copy.shared);
     const BoxPlace place{cta.shared.at(SharedMemory::base), SharedMemory::base, copy.shared};
     if (copy.direction == Direction::to_global) {
+        if (copy.reduction != isa::BulkCopy::Reduction::none) turns_.await(index_);
         if (copy.tensor.map != nullptr)
             store_box(copy.tensor, copy.at, place, copy.reduction);
         else if (copy.reduction == isa::BulkCopy::Reduction::none)

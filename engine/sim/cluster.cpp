@@ -16,8 +16,8 @@ std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
 }
 
 // The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.
-// Null, and reported, when there is none.
-Cta* Cluster::peer(std::uint64_t& address) {
+// Null, and reported, when there is none. `owes`: the access is over when the warp knows it to be.
+Cta* Cluster::peer(std::uint64_t& address, bool owes) {
     const std::uint64_t rank = address >> rank_shift;
     if (rank == 0) return cta_;
     if (rank > ctas_.size()) {
@@ -32,7 +32,7 @@ Cta* Cluster::peer(std::uint64_t& address) {
                       fmt::format("{} accesses the shared memory of CTA {} of the cluster, which "
                                   "has ended",
                                   report_.who(), rank - 1));
-    else if (launch_.detect_races)
+    else if (owes && launch_.detect_races)
         cta.owe(Epoch(clocks_.now(current_), pc_, current_, 0));
     return &cta;
 }

@@ -5,6 +5,7 @@
 #include "sim/bulk.hpp"
 #include "sim/cta.hpp"
 #include "sim/report.hpp"
+#include "sim/turns.hpp"
 
 namespace wgrun::sim {
 
@@ -25,7 +26,7 @@ struct Meeting {
 /// Used for one cluster after the other of a grid. Warps and threads are numbered through all of its CTAs.
 class Cluster final : public isa::Machine {
   public:
-    Cluster(const Program& program, const Code& code, const Launch& launch);
+    Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns);
 
     /// Runs cluster number `index` of the grid to its end, or until it deadlocks or `launch.stop` is set.
     void run(std::uint64_t index);
@@ -140,7 +141,7 @@ class Cluster final : public isa::Machine {
 
     // cluster.cpp
     int rank(const Cta& cta) const { return static_cast<int>(&cta - ctas_.data()); }
-    Cta* peer(std::uint64_t& address);
+    Cta* peer(std::uint64_t& address, bool owes);
     void release_announced(int place);
     void complete_meeting();
     void leave(Cta& cta);
@@ -150,6 +151,7 @@ class Cluster final : public isa::Machine {
     const Program& program_;
     const Code& code_;
     const Launch& launch_;
+    Turns& turns_;
     const int warps_per_cta_;
     const int entry_registers_;  ///< a thread
     GlobalMemory global_;
@@ -158,6 +160,7 @@ class Cluster final : public isa::Machine {
     std::vector<Warp> warps_;
     std::vector<Cta> ctas_;           ///< by rank
     std::vector<std::byte> outside_;  ///< what a read outside every buffer gives
+    std::uint64_t index_ = 0;         ///< of the cluster, in the grid of clusters
     Dim3 position_;                   ///< of the cluster in the grid of clusters
     std::uint64_t random_ = 0;        ///< state of the scheduler's draws
     std::vector<int> ready_;

@@ -21,10 +21,11 @@ int registers_at_entry(int threads) {
 
 }  // namespace
 
-Cluster::Cluster(const Program& program, const Code& code, const Launch& launch)
+Cluster::Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns)
     : program_(program),
       code_(code),
       launch_(launch),
+      turns_(turns),
       warps_per_cta_((program.threads() + lanes - 1) / lanes),
       entry_registers_(registers_at_entry(program.threads())),
       global_(program, launch),
@@ -144,7 +145,7 @@ void Cluster::for_each_access(bool store, isa::Space space, const isa::Addresses
             else
                 report_.global_out_of_bounds(store, bytes, global_.describe(at, bytes));
         } else {
-            Cta* cta = space == isa::Space::shared_cluster ? peer(at) : cta_;
+            Cta* cta = space == isa::Space::shared_cluster ? peer(at, true) : cta_;
             if (cta == nullptr) continue;
             if (!cta->shared.declared(at, bytes)) {
                 report_.shared_out_of_bounds(store, bytes, at);

@@ -36,7 +36,7 @@ const Mbarrier* Mbarriers::search(std::uint32_t offset, std::uint32_t size) cons
 // Finds the object that an instruction names. `engine`: it is named to the bulk-copy engine. What is wrong
 // with it is reported; nothing is found when nothing can be done with it.
 Cluster::Found Cluster::find_mbarrier(std::uint64_t address, bool engine) {
-    Cta* cta = peer(address);
+    Cta* cta = peer(address, !engine);
     if (cta == nullptr) return {};
     const std::uint32_t offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
     if (address % Mbarriers::bytes != 0) {
@@ -211,7 +211,7 @@ bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
 
 std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) {
     // try_wait may return early, and test_wait always does.
-    constexpr std::uint32_t early = 8;
+    constexpr std::uint32_t early = 4;
     isa::Mask complete = 0;
     const Mbarrier* last = nullptr;
     Warp& warp = this->warp();

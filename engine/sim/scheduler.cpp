@@ -35,6 +35,7 @@ void Cluster::run(std::uint64_t index) {
 void Cluster::reset(std::uint64_t index) {
     const Dim3 grid = launch_.grid, size = program_.cluster();
     const std::uint64_t columns = grid.x / size.x, rows = grid.y / size.y;
+    index_ = index;
     position_ = {static_cast<std::uint32_t>(index % columns),
                  static_cast<std::uint32_t>(index / columns % rows),
                  static_cast<std::uint32_t>(index / columns / rows)};

@@ -24,9 +24,10 @@ class Grid {
           clusters_(launch.grid.volume() / program.cluster().volume()) {}
 
     void work() try {
-        Cluster cluster(program_, code_, launch_);
+        Cluster cluster(program_, code_, launch_, turns_);
         for (;;) {
-            const std::uint64_t index = next_.fetch_add(1);
+            const Turns::Turn turn(turns_);
+            const std::uint64_t index = turn.index();
             if (index >= clusters_ || index > last_.load() || stopped()) return;
             cluster.run(index);
             const std::lock_guard lock(mutex_);
@@ -65,7 +66,7 @@ class Grid {
     const Launch& launch_;
     const Code code_;
     const std::uint64_t clusters_;
-    std::atomic<std::uint64_t> next_{0};
+    Turns turns_;
     std::atomic<std::uint64_t> last_{UINT64_MAX};  ///< no cluster after this one counts
     std::mutex mutex_;
     std::vector<Done> done_;
