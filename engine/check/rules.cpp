@@ -181,6 +181,87 @@ k:wgmma_wait_group(8))",
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
 k:wgmma_wait_group(7))"},
+    // --- MBAR: mbarriers, found by the simulator --------------------------------------------------------
+    Rule{"WG-MBAR-01", error,
+         "An mbarrier is initialised once before it is used, in 8 aligned bytes of shared memory, and ended "
+         "by mbarrier.inval.",
+         "9.7.13.15.9",
+         "An mbarrier that nobody has initialised holds anything: waits pass at once or never. Initialising "
+         "a live one loses what has arrived.",
+         "One thread initialises every mbarrier at the start of the kernel, before the first barrier.",
+         R"(k:if_(first, function()
+  k:fence_mbarrier_init()
+  k:mbarrier_arrive(full)
+end)
+k:bar_sync(0))",
+         R"(k:if_(first, function()
+  k:mbarrier_init(full, 1)
+  k:fence_mbarrier_init()
+  k:mbarrier_arrive(full)
+end)
+k:bar_sync(0))"},
+    Rule{"WG-MBAR-02", error,
+         "An mbarrier.init is made known before others use the object: to threads by a barrier, to the "
+         "bulk-copy engine by fence.mbarrier_init and a barrier.",
+         "9.7.13.15.9",
+         "A thread that comes too early, or the copy engine, may find the old contents of the memory.",
+         "k:fence_mbarrier_init() by the thread that initialises, then k:bar_sync(0), or the barrier of the "
+         "cluster.",
+         R"(k:mbarrier_init(full, 1, {guard=first})
+k:bar_sync(0)
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))",
+         R"(k:mbarrier_init(full, 1, {guard=first})
+k:fence_mbarrier_init{guard=first}
+k:bar_sync(0)
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))"},
+    Rule{"WG-MBAR-03", error,
+         "In each phase as many arrive at an mbarrier as mbarrier.init says and as many bytes come as "
+         "expect_tx says, and what belongs to the next phase comes after a wait for this one.",
+         "9.7.13.15.5",
+         "An arrival too many counts for the next phase, which then completes too early; a phase that "
+         "expects too few bytes completes before all of them are there.",
+         "Give mbarrier.init the number of arrivals, not of waiting threads; give expect_tx the bytes of all "
+         "copies of the phase; wait for a phase before arriving in the next.",
+         R"(-- 128 threads arrive
+k:mbarrier_init(full, 96, {guard=first})
+k:bar_sync(0)
+k:mbarrier_arrive(full)
+k:mbarrier_wait(full, 0))",
+         R"(-- 128 threads arrive
+k:mbarrier_init(full, 128, {guard=first})
+k:bar_sync(0)
+k:mbarrier_arrive(full)
+k:mbarrier_wait(full, 0))"},
+    Rule{"WG-MBAR-04", error,
+         "The 8 bytes of a live mbarrier are accessed by the mbarrier instructions alone.", "9.7.13.15.4",
+         "Their contents are opaque, and a store, or a copy that ends behind its buffer, destroys the "
+         "counts: the kernel hangs.",
+         "Ask with mbarrier.test_wait; before the memory becomes something else, mbarrier.inval.",
+         R"(k:mbarrier_init(full, 1, {guard=first})
+k:bar_sync(0)
+k:mbarrier_arrive(full, {guard=first})
+local state = k:ld_shared_u32(full))",
+         R"(k:mbarrier_init(full, 1, {guard=first})
+k:bar_sync(0)
+k:mbarrier_arrive(full, {guard=first})
+local complete = k:mbarrier_test_wait_parity(full, 0))"},
+    Rule{"WG-MBAR-05", error, "Every phase that is waited for completes.", "9.7.13.15.16",
+         "The kernel hangs, and the watchdog or the user ends it. The message says who waits for which "
+         "phase, how many arrivals have come and how many bytes are outstanding.",
+         "Expect exactly the bytes that are copied (whole boxes, also where the tensor ends), let all arrive "
+         "that mbarrier.init counts, and turn the parity each time round the ring.",
+         R"(-- the box is 32 x 4 of f32: 512 bytes
+k:mbarrier_arrive_expect_tx(full, 1024, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))",
+         R"(-- the box is 32 x 4 of f32: 512 bytes
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))"},
     // --- MEM: found by the simulator -------------------------------------------------------------------
     Rule{"WG-MEM-01", error,
          "Every access to global memory lies inside a tensor that was passed to the kernel.", "5.1.4",
@@ -294,6 +375,24 @@ k:wgmma_commit_group()
 k:wgmma_wait_group(0)
 k:bar_sync(0)
 k:st_shared_v4_b32(to_b, words))"},
+    Rule{"WG-RACE-03", error,
+         "The source of a bulk copy to global memory is overwritten only after the thread that issued the "
+         "copy has waited for its group, and a barrier.",
+         "9.7.9.25.6",
+         "The copy engine reads shared memory later: it would copy the new bytes. Groups belong to the "
+         "thread that issued and committed; in another thread the wait does nothing.",
+         "k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {read=true}) by the same thread, "
+         "then a barrier, then the write.",
+         R"(k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
+k:cp_async_bulk_commit_group{guard=first}
+k:bar_sync(0)
+k:st_shared_f32(mine, 2)
+k:cp_async_bulk_wait_group(0))",
+         R"(k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
+k:cp_async_bulk_commit_group{guard=first}
+k:cp_async_bulk_wait_group(0, {read=true})
+k:bar_sync(0)
+k:st_shared_f32(mine, 2))"},
     // --- REG -------------------------------------------------------------------------------------------
     Rule{"WG-REG-01", error, "A register is written before it is read.", "5.1.1",
          "An unwritten register holds anything. A wgmma with scale-d 1 adds to what its accumulators hold.",
@@ -306,6 +405,21 @@ k:wgmma_commit_group())",
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group())"},
+    Rule{"WG-REG-02", error,
+         "setmaxnreg.inc asks for no fewer and setmaxnreg.dec for no more registers than the warp has.",
+         "9.7.19.5",
+         "The other direction is undefined. A thread enters the kernel with its share of the 65536 "
+         "registers, in units of 8: 168 of them with 384 threads.",
+         "dec in the warpgroups that need less, inc in those that need more; the sum may not exceed what the "
+         "CTA entered with.",
+         R"(-- threads = 384: each enters with 168 registers
+local group = k:special "tid.x" >> 7
+k:if_(group:eq(0), function() k:setmaxnreg_dec(40) end)
+k:if_(group:gt(0), function() k:setmaxnreg_dec(232) end))",
+         R"(-- threads = 384: each enters with 168 registers
+local group = k:special "tid.x" >> 7
+k:if_(group:eq(0), function() k:setmaxnreg_dec(40) end)
+k:if_(group:gt(0), function() k:setmaxnreg_inc(232) end))"},
     // --- SYNC ------------------------------------------------------------------------------------------
     Rule{"WG-SYNC-01", error,
          "An .aligned instruction is executed by all threads of the warp or warpgroup together: the "
@@ -358,6 +472,97 @@ k:wgmma_commit_group())",
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group())"},
+    Rule{"WG-SYNC-04", error, "Each warp arrives at the barrier of the cluster and waits for it in turn.",
+         "9.7.13.3",
+         "Two arrivals without a wait, or a wait without an arrival, are undefined: the barrier opens too "
+         "early or never.",
+         "k:barrier_cluster_arrive(), work that needs no order, k:barrier_cluster_wait().",
+         R"(-- cluster = 2
+k:barrier_cluster_arrive()
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait()
+k:barrier_cluster_wait())",
+         R"(-- cluster = 2
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait()
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait())"},
+    Rule{"WG-SYNC-05", error,
+         "Another CTA's shared memory is accessed through shared::cluster, at an address of mapa with a rank "
+         "of the cluster, while that CTA runs.",
+         "9.7.9.23",
+         "A CTA that has ended gives its shared memory to the next one: the access hits a stranger, or the "
+         "launch fails.",
+         "A barrier of the cluster after the last access (also arrivals at its mbarriers, and multicasts) "
+         "and before any of the CTAs ends.",
+         R"(local mine = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_u32(mine, 1)
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait()
+local theirs = k:mapa(mine, k:special "cluster_ctarank" ~ 1)
+local x = k:ld_u32(theirs, {space="shared::cluster"}))",
+         R"(local mine = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_u32(mine, 1)
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait()
+local theirs = k:mapa(mine, k:special "cluster_ctarank" ~ 1)
+local x = k:ld_u32(theirs, {space="shared::cluster"})
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait())"},
+    // --- TMA: bulk copies, found by the simulator -------------------------------------------------------
+    Rule{"WG-TMA-01", error,
+         "A bulk copy names a tensor map of its number of dimensions and an address in shared memory that is "
+         "a multiple of 128 bytes, or if linear, sizes and addresses that are multiples of 16; a store does "
+         "not start below 0.",
+         "9.7.9.25.5.2",
+         "The copy engine ends the launch with an error, or cuts the address and writes elsewhere.",
+         "Align the buffer to 128 bytes or more (a swizzled tile to its pattern) and keep offsets inside it "
+         "multiples of that.",
+         R"(k:st_shared_v2_b32(k:mad_lo_u32(thread, 8, from), {word, word})
+k:fence_proxy_async()
+k:bar_sync(0)
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, from + 64, {guard=first})
+k:cp_async_bulk_commit_group()
+k:cp_async_bulk_wait_group(0))",
+         R"(k:st_shared_v2_b32(k:mad_lo_u32(thread, 8, from), {word, word})
+k:fence_proxy_async()
+k:bar_sync(0)
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, from + 128, {guard=first})
+k:cp_async_bulk_commit_group()
+k:cp_async_bulk_wait_group(0))"},
+    Rule{"WG-TMA-02", error,
+         "What a bulk copy writes to shared memory is accessed only after a wait for the phase of its "
+         "mbarrier.",
+         "9.7.9.25.5.2",
+         "The bytes come at some time after the instruction. A barrier of the threads does not wait for "
+         "them: only the mbarrier knows.",
+         "k:mbarrier_wait(full, parity) by every warp that reads, or by one of them before a barrier.",
+         R"(k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:bar_sync(0)
+local x = k:ld_shared_f32(mine)
+k:mbarrier_wait(full, 0))",
+         R"(k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0)
+local x = k:ld_shared_f32(mine))"},
+    Rule{"WG-TMA-03", error,
+         "A CTA waits for its bulk copies before it ends: for the phases of those that come, and for the "
+         "groups of those that go until they have read its memory.",
+         "9.7.9.25.6",
+         "The shared memory of a CTA that has ended belongs to the next one: copies under way write into it, "
+         "or read what it has written.",
+         "Wait for the last phase of every mbarrier; the thread that stores: commit, and wait_group 0 (with "
+         "read is enough).",
+         R"(k:fence_proxy_async()
+k:bar_sync(0)
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
+k:cp_async_bulk_commit_group())",
+         R"(k:fence_proxy_async()
+k:bar_sync(0)
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
+k:cp_async_bulk_commit_group()
+k:cp_async_bulk_wait_group(0))"},
 };
 
 static_assert(std::ranges::is_sorted(catalogue, {}, &Rule::id));

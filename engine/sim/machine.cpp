@@ -152,8 +152,10 @@ void Cluster::for_each_access(bool store, isa::Space space, const isa::Addresses
                 continue;
             }
             const std::uint32_t offset = static_cast<std::uint32_t>(at) - SharedMemory::base;
-            if (cta->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes)) != nullptr)
+            if (cta->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes)) != nullptr) {
                 report_.mbarrier_touched(offset, store ? "stores to" : "loads");
+                continue;
+            }
             move(cta->shared.at(static_cast<std::uint32_t>(at)), lane, cta, offset);
         }
     }
