@@ -97,6 +97,11 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
                 other->init_pc, "initialised here");
         Mbarrier* mbarrier = cta_->mbarriers.find(offset);
         if (mbarrier == nullptr) mbarrier = &cta_->mbarriers.add(offset);
+        if (launch_.detect_races && mbarrier->actor < 0) {
+            mbarrier->actor = clocks_.add_actor();
+            mbarrier->arriving = clocks_.add_place();
+            mbarrier->complete = clocks_.add_place();
+        }
         mbarrier->live = true;
         mbarrier->expected = mbarrier->pending = arrivals[lane];
         mbarrier->tx = mbarrier->under_way = 0;
@@ -105,11 +110,6 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
         mbarrier->init_thread = current_ * lanes + static_cast<int>(lane);
         mbarrier->announced = 0;
         if (!launch_.detect_races) continue;
-        if (mbarrier->actor < 0) {
-            mbarrier->actor = clocks_.add_actor();
-            mbarrier->arriving = clocks_.add_place();
-            mbarrier->complete = clocks_.add_place();
-        }
         mbarrier->init = mbarrier->since = ++mbarrier->clock;
         clocks_.learn(current_, mbarrier->actor, mbarrier->clock);
     }

@@ -98,7 +98,7 @@ class AsyncScript : public Script {
 
 /// Runs a kernel whose parameters are the tensor maps of `tensors`.
 inline Outcome run_mapped(const Program& program, std::vector<Mapped*> tensors, std::uint64_t seed,
-                          Dim3 grid = {}) {
+                          Dim3 grid = {}, bool detect_races = true) {
     std::vector<std::uint64_t> params;
     std::vector<GlobalBuffer> buffers;
     std::vector<TensorMap> maps;
@@ -115,6 +115,7 @@ inline Outcome run_mapped(const Program& program, std::vector<Mapped*> tensors, 
     launch.buffers = buffers;
     launch.tensor_maps = maps;
     launch.seed = seed;
+    launch.detect_races = detect_races;
     return run(program, launch);
 }
 

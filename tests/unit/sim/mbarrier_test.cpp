@@ -316,3 +316,18 @@ TEST_CASE("a wait may return early: who does not loop reads too soon under some 
     CHECK(caught > 0);
     CHECK(caught < 64);
 }
+
+TEST_CASE("more mbarriers than can be followed are refused, not confused") {
+    AsyncScript k(32);
+    const int bars = k.mbarriers("bars", 1024);
+    k.step(10, "mbarrier_init", {at(k.address(bars, k.thread, 8)), 1});
+    const Reg counter = k.begin_loop(11, 31);
+    const Reg next = k(12, "mad_lo_u32", {counter, 32, k.thread});
+    k.step(13, "mbarrier_init", {at(k.address(bars, k(12, "add_u32", {next, 32}), 8)), 1});
+    k.end_loop(11, counter);
+    const Program program = k.finish();
+    const Outcome outcome = run_mapped(program, {}, 0);
+    REQUIRE(outcome.findings.size() == 1);
+    CHECK(outcome.findings[0].where.line == 13);
+    CHECK_THAT(outcome.findings[0].message, ContainsSubstring("the simulator follows at most 1024"));
+}

@@ -119,6 +119,19 @@ TEST_CASE("a pipeline of TMA, mbarriers and wgmma computes a product, whatever t
     }
 }
 
+TEST_CASE("without watching for races the product is the same") {
+    Mapped a = operand(64), b = operand(8), d = mapped({8, 64}, {Dtype::f32, {8, 64}}), watched = d;
+    const Program program = pipeline(a, b, d);
+    REQUIRE(run_mapped(program, {&a, &b, &watched}, 0).findings.empty());
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        std::fill(d.data.begin(), d.data.end(), std::byte{0xFF});
+        const Outcome outcome = run_mapped(program, {&a, &b, &d}, seed, {}, false);
+        INFO(text_of(outcome));
+        CHECK(outcome.findings.empty());
+        CHECK(d.data == watched.data);
+    }
+}
+
 TEST_CASE("each step of the pipeline is needed") {
     Mapped a = operand(64), b = operand(8), d = mapped({8, 64}, {Dtype::f32, {8, 64}});
     struct Mutant {

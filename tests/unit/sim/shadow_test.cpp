@@ -14,7 +14,7 @@ using namespace wgrun::sim;
 
 namespace {
 
-constexpr int warps = 8, groups = 2, memory_bytes = 64;
+constexpr int warps = 8, groups = 2, engines = 2, memory_bytes = 64;
 constexpr std::uint32_t events = 600;
 using Events = std::bitset<events>;
 
@@ -31,7 +31,8 @@ struct Sink : HazardSink {
 struct Model {
     struct Event {
         int warp = 0, lane = 0;
-        bool write = false;
+        bool write = false;  ///< through the generic proxy
+        bool copy = false;
     };
     struct Byte {
         std::uint32_t written = 0;     ///< event, 0: never
@@ -45,10 +46,28 @@ struct Model {
     Byte bytes[memory_bytes];
     /// The last wgmma for each warp: earlier ones finish first.
     std::uint32_t mma_read[memory_bytes / 16][warps]{};
+    /// The last bulk copy that reads it.
+    std::uint32_t copy_read[memory_bytes / 16]{};
 
     void begin(std::uint32_t event, int warp, int lane, bool write) {
-        log[event] = {warp, lane, write};
+        log[event] = {warp, lane, write, false};
         known[warp].set(event);
+    }
+    bool is_published(int warp, std::uint32_t event) const {
+        return log[event].copy ? known[warp][event] : published[warp][event];
+    }
+    /// What a write to a unit finds in the async proxy.
+    Found in_flight(int warp, std::uint32_t unit) const {
+        Found out;
+        for (int w = 0; w < warps; ++w) {
+            const std::uint32_t mma = mma_read[unit][w];
+            const auto of = finished[warp].find(w);
+            if (mma != 0 && (of == finished[warp].end() || !of->second[mma]))
+                out.emplace(Hazard::write_under_mma, mma);
+        }
+        if (const std::uint32_t copy = copy_read[unit]; copy != 0 && !known[warp][copy])
+            out.emplace(Hazard::write_under_copy, copy);
+        return out;
     }
     Found access(std::uint32_t event, int warp, int lane, bool write, std::uint32_t offset, int size) {
         begin(event, warp, lane, write);
@@ -70,10 +89,7 @@ struct Model {
             if (!write && byte.written == 0) here.emplace(Hazard::uninitialised, 0);
             out.merge(here);
         }
-        if (write)
-            for (int w = 0; w < warps; ++w)
-                if (const std::uint32_t mma = mma_read[offset / 16][w]; mma != 0 && !finished[warp][w][mma])
-                    out.emplace(Hazard::write_under_mma, mma);
+        if (write) out.merge(in_flight(warp, offset / 16));
         return out;
     }
     Found mma(std::uint32_t event, int group, unsigned members, std::uint32_t unit) {
@@ -83,7 +99,7 @@ struct Model {
             bool raced = false, unpublished = false;
             if (w == 0) out.emplace(Hazard::uninitialised, 0);
             for (int i = 0; i < 4 && w != 0; ++i) {
-                if ((members >> i & 1U) == 0 || published[4 * group + i][w]) continue;
+                if ((members >> i & 1U) == 0 || is_published(4 * group + i, w)) continue;
                 unpublished = true;
                 raced |= !known[4 * group + i][w];
             }
@@ -91,6 +107,41 @@ struct Model {
         }
         for (int i = 0; i < 4; ++i)
             if (members >> i & 1U) mma_read[unit][4 * group + i] = event;
+        return out;
+    }
+    /// Nobody knows the copy to be past, not even who issues it.
+    Found copy_in(std::uint32_t event, int warp, std::uint32_t unit) {
+        log[event].copy = true;
+        Found out = in_flight(warp, unit);
+        for (std::uint32_t b = unit * 16; b < unit * 16 + 16; ++b) {
+            Byte& byte = bytes[b];
+            Found here;
+            if (byte.written != 0 && !known[warp][byte.written])
+                here.emplace(Hazard::write_after_write, byte.written);
+            else if (byte.written != 0 && !is_published(warp, byte.written))
+                out.emplace(Hazard::unfenced_overwrite, byte.written);
+            for (std::uint32_t r : byte.read)
+                if (!known[warp][r]) here.emplace(Hazard::write_after_read, r);
+            byte.racy |= !here.empty();
+            byte.written = event;
+            byte.read.clear();
+            out.merge(here);
+        }
+        return out;
+    }
+    Found copy_out(std::uint32_t event, int warp, std::uint32_t unit) {
+        log[event].copy = true;
+        Found out;
+        for (std::uint32_t b = unit * 16; b < unit * 16 + 16; ++b) {
+            const std::uint32_t w = bytes[b].written;
+            if (w == 0)
+                out.emplace(Hazard::uninitialised, 0);
+            else if (!known[warp][w])
+                out.emplace(Hazard::async_after_write, w);
+            else if (!is_published(warp, w))
+                out.emplace(Hazard::missing_proxy_fence, w);
+        }
+        copy_read[unit] = event;
         return out;
     }
     void fence(int warp, isa::Mask lanes, bool whole) {
@@ -154,10 +205,11 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
         clocks.add_place();
         Model model;
         std::uint32_t serial[groups]{};
-        std::vector<std::uint32_t> mma_events[groups];
+        std::vector<std::uint32_t> mma_events[groups], copy_events[engines];
+        for (int e = 0; e < engines; ++e) clocks.add_actor();
         for (std::uint32_t event = 1; event < 200; ++event) {
             const int warp = static_cast<int>(draw(warps));
-            switch (draw(8)) {
+            switch (draw(11)) {
                 case 0:
                 case 1:
                 case 2: {
@@ -209,6 +261,36 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
                         model.finished[warp][warp].set(mma_events[group][i]);
                     break;
                 }
+                case 6:
+                case 7: {  // a bulk copy
+                    const unsigned engine = draw(engines), in = draw(2);
+                    const std::uint32_t unit = draw(memory_bytes / 16);
+                    const bool compare = !model.racy(unit * 16, 16);
+                    copy_events[engine].push_back(event);
+                    const Epoch copy(static_cast<std::uint32_t>(copy_events[engine].size()), event,
+                                     warps + static_cast<int>(engine), 0);
+                    const Actor issuer = actor_of(clocks, warp, 0);
+                    sink.found.clear();
+                    if (in != 0)
+                        shadow.copy_in(issuer, copy, unit * 16, 16);
+                    else
+                        shadow.copy_out(issuer, copy, unit * 16, 16);
+                    const Found want =
+                        in != 0 ? model.copy_in(event, warp, unit) : model.copy_out(event, warp, unit);
+                    if (!compare) break;
+                    REQUIRE(comparable(sink.found) == comparable(want));
+                    clean += want.empty();
+                    for (const auto& [hazard, other] : want) ++seen[hazard];
+                    break;
+                }
+                case 8: {  // waits for all copies of an engine but the last few
+                    const unsigned engine = draw(engines);
+                    const auto issued = static_cast<std::uint32_t>(copy_events[engine].size());
+                    const std::uint32_t upto = issued - std::min(issued, draw(2));
+                    clocks.learn(warp, warps + static_cast<int>(engine), upto);
+                    for (std::uint32_t i = 0; i < upto; ++i) model.known[warp].set(copy_events[engine][i]);
+                    break;
+                }
                 default: {
                     const std::uint32_t members = draw(3) == 0 ? 255 : draw(256);
                     join(clocks, members);
@@ -220,8 +302,8 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
     // The trials were not all of one kind.
     CHECK(clean > 1000);
     for (Hazard hazard : {Hazard::write_after_write, Hazard::write_after_read, Hazard::read_after_write,
-                          Hazard::write_under_mma, Hazard::async_after_write, Hazard::missing_proxy_fence,
-                          Hazard::uninitialised}) {
+                          Hazard::write_under_mma, Hazard::write_under_copy, Hazard::async_after_write,
+                          Hazard::missing_proxy_fence, Hazard::unfenced_overwrite, Hazard::uninitialised}) {
         INFO(static_cast<int>(hazard));
         CHECK(seen[hazard] > 100);
     }
