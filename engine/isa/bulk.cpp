@@ -14,10 +14,8 @@ const Choice tensor_dims{Field::dim, {{1, 5}}, {}};
 const Choice hint = among(Field::cache, {0, 1}, 0);
 const Choice cast = among(Field::multicast, {0, 1}, 0);
 
-OperandRule tensor_map() { return {"map", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
-OperandRule coordinates() {
-    return {"coordinates", Access::in, Rule::list | Rule::reg, fixed<s32>, dims, false, {}, {}};
-}
+OperandRule tensor_map() { return {"map", Access::in, Rule::reg, fixed<u64>, nullptr, false, {}, {}}; }
+OperandRule coordinates() { return {"coordinates", Access::in, Rule::list, fixed<s32>, dims, false, {}, {}}; }
 OperandRule global_address(std::string_view name) {
     return {name, Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
 }
@@ -25,14 +23,19 @@ const OperandRule size{"size", Access::in, Rule::reg | Rule::imm,        fixed<u
                        false,  {},         Range{16, (1 << 20) - 16, 16}};
 /// Operands that are left out of the text unless they are given.
 const OperandRule mask{"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>, nullptr,
-                       true,   0,          Range{1, 0xFFFF}};
-const OperandRule policy{"policy", Access::in, Rule::reg, fixed<b64>, nullptr, true, 0, {}};
+                       true,   0,          Range{0, 0xFFFF}};
+const OperandRule policy{"policy", Access::in, Rule::reg, fixed<u64>, nullptr, true, 0, {}};
+
+bool is_given(const Operand& operand) {
+    const bool zero = operand.kind == Operand::Kind::number && operand.real == 0;  // as good as left out
+    return operand.kind != Operand::Kind::none && !zero;
+}
 
 /// The qualifiers that say that an optional operand follows.
 template <std::size_t mask_at, std::size_t policy_at>
 void infer_optional(std::span<const Operand> operands, Form& form) {
-    if constexpr (mask_at != 0) form.set(Field::multicast, operands[mask_at].kind != Operand::Kind::none);
-    form.set(Field::cache, operands[policy_at].kind != Operand::Kind::none);
+    if constexpr (mask_at != 0) form.set(Field::multicast, is_given(operands[mask_at]));
+    form.set(Field::cache, is_given(operands[policy_at]));
 }
 
 std::uint32_t low(std::uint64_t address) { return static_cast<std::uint32_t>(address); }

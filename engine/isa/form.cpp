@@ -27,10 +27,9 @@ constexpr std::array<std::string_view, 20> operations{
     "and.popc", "add",      "min", "max",  "inc",  "dec", "and", "or",  "xor", "exch",
     "cas",      "xor.popc", "up",  "down", "bfly", "idx", "all", "any", "uni", "ballot"};
 constexpr std::array<std::string_view, 6> dims{"", "1d", "2d", "3d", "4d", "5d"};
-constexpr std::array<std::string_view, 6> orders{"release.cta",     "release.cluster", "acquire.cta",
-                                                 "acquire.cluster", "relaxed.cta",     "relaxed.cluster"};
-constexpr std::array<std::string_view, 2> multicasts{"", "multicast::cluster"};
-constexpr std::array<std::string_view, 2> hints{"", "L2::cache_hint"};
+constexpr std::array<std::string_view, 8> orders{"release.cta",     "release.cluster", "acquire.cta",
+                                                 "acquire.cluster", "relaxed.cta",     "relaxed.cluster",
+                                                 "release",         "relaxed"};
 constexpr std::array<std::string_view, 2> sources{"shared", "registers"};
 constexpr std::array<std::string_view, 27> sregs{"tid.x",
                                                  "tid.y",
@@ -72,8 +71,6 @@ Names names_of(Field field) {
         case Field::sreg: return sregs;
         case Field::dim: return dims;
         case Field::sem: return orders;
-        case Field::multicast: return multicasts;
-        case Field::cache: return hints;
         default: return {};
     }
 }
@@ -83,10 +80,22 @@ bool is_type_field(Field field) {
            field == Field::b;
 }
 
-bool is_flag(Field field) {
-    return field == Field::approx || field == Field::ftz || field == Field::satfinite ||
-           field == Field::aligned || field == Field::read || field == Field::trans;
+/// The text of a flag that is set; empty for other fields.
+std::string_view flag_text(Field field) {
+    switch (field) {
+        case Field::approx:
+        case Field::ftz:
+        case Field::satfinite:
+        case Field::aligned:
+        case Field::read:
+        case Field::trans: return to_string(field);
+        case Field::multicast: return "multicast::cluster";
+        case Field::cache: return "L2::cache_hint";
+        default: return {};
+    }
 }
+
+bool is_flag(Field field) { return !flag_text(field).empty(); }
 
 std::optional<int> parse_number(std::string_view text) {
     int value = 0;
@@ -191,7 +200,7 @@ std::optional<Field> parse_field(std::string_view name) {
 
 std::string spelled(Field field, int value) {
     if (is_type_field(field)) return std::string(to_string(static_cast<Type>(value)));
-    if (is_flag(field)) return value ? std::string(to_string(field)) : "";
+    if (is_flag(field)) return value ? std::string(flag_text(field)) : "";
     if (field == Field::vec) return value == 1 ? "" : fmt::format("v{}", value);
     if (field == Field::num) return fmt::format("x{}", value);
     const Names names = names_of(field);
@@ -203,7 +212,7 @@ std::optional<int> parse_value(Field field, std::string_view text) {
         const auto type = parse_type(text);
         return type ? std::optional<int>(static_cast<int>(*type)) : std::nullopt;
     }
-    if (is_flag(field)) return text == to_string(field) ? std::optional(1) : parse_number(text);
+    if (is_flag(field)) return text == flag_text(field) ? std::optional(1) : parse_number(text);
     if (field == Field::vec && text.starts_with('v')) return parse_number(text.substr(1));
     if (field == Field::num && text.starts_with('x')) return parse_number(text.substr(1));
     const Names names = names_of(field);

@@ -55,29 +55,44 @@ std::vector<Field> text_order(const Instruction& op) {
     return out;
 }
 
-bool some_row_allows(const Instruction& op, Field field, int value) {
-    return std::any_of(op.rows.begin(), op.rows.end(), [&](const Row& row) {
+/// As a method name has it: "shared::cluster" is shared_cluster.
+std::string as_token(std::string_view text) {
+    std::string out;
+    for (char c : text) {
+        if (c == ':' && out.ends_with('_')) continue;
+        out += c == '.' || c == ':' ? '_' : c;
+    }
+    return out;
+}
+
+/// The value of `field` in a row of `op` whose spelling `tokens` starts with, and the spelling's length: of
+/// several the longest. Length 0: none.
+std::pair<int, std::size_t> leading_value(const Instruction& op, Field field, std::string_view tokens) {
+    std::pair<int, std::size_t> best{0, 0};
+    for (const Row& row : op.rows) {
         const Choice* choice = row.find(field);
-        return choice && choice->allows(value);
-    });
+        if (choice == nullptr) continue;
+        for (int value : choice->values()) {
+            const std::string text = as_token(spelled(field, value));
+            const std::size_t size = text.size();
+            if (size > best.second && tokens.starts_with(text) &&
+                (size == tokens.size() || tokens[size] == '_'))
+                best = {value, size};
+        }
+    }
+    return best;
 }
 
 /// Reads the qualifiers `tokens` ("v4_f32") into `form`, each into the first free field that can have it.
 bool read_qualifiers(const Instruction& op, std::string_view tokens, Form& form) {
-    const std::vector<Field> order = text_order(op);
-    std::size_t next = 0;
-    for (std::size_t at = 0; at <= tokens.size();) {
-        const std::string_view token = tokens.substr(at, tokens.find('_', at) - at);
-        at += token.size() + 1;
-        for (; next < order.size(); ++next) {
-            const auto value = parse_value(order[next], token);
-            if (value && some_row_allows(op, order[next], *value)) break;
-        }
-        if (next == order.size()) return false;
-        form.set(order[next], *parse_value(order[next], token));
-        ++next;
+    for (Field field : text_order(op)) {
+        const auto [value, size] = leading_value(op, field, tokens);
+        if (size == 0) continue;
+        form.set(field, value);
+        if (size == tokens.size()) return true;
+        tokens.remove_prefix(size + 1);
     }
-    return true;
+    return false;
 }
 
 }  // namespace

@@ -45,6 +45,8 @@ class Batch {
         for (Type type :
              {Type::u32, Type::s32, Type::f32, Type::u64, Type::s64, Type::f64, Type::b32, Type::b64})
             params_[type] = builder_.param(fmt::format("p_{}", isa::to_string(type)), type, {});
+        params_[Type::tensormap] =
+            builder_.tensor_map("p_map", {Dtype::bf16, {64, 64}, SwizzleMode::b128, false}, true);
         shared_ = builder_.shared("S", 4096, 1024, {});
     }
 

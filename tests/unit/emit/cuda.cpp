@@ -6,7 +6,7 @@ using namespace kit;
 TEST_CASE("an empty kernel in CUDA C++") {
     CHECK(emit::cuda(Script(64).finish()).text == R"(// kernel
 #pragma nv_diag_suppress 549  // variable is used before its value is set
-extern "C" __global__ void __launch_bounds__(64)
+extern "C" __global__ void __launch_bounds__(64, 1)
 kernel() {
 }
 )");
@@ -28,7 +28,7 @@ TEST_CASE("parameters, a cluster, shared memory, plain moves") {
     const emit::Text text = emit::cuda(s.finish());
     CHECK(text.text == R"(// kernel
 #pragma nv_diag_suppress 549  // variable is used before its value is set
-extern "C" __global__ void __launch_bounds__(256) __cluster_dims__(2, 1, 1)
+extern "C" __global__ void __launch_bounds__(256, 1) __cluster_dims__(2, 1, 1)
 kernel(unsigned long long param_A, int param_n) {
     extern __shared__ __align__(1024) unsigned char wgrun_shared[];
     const unsigned shared_base = (unsigned)__cvta_generic_to_shared(wgrun_shared);

@@ -12,6 +12,7 @@ TEST_CASE("an empty kernel") {
 .visible .entry kernel(
 )
 .maxntid 64, 1, 1
+.minnctapersm 1
 {
     ret;
 }
@@ -45,6 +46,7 @@ TEST_CASE("parameters, a cluster, shared memory, registers by class, and where l
     .param .s32 param_n
 )
 .maxntid 256, 1, 1
+.minnctapersm 1
 .reqnctapercluster 2, 1, 1
 {
     .reg .b16 %rs<1>;
@@ -74,7 +76,7 @@ TEST_CASE("parameters, a cluster, shared memory, registers by class, and where l
     REQUIRE(text.lines.size() ==
             static_cast<std::size_t>(std::count(text.text.begin(), text.text.end(), '\n')));
     CHECK_FALSE(text.lines[0]);
-    CHECK(text.lines[21] == Where::at("dir/k.lua", 2));
+    CHECK(text.lines[22] == Where::at("dir/k.lua", 2));
     CHECK(text.lines[22] == Where::at("dir/k.lua", 2));
     CHECK(text.lines[32] == Where::at("dir/k.lua", 7));
 }
