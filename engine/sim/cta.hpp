@@ -90,6 +90,7 @@ class Cta final : public isa::Machine {
     Warp& warp() { return warps_[static_cast<std::size_t>(current_)]; }
     Actor actor() const;
     void touch(Registers& registers, RegisterState& state, bool write);
+    void in_flight(const Registers& registers, const RegisterState& state, bool write);
     void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator);
     void check_overlap(const std::array<std::uint64_t, isa::lanes>& address, int bytes, const void* data,
                        int stride);

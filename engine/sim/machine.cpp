@@ -24,8 +24,15 @@ Cta::Cta(const Program& program, const Code& code, const Launch& launch)
 
 // --- registers -----------------------------------------------------------------------------------------
 
+void Cta::in_flight(const Registers& registers, const RegisterState& state, bool write) {
+    if (const std::uint32_t wait = registers.waited_in_vain(state); wait != no_pc)
+        report_.waited_in_vain(state, wait, write);
+    else
+        report_.register_in_flight(state, write);
+}
+
 void Cta::touch(Registers& registers, RegisterState& state, bool write) {
-    if (registers.in_flight(state)) report_.register_in_flight(state, write);
+    if (registers.in_flight(state)) in_flight(registers, state, write);
     state.fence = registers.fences();
     state.pc = pc_;
     state.last = RegisterState::touched;
@@ -218,8 +225,7 @@ void Cta::begin_mma(const isa::AsyncMma& mma) {
 // last access was a wgmma of the same shape. Two wgmma that read the same fragment do not disturb each other.
 void Cta::use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator) {
     const int purpose = accumulator ? mma.same_shape_key : RegisterState::read_as_a;
-    if (!accumulator && state.accumulator && registers.in_flight(state))
-        report_.register_in_flight(state, false);
+    if (!accumulator && state.accumulator && registers.in_flight(state)) in_flight(registers, state, false);
     if (state.fence >= registers.fences() && state.last != purpose) report_.missing_fence(state, accumulator);
     state.fence = registers.fences();
     state.last = purpose;
@@ -257,7 +263,7 @@ void Cta::commit_mma() { warp().registers.commit(); }
 
 void Cta::wait_mma(int pending) {
     Registers& registers = warp().registers;
-    registers.wait(pending);
+    registers.wait(pending, pc_);
     clocks_.finish(current_, registers.finished());
 }
 

@@ -61,6 +61,8 @@ in_kernel("unknown option `step` of k:descriptor (legal: kstep, mn, offset)", fu
 in_kernel(of .. "K step 4 is outside the tile's 4 steps of 16 elements", function(k) k:descriptor(k:shared(tile), { kstep = 4 }) end)
 in_kernel(of .. "K step -1 is outside the tile's 4 steps of 16 elements", function(k) k:descriptor(k:shared(tile), { kstep = -1 }) end)
 in_kernel(of .. "rows from 3 cut an 8-row group", function(k) k:descriptor(k:shared(tile), { mn = 3 }) end)
+check.equal(refuses(of .. "K step 4 is outside the tile's 4 steps of 16 elements", function() tile:descriptor(0, 4) end).rule, "WG-DESC-02")
+check.equal(refuses("tile address 0x200 is not a multiple of 1024 bytes, on which the 128B pattern starts", function() tile:descriptor(512) end).rule, "WG-DESC-04")
 in_kernel("k:mma: expected a table of options, got nil", function(k) k:mma(k:regs("f32", 32)) end)
 in_kernel("k:mma, a: expected wgrun.shared, got nil", function(k) k:mma(k:regs("f32", 32), {}) end)
 in_kernel("k:mma, b: expected wgrun.shared, got number", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = 3 }) end)
