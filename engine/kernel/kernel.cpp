@@ -86,6 +86,7 @@ void Kernel::run_on_simulator(const RunOptions& options) {
     launch.buffers = buffers;
     launch.seed = options.seed;
     launch.stop = options.stop;
+    launch.numerics = options.numerics;
     std::vector<Diagnostic> findings = sim::run(program_, launch).findings;
     for (Diagnostic& finding : findings)
         if (const check::Rule* rule = check::find_rule(finding.rule); rule && finding.section.empty())

@@ -81,7 +81,7 @@ in_kernel("k:copy_tile, ld: " .. count .. "nil", function(k) k:copy_tile { to = 
 for _, wrong in ipairs { { "ld", 1.5, "1.5" }, { "line", -1, "-1" }, { "along", "0", "string" }, { "lines", tile, "wgrun.tile" } } do
   check.raises("k:copy_tile, " .. wrong[1] .. ": " .. count .. wrong[3], wg.kernel, "k", {}, function(k) copy(k, { [wrong[1]] = wrong[2] }) end)
 end
-in_kernel("k:store_accumulator: `to` points to bf16, an f32 pointer is needed", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "bf16*") }) end)
+in_kernel("k:store_accumulator: `to` points to bf16, an f32 or s32 pointer is needed", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "bf16*") }) end)
 in_kernel("k:store_accumulator: 30 registers are no accumulator of 64 x n (n / 2 registers, n a multiple of 8)", function(k) k:store_accumulator(k:regs("f32", 30), { to = k:param("D", "f32*") }) end)
 in_kernel("k:store_accumulator, ld: " .. count .. "nil", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "f32*") }) end)
 in_kernel("k:element, pointer: a pointer made by k:param is needed", function(k) k:element(k:reg "u64", 0) end)
