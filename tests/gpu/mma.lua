@@ -63,7 +63,7 @@ function M.inputs(f, samples, seed)
   local table_of = wg.zeros("u64", { samples, 4 })
   for s = 0, samples - 1 do
     local ak, am = descriptors(f.a, 64, a_bytes, s)
-    local bk, bm = descriptors(f.b, 256, b_bytes, s // 4)
+    local bk, bm = descriptors(f.b, 256, b_bytes, s // 4 % 8 + s // 32 * 32)
     for i, bits in ipairs { ak, am, bk, bm } do
       -- Exact in u64, and a Lua integer may be negative.
       table_of[{ s, i - 1 }] = bits & 0x7FFFFFFFFFFFFFFF
