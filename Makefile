@@ -1,9 +1,9 @@
-# A thin front of CMake. make | demo | test | bench | asan | fuzz | lint | format | deps | clean
+# A thin front of CMake. make | demo | test | bench | conformance | asan | fuzz | lint | format | deps | clean
 
 BUILD   := build
 JOBS    := $(shell nproc)
 
-.PHONY: all demo test bench asan fuzz lint format deps clean
+.PHONY: all demo test bench conformance asan fuzz lint format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -28,6 +28,10 @@ bench: all
 	@cmake --build $(BUILD) --target bench_layouts -j $(JOBS)
 	@$(BUILD)/tests/bench_layouts
 	@tests/bench/run.sh $(BUILD)/wgrun
+
+# Every form of wgmma on this machine's GPU, beside the simulator.
+conformance: all
+	@tests/gpu/conformance.sh $(BUILD)/wgrun
 
 asan: deps
 	@cmake --preset asan > /dev/null

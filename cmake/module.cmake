@@ -25,7 +25,7 @@ function(wgrun_library name folder)
     add_library(wgrun_${name} STATIC ${sources})
     target_include_directories(wgrun_${name} PUBLIC ${PROJECT_SOURCE_DIR}/engine/include ${PROJECT_SOURCE_DIR}/engine
                                                     ${PROJECT_SOURCE_DIR})
-    target_link_libraries(wgrun_${name} PUBLIC ${arg_DEPENDS} fmt::fmt-header-only Threads::Threads
+    target_link_libraries(wgrun_${name} PUBLIC ${arg_DEPENDS} wgrun_fmt Threads::Threads
                                         PRIVATE wgrun_flags nlohmann_json::nlohmann_json)
 endfunction()
 

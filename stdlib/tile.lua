@@ -148,9 +148,9 @@ return function(internal)
   --- Copies a tile of a matrix in global memory into a buffer, by all threads of the CTA; what lies outside the
   --- matrix becomes 0. Makes 16-byte loads and stores where `vector` holds. The caller places
   --- fence_proxy_async and bar_sync afterwards.
-  --- opts: to (buffer of a 16-bit tile), from (pointer parameter), ld (elements from one line to the next),
+  --- opts: to (buffer of a tile), from (pointer parameter), ld (elements from one line to the next),
   ---       line, along (the tile's first line and element in the matrix), lines, length (extents of the matrix),
-  ---       vector (true: length and ld are multiples of 8).
+  ---       vector (true: length and ld are multiples of 16 bytes; without it 16-bit elements only).
   --- A line is a row of a K-major tile or a column of an MN-major one; `along` runs with memory.
   function k:copy_tile(opts)
     options("k:copy_tile", opts, { "to", "from", "ld", "line", "along", "lines", "length", "vector" })
@@ -158,7 +158,8 @@ return function(internal)
     local pointee = pointee_of("k:copy_tile, from", opts.from)
     if pointee ~= tile.dtype then fail(("k:copy_tile: `from` points to %s, the tile holds %s"):format(pointee, tile.dtype)) end
     counts("k:copy_tile", opts, { "ld", "line", "along", "lines", "length" })
-    if element_bytes[tile.dtype] ~= 2 then fail("k:copy_tile: 16-bit elements, not " .. tile.dtype) end
+    local bytes = element_bytes[tile.dtype]
+    if bytes ~= 2 and not opts.vector then fail("k:copy_tile: 16-bit elements without `vector`, not " .. tile.dtype) end
     local g = geometry(tile)
     local tid = self:special "tid.x"
     local base = self:mov(opts.to, { type = "u32" })
@@ -169,14 +170,14 @@ return function(internal)
     for first = 0, total - 1, self.threads do
       local index = first == 0 and tid or tid + first
       local line, unit = index >> shift, index & (g.units - 1)
-      local matrix_line, position = line + opts.line, (unit << 3) + opts.along
+      local matrix_line, position = line + opts.line, (unit << math.tointeger(math.log(g.elements, 2))) + opts.along
       local line_ok = matrix_line:lt(opts.lines)
       -- Threads past the end of a tile that is smaller than the CTA keep out.
       local partial = total - first < self.threads
       local inside = partial and index:lt(total) or nil
       if partial then line_ok = line_ok & inside end
-      local row = self:mad_wide_u32(matrix_line, scaled(self, opts.ld, 2), opts.from)
-      local address = self:mad_wide_u32(position, 2, row)
+      local row = self:mad_wide_u32(matrix_line, scaled(self, opts.ld, bytes), opts.from)
+      local address = self:mad_wide_u32(position, bytes, row)
       local words
       if opts.vector then
         words = self:regs("b32", 4)
@@ -190,15 +191,18 @@ return function(internal)
     for _, store in ipairs(stores) do self:st_shared_v4_b32(store[1], store[2], store[3]) end
   end
 
-  --- Stores an f32 accumulator of a warpgroup (64 x n) to a row-major matrix in global memory.
-  --- opts: to (f32 pointer parameter), ld (elements), row, col (where the 64 x n block starts), rows, cols (extents
+  --- Stores an f32 or s32 accumulator of a warpgroup (64 x n) to a row-major matrix in global memory.
+  --- opts: to (pointer parameter of that type), ld (elements), row, col (where the 64 x n block starts), rows, cols (extents
   ---       of the matrix), vector (true: cols and ld are even).
   --- Register r of thread t holds row 16 w + l / 4 + 8 (r / 2 % 2), column 8 (r / 4) + 2 (l % 4) + r % 2, with
   --- w = t / 32 and l = t % 32 (PTX ISA 9.7.15.5.1, figure of the D fragment).
   function k:store_accumulator(acc, opts)
     options("k:store_accumulator", opts, { "to", "ld", "row", "col", "rows", "cols", "vector" })
     local pointee = pointee_of("k:store_accumulator, to", opts.to)
-    if pointee ~= "f32" then fail("k:store_accumulator: `to` points to " .. pointee .. ", an f32 pointer is needed") end
+    if pointee ~= "f32" and pointee ~= "s32" then
+      fail("k:store_accumulator: `to` points to " .. pointee .. ", an f32 or s32 pointer is needed")
+    end
+    local one, two = self["st_global_" .. pointee], self["st_global_v2_" .. pointee]
     if #internal.object("k:store_accumulator, acc", acc, "regs") % 4 ~= 0 then
       fail(("k:store_accumulator: %d registers are no accumulator of 64 x n (n / 2 registers, n a multiple of 8)"):format(#acc))
     end
@@ -216,11 +220,11 @@ return function(internal)
         local left, right = acc[4 * group + 2 * half], acc[4 * group + 2 * half + 1]
         local left_ok = (col + 8 * group):lt(opts.cols) & row_ok
         if opts.vector then
-          self:st_global_v2_f32(address, { left, right }, { offset = 32 * group, guard = left_ok })
+          two(self, address, { left, right }, { offset = 32 * group, guard = left_ok })
         else
-          self:st_global_f32(address, left, { offset = 32 * group, guard = left_ok })
+          one(self, address, left, { offset = 32 * group, guard = left_ok })
           local right_ok = (col + (8 * group + 1)):lt(opts.cols) & row_ok
-          self:st_global_f32(address, right, { offset = 32 * group + 4, guard = right_ok })
+          one(self, address, right, { offset = 32 * group + 4, guard = right_ok })
         end
       end
     end

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,11 @@ struct Request {
     std::string name;               ///< of layout: what the script calls it
     std::string svg;                ///< of layout: the file to write; empty: none
     std::string number;             ///< of decode
+    std::string family;             ///< of isa: an instruction or the beginning of its name
+    std::string dtype;              ///< of isa: forms with this type; empty: all
+    std::optional<int> n;           ///< of isa: forms with this N
     Backend backend = Backend::automatic;
+    isa::Numerics numerics;
     bool json = false;
     bool sarif = false;
     bool traceback = false;
@@ -70,6 +75,7 @@ int explain(const Request& request);
 int layout(const Request& request);
 int decode(const Request& request);
 int doctor(const Request& request);
+int isa_table(const Request& request);
 
 /// Reads the command line and runs the command.
 int main(int argc, char** argv);

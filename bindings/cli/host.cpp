@@ -153,6 +153,7 @@ int body_main(lua_State* L) {
     lua::Session& session = lua::session(L);
     session.mode = call.mode;
     session.backend = call.request.backend;
+    session.numerics = call.request.numerics;
     session.colour = call.request.colour;
     session.colour_output = call.request.colour_output;
     lua::guarded(

@@ -36,6 +36,7 @@ constexpr Row commands[] = {
     {"explain", "Explain a rule, or list all", explain, false},
     {"layout", "Show a layout, or a layout, tile or fragment of a script, as a picture", layout, false},
     {"decode", "Say what a matrix descriptor of wgmma means, field by field", decode, false},
+    {"isa", "Print the legal forms of an instruction, or list all instructions", isa_table, false},
     {"doctor", "Say what this machine can compile and run", doctor, false},
 };
 
@@ -43,6 +44,7 @@ constexpr Row commands[] = {
 struct Words {
     std::string backend = "auto";
     std::string colour = "auto";
+    std::string numerics = "exact";
 };
 
 void add_colour_option(CLI::App& app, Words& words) {
@@ -54,6 +56,9 @@ void add_colour_option(CLI::App& app, Words& words) {
 void add_script_options(CLI::App& app, Request& request, Words& words) {
     app.add_option("--backend", words.backend, "Where kernels run")
         ->check(CLI::IsMember({"auto", "gpu", "gpu-cuda", "sim"}))
+        ->capture_default_str();
+    app.add_option("--numerics", words.numerics, "How the simulator's wgmma adds up")
+        ->check(CLI::IsMember({"exact", "h200"}))
         ->capture_default_str();
     add_colour_option(app, words);
     app.add_flag("--traceback", request.traceback, "Show where in the script an error came from");
@@ -81,6 +86,11 @@ void add_commands(CLI::App& app, Request& request, Words& words) {
             command->add_option("ID", request.id, "The rule, such as WG-FENCE-01");
         } else if (row.command == layout) {
             add_layout_options(*command, request, words);
+        } else if (row.command == isa_table) {
+            command->add_option("NAME", request.family,
+                                "An instruction, or the beginning of its name: wgmma");
+            command->add_option("--n", request.n, "Forms with this N only");
+            command->add_option("--dtype", request.dtype, "Forms with this type of A, B or a register only");
         } else if (row.command == decode) {
             command->add_option("BITS", request.number, "The 64-bit number, 0x4000004000010080 or decimal")
                 ->required();
@@ -119,6 +129,7 @@ int dispatch(int argc, char** argv) {
     }
     request.program = argv[0];
     request.backend = backend_named(words.backend);
+    request.numerics = numerics_named(words.numerics);
     request.colour = coloured(words.colour, STDERR_FILENO);
     request.colour_output = coloured(words.colour, STDOUT_FILENO);
     for (const Row& row : commands)

@@ -146,15 +146,16 @@ void read_run_options(lua_State* L, const Options& options, RunOptions& out) {
     const Backend asked = guarded(L, [&] { return backend_named(backend); });
     out.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
     out.timeout = std::chrono::milliseconds(options.integer("timeout_ms", 10000, 0, 86400000));
+    out.numerics = read_numerics(L, options);
     out.stop = &session(L).stop;
     out.backend = session(L).mode == Mode::run ? resolve_backend(L, asked) : asked;
 }
 
 void push_name(lua_State* L, std::string_view name) { lua_pushlstring(L, name.data(), name.size()); }
 
-// kernel:run{ grid =, args =, backend =, seed =, timeout_ms = }: the back end that ran it
+// kernel:run{ grid =, args =, backend =, seed =, timeout_ms =, numerics = }: the back end that ran it
 int kernel_run(lua_State* L) {
-    static constexpr std::string_view keys[] = {"grid", "args", "backend", "seed", "timeout_ms"};
+    static constexpr std::string_view keys[] = {"grid", "args", "backend", "seed", "timeout_ms", "numerics"};
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:run", keys);
     auto& run = held<RunOptions>(L);
@@ -205,8 +206,8 @@ int cublas_run(lua_State* L) {
 
 // kernel:time{ ..., rounds =, flops = }: { median_us, min_us, max_us, tflops, rounds, backend }
 int kernel_time(lua_State* L) {
-    static constexpr std::string_view keys[] = {"grid",       "args",   "backend", "seed",
-                                                "timeout_ms", "rounds", "flops",   "against"};
+    static constexpr std::string_view keys[] = {"grid",   "args",  "backend", "seed",    "timeout_ms",
+                                                "rounds", "flops", "against", "numerics"};
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:time", keys);
     auto& run = held<TimeOptions>(L);

@@ -20,6 +20,8 @@ struct Session {
     Mode mode = Mode::run;
     /// What a kernel runs on when the script leaves it open.
     Backend backend = Backend::automatic;
+    /// How the simulator adds up when the script leaves it open.
+    isa::Numerics numerics;
     /// While it is raised, simulator runs stop, and so does Lua code that was interrupted (interrupt.hpp).
     std::atomic<bool> stop = false;
     bool colour = false;         ///< of remarks, on standard error
@@ -36,6 +38,12 @@ Session& session(lua_State* L);
 /// The back end for a kernel that asks for `asked`: the session's where the script leaves it open, never
 /// automatic. Remarks once when an automatic choice falls on the simulator.
 Backend resolve_backend(lua_State* L, Backend asked);
+
+class Options;
+
+/// The option `numerics`: "exact", "h200" or { block =, fraction =, result =, nearest =, inside = }; the
+/// session's where it is absent.
+isa::Numerics read_numerics(lua_State* L, const Options& options);
 
 /// Keeps the kernel userdata at `index`, when the session traces.
 void remember_kernel(lua_State* L, int index);

@@ -54,6 +54,7 @@ void open_fragment(lua_State* L);
 void open_picture(lua_State* L);
 void open_bank(lua_State* L);
 void open_tensor(lua_State* L);
+void open_sparse(lua_State* L);
 void open_device(lua_State* L);
 void open_kernel(lua_State* L);
 

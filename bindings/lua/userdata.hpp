@@ -89,7 +89,6 @@ T& push_object(lua_State* L, Make&& make) {
     T* object = guarded(L, [&] { return new (memory) T(make()); });
     lua_insert(L, -2);
     lua_setmetatable(L, -2);
-    lua_remove(L, -2);
     return *object;
 }
 

@@ -59,28 +59,53 @@ void run_shr(const Step& s, Machine& m) {
     with_integer(s.form.type(), [&]<class T>(T) { map_shift<T>(s, m, shift_right<T>); });
 }
 
+/// How two numbers stand to each other, as bits; a comparison is the set of those for which it holds.
+enum Relation : unsigned { less = 1, equal = 2, greater = 4, unordered = 8 };
+
 template <class T>
-bool holds(std::string_view cmp, T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-        const bool unordered = std::isnan(a) || std::isnan(b);
-        if (cmp == "num") return !unordered;
-        if (cmp == "nan") return unordered;
-        if (unordered) return cmp.size() == 3 && cmp.back() == 'u';  // equ, neu, ltu, ...
-        cmp = cmp.substr(0, 2);
-    }
-    if (cmp == "eq") return a == b;
-    if (cmp == "ne") return a != b;
-    if (cmp == "lt" || cmp == "lo") return a < b;
-    if (cmp == "le" || cmp == "ls") return a <= b;
-    if (cmp == "gt" || cmp == "hi") return a > b;
-    return a >= b;  // ge, hs
+Relation relation(T a, T b) {
+    return a < b ? less : a == b ? equal : a > b ? greater : unordered;
+}
+
+unsigned relations_of(int cmp) {
+    struct Comparison {
+        std::string_view name;
+        unsigned relations;
+    };
+    static constexpr Comparison named[] = {
+        {"eq", equal},
+        {"ne", less | greater},
+        {"lt", less},
+        {"lo", less},
+        {"le", less | equal},
+        {"ls", less | equal},
+        {"gt", greater},
+        {"hi", greater},
+        {"ge", greater | equal},
+        {"hs", greater | equal},
+        {"equ", equal | unordered},
+        {"neu", less | greater | unordered},
+        {"ltu", less | unordered},
+        {"leu", less | equal | unordered},
+        {"gtu", greater | unordered},
+        {"geu", greater | equal | unordered},
+        {"num", less | equal | greater},
+        {"nan", unordered},
+    };
+    static const auto by_value = [] {
+        std::array<unsigned, std::size(named)> out{};
+        for (const auto& [name, relations] : named)
+            out.at(static_cast<std::size_t>(parse_value(Field::cmp, name).value())) = relations;
+        return out;
+    }();
+    return by_value.at(static_cast<std::size_t>(cmp));
 }
 
 void run_setp(const Step& s, Machine& m) {
-    const std::string cmp = spelled(Field::cmp, s.form.get(Field::cmp));
+    const unsigned relations = relations_of(s.form.get(Field::cmp));
     with_number(s.form.type(), [&]<class T>(T) {
-        map2<std::uint32_t, T>(s, m,
-                               [&](T a, T b) -> std::uint32_t { return holds(std::string_view(cmp), a, b); });
+        map2<std::uint32_t, T>(
+            s, m, [&](T a, T b) -> std::uint32_t { return (relations & relation(a, b)) != 0 ? 1 : 0; });
     });
 }
 
@@ -97,7 +122,7 @@ void run_selp(const Step& s, Machine& m) {
 /// Over which threads a comparison of (tid.x >> s) + a with b is the same: all 1024 are looked at.
 Uniform spread(const Step& s, const Value& a, const Value& b) {
     const Type type = s.form.type();
-    const std::string cmp = spelled(Field::cmp, s.form.get(Field::cmp));
+    const unsigned relations = relations_of(s.form.get(Field::cmp));
     constexpr int threads = 1024;
     const auto at = [&](const Value& value, int thread) {
         const std::int64_t index = value.thread_shift < 0 ? 0 : thread >> value.thread_shift;
@@ -105,7 +130,7 @@ Uniform spread(const Step& s, const Value& a, const Value& b) {
     };
     std::array<bool, threads> result{};
     for (int t = 0; t < threads; ++t)
-        result[static_cast<std::size_t>(t)] = holds(std::string_view(cmp), at(a, t), at(b, t));
+        result[static_cast<std::size_t>(t)] = (relations & relation(at(a, t), at(b, t))) != 0;
     const auto same_in = [&](std::size_t group) {
         for (std::size_t t = 0; t < threads; ++t)
             if (result[t] != result[t / group * group]) return false;

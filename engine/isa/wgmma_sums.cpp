@@ -45,17 +45,20 @@ double power_of_two(int exponent) {
 constexpr int least_exponent_of_f32 = -126;
 
 /// The binary32 with `bits` fraction bits that lies next to `value` towards zero; too large ones are
-/// infinite.
+/// infinite, and what becomes zero is +0.
 double cut_to_f32(double value, int bits) {
     const double magnitude = std::fabs(value);
     if (magnitude >= power_of_two(128)) return std::copysign(std::numeric_limits<double>::infinity(), value);
     if (magnitude < power_of_two(least_exponent_of_f32)) {
         const int unit = least_exponent_of_f32 - bits;
-        return std::trunc(value * power_of_two(-unit)) * power_of_two(unit);
+        return std::trunc(value * power_of_two(-unit)) * power_of_two(unit) + 0.0;
     }
     const std::uint64_t mask = ~((std::uint64_t{1} << (52 - bits)) - 1);
     return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & mask);
 }
+
+/// The binary16 that rounds to nearest is made by the caller; what it rounds to zero is +0.
+double without_negative_zero(double sum) { return std::fabs(sum) <= power_of_two(-25) ? 0 : sum; }
 
 int exponent_of_sum(double sum) {
     return sum == 0 ? 2 * exponent_of_zero : std::max(std::ilogb(sum), least_exponent_of_f32);
@@ -124,7 +127,7 @@ void add_aligned(const Accumulation& model, Type d, const RowOfA& a, std::span<c
     exact.assign(sums.begin(), sums.end());
     add_products(a, b, std::span(exact));
     const auto rounded = [&](double sum) {
-        return d == Type::f16 ? sum : cut_to_f32(sum, model.result_bits);
+        return d == Type::f16 ? without_negative_zero(sum) : cut_to_f32(sum, model.result_bits);
     };
     const bool finite = all_finite(exact);
     const std::size_t block = model.block > 0 ? static_cast<std::size_t>(model.block) : a.k.size();

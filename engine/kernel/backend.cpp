@@ -17,6 +17,13 @@ Backend backend_named(std::string_view name) {
                         "auto, gpu, gpu-cuda or sim");
 }
 
+isa::Numerics numerics_named(std::string_view name) {
+    using Model = isa::Numerics::Model;
+    if (name == "exact") return {Model::exact, {}};
+    if (name == "h200") return {Model::h200, {}};
+    throw ArgumentError("unknown numerics `" + std::string(name) + "`", "exact or h200");
+}
+
 BackendChoice choose_backend(Backend asked) {
     if (asked != Backend::automatic) return {asked, "asked for"};
     if (auto reason = gpu::Device::unavailable()) return {Backend::sim, *reason};

@@ -96,7 +96,12 @@ void Kernel::run_on_simulator(const RunOptions& options) {
     launch.tensor_maps = maps;
     launch.seed = options.seed;
     launch.stop = options.stop;
-    throw_on_errors(sim::run(program_, launch).findings);
+    launch.numerics = options.numerics;
+    std::vector<Diagnostic> findings = sim::run(program_, launch).findings;
+    for (Diagnostic& finding : findings)
+        if (const check::Rule* rule = check::find_rule(finding.rule); rule && finding.section.empty())
+            finding.section = rule->section;
+    throw_on_errors(findings);
 }
 
 Timing Kernel::time(const TimeOptions& options) {

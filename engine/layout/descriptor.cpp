@@ -13,11 +13,12 @@ constexpr std::uint32_t reach = 1U << 18;  // bytes that a 14-bit field of 16-by
 std::uint64_t field(std::string_view name, std::uint32_t bytes) {
     if (bytes % 16 != 0)
         throw ArgumentError(
-            fmt::format("matrix descriptor: {} {} is not a multiple of 16 bytes", name, bytes));
+            fmt::format("matrix descriptor: {} {} is not a multiple of 16 bytes", name, bytes), {},
+            "WG-DESC-01");
     if (bytes >= reach)
         throw ArgumentError(
             fmt::format("matrix descriptor: {} {} does not fit in 14 bits of 16-byte units", name, bytes),
-            "at most 262128 bytes");
+            "at most 262128 bytes", "WG-DESC-01");
     return bytes >> 4;
 }
 
@@ -59,7 +60,8 @@ std::uint32_t physical(const Descriptor& d, std::uint32_t address) {
 std::uint64_t Descriptor::encode() const {
     if (base_offset > 7)
         throw ArgumentError(
-            fmt::format("matrix descriptor: base offset {} does not fit in 3 bits", base_offset));
+            fmt::format("matrix descriptor: base offset {} does not fit in 3 bits", base_offset), {},
+            "WG-DESC-01");
     return field("start address", start) | field("leading dimension byte offset", lbo) << 16 |
            field("stride dimension byte offset", sbo) << 32 | std::uint64_t{base_offset} << 49 |
            static_cast<std::uint64_t>(encoding(swizzle)) << 62;
@@ -75,7 +77,7 @@ Descriptor Descriptor::decode(std::uint64_t bits) {
             throw ArgumentError(
                 fmt::format("matrix descriptor 0x{:016x}: bits {}-{} are unused and must be 0, but hold {}",
                             bits, first, last, value),
-                "mask addresses to 18 bits and shift them right by 4 before packing");
+                "mask addresses to 18 bits and shift them right by 4 before packing", "WG-DESC-01");
     }
     const auto bytes = [&](int first) { return static_cast<std::uint32_t>(bits >> first & 0x3FFF) << 4; };
     return {.start = bytes(0),

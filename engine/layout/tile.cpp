@@ -162,7 +162,7 @@ void Tile::check_block(const OperandBlock& block) const {
     const auto refuse = [&](const std::string& why, const std::string& fix) {
         throw ArgumentError("descriptor of " + describe({dtype_, mn_, k_, major_, swizzle_, order_}) + " " +
                                 std::string(to_string(swizzle_)) + ": " + why,
-                            fix);
+                            fix, "WG-DESC-02");
     };
     const int last = ksteps() - 1;
     if (block.ksteps < 1 || block.kstep < 0 || block.kstep > last || block.ksteps > ksteps() - block.kstep)
@@ -200,13 +200,13 @@ Descriptor Tile::descriptor(std::uint32_t address, const OperandBlock& block) co
         throw ArgumentError(
             fmt::format("tile address 0x{:x} is not a multiple of {} bytes, on which the {} pattern starts",
                         address, alignment, to_string(swizzle_)),
-            fmt::format("align the tile to {} bytes", align()));
+            fmt::format("align the tile to {} bytes", align()), "WG-DESC-04");
     if (address >= window || bytes_ > window - address)
         throw ArgumentError(
             fmt::format("tile address 0x{:x}: a descriptor reaches the first 262144 bytes of the "
                         "shared window only",
                         address),
-            "pass the address in .shared, not a generic or cluster address");
+            "pass the address in .shared, not a generic or cluster address", "WG-DESC-03");
     return {.start =
                 address + static_cast<std::uint32_t>(linear(block.mn_offset, block.kstep * kstep_elements())),
             .lbo = static_cast<std::uint32_t>(lbo()),

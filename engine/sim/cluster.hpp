@@ -113,6 +113,7 @@ class Cluster final : public isa::Machine {
     int local() const { return current_ - cta_->first; }  ///< number of the warp in its CTA
     Actor actor() const;
     void touch(Registers& registers, RegisterState& state, bool write);
+    void in_flight(const Registers& registers, const RegisterState& state, bool write);
     void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator);
     void check_overlap(const isa::Addresses& address, int bytes, const void* data, int stride);
     template <class Move>

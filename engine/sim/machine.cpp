@@ -41,8 +41,15 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch,
 
 // --- registers -----------------------------------------------------------------------------------------
 
+void Cluster::in_flight(const Registers& registers, const RegisterState& state, bool write) {
+    if (const std::uint32_t wait = registers.waited_in_vain(state); wait != no_pc)
+        report_.waited_in_vain(state, wait, write);
+    else
+        report_.register_in_flight(state, write);
+}
+
 void Cluster::touch(Registers& registers, RegisterState& state, bool write) {
-    if (registers.in_flight(state)) report_.register_in_flight(state, write);
+    if (registers.in_flight(state)) in_flight(registers, state, write);
     state.fence = registers.fences();
     state.pc = pc_;
     state.last = RegisterState::touched;
@@ -273,8 +280,7 @@ void Cluster::begin_mma(const isa::AsyncMma& mma) {
 // last access was a wgmma of the same shape. Two wgmma that read the same fragment do not disturb each other.
 void Cluster::use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator) {
     const int purpose = accumulator ? mma.same_shape_key : RegisterState::read_as_a;
-    if (!accumulator && state.accumulator && registers.in_flight(state))
-        report_.register_in_flight(state, false);
+    if (!accumulator && state.accumulator && registers.in_flight(state)) in_flight(registers, state, false);
     if (state.fence >= registers.fences() && state.last != purpose) report_.missing_fence(state, accumulator);
     state.fence = registers.fences();
     state.last = purpose;
@@ -315,7 +321,7 @@ void Cluster::commit_mma() { warp().registers.commit(); }
 
 void Cluster::wait_mma(int pending) {
     Registers& registers = warp().registers;
-    registers.wait(pending);
+    registers.wait(pending, pc_);
     clocks_.finish(current_, registers.finished());
 }
 

@@ -13,8 +13,8 @@ void Registers::reset() {
     std::fill(data_.begin(), data_.end(), std::byte{0xFF});
     std::fill(states_.begin(), states_.end(), RegisterState());
     groups_.clear();
-    fences_ = issued_ = committed_ = finished_ = 0;
-    last_issued_pc_ = no_pc;
+    fences_ = issued_ = committed_ = finished_ = waited_ = 0;
+    last_issued_pc_ = wait_pc_ = no_pc;
 }
 
 void Registers::commit() {
@@ -22,7 +22,9 @@ void Registers::commit() {
     groups_.push_back(issued_);
 }
 
-void Registers::wait(int pending) {
+void Registers::wait(int pending, std::uint32_t pc) {
+    waited_ = issued_;
+    wait_pc_ = pc;
     while (groups_.size() > static_cast<std::size_t>(pending)) {
         finished_ = groups_.front();
         groups_.pop_front();

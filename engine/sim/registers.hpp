@@ -50,7 +50,12 @@ class Registers {
         return ++issued_;
     }
     void commit();
-    void wait(int pending);
+    void wait(int pending, std::uint32_t pc);
+    /// The last wait_group after the wgmma that uses the register, if no commit_group closes that; else
+    /// no_pc.
+    std::uint32_t waited_in_vain(const RegisterState& state) const {
+        return state.mma > committed_ && state.mma <= waited_ ? wait_pc_ : no_pc;
+    }
     /// Serial up to which wgmma are complete.
     std::uint32_t finished() const { return finished_; }
     /// The step of the last wgmma that no commit_group has closed, or no_pc.
@@ -62,7 +67,8 @@ class Registers {
     std::vector<RegisterState> states_;
     std::deque<std::uint32_t> groups_;  ///< committed and running: the last serial of each
     std::uint32_t fences_ = 0, issued_ = 0, committed_ = 0, finished_ = 0;
-    std::uint32_t last_issued_pc_ = no_pc;
+    std::uint32_t waited_ = 0;  ///< serial of the last wgmma before the last wait_group
+    std::uint32_t last_issued_pc_ = no_pc, wait_pc_ = no_pc;
 };
 
 }  // namespace wgrun::sim

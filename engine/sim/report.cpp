@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <utility>
 
 namespace wgrun::sim {
 
@@ -48,14 +49,13 @@ bool Report::seen(std::string_view rule, std::uint32_t other) {
 }
 
 void Report::add(std::string_view rule, std::uint32_t other, std::string message, std::string fix,
-                 std::string_view section, std::vector<Note> notes) {
+                 std::vector<Note> notes) {
     if (seen(rule, other)) return;
     Diagnostic finding;
     finding.rule = rule;
     finding.where = code_.where(pc_);
     finding.message = std::move(message);
     finding.fix = std::move(fix);
-    finding.section = section;
     finding.notes = std::move(notes);
     findings_.push_back(std::move(finding));
 }
@@ -64,20 +64,20 @@ void Report::overlapping_store(std::uint32_t offset, int other_thread) {
     add("WG-RACE-01", pc_,
         fmt::format("threads {} and {} write different values to {} in one step",
                     other_thread % threads_per_cta_, thread_ % threads_per_cta_, place(offset)),
-        "give each lane an address of its own, or let one lane write", "8.7.1");
+        "give each lane an address of its own, or let one lane write");
 }
 
 void Report::global_out_of_bounds(bool store, int bytes, const std::string& place) {
     add("WG-MEM-01", no_pc,
         fmt::format("{} {} {} bytes at {}", who(), store ? "stores" : "loads", bytes, place),
-        "guard the access with a predicate on the index, or make the tensor larger", "5.1.4");
+        "guard the access with a predicate on the index, or make the tensor larger");
 }
 
 void Report::misaligned(bool store, int bytes, std::uint64_t address) {
     add("WG-MEM-02", no_pc,
         fmt::format("{} {} {} bytes at {:#x}, which is not a multiple of {}", who(),
                     store ? "stores" : "loads", bytes, address, bytes),
-        fmt::format("align the address to {} bytes, or use a narrower vector", bytes), "6.4.1");
+        fmt::format("align the address to {} bytes, or use a narrower vector", bytes));
 }
 
 void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) {
@@ -102,7 +102,7 @@ void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) 
             : store                   ? "stores"
                                       : "loads",
             bytes, offset, program_.shared_bytes()),
-        "check the index, or declare the buffer larger", "5.1.7");
+        "check the index, or declare the buffer larger");
 }
 
 void Report::operand_out_of_bounds(std::uint64_t address) {
@@ -112,14 +112,14 @@ void Report::operand_out_of_bounds(std::uint64_t address) {
             "a matrix descriptor makes the wgmma read byte {} of the shared memory, outside every buffer "
             "declared (the last ends at {})",
             offset, program_.shared_bytes()),
-        "check start address, LBO, SBO and swizzle: tile:descriptor() knows them", "9.7.15.5.1.2.2");
+        "check start address, LBO, SBO and swizzle: tile:descriptor() knows them");
 }
 
 void Report::unwritten_register(isa::Reg reg) {
     add("WG-REG-01", no_pc,
         subject_ == Subject::wgmma ? std::string("the wgmma reads a register that nothing has written")
                                    : fmt::format("{} reads a register that nothing has written", who()),
-        fmt::format("write it on every path before line {}", line(pc_)), "5.1.1",
+        fmt::format("write it on every path before line {}", line(pc_)),
         {{program_.registers()[reg.id].where, "the register is made here"}});
 }
 
@@ -130,44 +130,53 @@ void Report::register_in_flight(const RegisterState& state, bool write) {
                     write ? "written" : "read"),
         fmt::format("k:wgmma_commit_group() after line {}, k:wgmma_wait_group(0) before line {}",
                     line(state.mma_pc), line(pc_)),
-        "9.7.15.7.3", {{code_.where(state.mma_pc), "issued here"}});
+        {{code_.where(state.mma_pc), "issued here"}});
+}
+
+void Report::waited_in_vain(const RegisterState& state, std::uint32_t wait_pc, bool write) {
+    const std::uint32_t here = std::exchange(pc_, state.mma_pc);
+    add("WG-GROUP-02", no_pc, "the wgmma is never committed to a wgmma-group, so no wait_group covers it",
+        fmt::format("k:wgmma_commit_group() after line {}", line(state.mma_pc)),
+        {{code_.where(wait_pc), "this wait_group does not cover it"},
+         {code_.where(here),
+          fmt::format("{} is {} here", state.accumulator ? "an accumulator" : "a register of the A fragment",
+                      write ? "written" : "read")}});
+    pc_ = here;
 }
 
 void Report::uncommitted(std::uint32_t mma_pc) {
     pc_ = mma_pc;
     add("WG-GROUP-02", no_pc, "the kernel ends and no wgmma.commit_group has closed this wgmma",
-        fmt::format("k:wgmma_commit_group() and k:wgmma_wait_group(0) after line {}", line(mma_pc)),
-        "9.7.15.7.2");
+        fmt::format("k:wgmma_commit_group() and k:wgmma_wait_group(0) after line {}", line(mma_pc)));
 }
 
 void Report::missing_fence(const RegisterState& state, bool accumulator) {
     const std::uint32_t other = state.last == RegisterState::touched ? state.pc : state.mma_pc;
     const std::string fix = fmt::format("k:wgmma_fence() before line {}", line(pc_));
     if (other == no_pc)
-        return add("WG-FENCE-01", no_pc, "no wgmma.fence precedes the first wgmma of the warp", fix,
-                   "9.7.15.7.1");
+        return add("WG-FENCE-01", no_pc, "no wgmma.fence precedes the first wgmma of the warp", fix);
     add("WG-FENCE-01", other,
         fmt::format("{} of this wgmma was accessed with no wgmma.fence since",
                     accumulator ? "an accumulator" : "a register of the A fragment"),
-        fix, "9.7.15.7.1", {{code_.where(other), "accessed here"}});
+        fix, {{code_.where(other), "accessed here"}});
 }
 
 void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all) {
     add("WG-SYNC-01", no_pc,
         fmt::format("{} is executed by {} of the {} lanes of warp {}: all must execute it together", op.name,
                     std::popcount(active), std::popcount(all), thread_ % threads_per_cta_ / isa::lanes),
-        "move it out of the divergent branch, or make the condition the same for the whole warp", op.section);
+        "move it out of the divergent branch, or make the condition the same for the whole warp");
 }
 
 void Report::no_warpgroup(const isa::Instruction& op, int threads) {
     add("WG-SYNC-03", no_pc,
         fmt::format("{} needs a warpgroup of four whole warps; the CTA has {} threads", op.name, threads),
-        "make the number of threads a multiple of 128", "9.7.15.1");
+        "make the number of threads a multiple of 128");
 }
 
 void Report::bad_barrier(const std::string& message) {
     add("WG-SYNC-02", no_pc, message,
-        "barriers are 0 to 15; all who meet at one name the same number of threads", "9.7.13.1");
+        "barriers are 0 to 15; all who meet at one name the same number of threads");
 }
 
 void Report::deadlock(std::uint32_t pc, bool mbarrier, std::string message, std::vector<Note> notes) {
@@ -176,10 +185,9 @@ void Report::deadlock(std::uint32_t pc, bool mbarrier, std::string message, std:
         return add("WG-MBAR-05", no_pc, std::move(message),
                    "compare the arrivals and bytes that the barrier expects with those that come, and the "
                    "parity with the number of the phase",
-                   "9.7.13.15.5", std::move(notes));
+                   std::move(notes));
     add("WG-SYNC-02", no_pc, std::move(message),
-        "let every warp that a barrier counts reach it, or give its count with threads =", "9.7.13.1",
-        std::move(notes));
+        "let every warp that a barrier counts reach it, or give its count with threads =", std::move(notes));
 }
 
 void Report::refused(Diagnostic finding) {

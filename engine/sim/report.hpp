@@ -1,4 +1,5 @@
-// What the simulator finds, in words. Each (rule, line, other line) is said once.
+// What the simulator finds, in words. Each (rule, line, other line) is said once. The sections of the PTX ISA
+// are those of the rules, which the catalogue has.
 #pragma once
 
 #include <set>
@@ -59,6 +60,8 @@ class Report final : public HazardSink {
     // WG-REG-01, WG-GROUP-01, WG-GROUP-02, WG-FENCE-01
     void unwritten_register(isa::Reg reg);
     void register_in_flight(const RegisterState& state, bool write);
+    /// A register of a wgmma that no commit_group has closed is used although the warp waited, at `wait_pc`.
+    void waited_in_vain(const RegisterState& state, std::uint32_t wait_pc, bool write);
     void uncommitted(std::uint32_t mma_pc);
     void missing_fence(const RegisterState& state, bool accumulator);
     // WG-SYNC-01, -02, -03
@@ -75,7 +78,7 @@ class Report final : public HazardSink {
 
   private:
     void add(std::string_view rule, std::uint32_t other, std::string message, std::string fix,
-             std::string_view section, std::vector<Note> notes = {});
+             std::vector<Note> notes = {});
     bool seen(std::string_view rule, std::uint32_t other);
     int line(std::uint32_t pc) const { return code_.where(pc).line; }
     std::string who(int thread) const;

@@ -7,47 +7,38 @@ namespace wgrun::sim {
 namespace {
 
 struct Law {
-    std::string_view rule, fix, section;
+    std::string_view rule, fix;
 };
 
 Law law(Fault fault) {
     switch (fault) {
         case Fault::mbarrier_life:
             return {"WG-MBAR-01",
-                    "one thread initialises it once, before all others use it; mbarrier.inval ends it",
-                    "9.7.13.15.9"};
+                    "one thread initialises it once, before all others use it; mbarrier.inval ends it"};
         case Fault::mbarrier_unknown:
             return {"WG-MBAR-02",
-                    "after the inits k:fence_mbarrier_init(), then a barrier of all who use the mbarriers",
-                    "9.7.13.15.9"};
+                    "after the inits k:fence_mbarrier_init(), then a barrier of all who use the mbarriers"};
         case Fault::mbarrier_count:
             return {"WG-MBAR-03",
                     "count the arrivals of a phase in mbarrier.init and the bytes of all its copies in "
-                    "expect_tx, and wait for a phase before arriving in the next",
-                    "9.7.13.15.5"};
+                    "expect_tx, and wait for a phase before arriving in the next"};
         case Fault::copy_operands:
             return {"WG-TMA-01",
                     "linear copies move multiples of 16 bytes between multiples of 16; boxes start at a "
-                    "multiple of 128 in shared memory",
-                    "9.7.9.25"};
+                    "multiple of 128 in shared memory"};
         case Fault::unfinished_load:
-            return {"WG-TMA-03", "wait for the last phase of every mbarrier before the kernel ends",
-                    "9.7.9.25.5.2"};
+            return {"WG-TMA-03", "wait for the last phase of every mbarrier before the kernel ends"};
         case Fault::unfinished_store:
             return {"WG-TMA-03",
                     "the thread that issues it: k:cp_async_bulk_commit_group() and "
-                    "k:cp_async_bulk_wait_group(0, {read=1}) before the kernel ends",
-                    "9.7.9.25.6"};
+                    "k:cp_async_bulk_wait_group(0, {read=1}) before the kernel ends"};
         case Fault::registers:
-            return {"WG-REG-02", "inc to no fewer and dec to no more registers than the warp has",
-                    "9.7.19.5"};
-        case Fault::meeting:
-            return {"WG-SYNC-04", "each warp arrives once, waits once, and so on", "9.7.13.3"};
+            return {"WG-REG-02", "inc to no fewer and dec to no more registers than the warp has"};
+        case Fault::meeting: return {"WG-SYNC-04", "each warp arrives once, waits once, and so on"};
         default:
             return {"WG-SYNC-05",
                     "mapa with a rank of the cluster, accesses with shared::cluster, and a barrier of the "
-                    "cluster before any of its CTAs ends",
-                    "9.7.9.23"};
+                    "cluster before any of its CTAs ends"};
     }
 }
 
@@ -57,12 +48,12 @@ void Report::fault(Fault fault, std::string message, std::uint32_t other, std::s
     const Law broken = law(fault);
     std::vector<Note> notes;
     if (other != no_pc && !note.empty()) notes.push_back({code_.where(other), std::move(note)});
-    add(broken.rule, other, std::move(message), std::string(broken.fix), broken.section, std::move(notes));
+    add(broken.rule, other, std::move(message), std::string(broken.fix), std::move(notes));
 }
 
 void Report::mbarrier_touched(std::uint32_t offset, std::string_view how) {
     add("WG-MBAR-04", no_pc, fmt::format("{} {} {}, which belongs to an mbarrier", who(), how, place(offset)),
-        "leave its 8 bytes to the mbarrier instructions, or end it with mbarrier.inval", "9.7.13.15.4");
+        "leave its 8 bytes to the mbarrier instructions, or end it with mbarrier.inval");
 }
 
 std::string Report::past(Epoch access) const {
@@ -75,7 +66,7 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     const std::string place = this->place(offset);
     if (hazard == Hazard::uninitialised)
         return add("WG-MEM-04", no_pc, fmt::format("{} reads {}, which nothing has written", who(), place),
-                   fmt::format("write the whole tile before line {}", line(pc_)), "5.1.7");
+                   fmt::format("write the whole tile before line {}", line(pc_)));
     const int here = line(pc_), there = line(other.pc());
     const Where where = code_.where(other.pc());
     const std::string past = this->past(other);
@@ -91,18 +82,17 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
             if (by_copy(other))
                 return add("WG-TMA-02", other.pc(), unordered,
                            fmt::format("wait for the phase of its mbarrier before line {}", here),
-                           "9.7.9.25.5.2", {{where, "copied here"}});
+                           {{where, "copied here"}});
             return add(
                 "WG-RACE-01", other.pc(), unordered,
                 hazard == Hazard::async_after_write
                     ? fmt::format("k:fence_proxy_async() after line {}, then k:bar_sync(0) before line {}",
                                   there, here)
                     : fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
-                hazard == Hazard::async_after_write ? "9.7.15.4" : "8.7.1",
                 {{where, "written here by " + past}});
         case Hazard::write_after_read:
             return add("WG-RACE-01", other.pc(), unordered,
-                       fmt::format("k:bar_sync(0) after line {} and before line {}", there, here), "8.7.1",
+                       fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
                        {{where, "read here by " + past}});
         case Hazard::write_under_mma:
             return add(
@@ -112,7 +102,7 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                 fmt::format(
                     "k:wgmma_wait_group(0) after line {}, then {} before line {}", there,
                     subject_ == Subject::copy ? "an arrival that the copy waits for" : "k:bar_sync(0)", here),
-                "9.7.15.7.3", {{where, "issued here"}});
+                {{where, "issued here"}});
         case Hazard::write_under_copy:
             return add(
                 "WG-RACE-03", other.pc(),
@@ -120,7 +110,7 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                 fmt::format("k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {{read=1}}) "
                             "by the thread of line {}, then k:bar_sync(0) before line {}",
                             there, here),
-                "9.7.9.25.6", {{where, "issued here"}});
+                {{where, "issued here"}});
         case Hazard::missing_proxy_fence:
         case Hazard::unfenced_overwrite:
             return add("WG-PROXY-01", other.pc(),
@@ -129,7 +119,7 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                                    who(), hazard == Hazard::missing_proxy_fence ? "reads" : "overwrites",
                                    place, past),
                        fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
-                       "9.7.15.4", {{where, "written here by " + past}});
+                       {{where, "written here by " + past}});
         case Hazard::uninitialised: return;
     }
 }

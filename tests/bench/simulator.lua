@@ -1,26 +1,45 @@
--- The simulator's rate: wgmma m64n256k16 of one warpgroup, and the steps around it.
+-- The simulator's rate: wgmma m64n256 of each family by one warpgroup, and the steps around it.
 local wg = require "wgrun"
 
-local count = 2000
-local tile_a = wg.tile { dtype = "bf16", mn = 64, k = 16, major = "K" }
-local tile_b = wg.tile { dtype = "bf16", mn = 256, k = 16, major = "K" }
-local kernel = wg.kernel("rate", { threads = 128 }, function(k)
-  local A = k:param("A", "const bf16*")
-  local a, b = k:shared(tile_a, "a"), k:shared(tile_b, "b")
-  for _, pair in ipairs { { a, 64 }, { b, 256 } } do
-    k:copy_tile { to = pair[1], from = A, ld = 16, line = 0, along = 0, lines = pair[2], length = 16, vector = true }
-  end
-  k:fence_proxy_async { space = "shared::cta" }
-  k:bar_sync(0)
-  local acc = k:regs("f32", 128)
-  for i = 0, #acc - 1 do k:mov(acc[i], 0) end
-  k:loop(count, function()
-    k:wgmma_fence()
-    k:mma(acc, { a = a, b = b })
-    k:wgmma_wait_group(0)
-  end)
-end)
+local k_of = { f16 = 16, bf16 = 16, tf32 = 8, e4m3 = 32, e5m2 = 32, s8 = 32, u8 = 32 }
 
-local A = wg.randn { shape = { 256, 16 }, dtype = "bf16", seed = 1 }
-local timing = kernel:time { grid = { 1 }, args = { A }, rounds = 5 }
-print(("simulator              %.0f wgmma m64n256k16 a second (bf16, race detection on)"):format(count / timing.median_us * 1e6))
+local function rate(d, dtype, sparse, numerics)
+  local count = 1000
+  local k_a, k_b = k_of[dtype], k_of[dtype] * (sparse and 2 or 1)
+  local tile_a = wg.tile { dtype = dtype, mn = 64, k = k_a, major = "K" }
+  local tile_b = wg.tile { dtype = dtype, mn = 256, k = k_b, major = "K" }
+  local kernel = wg.kernel("rate", { threads = 128 }, function(k)
+    local A, B = k:param("A", "const " .. dtype .. "*"), k:param("B", "const " .. dtype .. "*")
+    local a, b = k:shared(tile_a, "a"), k:shared(tile_b, "b")
+    k:copy_tile { to = a, from = A, ld = k_a, line = 0, along = 0, lines = 64, length = k_a, vector = true }
+    k:copy_tile { to = b, from = B, ld = k_b, line = 0, along = 0, lines = 256, length = k_b, vector = true }
+    k:fence_proxy_async { space = "shared::cta" }
+    k:bar_sync(0)
+    local acc = k:regs(d == "f16" and "b32" or d, d == "f16" and 64 or 128)
+    for i = 0, #acc - 1 do k:mov(acc[i], 0) end
+    local metadata = sparse and k:regs("b32", 1)
+    if sparse then k:mov(metadata[0], 0x44444444) end
+    k:loop(count, function()
+      k:wgmma_fence()
+      k:mma(acc, { a = a, b = b, d = d, metadata = metadata or nil })
+      k:wgmma_wait_group(0)
+    end)
+  end)
+  local function random(shape, seed)
+    if d == "s32" then return wg.randint { shape = shape, dtype = dtype, lo = 0, hi = 100, seed = seed } end
+    return wg.randn { shape = shape, dtype = dtype, seed = seed }
+  end
+  local timing = kernel:time { grid = { 1 }, args = { random({ 64, k_a }, 1), random({ 256, k_b }, 2) }, rounds = 3, numerics = numerics }
+  return count / timing.median_us * 1e6
+end
+
+print "simulator, wgmma m64n256 a second of one CTA (race detection on)"
+print "                          exact     h200  sparse exact     h200"
+for _, family in ipairs { { "f32", "bf16" }, { "f32", "f16" }, { "f16", "f16" }, { "f32", "tf32" }, { "f32", "e4m3" }, { "f16", "e5m2" }, { "s32", "s8" } } do
+  local d, dtype = family[1], family[2]
+  local rates = {}
+  for _, sparse in ipairs { false, true } do
+    for _, numerics in ipairs { "exact", "h200" } do rates[#rates + 1] = rate(d, dtype, sparse, numerics) end
+  end
+  print(("  D %s, A and B %-5s %8.0f %8.0f      %8.0f %8.0f"):format(d, dtype, table.unpack(rates)))
+end

@@ -61,6 +61,8 @@ in_kernel("unknown option `step` of k:descriptor (legal: kstep, mn, offset)", fu
 in_kernel(of .. "K step 4 is outside the tile's 4 steps of 16 elements", function(k) k:descriptor(k:shared(tile), { kstep = 4 }) end)
 in_kernel(of .. "K step -1 is outside the tile's 4 steps of 16 elements", function(k) k:descriptor(k:shared(tile), { kstep = -1 }) end)
 in_kernel(of .. "rows from 3 cut an 8-row group", function(k) k:descriptor(k:shared(tile), { mn = 3 }) end)
+check.equal(refuses(of .. "K step 4 is outside the tile's 4 steps of 16 elements", function() tile:descriptor(0, 4) end).rule, "WG-DESC-02")
+check.equal(refuses("tile address 0x200 is not a multiple of 1024 bytes, on which the 128B pattern starts", function() tile:descriptor(512) end).rule, "WG-DESC-04")
 in_kernel("k:mma: expected a table of options, got nil", function(k) k:mma(k:regs("f32", 32)) end)
 in_kernel("k:mma, a: expected wgrun.shared, got nil", function(k) k:mma(k:regs("f32", 32), {}) end)
 in_kernel("k:mma, b: expected wgrun.shared, got number", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = 3 }) end)
@@ -79,7 +81,7 @@ in_kernel("k:copy_tile, ld: " .. count .. "nil", function(k) k:copy_tile { to = 
 for _, wrong in ipairs { { "ld", 1.5, "1.5" }, { "line", -1, "-1" }, { "along", "0", "string" }, { "lines", tile, "wgrun.tile" } } do
   check.raises("k:copy_tile, " .. wrong[1] .. ": " .. count .. wrong[3], wg.kernel, "k", {}, function(k) copy(k, { [wrong[1]] = wrong[2] }) end)
 end
-in_kernel("k:store_accumulator: `to` points to bf16, an f32 pointer is needed", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "bf16*") }) end)
+in_kernel("k:store_accumulator: `to` points to bf16, an f32 or s32 pointer is needed", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "bf16*") }) end)
 in_kernel("k:store_accumulator: 30 registers are no accumulator of 64 x n (n / 2 registers, n a multiple of 8)", function(k) k:store_accumulator(k:regs("f32", 30), { to = k:param("D", "f32*") }) end)
 in_kernel("k:store_accumulator, ld: " .. count .. "nil", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "f32*") }) end)
 in_kernel("k:element, pointer: a pointer made by k:param is needed", function(k) k:element(k:reg "u64", 0) end)

@@ -58,7 +58,8 @@ std::string to_json(std::span<const Diagnostic> findings);
 std::string to_sarif(std::span<const Diagnostic> findings);
 
 /// Root of all exceptions that the engine throws. `code` is a short stable word for programs:
-/// EINVAL (the caller's mistake) and, for the environment, ENOENT, EIO, ENODEV, ETIMEDOUT, ECOMPILE, EFAULT.
+/// EINVAL (the caller's mistake) and, for the environment, ENOENT, EIO, ENODEV, ENOMEM, ETIMEDOUT, ECOMPILE,
+/// EFAULT.
 class Error : public std::runtime_error {
   public:
     Error(std::string code, Diagnostic finding);
@@ -75,7 +76,7 @@ class Error : public std::runtime_error {
 /// The caller asked for something that cannot be: raised as a Lua error. Code EINVAL.
 class ArgumentError : public Error {
   public:
-    explicit ArgumentError(std::string message, std::string fix = {});
+    explicit ArgumentError(std::string message, std::string fix = {}, std::string rule = {});
     explicit ArgumentError(Diagnostic finding);
 };
 

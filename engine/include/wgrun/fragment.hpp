@@ -15,25 +15,30 @@ namespace wgrun {
 
 /// A fragment of a rows x columns matrix.
 struct Fragment {
+    /// An element of the matrix; rows and columns count elements from 0.
     struct Place {
         int row = 0;
         int column = 0;
         bool operator==(const Place&) const = default;
     };
+    /// Who holds it; both count from 0.
     struct Owner {
-        int thread = 0;
-        int value = 0;
+        int thread = 0;  ///< within the warpgroup or warp
+        int value = 0;   ///< an element of that thread, not a register
         bool operator==(const Owner&) const = default;
     };
 
-    std::string name;  ///< "wgmma D 64x128"
-    Layout tv;         ///< (thread, value) -> row + rows * column
-    int rows = 0;
-    int columns = 0;
+    std::string name;      ///< "wgmma D 64x128"
+    Layout tv;             ///< (thread, value) -> row + rows * column
+    int rows = 0;          ///< elements
+    int columns = 0;       ///< elements
     int per_register = 1;  ///< values in a 32-bit register
 
+    /// 128 or 32.
     int threads() const { return static_cast<int>(tv.mode(0).size()); }
+    /// Elements of one thread.
     int values() const { return static_cast<int>(tv.mode(1).size()); }
+    /// 32-bit registers of one thread.
     int registers() const { return values() / per_register; }
 
     /// Where value `value` of thread `thread` belongs. Throws ArgumentError outside the fragment.

@@ -28,6 +28,9 @@ struct BackendChoice {
 };
 BackendChoice choose_backend(Backend asked);
 
+/// "exact" or "h200"; throws ArgumentError otherwise.
+isa::Numerics numerics_named(std::string_view name);
+
 /// One argument: a tensor for a pointer parameter (read and written in place), a number for a scalar one.
 using Argument = std::variant<Tensor*, std::int64_t, double>;
 
@@ -36,6 +39,7 @@ struct RunOptions {
     std::vector<Argument> args;
     Backend backend = Backend::automatic;
     std::uint64_t seed = 0;                    ///< of the simulator's scheduler
+    isa::Numerics numerics;                    ///< how the simulator's wgmma adds up
     std::chrono::milliseconds timeout{10000};  ///< of the GPU
     const std::atomic<bool>* stop = nullptr;   ///< set from outside to interrupt
 };

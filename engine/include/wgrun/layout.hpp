@@ -4,6 +4,9 @@
 // same nesting; the offset is the inner product of coordinate and stride. One-dimensional indices run
 // colexicographically: the first mode is the fastest. A swizzle may follow: Swizzle<3,4,3> o (8,128):(128,1).
 //
+// Units: extents, sizes and indices count coordinates; strides, offsets and cosizes count what the layout is
+// over, which a layout itself does not know: elements everywhere in wgrun, bytes where a name says so.
+//
 // Every function here throws ArgumentError where CuTe refuses, where the result would not be what the
 // definition says (CuTe accepts some of those), and where 64-bit integers would overflow.
 #pragma once
@@ -68,9 +71,13 @@ class Swizzle {
     /// Throws ArgumentError unless bits >= 0, base >= 0, |shift| >= bits and all bits lie below 2^62.
     Swizzle(int bits, int base, int shift);
 
+    /// B: bits that change.
     int bits() const { return bits_; }
+    /// M: a bit number of the offset.
     int base() const { return base_; }
+    /// S: a distance in bits.
     int shift() const { return shift_; }
+    /// The permuted offset.
     std::int64_t operator()(std::int64_t offset) const {
         return offset ^ (shift_ >= 0 ? (offset & source_) >> shift_ : (offset & source_) << -shift_);
     }
@@ -98,8 +105,8 @@ class Layout {
   public:
     /// One leaf mode.
     struct Mode {
-        std::int64_t shape;
-        std::int64_t stride;
+        std::int64_t shape;   ///< coordinates, at least 1
+        std::int64_t stride;  ///< offset from a coordinate to the next
         bool operator==(const Mode&) const = default;
     };
 
@@ -123,12 +130,14 @@ class Layout {
     const IntTuple& shape() const { return shape_; }
     const IntTuple& stride() const { return stride_; }
     const std::optional<Swizzle>& swizzle() const { return swizzle_; }
-    /// What is added before the swizzle; 0 where there is none.
+    /// What is added to offsets before the swizzle; 0 where there is none.
     std::int64_t offset() const { return offset_; }
     /// The layout without its swizzle and offset.
     Layout unswizzled() const;
 
+    /// Number of top-level modes; 1 for a leaf.
     int rank() const { return shape_.rank(); }
+    /// Levels of parentheses; 0 for a leaf, at most 64.
     int depth() const { return shape_.depth(); }
     /// Number of coordinates.
     std::int64_t size() const { return size_; }

@@ -48,10 +48,11 @@ constexpr std::uint32_t swizzled(SwizzleMode mode, std::uint32_t address) {
 
 /// The 64-bit matrix descriptor of wgmma, decoded. PTX ISA 9.7.15.5.1.2.2.
 struct Descriptor {
-    std::uint32_t start = 0;        ///< byte address in the shared window, multiple of 16, below 256 KiB
-    std::uint32_t lbo = 0;          ///< leading dimension byte offset, multiple of 16, at most 262128
-    std::uint32_t sbo = 0;          ///< stride dimension byte offset, likewise
-    std::uint32_t base_offset = 0;  ///< 0..7; 0 when the pattern starts on 1024 (128B), 512, 256 bytes
+    std::uint32_t start = 0;  ///< byte address in the shared window, multiple of 16, below 256 KiB
+    std::uint32_t lbo = 0;    ///< leading dimension byte offset, multiple of 16, at most 262128
+    std::uint32_t sbo = 0;    ///< stride dimension byte offset, likewise
+    std::uint32_t base_offset =
+        0;  ///< rows of 128 bytes, 0..7; 0: the pattern starts on 1024, 512, 256 bytes
     SwizzleMode swizzle = SwizzleMode::none;
 
     /// The integer that wgmma takes. Throws ArgumentError that names the field which does not fit.
@@ -77,8 +78,8 @@ void walk_units(const Descriptor& descriptor, Major major, int lines, int units,
 /// What a tile is to be. Without a swizzle: the widest whose atoms fill the tile.
 struct TileSpec {
     Dtype dtype = Dtype::bf16;
-    int mn = 0;
-    int k = 0;
+    int mn = 0;  ///< rows, elements
+    int k = 0;   ///< columns, elements
     Major major = Major::k;
     std::optional<SwizzleMode> swizzle = std::nullopt;
     AtomOrder order = AtomOrder::mn;
@@ -88,8 +89,8 @@ struct TileSpec {
 struct OperandBlock {
     int kstep = 0;      ///< the first K step
     int ksteps = 1;     ///< steps read at once: 1, but 2 for B of a sparse wgmma
-    int mn_offset = 0;  ///< the first row
-    int mn = 0;         ///< rows read; 0 means up to the end of the tile
+    int mn_offset = 0;  ///< the first row, elements
+    int mn = 0;         ///< rows read, elements; 0 means up to the end of the tile
     /// Let the swizzle pattern start at the tile's address, any multiple of 128 bytes, and say so in the base
     /// offset. TMA never writes such a tile: its pattern starts on multiples of align().
     bool base_offset = false;
@@ -104,10 +105,10 @@ struct TmaPanel {
 };
 /// How TMA fills a tile: one box shape and where each box goes. `inner` runs along the contiguous dimension.
 struct TmaBox {
-    int inner =
-        0;  ///< elements along the contiguous dimension (for b1: bits; a tensor map counts them as bytes)
-    int outer = 0;  ///< elements along the other one, at most 256
-    std::vector<TmaPanel> panels;
+    /// Elements along the contiguous dimension (for b1: bits; a tensor map counts them as bytes).
+    int inner = 0;
+    int outer = 0;                 ///< elements along the other one, at most 256
+    std::vector<TmaPanel> panels;  ///< one for each copy, in the order of their offsets
 };
 
 /// A tile in one of the eight canonical layouts (K- or MN-major; none, 32B, 64B, 128B), whole atoms, at an
@@ -118,6 +119,7 @@ class Tile {
     explicit Tile(const TileSpec& spec);
 
     Dtype dtype() const { return dtype_; }
+    /// Rows and columns, elements.
     int mn() const { return mn_; }
     int k() const { return k_; }
     Major major() const { return major_; }
@@ -133,14 +135,16 @@ class Tile {
     /// Extents of one atom, elements.
     int atom_mn() const { return atom_mn_; }
     int atom_k() const { return atom_k_; }
+    /// Bytes of one atom: 8 lines of the swizzle's width.
     int atom_bytes() const { return 8 * width(swizzle_); }
 
     /// Leading dimension byte offset. 16 where wgmma ignores it (K-major with a swizzle).
     int lbo() const;
     /// Stride dimension byte offset.
     int sbo() const;
+    /// Bytes of the whole tile, without gaps.
     int bytes() const { return bytes_; }
-    /// What the tile's address must be a multiple of: 1024, 512, 256 and, without a swizzle, 128.
+    /// Bytes that the tile's address must be a multiple of: 1024, 512, 256 and, without a swizzle, 128.
     int align() const { return swizzle_ == SwizzleMode::none ? 128 : atom_bytes(); }
 
     /// Byte offset of element (row, col) = (mn, k) from the tile's start. Throws ArgumentError outside the
@@ -149,7 +153,7 @@ class Tile {
 
     /// Elements of K per K step (32 bytes): 16 for 16-bit types, 8 tf32, 32 for 8-bit types, 256 b1.
     int kstep_elements() const;
-    /// K steps in the tile.
+    /// Number of K steps in the tile.
     int ksteps() const { return k_ / kstep_elements(); }
     /// The descriptor of what one wgmma reads, for a tile at shared-window byte address `address`. Throws
     /// ArgumentError for a misaligned address and for blocks that no single descriptor describes.

@@ -306,7 +306,14 @@ TEST_CASE("accumulators belong to the wgmma until a wait covers its group") {
         k.step(23, "wgmma_wait_group", {0});
         k(24, "add_f32", {k.accumulators[0], k.accumulators[1]});
         const Program program = k.finish();
-        expect(program, {{"WG-GROUP-01", 24}, {"WG-GROUP-02", 21}});
+        expect(program, {{"WG-GROUP-02", 21}});
+        const Diagnostic finding = run_with(program, 0).findings.at(0);
+        CHECK(finding.message == "the wgmma is never committed to a wgmma-group, so no wait_group covers it");
+        CHECK((finding.notes.at(0).where.line == 23 && finding.notes.at(1).where.line == 24));
+    }
+    SECTION("never committed, and read without any wait") {
+        k(24, "add_f32", {k.accumulators[0], k.accumulators[1]});
+        expect(k.finish(), {{"WG-GROUP-01", 24}, {"WG-GROUP-02", 21}});
     }
     SECTION("committed and never waited for: fine at the end") {
         k.step(22, "wgmma_commit_group");
@@ -317,6 +324,18 @@ TEST_CASE("accumulators belong to the wgmma until a wait covers its group") {
         k.step(23, "wgmma_wait_group", {0});
         k(24, "add_f32", {k.accumulators[0], k.accumulators[1]});
         expect(k.finish(), {});
+    }
+}
+
+TEST_CASE("a wgmma adds to accumulators that were written: WG-REG-01 unless scale-d is 0") {
+    for (const int scale_d : {0, 1}) {
+        MmaScript k;
+        ready_tiles(k);
+        k.step(20, "wgmma_fence");
+        k.mma(21, scale_d);
+        k.mma(22, 1);
+        k.step(23, "wgmma_commit_group");
+        expect(k.finish(), scale_d ? Found{{"WG-REG-01", 21}} : Found{});
     }
 }
 

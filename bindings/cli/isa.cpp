@@ -1,0 +1,160 @@
+// wgrun isa [NAME] [--n N] [--dtype TYPE]: the table of legal forms.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bindings/cli/cli.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+using isa::Field;
+using isa::Instruction;
+using isa::OperandRule;
+
+/// NAME itself, and what begins with "NAME.".
+std::vector<const Instruction*> asked_for(std::string_view name) {
+    std::vector<const Instruction*> out;
+    for (const Instruction* op : isa::all())
+        if (name.empty() || op->name == name || (op->name.starts_with(name) && op->name[name.size()] == '.'))
+            out.push_back(op);
+    return out;
+}
+
+bool allows(const isa::Row& row, Field field, int value) {
+    const isa::Choice* choice = row.find(field);
+    return choice != nullptr && choice->allows(value);
+}
+
+bool fits(const isa::Row& row, const Request& request, std::optional<isa::Type> type) {
+    if (request.n && !allows(row, Field::n, *request.n)) return false;
+    if (!type) return true;
+    const auto fields = {Field::a, Field::b, Field::type, Field::from};
+    return std::any_of(fields.begin(), fields.end(),
+                       [&](Field field) { return allows(row, field, static_cast<int>(*type)); });
+}
+
+std::string value_text(Field field, int value) {
+    const std::string text = isa::spelled(field, value);
+    return text.empty() ? std::to_string(value) : text;
+}
+
+/// "8 .. 256 by 8", "f16 f32"
+std::string values_text(const isa::Choice& choice) {
+    std::string out;
+    for (const isa::Range& range : choice.allowed) {
+        const int count = (range.hi - range.lo) / range.step + 1;
+        if (!out.empty()) out += ' ';
+        if (count > 3) {
+            out +=
+                fmt::format("{}..{}", value_text(choice.field, range.lo), value_text(choice.field, range.hi));
+            if (range.step != 1) out += fmt::format("/{}", range.step);
+            continue;
+        }
+        for (int i = 0; i < count; ++i)
+            out += fmt::format("{}{}", i ? " " : "", value_text(choice.field, range.lo + i * range.step));
+    }
+    return out;
+}
+
+std::string row_text(const isa::Row& row) {
+    std::string out = "   ";
+    for (const isa::Choice& choice : row.choices) {
+        const bool several = choice.values().size() > 1;
+        out += fmt::format(" {}={}{}{}", isa::to_string(choice.field), several ? "{" : "",
+                           values_text(choice), several ? "}" : "");
+    }
+    out += fmt::format("  PTX {}.{}\n", row.min_ptx.major, row.min_ptx.minor);
+    return out;
+}
+
+std::string_view access_text(isa::Access access) {
+    return access == isa::Access::in ? "in" : access == isa::Access::out ? "out" : "inout";
+}
+
+std::vector<std::string_view> kinds_of(const OperandRule& rule) {
+    constexpr std::pair<unsigned, std::string_view> all[] = {
+        {OperandRule::reg, "register"},    {OperandRule::list, "list"},
+        {OperandRule::imm, "immediate"},   {OperandRule::address, "address"},
+        {OperandRule::param, "parameter"}, {OperandRule::shared, "shared buffer"}};
+    std::vector<std::string_view> out;
+    for (const auto& [bit, name] : all)
+        if (rule.kinds & bit) out.push_back(name);
+    return out;
+}
+
+constexpr std::string_view participants[] = {"thread", "warp", "warpgroup", "cta", "cluster"};
+
+std::string to_text(const Instruction& op, const std::vector<const isa::Row*>& rows) {
+    std::string out = fmt::format("{}: {}\n", op.name, op.summary);
+    out += fmt::format("  PTX ISA {}; executed by a {}\n", op.section,
+                       participants[static_cast<std::size_t>(op.taken_by)]);
+    for (const OperandRule& rule : op.operands)
+        out += fmt::format("  operand {} ({}): {}\n", rule.name, access_text(rule.access),
+                           fmt::join(kinds_of(rule), ", "));
+    for (const isa::Row* row : rows) out += row_text(*row);
+    return out;
+}
+
+nlohmann::ordered_json to_object(const Instruction& op, const std::vector<const isa::Row*>& rows) {
+    nlohmann::ordered_json out{{"name", op.name},
+                               {"summary", op.summary},
+                               {"section", op.section},
+                               {"executed_by", participants[static_cast<std::size_t>(op.taken_by)]},
+                               {"operands", nlohmann::ordered_json::array()},
+                               {"forms", nlohmann::ordered_json::array()}};
+    for (const OperandRule& rule : op.operands)
+        out["operands"].push_back(
+            {{"name", rule.name}, {"access", access_text(rule.access)}, {"kinds", kinds_of(rule)}});
+    for (const isa::Row* row : rows) {
+        nlohmann::ordered_json form;
+        for (const isa::Choice& choice : row->choices) {
+            nlohmann::ordered_json& values = form[std::string(isa::to_string(choice.field))];
+            values = nlohmann::ordered_json::array();
+            for (int value : choice.values()) values.push_back(value_text(choice.field, value));
+        }
+        form["min_ptx"] = fmt::format("{}.{}", row->min_ptx.major, row->min_ptx.minor);
+        out["forms"].push_back(std::move(form));
+    }
+    return out;
+}
+
+}  // namespace
+
+int isa_table(const Request& request) {
+    const auto refuse = [](const std::string& text) {
+        remark(fmt::format("wgrun: {}", text));
+        return Exit::usage;
+    };
+    std::optional<isa::Type> type;
+    if (!request.dtype.empty()) {
+        type = isa::parse_type(request.dtype);
+        if (!type)
+            return refuse(fmt::format("isa: `{}` is no type of PTX (such as s8, bf16, f32)", request.dtype));
+    }
+    const std::vector<const Instruction*> found = asked_for(request.family);
+    if (found.empty()) {
+        std::vector<std::string_view> names;
+        for (const Instruction* op : isa::all()) names.push_back(op->name);
+        return refuse(fmt::format("no instruction is called `{}`{} (wgrun isa lists them)", request.family,
+                                  nearest(request.family, names)));
+    }
+    const bool overview = request.family.empty() && !request.n && !type;
+    std::string text;
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const Instruction* op : found) {
+        std::vector<const isa::Row*> rows;
+        for (const isa::Row& row : op->rows)
+            if (fits(row, request, type)) rows.push_back(&row);
+        if (rows.empty()) continue;
+        json.push_back(to_object(*op, rows));
+        text += overview ? fmt::format("{:<24} {}\n", op->name, op->summary) : to_text(*op, rows);
+    }
+    if (json.empty()) return refuse("isa: no legal form fits (wgrun isa NAME shows them all)");
+    Results results(false);
+    results.write(request.json ? json.dump(2) + "\n" : text);
+    return results.finish() ? Exit::ok : Exit::failed;
+}
+
+}  // namespace wgrun::cli

@@ -1,0 +1,281 @@
+#include "tensor/sparse.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "tensor/parallel.hpp"
+#include "wgrun/diagnostic.hpp"
+
+namespace wgrun::sparse {
+namespace {
+
+constexpr int block_rows = 64, threads = 128;
+constexpr unsigned tf32_first = 0b0100, tf32_second = 0b1110;
+
+/// What distinguishes the types.
+struct Kind {
+    int instruction_k;
+    int chunk, kept;
+    bool narrow;  ///< 8-bit: all four lanes of a group hold different codes
+};
+
+Kind kind_of(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::f16:
+        case Dtype::bf16: return {32, 4, 2, false};
+        case Dtype::tf32: return {16, 2, 1, false};
+        case Dtype::e4m3:
+        case Dtype::e5m2:
+        case Dtype::s8:
+        case Dtype::u8: return {64, 4, 2, true};
+        default:
+            throw ArgumentError(
+                fmt::format("sparse: {} has no sparse wgmma", to_string(dtype)),
+                "one of f16, bf16, tf32, e4m3, e5m2, s8, u8 (t:convert changes the type of a tensor)");
+    }
+}
+
+void check_matrix(const Tensor& t, std::int64_t row_multiple, std::int64_t k_multiple,
+                  std::string_view what) {
+    if (t.rank() == 2 && t.shape()[0] % row_multiple == 0 && t.shape()[1] % k_multiple == 0) return;
+    throw ArgumentError(fmt::format("sparse.{}: {} is no matrix {{m, k}}{}", what, to_string(t),
+                                    row_multiple > 1 ? fmt::format(" with m a multiple of {} and k one of {}",
+                                                                   row_multiple, k_multiple)
+                                                     : fmt::format(" with k a multiple of {}", k_multiple)),
+                        "fill it up with zeros");
+}
+
+/// Where the code of a chunk stands in the words of a block: thread, and bits from 4 * code on.
+struct Place {
+    int thread, code;
+};
+
+/// The code of row 0..63, chunk of one instruction; of two lanes that hold it the first.
+Place place_of(bool narrow, int row, int chunk) {
+    const int lane = 32 * (row / 16) + 4 * (row % 8), lower = row / 8 % 2;
+    if (narrow) return {lane + 2 * (chunk / 8) + lower, chunk % 8};
+    return {lane + chunk / 4, 4 * lower + chunk % 4};
+}
+
+/// The magnitude of an element as an integer that orders like it: bits without the sign, for s8 |x|.
+template <class Word>
+std::uint32_t magnitude(Word bits, Dtype dtype) {
+    if constexpr (sizeof(Word) == 1) {
+        if (dtype == Dtype::u8) return bits;
+        if (dtype == Dtype::s8)
+            return static_cast<std::uint32_t>(std::abs(static_cast<int>(static_cast<std::int8_t>(bits))));
+    }
+    constexpr Word sign = static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1));
+    return static_cast<std::uint32_t>(bits & static_cast<Word>(~sign));
+}
+
+/// Calls f(Word{}) with the unsigned type as wide as an element.
+template <class F>
+void with_word(Dtype dtype, F f) {
+    switch (bits(dtype)) {
+        case 8: return f(std::uint8_t{});
+        case 16: return f(std::uint16_t{});
+        default: return f(std::uint32_t{});
+    }
+}
+
+template <class Word>
+Word* words(Tensor& t) {
+    return reinterpret_cast<Word*>(t.data());
+}
+template <class Word>
+const Word* words(const Tensor& t) {
+    return reinterpret_cast<const Word*>(t.data());
+}
+
+template <class Word>
+void prune_chunk(Word* chunk, const Kind& kind, Dtype dtype) {
+    std::array<std::uint32_t, 4> size{};
+    for (int i = 0; i < kind.chunk; ++i) size[static_cast<std::size_t>(i)] = magnitude(chunk[i], dtype);
+    for (int i = 0; i < kind.chunk; ++i) {
+        int larger = 0;  // how many come before element i
+        for (int j = 0; j < kind.chunk; ++j)
+            larger += j < i ? size[static_cast<std::size_t>(j)] >= size[static_cast<std::size_t>(i)]
+                            : size[static_cast<std::size_t>(j)] > size[static_cast<std::size_t>(i)];
+        if (larger >= kind.kept) chunk[i] = 0;
+    }
+}
+
+/// The code of a chunk by which of its elements are not zero, 16 where there are too many. Fewer than are
+/// kept: the first ones that are left over fill up.
+constexpr std::array<std::uint8_t, 16> codes = [] {
+    std::array<std::uint8_t, 16> out{};
+    for (unsigned mask = 0; mask < 16; ++mask) {
+        unsigned kept = mask;
+        for (unsigned bit = 1; std::popcount(kept) < 2; bit <<= 1) kept |= bit;
+        const unsigned first = static_cast<unsigned>(std::countr_zero(kept));
+        const unsigned second = 3U - static_cast<unsigned>(std::countl_zero(kept << 28));
+        out[mask] = static_cast<std::uint8_t>(std::popcount(kept) > 2 ? 16 : first | second << 2);
+    }
+    return out;
+}();
+
+unsigned code_of(const Kind& kind, unsigned mask) {
+    if (kind.kept == 2) return codes[mask];
+    return mask == 3 ? 16 : mask == 2 ? tf32_second : tf32_first;
+}
+
+/// The elements that a code keeps; -1 without a meaning.
+std::array<int, 2> kept_by(const Kind& kind, unsigned code) {
+    if (kind.kept == 1) {
+        const int at = code == tf32_first ? 0 : code == tf32_second ? 1 : -1;
+        return {at, at};
+    }
+    const int first = static_cast<int>(code & 3), second = static_cast<int>(code >> 2);
+    return first == second ? std::array{-1, -1} : std::array{first, second};
+}
+
+template <class Word>
+void compress_block(const Tensor& matrix, const Kind& kind, std::int64_t block, Compressed& out) {
+    const std::int64_t k = matrix.shape()[1], chunks = k / kind.chunk;
+    const int per_step = kind.instruction_k / kind.chunk;
+    auto* metadata = words<std::uint32_t>(out.metadata) + block * (k / kind.instruction_k) * threads;
+    for (std::int64_t row = block * block_rows; row < (block + 1) * block_rows; ++row) {
+        const Word* from = words<Word>(matrix) + row * k;
+        Word* to = words<Word>(out.values) + row * k / 2;
+        for (std::int64_t chunk = 0; chunk < chunks; ++chunk, from += kind.chunk) {
+            unsigned mask = 0;
+            for (int i = 0; i < kind.chunk; ++i)
+                mask |= static_cast<unsigned>(magnitude(from[i], matrix.dtype()) != 0) << i;
+            const unsigned code = code_of(kind, mask);
+            if (code > 15)
+                throw ArgumentError(
+                    fmt::format(
+                        "sparse.compress: row {}, chunk {} (columns {} to {}) has {} elements that are "
+                        "not zero, {} are kept",
+                        row, chunk, chunk * kind.chunk, (chunk + 1) * kind.chunk - 1, std::popcount(mask),
+                        kind.kept),
+                    "wg.sparse.prune first");
+            const auto [first, second] = kept_by(kind, code);
+            *to++ = from[first];
+            if (kind.kept == 2) *to++ = from[second];
+            const Place at =
+                place_of(kind.narrow, static_cast<int>(row % block_rows), static_cast<int>(chunk % per_step));
+            metadata[chunk / per_step * threads + at.thread] |= code << (4 * at.code);
+        }
+    }
+    if (kind.narrow) return;
+    const std::int64_t count = k / kind.instruction_k * threads;
+    for (std::int64_t thread = 0; thread < count; thread += 4)
+        std::memcpy(metadata + thread + 2, metadata + thread, 2 * sizeof *metadata);
+}
+
+/// Work on whole blocks of 64 rows, split among the machine's cores.
+template <class Work>
+void for_blocks(std::int64_t blocks, std::int64_t items_of_one, Work work) {
+    if (items_of_one == 0) return;
+    for_parts(blocks * items_of_one, [&](int, std::int64_t begin, std::int64_t end) {
+        // The block belongs to the part in which it begins.
+        const auto from = (begin + items_of_one - 1) / items_of_one;
+        const auto to = (end + items_of_one - 1) / items_of_one;
+        for (std::int64_t block = from; block < to; ++block) work(block);
+    });
+}
+
+void check_metadata(const Tensor& metadata) {
+    if (metadata.dtype() == Dtype::u32 && metadata.rank() == 3 && metadata.shape()[2] == threads) return;
+    throw ArgumentError(fmt::format("sparse metadata: {} is not what compress makes", to_string(metadata)),
+                        "u32 {m / 64, k / k of an instruction, 128}");
+}
+
+/// Calls visit(row, chunk along the whole K, code) for a block of 64 rows.
+template <class Visit>
+void for_codes(const Tensor& metadata, const Kind& kind, std::int64_t block, Visit visit) {
+    const std::int64_t steps = metadata.shape()[1];
+    const int per_step = kind.instruction_k / kind.chunk;
+    for (std::int64_t step = 0; step < steps; ++step) {
+        const auto* step_words = words<std::uint32_t>(metadata) + (block * steps + step) * threads;
+        for (int row = 0; row < block_rows; ++row)
+            for (int chunk = 0; chunk < per_step; ++chunk) {
+                const Place at = place_of(kind.narrow, row, chunk);
+                const auto code_in = [&](int thread) { return step_words[thread] >> (4 * at.code) & 15; };
+                const unsigned code = code_in(at.thread);
+                const std::int64_t in_matrix = block * block_rows + row, along = step * per_step + chunk;
+                if (!kind.narrow && code_in(at.thread + 2) != code)
+                    throw ArgumentError(
+                        fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} for selector 0, "
+                                    "0b{:04b} for selector 1",
+                                    in_matrix, along, code, code_in(at.thread + 2)),
+                        "the same words in both pairs of lanes");
+                if (kept_by(kind, code)[0] < 0)
+                    throw ArgumentError(
+                        fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} has no meaning", in_matrix,
+                                    along, code),
+                        kind.kept == 1 ? "0b0100 (element 0 is kept) or 0b1110 (element 1)"
+                                       : "two different indices, the first element's in the lower two bits");
+                visit(in_matrix, along, code);
+            }
+    }
+}
+
+}  // namespace
+
+int instruction_k(Dtype dtype) { return kind_of(dtype).instruction_k; }
+
+Tensor prune(const Tensor& matrix) {
+    const Kind kind = kind_of(matrix.dtype());
+    check_matrix(matrix, 1, kind.chunk, "prune");
+    Tensor out = matrix.copy();
+    with_word(matrix.dtype(), [&](auto word) {
+        using Word = decltype(word);
+        for_parts(out.items(), [&](int, std::int64_t begin, std::int64_t end) {
+            for (std::int64_t at = begin; at < end; at += kind.chunk)
+                prune_chunk(words<Word>(out) + at, kind, matrix.dtype());
+        });
+    });
+    return out;
+}
+
+Compressed compress(const Tensor& matrix) {
+    const Kind kind = kind_of(matrix.dtype());
+    check_matrix(matrix, block_rows, kind.instruction_k, "compress");
+    const std::int64_t m = matrix.shape()[0], k = matrix.shape()[1], blocks = m / block_rows;
+    Compressed out{Tensor::zeros(matrix.dtype(), {m, k / 2}),
+                   Tensor::zeros(Dtype::u32, {blocks, k / kind.instruction_k, threads})};
+    with_word(matrix.dtype(), [&](auto word) {
+        for_blocks(blocks, block_rows * k,
+                   [&](std::int64_t block) { compress_block<decltype(word)>(matrix, kind, block, out); });
+    });
+    return out;
+}
+
+void validate(const Tensor& metadata, Dtype dtype) {
+    const Kind kind = kind_of(dtype);
+    check_metadata(metadata);
+    for_blocks(metadata.shape()[0], metadata.shape()[1] * threads * 8, [&](std::int64_t block) {
+        for_codes(metadata, kind, block, [](std::int64_t, std::int64_t, unsigned) {});
+    });
+}
+
+Tensor decompress(const Tensor& values, const Tensor& metadata) {
+    const Kind kind = kind_of(values.dtype());
+    check_metadata(metadata);
+    const std::int64_t m = metadata.shape()[0] * block_rows, k = metadata.shape()[1] * kind.instruction_k;
+    if (values.shape() != TensorShape{m, k / 2})
+        throw ArgumentError(
+            fmt::format("sparse.decompress: metadata {} belongs to values {{{}, {}}}, not to {}",
+                        to_string(metadata), m, k / 2, to_string(values)));
+    Tensor out = Tensor::zeros(values.dtype(), {m, k});
+    with_word(values.dtype(), [&](auto word) {
+        using Word = decltype(word);
+        for_blocks(metadata.shape()[0], block_rows * k, [&](std::int64_t block) {
+            for_codes(metadata, kind, block, [&](std::int64_t row, std::int64_t chunk, unsigned code) {
+                const Word* from = words<Word>(values) + row * k / 2 + chunk * kind.kept;
+                Word* to = words<Word>(out) + row * k + chunk * kind.chunk;
+                const std::array<int, 2> kept = kept_by(kind, code);
+                for (int i = 0; i < kind.kept; ++i) to[kept[static_cast<std::size_t>(i)]] = from[i];
+            });
+        });
+    });
+    return out;
+}
+
+}  // namespace wgrun::sparse

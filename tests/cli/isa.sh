@@ -1,0 +1,30 @@
+# isa: the table of legal forms.
+run isa
+exits 0
+out_has "wgmma.mma_async.sp"
+out_has "bar.sync"
+run isa wgmma.mma_async --n 40 --dtype f16
+exits 0
+out_has "m=64 n={8..256/8} k=16 d={f16 f32} a=f16 b=f16 a_in=shared"
+out_has "PTX 8.0"
+out_lacks "bf16"
+run isa wgmma --dtype s8 --n 40
+exits 2
+err_has "no legal form fits"
+run isa wgmma --dtype u8 --n 48
+exits 0
+out_has "wgmma.mma_async.sp: "
+out_has "PTX 8.4"
+out_has "operand sp_meta (in): register"
+run isa --json wgmma.fence
+exits 0
+out_has '"section": "9.7.15.7.1"'
+out_has '"min_ptx": "8.0"'
+run isa wgmm
+exits 2
+err_has "no instruction is called \`wgmm\`"
+run isa wgmma --dtype int8
+exits 2
+err_has "\`int8\` is no type of PTX"
+run isa wgmma --n x
+exits 2
