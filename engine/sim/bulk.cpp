@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -33,7 +34,7 @@ void Cluster::bulk_copy(const isa::BulkCopy& asked) {
     if (!global_side(asked, copy) || asked.direction == Direction::prefetch) return;
     if (asked.direction == Direction::to_global) return store_bulk(asked, copy);
     if (asked.direction == Direction::to_cluster) {
-        if (!check_shared_side(*cta_, asked.source, copy.bytes, unit)) return;
+        if (!check_shared_side(*cta_, asked.source, copy.span, unit)) return;
         copy.source_cta = rank(*cta_);
         copy.source = asked.source;
     }
@@ -68,7 +69,9 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
             return false;
         }
         copy.at = asked.coordinates;
+        const auto line = static_cast<std::uint32_t>(width(box.swizzle));
         copy.bytes = static_cast<std::uint32_t>(box.bytes());
+        copy.span = (copy.bytes + line - 1) / line * line;
         if (asked.direction != Direction::to_global) return true;
         for (int d = 0; d < asked.dims; ++d)
             if (const std::int32_t x = asked.coordinates[static_cast<std::size_t>(d)]; x < 0) {
@@ -80,7 +83,7 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
             }
         return true;
     }
-    copy.bytes = asked.bytes;
+    copy.bytes = copy.span = asked.bytes;
     if (asked.bytes % unit != 0 || asked.bytes == 0 || asked.global % unit != 0) {
         report_.fault(Fault::copy_operands,
                       fmt::format("a copy of {} bytes at {:#x}: size and addresses are multiples of 16",
@@ -115,7 +118,7 @@ bool Cluster::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t b
 void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Copy copy) {
     Cta* cta = peer(shared, false);
     if (cta == nullptr ||
-        !check_shared_side(*cta, shared, copy.bytes, copy.tensor.map != nullptr ? box_align : unit))
+        !check_shared_side(*cta, shared, copy.span, copy.tensor.map != nullptr ? box_align : unit))
         return;
     const Found found = find_mbarrier(mbarrier_address, true);
     if (found.mbarrier == nullptr) return;
@@ -130,22 +133,22 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
     check_phase_known(mbarrier, "copies into");
     if (launch_.detect_races) {
         const Epoch epoch(mbarrier.clock + 1, pc_, mbarrier.actor, copy.issuer % lanes);
-        cta->shadow.copy_in(actor(), epoch, copy.shared - SharedMemory::base, copy.bytes);
+        cta->shadow.copy_in(actor(), epoch, copy.shared - SharedMemory::base, copy.span);
         cta->owe(epoch);
         if (copy.direction == Direction::to_cluster) {
-            cta_->shadow.copy_out(actor(), epoch, copy.source - SharedMemory::base, copy.bytes);
+            cta_->shadow.copy_out(actor(), epoch, copy.source - SharedMemory::base, copy.span);
             cta_->owe(epoch);
         }
         clocks_.release_actors(current_, mbarrier.arriving);
     }
     mbarrier.under_way += copy.bytes;
     mbarrier.copy_pc = pc_;
-    copies_.push_back(copy);
+    copies_.push_back(std::move(copy));
 }
 
 void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     const std::uint32_t align = copy.tensor.map != nullptr ? box_align : unit;
-    if (!check_shared_side(*cta_, asked.shared, copy.bytes, align)) return;
+    if (!check_shared_side(*cta_, asked.shared, copy.span, align)) return;
     if (copy.reduction != isa::BulkCopy::Reduction::none &&
         !reduce(copy.reduction, copy.tensor.map != nullptr ? element_type(copy.tensor) : copy.type, nullptr,
                 nullptr, 0))
@@ -156,40 +159,51 @@ void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     copy.serial = ++groups.issued;
     if (launch_.detect_races) {
         const Epoch epoch(copy.serial, pc_, groups.actor, asked.lane);
-        cta_->shadow.copy_out(actor(), epoch, copy.shared - SharedMemory::base, copy.bytes);
+        cta_->shadow.copy_out(actor(), epoch, copy.shared - SharedMemory::base, copy.span);
         cta_->owe(epoch);
     }
-    copies_.push_back(copy);
+    copies_.push_back(std::move(copy));
 }
 
 // --- landing -------------------------------------------------------------------------------------------
 
 void Cluster::land(std::size_t index) {
-    const Copy copy = copies_[index];
-    copies_[index] = copies_.back();
-    copies_.pop_back();
     fruitless_ = 0;
-    Cta& cta = ctas_[static_cast<std::size_t>(copy.cta)];
-    std::byte* shared = cta.shared.at(copy.shared);
-    const BoxPlace place{cta.shared.at(SharedMemory::base), SharedMemory::base, copy.shared};
-    if (copy.direction == Direction::to_global) {
-        if (copy.reduction != isa::BulkCopy::Reduction::none) turns_.await(index_);
-        if (copy.tensor.map != nullptr)
-            store_box(copy.tensor, copy.at, place, copy.reduction);
-        else if (copy.reduction == isa::BulkCopy::Reduction::none)
-            std::memcpy(copy.global, shared, copy.bytes);
-        else
-            reduce(copy.reduction, copy.type, copy.global, shared, copy.bytes * 8 / isa::bits(copy.type));
+    Copy& next = copies_[index];
+    Cta& cta = ctas_[static_cast<std::size_t>(next.cta)];
+    const std::byte* shared = cta.shared.at(next.shared);
+    if (next.direction == Direction::to_global)
         wake(&cta, Warp::Wait::copies, [](const Warp&) { return true; });
-        return;
-    }
-    if (copy.tensor.map != nullptr)
-        load_box(copy.tensor, copy.at, place);
-    else if (copy.direction == Direction::to_shared)
-        std::memcpy(shared, copy.global, copy.bytes);
+    if (next.direction == Direction::to_global && next.read.empty())
+        return next.read.assign(shared, shared + next.span);
+    const Copy copy = std::move(next);
+    if (index + 1 != copies_.size()) copies_[index] = std::move(copies_.back());
+    copies_.pop_back();
+    if (copy.direction == Direction::to_global)
+        write_global(copy);
     else
-        std::memmove(shared, ctas_[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source),
-                     copy.bytes);
+        write_shared(copy, cta);
+}
+
+void Cluster::write_global(const Copy& copy) {
+    const std::byte* from = copy.read.data();
+    if (copy.reduction != isa::BulkCopy::Reduction::none) turns_.await(index_);
+    if (copy.tensor.map != nullptr)
+        store_box(copy.tensor, copy.at, {from, copy.shared, copy.shared}, copy.reduction);
+    else if (copy.reduction == isa::BulkCopy::Reduction::none)
+        std::memcpy(copy.global, from, copy.bytes);
+    else
+        reduce(copy.reduction, copy.type, copy.global, from, copy.bytes * 8 / isa::bits(copy.type));
+}
+
+void Cluster::write_shared(const Copy& copy, Cta& cta) {
+    std::byte* to = cta.shared.at(copy.shared);
+    if (copy.tensor.map != nullptr)
+        load_box(copy.tensor, copy.at, {to, copy.shared, copy.shared});
+    else if (copy.direction == Direction::to_shared)
+        std::memcpy(to, copy.global, copy.bytes);
+    else
+        std::memmove(to, ctas_[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source), copy.bytes);
     Mbarrier* mbarrier = cta.mbarriers.find(copy.mbarrier);
     if (mbarrier == nullptr || !mbarrier->live || mbarrier->phase != copy.serial) return;  // was reported
     report_.at(copy.pc, copy.issuer, Subject::copy);
@@ -223,23 +237,23 @@ void Cluster::bulk_commit() {
             groups->committed.push_back(groups->issued);
 }
 
-// The bytes are read when they are written: with or without .read the simulator waits for the same.
-bool Cluster::bulk_wait(int pending, bool) {
+bool Cluster::bulk_wait(int pending, bool read) {
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
         BulkGroups* groups = find_groups(lane);
-        if (groups == nullptr) continue;
-        while (groups->committed.size() > static_cast<std::size_t>(pending)) {
-            const std::uint32_t upto = groups->committed.front();
-            for (const Copy& copy : copies_)
-                if (copy.direction == Direction::to_global && copy.issuer == current_ * lanes + lane &&
-                    copy.serial <= upto) {
-                    sleep(Warp::Wait::copies);
-                    return false;
-                }
-            groups->committed.pop_front();
-            if (launch_.detect_races) clocks_.learn(current_, groups->actor, upto);
+        if (groups == nullptr || groups->committed.size() <= static_cast<std::size_t>(pending)) continue;
+        const auto end = groups->committed.end() - pending;
+        const std::uint32_t last = *(end - 1);
+        const auto runs = [&](const Copy& copy) {
+            return copy.direction == Direction::to_global && copy.issuer == current_ * lanes + lane &&
+                   copy.serial <= last && !(read && !copy.read.empty());
+        };
+        if (std::ranges::any_of(copies_, runs)) {
+            sleep(Warp::Wait::copies);
+            return false;
         }
+        if (!read) groups->committed.erase(groups->committed.begin(), end);
+        if (launch_.detect_races) clocks_.learn(current_, groups->actor, last);
     }
     return true;
 }

@@ -137,6 +137,8 @@ class Cluster final : public isa::Machine {
     void load_bulk(std::uint64_t shared, std::uint64_t mbarrier, Copy copy);
     void store_bulk(const isa::BulkCopy& asked, Copy copy);
     void land(std::size_t index);
+    void write_global(const Copy& copy);
+    void write_shared(const Copy& copy, Cta& cta);
     BulkGroups* find_groups(int lane);
     BulkGroups& groups_of(int lane);
 

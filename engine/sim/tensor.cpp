@@ -45,9 +45,9 @@ void for_each_row(const TensorMap& map, const Coordinates& at, std::uint32_t add
 }
 
 /// Calls f(memory, offset in the row, bytes) for the pieces of a row that stay together.
-template <class F>
-void for_each_piece(SwizzleMode swizzle, const BoxPlace& place, std::uint32_t address, std::int64_t bytes,
-                    F f) {
+template <class Byte, class F>
+void for_each_piece(SwizzleMode swizzle, const BoxPlace<Byte>& place, std::uint32_t address,
+                    std::int64_t bytes, F f) {
     if (swizzle == SwizzleMode::none)
         return f(place.memory + (address - place.base), std::int64_t{0}, static_cast<std::size_t>(bytes));
     for (std::int64_t i = 0; i < bytes; i += unit_bytes)
@@ -70,7 +70,7 @@ isa::Type element_type(const Tensor& tensor) {
     return isa::parse_type(to_string(tensor.map->box->dtype)).value_or(isa::Type::none);
 }
 
-void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& place) {
+void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<std::byte>& place) {
     const TensorBox& box = *tensor.map->box;
     std::array<std::byte, most_row_bytes> edge;
     for_each_row(*tensor.map, at, place.address, [&](const Row& row, std::int64_t bytes) {
@@ -91,7 +91,7 @@ void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& place
     });
 }
 
-void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& place,
+void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const std::byte>& place,
                isa::BulkCopy::Reduction op) {
     const TensorBox& box = *tensor.map->box;
     const isa::Type type = element_type(tensor);

@@ -16,9 +16,11 @@ struct Tensor {
     std::byte* data = nullptr;
 };
 
-/// Shared memory as a box sees it: `memory` is the byte at address `base` of the shared window.
+/// Shared memory as a box sees it: `memory` is the byte at address `base` of the shared window. Byte: const
+/// when the box is read.
+template <class Byte>
 struct BoxPlace {
-    std::byte* memory;
+    Byte* memory;
     std::uint32_t base;
     std::uint32_t address;  ///< of the box, bytes, a multiple of 128
 };
@@ -28,11 +30,11 @@ isa::Type element_type(const Tensor& tensor);
 
 /// Copies the box at `at` (elements; it may lie partly outside the tensor) into shared memory, permuted by
 /// the swizzle of the map. What lies outside the tensor becomes zero or NaN, as the map says.
-void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& place);
+void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<std::byte>& place);
 
 /// Copies a box from shared memory into the tensor, or combines them, if there is such a reduction of its
 /// elements. What lies outside the tensor is left out.
-void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace& place,
+void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const std::byte>& place,
                isa::BulkCopy::Reduction op);
 
 /// Throws ArgumentError when a map and its tensor do not fit each other, or the tensor no buffer.

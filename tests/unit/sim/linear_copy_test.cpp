@@ -64,6 +64,32 @@ TEST_CASE("bytes go from global memory to shared memory and back") {
     }
 }
 
+TEST_CASE("with .read a wait says that shared memory was read, not that global memory is written") {
+    for (const bool read : {false, true}) {
+        LinearScript k;
+        k.step(10, "st_shared_u32", {at(k.address(k.tile, k.thread, 4)), 7});
+        k.step(11, "fence_proxy_async");
+        k.step(12, "cp_async_bulk_store", {at(k.global, 512), in_buffer(k.tile), 128}, {k.first});
+        k.step(13, "cp_async_bulk_commit_group", {}, {k.first});
+        isa::Form form;
+        if (read) form.set(isa::Field::read, 1);
+        k.add(14, *isa::find("cp.async.bulk.wait_group"), form, {0}, {k.first});
+        const Reg there = k(15, "mad_wide_u32", {k.thread, 4, k.global});
+        k.step(16, "st_global_u32", {at(there), k(15, "ld_global_u32", {at(there, 512)})});
+        const Program program = k.finish();
+        int old = 0;
+        for (std::uint64_t seed = 0; seed < 32; ++seed) {
+            std::vector<std::byte> data(1024, std::byte{1});
+            const Outcome outcome = run_on(program, data, seed);
+            INFO(text_of(outcome));
+            CHECK(outcome.findings.empty());
+            CHECK(data[512] == std::byte{7});
+            old += data[0] == std::byte{1};
+        }
+        CHECK((old > 0) == read);
+    }
+}
+
 TEST_CASE("sizes and addresses of linear copies: WG-TMA-01, WG-MEM-01, WG-MEM-03") {
     struct Case {
         std::int64_t to, from;

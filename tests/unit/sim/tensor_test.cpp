@@ -65,6 +65,7 @@ const std::vector<Model> models() {
         {{40, 30}, {Dtype::bf16, {32, 16}, b64}},
         {{24, 9}, {Dtype::f16, {16, 8}, b32, true}},
         {{24, 9}, {Dtype::f32, {8, 4}, none, true}, 16},
+        {{40, 30}, {Dtype::bf16, {16, 3}, b128}},  // lines are wider than rows
         {{48, 9}, {Dtype::u8, {16, 256}}},
         {{8, 5, 7}, {Dtype::f32, {4, 3, 2}}, 16},
         {{16, 4, 3, 5}, {Dtype::bf16, {8, 2, 3, 2}}},
@@ -227,6 +228,18 @@ TEST_CASE("what a tensor copy names: WG-TMA-01") {
     SECTION("a box that ends outside the buffer") {
         k.load(10, in_buffer(tile, 640), map, {0, 0}, in_buffer(full), {k.first});
         CHECK_THAT(message("WG-MEM-03"), ContainsSubstring("the bulk copy moves 512 bytes at byte 640"));
+    }
+    SECTION("a swizzled line that does, though the box ends inside") {
+        Mapped narrow = mapped({64, 8}, {Dtype::f32, {8, 3}, SwizzleMode::b128});
+        AsyncScript n(32);
+        const Reg of = n.map(narrow);
+        const int small = n.buffer("small", 96), bar = n.mbarriers("bar", 1);
+        n.init(2, bar, {1});
+        n.load(10, in_buffer(small), of, {0, 0}, in_buffer(bar), {n.first});
+        const Program program = n.finish();
+        expect_mapped(program, {&narrow}, {{"WG-MEM-03", 10}});
+        CHECK_THAT(finding_of(program, {&narrow}, "WG-MEM-03").message,
+                   ContainsSubstring("the bulk copy moves 128 bytes at byte 0"));
     }
     SECTION("a store below 0") {
         k.store(10, map, {0, -1}, in_buffer(tile), {k.first});
