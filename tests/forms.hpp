@@ -75,6 +75,7 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::cmp: return count(18);
         case Field::half: return count(3);
         case Field::op: return count(20);
+        case Field::sem: return count(11);
         case Field::a_in: return count(2);
         case Field::sreg: return count(13);
         case Field::sp_sel: return count(5);

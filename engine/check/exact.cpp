@@ -87,6 +87,10 @@ class FoldingMachine final : public isa::Machine {
     void store(isa::Space, const std::array<std::uint64_t, lanes>&, int, const void*, int) override {
         unknown();
     }
+    void update(isa::Space, const isa::Addresses&, int,
+                const std::function<void(int, std::byte*)>&) override {
+        unknown();
+    }
     void barrier(std::uint32_t, std::uint32_t) override { unknown(); }
     void proxy_fence(std::optional<isa::Space>) override { unknown(); }
     void order_registers() override { unknown(); }

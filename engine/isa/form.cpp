@@ -11,9 +11,9 @@ namespace wgrun::isa {
 namespace {
 
 constexpr std::array<std::string_view, field_count> field_names{
-    "type",    "from",    "d",       "a",       "b",      "m",         "n",    "k",    "space",
-    "vec",     "round",   "cmp",     "approx",  "ftz",    "satfinite", "half", "op",   "a_in",
-    "trans_a", "trans_b", "scale_a", "scale_b", "sp_sel", "sreg",      "num",  "trans"};
+    "type",    "from",    "d",      "a",    "b",         "m",     "n",   "k",    "space",   "vec",
+    "round",   "cmp",     "approx", "ftz",  "satfinite", "half",  "op",  "a_in", "trans_a", "trans_b",
+    "scale_a", "scale_b", "sp_sel", "sreg", "num",       "trans", "sem", "noftz"};
 
 using Names = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 4> spaces{"global", "shared", "shared::cta", "shared::cluster"};
@@ -25,6 +25,9 @@ constexpr std::array<std::string_view, 3> halves{"lo", "hi", "wide"};
 constexpr std::array<std::string_view, 20> operations{
     "and.popc", "add",      "min", "max",  "inc",  "dec", "and", "or",  "xor", "exch",
     "cas",      "xor.popc", "up",  "down", "bfly", "idx", "all", "any", "uni", "ballot"};
+constexpr std::array<std::string_view, 11> orders{
+    "release.cta", "release.cluster", "acquire.cta", "acquire.cluster", "relaxed.cta", "relaxed.cluster",
+    "relaxed.gpu", "acquire.gpu",     "release.gpu", "acq_rel.gpu",     "relaxed.sys"};
 constexpr std::array<std::string_view, 2> sources{"shared", "registers"};
 constexpr std::array<std::string_view, 13> sregs{"tid.x",    "tid.y",    "tid.z",   "ntid.x",  "ntid.y",
                                                  "ntid.z",   "ctaid.x",  "ctaid.y", "ctaid.z", "nctaid.x",
@@ -39,6 +42,7 @@ Names names_of(Field field) {
         case Field::half: return halves;
         case Field::op: return operations;
         case Field::a_in: return sources;
+        case Field::sem: return orders;
         case Field::sreg: return sregs;
         default: return {};
     }
@@ -51,7 +55,7 @@ bool is_type_field(Field field) {
 
 bool is_flag(Field field) {
     return field == Field::approx || field == Field::ftz || field == Field::satfinite ||
-           field == Field::trans;
+           field == Field::trans || field == Field::noftz;
 }
 
 std::optional<int> parse_number(std::string_view text) {

@@ -55,6 +55,8 @@ class Cta final : public isa::Machine {
               int stride) override;
     void store(isa::Space space, const std::array<std::uint64_t, isa::lanes>& address, int bytes,
                const void* data, int stride) override;
+    void update(isa::Space space, const isa::Addresses& address, int bytes,
+                const std::function<void(int, std::byte*)>& change) override;
     void barrier(std::uint32_t id, std::uint32_t threads) override;
     void proxy_fence(std::optional<isa::Space> space) override;
     void order_registers() override;

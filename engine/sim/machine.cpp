@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <mutex>
 
 #include "sim/cta.hpp"
 
@@ -148,6 +149,24 @@ void Cta::store(isa::Space space, const std::array<std::uint64_t, lanes>& addres
                 bytes);
     });
     if (overlap) check_overlap(address, bytes, data, stride);
+}
+
+// CTAs run on several host threads: one at a time updates global memory.
+void Cta::update(isa::Space space, const isa::Addresses& address, int bytes,
+                 const std::function<void(int, std::byte*)>& change) {
+    static std::mutex one_at_a_time;
+    std::unique_lock lock(one_at_a_time, std::defer_lock);
+    if (space == isa::Space::global) lock.lock();
+    const Actor actor = this->actor();
+    const bool watched = launch_.detect_races && space != isa::Space::global;
+    for_each_access(true, space, address, bytes, [&](std::byte* place, int lane) {
+        change(lane, place);
+        if (!watched) return;
+        const std::uint32_t offset =
+            static_cast<std::uint32_t>(address[static_cast<std::size_t>(lane)]) - SharedMemory::base;
+        shadow_.load(actor, lane, offset, bytes);
+        shadow_.store(actor, lane, offset, bytes);
+    });
 }
 
 // Lanes of one step may write one byte only if they write the same value. Sizes are equal and addresses

@@ -192,7 +192,10 @@ TEST_CASE("every record is run by a test") {
                                                "mma.sync",
                                                "shfl.sync",
                                                "vote.sync",
-                                               "bar.warp.sync"};
+                                               "bar.warp.sync",
+                                               "red",
+                                               "atom",
+                                               "atom.cas"};
     for (const isa::Instruction* op : isa::all()) {
         INFO(op->name);
         CHECK(has_reference(op->name) != elsewhere.contains(op->name));

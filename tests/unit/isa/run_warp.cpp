@@ -147,8 +147,7 @@ TEST_CASE("the membermask names those who execute the step") {
     Lanes masks{};
     masks.fill(0xFFFF);
     masks[3] = 0xFFFFFFFF;
-    CHECK_THROWS_WITH(bar(Operand::of(m.put(Type::b32, masks))),
-                      ContainsSubstring("lane 3 with 0xFFFFFFFF"));
+    CHECK_THROWS_WITH(bar(Operand::of(m.put(Type::b32, masks))), ContainsSubstring("lane 3 with 0xFFFFFFFF"));
     masks[3] = 0xFFFF;
     masks[20] = 7;  // does not execute it
     CHECK_NOTHROW(bar(Operand::of(m.put(Type::b32, masks))));
