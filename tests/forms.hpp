@@ -72,7 +72,7 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::num: return count(10);
         case Field::space: return count(4);
         case Field::dim: return {1, 2, 3, 4, 5};
-        case Field::sem: return count(8);
+        case Field::sem: return count(13);
         case Field::round: return count(9);
         case Field::cmp: return count(18);
         case Field::half: return count(3);
@@ -84,6 +84,7 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::cache:
         case Field::aligned:
         case Field::read:
+        case Field::noftz:
         case Field::trans: return {0, 1};
         default: return {-2, -1, 0, 1, 2};
     }

@@ -86,6 +86,10 @@ class FoldingMachine final : public isa::ThreadMachine {
     std::uint64_t param(int) override { return unknown(); }
     void load(isa::Space, const isa::Addresses&, int, void*, int) override { unknown(); }
     void store(isa::Space, const isa::Addresses&, int, const void*, int) override { unknown(); }
+    void update(isa::Space, const isa::Addresses&, int,
+                const std::function<void(int, std::byte*)>&) override {
+        unknown();
+    }
     void barrier(std::uint32_t, std::uint32_t) override { unknown(); }
     void proxy_fence(std::optional<isa::Space>) override { unknown(); }
     void order_registers() override { unknown(); }

@@ -20,6 +20,7 @@ std::span<const Instruction> cluster_family();   // cluster.cpp: barrier.cluster
 std::span<const Instruction> matrix_family();    // matrix.cpp: ldmatrix, stmatrix, movmatrix
 std::span<const Instruction> mma_family();       // mma.cpp: mma.sync
 std::span<const Instruction> warp_family();      // warp.cpp: shfl.sync, vote.sync, bar.warp.sync
+std::span<const Instruction> atomic_family();    // atomic.cpp: red, atom
 
 /// A choice among types.
 inline Choice types(Field field, const std::vector<Type>& list) {

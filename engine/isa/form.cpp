@@ -11,10 +11,10 @@ namespace wgrun::isa {
 namespace {
 
 constexpr std::array<std::string_view, field_count> field_names{
-    "type",  "from", "d",       "a",         "b",       "m",       "n",         "k",
-    "space", "vec",  "round",   "cmp",       "approx",  "ftz",     "satfinite", "half",
-    "op",    "a_in", "trans_a", "trans_b",   "scale_a", "scale_b", "sp_sel",    "sreg",
-    "dim",   "sem",  "aligned", "multicast", "cache",   "read",    "num",       "trans"};
+    "type",      "from",    "d",       "a",       "b",      "m",         "n",    "k",   "space",
+    "vec",       "round",   "cmp",     "approx",  "ftz",    "satfinite", "half", "op",  "a_in",
+    "trans_a",   "trans_b", "scale_a", "scale_b", "sp_sel", "sreg",      "dim",  "sem", "aligned",
+    "multicast", "cache",   "read",    "num",     "trans",  "noftz"};
 
 using Names = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 4> spaces{"global", "shared", "shared::cta", "shared::cluster"};
@@ -27,9 +27,10 @@ constexpr std::array<std::string_view, 20> operations{
     "and.popc", "add",      "min", "max",  "inc",  "dec", "and", "or",  "xor", "exch",
     "cas",      "xor.popc", "up",  "down", "bfly", "idx", "all", "any", "uni", "ballot"};
 constexpr std::array<std::string_view, 6> dims{"", "1d", "2d", "3d", "4d", "5d"};
-constexpr std::array<std::string_view, 8> orders{"release.cta",     "release.cluster", "acquire.cta",
-                                                 "acquire.cluster", "relaxed.cta",     "relaxed.cluster",
-                                                 "release",         "relaxed"};
+constexpr std::array<std::string_view, 13> orders{
+    "release.cta",     "release.cluster", "acquire.cta", "acquire.cluster", "relaxed.cta",
+    "relaxed.cluster", "relaxed.gpu",     "acquire.gpu", "release.gpu",     "acq_rel.gpu",
+    "relaxed.sys",     "release",         "relaxed"};
 constexpr std::array<std::string_view, 2> sources{"shared", "registers"};
 constexpr std::array<std::string_view, 27> sregs{"tid.x",
                                                  "tid.y",
@@ -68,9 +69,9 @@ Names names_of(Field field) {
         case Field::half: return halves;
         case Field::op: return operations;
         case Field::a_in: return sources;
+        case Field::sem: return orders;
         case Field::sreg: return sregs;
         case Field::dim: return dims;
-        case Field::sem: return orders;
         default: return {};
     }
 }
@@ -88,6 +89,7 @@ std::string_view flag_text(Field field) {
         case Field::satfinite:
         case Field::aligned:
         case Field::read:
+        case Field::noftz:
         case Field::trans: return to_string(field);
         case Field::multicast: return "multicast::cluster";
         case Field::cache: return "L2::cache_hint";

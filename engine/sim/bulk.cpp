@@ -187,7 +187,11 @@ void Cluster::land(std::size_t index) {
 
 void Cluster::write_global(const Copy& copy) {
     const std::byte* from = copy.read.data();
-    if (copy.reduction != isa::BulkCopy::Reduction::none) turns_.await(index_);
+    std::unique_lock lock(turns_.global_memory(), std::defer_lock);
+    if (copy.reduction != isa::BulkCopy::Reduction::none) {
+        turns_.await(index_);
+        lock.lock();
+    }
     if (copy.tensor.map != nullptr)
         store_box(copy.tensor, copy.at, {from, copy.shared, copy.shared}, copy.reduction);
     else if (copy.reduction == isa::BulkCopy::Reduction::none)

@@ -45,6 +45,8 @@ class Cluster final : public isa::Machine {
     void load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) override;
     void store(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                int stride) override;
+    void update(isa::Space space, const isa::Addresses& address, int bytes,
+                const std::function<void(int, std::byte*)>& change) override;
     void barrier(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, true); }
     void barrier_arrive(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, false); }
     void proxy_fence(std::optional<isa::Space> space) override;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <mutex>
 
 #include "sim/cluster.hpp"
 
@@ -189,6 +190,20 @@ void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, 
                             overlap |= cta->shadow.store(actor, lane, offset, bytes);
                     });
     if (overlap) check_overlap(address, bytes, data, stride);
+}
+
+void Cluster::update(isa::Space space, const isa::Addresses& address, int bytes,
+                     const std::function<void(int, std::byte*)>& change) {
+    std::unique_lock lock(turns_.global_memory(), std::defer_lock);
+    if (space == isa::Space::global) lock.lock();
+    const Actor actor = this->actor();
+    for_each_access(true, space, address, bytes,
+                    [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+                        change(lane, place);
+                        if (cta == nullptr || !launch_.detect_races) return;
+                        cta->shadow.load(actor, lane, offset, bytes);
+                        cta->shadow.store(actor, lane, offset, bytes);
+                    });
 }
 
 // Lanes of one step may write one byte only if they write the same value. Sizes are equal and addresses

@@ -67,6 +67,11 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     if (hazard == Hazard::uninitialised)
         return add("WG-MEM-04", no_pc, fmt::format("{} reads {}, which nothing has written", who(), place),
                    fmt::format("write the whole tile before line {}", line(pc_)));
+    const auto atomic = [&](std::uint32_t pc) {
+        const isa::Step* step = code_.ops[pc].step;
+        return step != nullptr && step->op->atomic;
+    };
+    if (atomic(pc_) && atomic(other.pc())) return;  // whichever comes first
     const int here = line(pc_), there = line(other.pc());
     const Where where = code_.where(other.pc());
     const std::string past = this->past(other);

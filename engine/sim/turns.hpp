@@ -41,7 +41,11 @@ class Turns {
         ended_.wait(lock, [&] { return *running_.begin() >= index; });
     }
 
+    /// Held by whoever reads and writes global memory in one operation.
+    std::mutex& global_memory() { return global_memory_; }
+
   private:
+    std::mutex global_memory_;
     std::mutex mutex_;
     std::condition_variable ended_;
     std::uint64_t next_ = 0;

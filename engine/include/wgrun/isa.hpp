@@ -103,6 +103,7 @@ enum class Field : std::uint8_t {
     read,
     num,
     trans,
+    noftz,
     count_
 };
 inline constexpr int field_count = static_cast<int>(Field::count_);
@@ -408,6 +409,11 @@ class Machine {
     virtual void load(Space space, const Addresses& address, int bytes, void* data, int stride) = 0;
     virtual void store(Space space, const Addresses& address, int bytes, const void* data, int stride) = 0;
 
+    /// Atomic access: change(l, place) for each active lane l in order, where `place` holds the `bytes` bytes
+    /// at address[l], which no other update of the grid accesses meanwhile.
+    virtual void update(Space space, const Addresses& address, int bytes,
+                        const std::function<void(int, std::byte*)>& change) = 0;
+
     virtual void barrier(std::uint32_t id, std::uint32_t threads) = 0;
     virtual void barrier_arrive(std::uint32_t id, std::uint32_t threads) = 0;  ///< does not wait
     virtual void proxy_fence(std::optional<Space> space) = 0;
@@ -468,6 +474,7 @@ struct Instruction {
     Participants taken_by = Participants::thread;  ///< who must execute it together (.aligned)
     bool collective = false;                       ///< the simulator runs it once for the whole warpgroup
     bool writes_memory = false;                    ///< volatile in inline assembly, with a memory clobber
+    bool atomic = false;                           ///< does not race with others that are atomic
     /// Fills fields that follow from the operands (a_in); null: only `type` from the first register.
     void (*infer)(std::span<const Operand>, Form&) = nullptr;
     void (*effects)(const Step&, Effects&) = nullptr;

@@ -95,6 +95,14 @@ class Machine : public isa::ThreadMachine {
                     static_cast<const std::byte*>(data) + l * stride, static_cast<std::size_t>(bytes));
     }
 
+    void update(Space space, const isa::Addresses& address, int bytes,
+                const std::function<void(int, std::byte*)>& change) override {
+        for (int l = 0; l < lanes; ++l)
+            if (mask >> l & 1U)
+                change(l, memory(space).at(address[static_cast<std::size_t>(l)],
+                                           static_cast<std::size_t>(bytes)));
+    }
+
     void barrier(std::uint32_t id, std::uint32_t threads) override {
         calls.push_back("barrier " + std::to_string(id) + " " + std::to_string(threads));
     }

@@ -120,15 +120,19 @@ TEST_CASE("every form's own spelling is its method") {
     for (const Instruction* op : all()) {
         for (const Form& form : test::forms_of(*op)) {
             std::string method(op->name);
+            std::replace(method.begin(), method.end(), '.', '_');
+            bool as_options = op->name == "wgmma.mma_async";
             for (const std::string& hole : holes(op->ptx))
                 if (hole[0] == '.')
                     if (const auto field = parse_field(hole.substr(1)); form.has(*field))
-                        if (const std::string word = spelled(*field, form.get(*field)); !word.empty())
-                            method += "_" + word;
-            std::replace(method.begin(), method.end(), '.', '_');
-            if (method.find("::") != std::string::npos || method.ends_with("_popc") ||
-                op->name == "wgmma.mma_async")
-                continue;  // given as options
+                        if (const std::string word = spelled(*field, form.get(*field)); !word.empty()) {
+                            // What has a dot or a colon in its name is given as an option, or not at all.
+                            if (word.find_first_of(".:") == std::string::npos)
+                                method += "_" + word;
+                            else
+                                as_options |= row_of(*op, form).find(*field)->fallback != form.get(*field);
+                        }
+            if (as_options) continue;
             INFO(method);
             const Spelling s = parse_method(method);
             REQUIRE(s.op == op);

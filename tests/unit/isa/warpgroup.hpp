@@ -66,6 +66,9 @@ class Warpgroup final : public isa::ThreadMachine {
     void store(Space, const std::array<std::uint64_t, lanes>&, int, const void*, int) override {
         throw std::logic_error("store");
     }
+    void update(Space, const isa::Addresses&, int, const std::function<void(int, std::byte*)>&) override {
+        throw std::logic_error("update");
+    }
     void barrier(std::uint32_t, std::uint32_t) override { throw std::logic_error("barrier"); }
     void proxy_fence(std::optional<Space>) override { throw std::logic_error("proxy_fence"); }
     void order_registers() override { throw std::logic_error("order_registers"); }

@@ -1,0 +1,249 @@
+// red and atom: read, combine and write back, as one access that no other one of theirs comes between.
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+
+#include "isa/families.hpp"
+#include "isa/lanes.hpp"
+#include "number/number.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+using Rule = OperandRule;
+
+int vec(const Form& form) { return form.get(Field::vec, 1); }
+int element_bytes(const Form& form) { return bits(form.type()) / 8; }
+Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
+Type address_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
+
+Addresses addresses(Machine& m, const Operand& address, Space space) {
+    return space == Space::global ? addresses_of<std::uint64_t>(m, address)
+                                  : addresses_of<std::uint32_t>(m, address);
+}
+
+// --- meaning -------------------------------------------------------------------------------------------
+
+/// In global memory f32 sums neither take nor give subnormals (PTX ISA 9.7.13.5).
+float without_subnormals(float x) { return std::fabs(x) < FLT_MIN ? std::copysign(0.0F, x) : x; }
+
+std::uint16_t half_sum(bool brain, std::uint64_t a, std::uint64_t b) {
+    const auto x = static_cast<std::uint16_t>(a), y = static_cast<std::uint16_t>(b);
+    // The sum of two is exact in binary64, or too uneven for the smaller one to matter.
+    return brain ? to_bf16(double{from_bf16(x)} + double{from_bf16(y)})
+                 : to_f16(double{from_f16(x)} + double{from_f16(y)});
+}
+
+std::uint64_t sum(Type type, Space space, std::uint64_t old, std::uint64_t b) {
+    const bool brain = type == bf16 || type == bf16x2;
+    switch (type) {
+        case f16:
+        case bf16: return half_sum(brain, old, b);
+        case f16x2:
+        case bf16x2:
+            return half_sum(brain, old, b) | std::uint64_t{half_sum(brain, old >> 16, b >> 16)} << 16;
+        case f32: {
+            float x = std::bit_cast<float>(static_cast<std::uint32_t>(old));
+            float y = std::bit_cast<float>(static_cast<std::uint32_t>(b));
+            if (space == Space::global) x = without_subnormals(x), y = without_subnormals(y);
+            const float z = x + y;
+            return std::bit_cast<std::uint32_t>(space == Space::global ? without_subnormals(z) : z);
+        }
+        case f64: return std::bit_cast<std::uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
+        default: return old + b;
+    }
+}
+
+std::uint64_t smaller(Type type, std::uint64_t old, std::uint64_t b, bool greater) {
+    const auto value = [&](std::uint64_t bits) { return number_of(type, static_cast<std::int64_t>(bits)); };
+    const bool less = type == u64 ? old < b : value(old) < value(b);
+    return less != greater ? old : b;
+}
+
+/// What takes the place of `old`. The bits of each value are the lowest ones.
+std::uint64_t combined(std::string_view op, Type type, Space space, std::uint64_t old, std::uint64_t b,
+                       std::uint64_t c) {
+    if (op == "add") return sum(type, space, old, b);
+    if (op == "and") return old & b;
+    if (op == "or") return old | b;
+    if (op == "xor") return old ^ b;
+    if (op == "exch") return b;
+    if (op == "cas") return old == b ? c : old;
+    if (op == "inc") return old >= b ? 0 : old + 1;
+    if (op == "dec") return old == 0 || old > b ? b : old - 1;
+    return smaller(type, old, b, op == "max");
+}
+
+template <class F>
+void with_size(int bytes, F f) {
+    if (bytes == 8)
+        f(std::uint64_t{});
+    else if (bytes == 4)
+        f(std::uint32_t{});
+    else
+        f(std::uint16_t{});
+}
+
+Operand element(const Operand& operand, int i) {
+    return operand.kind == Operand::Kind::list ? Operand::of(operand.list[static_cast<std::size_t>(i)])
+                                               : operand;
+}
+
+constexpr int widest = 4;  // elements
+using Elements = std::array<Lanes<std::uint64_t>, widest>;
+
+Elements read_elements(const Step& s, Machine& m, const Operand& operand) {
+    Elements out{};
+    for (int i = 0; i < vec(s.form); ++i)
+        with_size(element_bytes(s.form), [&]<class T>(T) {
+            const Lanes<T> values = read<T>(m, element(operand, i));
+            std::copy(values.begin(), values.end(), out[static_cast<std::size_t>(i)].begin());
+        });
+    return out;
+}
+
+/// Combines memory with the operands; gives what was there before.
+Elements update(const Step& s, Machine& m, const Operand& address, const Elements& b, const Elements& c) {
+    const std::string op = spelled(Field::op, s.form.get(Field::op));
+    const Type type = s.form.type();
+    const Space where = space(s.form);
+    const int size = element_bytes(s.form), count = vec(s.form);
+    Elements old{};
+    m.update(where, addresses(m, address, where), size * count, [&](int lane, std::byte* place) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+            const auto l = static_cast<std::size_t>(lane), bytes = static_cast<std::size_t>(size);
+            std::memcpy(&old[i][l], place + i * bytes, bytes);
+            const std::uint64_t value = combined(op, type, where, old[i][l], b[i][l], c[i][l]);
+            std::memcpy(place + i * bytes, &value, bytes);
+        }
+    });
+    return old;
+}
+
+void write_elements(const Step& s, Machine& m, const Operand& operand, const Elements& values) {
+    for (int i = 0; i < vec(s.form); ++i)
+        with_size(element_bytes(s.form), [&]<class T>(T) {
+            Lanes<T> d;
+            for (std::size_t l = 0; l < lanes; ++l)
+                d[l] = static_cast<T>(values[static_cast<std::size_t>(i)][l]);
+            write_reg(m, element(operand, i).reg, d);
+        });
+}
+
+void run_red(const Step& s, Machine& m) {
+    update(s, m, s.operands[0], read_elements(s, m, s.operands[1]), {});
+}
+void run_atom(const Step& s, Machine& m) {
+    write_elements(s, m, s.operands[0], update(s, m, s.operands[1], read_elements(s, m, s.operands[2]), {}));
+}
+void run_cas(const Step& s, Machine& m) {
+    const Elements b = read_elements(s, m, s.operands[2]), c = read_elements(s, m, s.operands[3]);
+    write_elements(s, m, s.operands[0], update(s, m, s.operands[1], b, c));
+}
+
+template <int address>
+void effects(const Step& s, Effects& e) {
+    const int bytes = element_bytes(s.form) * vec(s.form);
+    e.memory({space(s.form), false, &s.operands[address], bytes});
+    e.memory({space(s.form), true, &s.operands[address], bytes});
+}
+
+// --- the records ---------------------------------------------------------------------------------------
+
+using Names = std::initializer_list<std::string_view>;
+
+/// What red and atom share. `orders` are the memory orders and scopes of accesses to global memory; those to
+/// shared memory have the default one.
+std::vector<Row> rows(Names orders, Names bitwise, Names more = {}) {
+    std::vector<Row> out;
+    const auto add = [&](Names ops, std::initializer_list<Type> of, std::vector<Choice> tail = {}) {
+        for (bool global : {true, false}) {
+            Row row{{spelled_as(Field::op, ops), types(of), among(Field::vec, {1}, 1)}, {7, 8}};
+            row.choices.push_back(spelled_as(Field::space, {global ? "global" : "shared"}));
+            if (global) row.choices.push_back(spelled_as(Field::sem, orders, "relaxed.gpu"));
+            row.choices.insert(row.choices.end(), tail.begin(), tail.end());
+            out.push_back(row);
+        }
+    };
+    const Choice noftz = among(Field::noftz, {1});
+    add({"add"}, {u32, s32, u64, f32, f64});
+    add({"add"}, {f16, bf16, f16x2, bf16x2}, {noftz});
+    add({"min", "max"}, {u32, s32, u64, s64});
+    add({"inc", "dec"}, {u32});
+    add(bitwise, {b32, b64});
+    if (more.size() > 0) add(more, {b32, b64});
+    const auto add_vector = [&](std::initializer_list<Type> of, std::initializer_list<Choice> tail) {
+        Row row{{spelled_as(Field::op, {"add"}), types(of), among(Field::vec, {2, 4}),
+                 spelled_as(Field::space, {"global"}), spelled_as(Field::sem, orders, "relaxed.gpu")},
+                {8, 1}};
+        row.choices.insert(row.choices.end(), tail.begin(), tail.end());
+        out.push_back(row);
+    };
+    add_vector({f32}, {});
+    add_vector({f16x2, bf16x2}, {noftz});
+    return out;
+}
+
+const Names weak_and_release{"relaxed.gpu", "release.gpu", "relaxed.cta", "relaxed.sys"};
+const Names all_orders{"relaxed.gpu", "acquire.gpu", "release.gpu",
+                       "acq_rel.gpu", "relaxed.cta", "relaxed.sys"};
+
+std::vector<Row> cas_rows() {
+    const Choice op = spelled_as(Field::op, {"cas"}), type = types({b32, b64});
+    return {
+        {{op, type, spelled_as(Field::space, {"global"}), spelled_as(Field::sem, all_orders, "relaxed.gpu")},
+         {7, 8}},
+        {{op, type, spelled_as(Field::space, {"shared"})}, {7, 8}}};
+}
+
+const OperandRule destination{"d", Access::out, Rule::reg | Rule::list, typed<Field::type>, vec, false,
+                              {},  {}};
+const OperandRule place{"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}};
+const OperandRule operand{"b", Access::in, Rule::reg | Rule::imm | Rule::list, typed<Field::type>, vec, false,
+                          {},  {}};
+
+/// Every thread finds another value there.
+Value unknown(const Step&, const ValueOf&) { return {}; }
+
+const std::vector<Instruction> records{
+    {.name = "red",
+     .summary = "combines a value with memory, atomically",
+     .section = "9.7.13.6",
+     .rows = rows(weak_and_release, {"and", "or", "xor"}),
+     .operands = {place, operand},
+     .ptx = "red{.sem}{.space}{.op}{.noftz}{.vec}{.type} [{%a}], {%b}",
+     .writes_memory = true,
+     .atomic = true,
+     .effects = effects<0>,
+     .run = run_red},
+    {.name = "atom",
+     .summary = "combines a value with memory, atomically, and gives what was there before",
+     .section = "9.7.13.5",
+     .rows = rows(all_orders, {"and", "or", "xor"}, {"exch"}),
+     .operands = {destination, place, operand},
+     .ptx = "atom{.sem}{.space}{.op}{.noftz}{.vec}{.type} {%d}, [{%a}], {%b}",
+     .writes_memory = true,
+     .atomic = true,
+     .effects = effects<1>,
+     .value = unknown,
+     .run = run_atom},
+    {.name = "atom.cas",
+     .summary = "puts c in the place of b where memory holds b, and gives what was there before",
+     .section = "9.7.13.5",
+     .rows = cas_rows(),
+     .operands = {out("d"), place, in("b"), in("c")},
+     .ptx = "atom{.sem}{.space}{.op}{.type} {%d}, [{%a}], {%b}, {%c}",
+     .writes_memory = true,
+     .atomic = true,
+     .effects = effects<1>,
+     .value = unknown,
+     .run = run_cas},
+};
+
+}  // namespace
+
+std::span<const Instruction> atomic_family() { return records; }
+
+}  // namespace wgrun::isa
