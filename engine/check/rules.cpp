@@ -406,12 +406,13 @@ k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group())"},
     Rule{"WG-REG-02", error,
-         "setmaxnreg.inc asks for no fewer and setmaxnreg.dec for no more registers than the warp has.",
+         "setmaxnreg.inc asks for no fewer and setmaxnreg.dec for no more registers than the warp has, and "
+         "all warps together for no more than the CTA entered with.",
          "9.7.19.5",
-         "The other direction is undefined. A thread enters the kernel with its share of the 65536 "
-         "registers, in units of 8: 168 of them with 384 threads.",
-         "dec in the warpgroups that need less, inc in those that need more; the sum may not exceed what the "
-         "CTA entered with.",
+         "The other direction is undefined, and where too few are free setmaxnreg.inc waits for ever. A "
+         "thread enters the kernel with its share of the 65536 registers, in units of 8: 168 of them with "
+         "384 threads.",
+         "dec in the warpgroups that need less, inc in those that need more.",
          R"(-- threads = 384: each enters with 168 registers
 local group = k:special "tid.x" >> 7
 k:if_(group:eq(0), function() k:setmaxnreg_dec(40) end)

@@ -53,7 +53,7 @@ void Cluster::cluster_arrive() {
         }
         const isa::Form& form = code_.ops[pc_].step->form;
         const int sem = form.get(isa::Field::sem, -1);
-        if (sem < 0 || isa::spelled(isa::Field::sem, sem) != "relaxed.cluster")
+        if (sem < 0 || !isa::spelled(isa::Field::sem, sem).starts_with("relaxed"))
             clocks_.release(current_, meeting_.arriving);
         else
             release_announced(meeting_.arriving);

@@ -21,6 +21,15 @@ std::string names(std::uint32_t warps) {
     return out;
 }
 
+Endless kind_of(const Warp& warp) {
+    if (warp.state != Warp::State::asleep) return Endless::barrier;
+    switch (warp.wait) {
+        case Warp::Wait::registers: return Endless::registers;
+        case Warp::Wait::cluster: return Endless::cluster;
+        default: return Endless::mbarrier;
+    }
+}
+
 }  // namespace
 
 // A wait for an mbarrier ends by itself after a while, and the kernel may then do something else.
@@ -67,9 +76,9 @@ std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
 }
 
 void Cluster::report_deadlock() {
-    // Who waits for what, in the order of the code, the mbarriers first.
+    // Who waits for what, the likeliest cause first, then in the order of the code.
     struct Place {
-        bool other;
+        Endless wait;
         std::uint32_t pc;
         std::size_t rank;
         std::string what;
@@ -89,9 +98,8 @@ void Cluster::report_deadlock() {
                 done |= 1U << w;
                 continue;
             }
-            const bool mbarrier = warp.state == Warp::State::asleep && warp.wait == Warp::Wait::mbarrier;
             const std::uint32_t pc = warp.state == Warp::State::at_barrier ? warp.pc - 1 : warp.pc;
-            places[{!mbarrier, pc, rank, waits_for(warp, ctas_[rank])}] |= 1U << w;
+            places[{kind_of(warp), pc, rank, waits_for(warp, ctas_[rank])}] |= 1U << w;
         }
         if (done != 0) ended += (ended.empty() ? "" : "; ") + names(done) + of(rank) + " ended";
     }
@@ -107,7 +115,7 @@ void Cluster::report_deadlock() {
     }
     if (!ended.empty()) notes.push_back({program_.where(), std::move(ended)});
     const Place& first = places.begin()->first;
-    report_.deadlock(first.pc, !first.other, std::move(message), std::move(notes));
+    report_.deadlock(first.wait, first.pc, std::move(message), std::move(notes));
 }
 
 }  // namespace wgrun::sim

@@ -179,17 +179,6 @@ void Report::bad_barrier(const std::string& message) {
         "barriers are 0 to 15; all who meet at one name the same number of threads");
 }
 
-void Report::deadlock(std::uint32_t pc, bool mbarrier, std::string message, std::vector<Note> notes) {
-    pc_ = pc;
-    if (mbarrier)
-        return add("WG-MBAR-05", no_pc, std::move(message),
-                   "compare the arrivals and bytes that the barrier expects with those that come, and the "
-                   "parity with the number of the phase",
-                   std::move(notes));
-    add("WG-SYNC-02", no_pc, std::move(message),
-        "let every warp that a barrier counts reach it, or give its count with threads =", std::move(notes));
-}
-
 void Report::refused(Diagnostic finding) {
     if (seen("refused", no_pc)) return;
     finding.where = code_.where(pc_);

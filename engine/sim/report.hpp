@@ -29,6 +29,9 @@ enum class Fault : std::uint8_t {
     peer,       ///< the shared memory of another CTA
 };
 
+/// What warps wait for when none can go on; the first is the likeliest cause of the others.
+enum class Endless : std::uint8_t { registers, mbarrier, cluster, barrier };
+
 /// Collects the findings of one cluster. Threads are numbered through all of its CTAs.
 class Report final : public HazardSink {
   public:
@@ -68,8 +71,8 @@ class Report final : public HazardSink {
     void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all);
     void no_warpgroup(const isa::Instruction& op, int threads);
     void bad_barrier(const std::string& message);
-    /// WG-MBAR-05 when somebody waits for an mbarrier.
-    void deadlock(std::uint32_t pc, bool mbarrier, std::string message, std::vector<Note> notes);
+    /// At step `pc` somebody waits for ever.
+    void deadlock(Endless wait, std::uint32_t pc, std::string message, std::vector<Note> notes);
     // WG-MBAR, WG-TMA, WG-SYNC-04, -05, WG-REG-02; `note` speaks of step `other`
     void fault(Fault fault, std::string message, std::uint32_t other = no_pc, std::string note = {});
     void mbarrier_touched(std::uint32_t offset, std::string_view how);

@@ -42,7 +42,30 @@ Law law(Fault fault) {
     }
 }
 
+Law law(Endless wait) {
+    switch (wait) {
+        case Endless::registers:
+            return {"WG-REG-02",
+                    "the sum over the warpgroups may not exceed what the CTA entered with: setmaxnreg.dec in "
+                    "those that need less"};
+        case Endless::mbarrier:
+            return {"WG-MBAR-05",
+                    "compare the arrivals and bytes that the barrier expects with those that come, and the "
+                    "parity with the number of the phase"};
+        case Endless::cluster: return {"WG-SYNC-04", "let every warp of the cluster arrive, or end"};
+        default:
+            return {"WG-SYNC-02",
+                    "let every warp that a barrier counts reach it, or give its count with threads ="};
+    }
+}
+
 }  // namespace
+
+void Report::deadlock(Endless wait, std::uint32_t pc, std::string message, std::vector<Note> notes) {
+    pc_ = pc;
+    const Law broken = law(wait);
+    add(broken.rule, no_pc, std::move(message), std::string(broken.fix), std::move(notes));
+}
 
 void Report::fault(Fault fault, std::string message, std::uint32_t other, std::string note) {
     const Law broken = law(fault);

@@ -1,4 +1,4 @@
--- WG-REG-02, kept: setmaxnreg.inc asks for no fewer and setmaxnreg.dec for no more registers than the warp has.
+-- WG-REG-02, kept: setmaxnreg.inc asks for no fewer and setmaxnreg.dec for no more registers than the warp has, and all warps together for no more than the CTA entered with.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 384 }, function(k)

@@ -77,11 +77,11 @@ class AsyncScript : public Script {
     /// Loads the box at the coordinates, for the mbarrier.
     void load(int number, Arg to, Reg map, std::vector<int> place, Arg mbarrier, Guard guard) {
         step(number, "cp_async_bulk_tensor_" + std::to_string(place.size()) + "d",
-             {std::move(to), at(map), coordinates(place), std::move(mbarrier)}, guard);
+             {std::move(to), map, coordinates(place), std::move(mbarrier)}, guard);
     }
     void store(int number, Reg map, std::vector<int> place, Arg from, Guard guard) {
         step(number, "cp_async_bulk_tensor_store_" + std::to_string(place.size()) + "d",
-             {at(map), coordinates(place), std::move(from)}, guard);
+             {map, coordinates(place), std::move(from)}, guard);
     }
     Arg coordinates(const std::vector<int>& place) {
         std::vector<Reg> regs;

@@ -51,8 +51,8 @@ TEST_CASE("every CTA of a cluster knows its place") {
     k.step(11, "fence_proxy_async");
     const Reg x = k.special("ctaid.x"), y = k.special("ctaid.y"), z = k.special("ctaid.z");
     const Reg cta = k(1, "mad_lo_u32", {k(1, "mad_lo_u32", {z, 6, y}), 4, x});
-    k.step(12, "cp_async_bulk_tensor_store_1d", {at(map), k(1, "mul_lo_s32", {cta, 16}), in_buffer(buffer)},
-           {k.first});
+    k.step(12, "cp_async_bulk_tensor_store_1d",
+           {map, std::vector<Reg>{k(1, "mul_lo_s32", {cta, 16})}, in_buffer(buffer)}, {k.first});
     k.step(13, "cp_async_bulk_commit_group", {}, {k.first});
     k.step(14, "cp_async_bulk_wait_group", {0}, {k.first});
     const Outcome outcome = run_mapped(k.finish(), {&out}, 0, grid);
@@ -91,7 +91,7 @@ TEST_CASE("a CTA reads what another wrote, after the barrier of the cluster: els
         k.st(10, at(theirs), k.thread);
         if (how == "met relaxed") {
             isa::Form form;
-            form.set(isa::Field::sem, isa::parse_value(isa::Field::sem, "relaxed.cluster").value());
+            form.set(isa::Field::sem, isa::parse_value(isa::Field::sem, "relaxed").value());
             k.add(11, *isa::find("barrier.cluster.arrive"), form, {});
             k.step(12, "barrier_cluster_wait");
         } else if (how != "not met") {
@@ -205,12 +205,14 @@ TEST_CASE("a multicast lands in every CTA of the mask, and signals each one's mb
         k.step(1, "mul_lo_s32", {half, k.rank, 32});
         const Reg place = k(1, "mad_lo_u32", {k.rank, 128, k.in(tile)});
         k.step(11, "cp_async_bulk_tensor_1d",
-               {at(place), at(from), half, in_buffer(full), how == "mask too wide" ? 7 : 3}, {k.first});
+               {at(place), from, std::vector<Reg>{half}, in_buffer(full), how == "mask too wide" ? 7 : 3},
+               {k.first});
         k.wait(12, in_buffer(full), 0);
         k(13, "ld_shared_u32", {at(k.address(tile, k.thread, 4))});
         const Reg column = k.builder.reg(isa::Type::s32);
         k.step(1, "mul_lo_s32", {column, k.rank, 64});
-        k.step(14, "cp_async_bulk_tensor_store_1d", {at(to), column, in_buffer(tile)}, {k.first});
+        k.step(14, "cp_async_bulk_tensor_store_1d", {to, std::vector<Reg>{column}, in_buffer(tile)},
+               {k.first});
         k.step(15, "cp_async_bulk_commit_group", {}, {k.first});
         k.step(16, "cp_async_bulk_wait_group", {0}, {k.first});
         if (how != "no meeting at the end") k.meet(17);
@@ -246,7 +248,8 @@ TEST_CASE("a stage of another CTA is refilled when its readers have released it"
         for (int round = 0; round < 2; ++round) {
             if (round == 1 && how == "all") k.wait(11, in_buffer(empty), 0);
             k.step(12, "cp_async_bulk_tensor_1d",
-                   {at(k.remote(tile, 1)), at(from), k(1, "mov_s32", {round * 32}), at(k.remote(full, 1))},
+                   {at(k.remote(tile, 1)), from, std::vector<Reg>{k(1, "mov_s32", {round * 32})},
+                    at(k.remote(full, 1))},
                    {k.first});
         }
         k.builder.begin_else();
@@ -295,7 +298,8 @@ TEST_CASE("bytes go from one CTA's shared memory to another's") {
         k.wait(15, in_buffer(full), 0);
         const Reg column = k.builder.reg(isa::Type::s32);
         k.step(1, "mul_lo_s32", {column, k.rank, 32});
-        k.step(16, "cp_async_bulk_tensor_store_1d", {at(to), column, in_buffer(got)}, {k.first});
+        k.step(16, "cp_async_bulk_tensor_store_1d", {to, std::vector<Reg>{column}, in_buffer(got)},
+               {k.first});
         k.step(17, "cp_async_bulk_commit_group", {}, {k.first});
         k.step(18, "cp_async_bulk_wait_group", {0}, {k.first});
         k.meet(19);
@@ -325,7 +329,7 @@ TEST_CASE("registers move between warpgroups of a CTA, never more than it has") 
         const Outcome outcome = run_mapped(greedy, {}, seed);
         INFO(text_of(outcome));
         REQUIRE(outcome.findings.size() == 1);
-        CHECK(outcome.findings[0].rule == "WG-SYNC-02");
+        CHECK(outcome.findings[0].rule == "WG-REG-02");
         CHECK_THAT(
             outcome.findings[0].message,
             ContainsSubstring("deadlock: ") && ContainsSubstring("for 240 registers a thread: it has 168"));

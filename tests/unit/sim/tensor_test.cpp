@@ -247,12 +247,12 @@ TEST_CASE("what a tensor copy names: WG-TMA-01") {
               "a store starts at coordinate -1 of dimension 1: only loads may start below 0");
     }
     SECTION("a reduction that the type does not have") {
-        k.step(10, "cp_reduce_async_bulk_tensor_2d_and", {at(map), k.coordinates({0, 0}), in_buffer(tile)},
+        k.step(10, "cp_reduce_async_bulk_tensor_2d_and", {map, k.coordinates({0, 0}), in_buffer(tile)},
                {k.first});
         CHECK(message("WG-TMA-01") == "the tensor map's element type has no such reduction");
     }
     SECTION("a prefetch checks its map, and does nothing else") {
-        k.step(10, "cp_async_bulk_prefetch_tensor_3d", {at(map), k.coordinates({0, 0, 0})}, {k.first});
+        k.step(10, "cp_async_bulk_prefetch_tensor_3d", {map, k.coordinates({0, 0, 0})}, {k.first});
         CHECK(message("WG-TMA-01") == "the copy has 3 dimensions, its tensor map 2");
     }
 }
