@@ -117,7 +117,7 @@ class Builder {
     isa::Type type_of(Reg reg) const;
     int param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant = false);
     /// Reserves shared memory behind the buffers made so far. Throws when it exceeds max_shared_bytes.
-    int shared(std::string name, std::int64_t bytes, std::int64_t align, std::optional<Tile> tile);
+    int shared(std::string name, std::int64_t bytes, std::int64_t align, const std::optional<Tile>& tile);
     const SharedBuffer& shared_buffer(int index) const {
         return program_.shared_[static_cast<std::size_t>(index)];
     }
