@@ -197,7 +197,7 @@ int builder_shared(lua_State* L) {
         std::optional<Tile> layout;
         if (tile != nullptr) layout = *tile, bytes = tile->bytes();
         const std::int64_t total = bytes > INT64_MAX / count ? INT64_MAX : bytes * count;
-        return builder.shared(std::string(name), total, align, std::move(layout));
+        return builder.shared(std::string(name), total, align, layout);
     });
     push_object<SharedBox>(L, [&] { return SharedBox{trace, index}; });
     return 1;

@@ -26,7 +26,7 @@ Dim3 read_dim3(lua_State* L, const Options& options, std::string_view key) {
                                    values[i]);
             });
     Dim3 out;
-    if (values.size() > 0) out.x = static_cast<std::uint32_t>(values[0]);
+    if (!values.empty()) out.x = static_cast<std::uint32_t>(values[0]);
     if (values.size() > 1) out.y = static_cast<std::uint32_t>(values[1]);
     if (values.size() > 2) out.z = static_cast<std::uint32_t>(values[2]);
     lua_pop(L, 2);
@@ -105,7 +105,7 @@ int kernel_report(lua_State* L) {
     lua_createtable(L, static_cast<int>(report.notes.size()), 0);
     for (std::size_t i = 0; i < report.notes.size(); ++i) {
         lua_pushstring(L, report.notes[i].c_str());
-        lua_rawseti(L, -2, static_cast<lua_Integer>(i + 1));
+        lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
     }
     lua_setfield(L, -2, "notes");
     return 1;

@@ -50,6 +50,7 @@ void run_ld(const Step& s, Machine& m) {
         else if (s.form.type() == s8) {
             Lanes<std::int16_t> d;
             const Lanes<std::int8_t> narrow = gather(std::int8_t{});
+            // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is wanted
             for (std::size_t l = 0; l < lanes; ++l) d[l] = narrow[l];
             write_reg(m, regs[i], d);
         } else

@@ -94,7 +94,8 @@ int Builder::tensor_map(std::string name, TensorBox box, bool constant) {
     return static_cast<int>(program_.params_.size() - 1);
 }
 
-int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align, std::optional<Tile> tile) {
+int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,
+                    const std::optional<Tile>& tile) {
     if (bytes < 1) throw ArgumentError("shared memory of " + std::to_string(bytes) + " bytes");
     if (align < 1 || align > 1024 || (align & (align - 1)) != 0)
         throw ArgumentError("alignment " + std::to_string(align) + ": a power of two up to 1024 bytes");
@@ -108,7 +109,7 @@ int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align, st
         finding.fix = "smaller tiles or fewer stages";
         throw ArgumentError(std::move(finding));
     }
-    program_.shared_.push_back({std::move(name), offset, bytes, align, std::move(tile), where_});
+    program_.shared_.push_back({std::move(name), offset, bytes, align, tile, where_});
     return static_cast<int>(program_.shared_.size() - 1);
 }
 

@@ -140,6 +140,7 @@ class Form {
 
 struct PtxVersion {
     int major = 7, minor = 8;
+    // NOLINTNEXTLINE(modernize-use-nullptr): there is no pointer
     auto operator<=>(const PtxVersion&) const = default;
 };
 

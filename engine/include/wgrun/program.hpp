@@ -135,7 +135,7 @@ class Builder {
     /// A parameter that is a tensor map. Throws ArgumentError on an impossible box.
     int tensor_map(std::string name, TensorBox box, bool constant);
     /// Reserves shared memory behind the buffers made so far. Throws when it exceeds max_shared_bytes.
-    int shared(std::string name, std::int64_t bytes, std::int64_t align, std::optional<Tile> tile);
+    int shared(std::string name, std::int64_t bytes, std::int64_t align, const std::optional<Tile>& tile);
     const SharedBuffer& shared_buffer(int index) const {
         return program_.shared_[static_cast<std::size_t>(index)];
     }
