@@ -123,6 +123,15 @@ void Cluster::leave(Cta& cta) {
             report_.fault(Fault::unfinished_load,
                           "the CTA ends, and nothing has waited for the mbarrier that counts this copy");
     }
+    for (const Mbarrier& mbarrier : cta.mbarriers.all()) {
+        const std::int64_t missing = mbarrier.tx - mbarrier.under_way;
+        if (!mbarrier.live || missing == 0) continue;
+        report_.at(mbarrier.pc != no_pc ? mbarrier.pc : mbarrier.copy_pc, current_ * lanes);
+        report_.fault(Fault::mbarrier_count,
+                      fmt::format("the CTA ends in phase {} of {}, which {} {} bytes", mbarrier.phase,
+                                  report_.place(mbarrier.offset),
+                                  missing > 0 ? "still expects" : "has not expected", std::abs(missing)));
+    }
 }
 
 // --- registers -----------------------------------------------------------------------------------------

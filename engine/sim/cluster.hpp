@@ -108,6 +108,7 @@ class Cluster final : public isa::Machine {
     // deadlock.cpp
     bool wake_sleepers();
     void report_deadlock();
+    static const Mbarrier* waited_for(const Warp& warp, Cta& cta);
     std::string waits_for(const Warp& warp, Cta& cta);
 
     // machine.cpp

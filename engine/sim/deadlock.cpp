@@ -44,6 +44,12 @@ bool Cluster::wake_sleepers() {
     return any;
 }
 
+// The mbarrier that a sleeping warp waits for, if it is one.
+const Mbarrier* Cluster::waited_for(const Warp& warp, Cta& cta) {
+    const bool waits = warp.state == Warp::State::asleep && warp.wait == Warp::Wait::mbarrier;
+    return waits && warp.barrier < Warp::several ? cta.mbarriers.find(warp.barrier) : nullptr;
+}
+
 // "at barrier 1: 64 of 128 threads have arrived"
 std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
     using State = Warp::State;
@@ -64,9 +70,7 @@ std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
         return fmt::format("at the barrier of the cluster: {} of {} warps have arrived", arrived,
                            warps_.size());
     }
-    const Mbarrier* mbarrier = warp.wait == Wait::mbarrier && warp.barrier < Warp::several
-                                   ? cta.mbarriers.find(warp.barrier)
-                                   : nullptr;
+    const Mbarrier* mbarrier = waited_for(warp, cta);
     if (mbarrier == nullptr) return "for several mbarriers";
     return fmt::format(
         "for phase {} (parity {}) of the mbarrier {}: {} of {} arrivals have come, {} bytes are "
@@ -82,6 +86,7 @@ void Cluster::report_deadlock() {
         std::uint32_t pc;
         std::size_t rank;
         std::string what;
+        std::uint32_t made;  ///< where the mbarrier is initialised
         auto operator<=>(const Place&) const = default;
     };
     std::map<Place, std::uint32_t> places;
@@ -99,7 +104,9 @@ void Cluster::report_deadlock() {
                 continue;
             }
             const std::uint32_t pc = warp.state == Warp::State::at_barrier ? warp.pc - 1 : warp.pc;
-            places[{kind_of(warp), pc, rank, waits_for(warp, ctas_[rank])}] |= 1U << w;
+            const Mbarrier* mbarrier = waited_for(warp, ctas_[rank]);
+            places[{kind_of(warp), pc, rank, waits_for(warp, ctas_[rank]),
+                    mbarrier != nullptr ? mbarrier->init_pc : no_pc}] |= 1U << w;
         }
         if (done != 0) ended += (ended.empty() ? "" : "; ") + names(done) + of(rank) + " ended";
     }
@@ -108,10 +115,12 @@ void Cluster::report_deadlock() {
     for (const auto& [place, warps] : places) {
         std::string text =
             names(warps) + of(place.rank) + (std::has_single_bit(warps) ? " waits " : " wait ") + place.what;
-        if (message.empty())
+        if (message.empty()) {
             message = "deadlock: " + text;
-        else
-            notes.push_back({code_.where(place.pc), std::move(text)});
+            if (place.made != no_pc) notes.push_back({code_.where(place.made), "initialised here"});
+            continue;
+        }
+        notes.push_back({code_.where(place.pc), std::move(text)});
     }
     if (!ended.empty()) notes.push_back({program_.where(), std::move(ended)});
     const Place& first = places.begin()->first;

@@ -120,7 +120,13 @@ void Cluster::mbarrier_inval(const isa::Addresses& address) {
         const int lane = std::countr_zero(left);
         report_.lane(current_ * lanes + lane);
         const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], false);
-        if (found.mbarrier != nullptr) found.mbarrier->live = false;
+        if (found.mbarrier == nullptr) continue;
+        if (found.mbarrier->under_way != 0)
+            report_.fault(Fault::mbarrier_life,
+                          fmt::format("{} is ended while {} bytes that it counts are under way",
+                                      report_.place(found.mbarrier->offset), found.mbarrier->under_way),
+                          found.mbarrier->copy_pc, "copied here");
+        found.mbarrier->live = false;
     }
 }
 
@@ -148,6 +154,7 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
         if (found.mbarrier == nullptr) continue;
         Mbarrier& mbarrier = *found.mbarrier;
         fruitless_ = 0;
+        mbarrier.pc = pc_;
         check_phase_known(mbarrier, "arrives at");
         if (arrivals[lane] > mbarrier.pending) {
             report_.fault(Fault::mbarrier_count,

@@ -26,10 +26,10 @@ struct Mbarrier {
     std::uint32_t init = 0, announced = 0;  ///< clocks of them; announced 0: not yet
     std::uint32_t since = 0;                ///< clock of the last phase's completion, or of the init
 
-    std::uint32_t init_pc = no_pc;
-    int init_thread = 0;            ///< of the cluster
-    std::uint32_t copy_pc = no_pc;  ///< of the last copy of the phase in progress
-    std::int64_t under_way = 0;     ///< bytes of copies of the phase that have not landed
+    std::uint32_t init_pc = no_pc, pc = no_pc;  ///< of the init, and of the last arrival or expectation
+    int init_thread = 0;                        ///< of the cluster
+    std::uint32_t copy_pc = no_pc;              ///< of the last copy of the phase in progress
+    std::int64_t under_way = 0;                 ///< bytes of copies of the phase that have not landed
 
     /// Is the phase of this parity complete, which is the one in progress or the one before?
     bool is_complete(std::int64_t parity) const { return (phase & 1) != (parity & 1); }

@@ -216,9 +216,33 @@ TEST_CASE("bytes are those that are copied: WG-MBAR-03, or a deadlock that count
               "deadlock: warps 0, 1 wait for phase 0 (parity 0) of the mbarrier `bar` + 0: 1 of 1 arrivals "
               "have come, 128 bytes are outstanding");
     }
+    SECTION("and nobody waits") {
+        k.step(10, "mbarrier_arrive_expect_tx", {in_buffer(bar), 96}, {k.first});
+        const Program program = k.finish();
+        expect_mapped(program, {&x}, {{"WG-MBAR-03", 10}});
+        CHECK(finding_of(program, {&x}, "WG-MBAR-03").message ==
+              "the CTA ends in phase 0 of `bar` + 0, which still expects 96 bytes");
+    }
+    SECTION("copies that nobody expects, and nobody waits for") {
+        k.load(11, in_buffer(tile), map, {0}, in_buffer(bar), {k.first});
+        const Program program = k.finish();
+        expect_mapped(program, {&x}, {{"WG-MBAR-03", 11}, {"WG-TMA-03", 11}});
+        CHECK(finding_of(program, {&x}, "WG-MBAR-03").message ==
+              "the CTA ends in phase 0 of `bar` + 0, which has not expected 128 bytes");
+    }
+    SECTION("an mbarrier that is ended too early: WG-MBAR-01") {
+        k.step(10, "mbarrier_arrive_expect_tx", {in_buffer(bar), 128}, {k.first});
+        k.load(11, in_buffer(tile), map, {0}, in_buffer(bar), {k.first});
+        k.step(12, "mbarrier_inval", {in_buffer(bar)}, {k.first});
+        const Program program = k.finish();
+        expect_some(program, {&x}, {{"WG-MBAR-01", 12}, {"WG-TMA-03", 11}});
+        CHECK(finding_of(program, {&x}, "WG-MBAR-01").message ==
+              "`bar` + 0 is ended while 128 bytes that it counts are under way");
+    }
     SECTION("more than the tx-count holds") {
         k.step(10, "mbarrier_expect_tx", {in_buffer(bar), 1 << 19}, {k.first});
         k.step(11, "mbarrier_expect_tx", {in_buffer(bar), 1 << 19}, {k.first});
+        k.step(12, "mbarrier_inval", {in_buffer(bar)}, {k.first});
         const Program program = k.finish();
         expect_mapped(program, {&x}, {{"WG-MBAR-03", 11}});
         CHECK(finding_of(program, {&x}, "WG-MBAR-03").message ==
@@ -267,12 +291,14 @@ TEST_CASE("a deadlock names who waits, for which phase, and what is missing: WG-
         CHECK(finding.message ==
               "deadlock: warps 2, 3 wait for phase 0 (parity 0) of the mbarrier `bar` + 0: 2 of "
               "3 arrivals have come, 0 bytes are outstanding");
-        REQUIRE(finding.notes.size() == 2);
-        CHECK(finding.notes[0].where.line == 14);
-        CHECK(finding.notes[0].message ==
+        REQUIRE(finding.notes.size() == 3);
+        CHECK(finding.notes[0].where.line == 2);
+        CHECK(finding.notes[0].message == "initialised here");
+        CHECK(finding.notes[1].where.line == 14);
+        CHECK(finding.notes[1].message ==
               "warp 4 waits for phase 0 (parity 0) of the mbarrier `bar` + 8: 0 of 1 "
               "arrivals have come, 0 bytes are outstanding");
-        CHECK(finding.notes[1].message == "warps 0, 1 ended");
+        CHECK(finding.notes[2].message == "warps 0, 1 ended");
     }
     SECTION("the parity is never turned") {
         k.begin_if(10, warp_is(k, 0));
