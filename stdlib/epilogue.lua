@@ -112,6 +112,7 @@ return function(wg, internal)
         end)
       end
     end
-    return store, function() self:cp_async_bulk_wait_group(0) end
+    -- The end of the kernel makes the results visible; until then the copies must have read their panels.
+    return store, function() self:cp_async_bulk_wait_group(0, { read = true, guard = leader }) end
   end
 end

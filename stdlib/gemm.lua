@@ -54,12 +54,12 @@ return function(wg, internal)
     p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
     local M, N, K = table.unpack(opts.problem or { 4096, 4096, 4096 })
     -- Few rows: the roles of A and B change, since wgmma's M is 64 at least, and D is written transposed.
-    p.swapped = M <= 128 and element_bytes[p.d] == 2 and opts.tile == nil
+    p.swapped = M <= 128 and element_bytes[p.d] == 2
     local chosen = choose(M, N, K, p.dtype)
     local tile = opts.tile or chosen.tile
     if p.swapped then
       p.a_major, p.b_major = p.b_major, p.a_major
-      tile, chosen = { 64, M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }, candidates[5]
+      tile, chosen = opts.tile or { 64, M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }, candidates[5]
     end
     p.m, p.n, p.block_k = tile[1], tile[2], tile[3] or 128 // bytes
     p.schedule = opts.schedule or (opts.tile and "cooperative") or chosen.schedule

@@ -4,8 +4,9 @@
 // this starts on a machine with none of them. WGRUN_CUDA=off makes it behave as on such a machine.
 //
 // Work is asynchronous and runs in order on the default stream. Whatever waits does so with a time limit; a
-// kernel that faults or hangs takes the device's context down, which is then made anew: buffers and modules
-// made before it say that they are lost, and the next ones work.
+// kernel that faults or hangs takes the device's context down, which is then made anew where the driver
+// allows it: buffers and modules made before say that they are lost, and the next ones work. Where it does
+// not (an H200 after an illegal address: docs/measurements.md), everything that follows says so with EFAULT.
 #pragma once
 
 #include <chrono>
