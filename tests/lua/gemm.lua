@@ -1,0 +1,57 @@
+-- wg.gemm on the simulator, which watches every access: each schedule, cluster, type and major-ness.
+local wg = require "wgrun"
+local check = require "check"
+
+local result = { bf16 = "bf16", f16 = "f16", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32", u8 = "s32" }
+
+local function product(name, M, N, K, opts, seeds)
+  local dtype = opts.dtype or "bf16"
+  local a_k, b_k = opts.a_major ~= "MN", opts.b_major ~= "MN"
+  local function operand(rows, cols, seed)
+    if dtype == "s8" or dtype == "u8" then
+      return wg.randint { shape = { rows, cols }, dtype = dtype, lo = dtype == "s8" and -9 or 0, hi = 9, seed = seed }
+    end
+    return wg.randn { shape = { rows, cols }, dtype = dtype, seed = seed }
+  end
+  local A = operand(a_k and M or K, a_k and K or M, 1)
+  local B = operand(b_k and N or K, b_k and K or N, 2)
+  local gemm = wg.gemm(opts)
+  assert(#gemm.kernel:check() == 0, name)
+  local first
+  for seed = 1, seeds or 1 do
+    local D = wg.zeros(result[dtype], { M, N })
+    gemm:run(A, B, D, { backend = "sim", seed = seed })
+    for i = 0, M - 1, 7 do
+      for j = 0, N - 1, 5 do
+        local want = wg.dot(A, i * (a_k and K or 1), a_k and 1 or M, B, j * (b_k and K or 1), b_k and 1 or N, K)
+        local got = D[{ i, j }]
+        assert(math.abs(got - want) <= 0.01 * (math.abs(want) + math.sqrt(K)), ("%s: D[%d, %d] is %g, not %g"):format(name, i, j, got, want))
+      end
+    end
+    first = first or D
+    assert(wg.compare(D, first, 0), name .. ": the schedule changes the result")
+  end
+end
+
+product("cooperative, edges", 200, 312, 136, { tile = { 128, 256 } }, 2)
+product("pingpong, three tiles", 264, 264, 328, { tile = { 128, 128 }, schedule = "pingpong" }, 3)
+product("a stage is used again and again", 64, 128, 1024, { tile = { 64, 128 }, stages = 2 })
+product("a cluster shares B", 256, 128, 256, { tile = { 128, 128 }, cluster = 2, stages = 3 }, 2)
+product("few rows", 9, 200, 512, { problem = { 9, 200, 512 } })
+product("64 rows", 64, 72, 256, { problem = { 64, 72, 256 } })
+for _, majors in ipairs { { "K", "MN" }, { "MN", "K" }, { "MN", "MN" } } do
+  product(table.concat(majors, ", "), 136, 264, 72, { a_major = majors[1], b_major = majors[2] })
+end
+for dtype in pairs(result) do product(dtype, 72, 136, 160, { dtype = dtype }) end
+
+-- Scaled results.
+local A, B = wg.randn { shape = { 64, 64 }, dtype = "f16", seed = 3 }, wg.randn { shape = { 128, 64 }, dtype = "f16", seed = 4 }
+local one, two = wg.zeros("f16", { 64, 128 }), wg.zeros("f16", { 64, 128 })
+local scaled = wg.gemm { dtype = "f16", tile = { 64, 128 }, scale = true }
+scaled:run(A, B, one, { backend = "sim" })
+scaled:run(A, B, two, { backend = "sim", scale = 2 })
+assert(math.abs(two[{ 3, 5 }] - 2 * one[{ 3, 5 }]) < 0.01)
+
+check.refuses("unknown option `tiles` of wg.gemm (legal: dtype, d, a_major...", function() wg.gemm { tiles = { 64, 64 } } end)
+check.refuses("wg.gemm: no wgmma multiplies f32", function() wg.gemm { dtype = "f32" } end)
+check.refuses("wg.gemm: schedule `fast` (legal: cooperative, pingpong)", function() wg.gemm { schedule = "fast" } end)
