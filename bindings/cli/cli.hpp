@@ -40,6 +40,7 @@ struct Request {
     isa::Numerics numerics;
     bool json = false;
     bool sarif = false;
+    bool markdown = false;  ///< of rules
     bool traceback = false;
     bool bytes = false;          ///< of layout: byte addresses
     bool colour = false;         ///< of standard error
@@ -72,6 +73,7 @@ int check(const Request& request);
 int ptx(const Request& request);
 int cuda(const Request& request);
 int explain(const Request& request);
+int rules(const Request& request);
 int layout(const Request& request);
 int decode(const Request& request);
 int doctor(const Request& request);

@@ -1,4 +1,4 @@
-// wgrun explain [ID]: a rule of the catalogue, or the list of them.
+// wgrun explain ID, wgrun rules: the catalogue's rules in words.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ using check::Rule;
 std::string indented(std::string_view text) {
     std::istringstream lines{std::string(text)};
     std::string out;
-    for (std::string line; std::getline(lines, line);) out += line.empty() ? "\n" : "    " + line + "\n";
+    for (std::string line; std::getline(lines, line);) out += line.empty() ? "\n" : fmt::format("    {}\n", line);
     return out;
 }
 
@@ -36,30 +36,50 @@ nlohmann::ordered_json to_object(const Rule& rule) {
             {"wrong", rule.wrong}, {"right", rule.right}};
 }
 
-}  // namespace
+std::string to_markdown(const Rule& rule) {
+    std::string text = fmt::format("## {}\n\n**{}** ({}, PTX ISA {})\n\n{}\n\n", rule.id, rule.law,
+                                   to_string(rule.severity), rule.section, rule.why);
+    if (!rule.wrong.empty()) text += fmt::format("Wrong:\n\n```lua\n{}\n```\n\n", rule.wrong);
+    if (!rule.right.empty()) text += fmt::format("Right:\n\n```lua\n{}\n```\n\n", rule.right);
+    return text + fmt::format("Fix: {}\n", rule.fix);
+}
 
-int explain(const Request& request) {
+/// docs/rules.md.
+std::string all_as_markdown() {
+    std::string text = "# Rules\n\nPrinted by `wgrun rules --markdown`. `wgrun explain ID` shows one.\n";
+    for (const Rule& rule : check::rules()) text += fmt::format("\n{}", to_markdown(rule));
+    return text;
+}
+
+int write(const Request& request, const std::string& text, const nlohmann::ordered_json& json) {
     Results results(false);
-    std::string text;
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
-    std::vector<std::string_view> ids;
-    for (const Rule& rule : check::rules()) {
-        ids.push_back(rule.id);
-        if (request.id.empty()) text += fmt::format("{:<14} {}\n", rule.id, rule.law);
-        if (request.id.empty() || request.id == rule.id) json.push_back(to_object(rule));
-    }
-    if (!request.id.empty()) {
-        const Rule* rule = check::find_rule(request.id);
-        if (rule == nullptr) {
-            remark("wgrun: no rule is called `" + request.id + "`" + nearest(request.id, ids) +
-                   " (wgrun explain lists them)");
-            return Exit::usage;
-        }
-        text = to_text(*rule);
-        json = to_object(*rule);
-    }
     results.write(request.json ? json.dump(2) + "\n" : text);
     return results.finish() ? Exit::ok : Exit::failed;
+}
+
+}  // namespace
+
+int rules(const Request& request) {
+    std::string text;
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const Rule& rule : check::rules()) {
+        text += fmt::format("{:<14} {}\n", rule.id, rule.law);
+        json.push_back(to_object(rule));
+    }
+    return write(request, request.markdown ? all_as_markdown() : text, json);
+}
+
+int explain(const Request& request) {
+    if (request.id.empty()) return rules(request);
+    const Rule* rule = check::find_rule(request.id);
+    if (rule == nullptr) {
+        std::vector<std::string_view> ids;
+        for (const Rule& known : check::rules()) ids.push_back(known.id);
+        remark("wgrun: no rule is called `" + request.id + "`" + nearest(request.id, ids) +
+               " (wgrun rules lists them)");
+        return Exit::usage;
+    }
+    return write(request, to_text(*rule), to_object(*rule));
 }
 
 }  // namespace wgrun::cli

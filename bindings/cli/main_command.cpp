@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <lua.hpp>
@@ -34,6 +35,7 @@ constexpr Row commands[] = {
     {"ptx", "Print the PTX of every kernel of a script", ptx, true},
     {"cuda", "Print the CUDA C++ of every kernel of a script", cuda, true},
     {"explain", "Explain a rule, or list all", explain, false},
+    {"rules", "List the rules of the checker and the simulator", rules, false},
     {"layout", "Show a layout, or a layout, tile or fragment of a script, as a picture", layout, false},
     {"decode", "Say what a matrix descriptor of wgmma means, field by field", decode, false},
     {"isa", "Print the legal forms of an instruction, or list all instructions", isa_table, false},
@@ -81,7 +83,7 @@ void add_commands(CLI::App& app, Request& request, Words& words) {
         if (row.file) {
             add_script_options(*command, request, words);
             command->add_option("FILE", request.file, "The script; - is standard input")->required();
-            command->add_option("args", request.args, "Its arguments");
+            command->prefix_command();  // what follows FILE is the script's
         } else if (row.command == explain) {
             command->add_option("ID", request.id, "The rule, such as WG-FENCE-01");
         } else if (row.command == layout) {
@@ -95,6 +97,8 @@ void add_commands(CLI::App& app, Request& request, Words& words) {
             command->add_option("BITS", request.number, "The 64-bit number, 0x4000004000010080 or decimal")
                 ->required();
         }
+        if (row.command == rules)
+            command->add_flag("--markdown", request.markdown, "Print docs/rules.md on standard output");
         if (row.command == check)
             command->add_flag("--sarif", request.sarif, "Print SARIF 2.1.0 on standard output");
     }
@@ -107,6 +111,10 @@ bool coloured(const std::string& asked, int stream) {
         return std::string_view(value == nullptr ? "" : value);
     };
     return variable("NO_COLOR").empty() && variable("TERM") != "dumb" && isatty(stream) != 0;
+}
+
+bool comes_before(std::string_view word, std::string_view other, char** begin, char** end) {
+    return std::find(begin, end, word) < std::find(begin, end, other);
 }
 
 int dispatch(int argc, char** argv) {
@@ -132,8 +140,16 @@ int dispatch(int argc, char** argv) {
     request.numerics = numerics_named(words.numerics);
     request.colour = coloured(words.colour, STDERR_FILENO);
     request.colour_output = coloured(words.colour, STDOUT_FILENO);
-    for (const Row& row : commands)
-        if (app.got_subcommand(row.name)) return row.command(request);
+    for (const Row& row : commands) {
+        if (!app.got_subcommand(row.name)) continue;
+        if (row.file) request.args = app.get_subcommand(row.name)->remaining();
+        if (!request.args.empty() &&
+            comes_before(request.args.front(), request.file, argv + 1, argv + argc)) {
+            remark("wgrun: unknown option " + request.args.front() + " (wgrun --help)");
+            return Exit::usage;
+        }
+        return row.command(request);
+    }
 
     std::vector<std::string> rest = app.remaining();
     if (!rest.empty()) {

@@ -14,3 +14,11 @@ out_has '"findings": []'
 run check --sarif kernel.lua
 exits 0
 out_has '"2.1.0"'
+
+# What follows FILE is the script's, options too.
+file arguments.lua <<'L'
+print(table.concat(arg, " "))
+L
+run check arguments.lua --m 5 -x
+exits 0
+err_has "--m 5 -x"

@@ -15,3 +15,14 @@ out_has '"law": '
 run explain WG-FENCE-1
 exits 2
 err_has "no rule is called \`WG-FENCE-1\`: did you mean"
+
+# rules: the same list, and docs/rules.md.
+run rules
+exits 0
+out_has "WG-FENCE-01    "
+run rules --json
+exits 0
+out_has '"id": "WG-TMA-01"'
+run rules --markdown
+exits 0
+out_has "## WG-FENCE-01"

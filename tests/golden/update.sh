@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the golden texts of the example scripts anew, or with --check compares: update.sh WGRUN [--check]
+# Writes the golden texts of the example scripts, and docs/rules.md, anew, or with --check compares: update.sh WGRUN [--check]
 set -eu
 wgrun=$1
 golden=$(cd "$(dirname "$0")" && pwd)
@@ -10,8 +10,13 @@ for script in hello_wgmma gemm; do
     "$wgrun" ptx "$golden/../../scripts/$script.lua" > "$new/$script.ptx" 2> /dev/null
     "$wgrun" cuda "$golden/../../scripts/$script.lua" > "$new/$script.cu" 2> /dev/null
 done
+"$wgrun" rules --markdown > "$new/rules.md"
+rules=$golden/../../docs/rules.md
 if [ "${2:-}" = --check ]; then
+    diff -u "$rules" "$new/rules.md"
+    rm "$new/rules.md"
     for text in "$new"/*; do diff -u "$golden/$(basename "$text")" "$text"; done
 else
+    mv "$new/rules.md" "$rules"
     cp "$new"/* "$golden/"
 fi
