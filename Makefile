@@ -1,9 +1,9 @@
-# A thin front of CMake. make | demo | test | bench | conformance | asan | fuzz | lint | format | deps | clean
+# A thin front of CMake. make | demo | test | bench | conformance | mutate | asan | fuzz | lint | format | deps | clean
 
 BUILD   := build
 JOBS    := $(shell nproc)
 
-.PHONY: all demo test bench conformance asan fuzz lint format deps clean
+.PHONY: all demo test bench conformance mutate asan fuzz lint format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -37,6 +37,10 @@ asan: deps
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS)
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure
+
+# Every fence, commit, wait and barrier of the tile tier left out or weakened: all must be found.
+mutate: all
+	@$(BUILD)/wgrun --backend=sim tests/mutation/mutate.lua --seeds 32
 
 # Each fuzz target for FUZZ_SECONDS. Inputs that break a law stay in build-fuzz/.
 FUZZ_SECONDS := 60
