@@ -40,7 +40,10 @@ struct Request {
     isa::Numerics numerics;
     bool json = false;
     bool sarif = false;
-    bool markdown = false;  ///< of rules
+    bool markdown = false;   ///< of rules
+    bool dynamic = false;    ///< of check: run the kernels on the simulator too
+    int seeds = 4;           ///< of check --dynamic: schedules to try
+    std::uint64_t seed = 0;  ///< of the simulator's schedule
     bool traceback = false;
     bool bytes = false;          ///< of layout: byte addresses
     bool colour = false;         ///< of standard error

@@ -15,7 +15,8 @@ using check::Rule;
 std::string indented(std::string_view text) {
     std::istringstream lines{std::string(text)};
     std::string out;
-    for (std::string line; std::getline(lines, line);) out += line.empty() ? "\n" : fmt::format("    {}\n", line);
+    for (std::string line; std::getline(lines, line);)
+        out += line.empty() ? "\n" : fmt::format("    {}\n", line);
     return out;
 }
 

@@ -154,6 +154,7 @@ int body_main(lua_State* L) {
     session.mode = call.mode;
     session.backend = call.request.backend;
     session.numerics = call.request.numerics;
+    session.seed = call.request.seed;
     session.colour = call.request.colour;
     session.colour_output = call.request.colour_output;
     lua::guarded(

@@ -75,6 +75,15 @@ void add_layout_options(CLI::App& command, Request& request, Words& words) {
     command.add_option("NAME", request.name, "What the script calls it: it ends with return { NAME = ... }");
 }
 
+void add_check_options(CLI::App& command, Request& request) {
+    command.add_flag("--sarif", request.sarif, "Print SARIF 2.1.0 on standard output");
+    command.add_flag("--dynamic", request.dynamic,
+                     "Run the kernels on the simulator too, and watch every access");
+    command.add_option("--seeds", request.seeds, "Schedules that --dynamic tries")
+        ->check(CLI::Range(1, 10000))
+        ->capture_default_str();
+}
+
 void add_commands(CLI::App& app, Request& request, Words& words) {
     for (const Row& row : commands) {
         CLI::App* command = app.add_subcommand(row.name, row.summary);
@@ -99,8 +108,7 @@ void add_commands(CLI::App& app, Request& request, Words& words) {
         }
         if (row.command == rules)
             command->add_flag("--markdown", request.markdown, "Print docs/rules.md on standard output");
-        if (row.command == check)
-            command->add_flag("--sarif", request.sarif, "Print SARIF 2.1.0 on standard output");
+        if (row.command == check) add_check_options(*command, request);
     }
 }
 

@@ -144,7 +144,8 @@ void read_run_options(lua_State* L, const Options& options, RunOptions& out) {
     read_arguments(L, options, out.args);
     const std::string_view backend = options.string("backend", "auto");
     const Backend asked = guarded(L, [&] { return backend_named(backend); });
-    out.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+    out.seed =
+        static_cast<std::uint64_t>(options.integer("seed", static_cast<std::int64_t>(session(L).seed)));
     out.timeout = std::chrono::milliseconds(options.integer("timeout_ms", 10000, 0, 86400000));
     out.numerics = read_numerics(L, options);
     out.stop = &session(L).stop;

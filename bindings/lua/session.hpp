@@ -22,6 +22,7 @@ struct Session {
     Backend backend = Backend::automatic;
     /// How the simulator adds up when the script leaves it open.
     isa::Numerics numerics;
+    std::uint64_t seed = 0;  ///< of the simulator's schedule, where a run names none
     /// While it is raised, simulator runs stop, and so does Lua code that was interrupted (interrupt.hpp).
     std::atomic<bool> stop = false;
     bool colour = false;         ///< of remarks, on standard error
