@@ -268,12 +268,31 @@ return function(wg, internal)
     return setmetatable({ plan = p, kernel = build(p) }, gemm)
   end
 
-  --- The options of a launch for kernel:run and kernel:time.
+  -- Extents of D = A * B, or an error that names what does not fit.
+  local function extents(p, A, B, D)
+    local function matrix(name, tensor)
+      local good, shape = pcall(function() return tensor.shape end)
+      if not good or type(shape) ~= "table" or #shape ~= 2 then fail(("gemm: %s must be a matrix"):format(name)) end
+      return shape[1], shape[2]
+    end
+    -- The majors of the problem as given: a swapped plan has them the other way round.
+    local a_major, b_major = p.a_major, p.b_major
+    if p.swapped then a_major, b_major = b_major, a_major end
+    local m, k = matrix("A", A)
+    if a_major == "MN" then m, k = k, m end
+    local n, k_of_b = matrix("B", B)
+    if b_major == "MN" then n, k_of_b = k_of_b, n end
+    local rows, columns = matrix("D", D)
+    if k ~= k_of_b then fail(("gemm: K is %d in A and %d in B"):format(k, k_of_b)) end
+    if rows ~= m or columns ~= n then fail(("gemm: D is %d x %d, A * B is %d x %d"):format(rows, columns, m, n)) end
+    return m, n, k
+  end
+
+  --- The options of a launch for kernel:run and kernel:time. Raises where the extents do not fit each other.
   function gemm:launch(A, B, D, scale)
     local p = self.plan
-    local M, N = D.shape[1], D.shape[2]
+    local M, N, K = extents(p, A, B, D)
     if p.swapped then A, B, M, N = B, A, N, M end
-    local K = p.a_major == "K" and A.shape[2] or A.shape[1]
     local device = wg.device()
     local tiles = ceil_div(M, p.m * p.cluster) * ceil_div(N, p.n)
     local clusters = math.min(tiles, (device and device.sm_count or sms) // p.cluster)

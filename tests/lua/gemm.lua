@@ -55,3 +55,9 @@ assert(math.abs(two[{ 3, 5 }] - 2 * one[{ 3, 5 }]) < 0.01)
 check.refuses("unknown option `tiles` of wg.gemm (legal: dtype, d, a_major...", function() wg.gemm { tiles = { 64, 64 } } end)
 check.refuses("wg.gemm: no wgmma multiplies f32", function() wg.gemm { dtype = "f32" } end)
 check.refuses("wg.gemm: schedule `fast` (legal: cooperative, pingpong)", function() wg.gemm { schedule = "fast" } end)
+
+local f16 = wg.gemm { dtype = "f16", tile = { 64, 128 } }
+check.refuses("gemm: K is 64 in A and 32 in B", function() f16:run(A, wg.zeros("f16", { 128, 32 }), one) end)
+check.refuses("gemm: D is 64 x 128, A * B is 64 x 64", function() f16:run(A, wg.zeros("f16", { 64, 64 }), one) end)
+check.refuses("gemm: A must be a matrix", function() f16:run(7, B, one) end)
+check.refuses("gemm: B must be a matrix", function() f16:run(A, wg.zeros("f16", { 8 }), one) end)
