@@ -12,7 +12,8 @@ return function(wg, internal)
 
   -- --- the plan: what is decided before the kernel is written ------------------------------------------------
 
-  -- Tiles, and what share of the tensor cores' speed their main loop reaches (measured: docs/performance.md).
+  -- Tiles, and what share of the tensor cores' speed their main loop reaches: fitted to the runs of
+  -- docs/performance.md, so that the plan ranks the tiles as the chip did.
   local candidates = {
     { tile = { 128, 256 }, schedule = "cooperative", speed = 1 },
     { tile = { 128, 192 }, schedule = "pingpong", speed = 0.94 },
@@ -20,7 +21,7 @@ return function(wg, internal)
     { tile = { 64, 256 }, schedule = "pingpong", speed = 0.90 },
     { tile = { 64, 128 }, schedule = "cooperative", speed = 0.80 },
   }
-  local epilogue_cycles = 3500 -- of a 128 x 256 tile, with draining and filling the pipeline
+  local epilogue_cycles = 3500 -- with draining and filling the pipeline; fitted likewise
 
   local function ceil_div(a, b) return (a + b - 1) // b end
 
@@ -59,10 +60,10 @@ return function(wg, internal)
     local tile = opts.tile or chosen.tile
     if p.swapped then
       p.a_major, p.b_major = p.b_major, p.a_major
-      tile, chosen = opts.tile or { 64, M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }, candidates[5]
+      tile = opts.tile or { 64, M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
     end
     p.m, p.n, p.block_k = tile[1], tile[2], tile[3] or 128 // bytes
-    p.schedule = opts.schedule or (opts.tile and "cooperative") or chosen.schedule
+    p.schedule = opts.schedule or ((opts.tile or p.swapped) and "cooperative") or chosen.schedule
     if p.schedule ~= "cooperative" and p.schedule ~= "pingpong" then
       fail(("wg.gemm: schedule `%s` (legal: cooperative, pingpong)"):format(tostring(p.schedule)))
     end

@@ -19,9 +19,6 @@ return function(internal)
     end, function() end)
   end
 
-  --- The 128 threads of a warpgroup meet at the named barrier `id` (1 to 15).
-  function k:warpgroup_sync(id) self:bar_sync(id, { threads = 128 }) end
-
   local pipeline = {}
   pipeline.__index = pipeline
 
