@@ -83,6 +83,9 @@ void Walker::proxy_fence(std::optional<isa::Space> space) {
     state_.proxy_fence = step_;
 }
 
+// Whose arrivals it counts is not followed: that those who should arrive do is left to the simulator.
+void Walker::await_arrivals() { state_.barrier(); }
+
 // --- wgmma ---------------------------------------------------------------------------------------------
 
 namespace {

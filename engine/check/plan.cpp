@@ -23,6 +23,7 @@ class SlotMaker final : public isa::Effects {
     void wait_mma(int) override {}
     void proxy_fence(std::optional<isa::Space>) override {}
     void barrier(const Operand&, const Operand&) override {}
+    void await_arrivals() override {}
 
   private:
     void add(const std::vector<Reg>& registers) {

@@ -64,6 +64,7 @@ class Walker final : private isa::Effects {
     void wait_mma(int pending) override;
     void proxy_fence(std::optional<isa::Space> space) override;
     void barrier(const Operand& id, const Operand& threads) override;  // convergence.cpp
+    void await_arrivals() override;
     void mma_registers(const isa::AsyncMma& mma);
     void mma_fence(const isa::AsyncMma& mma);
     void mma_memory(const Region& a, const Region& b);

@@ -150,19 +150,6 @@ void run_store(const Step& s, Machine& m) {
 /// Spelled so, the values of Field::op are those of BulkCopy::Reduction.
 Choice reductions(std::initializer_list<std::string_view> list) { return spelled_as(Field::op, list); }
 
-void effects_tensor_load(const Step& s, Effects& e) {
-    e.bulk_copy({true, &s.operands[0], &s.operands[3], &s.operands[1], nullptr});
-}
-void effects_tensor_store(const Step& s, Effects& e) {
-    e.bulk_copy({false, &s.operands[2], nullptr, &s.operands[0], nullptr});
-}
-void effects_load(const Step& s, Effects& e) {
-    e.bulk_copy({true, &s.operands[0], &s.operands[3], nullptr, &s.operands[2]});
-}
-void effects_store(const Step& s, Effects& e) {
-    e.bulk_copy({false, &s.operands[1], nullptr, nullptr, &s.operands[2]});
-}
-
 const std::vector<Instruction> records{
     {.name = "cp.async.bulk.tensor",
      .summary = "copies a box of a tensor to shared memory, of several CTAs with a mask; an mbarrier counts "
@@ -174,7 +161,6 @@ const std::vector<Instruction> records{
             "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}]{,%mask}{,%policy}",
      .writes_memory = true,
      .infer = infer_optional<4, 5>,
-     .effects = effects_tensor_load,
      .run = run_tensor_load},
     {.name = "cp.async.bulk.tensor.store",
      .summary = "copies a box from shared memory to a tensor, in a bulk group",
@@ -185,7 +171,6 @@ const std::vector<Instruction> records{
             "[{%a}]{,%policy}",
      .writes_memory = true,
      .infer = infer_optional<0, 3>,
-     .effects = effects_tensor_store,
      .run = run_tensor_store<false>},
     {.name = "cp.reduce.async.bulk.tensor",
      .summary = "combines a box of shared memory with a tensor, in a bulk group; the map has the type",
@@ -197,7 +182,6 @@ const std::vector<Instruction> records{
             "{%coordinates}], [{%a}]{,%policy}",
      .writes_memory = true,
      .infer = infer_optional<0, 3>,
-     .effects = effects_tensor_store,
      .run = run_tensor_store<true>},
     {.name = "cp.async.bulk.prefetch.tensor",
      .summary = "brings a box of a tensor into the L2 cache",
@@ -225,7 +209,6 @@ const std::vector<Instruction> records{
             "[{%a}], {%size}, [{%mbarrier}]{,%mask}{,%policy}",
      .writes_memory = true,
      .infer = infer_optional<4, 5>,
-     .effects = effects_load,
      .run = run_load},
     {.name = "cp.async.bulk.cluster",
      .summary = "copies bytes from this CTA's shared memory to another's, whose mbarrier counts them",
@@ -235,10 +218,6 @@ const std::vector<Instruction> records{
      .ptx = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [{%d}], [{%a}], {%size}, "
             "[{%mbarrier}]",
      .writes_memory = true,
-     .effects =
-         [](const Step& s, Effects& e) {
-             e.bulk_copy({false, &s.operands[1], nullptr, nullptr, &s.operands[2]});
-         },
      .run = run_to_cluster},
     {.name = "cp.async.bulk.store",
      .summary = "copies bytes from shared to global memory, in a bulk group",
@@ -248,7 +227,6 @@ const std::vector<Instruction> records{
      .ptx = "cp.async.bulk.global.shared::cta.bulk_group{.cache} [{%d}], [{%a}], {%size}{,%policy}",
      .writes_memory = true,
      .infer = infer_optional<0, 3>,
-     .effects = effects_store,
      .run = run_store<false>},
     {.name = "cp.reduce.async.bulk",
      .summary = "combines bytes of shared with global memory, in a bulk group",
@@ -262,7 +240,6 @@ const std::vector<Instruction> records{
             "{%size}{,%policy}",
      .writes_memory = true,
      .infer = infer_optional<0, 3>,
-     .effects = effects_store,
      .run = run_store<true>},
     {.name = "cp.async.bulk.commit_group",
      .summary = "closes the thread's bulk copies since the last one into a group",

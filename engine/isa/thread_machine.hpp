@@ -15,11 +15,11 @@ class ThreadMachine : public Machine {
     void mbarrier_fence_init() override { refuse(); }
     void bulk_copy(const BulkCopy&) override { refuse(); }
     void bulk_commit() override { refuse(); }
-    bool bulk_wait(int, bool) override { return refuse(), true; }
+    void bulk_wait(int, bool) override { refuse(); }
     std::uint32_t map_shared(std::uint32_t, std::uint32_t) override { return refuse(), 0; }
     void cluster_arrive() override { refuse(); }
-    bool cluster_wait() override { return refuse(), true; }
-    bool set_registers(int, bool) override { return refuse(), true; }
+    void cluster_wait() override { refuse(); }
+    void set_registers(int, bool) override { refuse(); }
 
   private:
     /// Called instead of what cannot be done.

@@ -241,7 +241,7 @@ void Cluster::bulk_commit() {
             groups->committed.push_back(groups->issued);
 }
 
-bool Cluster::bulk_wait(int pending, bool read) {
+void Cluster::bulk_wait(int pending, bool read) {
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
         BulkGroups* groups = find_groups(lane);
@@ -254,12 +254,11 @@ bool Cluster::bulk_wait(int pending, bool read) {
         };
         if (std::ranges::any_of(copies_, runs)) {
             sleep(Warp::Wait::copies);
-            return false;
+            return;
         }
         if (!read) groups->committed.erase(groups->committed.begin(), end);
         if (launch_.detect_races) clocks_.learn(current_, groups->actor, last);
     }
-    return true;
 }
 
 }  // namespace wgrun::sim

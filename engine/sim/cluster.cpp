@@ -82,21 +82,20 @@ void Cluster::complete_meeting() {
     wake(nullptr, Warp::Wait::cluster, [](const Warp&) { return true; });
 }
 
-bool Cluster::cluster_wait() {
+void Cluster::cluster_wait() {
     std::uint32_t& arrived = meeting_.arrived[static_cast<std::size_t>(current_)];
     if (arrived == 0) {
         report_.fault(
             Fault::meeting,
             fmt::format("warp {} waits, and has not arrived at the barrier of the cluster", local()));
-        return true;
+        return;
     }
     if (arrived == meeting_.phase) {
         sleep(Warp::Wait::cluster);
-        return false;
+        return;
     }
     arrived = 0;
     if (launch_.detect_races) clocks_.acquire(current_, meeting_.complete);
-    return true;
 }
 
 // --- the end of a CTA ----------------------------------------------------------------------------------
@@ -136,23 +135,22 @@ void Cluster::leave(Cta& cta) {
 
 // --- registers -----------------------------------------------------------------------------------------
 
-bool Cluster::set_registers(int registers, bool increase) {
+void Cluster::set_registers(int registers, bool increase) {
     Warp& warp = this->warp();
     if (increase ? registers < warp.held : registers > warp.held) {
         report_.fault(Fault::registers, fmt::format("setmaxnreg.{} to {} registers a thread, which has {}",
                                                     increase ? "inc" : "dec", registers, warp.held));
-        return true;
+        return;
     }
     const int more = (registers - warp.held) * lanes;
     if (more > cta_->free_registers) {
         warp.wanted = registers;
         sleep(Warp::Wait::registers);
-        return false;
+        return;
     }
     cta_->free_registers -= more;
     warp.held = registers;
     if (more < 0) wake(cta_, Warp::Wait::registers, [](const Warp&) { return true; });
-    return true;
 }
 
 }  // namespace wgrun::sim

@@ -60,12 +60,12 @@ class Cluster final : public isa::Machine {
 
     void bulk_copy(const isa::BulkCopy& copy) override;
     void bulk_commit() override;
-    bool bulk_wait(int pending, bool read) override;
+    void bulk_wait(int pending, bool read) override;
 
     std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) override;
     void cluster_arrive() override;
-    bool cluster_wait() override;
-    bool set_registers(int registers, bool increase) override;
+    void cluster_wait() override;
+    void set_registers(int registers, bool increase) override;
 
     void order_registers() override;
     void select(int warp_of_group) override;

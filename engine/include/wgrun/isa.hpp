@@ -298,15 +298,6 @@ struct AsyncMma {
     int same_shape_key;  ///< equal for instructions of the same shape
 };
 
-/// A copy by the bulk-copy engine, through the async proxy. One side lies in shared memory.
-struct BulkAccess {
-    bool writes_shared;         ///< else it reads it
-    const Operand* shared;      ///< address
-    const Operand* mbarrier;    ///< that counts the bytes; null: a bulk group does
-    const Operand* tensor_map;  ///< null: a linear copy
-    const Operand* bytes;       ///< of a linear copy
-};
-
 /// Receives what a step does besides reading and writing its operand registers.
 class Effects {
   public:
@@ -318,11 +309,9 @@ class Effects {
     virtual void wait_mma(int pending) = 0;                    ///< wgmma.wait_group N
     virtual void proxy_fence(std::optional<Space> space) = 0;  ///< fence.proxy.async; no space: all
     virtual void barrier(const Operand& id, const Operand& threads) = 0;  ///< bar.sync
-
-    /// A wait for a phase of an mbarrier: what came before the arrivals is known to those who pass.
-    virtual void mbarrier_wait() {}
-    virtual void bulk_copy(const BulkAccess&) {}
-    virtual void cluster_barrier(bool /*arrive*/, bool /*wait*/) {}
+    /// A wait for a phase of an mbarrier or for the cluster: those who pass know what came before the
+    /// arrivals.
+    virtual void await_arrivals() = 0;
 };
 
 // --- what a value is known to be: uniformity and provenance --------------------------------------------
@@ -433,15 +422,16 @@ class Machine {
     // The bulk-copy engine. Groups belong to the lane that issues.
     virtual void bulk_copy(const BulkCopy& copy) = 0;
     virtual void bulk_commit() = 0;
-    /// False: the warp sleeps until a copy is done, and executes the step again.
-    virtual bool bulk_wait(int pending, bool read) = 0;
+    /// Waits until at most `pending` groups run. The warp may sleep and execute the step again.
+    virtual void bulk_wait(int pending, bool read) = 0;
 
     // Clusters.
     virtual std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) = 0;  ///< mapa
     virtual void cluster_arrive() = 0;
-    virtual bool cluster_wait() = 0;  ///< false: the warp sleeps, and executes the step again
-    /// setmaxnreg to `registers` a thread. False: the pool is empty, the warp sleeps and tries again.
-    virtual bool set_registers(int registers, bool increase) = 0;
+    virtual void cluster_wait() = 0;  ///< the warp may sleep and execute the step again
+    /// setmaxnreg to `registers` a thread. While the pool is empty the warp sleeps, and executes the step
+    /// again.
+    virtual void set_registers(int registers, bool increase) = 0;
     virtual void order_registers() = 0;
 
     virtual void select(int warp_of_group) = 0;  ///< 0..3, in a step of a whole warpgroup

@@ -307,6 +307,7 @@ TEST_CASE("wgmma: what the checker is told") {
         void wait_mma(int) override { throw std::logic_error("wait_mma"); }
         void proxy_fence(std::optional<Space>) override { throw std::logic_error("proxy_fence"); }
         void barrier(const Operand&, const Operand&) override { throw std::logic_error("barrier"); }
+        void await_arrivals() override { throw std::logic_error("await_arrivals"); }
     } told;
     const isa::Step s =
         step("wgmma.mma_async", form_of(c),
