@@ -16,7 +16,11 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void* cont
         terminal.write("wgrun " WGRUN_VERSION ", " LUA_VERSION ". `wg` is the module. Ctrl-D leaves.\n");
     }
     repl::run(L, terminal);
-    if (terminal.interactive()) terminal.write("\n");
+    if (terminal.interactive()) {
+        terminal.write("\n");
+    } else if (lua::session(L).stop) {
+        outcome.code = Exit::interrupted;
+    }
 }
 
 }  // namespace

@@ -101,8 +101,8 @@ void run(lua_State* L, Console& console) {
     auto& b = held<Buffers>(L);
     for (;;) {
         const char* prompt = b.chunk.empty() ? "> " : ">> ";
+        lua::session(L).stop = false;  // a Ctrl-C was for what ran until now
         const Console::Input input = guarded(L, [&] { return console.read(prompt, b.line); });
-        lua::session(L).stop = false;
         if (input == Console::Input::end) break;
         if (input == Console::Input::interrupted) {
             b.chunk.clear();

@@ -1,16 +1,45 @@
 #include "bindings/repl/terminal.hpp"
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 namespace wgrun::repl {
 
 namespace {
+
+// Ctrl-C waits from here on, except inside wait_for_input: one that comes between two reads is not lost.
+class HeldInterrupts {
+  public:
+    HeldInterrupts() {
+        sigset_t interrupts;
+        sigemptyset(&interrupts);
+        sigaddset(&interrupts, SIGINT);
+        sigprocmask(SIG_BLOCK, &interrupts, &before_);
+    }
+    HeldInterrupts(const HeldInterrupts&) = delete;
+    HeldInterrupts& operator=(const HeldInterrupts&) = delete;
+    ~HeldInterrupts() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+  private:
+    sigset_t before_{};
+};
+
+// False: a signal came first.
+bool wait_for_input() {
+    sigset_t open;
+    sigprocmask(SIG_SETMASK, nullptr, &open);
+    sigdelset(&open, SIGINT);
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    return ppoll(&input, 1, nullptr, &open) >= 0 || errno != EINTR;
+}
 
 bool was_interrupted = false;
 
@@ -18,9 +47,8 @@ bool was_interrupted = false;
 int read_character(std::FILE*) {
     unsigned char byte = 0;
     const auto next = [&] {
-        const ssize_t size = ::read(STDIN_FILENO, &byte, 1);
-        was_interrupted = size < 0 && errno == EINTR;
-        return size == 1;
+        was_interrupted = !wait_for_input();
+        return !was_interrupted && ::read(STDIN_FILENO, &byte, 1) == 1;
     };
     if (!next()) return -1;
     // libedit wants whole characters: UTF-8 is put together here.
@@ -56,24 +84,23 @@ Terminal::Terminal() : interactive_(isatty(STDIN_FILENO) != 0) {
 
 Console::Input Terminal::read_plain(std::string_view prompt, std::string& line) {
     if (interactive_) write(prompt);
-    char* text = nullptr;
-    std::size_t capacity = 0;
-    errno = 0;
-    const ssize_t size = ::getline(&text, &capacity, stdin);
-    const bool interrupted = size < 0 && errno == EINTR;
-    if (size >= 0) line.assign(text, static_cast<std::size_t>(size));
-    std::free(text);
-    if (interrupted) {
-        std::clearerr(stdin);
+    if (interactive_ && !wait_for_input()) {
         write("\n");
         return Input::interrupted;
     }
+    char* text = nullptr;
+    std::size_t capacity = 0;
+    const ssize_t size = ::getline(&text, &capacity, stdin);
+    if (size >= 0) line.assign(text, static_cast<std::size_t>(size));
+    std::free(text);
     if (size < 0) return Input::end;
     if (line.ends_with('\n')) line.pop_back();
     return Input::line;
 }
 
 Console::Input Terminal::read(std::string_view prompt, std::string& line) {
+    std::optional<HeldInterrupts> held;
+    if (interactive_) held.emplace();
     if (readline_ == nullptr) return read_plain(prompt, line);
     was_interrupted = false;
     char* text = readline_(std::string(prompt).c_str());

@@ -1,15 +1,29 @@
 # On a terminal there are a prompt and a greeting, and Ctrl-C drops the line or stops what runs.
 command -v script >/dev/null || exit 77
 export TERM=xterm
+# typed KEYS ANSWER...: each answer is waited for before the next keys come.
 typed() {
-    sleep 1
-    for keys in "$@"; do printf "$keys"; sleep 0.5; done
+    answered 'Ctrl-D leaves'
+    while [ $# -gt 0 ]; do
+        printf "$1"
+        answered "$2"
+        shift 2
+    done
+}
+answered() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        sleep 0.1
+        grep -qE -- "$1" out.txt && return
+        sleep 0.2
+    done
 }
 code=0
+: >out.txt
 : >err.txt
 ran="wgrun on a terminal"
-typed '6 * 7\r' 'dropped +\003' '"kept"\r' 'while true do end\r' '\003' '"alive"\r' '\004' |
-    script -qec "$WGRUN" /dev/null >out.txt || code=$?
+typed '6 * 7\r' '^42' 'dropped +' 'dropped' '\003' '^> .?$' '"kept"\r' '^kept' \
+    'print "runs" while true do end\r' '^runs' '\003' 'interrupted' '\003\003' '> .?$' '"alive"\r' '^alive' '\004' . |
+    script -qec "exec $WGRUN" /dev/null >out.txt || code=$?
 exits 0
 out_has 'the module. Ctrl-D leaves.'
 out_has '> 6 * 7'
