@@ -241,6 +241,10 @@ return function(wg, internal)
         end
         ring:init()
       end)
+      -- The next grid of the stream may begin now, as this one may have: its prologue ran beside the end of the grid
+      -- before, whose memory is waited for here.
+      k:griddepcontrol_launch_dependents()
+      k:griddepcontrol_wait()
       sync_all()
       k:if_((thread >> 7):eq(0), function()
         k:setmaxnreg_dec(p.registers[1])
@@ -300,20 +304,28 @@ return function(wg, internal)
     return { grid = { clusters * p.cluster }, args = { A, B, D, M, N, K, p.scale and (scale or 1) }, flops = 2.0 * M * N * K }
   end
 
+  -- A launch with options of kernel:run or kernel:time on top.
+  local function with(launch, more)
+    for key, value in pairs(more or {}) do if key ~= "scale" then launch[key] = value end end
+    return launch
+  end
+
   --- Runs it. `run`: options of kernel:run, and `scale`.
   function gemm:run(A, B, D, run)
-    run = run or {}
-    local launch = self:launch(A, B, D, run.scale)
-    for key, value in pairs(run) do if key ~= "scale" then launch[key] = value end end
+    local launch = with(self:launch(A, B, D, run and run.scale), run)
     launch.flops = nil
     return self.kernel:run(launch)
   end
 
+  --- Makes a launch ready for many starts (kernel:prepare). `run`: as for gemm:run.
+  function gemm:prepare(A, B, D, run)
+    local launch = with(self:launch(A, B, D, run and run.scale), run)
+    launch.flops = nil
+    return self.kernel:prepare(launch)
+  end
+
   --- Times it. `time`: options of kernel:time, and `scale`.
   function gemm:time(A, B, D, time)
-    time = time or {}
-    local launch = self:launch(A, B, D, time.scale)
-    for key, value in pairs(time) do if key ~= "scale" then launch[key] = value end end
-    return self.kernel:time(launch)
+    return self.kernel:time(with(self:launch(A, B, D, time and time.scale), time))
   end
 end

@@ -47,6 +47,7 @@ int luaopen_wgrun(lua_State* L) {
     open_sparse(L);
     open_device(L);
     open_kernel(L);
+    open_launch(L);
     preload_stdlib(L);
     run_init(L);
     lua_createtable(L, 0, 1);

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/error.hpp"
+#include "bindings/lua/userdata.hpp"
 
 namespace wgrun::lua {
 
@@ -40,6 +42,25 @@ Options::Options(lua_State* L, int index, const char* function, std::span<const 
             });
         }
     }
+}
+
+Dim3 Options::extents(std::string_view key) const {
+    if (!has(key)) return {};
+    push(key);
+    auto& values = held<std::vector<std::int64_t>>(L_);
+    read_integers(L_, -2, key.data(), values, 3);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] < 1 || values[i] > INT32_MAX)
+            lua::fail(L_, [&] {
+                return fmt::format("option `{}`: entry {} is {}, extents are 1 to 2147483647", key, i + 1,
+                                   values[i]);
+            });
+    Dim3 out;
+    if (!values.empty()) out.x = static_cast<std::uint32_t>(values[0]);
+    if (values.size() > 1) out.y = static_cast<std::uint32_t>(values[1]);
+    if (values.size() > 2) out.z = static_cast<std::uint32_t>(values[2]);
+    lua_pop(L_, 2);
+    return out;
 }
 
 int Options::push(std::string_view key) const {

@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "wgrun/program.hpp"
+
 namespace wgrun::lua {
 
 /// A view of the option table at a stack index. Every reader raises an error that names the function, the
@@ -36,6 +38,9 @@ class Options {
     /// The position in `legal` of the string given.
     std::size_t choice(std::string_view key, std::span<const std::string_view> legal,
                        std::optional<std::size_t> fallback = {}) const;
+
+    /// {x, y, z}, {x, y}, {x} or x, each 1 to 2147483647; what is absent is 1.
+    Dim3 extents(std::string_view key) const;
 
     /// Pushes the value (nil if absent) and returns its Lua type.
     int push(std::string_view key) const;

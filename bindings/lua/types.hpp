@@ -30,6 +30,8 @@ inline constexpr const char* class_name<TensorBox> = "wgrun.tensor";
 template <>
 inline constexpr const char* class_name<Kernel> = "wgrun.kernel";
 template <>
+inline constexpr const char* class_name<std::optional<Launch>> = "wgrun.launch";
+template <>
 inline constexpr const char* class_name<Cublas> = "wgrun.cublas";
 
 /// The open tensor at argument `arg`; raises for anything else, and for a closed one.
@@ -57,5 +59,7 @@ void open_tensor(lua_State* L);
 void open_sparse(lua_State* L);
 void open_device(lua_State* L);
 void open_kernel(lua_State* L);
+/// Adds to the kernel's class: call it after.
+void open_launch(lua_State* L);
 
 }  // namespace wgrun::lua

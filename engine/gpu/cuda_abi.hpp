@@ -68,6 +68,7 @@ enum class JitOption : int {
 };
 
 constexpr unsigned launch_attribute_cluster_dimension = 4;
+constexpr unsigned launch_attribute_programmatic_stream_serialization = 6;
 
 struct LaunchAttribute {  // CUlaunchAttribute
     unsigned id;
@@ -77,6 +78,7 @@ struct LaunchAttribute {  // CUlaunchAttribute
         struct {
             unsigned x, y, z;
         } cluster;
+        int allowed;
     } value;
 };
 static_assert(sizeof(LaunchAttribute) == 72);

@@ -35,57 +35,19 @@ gpu::TensorMapSpec spec_of(const TensorBox& box, const Tensor& tensor, std::uint
     return spec;
 }
 
-/// Device copies of the tensors of one launch, and the bytes of its parameters.
-class DeviceArguments {
-  public:
-    DeviceArguments(const gpu::Device& device, const Program& program, const std::vector<Argument>& args)
-        : tensors_(tensors_of(args)) {
-        std::vector<std::uint64_t> addresses;
-        for (Tensor* tensor : tensors_) {
-            // An empty tensor still has an address.
-            gpu::Buffer& buffer =
-                buffers_.emplace_back(device, std::max<std::size_t>(tensor->size_bytes(), 16));
-            buffer.upload(tensor->bytes());
-            addresses.push_back(buffer.address());
-        }
-        for (const Param& param : program.params())
-            if (param.pointee || param.box) written_.push_back(!param.constant);
-        raw_ = raw_arguments(program, args, addresses);
-        maps_.reserve(raw_.size());
-        for (std::size_t i = 0; i < raw_.size(); ++i) {
-            const Param& param = program.params()[i];
-            if (param.box) {
-                maps_.push_back(gpu::encode_tensor_map(
-                    device, spec_of(*param.box, *std::get<Tensor*>(args[i]), raw_[i])));
-                parameters_.push_back(std::as_bytes(std::span(maps_.back().bytes)));
-            } else {
-                parameters_.push_back(std::as_bytes(std::span(&raw_[i], 1))
-                                          .first(static_cast<std::size_t>(isa::bits(param.type) / 8)));
-            }
-        }
-    }
-
-    std::span<const gpu::Parameter> parameters() const { return parameters_; }
-
-    void download() {
-        for (std::size_t i = 0; i < tensors_.size(); ++i)
-            if (written_[i]) buffers_[i].download(tensors_[i]->bytes());
-    }
-
-  private:
-    std::vector<Tensor*> tensors_;
-    std::vector<bool> written_;
-    std::vector<gpu::Buffer> buffers_;
-    std::vector<std::uint64_t> raw_;
-    std::vector<gpu::TensorMap> maps_;
-    std::vector<gpu::Parameter> parameters_;
-};
+bool waits_for_previous(const Program& program) {
+    static const isa::Instruction* const wait = isa::find("griddepcontrol.wait");
+    bool found = false;
+    for_each_step(program.body(), [&](const Step& step) { found = found || step.op == wait; });
+    return found;
+}
 
 gpu::LaunchConfig config_of(const Program& program, Dim3 grid) {
     gpu::LaunchConfig config;
     config.grid = {grid.x, grid.y, grid.z};
     config.block = {program.threads(), 1, 1};
     config.shared_bytes = program.shared_bytes();
+    config.overlaps_previous = waits_for_previous(program);
     return config;
 }
 
@@ -106,6 +68,80 @@ AssemblyReport report_of(const gpu::AssemblerLog& log, const std::string& name, 
 
 }  // namespace
 
+/// Device copies of the tensors of one launch, and the bytes of its parameters.
+class GpuLaunch::Arguments {
+  public:
+    Arguments(const gpu::Device& device, const Program& program, const std::vector<Argument>& args)
+        : tensors_(tensors_of(args)) {
+        std::vector<std::uint64_t> addresses;
+        for (Tensor* tensor : tensors_) {
+            // An empty tensor still has an address.
+            gpu::Buffer& buffer =
+                buffers_.emplace_back(device, std::max<std::size_t>(tensor->size_bytes(), 16));
+            addresses.push_back(buffer.address());
+        }
+        upload();
+        for (const Param& param : program.params())
+            if (param.pointee || param.box) written_.push_back(!param.constant);
+        raw_ = raw_arguments(program, args, addresses);
+        maps_.reserve(raw_.size());
+        for (std::size_t i = 0; i < raw_.size(); ++i) {
+            const Param& param = program.params()[i];
+            if (param.box) {
+                maps_.push_back(gpu::encode_tensor_map(
+                    device, spec_of(*param.box, *std::get<Tensor*>(args[i]), raw_[i])));
+                parameters_.push_back(std::as_bytes(std::span(maps_.back().bytes)));
+            } else {
+                parameters_.push_back(std::as_bytes(std::span(&raw_[i], 1))
+                                          .first(static_cast<std::size_t>(isa::bits(param.type) / 8)));
+            }
+        }
+    }
+
+    std::span<const gpu::Parameter> parameters() const { return parameters_; }
+
+    void upload() {
+        for (std::size_t i = 0; i < tensors_.size(); ++i) buffers_[i].upload(tensors_[i]->bytes());
+    }
+
+    void download() {
+        for (std::size_t i = 0; i < tensors_.size(); ++i)
+            if (written_[i]) buffers_[i].download(tensors_[i]->bytes());
+    }
+
+  private:
+    std::vector<Tensor*> tensors_;
+    std::vector<bool> written_;
+    std::vector<gpu::Buffer> buffers_;
+    std::vector<std::uint64_t> raw_;
+    std::vector<gpu::TensorMap> maps_;
+    std::vector<gpu::Parameter> parameters_;
+};
+
+GpuLaunch::GpuLaunch(const gpu::Device& device, const gpu::Function& function, const Program& program,
+                     const RunOptions& options)
+    : device_(device),
+      timeout_(options.timeout),
+      arguments_(std::make_unique<Arguments>(device, program, options.args)),
+      launch_(function.prepare(config_of(program, options.grid), arguments_->parameters())) {}
+GpuLaunch::GpuLaunch(GpuLaunch&&) noexcept = default;
+GpuLaunch::~GpuLaunch() = default;
+
+void GpuLaunch::wait() {
+    device_.set_timeout(timeout_);
+    device_.wait();
+}
+
+void GpuLaunch::upload() {
+    wait();
+    arguments_->upload();
+}
+
+void GpuLaunch::download() {
+    wait();
+    arguments_->download();
+}
+
 GpuKernel::GpuKernel(gpu::Device device, gpu::Module module, const std::string& name)
     : device_(std::move(device)), module_(std::move(module)), function_(module_.function(name)) {}
 
@@ -123,21 +159,17 @@ GpuKernel GpuKernel::from_cuda(const std::string& cuda, const std::string& name)
 
 bool GpuKernel::lost() const { return function_.lost(); }
 
-void GpuKernel::run(const Program& program, const RunOptions& options) {
-    device_.set_timeout(options.timeout);
-    DeviceArguments arguments(device_, program, options.args);
-    function_.launch(config_of(program, options.grid), arguments.parameters());
-    device_.wait();
-    arguments.download();
+GpuLaunch GpuKernel::prepare(const Program& program, const RunOptions& options) {
+    device_.set_timeout(options.timeout);  // copies wait for what runs
+    return {device_, function_, program, options};
 }
 
 GpuTimes GpuKernel::time(const Program& program, const TimeOptions& options) {
     device_.set_timeout(options.timeout);
-    DeviceArguments arguments(device_, program, options.args);
-    const gpu::LaunchConfig config = config_of(program, options.grid);
+    const GpuLaunch launch = prepare(program, options);
     gpu::TimingOptions timing;
     timing.rounds = options.rounds;
-    const auto work = [&] { function_.launch(config, arguments.parameters()); };
+    const auto work = [&] { launch.start(); };
     if (!options.against) return {gpu::time(device_, work, timing), {}};
     gpu::Comparison comparison = gpu::compare(
         device_, work, [&] { options.against->start(); }, timing);

@@ -1,6 +1,9 @@
 // A kernel on the GPU: compiled text, and launches with host tensors.
 #pragma once
 
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +18,27 @@ struct GpuTimes {
     std::vector<double> against;  ///< of cuBLAS, in alternating rounds, when it was asked for
 };
 
+/// Tensors and tensor maps on the device, and a launch that uses them.
+class GpuLaunch {
+  public:
+    GpuLaunch(const gpu::Device& device, const gpu::Function& function, const Program& program,
+              const RunOptions& options);
+    GpuLaunch(GpuLaunch&&) noexcept;
+    ~GpuLaunch();
+
+    void start() const { launch_->start(); }
+    void wait();
+    void upload();
+    void download();  ///< and waits first
+
+  private:
+    class Arguments;
+    gpu::Device device_;
+    std::chrono::milliseconds timeout_;
+    std::unique_ptr<Arguments> arguments_;
+    std::optional<gpu::Launch> launch_;
+};
+
 class GpuKernel {
   public:
     /// PTX through the driver's JIT. Throws what gpu::Module::from_ptx throws.
@@ -22,8 +46,8 @@ class GpuKernel {
     /// CUDA C++ through NVRTC. Throws what gpu::nvrtc_compile throws.
     static GpuKernel from_cuda(const std::string& cuda, const std::string& name);
 
-    /// Uploads the tensors, launches, waits, and downloads those that the kernel may write.
-    void run(const Program& program, const RunOptions& options);
+    /// Uploads the tensors and makes a launch ready.
+    GpuLaunch prepare(const Program& program, const RunOptions& options);
 
     /// The tensors are uploaded once and not downloaded.
     GpuTimes time(const Program& program, const TimeOptions& options);

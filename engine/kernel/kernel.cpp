@@ -20,7 +20,7 @@ struct Kernel::Compiled {
 CheckError::CheckError(std::vector<Diagnostic> findings)
     : Error("EINVAL", findings.front()), findings_(std::move(findings)) {}
 
-Kernel::Kernel(Program program) : program_(std::move(program)) {}
+Kernel::Kernel(Program program) : program_(std::make_shared<const Program>(std::move(program))) {}
 Kernel::Kernel(Kernel&&) noexcept = default;
 Kernel& Kernel::operator=(Kernel&&) noexcept = default;
 Kernel::~Kernel() = default;
@@ -32,44 +32,7 @@ void throw_on_errors(const std::vector<Diagnostic>& findings) {
                  [](const Diagnostic& f) { return f.severity == Severity::error; });
     if (!errors.empty()) throw CheckError(std::move(errors));
 }
-}  // namespace
-
-const std::vector<Diagnostic>& Kernel::check() {
-    if (!findings_) findings_ = check::check(program_);
-    return *findings_;
-}
-
-const std::string& Kernel::ptx() {
-    throw_on_errors(check());
-    if (ptx_.empty()) ptx_ = emit::ptx(program_).text;
-    return ptx_;
-}
-
-const std::string& Kernel::cuda() {
-    throw_on_errors(check());
-    if (cuda_.empty()) cuda_ = emit::cuda(program_).text;
-    return cuda_;
-}
-
-AssemblyReport Kernel::report() {
-    AssemblyReport report = assemble_report(ptx(), program_.name());
-    report.dynamic_shared = program_.shared_bytes();
-    return report;
-}
-
-Backend Kernel::run(const RunOptions& options) {
-    throw_on_errors(check());
-    check_arguments(program_, options);
-    const Backend backend = choose_backend(options.backend).backend;
-    if (backend == Backend::sim) {
-        run_on_simulator(options);
-    } else {
-        compiled(backend).kernel.run(program_, options);
-    }
-    return backend;
-}
-
-void Kernel::run_on_simulator(const RunOptions& options) {
+void run_on_simulator(const Program& program, const RunOptions& options) {
     std::vector<sim::GlobalBuffer> buffers;
     std::vector<std::uint64_t> addresses;
     // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
@@ -79,10 +42,10 @@ void Kernel::run_on_simulator(const RunOptions& options) {
         addresses.push_back(next);
         next += (tensor->size_bytes() / 4096 + 2) * 4096;
     }
-    std::vector<std::uint64_t> raw = raw_arguments(program_, options.args, addresses);
+    std::vector<std::uint64_t> raw = raw_arguments(program, options.args, addresses);
     std::vector<sim::TensorMap> maps;
     for (std::size_t i = 0; i < raw.size(); ++i) {
-        const std::optional<TensorBox>& box = program_.params()[i].box;
+        const std::optional<TensorBox>& box = program.params()[i].box;
         if (!box) continue;
         MapGeometry geometry = geometry_of(*std::get<Tensor*>(options.args[i]));
         maps.push_back({next, raw[i], std::move(geometry.extents), std::move(geometry.strides), &*box});
@@ -97,21 +60,97 @@ void Kernel::run_on_simulator(const RunOptions& options) {
     launch.seed = options.seed;
     launch.stop = options.stop;
     launch.numerics = options.numerics;
-    std::vector<Diagnostic> findings = sim::run(program_, launch).findings;
+    std::vector<Diagnostic> findings = sim::run(program, launch).findings;
     for (Diagnostic& finding : findings)
         if (const check::Rule* rule = check::find_rule(finding.rule); rule && finding.section.empty())
             finding.section = rule->section;
     throw_on_errors(findings);
 }
 
+}  // namespace
+
+struct Launch::State {
+    std::shared_ptr<const Program> program;
+    RunOptions options;
+    Backend backend;
+    std::optional<GpuLaunch> gpu;  // without: the simulator
+};
+
+Launch::Launch(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Launch::Launch(Launch&&) noexcept = default;
+Launch& Launch::operator=(Launch&&) noexcept = default;
+Launch::~Launch() = default;
+
+Backend Launch::backend() const { return state_->backend; }
+
+void Launch::start() {
+    if (state_->gpu) {
+        state_->gpu->start();
+    } else {
+        run_on_simulator(*state_->program, state_->options);
+    }
+}
+
+void Launch::wait() {
+    if (state_->gpu) state_->gpu->wait();
+}
+
+void Launch::upload() {
+    if (state_->gpu) state_->gpu->upload();
+}
+
+void Launch::download() {
+    if (state_->gpu) state_->gpu->download();
+}
+
+const std::vector<Diagnostic>& Kernel::check() {
+    if (!findings_) findings_ = check::check(*program_);
+    return *findings_;
+}
+
+const std::string& Kernel::ptx() {
+    throw_on_errors(check());
+    if (ptx_.empty()) ptx_ = emit::ptx(*program_).text;
+    return ptx_;
+}
+
+const std::string& Kernel::cuda() {
+    throw_on_errors(check());
+    if (cuda_.empty()) cuda_ = emit::cuda(*program_).text;
+    return cuda_;
+}
+
+AssemblyReport Kernel::report() {
+    AssemblyReport report = assemble_report(ptx(), program_->name());
+    report.dynamic_shared = program_->shared_bytes();
+    return report;
+}
+
+Backend Kernel::run(const RunOptions& options) {
+    Launch launch = prepare(options);
+    launch.start();
+    launch.download();
+    return launch.backend();
+}
+
+Launch Kernel::prepare(const RunOptions& options) {
+    throw_on_errors(check());
+    check_arguments(*program_, options);
+    auto state = std::make_unique<Launch::State>(
+        Launch::State{program_, options, choose_backend(options.backend).backend, {}});
+    if (state->backend != Backend::sim)
+        state->gpu.emplace(compiled(state->backend).kernel.prepare(*program_, options));
+    return Launch(std::move(state));
+}
+
 Timing Kernel::time(const TimeOptions& options) {
     throw_on_errors(check());
-    check_arguments(program_, options);
+    check_arguments(*program_, options);
     if (options.rounds < 1)
         throw ArgumentError("kernel:time: rounds must be at least 1, not " + std::to_string(options.rounds));
     const Backend backend = choose_backend(options.backend).backend;
     if (backend != Backend::sim) {
-        const GpuTimes times = compiled(backend).kernel.time(program_, options);
+        const GpuTimes times = compiled(backend).kernel.time(*program_, options);
         Timing timing = summary(times.kernel, options.flops, backend);
         if (options.against)
             timing.against =
@@ -122,7 +161,7 @@ Timing Kernel::time(const TimeOptions& options) {
     std::vector<double> us;
     for (int i = 0; i < options.rounds; ++i) {
         const auto start = std::chrono::steady_clock::now();
-        run_on_simulator(options);
+        run_on_simulator(*program_, options);
         us.push_back(
             std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
     }
@@ -133,8 +172,8 @@ Kernel::Compiled& Kernel::compiled(Backend backend) {
     std::unique_ptr<Compiled>& slot = compiled_[backend];
     if (!slot || slot->kernel.lost()) {
         slot = std::make_unique<Compiled>(Compiled{backend == Backend::gpu
-                                                       ? GpuKernel::from_ptx(ptx(), program_.name())
-                                                       : GpuKernel::from_cuda(cuda(), program_.name())});
+                                                       ? GpuKernel::from_ptx(ptx(), program_->name())
+                                                       : GpuKernel::from_cuda(cuda(), program_->name())});
     }
     return *slot;
 }

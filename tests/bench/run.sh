@@ -17,11 +17,13 @@ if "$wgrun" -e 'os.exit(require "wgrun".device() and 0 or 1)'; then
         "$wgrun" "$scripts/hello_wgmma.lua" > /dev/null
         echo "  $(( ($(date +%s%N) - start) / 1000000 )) ms"
     done
+    "$wgrun" "$folder/launch.lua"
     for size in 1024 4096 8192; do
         for backend in gpu gpu-cuda; do
             "$wgrun" --backend=$backend "$scripts/gemm.lua" --m $size --n $size --k $size --b-major K --against cublas
         done
     done
+    "$wgrun" "$scripts/gemm_fast.lua" --bench all --rounds 20
 else
     echo "no GPU: its figures are left out"
 fi

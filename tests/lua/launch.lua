@@ -84,3 +84,27 @@ for _, use in ipairs { "run", "time", "ptx", "cuda" } do
   assert(#problem.findings >= 2, "all findings are there")
 end
 for _, f in ipairs(bad:check()) do check.equal({ f.line, f.severity }, { line, "error" }) end
+
+-- A launch made ready, and started twice: the tensors are where the simulator works.
+local N = wg.tensor("f32", { 3 }, { 1, 2, 3 })
+local ready = scale:prepare { args = { N, 3, 3.0 } }
+check.equal(N:totable(), { 1, 2, 3 })
+ready:start()
+ready:start()
+ready:wait()
+ready:download()
+check.equal(N:totable(), { 9, 18, 27 })
+ready:upload()
+check.equal(N:totable(), { 9, 18, 27 })
+refuses("kernel scale takes 3 arguments (A, n, f), not 0", function() scale:prepare {} end)
+refuses("unknown option `flops` of kernel:prepare (legal: grid, args, backend...", function() scale:prepare { flops = 1 } end)
+refuses("bad argument #1 to `start`: expected wgrun.launch, got wgrun.kernel", function() ready.start(scale) end)
+local list = { wg.tensor("f32", { 1 }, { 1 }), 1, 2 }
+local kept = scale:prepare { args = list }
+local tensor = table.remove(list, 1)
+collectgarbage()
+kept:start()
+check.equal(tensor:totable(), { 2 })
+tensor:close()
+refuses("the tensor is closed", function() kept:start() end)
+refuses("the tensor is closed", function() kept:download() end)

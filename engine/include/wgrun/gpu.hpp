@@ -222,6 +222,9 @@ struct LaunchConfig {
     Dim3 cluster{};                     ///< CTAs of a cluster; {1, 1, 1}: what the kernel itself requires
     std::int64_t shared_bytes = 0;      ///< dynamic shared memory of a CTA
     bool non_portable_cluster = false;  ///< allow more than 8 CTAs in a cluster (up to 16)
+    /// The kernel may start before the one before it in the stream has ended, and waits for it by
+    /// griddepcontrol.wait (programmatic dependent launch).
+    bool overlaps_previous = false;
     void* stream = nullptr;  ///< a CUstream of the caller's, who then waits for it; else the default
 };
 
@@ -245,6 +248,24 @@ using Parameter = std::span<const std::byte>;
 void check_launch(std::string_view kernel, const FunctionAttributes& attributes, const LaunchConfig& config,
                   std::span<const Parameter> parameters);
 
+/// A launch made ready: when it starts, nothing is checked, encoded or allocated any more. Keeps its module
+/// loaded.
+class Launch {
+  public:
+    Launch(Launch&&) noexcept;
+    Launch& operator=(Launch&&) noexcept;
+    ~Launch();
+
+    /// Starts the kernel; does not wait. EnvironmentError EFAULT when the driver refuses.
+    void start() const;
+
+  private:
+    friend class Function;
+    struct State;
+    explicit Launch(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
 /// A kernel of a module, which it keeps loaded. Free to copy.
 class Function {
   public:
@@ -258,8 +279,12 @@ class Function {
     /// refuses.
     void launch(const LaunchConfig& config, std::span<const Parameter> parameters) const;
 
+    /// A launch made ready for many starts. The parameters are copied. Errors as launch.
+    Launch prepare(const LaunchConfig& config, std::span<const Parameter> parameters) const;
+
   private:
     friend class Module;
+    friend class Launch;
     struct State;
     explicit Function(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;

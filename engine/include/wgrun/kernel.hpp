@@ -69,6 +69,33 @@ struct AssemblyReport {
     std::string assembler;                                 ///< "ptxas 13.0.88", "driver JIT"
 };
 
+/// A launch made ready once, for many starts: its arguments are checked, its tensors and tensor maps are on
+/// the device. The tensors must outlive it.
+class Launch {
+  public:
+    Launch(Launch&&) noexcept;
+    Launch& operator=(Launch&&) noexcept;
+    ~Launch();
+
+    Backend backend() const;
+
+    /// Starts the kernel. The GPU's default stream gets it, nothing is allocated and nothing waited for. The
+    /// simulator runs it to its end, on the tensors themselves, and throws CheckError on findings.
+    void start();
+    /// Waits for what was started. EnvironmentError: EFAULT, ETIMEDOUT.
+    void wait();
+    /// Copies the tensors to the device once more, as prepare has done.
+    void upload();
+    /// Waits, and copies the tensors back that the kernel may write.
+    void download();
+
+  private:
+    friend class Kernel;
+    struct State;
+    explicit Launch(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
 class Kernel {
   public:
     explicit Kernel(Program program);
@@ -76,7 +103,7 @@ class Kernel {
     Kernel& operator=(Kernel&&) noexcept;
     ~Kernel();
 
-    const Program& program() const { return program_; }
+    const Program& program() const { return *program_; }
 
     /// Every finding of the static checker, in the order of the script.
     const std::vector<Diagnostic>& check();
@@ -92,14 +119,16 @@ class Kernel {
     /// EnvironmentError on the GPU's. Returns the back end that ran it.
     Backend run(const RunOptions& options);
 
+    /// Everything of run() but the start. Throws what run throws before it starts the kernel.
+    Launch prepare(const RunOptions& options);
+
     Timing time(const TimeOptions& options);
 
   private:
     struct Compiled;
     Compiled& compiled(Backend backend);
-    void run_on_simulator(const RunOptions& options);
 
-    Program program_;
+    std::shared_ptr<const Program> program_;  // with the launches that were prepared
     std::optional<std::vector<Diagnostic>> findings_;
     std::string ptx_, cuda_;
     std::map<Backend, std::unique_ptr<Compiled>> compiled_;

@@ -178,8 +178,21 @@ TEST_CASE("a kernel is loaded, described and launched") {
     CHECK(gpu.non_portable_set);
     launch(*function, {.block = {1, 1, 1}, .shared_bytes = 100000});
     CHECK(gpu.max_shared_set == 200000);  // never lowered
+
+    std::optional<Launch> prepared =
+        function->prepare({.block = {64, 1, 1}, .overlaps_previous = true}, arguments.parameters());
+    CHECK(gpu.last.block_x == 1);  // not started yet
+    prepared->start();
+    prepared->start();
+    CHECK(gpu.last.block_x == 64);
+    CHECK(gpu.last.attribute_count == 1);
+    CHECK(gpu.last_attribute.id == 6);
+    CHECK(gpu.last_attribute.value.allowed == 1);
+    CHECK(std::memcmp(gpu.last_parameters.data(), &arguments.pointer, 8) == 0);
     CHECK_THROWS_AS(launch(*function, {.block = {385, 1, 1}}), ArgumentError);
     function.reset();
+    CHECK(gpu.modules.size() == 1);  // the prepared launch keeps it
+    prepared.reset();
     CHECK(gpu.modules.empty());
     CHECK(gpu.bad_handles == 0);
 }

@@ -1,0 +1,216 @@
+// Launches: kernel:run, kernel:time, kernel:prepare, and cuBLAS beside them.
+#include <fmt/format.h>
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/error.hpp"
+#include "bindings/lua/options.hpp"
+#include "bindings/lua/session.hpp"
+#include "bindings/lua/types.hpp"
+#include "wgrun/kernel.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+void set_number(lua_State* L, const char* key, double value) {
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, key);
+}
+
+/// Reads the list `args`: tensors and numbers. `out` does not live in a C++ frame.
+void read_arguments(lua_State* L, const Options& options, std::vector<Argument>& out) {
+    if (!options.has("args")) return;
+    if (options.push("args") != LUA_TTABLE) options.fail_value("args", "a list of tensors and numbers");
+    const int list = lua_gettop(L);
+    const lua_Integer count = luaL_len(L, list);
+    for (lua_Integer i = 1; i <= count; ++i) {
+        lua_rawgeti(L, list, i);
+        if (Tensor* tensor = test_tensor(L, -1)) {
+            guarded(L, [&] { out.emplace_back(tensor); });
+        } else if (lua_isinteger(L, -1)) {
+            const std::int64_t value = lua_tointeger(L, -1);
+            guarded(L, [&] { out.emplace_back(value); });
+        } else if (lua_type(L, -1) == LUA_TNUMBER) {
+            const double value = lua_tonumber(L, -1);
+            guarded(L, [&] { out.emplace_back(value); });
+        } else {
+            const ShortText got = describe(L, -1);
+            fail(L, [&] {
+                return "argument " + std::to_string(i) + " of a kernel: expected a tensor or a number, got " +
+                       got.text;
+            });
+        }
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+void read_run_options(lua_State* L, const Options& options, RunOptions& out) {
+    out.grid = options.extents("grid");
+    read_arguments(L, options, out.args);
+    const std::string_view backend = options.string("backend", "auto");
+    const Backend asked = guarded(L, [&] { return backend_named(backend); });
+    out.seed =
+        static_cast<std::uint64_t>(options.integer("seed", static_cast<std::int64_t>(session(L).seed)));
+    out.timeout = std::chrono::milliseconds(options.integer("timeout_ms", 10000, 0, 86400000));
+    out.numerics = read_numerics(L, options);
+    out.stop = &session(L).stop;
+    out.backend = session(L).mode == Mode::run ? resolve_backend(L, asked) : asked;
+}
+
+constexpr std::string_view run_keys[] = {"grid", "args", "backend", "seed", "timeout_ms", "numerics"};
+
+void push_name(lua_State* L, std::string_view name) { lua_pushlstring(L, name.data(), name.size()); }
+
+// kernel:run{ grid =, args =, backend =, seed =, timeout_ms =, numerics = }: the back end that ran it
+int kernel_run(lua_State* L) {
+    Kernel& kernel = check<Kernel>(L, 1);
+    const Options options(L, 2, "kernel:run", run_keys);
+    auto& run = held<RunOptions>(L);
+    read_run_options(L, options, run);
+    if (session(L).mode == Mode::trace) return push_name(L, "none"), 1;
+    push_name(L, to_string(guarded(L, [&] { return kernel.run(run); })));
+    return 1;
+}
+
+void push_timing(lua_State* L, const Timing& timing) {
+    lua_createtable(L, 0, 7);
+    set_number(L, "median_us", timing.median_us);
+    set_number(L, "min_us", timing.min_us);
+    set_number(L, "max_us", timing.max_us);
+    set_number(L, "tflops", timing.tflops);
+    lua_pushinteger(L, timing.rounds);
+    lua_setfield(L, -2, "rounds");
+    push_name(L, to_string(timing.backend));
+    lua_setfield(L, -2, "backend");
+}
+
+// wg.cublas{ a =, b =, d =, a_major = "K", b_major = "K" }: a yardstick, or nil, message, code
+int cublas_new(lua_State* L) {
+    static constexpr std::string_view keys[] = {"a", "b", "d", "a_major", "b_major"};
+    const Options options(L, 1, "wg.cublas", keys);
+    Tensor* tensors[3];
+    for (int i = 0; i < 3; ++i) {
+        options.push(keys[i]);
+        tensors[i] = test_tensor(L, -1);
+        if (tensors[i] == nullptr) options.fail_value(keys[i], "a tensor");
+    }
+    const std::string_view a_major = options.string("a_major", "K"), b_major = options.string("b_major", "K");
+    auto& made = held<std::optional<Cublas>>(L);
+    if (const int failed = attempted(L, [&] {
+            made.emplace(*tensors[0], parse_major(a_major), *tensors[1], parse_major(b_major), *tensors[2]);
+        }))
+        return failed;
+    push_object<Cublas>(L, [&] { return std::move(*made); });
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, -2, 1);  // keeps the tensors
+    return 1;
+}
+
+int cublas_run(lua_State* L) {
+    Cublas& cublas = check<Cublas>(L, 1);
+    guarded(L, [&] { cublas.run(); });
+    return 0;
+}
+
+// kernel:time{ ..., rounds =, flops = }: { median_us, min_us, max_us, tflops, rounds, backend }
+int kernel_time(lua_State* L) {
+    static constexpr std::string_view keys[] = {"grid",   "args",  "backend", "seed",    "timeout_ms",
+                                                "rounds", "flops", "against", "numerics"};
+    Kernel& kernel = check<Kernel>(L, 1);
+    const Options options(L, 2, "kernel:time", keys);
+    auto& run = held<TimeOptions>(L);
+    read_run_options(L, options, run);
+    run.rounds = static_cast<int>(options.integer("rounds", 20, 1, 100000));
+    run.flops = options.number("flops", 0);
+    if (options.push("against") != LUA_TNIL) {
+        run.against = test<Cublas>(L, -1);
+        if (run.against == nullptr) options.fail_value("against", "a yardstick made by wg.cublas");
+    }
+    auto& timing = held<Timing>(L);
+    timing.backend = run.backend;
+    if (session(L).mode == Mode::run) guarded(L, [&] { timing = kernel.time(run); });
+    push_timing(L, timing);
+    if (timing.against) {
+        push_timing(L, *timing.against);
+        lua_setfield(L, -2, "against");
+    }
+    return 1;
+}
+
+// A launch made by kernel:prepare; empty where kernels are only traced.
+using Prepared = std::optional<Launch>;
+
+// kernel:prepare{ grid =, args =, backend =, seed =, timeout_ms =, numerics = }: a launch
+int kernel_prepare(lua_State* L) {
+    Kernel& kernel = check<Kernel>(L, 1);
+    const Options options(L, 2, "kernel:prepare", run_keys);
+    auto& run = held<RunOptions>(L);
+    read_run_options(L, options, run);
+    const bool runs = session(L).mode == Mode::run;
+    push_object<Prepared>(L, [&] { return runs ? Prepared(kernel.prepare(run)) : Prepared(); });
+    // Keeps the tensors, whatever becomes of the caller's list.
+    lua_createtable(L, static_cast<int>(run.args.size()), 0);
+    if (options.push("args") == LUA_TTABLE) {
+        for (std::size_t i = 1; i <= run.args.size(); ++i) {
+            lua_rawgeti(L, -1, static_cast<lua_Integer>(i));
+            lua_rawseti(L, -3, static_cast<lua_Integer>(i));
+        }
+    }
+    lua_pop(L, 1);
+    lua_setiuservalue(L, -2, 1);
+    return 1;
+}
+
+// The launch at argument 1; raises when one of its tensors was closed.
+Prepared& check_launch(lua_State* L) {
+    Prepared& launch = check<Prepared>(L, 1);
+    lua_getiuservalue(L, 1, 1);
+    const lua_Integer count = luaL_len(L, -1);
+    for (lua_Integer i = 1; i <= count; ++i) {
+        lua_rawgeti(L, -1, i);
+        test_tensor(L, -1);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return launch;
+}
+
+template <void (Launch::*step)()>
+int launch_step(lua_State* L) {
+    Prepared& launch = check_launch(L);
+    guarded(L, [&] {
+        if (launch) ((*launch).*step)();
+    });
+    return 0;
+}
+
+// launch:start(): only this needs no tensor of the host on the GPU, and is kept short.
+int launch_start(lua_State* L) {
+    Prepared& launch = check<Prepared>(L, 1);
+    if (!launch) return 0;
+    if (launch->backend() == Backend::sim) check_launch(L);
+    guarded(L, [&] { launch->start(); });
+    return 0;
+}
+
+}  // namespace
+
+void open_launch(lua_State* L) {
+    static const luaL_Reg of_kernel[] = {
+        {"run", kernel_run}, {"time", kernel_time}, {"prepare", kernel_prepare}, {nullptr, nullptr}};
+    push_methods(L, &class_key<Kernel>, class_name<Kernel>);
+    luaL_setfuncs(L, of_kernel, 0);
+    lua_pop(L, 1);
+    static const luaL_Reg methods[] = {{"start", launch_start},
+                                       {"wait", launch_step<&Launch::wait>},
+                                       {"upload", launch_step<&Launch::upload>},
+                                       {"download", launch_step<&Launch::download>},
+                                       {nullptr, nullptr}};
+    declare<Prepared>(L, {.methods = methods});
+    static const luaL_Reg cublas_methods[] = {{"run", cublas_run}, {nullptr, nullptr}};
+    declare<Cublas>(L, {.methods = cublas_methods});
+    lua_pushcfunction(L, cublas_new);
+    lua_setfield(L, -2, "cublas");
+}
+
+}  // namespace wgrun::lua

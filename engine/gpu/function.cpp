@@ -1,0 +1,180 @@
+// Kernels of a module, and their launches.
+#include <fmt/format.h>
+
+#include <array>
+#include <mutex>
+
+#include "gpu/context.hpp"
+#include "gpu/module_state.hpp"
+
+namespace wgrun::gpu {
+
+namespace {
+
+constexpr std::string_view name_of_module = "the loaded kernel";
+constexpr std::int64_t default_dynamic_shared = 48 << 10;  // more has to be allowed kernel by kernel
+
+}  // namespace
+
+struct Function::State {
+    std::shared_ptr<Module::State> module;
+    abi::Handle handle = nullptr;
+    std::string name;
+    FunctionAttributes attributes;
+    // What the driver was told to allow so far.
+    std::mutex mutex;
+    std::int64_t allowed_shared = default_dynamic_shared;
+    bool allowed_cluster = false;
+
+    /// Function attributes that the launch needs and the driver has not been told of.
+    void allow(const LaunchConfig& config) {
+        const Context::Entered cuda = module->context->enter(module->generation, name_of_module);
+        const Driver& driver = cuda.driver();
+        const std::lock_guard lock(mutex);
+        using enum abi::FunctionAttribute;
+        if (config.shared_bytes > allowed_shared) {
+            cuda.check(driver.function_set_attribute(handle, max_dynamic_shared_size_bytes,
+                                                     static_cast<int>(config.shared_bytes)),
+                       "raising the limit of dynamic shared memory");
+            allowed_shared = config.shared_bytes;
+        }
+        if (config.non_portable_cluster && !allowed_cluster) {
+            cuda.check(driver.function_set_attribute(handle, non_portable_cluster_size_allowed, 1),
+                       "allowing large clusters");
+            allowed_cluster = true;
+        }
+    }
+};
+
+struct Launch::State {
+    std::shared_ptr<Function::State> function;
+    abi::LaunchConfig config{};
+    std::array<abi::LaunchAttribute, 2> attributes{};
+    std::vector<std::byte> bytes;  // of all parameters
+    std::vector<void*> pointers;   // into bytes
+    std::int64_t cluster = 1;      // CTAs
+
+    /// Throws what a launch that the driver refused with `result` means.
+    void fail(const Context::Entered& cuda, abi::Result result) const {
+        if (result == abi::launch_out_of_resources || result == abi::invalid_cluster_size)
+            throw EnvironmentError(
+                "EFAULT",
+                fmt::format("kernel `{}` does not fit on the device: {} registers a thread, {} bytes of "
+                            "shared memory a CTA, clusters of {} CTAs",
+                            function->name, function->attributes.registers,
+                            function->attributes.shared_bytes + std::size_t{config.shared_bytes}, cluster),
+                "use fewer threads, less shared memory or smaller clusters");
+        cuda.check(result, fmt::format("launching kernel `{}`", function->name));
+    }
+};
+
+Function Module::function(const std::string& name) const {
+    const Context::Entered cuda = state_->context->enter(state_->generation, name_of_module);
+    const Driver& driver = cuda.driver();
+    auto function = std::make_shared<Function::State>();
+    function->module = state_;
+    function->name = name;
+    const abi::Result result = driver.module_get_function(&function->handle, state_->handle, name.c_str());
+    if (result == abi::not_found) throw ArgumentError(fmt::format("the module has no kernel `{}`", name));
+    cuda.check(result, "looking for a kernel");
+
+    const auto attribute = [&](abi::FunctionAttribute which) {
+        int got = 0;
+        cuda.check(driver.function_get_attribute(&got, which, function->handle),
+                   "reading a kernel's attributes");
+        return got;
+    };
+    using enum abi::FunctionAttribute;
+    FunctionAttributes& attributes = function->attributes;
+    attributes.registers = attribute(num_regs);
+    attributes.max_threads = attribute(max_threads_per_block);
+    attributes.local_bytes = static_cast<std::size_t>(attribute(local_size_bytes));
+    attributes.shared_bytes = static_cast<std::size_t>(attribute(shared_size_bytes));
+    attributes.constant_bytes = static_cast<std::size_t>(attribute(const_size_bytes));
+    attributes.cluster = {attribute(required_cluster_width), attribute(required_cluster_height),
+                          attribute(required_cluster_depth)};
+    if (driver.function_get_param_info != nullptr) {
+        auto& parameters = attributes.parameters.emplace();
+        std::size_t offset = 0;
+        std::size_t size = 0;
+        // An index past the last parameter is the only invalid value here.
+        while (driver.function_get_param_info(function->handle, parameters.size(), &offset, &size) ==
+               abi::success)
+            parameters.push_back(size);
+    }
+    return Function(std::move(function));
+}
+
+const std::string& Function::name() const { return state_->name; }
+
+const FunctionAttributes& Function::attributes() const { return state_->attributes; }
+
+bool Function::lost() const { return state_->module->context->generation() != state_->module->generation; }
+
+Launch Function::prepare(const LaunchConfig& config, std::span<const Parameter> parameters) const {
+    check_launch(state_->name, state_->attributes, config, parameters);
+    state_->allow(config);
+
+    auto launch = std::make_unique<Launch::State>();
+    launch->function = state_;
+    launch->cluster = config.cluster.x * config.cluster.y * config.cluster.z;
+    abi::LaunchConfig& raw = launch->config;
+    raw.grid_x = static_cast<unsigned>(config.grid.x);
+    raw.grid_y = static_cast<unsigned>(config.grid.y);
+    raw.grid_z = static_cast<unsigned>(config.grid.z);
+    raw.block_x = static_cast<unsigned>(config.block.x);
+    raw.block_y = static_cast<unsigned>(config.block.y);
+    raw.block_z = static_cast<unsigned>(config.block.z);
+    raw.shared_bytes = static_cast<unsigned>(config.shared_bytes);
+    raw.stream = config.stream;
+    raw.attributes = launch->attributes.data();
+    if (config.cluster != Dim3{}) {
+        abi::LaunchAttribute& cluster = launch->attributes[raw.attribute_count++];
+        cluster.id = abi::launch_attribute_cluster_dimension;
+        cluster.value.cluster = {static_cast<unsigned>(config.cluster.x),
+                                 static_cast<unsigned>(config.cluster.y),
+                                 static_cast<unsigned>(config.cluster.z)};
+    }
+    if (config.overlaps_previous) {
+        abi::LaunchAttribute& overlap = launch->attributes[raw.attribute_count++];
+        overlap.id = abi::launch_attribute_programmatic_stream_serialization;
+        overlap.value.allowed = 1;
+    }
+
+    // 64: the alignment of a tensor map, the largest that a parameter can have.
+    constexpr std::size_t align = 64;
+    std::size_t size = align;
+    for (const Parameter& parameter : parameters) size += (parameter.size() + align - 1) / align * align;
+    launch->bytes.resize(size);
+    void* next = launch->bytes.data();
+    for (const Parameter& parameter : parameters) {
+        std::align(align, parameter.size(), next, size);
+        std::ranges::copy(parameter, static_cast<std::byte*>(next));
+        launch->pointers.push_back(next);
+        next = static_cast<std::byte*>(next) + parameter.size();
+        size -= parameter.size();
+    }
+    return Launch(std::move(launch));
+}
+
+void Function::launch(const LaunchConfig& config, std::span<const Parameter> parameters) const {
+    prepare(config, parameters).start();
+}
+
+Launch::Launch(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Launch::Launch(Launch&&) noexcept = default;
+Launch& Launch::operator=(Launch&&) noexcept = default;
+Launch::~Launch() = default;
+
+void Launch::start() const {
+    const Function::State& function = *state_->function;
+    Context& context = *function.module->context;
+    const Context::Entered cuda = context.enter(function.module->generation, name_of_module);
+    // The driver copies the parameters before it returns.
+    const abi::Result result =
+        cuda.driver().launch_kernel_ex(&state_->config, function.handle, state_->pointers.data(), nullptr);
+    if (result != abi::success) state_->fail(cuda, result);
+    context.started(function.name);
+}
+
+}  // namespace wgrun::gpu
