@@ -60,7 +60,9 @@ return function(wg, internal)
     local tile = opts.tile or chosen.tile
     if p.swapped then
       p.a_major, p.b_major = p.b_major, p.a_major
-      tile = opts.tile or { 64, M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
+      tile = opts.tile
+        or M <= 16 and { 64, 16, 512 // bytes }
+        or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
     end
     p.m, p.n, p.block_k = tile[1], tile[2], tile[3] or 128 // bytes
     p.schedule = opts.schedule or ((opts.tile or p.swapped) and "cooperative") or chosen.schedule
@@ -68,6 +70,7 @@ return function(wg, internal)
       fail(("wg.gemm: schedule `%s` (legal: cooperative, pingpong)"):format(tostring(p.schedule)))
     end
     p.own_tiles = p.schedule == "pingpong"
+    p.rotated = p.swapped and M <= 16
     p.consumers = p.own_tiles and 2 or math.min(p.m // 64, 2)
     -- Blocks of 64 rows that a consumer holds: of a tile of its own, or of its share of a common one.
     p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
@@ -114,10 +117,21 @@ return function(wg, internal)
       local rank = k:special "cluster_ctarank"
       b, share, mask = b + rank * p.b:offset(p.b_piece.mn, 0), rank * p.b_piece.mn, (1 << p.cluster) - 1
     end
+    -- Where a problem is bound by memory, CTAs that all read the same columns of K at a time crowd the same channels:
+    -- each begins a block further on than its neighbour, and goes round.
+    local from, whole_k
+    if p.rotated then
+      whole_k = k:div(sizes.K + (p.block_k - 1), p.block_k) * p.block_k
+      from = k:rem(k:special "ctaid.x" * p.block_k, whole_k)
+    end
     k:each_tile(tiles_of(p, sizes), function(place)
       local row, column = place()
       if share then column = column + share end
       k:loop({ from = 0, to = sizes.K, step = p.block_k }, function(first_k)
+        if from then
+          first_k = first_k + from
+          k:sub(first_k, first_k, whole_k, { guard = first_k:ge(whole_k) })
+        end
         ring:acquire(cursor)
         local barrier = ring:expect(cursor, p.a.bytes + p.b.bytes)
         load_boxes(k, maps.A, p.a, p.a, a + cursor.stage * p.a.bytes, row, first_k, barrier)

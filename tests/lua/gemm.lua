@@ -38,6 +38,7 @@ product("pingpong, three tiles", 264, 264, 328, { tile = { 128, 128 }, schedule 
 product("a stage is used again and again", 64, 128, 1024, { tile = { 64, 128 }, stages = 2 })
 product("a cluster shares B", 256, 128, 256, { tile = { 128, 128 }, cluster = 2, stages = 3 }, 2)
 product("few rows", 9, 200, 512, { problem = { 9, 200, 512 } })
+product("few rows, K no multiple of a block", 16, 200, 1032, { problem = { 16, 200, 1032 } }, 2)
 product("64 rows", 64, 72, 256, { problem = { 64, 72, 256 } })
 for _, majors in ipairs { { "K", "MN" }, { "MN", "K" }, { "MN", "MN" } } do
   product(table.concat(majors, ", "), 136, 264, 72, { a_major = majors[1], b_major = majors[2] })
