@@ -31,6 +31,11 @@ void Findings::add(std::string_view id, Where where, std::string message, std::s
                      std::string(rule->section), std::move(notes)});
 }
 
+bool Findings::any_of(std::string_view family) const {
+    return std::any_of(list_.begin(), list_.end(),
+                       [&](const Diagnostic& finding) { return finding.rule.starts_with(family); });
+}
+
 std::vector<Diagnostic> Findings::sorted(std::string_view first) && {
     const auto key = [&](const Diagnostic& finding) {
         return std::tuple(finding.where.file != first, finding.where.file, finding.where.line);

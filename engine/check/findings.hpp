@@ -16,6 +16,9 @@ class Findings {
     void add(std::string_view id, Where where, std::string message, std::string fix,
              std::vector<Note> notes = {});
 
+    /// Is there one of a rule whose id begins so?
+    bool any_of(std::string_view family) const;
+
     /// All of them, by file (`first` before others) and line.
     std::vector<Diagnostic> sorted(std::string_view first) &&;
 

@@ -421,6 +421,18 @@ k:if_(group:gt(0), function() k:setmaxnreg_dec(232) end))",
 local group = k:special "tid.x" >> 7
 k:if_(group:eq(0), function() k:setmaxnreg_dec(40) end)
 k:if_(group:gt(0), function() k:setmaxnreg_inc(232) end))"},
+    Rule{"WG-REG-03", error, "Between two setmaxnreg of a warpgroup its four warps synchronise.", "9.7.19.5",
+         "The warps of a warpgroup change their registers one by one. One that asks again before the others have "
+         "followed is undefined.",
+         "k:bar_sync(id, {threads=128}) of the warpgroup between the two.",
+         R"(-- threads = 128
+k:setmaxnreg_dec(40)
+local x = k:mov(1, {type = "u32"})
+k:setmaxnreg_inc(64))",
+         R"(-- threads = 128
+k:setmaxnreg_dec(40)
+k:bar_sync(1, {threads=128})
+k:setmaxnreg_inc(64))"},
     // --- SYNC ------------------------------------------------------------------------------------------
     Rule{"WG-SYNC-01", error,
          "An .aligned instruction is executed by all threads of the warp or warpgroup together: the "

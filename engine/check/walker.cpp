@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "check/rehearsal.hpp"
+
 namespace wgrun::check {
 
 namespace {
@@ -17,6 +19,8 @@ constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 std::vector<Diagnostic> check(const Program& program) {
     Findings findings;
     Walker(program, findings).run();
+    // Where threads part that should go together, what follows of it is no news.
+    if (!findings.any_of("WG-SYNC-")) rehearse(program, findings);
     return std::move(findings).sorted(program.where().file);
 }
 

@@ -6,21 +6,12 @@
 #include <cstring>
 #include <mutex>
 
+#include "program/register_file.hpp"
 #include "sim/cluster.hpp"
 
 namespace wgrun::sim {
 
 using isa::lanes;
-
-namespace {
-
-// The register file is divided evenly, in units of 8, and a thread names at most 255.
-int registers_at_entry(int threads) {
-    constexpr int file = 65536, unit = 8, most = 255;
-    return std::min(file / threads, most) / unit * unit;
-}
-
-}  // namespace
 
 Cluster::Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns)
     : program_(program),

@@ -6,7 +6,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local first = k:special("tid.x"):eq(0)
   k:if_(first, function()
     k:fence_mbarrier_init()
-    k:mbarrier_arrive(full) -- EXPECT IN RUN: WG-MBAR-01
+    k:mbarrier_arrive(full) -- EXPECT: WG-MBAR-01
   end)
   k:bar_sync(0)
 end)

@@ -11,7 +11,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:mbarrier_init(full, 1, {guard=first})
   k:bar_sync(0)
   k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
-  k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first}) -- EXPECT IN RUN: WG-MBAR-02
+  k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first}) -- EXPECT: WG-MBAR-02
   k:mbarrier_wait(full, 0)
 end)
 kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 8, 64 }) } }

@@ -7,7 +7,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   -- 128 threads arrive
   k:mbarrier_init(full, 96, {guard=first})
   k:bar_sync(0)
-  k:mbarrier_arrive(full) -- EXPECT IN RUN: WG-MBAR-03
+  k:mbarrier_arrive(full) -- EXPECT: WG-MBAR-03
   k:mbarrier_wait(full, 0)
 end)
 kernel:run { grid = { 2 }, args = {} }

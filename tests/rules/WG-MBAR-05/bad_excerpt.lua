@@ -14,6 +14,6 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   -- the box is 32 x 4 of f32: 512 bytes
   k:mbarrier_arrive_expect_tx(full, 1024, {guard=first})
   k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
-  k:mbarrier_wait(full, 0) -- EXPECT IN RUN: WG-MBAR-05
+  k:mbarrier_wait(full, 0) -- EXPECT: WG-MBAR-05
 end)
 kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 8, 64 }) } }

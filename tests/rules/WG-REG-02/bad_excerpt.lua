@@ -5,6 +5,6 @@ local kernel = wg.kernel("case", { threads = 384 }, function(k)
   -- threads = 384: each enters with 168 registers
   local group = k:special "tid.x" >> 7
   k:if_(group:eq(0), function() k:setmaxnreg_dec(40) end)
-  k:if_(group:gt(0), function() k:setmaxnreg_dec(232) end) -- EXPECT IN RUN: WG-REG-02
+  k:if_(group:gt(0), function() k:setmaxnreg_dec(232) end) -- EXPECT: WG-REG-02
 end)
 kernel:run { grid = { 2 }, args = {} }

@@ -8,6 +8,6 @@ local kernel = wg.kernel("case", { threads = 128, cluster = { 2 } }, function(k)
   k:barrier_cluster_arrive()
   k:barrier_cluster_wait()
   local theirs = k:mapa(mine, k:special "cluster_ctarank" ~ 1)
-  local x = k:ld_u32(theirs, {space="shared::cluster"}) -- EXPECT IN RUN: WG-SYNC-05
+  local x = k:ld_u32(theirs, {space="shared::cluster"}) -- EXPECT: WG-SYNC-05
 end)
 kernel:run { grid = { 2 }, args = {} }

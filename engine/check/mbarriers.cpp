@@ -1,0 +1,305 @@
+// mbarriers of a rehearsal (PTX ISA 9.7.13.15): WG-MBAR-01, -02, -03, and the copies that they count.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "check/rehearsal.hpp"
+
+namespace wgrun::check {
+
+using isa::lanes;
+using isa::Mask;
+
+namespace {
+
+constexpr std::uint32_t object_bytes = 8;
+constexpr std::int64_t most = (1 << 20) - 1;  // of arrivals, and of the tx-count in either direction
+
+template <class Visit>
+void for_each_lane(Mask mask, Visit visit) {
+    for (; mask != 0; mask &= mask - 1) visit(static_cast<std::size_t>(std::countr_zero(mask)));
+}
+
+Note made_here(const Step* made) { return {made != nullptr ? made->where : Where{}, "initialised here"}; }
+
+}  // namespace
+
+// --- one that an instruction names ---------------------------------------------------------------------
+
+/// Null, and told, where there is none; null, and unclear, where nobody knows.
+Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, bool by_engine) {
+    if (!is_clear(static_cast<std::int64_t>(address))) return refuse(), nullptr;
+    Cta* cta = peer(address);
+    if (cta == nullptr) return nullptr;
+    const auto offset = static_cast<std::uint32_t>(address) - base;
+    if (address % object_bytes != 0) {
+        add("WG-MBAR-01", op_->step,
+            fmt::format("the mbarrier at {} is not aligned to 8 bytes", place(offset)),
+            "align = 8 for the buffer, and offsets that are multiples of 8");
+        return nullptr;
+    }
+    const auto found =
+        std::ranges::find_if(cta->mbarriers, [&](const auto& m) { return m->offset == offset; });
+    if (found == cta->mbarriers.end() || !(*found)->live) {
+        // Those who left may have made it.
+        if (anybody_left_)
+            refuse();
+        else
+            add("WG-MBAR-01", op_->step, fmt::format("no mbarrier is initialised at {}", place(offset)),
+                "one thread initialises it, before all others use it; mbarrier.inval ends it");
+        return nullptr;
+    }
+    Mbarrier& mbarrier = **found;
+    if (!anybody_left_) {
+        const std::uint32_t known = warp_->known.of(mbarrier.actor);
+        const std::string fix =
+            "after the inits k:fence_mbarrier_init(), then a barrier of all who use the mbarriers";
+        if (known < mbarrier.init)
+            add("WG-MBAR-02", op_->step,
+                fmt::format("nothing tells {} that the mbarrier {} is initialised", name(*warp_),
+                            place(offset)),
+                fix, {made_here(mbarrier.made)});
+        else if (by_engine && (mbarrier.announced == 0 || known < mbarrier.announced))
+            add("WG-MBAR-02", op_->step,
+                fmt::format("nothing tells the bulk-copy engine that the mbarrier {} is initialised",
+                            place(offset)),
+                fix, {made_here(mbarrier.made)});
+    }
+    return &mbarrier;
+}
+
+void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) {
+    for_each_lane(active_, [&](std::size_t lane) {
+        const std::uint64_t at = address[lane];
+        if (!is_clear(static_cast<std::int64_t>(at)) || !is_clear(arrivals[lane])) return refuse();
+        const auto offset = static_cast<std::uint32_t>(at) - base;
+        if (at % object_bytes != 0)
+            return add("WG-MBAR-01", op_->step,
+                       fmt::format("the mbarrier at {} is not aligned to 8 bytes", place(offset)),
+                       "align = 8 for the buffer, and offsets that are multiples of 8");
+        if (arrivals[lane] < 1 || arrivals[lane] > most)
+            add("WG-MBAR-03", op_->step,
+                fmt::format("the mbarrier {} cannot expect {} arrivals: 1 to {}", place(offset),
+                            arrivals[lane], most),
+                "count the arrivals of a phase");
+        auto& all = warp_->cta->mbarriers;
+        auto found = std::ranges::find_if(all, [&](const auto& m) { return m->offset == offset; });
+        if (found == all.end()) {
+            all.push_back(std::make_unique<Mbarrier>());
+            found = all.end() - 1;
+            (*found)->actor = actors_++;
+            (*found)->offset = offset;
+            (*found)->cta = warp_->cta;
+        }
+        Mbarrier& mbarrier = **found;
+        if (mbarrier.live)
+            add("WG-MBAR-01", op_->step,
+                fmt::format("{} is initialised again without mbarrier.inval", place(offset)),
+                "one thread initialises it once; mbarrier.inval ends it", {made_here(mbarrier.made)});
+        mbarrier.live = true;
+        mbarrier.expected = mbarrier.pending = arrivals[lane];
+        mbarrier.tx = mbarrier.under_way = mbarrier.copied_bytes = mbarrier.expected_bytes = 0;
+        mbarrier.phase = 0;
+        mbarrier.announced = 0;
+        mbarrier.init_warp = warp_->number;
+        mbarrier.init_lanes = Mask{1} << lane;
+        mbarrier.made = op_->step;
+        mbarrier.arrived = mbarrier.expecting = mbarrier.copied = nullptr;
+        mbarrier.init = mbarrier.since = ++mbarrier.clock;
+        warp_->known.learn(mbarrier.actor, mbarrier.clock);
+    });
+}
+
+void Rehearsal::mbarrier_inval(const isa::Addresses& address) {
+    for_each_lane(active_, [&](std::size_t lane) {
+        Mbarrier* mbarrier = find(address[lane], false);
+        if (mbarrier == nullptr) return;
+        if (mbarrier->under_way != 0)
+            add("WG-MBAR-01", op_->step,
+                fmt::format("{} is ended while {} bytes that it counts are under way",
+                            place(mbarrier->offset), mbarrier->under_way),
+                "wait for its phase first",
+                {{mbarrier->copied != nullptr ? mbarrier->copied->where : Where{}, "copied here"}});
+        mbarrier->live = false;
+    });
+}
+
+/// fence.mbarrier_init, or a proxy fence: the inits of these lanes are known to everybody who knows of it.
+void Rehearsal::announce() {
+    for (auto& mbarrier : warp_->cta->mbarriers) {
+        if (mbarrier->announced != 0 || !mbarrier->live || mbarrier->init_warp != warp_->number ||
+            (active_ & mbarrier->init_lanes) == 0)
+            continue;
+        mbarrier->announced = ++mbarrier->clock;
+        warp_->known.learn(mbarrier->actor, mbarrier->clock);
+    }
+}
+
+void Rehearsal::proxy_fence(std::optional<isa::Space> space) {
+    if (space != isa::Space::global) announce();
+}
+
+// --- phases --------------------------------------------------------------------------------------------
+
+/// What belongs to a phase comes after a wait for the one before: else it might count for that one.
+void Rehearsal::phase_known(const Mbarrier& mbarrier, std::string_view what) {
+    const std::uint32_t known = warp_->known.of(mbarrier.actor);
+    if (anybody_left_ || known < mbarrier.init || known >= mbarrier.since) return;
+    add("WG-MBAR-03", op_->step,
+        fmt::format("{} {} phase {} of {}, and has not waited for phase {}", name(*warp_), what,
+                    mbarrier.phase, place(mbarrier.offset), mbarrier.phase - 1),
+        "wait for each phase before arriving in the next, with a parity that changes from phase to phase",
+        {made_here(mbarrier.made)});
+}
+
+void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
+                                const isa::Counts& arrivals) {
+    bool released = false;
+    for_each_lane(active_, [&](std::size_t lane) {
+        if (!is_clear(bytes[lane]) || !is_clear(arrivals[lane])) return refuse();
+        Mbarrier* found = find(address[lane], false);
+        if (found == nullptr) return;
+        Mbarrier& mbarrier = *found;
+        fruitless_ = 0;
+        phase_known(mbarrier, "arrives at");
+        if (arrivals[lane] > mbarrier.pending) {
+            add("WG-MBAR-03", op_->step,
+                fmt::format(
+                    "{} arrives {} times at {}, where {} of {} arrivals are still expected in phase {}",
+                    name(*warp_), arrivals[lane], place(mbarrier.offset), mbarrier.pending, mbarrier.expected,
+                    mbarrier.phase),
+                "give mbarrier.init the number of arrivals of a phase, and wait for a phase before arriving "
+                "in "
+                "the next",
+                {made_here(mbarrier.made)});
+            return;
+        }
+        if (bytes[lane] != 0) {
+            mbarrier.tx += bytes[lane];
+            mbarrier.expected_bytes += bytes[lane];
+            mbarrier.expecting = op_->step;
+        }
+        mbarrier.arrived = op_->step;
+        if (arrivals[lane] != 0) {
+            if (!released)
+                release(mbarrier.arriving);
+            else
+                mbarrier.arriving.learn(warp_->known);
+            released = true;
+        }
+        mbarrier.pending -= arrivals[lane];
+        advance(mbarrier);
+    });
+}
+
+/// Completes the phase when all that it expects has come.
+void Rehearsal::advance(Mbarrier& mbarrier) {
+    if (mbarrier.pending != 0 || mbarrier.tx != 0) return;
+    if (mbarrier.under_way != 0) {
+        const Step* blamed = mbarrier.expecting != nullptr ? mbarrier.expecting : mbarrier.arrived;
+        add("WG-MBAR-03", blamed,
+            fmt::format("phase {} of {} completes while {} bytes of its copies are under way: it expects {} "
+                        "bytes, and its copies bring {}",
+                        mbarrier.phase, place(mbarrier.offset), mbarrier.under_way, mbarrier.expected_bytes,
+                        mbarrier.copied_bytes),
+            fmt::format("expect {} bytes, before the last arrival of the phase", mbarrier.copied_bytes),
+            {{mbarrier.copied != nullptr ? mbarrier.copied->where : Where{}, "copied here"}});
+    }
+    ++mbarrier.phase;
+    mbarrier.pending = mbarrier.expected;
+    mbarrier.under_way = mbarrier.copied_bytes = mbarrier.expected_bytes = 0;
+    mbarrier.expecting = mbarrier.copied = nullptr;
+    mbarrier.since = ++mbarrier.clock;
+    mbarrier.complete.learn(mbarrier.arriving);
+    mbarrier.complete.learn(mbarrier.actor, mbarrier.clock);
+    mbarrier.arriving.clear();
+    wake(Warp::Wait::mbarrier,
+         [&](const Warp& warp) { return warp.mbarrier == &mbarrier || warp.mbarrier == nullptr; });
+}
+
+std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) {
+    Mask complete = 0;
+    bool several = false;
+    const Mbarrier *waits_for = nullptr, *last = nullptr;
+    for_each_lane(active_, [&](std::size_t lane) {
+        if (!is_clear(parity[lane])) return refuse();
+        const Mbarrier* mbarrier = find(address[lane], false);
+        if (mbarrier != nullptr && mbarrier->cta != warp_->cta) {
+            add("WG-SYNC-05", op_->step, fmt::format("{} waits for an mbarrier of another CTA", name(*warp_)),
+                "wait for one of its own, at which the other CTA arrives");
+        } else if (mbarrier != nullptr && !mbarrier->is_complete(parity[lane])) {
+            several |= waits_for != nullptr && waits_for != mbarrier;
+            waits_for = mbarrier;
+            warp_->parity = parity[lane] & 1;
+            return;
+        } else if (mbarrier != nullptr && last != mbarrier) {
+            last = mbarrier;
+            warp_->known.learn(mbarrier->complete);
+        }
+        complete |= Mask{1} << lane;
+    });
+    if (complete != 0 || unclear_ || std::exchange(warp_->give_up, false)) return complete;
+    warp_->mbarrier = several ? nullptr : waits_for;
+    sleep(Warp::Wait::mbarrier);
+    return std::nullopt;
+}
+
+// --- copies --------------------------------------------------------------------------------------------
+
+void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
+    using Direction = isa::BulkCopy::Direction;
+    if (copy.direction == Direction::to_global || copy.direction == Direction::prefetch) return;
+    std::int64_t bytes = copy.bytes;
+    if (copy.dims != 0) {
+        if (copy.tensor_map == 0 || copy.tensor_map > program_.params().size()) return refuse();
+        const std::optional<TensorBox>& box = program_.params()[copy.tensor_map - 1].box;
+        if (!box) return refuse();
+        bytes = box->bytes();
+    }
+    if (!is_clear(bytes) || !is_clear(copy.multicast) || !is_clear(copy.shared)) return refuse();
+    if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, bytes);
+    // Data and signal land at the same place of each CTA.
+    constexpr std::uint32_t window = (1U << rank_shift) - 1;
+    for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
+        const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
+        if (rank >= ctas_.size())
+            return add("WG-SYNC-05", op_->step,
+                       fmt::format("the multicast mask {:#x} names CTA {} of a cluster of {}", copy.multicast,
+                                   rank, ctas_.size()),
+                       "set the bits of CTAs of the cluster alone");
+        copy_to((rank + 1) << rank_shift | (copy.shared & window),
+                (rank + 1) << rank_shift | (copy.mbarrier & window), bytes);
+    }
+}
+
+void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::int64_t bytes) {
+    const Cta* cta = peer(shared);
+    Mbarrier* mbarrier = cta == nullptr ? nullptr : find(address, true);
+    if (mbarrier == nullptr) return;
+    if (mbarrier->cta != cta)
+        return add("WG-TMA-01", op_->step, "the mbarrier lies in another CTA than the bytes it counts",
+                   "name the mbarrier that stands where the bytes land");
+    phase_known(*mbarrier, "copies into");
+    // Whoever sees the bytes knows of the phases that the copy came after.
+    mbarrier->arriving.learn(warp_->known, static_cast<int>(warps_.size()));
+    mbarrier->under_way += bytes;
+    mbarrier->copied_bytes += bytes;
+    mbarrier->copied = op_->step;
+    copies_.push_back({mbarrier, bytes, mbarrier->phase});
+}
+
+/// The oldest copy lands.
+void Rehearsal::land() {
+    fruitless_ = 0;
+    const Copy copy = copies_.front();
+    copies_.erase(copies_.begin());
+    Mbarrier& mbarrier = *copy.mbarrier;
+    if (!mbarrier.live) return;
+    mbarrier.tx -= copy.bytes;
+    if (mbarrier.phase == copy.phase) mbarrier.under_way -= copy.bytes;
+    advance(mbarrier);
+}
+
+}  // namespace wgrun::check

@@ -1,0 +1,177 @@
+// Barriers of the CTA and of the cluster in a rehearsal, and what the end of a CTA is to its peers:
+// WG-SYNC-02, -04, -05.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "check/rehearsal.hpp"
+
+namespace wgrun::check {
+
+using isa::lanes;
+
+// --- bar.sync and bar.arrive ---------------------------------------------------------------------------
+
+void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
+    if (!is_clear(id) || !is_clear(threads)) return refuse();
+    Cta& cta = *warp_->cta;
+    const std::string fix =
+        "count the threads that come to the barrier, in whole warps, and give that number everywhere";
+    if (id >= cta.barriers.size() || threads % lanes != 0)
+        return add(
+            "WG-SYNC-02", op_->step,
+            fmt::format("barrier {} of {} threads: there are barriers 0 to 15, and they count multiples "
+                        "of 32 threads",
+                        id, threads),
+            fix);
+    Barrier& barrier = cta.barriers[id];
+    const std::uint32_t self = 1U << local(*warp_);
+    if (threads == 0) threads = static_cast<std::uint32_t>(warps_per_cta_ * lanes);
+    if (barrier.arrived == 0) {
+        barrier.expected = threads;
+        barrier.first = op_->step;
+    } else if (barrier.expected != threads) {
+        return add(
+            "WG-SYNC-02", op_->step,
+            fmt::format("barrier {} of {} threads: others wait at it for {}", id, threads, barrier.expected),
+            fix, {{barrier.first->where, fmt::format("for {} threads here", barrier.expected)}});
+    }
+    if (static_cast<int>(threads) > warps_per_cta_ * lanes)
+        return add("WG-SYNC-02", op_->step,
+                   fmt::format("barrier {} waits for {} threads, and the CTA has {}", id, threads,
+                               program_.threads()),
+                   fix);
+    if ((barrier.arrived & self) != 0)
+        return add(
+            "WG-SYNC-02", op_->step,
+            fmt::format("barrier {}: {} arrives a second time before the others have", id, name(*warp_)),
+            fix);
+    barrier.arrived |= self;
+    fruitless_ = 0;
+    release(barrier.meeting);
+    if (wait) {
+        barrier.waiting |= self;
+        warp_->state = Warp::State::at_barrier;
+        warp_->barrier = id;
+    }
+    if (static_cast<std::uint32_t>(std::popcount(barrier.arrived) * lanes) < barrier.expected) return;
+    for (std::uint32_t left = barrier.waiting; left != 0; left &= left - 1) {
+        Warp& waiting = warps_[static_cast<std::size_t>(cta.first + std::countr_zero(left))];
+        waiting.known.learn(barrier.meeting);
+        waiting.state = Warp::State::ready;
+    }
+    barrier.meeting.clear();
+    barrier.arrived = barrier.waiting = 0;
+}
+
+// --- barrier.cluster -----------------------------------------------------------------------------------
+
+void Rehearsal::cluster_arrive() {
+    if (warp_->met != 0)
+        return add("WG-SYNC-04", op_->step,
+                   fmt::format("{} arrives again without barrier.cluster.wait", name(*warp_)),
+                   "each warp arrives once, waits once, and so on");
+    warp_->met = meeting_phase_;
+    fruitless_ = 0;
+    const int sem = op_->step->form.get(isa::Field::sem, -1);
+    if (sem < 0 || !isa::spelled(isa::Field::sem, sem).starts_with("relaxed")) {
+        release(meeting_);
+    } else {
+        // A relaxed arrival carries the mbarriers that a fence has announced, and nothing else.
+        for (const Cta& cta : ctas_)
+            for (const auto& mbarrier : cta.mbarriers)
+                if (mbarrier->announced != 0 && warp_->known.of(mbarrier->actor) >= mbarrier->announced)
+                    meeting_.learn(mbarrier->actor, mbarrier->announced);
+    }
+    complete_meeting();
+}
+
+void Rehearsal::complete_meeting() {
+    bool any = false;
+    for (const Warp& warp : warps_) {
+        const bool here = warp.met == meeting_phase_;
+        any |= here;
+        if (!here && warp.state != Warp::State::ended) return;
+    }
+    if (!any) return;
+    ++meeting_phase_;
+    met_.learn(meeting_);
+    meeting_.clear();
+    wake(Warp::Wait::cluster, [](const Warp&) { return true; });
+}
+
+void Rehearsal::cluster_wait() {
+    if (warp_->met == 0)
+        return add("WG-SYNC-04", op_->step,
+                   fmt::format("{} waits, and has not arrived at the barrier of the cluster", name(*warp_)),
+                   "each warp arrives once, waits once, and so on");
+    if (warp_->met == meeting_phase_) return sleep(Warp::Wait::cluster);
+    warp_->met = 0;
+    warp_->known.learn(met_);
+}
+
+// --- the memory of peers -------------------------------------------------------------------------------
+
+/// An address of a CTA that is not there does no harm until it is used.
+std::uint32_t Rehearsal::map_shared(std::uint32_t address, std::uint32_t rank) {
+    constexpr std::uint32_t farthest = (1U << (32 - rank_shift)) - 1;
+    return std::min(rank + 1, farthest) << rank_shift | (address & ((1U << rank_shift) - 1));
+}
+
+/// The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.
+/// Null, and told, when there is none.
+Rehearsal::Cta* Rehearsal::peer(std::uint64_t& address) {
+    const std::uint64_t rank = address >> rank_shift;
+    if (rank == 0) return warp_->cta;
+    const std::string fix =
+        "mapa with a rank of the cluster, and a barrier of the cluster before any of its CTAs ends";
+    if (rank > ctas_.size()) {
+        add("WG-SYNC-05", op_->step,
+            fmt::format("the address is one of CTA {} of a cluster of {}", rank - 1, ctas_.size()), fix);
+        return nullptr;
+    }
+    Cta& cta = ctas_[rank - 1];
+    address &= (1U << rank_shift) - 1;
+    if (&cta == warp_->cta) return &cta;
+    if (cta.ended) {
+        add("WG-SYNC-05", op_->step,
+            fmt::format("{} accesses the shared memory of CTA {} of the cluster, which may have ended",
+                        name(*warp_), rank - 1),
+            fix);
+        return &cta;
+    }
+    for (Visit& visit : cta.visits) {
+        if (visit.warp != warp_->number) continue;
+        visit = {warp_->number, warp_->now, op_->step};
+        return &cta;
+    }
+    cta.visits.push_back({warp_->number, warp_->now, op_->step});
+    return &cta;
+}
+
+void Rehearsal::visit(isa::Space space, const isa::Addresses& address) {
+    if (space != isa::Space::shared_cluster) return;
+    for (isa::Mask left = active_; left != 0; left &= left - 1) {
+        std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
+        if (!is_clear(static_cast<std::int64_t>(at))) return;
+        peer(at);
+    }
+}
+
+/// The last warp of a CTA ends. Whatever concerned its memory must be known to its warps as past.
+void Rehearsal::close(Cta& cta) {
+    cta.ended = true;
+    if (anybody_left_) return;
+    for (const Visit& visit : cta.visits) {
+        bool known = false;
+        for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
+            known |= warps_[static_cast<std::size_t>(w)].known.of(visit.warp) >= visit.clock;
+        if (!known)
+            add("WG-SYNC-05", visit.step,
+                "the CTA that is accessed here may have ended: nothing makes it wait for that",
+                "k:barrier_cluster_arrive() and k:barrier_cluster_wait() at the end of the kernel");
+    }
+}
+
+}  // namespace wgrun::check

@@ -1,0 +1,312 @@
+// The warps of a rehearsal take turns, each until it has to wait.
+#include "check/rehearsal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "program/register_file.hpp"
+
+namespace wgrun::check {
+
+using isa::lanes;
+
+namespace {
+constexpr int most_operations = 1 << 15;
+}
+
+Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, Sizes sizes)
+    : program_(program),
+      skeleton_(skeleton),
+      sizes_(std::move(sizes)),
+      warps_per_cta_((program.threads() + lanes - 1) / lanes),
+      warps_(static_cast<std::size_t>(warps_per_cta_) * program.cluster().volume()),
+      ctas_(program.cluster().volume()),
+      actors_(static_cast<int>(warps_.size())),
+      budget_(most_operations),
+      executed_(skeleton.ops.size()) {
+    const auto registers = static_cast<std::size_t>(skeleton.slot_count);
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+        Warp& warp = warps_[w];
+        warp.number = static_cast<int>(w);
+        warp.cta = &ctas_[w / static_cast<std::size_t>(warps_per_cta_)];
+        const int threads = program.threads() - static_cast<int>(w) % warps_per_cta_ * lanes;
+        warp.all = warp.running = threads >= lanes ? UINT32_MAX : (1U << threads) - 1;
+        warp.held = registers_at_entry(program.threads());
+        warp.registers = std::make_unique_for_overwrite<std::uint64_t[]>(registers * lanes);
+        warp.values.resize(registers);
+    }
+    for (std::size_t c = 0; c < ctas_.size(); ++c) {
+        ctas_[c].rank = static_cast<int>(c);
+        ctas_[c].first = static_cast<int>(c) * warps_per_cta_;
+        ctas_[c].running = warps_per_cta_;
+    }
+}
+
+void Rehearsal::run() {
+    for (;;) {
+        bool any = false;
+        for (Warp& warp : warps_) {
+            if (warp.state != Warp::State::ready) continue;
+            any = true;
+            go(warp);
+            if (budget_ < 0) return;
+        }
+        if (any) continue;
+        if (!copies_.empty())
+            land();
+        else if (!look_again())
+            return report_stuck();
+    }
+}
+
+void Rehearsal::go(Warp& warp) {
+    warp_ = &warp;
+    while (warp.state == Warp::State::ready && --budget_ >= 0) {
+        op_ = &skeleton_.ops[warp.pc];
+        if (op_->kind == Op::Kind::step)
+            step(warp, *op_);
+        else if (op_->kind == Op::Kind::end)
+            end(warp);
+        else
+            jump(warp, *op_);
+    }
+}
+
+/// The running lanes for which the guard or condition of `op` holds, if that is known for all of them.
+std::optional<isa::Mask> Rehearsal::condition(const Op& op) const {
+    const auto at = static_cast<std::size_t>(slot(op.reg));
+    if ((warp_->running & ~warp_->values[at]) != 0) return std::nullopt;
+    const auto* bits = reinterpret_cast<const std::uint32_t*>(warp_->registers.get() + at * lanes);
+    isa::Mask mask = 0;
+    for (int l = 0; l < lanes; ++l) mask |= (bits[l] & 1U) << l;
+    return (op.negated ? ~mask : mask) & warp_->running;
+}
+
+void Rehearsal::jump(Warp& warp, const Op& op) {
+    ++warp.pc;
+    switch (op.kind) {
+        case Op::Kind::enter: warp.frames.push_back({warp.running, 0, false}); return;
+        case Op::Kind::repeat: warp.pc = op.target; return;
+        case Op::Kind::otherwise: warp.running = std::exchange(warp.frames.back().other, 0); break;
+        case Op::Kind::join:
+            warp.running = warp.frames.back().outside;
+            warp.frames.pop_back();
+            return;
+        default: {
+            const std::optional<isa::Mask> taken = condition(op);
+            if (!taken) return leave(warp);
+            if (op.kind == Op::Kind::branch)
+                warp.frames.push_back({warp.running, warp.running & ~*taken, op.both_arms});
+            warp.running = *taken;
+        }
+    }
+    if (warp.running == 0) warp.pc = op.target;
+}
+
+bool Rehearsal::sources_known(const Op& op) const {
+    const auto known = [&](Reg reg) {
+        return (active_ & ~warp_->values[static_cast<std::size_t>(slot(reg))]) == 0;
+    };
+    const Step& step = *op.step;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        if (step.op->operands[i].access == isa::Access::out) continue;
+        const Operand& operand = step.operands[i];
+        if (operand.kind == Operand::Kind::list ? !std::ranges::all_of(operand.list, known)
+                                                : operand.reg && !known(operand.reg))
+            return false;
+    }
+    return true;
+}
+
+/// What the step would write is not known.
+void Rehearsal::forget_results(const Op& op) {
+    const Step& step = *op.step;
+    const auto forget = [&](Reg reg) {
+        if (const int at = slot(reg); at >= 0) warp_->values[static_cast<std::size_t>(at)] &= ~active_;
+    };
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        if (step.op->operands[i].access == isa::Access::in) continue;
+        if (step.operands[i].reg) forget(step.operands[i].reg);
+        for (Reg reg : step.operands[i].list) forget(reg);
+    }
+}
+
+void Rehearsal::step(Warp& warp, const Op& op) {
+    active_ = warp.running;
+    unclear_ = loads_ = false;
+    if (op.reg) {
+        const std::optional<isa::Mask> guarded = condition(op);
+        if (!guarded && op.synchronises) return leave(warp);
+        if (guarded)
+            active_ = *guarded;
+        else
+            unclear_ = true;
+    }
+    if (active_ == 0) {
+        ++warp.pc;
+        return;
+    }
+    executed_[warp.pc] = true;
+    const bool blind = unclear_ || op.opaque || (!op.synchronises && !sources_known(op));
+    try {
+        if (!blind) op.step->op->run(*op.step, *this);
+    } catch (const ArgumentError&) {
+        unclear_ = true;
+    }
+    if (op.synchronises && unclear_) return leave(warp);
+    if (blind || unclear_ || loads_) forget_results(op);
+    if (warp.state != Warp::State::asleep) ++warp.pc;
+}
+
+/// The warp goes its own way.
+void Rehearsal::leave(Warp& warp) {
+    warp.state = Warp::State::left;
+    anybody_left_ = true;
+}
+
+void Rehearsal::end(Warp& warp) {
+    warp.state = Warp::State::ended;
+    fruitless_ = 0;
+    if (--warp.cta->running == 0) close(*warp.cta);
+    complete_meeting();
+}
+
+void Rehearsal::sleep(Warp::Wait wait) {
+    warp_->state = Warp::State::asleep;
+    warp_->wait = wait;
+}
+
+/// The place learns what the warp knows; what the warp does next is later.
+void Rehearsal::release(Knowledge& place) {
+    warp_->known.learn(warp_->number, warp_->now);
+    place.learn(warp_->known);
+    ++warp_->now;
+}
+
+// --- what steps see ------------------------------------------------------------------------------------
+
+const void* Rehearsal::read(Reg reg) {
+    const int at = slot(reg);
+    const std::uint64_t* data =
+        at < 0 ? nullptr : warp_->registers.get() + static_cast<std::size_t>(at) * lanes;
+    if (data != nullptr && (active_ & ~warp_->values[static_cast<std::size_t>(at)]) == 0) return data;
+    if (isa::bits(program_.registers()[reg.id].type) == 64)
+        nothing_.fill(0);
+    else
+        nothing_.fill(std::uint64_t{nobody_knows} << 32 | nobody_knows);
+    return nothing_.data();
+}
+
+void* Rehearsal::write(Reg reg) {
+    const auto at = static_cast<std::size_t>(slot(reg));
+    warp_->values[at] |= active_;
+    return warp_->registers.get() + at * lanes;
+}
+
+std::uint32_t Rehearsal::special(int sreg, int lane) {
+    const Dim3 size = program_.cluster();
+    const auto rank = static_cast<std::uint32_t>(warp_->cta->rank);
+    const Dim3 at{rank % size.x, rank / size.x % size.y, rank / size.x / size.y};
+    const std::array<std::uint32_t, 27> values{
+        static_cast<std::uint32_t>(local(*warp_) * lanes + lane),
+        0,
+        0,
+        static_cast<std::uint32_t>(program_.threads()),
+        1,
+        1,
+        at.x,
+        at.y,
+        at.z,
+        size.x * sizes_.clusters,
+        size.y,
+        size.z,
+        static_cast<std::uint32_t>(lane),
+        0,
+        0,
+        0,
+        sizes_.clusters,
+        1,
+        1,
+        at.x,
+        at.y,
+        at.z,
+        size.x,
+        size.y,
+        size.z,
+        rank,
+        static_cast<std::uint32_t>(ctas_.size()),
+    };
+    return values[static_cast<std::size_t>(sreg)];
+}
+
+/// A tensor map is known by its number, counted from 1; of other pointers nothing is known.
+std::uint64_t Rehearsal::param(int index) {
+    const Param& param = program_.params()[static_cast<std::size_t>(index)];
+    if (param.box) return static_cast<std::uint64_t>(index) + 1;
+    if (param.pointee || isa::is_float(param.type)) return refuse(), 0;
+    return static_cast<std::uint64_t>(sizes_.params[static_cast<std::size_t>(index)]);
+}
+
+std::uint32_t Rehearsal::shared_address(int buffer) {
+    return base + static_cast<std::uint32_t>(program_.shared()[static_cast<std::size_t>(buffer)].offset);
+}
+
+void Rehearsal::load(isa::Space space, const isa::Addresses& address, int, void*, int) {
+    visit(space, address);
+    loads_ = true;
+}
+
+void Rehearsal::store(isa::Space space, const isa::Addresses& address, int, const void*, int) {
+    visit(space, address);
+}
+
+void Rehearsal::update(isa::Space space, const isa::Addresses& address, int,
+                       const std::function<void(int, std::byte*)>&) {
+    visit(space, address);
+    loads_ = true;
+}
+
+// --- findings ------------------------------------------------------------------------------------------
+
+void Rehearsal::add(std::string_view rule, const Step* at, std::string message, std::string fix,
+                    std::vector<Note> notes) {
+    const Where where = at != nullptr ? at->where : program_.where();
+    const bool told = std::ranges::any_of(
+        findings_, [&](const Diagnostic& finding) { return finding.rule == rule && finding.where == where; });
+    if (told) return;
+    Diagnostic finding;
+    finding.rule = rule;
+    finding.where = where;
+    finding.message = std::move(message);
+    finding.fix = std::move(fix);
+    for (Note& note : notes)
+        if (note.where) finding.notes.push_back(std::move(note));
+    findings_.push_back(std::move(finding));
+}
+
+bool Rehearsal::came_to(Where where) const {
+    for (std::size_t i = 0; i < executed_.size(); ++i)
+        if (executed_[i] && skeleton_.ops[i].where == where) return true;
+    return false;
+}
+
+/// "`full` + 8"
+std::string Rehearsal::place(std::uint32_t offset) const {
+    for (const SharedBuffer& buffer : program_.shared()) {
+        if (offset < buffer.offset || offset >= buffer.offset + buffer.bytes) continue;
+        const std::int64_t inside = offset - buffer.offset;
+        return inside == 0 ? fmt::format("`{}`", buffer.name) : fmt::format("`{}` + {}", buffer.name, inside);
+    }
+    return fmt::format("byte {} of shared memory", offset);
+}
+
+/// "warp 3", and of which CTA where there are several.
+std::string Rehearsal::name(const Warp& warp) const {
+    return ctas_.size() == 1 ? fmt::format("warp {}", local(warp))
+                             : fmt::format("warp {} of CTA {}", local(warp), warp.cta->rank);
+}
+
+}  // namespace wgrun::check

@@ -1,0 +1,249 @@
+// A rehearsal: the warps of one cluster go through what decides about synchronisation, without any data.
+//
+// Parameters, special registers and what follows from them have values, memory has none. A warp whose way
+// depends on more leaves the rehearsal, and nothing that it might do is taken for missing. What is found
+// happens in a real schedule of a launch with these sizes.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+
+#include "check/findings.hpp"
+#include "check/knowledge.hpp"
+#include "check/skeleton.hpp"
+#include "isa/thread_machine.hpp"
+
+namespace wgrun::check {
+
+/// Values of what a launch chooses.
+struct Sizes {
+    std::vector<std::int64_t> params;  ///< by index
+    std::uint32_t clusters = 1;        ///< of the grid, along x
+};
+
+class Rehearsal final : public isa::ThreadMachine {
+  public:
+    Rehearsal(const Program& program, const Skeleton& skeleton, Sizes sizes);
+
+    /// Goes through the kernel until all warps have ended, or left, or none can go on.
+    void run();
+
+    std::vector<Diagnostic>& findings() { return findings_; }
+    /// Has a warp executed a step of that line?
+    bool came_to(Where where) const;
+
+    isa::Mask active() const override { return active_; }
+    isa::Mask existing() const override { return warp_->all; }
+    const void* read(Reg reg) override;
+    void* write(Reg reg) override;
+    std::uint32_t special(int sreg, int lane) override;
+    std::uint64_t param(int index) override;
+    std::uint32_t shared_address(int buffer) override;
+    void load(isa::Space space, const isa::Addresses& address, int, void*, int) override;
+    void store(isa::Space space, const isa::Addresses& address, int, const void*, int) override;
+    void update(isa::Space space, const isa::Addresses& address, int,
+                const std::function<void(int, std::byte*)>&) override;
+
+    void barrier(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, true); }
+    void barrier_arrive(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, false); }
+    void proxy_fence(std::optional<isa::Space> space) override;
+    void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override;
+    void mbarrier_inval(const isa::Addresses& address) override;
+    void mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
+                         const isa::Counts& arrivals) override;
+    std::optional<isa::Mask> mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) override;
+    void mbarrier_fence_init() override { announce(); }
+    void bulk_copy(const isa::BulkCopy& copy) override;
+    void bulk_commit() override {}
+    void bulk_wait(int, bool) override {}
+    std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) override;
+    void cluster_arrive() override;
+    void cluster_wait() override;
+    void set_registers(int registers, bool increase) override;
+
+    // wgmma does not stand in a skeleton.
+    void order_registers() override { refuse(); }
+    void select(int) override { refuse(); }
+    void begin_mma(const isa::AsyncMma&) override { refuse(); }
+    const std::byte* async_read_shared(std::uint32_t, int, unsigned) override { return refuse(), nullptr; }
+    const void* async_read(Reg reg, isa::Mask) override { return read(reg); }
+    void* async_write(Reg reg) override { return write(reg); }
+    void end_mma() override { refuse(); }
+    void commit_mma() override { refuse(); }
+    void wait_mma(int) override { refuse(); }
+
+  private:
+    using Op = SkeletonOp;
+    struct Cta;
+    struct Mbarrier;
+
+    struct Warp {
+        /// at_barrier waits behind its step; asleep waits before it, and will execute it again. A warp that
+        /// has left may do anything that the program lets it.
+        enum class State : std::uint8_t { ready, at_barrier, asleep, ended, left };
+        enum class Wait : std::uint8_t { registers, mbarrier, cluster };  ///< the likeliest culprit first
+        struct Frame {
+            isa::Mask outside, other;
+            bool both_arms;
+        };
+        int number = 0;  ///< in the cluster
+        Cta* cta = nullptr;
+        std::uint32_t pc = 0;
+        isa::Mask all = 0, running = 0;
+        State state = State::ready;
+        Wait wait = Wait::mbarrier;
+        bool give_up = false;  ///< its next wait for an mbarrier returns without success
+        std::uint32_t barrier = 0;
+        const Mbarrier* mbarrier = nullptr;
+        std::int64_t parity = 0;
+        int held = 0, wanted = 0;   ///< registers a thread
+        int resizes = 0;            ///< setmaxnreg executed
+        std::uint32_t resized = 0;  ///< its clock at the last of them
+        const Step* resized_by = nullptr;
+        std::uint32_t now = 1;  ///< its clock
+        std::uint32_t met = 0;  ///< phase of the cluster's barrier that it has arrived in; 0: none
+        std::vector<Frame> frames;
+        Knowledge known;
+        std::unique_ptr<std::uint64_t[]> registers;  ///< the lanes of each
+        std::vector<isa::Mask> values;               ///< lanes of each register whose value is known
+    };
+
+    struct Mbarrier {
+        Cta* cta = nullptr;
+        std::uint32_t offset = 0;
+        bool live = false;
+        std::int64_t expected = 0, pending = 0, tx = 0, under_way = 0;
+        std::uint32_t phase = 0;
+        int actor = 0;
+        std::uint32_t clock = 0, init = 0, announced = 0, since = 0;
+        int init_warp = 0;
+        isa::Mask init_lanes = 0;
+        const Step *made = nullptr, *arrived = nullptr, *expecting = nullptr, *copied = nullptr;
+        std::int64_t copied_bytes = 0, expected_bytes = 0;  ///< in this phase
+        Knowledge arriving, complete;
+
+        bool is_complete(std::int64_t parity) const { return (phase & 1) != (parity & 1); }
+    };
+
+    struct Barrier {
+        std::uint32_t expected = 0;  ///< threads
+        std::uint32_t arrived = 0;   ///< bit w: warp w of the CTA
+        std::uint32_t waiting = 0;
+        const Step* first = nullptr;  ///< the step that it was first met at
+        Knowledge meeting;
+    };
+
+    /// An access of another CTA's warp to this one's memory.
+    struct Visit {
+        int warp = 0;
+        std::uint32_t clock = 0;
+        const Step* step = nullptr;
+    };
+
+    struct Cta {
+        int rank = 0, first = 0;  ///< first: its first warp
+        int running = 0;          ///< warps that have not ended
+        int free_registers = 0;
+        bool ended = false;
+        std::array<Barrier, 16> barriers;
+        std::vector<std::unique_ptr<Mbarrier>> mbarriers;
+        std::vector<Visit> visits;  ///< the last of each warp
+    };
+
+    struct Copy {
+        Mbarrier* mbarrier;
+        std::int64_t bytes;
+        std::uint32_t phase;
+    };
+
+    // rehearsal.cpp: scheduling and registers
+    void go(Warp& warp);
+    void jump(Warp& warp, const Op& op);
+    void step(Warp& warp, const Op& op);
+    void end(Warp& warp);
+    void leave(Warp& warp);
+    void refuse() override { unclear_ = true; }
+    std::optional<isa::Mask> condition(const Op& op) const;
+    bool sources_known(const Op& op) const;
+    void forget_results(const Op& op);
+    void sleep(Warp::Wait wait);
+    template <class Which>
+    void wake(Warp::Wait wait, Which which) {
+        fruitless_ = 0;
+        for (Warp& warp : warps_)
+            if (warp.state == Warp::State::asleep && warp.wait == wait && which(warp))
+                warp.state = Warp::State::ready;
+    }
+    int slot(Reg reg) const { return skeleton_.slots[reg.id]; }
+    int local(const Warp& warp) const { return warp.number - warp.cta->first; }
+    void release(Knowledge& place);
+    void add(std::string_view rule, const Step* at, std::string message, std::string fix,
+             std::vector<Note> notes = {});
+    std::string place(std::uint32_t offset) const;
+    std::string name(const Warp& warp) const;
+
+    // mbarriers.cpp
+    Mbarrier* find(std::uint64_t address, bool by_engine);
+    void announce();
+    void advance(Mbarrier& mbarrier);
+    void phase_known(const Mbarrier& mbarrier, std::string_view what);
+    void copy_to(std::uint64_t shared, std::uint64_t mbarrier, std::int64_t bytes);
+    void land();
+
+    // meetings.cpp: barriers of the CTA and of the cluster, and what a CTA's end is to its peers
+    void meet(std::uint32_t id, std::uint32_t threads, bool wait);
+    void complete_meeting();
+    Cta* peer(std::uint64_t& address);
+    void visit(isa::Space space, const isa::Addresses& address);
+    void close(Cta& cta);
+
+    // pool.cpp
+    void resized_together();
+
+    // stuck.cpp
+    struct Suspect;
+    bool look_again();
+    void report_stuck();
+    bool others_may_run() const;
+    bool never_enough_registers(const Warp& warp) const;
+    Suspect suspect(const Warp& warp) const;
+    std::string waits_for(const Warp& warp) const;
+    void stuck_at_mbarrier(const Warp& warp);
+
+    static constexpr std::uint32_t base = 1024;      ///< of the shared window, which the driver begins
+    static constexpr std::uint32_t rank_shift = 24;  ///< in addresses that map_shared gives
+    /// What a register reads as whose value is not known.
+    static constexpr std::uint32_t nobody_knows = 0x7F00F00D;
+    static bool is_clear(std::int64_t value) {
+        return static_cast<std::uint32_t>(value) != nobody_knows && value != (nobody_knows & 0xFFFF);
+    }
+
+    const Program& program_;
+    const Skeleton& skeleton_;
+    const Sizes sizes_;
+    const int warps_per_cta_;
+    std::vector<Warp> warps_;
+    std::vector<Cta> ctas_;
+    std::vector<Copy> copies_;  ///< under way
+    int actors_;
+    std::uint32_t meeting_phase_ = 1;
+    Knowledge meeting_, met_;  ///< of the barrier of the cluster: those who arrive, and those who have
+
+    Warp* warp_ = nullptr;
+    const Op* op_ = nullptr;
+    isa::Mask active_ = 0;
+    bool unclear_ = false;  ///< the step at hand depends on what is not known...
+    bool loads_ = false;    ///< ...or gives what memory holds
+    bool anybody_left_ = false;
+    int fruitless_ = 0;
+    int budget_;  ///< operations that may still be executed
+    std::vector<Diagnostic> findings_;
+    std::vector<bool> executed_;  ///< by operation
+    std::array<std::uint64_t, isa::lanes> nothing_{};
+};
+
+/// Rehearses the program with several sizes, and adds to `findings` what goes wrong with each of them.
+void rehearse(const Program& program, Findings& findings);
+
+}  // namespace wgrun::check

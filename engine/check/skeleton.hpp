@@ -1,0 +1,50 @@
+// What of a program decides about synchronisation: the steps that synchronise, and those that compute their
+// operands, their guards and the conditions around them. Flat, with structured jumps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "wgrun/program.hpp"
+
+namespace wgrun::check {
+
+/// One operation. Divergence needs only a stack of masks:
+///   if    branch(otherwise) then... otherwise(join) else... join
+///   loop  enter head... test(join) body... repeat(head) join
+struct SkeletonOp {
+    enum class Kind : std::uint8_t { step, branch, otherwise, join, enter, test, repeat, end };
+    Kind kind = Kind::end;
+    bool negated = false;       ///< of the guard or the condition
+    bool synchronises = false;  ///< step: it concerns other threads
+    bool opaque = false;        ///< step: what it gives is not known before the kernel runs
+    bool both_arms = false;     ///< branch: the other arm synchronises too
+    Reg reg;                    ///< guard of a step, condition of a branch or test
+    std::uint32_t target = 0;
+    const Step* step = nullptr;
+    Where where;
+};
+
+struct Skeleton {
+    explicit Skeleton(const Program& program);
+
+    std::vector<SkeletonOp> ops;  ///< empty when nothing synchronises
+    std::vector<int> slots;       ///< Reg::id -> place among the registers that matter; -1: none
+    int slot_count = 0;
+
+    /// Integer parameters that matter: their indices.
+    std::vector<int> integers;
+
+  private:
+    bool needed(const Block& block);
+    bool needed(const Step& step);
+    void need(Reg reg);
+    void flatten(const Block& block);
+    std::size_t add(SkeletonOp::Kind kind, Where where);
+    std::uint32_t here() const { return static_cast<std::uint32_t>(ops.size()); }
+
+    std::vector<const void*> kept_;  ///< steps, loops and branches that matter, sorted
+    bool grew_ = false;
+};
+
+}  // namespace wgrun::check

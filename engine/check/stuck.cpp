@@ -1,0 +1,162 @@
+// When no warp of a rehearsal can go on: who waits for what, and why it never comes. WG-MBAR-05, WG-REG-02,
+// WG-SYNC-02, WG-SYNC-04.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+#include "check/rehearsal.hpp"
+#include "program/register_file.hpp"
+
+namespace wgrun::check {
+
+using isa::lanes;
+
+namespace {
+/// Rounds in which warps that wait for mbarriers may look again and do nothing else.
+constexpr int patience = 200;
+}  // namespace
+
+/// A wait for an mbarrier ends by itself after a while, and the kernel may then do something else.
+bool Rehearsal::look_again() {
+    if (++fruitless_ > patience) return false;
+    bool any = false;
+    for (Warp& warp : warps_) {
+        if (warp.state != Warp::State::asleep || warp.wait != Warp::Wait::mbarrier) continue;
+        warp.state = Warp::State::ready;
+        warp.give_up = any = true;
+    }
+    return any;
+}
+
+/// Lanes of a warp that take the other arm of a branch may go on while these wait.
+bool Rehearsal::others_may_run() const {
+    return std::ranges::any_of(warps_, [](const Warp& warp) {
+        const bool waits = warp.state == Warp::State::asleep || warp.state == Warp::State::at_barrier;
+        return waits && std::ranges::any_of(warp.frames, [](const Warp::Frame& frame) {
+                   return frame.both_arms && frame.other != 0;
+               });
+    });
+}
+
+/// Would they be too few even if each warp that has left gave back all but the least that setmaxnreg takes?
+bool Rehearsal::never_enough_registers(const Warp& warp) const {
+    constexpr int least = 24;
+    int free = warp.cta->free_registers;
+    for (const Warp& other : warps_)
+        if (other.cta == warp.cta && other.state == Warp::State::left) free += (other.held - least) * lanes;
+    return (warp.wanted - warp.held) * lanes > free;
+}
+
+std::string Rehearsal::waits_for(const Warp& warp) const {
+    if (warp.state == Warp::State::at_barrier) {
+        const Barrier& barrier = warp.cta->barriers[warp.barrier];
+        return fmt::format("at barrier {}: {} of {} threads have arrived", warp.barrier,
+                           std::popcount(barrier.arrived) * lanes, barrier.expected);
+    }
+    if (warp.wait == Warp::Wait::registers)
+        return fmt::format("for {} registers a thread: it has {}, and {} of the CTA's are free", warp.wanted,
+                           warp.held, warp.cta->free_registers);
+    if (warp.wait == Warp::Wait::cluster) {
+        const auto arrived =
+            std::ranges::count_if(warps_, [&](const Warp& w) { return w.met == meeting_phase_; });
+        return fmt::format("at the barrier of the cluster: {} of {} warps have arrived", arrived,
+                           warps_.size());
+    }
+    if (warp.mbarrier == nullptr) return "for several mbarriers";
+    const Mbarrier& mbarrier = *warp.mbarrier;
+    return fmt::format(
+        "for phase {} (parity {}) of the mbarrier {}: {} of {} arrivals have come, {} bytes are outstanding",
+        mbarrier.phase, warp.parity, place(mbarrier.offset), mbarrier.expected - mbarrier.pending,
+        mbarrier.expected, mbarrier.tx);
+}
+
+/// Those who wait, the likeliest cause first: an mbarrier whose phase has begun and cannot complete is
+/// likelier one than an mbarrier that nobody has come to.
+struct Rehearsal::Suspect {
+    int kind;
+    int progress;
+    std::uint32_t pc;
+    int warp;
+    auto operator<=>(const Suspect&) const = default;
+};
+
+Rehearsal::Suspect Rehearsal::suspect(const Warp& warp) const {
+    if (warp.state == Warp::State::at_barrier) return {3, 0, warp.pc - 1, warp.number};
+    int progress = 2;
+    if (const Mbarrier* m = warp.wait == Warp::Wait::mbarrier ? warp.mbarrier : nullptr) {
+        if (m->pending == 0 || m->tx < 0)
+            progress = 0;
+        else if (m->pending < m->expected)
+            progress = 1;
+    }
+    return {static_cast<int>(warp.wait), progress, warp.pc, warp.number};
+}
+
+void Rehearsal::report_stuck() {
+    if (!findings_.empty()) return;  // what comes of another fault
+    std::vector<Suspect> waiting;
+    for (const Warp& warp : warps_) {
+        if (warp.state != Warp::State::asleep && warp.state != Warp::State::at_barrier) continue;
+        const bool registers = warp.state == Warp::State::asleep && warp.wait == Warp::Wait::registers;
+        if (anybody_left_ && !(registers && never_enough_registers(warp))) continue;
+        waiting.push_back(suspect(warp));
+    }
+    if (waiting.empty() || others_may_run()) return;
+    std::ranges::sort(waiting);
+    const Warp& warp = warps_[static_cast<std::size_t>(waiting.front().warp)];
+    const Step* at = skeleton_.ops[waiting.front().pc].step;
+    if (warp.state == Warp::State::asleep && warp.wait == Warp::Wait::mbarrier)
+        return stuck_at_mbarrier(warp);
+
+    std::vector<Note> notes;
+    for (const Suspect& other : waiting) {
+        const Warp& who = warps_[static_cast<std::size_t>(other.warp)];
+        const Step* where = skeleton_.ops[other.pc].step;
+        if (where != at &&
+            std::ranges::none_of(notes, [&](const Note& n) { return n.where == where->where; }))
+            notes.push_back({where->where, fmt::format("{} waits here, {}", name(who), waits_for(who))});
+    }
+    const std::string message = fmt::format("the kernel hangs: {} waits {}", name(warp), waits_for(warp));
+    if (warp.state == Warp::State::at_barrier)
+        return add("WG-SYNC-02", at, message,
+                   "let every warp that a barrier counts reach it, or give its count with threads =",
+                   std::move(notes));
+    if (warp.wait == Warp::Wait::cluster)
+        return add("WG-SYNC-04", at, message, "let every warp of the cluster arrive, or end",
+                   std::move(notes));
+    add("WG-REG-02", at, message,
+        fmt::format(
+            "a CTA of {} threads has {} registers: what its warpgroups ask for may not exceed them, and "
+            "setmaxnreg.dec frees them",
+            program_.threads(), warps_per_cta_ * lanes * registers_at_entry(program_.threads())),
+        std::move(notes));
+}
+
+void Rehearsal::stuck_at_mbarrier(const Warp& warp) {
+    const Step* at = skeleton_.ops[warp.pc].step;
+    const std::string message = fmt::format("the kernel hangs: {} waits {}", name(warp), waits_for(warp));
+    std::vector<Note> notes;
+    std::string fix =
+        "compare the arrivals and bytes that the barrier expects with those that come, and the parity "
+        "with the number of the phase";
+    if (const Mbarrier* m = warp.mbarrier) {
+        const auto where = [](const Step* step) { return step != nullptr ? step->where : Where{}; };
+        notes.push_back({where(m->made), fmt::format("initialised here with {} arrivals", m->expected)});
+        const bool arrivals = m->pending != 0;
+        if (m->pending == 0 || m->tx < 0) {
+            notes.push_back({where(m->expecting), fmt::format("{} bytes are expected", m->expected_bytes)});
+            notes.push_back(
+                {where(m->copied), fmt::format("the copies of the phase bring {}", m->copied_bytes)});
+            fix = fmt::format("expect {} bytes", m->copied_bytes);
+        } else if (arrivals && m->pending < m->expected) {
+            notes.push_back({where(m->arrived), "the last arrival"});
+            fix = fmt::format("{} arrivals come in this phase: give mbarrier.init their number",
+                              m->expected - m->pending);
+        }
+    }
+    add("WG-MBAR-05", at, message, fix, std::move(notes));
+}
+
+}  // namespace wgrun::check
