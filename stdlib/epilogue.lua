@@ -1,19 +1,31 @@
--- From accumulators to a matrix in global memory: conversion, a swizzled panel in shared memory, and a bulk copy
--- that overlaps what comes next. A panel is 64 rows of accumulators and 128 bytes wide; transposed, its lines are the
--- columns of the accumulators.
+-- From accumulators to a matrix in global memory: elementwise operations, conversion, a swizzled panel in shared
+-- memory, and a bulk copy that overlaps what comes next. A panel is 64 rows of accumulators and 128 bytes wide;
+-- transposed, its lines are the columns of the accumulators. A C to be added comes in by the same panel.
 
 return function(wg, internal)
   local k = internal.methods.builder
   local fail, options = internal.fail, internal.options
   local line_bytes = 128
-  local element_bytes = { f16 = 2, bf16 = 2, f32 = 4, s32 = 4 }
+  local element_bytes = { f16 = 2, bf16 = 2, f32 = 4, s32 = 4, e4m3 = 1, e5m2 = 1, s8 = 1 }
 
   --- What an epilogue for blocks of 64 x n needs: { columns, lines, bytes (of a panel), count (panels in a block),
   --- box (for k:tensor_map) }. A panel wants 1024-byte alignment.
-  function internal.panel(dtype, n, transposed)
-    local size = element_bytes[dtype] or fail("an epilogue writes f16, bf16, f32 or s32, not " .. tostring(dtype))
+  --- opts: dtype (of the matrix), n, transposed (default false: true writes the columns of the accumulators as lines).
+  function wg.panel(opts)
+    options("wg.panel", opts, { "dtype", "n", "transposed" })
+    local dtype, n, transposed = opts.dtype, opts.n, opts.transposed
+    if not internal.to_output[dtype] then
+      local legal = {}
+      for name in pairs(internal.to_output) do legal[#legal + 1] = name end
+      table.sort(legal)
+      fail(("an epilogue writes %s, not %s"):format(table.concat(legal, ", "), tostring(dtype)))
+    end
+    if math.type(n) ~= "integer" or n < 8 or n > 256 or n % 8 ~= 0 then
+      fail(("wg.panel: n is %s: 8 to 256, a multiple of 8"):format(tostring(n)))
+    end
+    local size = element_bytes[dtype]
     local columns, lines = line_bytes // size, transposed and n or 64
-    if transposed and size ~= 2 then fail "a transposed epilogue writes f16 or bf16" end
+    if transposed and (size ~= 2 or n % 16 ~= 0) then fail "a transposed epilogue writes f16 or bf16, n being a multiple of 16" end
     if not transposed and n % columns ~= 0 then
       fail(("%d columns of %s are not a whole number of %d-byte panels"):format(n, dtype, line_bytes))
     end
@@ -26,87 +38,163 @@ return function(wg, internal)
   -- Address of 16-byte unit `unit` of a line whose number modulo 8 is `line8`: the 128-byte swizzle.
   local function unit_address(line, unit, line8) return line + ((unit ~ line8) << 4) end
 
-  -- Two neighbouring f32 as one register of 16-bit floats.
-  local function packed(self, dtype, low, high) return self["cvt_rn_" .. dtype .. "x2_f32"](self, high, low) end
+  -- The pieces of a panel that a thread writes by one instruction each: pieces(first, offset) are those of the
+  -- block's panel `first`, at `offset` bytes. A piece has an address, an offset, and the even ones of its registers:
+  -- each stands for itself and its right neighbour.
 
   -- 16-bit panels: stmatrix takes four 8x8 blocks, lane i gives the address of line i % 8 of block i / 8.
-  local function write_16bit(self, panel, base, lane, warp)
+  local function pieces_16bit(_, base, lane, warp)
     local line = base + ((warp << 4) + (lane & 15)) * line_bytes
     local at = {}
     for b = 0, 3 do at[b] = unit_address(line, (lane >> 4) + 2 * b, lane & 7) end
-    return function(acc, first, offset)
+    return function(first, offset)
+      local pieces = {}
       for b = 0, 3 do
-        local words = {}
-        for j = 0, 3 do
-          local r = 32 * first + 8 * b + 2 * j
-          words[j + 1] = packed(self, panel.dtype, acc[r], acc[r + 1])
-        end
-        self:stmatrix_x4(at[b], words, { offset = offset })
+        local r = 32 * first + 8 * b
+        pieces[b + 1] = { at = at[b], offset = offset, r, r + 2, r + 4, r + 6 }
       end
+      return pieces
     end
   end
 
   -- Transposed: line c of the panel is column c of the accumulators, a warp's 16 rows are two units of it.
-  local function write_transposed(self, panel, base, lane, warp)
+  local function pieces_transposed(panel, base, lane, warp)
     local in_pair = lane >> 3
     local line = base + ((lane & 7) + ((in_pair >> 1) << 3)) * line_bytes
     local at = unit_address(line, (warp << 1) + (in_pair & 1), lane & 7)
-    return function(acc, _, offset)
+    return function(_, offset)
+      local pieces = {}
       for pair = 0, panel.lines // 16 - 1 do
-        local words = {}
-        for j = 0, 3 do words[j + 1] = packed(self, panel.dtype, acc[8 * pair + 2 * j], acc[8 * pair + 2 * j + 1]) end
-        self:stmatrix_x4(at, words, { trans = 1, offset = offset + pair * 16 * line_bytes })
+        local r = 8 * pair
+        pieces[pair + 1] = { at = at, offset = offset + pair * 16 * line_bytes, r, r + 2, r + 4, r + 6 }
       end
+      return pieces
     end
   end
 
   -- 32-bit panels: each lane writes its pairs of neighbours.
-  local function write_32bit(self, _, base, lane, warp)
+  local function pieces_32bit(_, base, lane, warp)
     local row = lane >> 2
     local line = base + ((warp << 4) + row) * line_bytes + ((lane & 1) << 3)
     local at = {}
     for g = 0, 3 do at[g] = unit_address(line, ((lane & 3) >> 1) + 2 * g, row) end
-    return function(acc, first, offset)
+    return function(first, offset)
+      local pieces = {}
       for g = 0, 3 do
         for h = 0, 1 do
-          local r = 16 * first + 4 * g + 2 * h
-          self:st_shared_v2_b32(at[g], { acc[r], acc[r + 1] }, { offset = offset + 8 * line_bytes * h })
+          pieces[#pieces + 1] = { at = at[g], offset = offset + 8 * line_bytes * h, 16 * first + 4 * g + 2 * h }
         end
       end
+      return pieces
     end
   end
 
-  --- Returns store(acc, row, column), which stores a block of 64 x n accumulators of the executing warpgroup to row
-  --- and column (registers) of a tensor, and `finish`, which waits for the last copies to have read their panels.
-  --- opts: panel (of internal.panel), map (tensor map of its box), buffer, offset (of the warpgroup's panels in it:
-  ---       bytes, number or register), buffers (panels that it has there), barrier (id of a named barrier for the
-  ---       128 threads: number or register), scale (f32 register that all is multiplied by).
+  -- 8-bit panels: likewise, and the four lanes of a row share half a unit.
+  local function pieces_8bit(_, base, lane, warp)
+    local row = lane >> 2
+    local line = base + ((warp << 4) + row) * line_bytes + ((lane & 3) << 1)
+    local at = {}
+    for u = 0, 7 do at[u] = unit_address(line, u, row) end
+    return function(first, offset)
+      local pieces = {}
+      for g = 0, 15 do
+        for h = 0, 1 do
+          pieces[#pieces + 1] = { at = at[g // 2], offset = offset + 8 * (g % 2) + 8 * line_bytes * h, 64 * first + 4 * g + 2 * h }
+        end
+      end
+      return pieces
+    end
+  end
+
+  -- The registers of C that stand where `piece` will be written, by the register of the accumulators.
+  local function read_piece(self, panel, piece)
+    local c, convert = {}, internal.from_output[panel.dtype]
+    local words = self:regs(panel.size == 2 and "b32" or panel.dtype, panel.size == 2 and 4 or 2)
+    if panel.size == 2 then
+      self:ldmatrix_x4(words, piece.at, { trans = panel.transposed and 1 or 0, offset = piece.offset })
+      for i, r in ipairs(piece) do c[r], c[r + 1] = convert(self, words[i - 1]) end
+    else
+      self["ld_shared_v2_" .. panel.dtype](self, words, piece.at, { offset = piece.offset })
+      c[piece[1]], c[piece[1] + 1] = convert(self, words[0], words[1])
+    end
+    return c
+  end
+
+  -- Writes a piece; value(r) is what becomes of register r.
+  local function write_piece(self, panel, piece, value)
+    local convert, words = internal.to_output[panel.dtype], {}
+    if panel.size == 2 then
+      for i, r in ipairs(piece) do words[i] = convert(self, value(r), value(r + 1)) end
+      return self:stmatrix_x4(piece.at, words, { trans = panel.transposed and 1 or 0, offset = piece.offset })
+    end
+    local x, y = convert(self, value(piece[1]), value(piece[1] + 1))
+    if panel.size == 4 then return self:st_shared_v2_b32(piece.at, { x, y }, { offset = piece.offset }) end
+    self:st_shared_u16(piece.at, x, { offset = piece.offset })
+  end
+
+  local keys = { "panel", "map", "buffer", "offset", "buffers", "barrier", "alpha", "beta", "source", "bias", "activation" }
+
+  --- Returns store(acc, row, column), which stores a block of 64 x n accumulators (f32 or s32) of the executing
+  --- warpgroup to row and column (registers) of a tensor, and `finish`, which waits for the last copies to have read
+  --- their panels. Stored is activation(alpha * acc + beta * C + bias), computed in f32; without all of these, acc.
+  --- opts: panel (of wg.panel), map (tensor map of its box), buffer, offset (of the warpgroup's panels in it:
+  ---       bytes, number or register), buffers (panels that it has there, default 1), barrier (id of a named barrier
+  ---       for the 128 threads: number or register),
+  ---       alpha, beta (f32 registers), source (with beta: { map = tensor map of C, of the panel's box, barrier =
+  ---       address of an mbarrier for one arrival, of this warpgroup alone }), bias ({ along = "row" or "column" of the
+  ---       accumulators, from = pointer to f32, extent = how many there are }), activation ("relu", "gelu", "silu",
+  ---       "sigmoid", "tanh", or a function of k and an f32 register that returns one).
   function k:epilogue(opts)
-    options("k:epilogue", opts, { "panel", "map", "buffer", "offset", "buffers", "barrier", "scale" })
-    local panel, buffers = opts.panel, opts.buffers or 1
+    options("k:epilogue", opts, keys)
+    local panel, buffers, source = opts.panel, opts.buffers or 1, opts.source
+    if (opts.beta == nil) ~= (source == nil) then fail "k:epilogue: `beta` and `source` go together" end
+    if source then
+      options("k:epilogue, source", source, { "map", "barrier" })
+      if not internal.from_output[panel.dtype] then fail("k:epilogue: no C of " .. panel.dtype .. ": 16-bit and 32-bit types only") end
+    end
     local thread = self:special "tid.x" & 127
     local lane, warp, leader = thread & 31, thread >> 5, thread:eq(0)
     local base = self:address(opts.buffer, opts.offset)
-    local write = (panel.transposed and write_transposed or panel.size == 4 and write_32bit or write_16bit)(self, panel, base, lane, warp)
+    local pieces = (panel.transposed and pieces_transposed or panel.size == 4 and pieces_32bit or panel.size == 2 and pieces_16bit
+      or pieces_8bit)(panel, base, lane, warp)
+    local block = internal.elementwise(self, opts, lane, warp)
     local function sync() self:bar_sync(opts.barrier, { threads = 128 }) end
+    local phase
+    if source then
+      phase = self:reg "u32"
+      self:mov(phase, 0)
+    end
 
     local function store(acc, row, column)
-      if opts.scale then
-        for r = 0, #acc - 1 do self:mul(acc[r], acc[r], opts.scale) end
-      end
+      local value = block(row, column)
+      local function place(i) return panel.transposed and { row, column } or { column + i * panel.columns, row } end
       -- Rounds of as many panels as there are buffers, free again when their copies have read them.
       for first = 0, panel.count - 1, buffers do
         local last = math.min(first + buffers, panel.count) - 1
+        local function address(i) return i == first and base or base + (i - first) * panel.bytes end
         self:cp_async_bulk_wait_group(0, { read = true, guard = leader })
-        sync()
-        for i = first, last do write(acc, i, (i - first) * panel.bytes) end
+        if source then
+          self:if_(leader, function()
+            self:mbarrier_arrive_expect_tx(source.barrier, (last - first + 1) * panel.bytes)
+            for i = first, last do self:cp_async_bulk_tensor_2d(address(i), source.map, place(i), source.barrier) end
+          end)
+          self:mbarrier_wait(source.barrier, phase)
+          self:xor(phase, phase, 1)
+        else
+          sync()
+        end
+        for i = first, last do
+          for _, piece in ipairs(pieces(i, (i - first) * panel.bytes)) do
+            local c = source and read_piece(self, panel, piece)
+            write_piece(self, panel, piece, function(r) return value(acc, r, c and c[r]) end)
+          end
+        end
         self:fence_proxy_async { space = "shared::cta" }
         sync()
         self:if_(leader, function()
           for i = first, last do
-            local place = panel.transposed and { row, column } or { column + i * panel.columns, row }
-            local from = i == first and base or base + (i - first) * panel.bytes
-            self:cp_async_bulk_tensor_store_2d(opts.map, place, from)
+            local where = place(i)
+            self:cp_async_bulk_tensor_store_2d(opts.map, where, address(i))
           end
           self:cp_async_bulk_commit_group()
         end)

@@ -6,7 +6,7 @@ golden=$(cd "$(dirname "$0")" && pwd)
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 
-for script in hello_wgmma gemm; do
+for script in hello_wgmma gemm gemm_fast; do
     "$wgrun" ptx "$golden/../../scripts/$script.lua" > "$new/$script.ptx" 2> /dev/null
     "$wgrun" cuda "$golden/../../scripts/$script.lua" > "$new/$script.cu" 2> /dev/null
 done

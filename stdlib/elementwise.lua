@@ -1,0 +1,113 @@
+-- What becomes of one element between the accumulator and D: activation(alpha * acc + beta * c + bias), computed in
+-- f32, then the type of D. What is not asked for costs nothing.
+
+return function(internal)
+  local fail, options = internal.fail, internal.options
+
+  -- 1 / (1 + 2 ** -(x * log2(e))): two approximations of the special function unit, each to about 2^-22.
+  local function sigmoid(k, x) return k:rcp_approx_ftz(k:add(k:ex2_approx_ftz(k:mul(x, -1.4426950408889634)), 1.0)) end
+
+  --- Activations by name: f(k, x) computes a new f32 register. gelu is the form with tanh, as cuBLASLt's.
+  internal.activations = {
+    relu = function(k, x) return k:max(x, 0.0) end,
+    sigmoid = sigmoid,
+    silu = function(k, x) return k:mul(x, sigmoid(k, x)) end,
+    tanh = function(k, x) return k:fma(sigmoid(k, k:mul(x, 2.0)), 2.0, -1.0) end,
+    -- 0.5 x (1 + tanh(u)) = x sigmoid(2 u), with u = sqrt(2 / pi) (x + 0.044715 x^3)
+    gelu = function(k, x)
+      local inner = k:mul(x, k:fma(k:mul(x, x), 0.07135481627260025, 1.5957691216057308))
+      return k:mul(x, sigmoid(k, inner))
+    end,
+  }
+
+  --- The activation of that name, or the function itself.
+  function internal.activation(what, given)
+    if type(given) == "function" then return given end
+    local known = {}
+    for name in pairs(internal.activations) do known[#known + 1] = name end
+    table.sort(known)
+    return internal.activations[given]
+      or fail(("%s: activation `%s` (legal: %s, or a function of k and an f32 register)"):format(what, tostring(given), table.concat(known, ", ")))
+  end
+
+  -- Bias of the elements that a thread holds of a block of 64 x n: one load for a row or a pair of columns.
+  local function bias_of(k, bias, lane, warp, row, column)
+    local by_row = bias.along == "row"
+    local first = by_row and row + ((warp << 4) + (lane >> 2)) or column + ((lane & 3) << 1)
+    local loaded = {}
+    return function(r)
+      local index = by_row and r // 2 % 2 or r // 4
+      if not loaded[index] then
+        local values = k:regs("f32", by_row and 1 or 2)
+        for i = 0, #values - 1 do k:mov(values[i], 0.0) end
+        local at = index == 0 and first or first + 8 * index
+        local load = by_row and k.ld_global_f32 or k.ld_global_v2_f32
+        load(k, by_row and values[0] or values, k:element(bias.from, at), { guard = at:lt(bias.extent) })
+        loaded[index] = values
+      end
+      return loaded[index][by_row and 0 or r % 2]
+    end
+  end
+
+  --- A function (row, column) that makes, for a block of 64 x n at row and column of D, the function
+  --- value(acc, r, c): the element of register r of the accumulators before its conversion, c being that of C.
+  --- opts: alpha, beta (f32 registers), bias ({ along = "row" or "column", from = f32 pointer, extent = its length }),
+  ---       activation (a name or a function). lane and warp: registers of the thread in its warpgroup.
+  function internal.elementwise(k, opts, lane, warp)
+    local activation = opts.activation and internal.activation("k:epilogue", opts.activation)
+    local bias = opts.bias
+    if bias then options("k:epilogue, bias", bias, { "along", "from", "extent" }) end
+    if not (opts.alpha or opts.beta or bias or activation) then
+      return function() return function(acc, r) return acc[r] end end
+    end
+    return function(row, column)
+      local bias_at = bias and bias_of(k, bias, lane, warp, row, column)
+      return function(acc, r, c)
+        local x = acc[r]
+        if x.type == "s32" then x = k:cvt_rn_f32_s32(x) end
+        if opts.alpha then x = k:mul(x, opts.alpha) end
+        if c then x = k:fma(c, opts.beta, x) end
+        if bias then x = k:add(x, bias_at(r)) end
+        return activation and activation(k, x) or x
+      end
+    end
+  end
+
+  -- Two neighbours x and y as one register of 16-bit floats.
+  local function pair_of(dtype)
+    return function(k, x, y)
+      if x.type == "s32" then x, y = k:cvt_rn_f32_s32(x), k:cvt_rn_f32_s32(y) end
+      return k["cvt_rn_" .. dtype .. "x2_f32"](k, y, x)
+    end
+  end
+
+  -- To the nearest integer, what is out of range to the nearest end of it.
+  local function integer(k, x) return x.type == "s32" and x or k:cvt_rni_s32_f32(x) end
+
+  local function byte(k, x) return k:max(k:min(integer(k, x), 127), -128) & 0xFF end
+
+  --- Conversions to the types of D: of two neighbours in f32 or s32 to one register (16-bit and 8-bit types; of the
+  --- latter, a u16), or to one each.
+  internal.to_output = {
+    f16 = pair_of "f16",
+    bf16 = pair_of "bf16",
+    f32 = function(k, x, y)
+      if x.type == "f32" then return x, y end
+      return k:cvt_rn_f32_s32(x), k:cvt_rn_f32_s32(y)
+    end,
+    s32 = function(k, x, y) return integer(k, x), integer(k, y) end,
+    s8 = function(k, x, y) return k:cvt_u16_s32(byte(k, x) | (byte(k, y) << 8)) end,
+  }
+
+  --- Conversions of C's registers, as read from a panel of D's type, to two f32.
+  internal.from_output = {
+    f16 = function(k, word)
+      local halves = k:regs("b16", 2)
+      k:unpack(halves, word)
+      return k:cvt_f32_f16(halves[0]), k:cvt_f32_f16(halves[1])
+    end,
+    bf16 = function(k, word) return k:mov(word << 16, { type = "f32" }), k:mov(word & 0xFFFF0000, { type = "f32" }) end,
+    f32 = function(_, x, y) return x, y end,
+    s32 = function(k, x, y) return k:cvt_rn_f32_s32(x), k:cvt_rn_f32_s32(y) end,
+  }
+end

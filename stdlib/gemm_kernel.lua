@@ -1,0 +1,201 @@
+-- The kernel of wg.gemm: persistent CTAs. A producer warpgroup copies tiles by TMA, one or two consumer warpgroups
+-- multiply them by wgmma. k:pipeline is the ring between them, k:each_tile the schedule, k:epilogue the way out.
+
+return function(wg, internal)
+  -- Copies `tile` of an operand into its place in a stage: a TMA box for each of its panels. `whole` is the
+  -- layout of the stage, of which the tile may be a piece.
+  local function load_boxes(k, map, tile, whole, to, mn, first_k, barrier, mask)
+    local options_of = { mask = mask }
+    for _, panel in ipairs(tile.tma_box.panels) do
+      local offset = whole:offset(panel.mn, panel.k)
+      local row = panel.mn == 0 and mn or mn + panel.mn
+      local column = panel.k == 0 and first_k or first_k + panel.k
+      local place = tile.major == "K" and { column, row } or { row, column }
+      k:cp_async_bulk_tensor_2d(offset == 0 and to or to + offset, map, place, barrier, options_of)
+    end
+  end
+
+  local function tiles_of(p, sizes, more)
+    local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster, group = p.group }
+    for key, value in pairs(more or {}) do out[key] = value end
+    return out
+  end
+
+  local function produce(k, p, ring, maps, stages, sizes)
+    local cursor = ring:cursor()
+    local a, b, share, mask = k:address(stages.a), k:address(stages.b), nil, nil
+    if p.cluster > 1 then
+      local rank = k:special "cluster_ctarank"
+      b, share, mask = b + rank * p.b:offset(p.b_piece.mn, 0), rank * p.b_piece.mn, (1 << p.cluster) - 1
+    end
+    -- Where a problem is bound by memory, CTAs that all read the same columns of K at a time crowd the same channels:
+    -- each begins a block further on than its neighbour, and goes round.
+    local from, whole_k
+    if p.rotated then
+      whole_k = k:div(sizes.K + (p.block_k - 1), p.block_k) * p.block_k
+      from = k:rem(k:special "ctaid.x" * p.block_k, whole_k)
+    end
+    k:each_tile(tiles_of(p, sizes), function(place)
+      local row, column = place()
+      if share then column = column + share end
+      k:loop({ from = 0, to = sizes.K, step = p.block_k }, function(first_k)
+        if from then
+          first_k = first_k + from
+          k:sub(first_k, first_k, whole_k, { guard = first_k:ge(whole_k) })
+        end
+        ring:acquire(cursor)
+        local barrier = ring:expect(cursor, p.a.bytes + p.b.bytes)
+        load_boxes(k, maps.A, p.a, p.a, a + cursor.stage * p.a.bytes, row, first_k, barrier)
+        load_boxes(k, maps.B, p.b_piece, p.b, b + cursor.stage * p.b.bytes, column, first_k, barrier, mask)
+        ring:advance(cursor)
+      end)
+    end)
+  end
+
+  -- The descriptors of one stage: only the start address differs from those of the first.
+  local function descriptors(k, tile, base, stage)
+    local first = k:mad_wide_u32(stage, tile.bytes >> 4, base)
+    return function(step, row)
+      local ahead = tile:descriptor(0, step, row or 0) - tile:descriptor(0, 0)
+      return ahead == 0 and first or k:add(first, ahead)
+    end
+  end
+
+  -- acc[i] += (rows of block i) * B for one stage: a commit group.
+  local function multiply(k, p, acc, a, b, first)
+    local form = { n = p.n, k = p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
+    if p.k_step == 16 then
+      form.trans_a, form.trans_b = p.a_major == "MN" and 1 or 0, p.b_major == "MN" and 1 or 0
+    end
+    for step = 0, p.block_k // form.k - 1 do
+      form.scale_d = step == 0 and first or 1
+      local b_step = b(step)
+      for block = 1, p.blocks do k:wgmma_mma_async(acc[block], a(step, 64 * (block - 1)), b_step, form) end
+    end
+    k:wgmma_commit_group()
+  end
+
+  -- Consumers with tiles of their own take turns: one multiplies while the other stores. It also keeps a consumer
+  -- from waiting for a phase that is not the next one to complete: a parity cannot tell the two apart.
+  local function turns_of(k, p, stages, mine)
+    if not p.own_tiles then return { take = function() end, pass = function() end } end
+    local own, other = k:address(stages.turns, mine << 3), k:address(stages.turns, (mine ~ 1) << 3)
+    local phase = mine ~ 1 -- the first consumer begins
+    local first_lane = (k:special "tid.x" & 31):eq(0)
+    return {
+      take = function()
+        k:mbarrier_wait(own, phase)
+        k:xor(phase, phase, 1)
+      end,
+      pass = function() k:mbarrier_arrive(other, { guard = first_lane }) end,
+    }
+  end
+
+  local function consume(k, p, ring, maps, stages, sizes)
+    local thread = k:special "tid.x"
+    local mine, lane = (thread >> 7) - 1, thread & 31
+    local shared_tile = not p.own_tiles and p.consumers > 1
+    local a_share = shared_tile and mine * ((p.a:descriptor(0, 0, 64 * p.blocks) - p.a:descriptor(0)) << 4) or nil
+    local a0, b0 = k:descriptor(stages.a, { offset = a_share }), k:descriptor(stages.b)
+    local store, finish = k:epilogue {
+      panel = p.panel, map = maps.D, buffer = stages.d, offset = mine * (p.buffers * p.panel.bytes),
+      buffers = p.buffers, barrier = mine + 1, alpha = sizes.alpha, beta = sizes.beta,
+      source = maps.C and { map = maps.C, barrier = k:address(stages.c, mine << 3) },
+      bias = sizes.bias and { along = p.epilogue.bias, from = sizes.bias, extent = p.epilogue.bias == "row" and sizes.M or sizes.N },
+      activation = p.epilogue.activation,
+    }
+    local acc = {}
+    for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.n // 2) end
+    local cursor, previous = ring:cursor(), { stage = k:reg "u32" }
+    k:mov(previous.stage, 0)
+    local turns = turns_of(k, p, stages, mine)
+    local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- k-blocks of the other's tile
+    if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
+
+    k:each_tile(tiles_of(p, sizes, p.own_tiles and { first = mine, every = 2 }), function(place)
+      turns.take()
+      k:loop({ from = 0, to = sizes.K, step = p.block_k }, function(first_k)
+        ring:wait(cursor)
+        k:wgmma_fence()
+        local later = first_k:gt(0)
+        multiply(k, p, acc, descriptors(k, p.a, a0, cursor.stage), descriptors(k, p.b, b0, cursor.stage), later)
+        k:wgmma_wait_group(1) -- the block before is done: its stage is free
+        ring:release(previous, { lane = lane, cluster = p.cluster, guard = later })
+        k:mov(previous.stage, cursor.stage)
+        ring:advance(cursor)
+      end)
+      turns.pass()
+      local row, column = place() -- while the last block is multiplied
+      if shared_tile then row = row + mine * (64 * p.blocks) end
+      k:wgmma_wait_group(0)
+      ring:release(previous, { lane = lane, cluster = p.cluster })
+      if others then ring:skip(cursor, others) end
+      for block = 1, p.blocks do store(acc[block], block == 1 and row or row + 64 * (block - 1), column) end
+    end)
+    finish()
+  end
+
+  --- The kernel of a plan (of internal.gemm_plan).
+  function internal.gemm_kernel(p)
+    return wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster } }, function(k)
+      local maps = {
+        A = k:tensor_map("A", { tile = p.a, constant = true }),
+        B = k:tensor_map("B", { tile = p.b_piece, constant = true }),
+        D = k:tensor_map("D", p.panel.box),
+      }
+      local e = p.epilogue
+      local sizes = { M = k:param("M", "u32"), N = k:param("N", "u32"), K = k:param("K", "u32") }
+      if e.alpha then sizes.alpha = k:param("alpha", "f32") end
+      if e.beta then
+        sizes.beta = k:param("beta", "f32")
+        local box = { constant = true }
+        for key, value in pairs(p.panel.box) do box[key] = value end
+        maps.C = k:tensor_map("C", box)
+      end
+      if e.bias then sizes.bias = k:param("bias", "const f32*") end
+      local stages = {
+        a = k:shared { tile = p.a, count = p.stages, name = "A" },
+        b = k:shared { tile = p.b, count = p.stages, name = "B" },
+        d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = 1024, name = "D" },
+        turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
+        c = e.beta and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
+      }
+      -- Every warp that reads a stage releases it, in each CTA that fills it.
+      local readers = 4 * (p.own_tiles and 1 or p.consumers)
+      local ring = k:pipeline { stages = p.stages, arrivals = readers * p.cluster }
+      local function sync_all()
+        if p.cluster == 1 then return k:bar_sync(0) end
+        k:barrier_cluster_arrive()
+        k:barrier_cluster_wait()
+      end
+
+      local thread = k:special "tid.x"
+      k:if_(thread:eq(0), function()
+        for _, name in ipairs { "A", "B", "C", "D" } do
+          if maps[name] then k:prefetch_tensormap(maps[name]) end
+        end
+        if stages.turns then
+          for c = 0, 1 do k:mbarrier_init(k:address(stages.turns, 8 * c), 4) end
+        end
+        if stages.c then
+          for c = 0, p.consumers - 1 do k:mbarrier_init(k:address(stages.c, 8 * c), 1) end
+        end
+        ring:init()
+      end)
+      -- The next grid of the stream may begin now, as this one may have: its prologue ran beside the end of the grid
+      -- before, whose memory is waited for here.
+      k:griddepcontrol_launch_dependents()
+      k:griddepcontrol_wait()
+      sync_all()
+      k:if_((thread >> 7):eq(0), function()
+        k:setmaxnreg_dec(p.registers[1])
+        k:if_(thread:eq(0), function() produce(k, p, ring, maps, stages, sizes) end)
+      end, function()
+        k:setmaxnreg_inc(p.registers[2])
+        consume(k, p, ring, maps, stages, sizes)
+      end)
+      -- A CTA must not end while others of its cluster may still write to it or arrive at its barriers.
+      if p.cluster > 1 then sync_all() end
+    end)
+  end
+end

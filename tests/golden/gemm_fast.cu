@@ -1,0 +1,336 @@
+// gemm
+#pragma nv_diag_suppress 549  // variable is used before its value is set
+struct alignas(64) TensorMap { unsigned char bytes[128]; };
+extern "C" __global__ void __launch_bounds__(256, 1)
+gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMap param_B, const __grid_constant__ TensorMap param_D, unsigned param_M, unsigned param_N, unsigned param_K) {
+    extern __shared__ __align__(1024) unsigned char wgrun_shared[];
+    const unsigned shared_base = (unsigned)__cvta_generic_to_shared(wgrun_shared);
+    // shared_base + 0: A, 65536 bytes
+    // shared_base + 65536: B, 131072 bytes
+    // shared_base + 196608: D, 16384 bytes
+    // shared_base + 212992: pipeline_full, 64 bytes
+    // shared_base + 213056: pipeline_empty, 64 bytes
+    int p7, p39, p40, p53, p68, p73, p74, p82, p97, p204, p206, p210, p211, p212, p221, p222, p226, p240;
+    unsigned r3, r4, r5, r6, r8, r9, r10, r11, r12, r13, r14, r15, r16, r17, r18, r19, r20, r21, r22, r23;
+    unsigned r24, r25, r26, r27, r28, r29, r30, r31, r32, r33, r34, r35, r36, r37, r38, r41, r42, r43, r44;
+    unsigned r45, r46, r47, r48, r49, r50, r51, r52, r54, r55, r56, r57, r58, r59, r60, r61, r62, r63, r64;
+    unsigned r65, r66, r67, r69, r70, r71, r72, r75, r76, r77, r78, r79, r80, r81, r83, r84, r85, r86, r87;
+    unsigned r89, r91, r92, r93, r94, r95, r96, r98, r99, r100, r101, r102, r103, r104, r105, r106, r107, r108;
+    unsigned r109, r110, r111, r112, r113, r114, r115, r116, r117, r118, r119, r120, r121, r122, r123, r124;
+    unsigned r125, r126, r127, r128, r193, r194, r195, r196, r197, r198, r199, r200, r201, r202, r203, r205;
+    unsigned r207, r208, r209, r223, r224, r225, r227, r228, r229, r230, r231, r232, r233, r234, r235, r236;
+    unsigned r237, r238, r239, r241, r242, r243, r244, r245, r246, r247, r248, r249, r250, r251, r252, r253;
+    unsigned r254, r255, r256, r257, r258, r259, r260, r261, r262, r263, r264, r265, r266, r267, r268, r269;
+    unsigned r270, r271, r272, r273, r274, r275, r276, r277, r278;
+    float f129, f130, f131, f132, f133, f134, f135, f136, f137, f138, f139, f140, f141, f142, f143, f144, f145;
+    float f146, f147, f148, f149, f150, f151, f152, f153, f154, f155, f156, f157, f158, f159, f160, f161, f162;
+    float f163, f164, f165, f166, f167, f168, f169, f170, f171, f172, f173, f174, f175, f176, f177, f178, f179;
+    float f180, f181, f182, f183, f184, f185, f186, f187, f188, f189, f190, f191, f192;
+    unsigned long long l0, l1, l2, l88, l90, l213, l214, l215, l216, l217, l218, l219, l220;
+    // gemm_fast.lua:52
+    l0 = (unsigned long long)&param_A;
+    l1 = (unsigned long long)&param_B;
+    l2 = (unsigned long long)&param_D;
+    r3 = param_M;
+    r4 = param_N;
+    r5 = param_K;
+    asm("mov.u32 %0, %%tid.x;" : "=r"(r6) : );
+    asm("{ .reg .pred q0; setp.eq.u32 q0, %1, 0; selp.b32 %0, 1, 0, q0; }" : "=r"(p7) : "r"(r6));
+    if (p7) {
+        asm volatile("prefetch.tensormap [%0];" :  : "l"(l0) : "memory");
+        asm volatile("prefetch.tensormap [%0];" :  : "l"(l1) : "memory");
+        asm volatile("prefetch.tensormap [%0];" :  : "l"(l2) : "memory");
+        r8 = shared_base + 212992;
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :  : "r"(r8) : "memory");
+        r9 = shared_base + 213056;
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;" :  : "r"(r9) : "memory");
+        r10 = shared_base + 212992;
+        asm("add.u32 %0, %1, 8;" : "=r"(r11) : "r"(r10));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :  : "r"(r11) : "memory");
+        r12 = shared_base + 213056;
+        asm("add.u32 %0, %1, 8;" : "=r"(r13) : "r"(r12));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;" :  : "r"(r13) : "memory");
+        r14 = shared_base + 212992;
+        asm("add.u32 %0, %1, 16;" : "=r"(r15) : "r"(r14));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :  : "r"(r15) : "memory");
+        r16 = shared_base + 213056;
+        asm("add.u32 %0, %1, 16;" : "=r"(r17) : "r"(r16));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;" :  : "r"(r17) : "memory");
+        r18 = shared_base + 212992;
+        asm("add.u32 %0, %1, 24;" : "=r"(r19) : "r"(r18));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :  : "r"(r19) : "memory");
+        r20 = shared_base + 213056;
+        asm("add.u32 %0, %1, 24;" : "=r"(r21) : "r"(r20));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;" :  : "r"(r21) : "memory");
+        r22 = shared_base + 212992;
+        asm("add.u32 %0, %1, 32;" : "=r"(r23) : "r"(r22));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :  : "r"(r23) : "memory");
+        r24 = shared_base + 213056;
+        asm("add.u32 %0, %1, 32;" : "=r"(r25) : "r"(r24));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;" :  : "r"(r25) : "memory");
+        r26 = shared_base + 212992;
+        asm("add.u32 %0, %1, 40;" : "=r"(r27) : "r"(r26));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :  : "r"(r27) : "memory");
+        r28 = shared_base + 213056;
+        asm("add.u32 %0, %1, 40;" : "=r"(r29) : "r"(r28));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;" :  : "r"(r29) : "memory");
+        r30 = shared_base + 212992;
+        asm("add.u32 %0, %1, 48;" : "=r"(r31) : "r"(r30));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :  : "r"(r31) : "memory");
+        r32 = shared_base + 213056;
+        asm("add.u32 %0, %1, 48;" : "=r"(r33) : "r"(r32));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;" :  : "r"(r33) : "memory");
+        r34 = shared_base + 212992;
+        asm("add.u32 %0, %1, 56;" : "=r"(r35) : "r"(r34));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :  : "r"(r35) : "memory");
+        r36 = shared_base + 213056;
+        asm("add.u32 %0, %1, 56;" : "=r"(r37) : "r"(r36));
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;" :  : "r"(r37) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" :  :  : "memory");
+    }
+    asm volatile("bar.sync 0;" :  :  : "memory");
+    asm("shr.u32 %0, %1, 7;" : "=r"(r38) : "r"(r6));
+    asm("{ .reg .pred q0; setp.eq.u32 q0, %1, 0; selp.b32 %0, 1, 0, q0; }" : "=r"(p39) : "r"(r38));
+    if (p39) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 56;" :  :  : "memory");
+        asm("{ .reg .pred q0; setp.eq.u32 q0, %1, 0; selp.b32 %0, 1, 0, q0; }" : "=r"(p40) : "r"(r6));
+        if (p40) {
+            r41 = 0;
+            r42 = 0;
+            r43 = shared_base + 0;
+            r44 = shared_base + 65536;
+            asm("add.u32 %0, %1, 63;" : "=r"(r45) : "r"(r3));
+            asm("div.u32 %0, %1, 64;" : "=r"(r46) : "r"(r45));
+            asm("add.u32 %0, %1, 127;" : "=r"(r47) : "r"(r4));
+            asm("div.u32 %0, %1, 128;" : "=r"(r48) : "r"(r47));
+            asm("mov.u32 %0, %%ctaid.x;" : "=r"(r49) : );
+            asm("mov.u32 %0, %%nctaid.x;" : "=r"(r50) : );
+            asm("mul.lo.u32 %0, %1, %2;" : "=r"(r51) : "r"(r46), "r"(r48));
+            r52 = r49;
+            for (;;) {
+                asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p53) : "r"(r52), "r"(r51));
+                if (!p53) break;
+                asm("mul.lo.u32 %0, %1, 8;" : "=r"(r54) : "r"(r48));
+                asm("div.u32 %0, %1, %2;" : "=r"(r55) : "r"(r52), "r"(r54));
+                asm("mul.lo.u32 %0, %1, 8;" : "=r"(r56) : "r"(r55));
+                asm("sub.u32 %0, %1, %2;" : "=r"(r57) : "r"(r46), "r"(r56));
+                asm("min.u32 %0, %1, 8;" : "=r"(r58) : "r"(r57));
+                asm("mul.lo.u32 %0, %1, %2;" : "=r"(r59) : "r"(r55), "r"(r54));
+                asm("sub.u32 %0, %1, %2;" : "=r"(r60) : "r"(r52), "r"(r59));
+                asm("div.u32 %0, %1, %2;" : "=r"(r61) : "r"(r60), "r"(r58));
+                asm("mul.lo.u32 %0, %1, %2;" : "=r"(r62) : "r"(r61), "r"(r58));
+                asm("sub.u32 %0, %1, %2;" : "=r"(r63) : "r"(r60), "r"(r62));
+                asm("add.u32 %0, %1, %2;" : "=r"(r64) : "r"(r56), "r"(r63));
+                asm("mul.lo.u32 %0, %1, 64;" : "=r"(r65) : "r"(r64));
+                asm("mul.lo.u32 %0, %1, 128;" : "=r"(r66) : "r"(r61));
+                r67 = 0;
+                for (;;) {
+                    asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p68) : "r"(r67), "r"(r5));
+                    if (!p68) break;
+                    asm("shl.b32 %0, %1, 3;" : "=r"(r69) : "r"(r41));
+                    r70 = shared_base + 213056;
+                    asm("add.u32 %0, %1, %2;" : "=r"(r71) : "r"(r70), "r"(r69));
+                    asm("xor.b32 %0, %1, 1;" : "=r"(r72) : "r"(r42));
+                    for (;;) {
+                        asm volatile("{ .reg .pred q0; mbarrier.try_wait.parity.shared::cta.b64 q0, [%1], %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p73) : "r"(r71), "r"(r72) : "memory");
+                        asm("{ .reg .pred q0; .reg .pred q1; setp.ne.b32 q1, %1, 0; not.pred q0, q1; selp.b32 %0, 1, 0, q0; }" : "=r"(p74) : "r"(p73));
+                        if (!p74) break;
+                    }
+                    asm("shl.b32 %0, %1, 3;" : "=r"(r75) : "r"(r41));
+                    r76 = shared_base + 212992;
+                    asm("add.u32 %0, %1, %2;" : "=r"(r77) : "r"(r76), "r"(r75));
+                    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 24576;" :  : "r"(r77) : "memory");
+                    asm("mul.lo.u32 %0, %1, 8192;" : "=r"(r78) : "r"(r41));
+                    asm("add.u32 %0, %1, %2;" : "=r"(r79) : "r"(r43), "r"(r78));
+                    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" :  : "r"(r79), "l"(l0), "r"(r67), "r"(r65), "r"(r77) : "memory");
+                    asm("mul.lo.u32 %0, %1, 16384;" : "=r"(r80) : "r"(r41));
+                    asm("add.u32 %0, %1, %2;" : "=r"(r81) : "r"(r44), "r"(r80));
+                    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" :  : "r"(r81), "l"(l1), "r"(r67), "r"(r66), "r"(r77) : "memory");
+                    asm("add.u32 %0, %1, 1;" : "=r"(r41) : "r"(r41));
+                    asm("{ .reg .pred q0; setp.eq.u32 q0, %1, 8; selp.b32 %0, 1, 0, q0; }" : "=r"(p82) : "r"(r41));
+                    if (p82) r41 = 0;
+                    if (p82) asm("xor.b32 %0, %1, 1;" : "=r"(r42) : "r"(r42));
+                    asm("add.u32 %0, %1, 64;" : "=r"(r67) : "r"(r67));
+                }
+                asm("add.u32 %0, %1, %2;" : "=r"(r52) : "r"(r52), "r"(r50));
+            }
+        }
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 256;" :  :  : "memory");
+        asm("mov.u32 %0, %%tid.x;" : "=r"(r83) : );
+        asm("shr.u32 %0, %1, 7;" : "=r"(r84) : "r"(r83));
+        asm("sub.u32 %0, %1, 1;" : "=r"(r85) : "r"(r84));
+        asm("and.b32 %0, %1, 31;" : "=r"(r86) : "r"(r83));
+        r87 = shared_base + 0;
+        l88 = 0x4000004000010000ull | (unsigned long long)((r87 & 0x3FFFF) >> 4);
+        r89 = shared_base + 65536;
+        l90 = 0x4000004000010000ull | (unsigned long long)((r89 & 0x3FFFF) >> 4);
+        asm("mul.lo.u32 %0, %1, 16384;" : "=r"(r91) : "r"(r85));
+        asm("add.u32 %0, %1, 1;" : "=r"(r92) : "r"(r85));
+        asm("mov.u32 %0, %%tid.x;" : "=r"(r93) : );
+        asm("and.b32 %0, %1, 127;" : "=r"(r94) : "r"(r93));
+        asm("and.b32 %0, %1, 31;" : "=r"(r95) : "r"(r94));
+        asm("shr.u32 %0, %1, 5;" : "=r"(r96) : "r"(r94));
+        asm("{ .reg .pred q0; setp.eq.u32 q0, %1, 0; selp.b32 %0, 1, 0, q0; }" : "=r"(p97) : "r"(r94));
+        r98 = shared_base + 196608;
+        asm("add.u32 %0, %1, %2;" : "=r"(r99) : "r"(r98), "r"(r91));
+        asm("shl.b32 %0, %1, 4;" : "=r"(r100) : "r"(r96));
+        asm("and.b32 %0, %1, 15;" : "=r"(r101) : "r"(r95));
+        asm("add.u32 %0, %1, %2;" : "=r"(r102) : "r"(r100), "r"(r101));
+        asm("mul.lo.u32 %0, %1, 128;" : "=r"(r103) : "r"(r102));
+        asm("add.u32 %0, %1, %2;" : "=r"(r104) : "r"(r99), "r"(r103));
+        asm("shr.u32 %0, %1, 4;" : "=r"(r105) : "r"(r95));
+        asm("add.u32 %0, %1, 0;" : "=r"(r106) : "r"(r105));
+        asm("and.b32 %0, %1, 7;" : "=r"(r107) : "r"(r95));
+        asm("xor.b32 %0, %1, %2;" : "=r"(r108) : "r"(r106), "r"(r107));
+        asm("shl.b32 %0, %1, 4;" : "=r"(r109) : "r"(r108));
+        asm("add.u32 %0, %1, %2;" : "=r"(r110) : "r"(r104), "r"(r109));
+        asm("shr.u32 %0, %1, 4;" : "=r"(r111) : "r"(r95));
+        asm("add.u32 %0, %1, 2;" : "=r"(r112) : "r"(r111));
+        asm("and.b32 %0, %1, 7;" : "=r"(r113) : "r"(r95));
+        asm("xor.b32 %0, %1, %2;" : "=r"(r114) : "r"(r112), "r"(r113));
+        asm("shl.b32 %0, %1, 4;" : "=r"(r115) : "r"(r114));
+        asm("add.u32 %0, %1, %2;" : "=r"(r116) : "r"(r104), "r"(r115));
+        asm("shr.u32 %0, %1, 4;" : "=r"(r117) : "r"(r95));
+        asm("add.u32 %0, %1, 4;" : "=r"(r118) : "r"(r117));
+        asm("and.b32 %0, %1, 7;" : "=r"(r119) : "r"(r95));
+        asm("xor.b32 %0, %1, %2;" : "=r"(r120) : "r"(r118), "r"(r119));
+        asm("shl.b32 %0, %1, 4;" : "=r"(r121) : "r"(r120));
+        asm("add.u32 %0, %1, %2;" : "=r"(r122) : "r"(r104), "r"(r121));
+        asm("shr.u32 %0, %1, 4;" : "=r"(r123) : "r"(r95));
+        asm("add.u32 %0, %1, 6;" : "=r"(r124) : "r"(r123));
+        asm("and.b32 %0, %1, 7;" : "=r"(r125) : "r"(r95));
+        asm("xor.b32 %0, %1, %2;" : "=r"(r126) : "r"(r124), "r"(r125));
+        asm("shl.b32 %0, %1, 4;" : "=r"(r127) : "r"(r126));
+        asm("add.u32 %0, %1, %2;" : "=r"(r128) : "r"(r104), "r"(r127));
+        r193 = 0;
+        r194 = 0;
+        r195 = 0;
+        asm("add.u32 %0, %1, 63;" : "=r"(r196) : "r"(r3));
+        asm("div.u32 %0, %1, 64;" : "=r"(r197) : "r"(r196));
+        asm("add.u32 %0, %1, 127;" : "=r"(r198) : "r"(r4));
+        asm("div.u32 %0, %1, 128;" : "=r"(r199) : "r"(r198));
+        asm("mov.u32 %0, %%ctaid.x;" : "=r"(r200) : );
+        asm("mov.u32 %0, %%nctaid.x;" : "=r"(r201) : );
+        asm("mul.lo.u32 %0, %1, %2;" : "=r"(r202) : "r"(r197), "r"(r199));
+        r203 = r200;
+        for (;;) {
+            asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p204) : "r"(r203), "r"(r202));
+            if (!p204) break;
+            r205 = 0;
+            for (;;) {
+                asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p206) : "r"(r205), "r"(r5));
+                if (!p206) break;
+                asm("shl.b32 %0, %1, 3;" : "=r"(r207) : "r"(r193));
+                r208 = shared_base + 212992;
+                asm("add.u32 %0, %1, %2;" : "=r"(r209) : "r"(r208), "r"(r207));
+                for (;;) {
+                    asm volatile("{ .reg .pred q0; mbarrier.try_wait.parity.shared::cta.b64 q0, [%1], %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p210) : "r"(r209), "r"(r194) : "memory");
+                    asm("{ .reg .pred q0; .reg .pred q1; setp.ne.b32 q1, %1, 0; not.pred q0, q1; selp.b32 %0, 1, 0, q0; }" : "=r"(p211) : "r"(p210));
+                    if (!p211) break;
+                }
+                asm volatile("wgmma.fence.sync.aligned;" :  :  : "memory");
+                asm("{ .reg .pred q0; setp.gt.u32 q0, %1, 0; selp.b32 %0, 1, 0, q0; }" : "=r"(p212) : "r"(r205));
+                asm("mad.wide.u32 %0, %1, 512, %2;" : "=l"(l213) : "r"(r193), "l"(l88));
+                asm("mad.wide.u32 %0, %1, 1024, %2;" : "=l"(l214) : "r"(r193), "l"(l90));
+                asm volatile("{ .reg .pred q0; setp.ne.b32 q0, %66, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, q0, 1, 1, 0, 0; }" : "+f"(f129), "+f"(f130), "+f"(f131), "+f"(f132), "+f"(f133), "+f"(f134), "+f"(f135), "+f"(f136), "+f"(f137), "+f"(f138), "+f"(f139), "+f"(f140), "+f"(f141), "+f"(f142), "+f"(f143), "+f"(f144), "+f"(f145), "+f"(f146), "+f"(f147), "+f"(f148), "+f"(f149), "+f"(f150), "+f"(f151), "+f"(f152), "+f"(f153), "+f"(f154), "+f"(f155), "+f"(f156), "+f"(f157), "+f"(f158), "+f"(f159), "+f"(f160), "+f"(f161), "+f"(f162), "+f"(f163), "+f"(f164), "+f"(f165), "+f"(f166), "+f"(f167), "+f"(f168), "+f"(f169), "+f"(f170), "+f"(f171), "+f"(f172), "+f"(f173), "+f"(f174), "+f"(f175), "+f"(f176), "+f"(f177), "+f"(f178), "+f"(f179), "+f"(f180), "+f"(f181), "+f"(f182), "+f"(f183), "+f"(f184), "+f"(f185), "+f"(f186), "+f"(f187), "+f"(f188), "+f"(f189), "+f"(f190), "+f"(f191), "+f"(f192) : "l"(l213), "l"(l214), "r"(p212) : "memory");
+                asm("add.u64 %0, %1, 2;" : "=l"(l215) : "l"(l214));
+                asm("add.u64 %0, %1, 2;" : "=l"(l216) : "l"(l213));
+                asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1, 1, 1, 0, 0;" : "+f"(f129), "+f"(f130), "+f"(f131), "+f"(f132), "+f"(f133), "+f"(f134), "+f"(f135), "+f"(f136), "+f"(f137), "+f"(f138), "+f"(f139), "+f"(f140), "+f"(f141), "+f"(f142), "+f"(f143), "+f"(f144), "+f"(f145), "+f"(f146), "+f"(f147), "+f"(f148), "+f"(f149), "+f"(f150), "+f"(f151), "+f"(f152), "+f"(f153), "+f"(f154), "+f"(f155), "+f"(f156), "+f"(f157), "+f"(f158), "+f"(f159), "+f"(f160), "+f"(f161), "+f"(f162), "+f"(f163), "+f"(f164), "+f"(f165), "+f"(f166), "+f"(f167), "+f"(f168), "+f"(f169), "+f"(f170), "+f"(f171), "+f"(f172), "+f"(f173), "+f"(f174), "+f"(f175), "+f"(f176), "+f"(f177), "+f"(f178), "+f"(f179), "+f"(f180), "+f"(f181), "+f"(f182), "+f"(f183), "+f"(f184), "+f"(f185), "+f"(f186), "+f"(f187), "+f"(f188), "+f"(f189), "+f"(f190), "+f"(f191), "+f"(f192) : "l"(l216), "l"(l215) : "memory");
+                asm("add.u64 %0, %1, 4;" : "=l"(l217) : "l"(l214));
+                asm("add.u64 %0, %1, 4;" : "=l"(l218) : "l"(l213));
+                asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1, 1, 1, 0, 0;" : "+f"(f129), "+f"(f130), "+f"(f131), "+f"(f132), "+f"(f133), "+f"(f134), "+f"(f135), "+f"(f136), "+f"(f137), "+f"(f138), "+f"(f139), "+f"(f140), "+f"(f141), "+f"(f142), "+f"(f143), "+f"(f144), "+f"(f145), "+f"(f146), "+f"(f147), "+f"(f148), "+f"(f149), "+f"(f150), "+f"(f151), "+f"(f152), "+f"(f153), "+f"(f154), "+f"(f155), "+f"(f156), "+f"(f157), "+f"(f158), "+f"(f159), "+f"(f160), "+f"(f161), "+f"(f162), "+f"(f163), "+f"(f164), "+f"(f165), "+f"(f166), "+f"(f167), "+f"(f168), "+f"(f169), "+f"(f170), "+f"(f171), "+f"(f172), "+f"(f173), "+f"(f174), "+f"(f175), "+f"(f176), "+f"(f177), "+f"(f178), "+f"(f179), "+f"(f180), "+f"(f181), "+f"(f182), "+f"(f183), "+f"(f184), "+f"(f185), "+f"(f186), "+f"(f187), "+f"(f188), "+f"(f189), "+f"(f190), "+f"(f191), "+f"(f192) : "l"(l218), "l"(l217) : "memory");
+                asm("add.u64 %0, %1, 6;" : "=l"(l219) : "l"(l214));
+                asm("add.u64 %0, %1, 6;" : "=l"(l220) : "l"(l213));
+                asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1, 1, 1, 0, 0;" : "+f"(f129), "+f"(f130), "+f"(f131), "+f"(f132), "+f"(f133), "+f"(f134), "+f"(f135), "+f"(f136), "+f"(f137), "+f"(f138), "+f"(f139), "+f"(f140), "+f"(f141), "+f"(f142), "+f"(f143), "+f"(f144), "+f"(f145), "+f"(f146), "+f"(f147), "+f"(f148), "+f"(f149), "+f"(f150), "+f"(f151), "+f"(f152), "+f"(f153), "+f"(f154), "+f"(f155), "+f"(f156), "+f"(f157), "+f"(f158), "+f"(f159), "+f"(f160), "+f"(f161), "+f"(f162), "+f"(f163), "+f"(f164), "+f"(f165), "+f"(f166), "+f"(f167), "+f"(f168), "+f"(f169), "+f"(f170), "+f"(f171), "+f"(f172), "+f"(f173), "+f"(f174), "+f"(f175), "+f"(f176), "+f"(f177), "+f"(f178), "+f"(f179), "+f"(f180), "+f"(f181), "+f"(f182), "+f"(f183), "+f"(f184), "+f"(f185), "+f"(f186), "+f"(f187), "+f"(f188), "+f"(f189), "+f"(f190), "+f"(f191), "+f"(f192) : "l"(l220), "l"(l219) : "memory");
+                asm volatile("wgmma.commit_group.sync.aligned;" :  :  : "memory");
+                asm volatile("wgmma.wait_group.sync.aligned 1;" :  :  : "memory");
+                asm("{ .reg .pred q0; setp.eq.u32 q0, %1, 0; selp.b32 %0, 1, 0, q0; }" : "=r"(p221) : "r"(r86));
+                asm("{ .reg .pred q0; .reg .pred q1; setp.ne.b32 q1, %1, 0; .reg .pred q2; setp.ne.b32 q2, %2, 0; and.pred q0, q1, q2; selp.b32 %0, 1, 0, q0; }" : "=r"(p222) : "r"(p221), "r"(p212));
+                asm("shl.b32 %0, %1, 3;" : "=r"(r223) : "r"(r195));
+                r224 = shared_base + 213056;
+                asm("add.u32 %0, %1, %2;" : "=r"(r225) : "r"(r224), "r"(r223));
+                if (p222) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :  : "r"(r225) : "memory");
+                r195 = r193;
+                asm("add.u32 %0, %1, 1;" : "=r"(r193) : "r"(r193));
+                asm("{ .reg .pred q0; setp.eq.u32 q0, %1, 8; selp.b32 %0, 1, 0, q0; }" : "=r"(p226) : "r"(r193));
+                if (p226) r193 = 0;
+                if (p226) asm("xor.b32 %0, %1, 1;" : "=r"(r194) : "r"(r194));
+                asm("add.u32 %0, %1, 64;" : "=r"(r205) : "r"(r205));
+            }
+            asm("mul.lo.u32 %0, %1, 8;" : "=r"(r227) : "r"(r199));
+            asm("div.u32 %0, %1, %2;" : "=r"(r228) : "r"(r203), "r"(r227));
+            asm("mul.lo.u32 %0, %1, 8;" : "=r"(r229) : "r"(r228));
+            asm("sub.u32 %0, %1, %2;" : "=r"(r230) : "r"(r197), "r"(r229));
+            asm("min.u32 %0, %1, 8;" : "=r"(r231) : "r"(r230));
+            asm("mul.lo.u32 %0, %1, %2;" : "=r"(r232) : "r"(r228), "r"(r227));
+            asm("sub.u32 %0, %1, %2;" : "=r"(r233) : "r"(r203), "r"(r232));
+            asm("div.u32 %0, %1, %2;" : "=r"(r234) : "r"(r233), "r"(r231));
+            asm("mul.lo.u32 %0, %1, %2;" : "=r"(r235) : "r"(r234), "r"(r231));
+            asm("sub.u32 %0, %1, %2;" : "=r"(r236) : "r"(r233), "r"(r235));
+            asm("add.u32 %0, %1, %2;" : "=r"(r237) : "r"(r229), "r"(r236));
+            asm("mul.lo.u32 %0, %1, 64;" : "=r"(r238) : "r"(r237));
+            asm("mul.lo.u32 %0, %1, 128;" : "=r"(r239) : "r"(r234));
+            asm volatile("wgmma.wait_group.sync.aligned 0;" :  :  : "memory");
+            asm("{ .reg .pred q0; setp.eq.u32 q0, %1, 0; selp.b32 %0, 1, 0, q0; }" : "=r"(p240) : "r"(r86));
+            asm("shl.b32 %0, %1, 3;" : "=r"(r241) : "r"(r195));
+            r242 = shared_base + 213056;
+            asm("add.u32 %0, %1, %2;" : "=r"(r243) : "r"(r242), "r"(r241));
+            if (p240) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :  : "r"(r243) : "memory");
+            if (p97) asm volatile("cp.async.bulk.wait_group.read 0;" :  :  : "memory");
+            asm volatile("bar.sync %0, 128;" :  : "r"(r92) : "memory");
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r244) : "f"(f130), "f"(f129));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r245) : "f"(f132), "f"(f131));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r246) : "f"(f134), "f"(f133));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r247) : "f"(f136), "f"(f135));
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" :  : "r"(r110), "r"(r244), "r"(r245), "r"(r246), "r"(r247) : "memory");
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r248) : "f"(f138), "f"(f137));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r249) : "f"(f140), "f"(f139));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r250) : "f"(f142), "f"(f141));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r251) : "f"(f144), "f"(f143));
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" :  : "r"(r116), "r"(r248), "r"(r249), "r"(r250), "r"(r251) : "memory");
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r252) : "f"(f146), "f"(f145));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r253) : "f"(f148), "f"(f147));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r254) : "f"(f150), "f"(f149));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r255) : "f"(f152), "f"(f151));
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" :  : "r"(r122), "r"(r252), "r"(r253), "r"(r254), "r"(r255) : "memory");
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r256) : "f"(f154), "f"(f153));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r257) : "f"(f156), "f"(f155));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r258) : "f"(f158), "f"(f157));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r259) : "f"(f160), "f"(f159));
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" :  : "r"(r128), "r"(r256), "r"(r257), "r"(r258), "r"(r259) : "memory");
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r260) : "f"(f162), "f"(f161));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r261) : "f"(f164), "f"(f163));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r262) : "f"(f166), "f"(f165));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r263) : "f"(f168), "f"(f167));
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0+8192], {%1, %2, %3, %4};" :  : "r"(r110), "r"(r260), "r"(r261), "r"(r262), "r"(r263) : "memory");
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r264) : "f"(f170), "f"(f169));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r265) : "f"(f172), "f"(f171));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r266) : "f"(f174), "f"(f173));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r267) : "f"(f176), "f"(f175));
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0+8192], {%1, %2, %3, %4};" :  : "r"(r116), "r"(r264), "r"(r265), "r"(r266), "r"(r267) : "memory");
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r268) : "f"(f178), "f"(f177));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r269) : "f"(f180), "f"(f179));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r270) : "f"(f182), "f"(f181));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r271) : "f"(f184), "f"(f183));
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0+8192], {%1, %2, %3, %4};" :  : "r"(r122), "r"(r268), "r"(r269), "r"(r270), "r"(r271) : "memory");
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r272) : "f"(f186), "f"(f185));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r273) : "f"(f188), "f"(f187));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r274) : "f"(f190), "f"(f189));
+            asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r275) : "f"(f192), "f"(f191));
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0+8192], {%1, %2, %3, %4};" :  : "r"(r128), "r"(r272), "r"(r273), "r"(r274), "r"(r275) : "memory");
+            asm volatile("fence.proxy.async.shared::cta;" :  :  : "memory");
+            asm volatile("bar.sync %0, 128;" :  : "r"(r92) : "memory");
+            if (p97) {
+                asm("add.u32 %0, %1, 0;" : "=r"(r276) : "r"(r239));
+                asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" :  : "l"(l2), "r"(r276), "r"(r238), "r"(r99) : "memory");
+                asm("add.u32 %0, %1, 64;" : "=r"(r277) : "r"(r239));
+                asm("add.u32 %0, %1, 8192;" : "=r"(r278) : "r"(r99));
+                asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" :  : "l"(l2), "r"(r277), "r"(r238), "r"(r278) : "memory");
+                asm volatile("cp.async.bulk.commit_group;" :  :  : "memory");
+            }
+            asm("add.u32 %0, %1, %2;" : "=r"(r203) : "r"(r203), "r"(r201));
+        }
+        if (p97) asm volatile("cp.async.bulk.wait_group.read 0;" :  :  : "memory");
+    }
+}

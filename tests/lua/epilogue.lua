@@ -1,0 +1,94 @@
+-- The epilogues of wg.gemm on the simulator, against sums and functions in binary64: what D is made of, in every type.
+local wg = require "wgrun"
+local check = require "check"
+
+local function sigmoid(x) return 1 / (1 + math.exp(-x)) end
+local reference = {
+  relu = function(x) return math.max(x, 0) end,
+  sigmoid = sigmoid,
+  silu = function(x) return x * sigmoid(x) end,
+  tanh = function(x) return 2 * sigmoid(2 * x) - 1 end,
+  gelu = function(x) return x * sigmoid(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x ^ 3)) end,
+}
+local relative = { bf16 = 2 ^ -8, f16 = 2 ^ -11, f32 = 2 ^ -20, s32 = 0, s8 = 0 } -- rounding to the type of D
+local range = { s8 = { -128, 127 } }
+
+local function random(dtype, shape, seed)
+  if dtype == "s8" or dtype == "s32" then return wg.randint { shape = shape, dtype = dtype, lo = -9, hi = 9, seed = seed } end
+  return wg.randn { shape = shape, dtype = dtype, seed = seed }
+end
+
+-- D = activation(alpha * A * B + beta * C + bias) of one kernel, under some seeds.
+local function product(name, M, N, K, opts, seeds)
+  local dtype, e = opts.dtype or "bf16", opts.epilogue
+  local A, B = random(dtype, { M, K }, 1), random(dtype, { N, K }, 2)
+  local gemm = wg.gemm(opts)
+  local d = gemm.plan.d
+  assert(#gemm.kernel:check() == 0, name)
+  local values = {
+    alpha = e.alpha and 0.125, beta = e.beta and -0.5, C = e.beta and random(d, { M, N }, 3),
+    bias = e.bias and wg.randn { shape = { e.bias == "row" and M or N }, dtype = "f32", seed = 4 } or nil,
+  }
+  for seed = 1, seeds or 1 do
+    local D = wg.zeros(d, { M, N })
+    local run = { backend = "sim", seed = seed }
+    for key, value in pairs(values) do run[key] = value or nil end
+    gemm:run(A, B, D, run)
+    for i = 0, M - 1, 5 do
+      for j = 0, N - 1, 3 do
+        local sum = wg.dot(A, i * K, 1, B, j * K, 1, K) * (values.alpha or 1)
+        if e.beta then sum = sum + values.beta * values.C[{ i, j }] end
+        if e.bias then sum = sum + values.bias[{ e.bias == "row" and i or j }] end
+        local want = e.activation and (reference[e.activation] or e.reference)(sum) or sum
+        if range[d] then want = math.max(range[d][1], math.min(range[d][2], want)) end
+        local allowed = relative[d] * math.abs(want) + ((d == "s32" or d == "s8") and 0.501 or 2 ^ -17 * math.sqrt(K))
+        local got = D[{ i, j }]
+        assert(math.abs(got - want) <= allowed, ("%s: D[%d, %d] is %.9g, not %.9g"):format(name, i, j, got, want))
+      end
+    end
+  end
+end
+
+local tile = { 64, 128 }
+product("all of it", 136, 200, 96, { tile = { 128, 128 }, epilogue = { alpha = true, beta = true, bias = "column", activation = "gelu" } }, 3)
+product("ping-pong", 264, 136, 72, { tile = { 128, 64 }, schedule = "pingpong", epilogue = { beta = true, bias = "row" } }, 3)
+product("a cluster", 256, 128, 64, { tile = { 128, 128 }, cluster = 2, stages = 3, epilogue = { alpha = true, beta = true } }, 2)
+product("more panels than buffers", 64, 256, 64, { tile = { 64, 256 }, d = "f32", buffers = 3, epilogue = { beta = true, bias = "column" } }, 2)
+product("few rows", 9, 136, 128, { problem = { 9, 136, 128 }, epilogue = { alpha = true, beta = true, bias = "column", activation = "silu" } }, 2)
+product("few rows, row bias", 16, 72, 128, { problem = { 16, 72, 128 }, epilogue = { bias = "row" } })
+for activation in pairs(reference) do product(activation, 64, 128, 64, { tile = tile, d = "f32", epilogue = { alpha = true, activation = activation } }) end
+for _, d in ipairs { "bf16", "f16", "f32", "s32", "s8" } do
+  for _, dtype in ipairs { "bf16", "s8" } do
+    product(dtype .. " to " .. d, 72, 144, 64, { dtype = dtype, d = d, tile = tile, epilogue = { alpha = true, beta = d ~= "s8", bias = "column" } })
+    product(dtype .. " to " .. d .. " as it is", 72, 144, 64, { dtype = dtype, d = d, tile = tile, epilogue = {} })
+  end
+end
+
+-- An activation of one's own.
+local clamp = function(k, x) return k:min(k:max(x, -1.0), 1.0) end
+local gemm = wg.gemm { tile = tile, d = "f32", epilogue = { activation = clamp } }
+local A, B, D = wg.randn { shape = { 64, 64 }, dtype = "bf16", seed = 1 }, wg.randn { shape = { 128, 64 }, dtype = "bf16", seed = 2 }, wg.zeros("f32", { 64, 128 })
+gemm:run(A, B, D, { backend = "sim" })
+for i = 0, 63 do
+  local sum = wg.dot(A, i * 64, 1, B, 5 * 64, 1, 64)
+  check.near(D[{ i, 5 }], math.max(-1, math.min(1, sum)), 1e-4)
+end
+
+-- What is not asked for costs nothing.
+local texts = {}
+for i, epilogue in ipairs { false, {} } do texts[i] = wg.gemm { tile = tile, epilogue = epilogue or nil }.kernel:ptx() end
+assert(texts[1] == texts[2], "an empty epilogue changes the kernel")
+
+check.refuses("unknown option `gamma` of wg.gemm, epilogue (legal: alpha, beta, bias, activation)", function() wg.gemm { epilogue = { gamma = 1 } } end)
+check.refuses("wg.gemm, epilogue: bias `both` (legal: row, column)", function() wg.gemm { epilogue = { bias = "both" } } end)
+check.refuses("wg.gemm, epilogue: activation `mish` (legal: gelu, relu, sigmoid, silu, tanh, or a function of k and an f32 register)", function() wg.gemm { epilogue = { activation = "mish" } } end)
+check.refuses("an epilogue writes bf16, f16, f32, s32, s8, not f64", function() wg.gemm { d = "f64" } end)
+check.refuses("k:epilogue: no C of s8: 16-bit and 32-bit types only", function() wg.gemm { d = "s8", epilogue = { beta = true } } end)
+local biased = wg.gemm { tile = tile, epilogue = { bias = "column" } }
+local half = wg.zeros("bf16", { 64, 128 })
+check.refuses("gemm: `bias` is missing, the epilogue needs it", function() biased:run(A, B, half) end)
+check.refuses("gemm: bias must be a vector of 128 f32, one for each column of D", function() biased:run(A, B, half, { bias = half }) end)
+check.refuses("gemm: `alpha` is given, but wg.gemm's epilogue has none", function() biased:run(A, B, half, { alpha = 2, bias = half }) end)
+local added = wg.gemm { tile = tile, epilogue = { beta = true } }
+check.refuses("gemm: C must be a matrix", function() added:run(A, B, half, { C = 3 }) end)
+check.refuses("gemm: C is 64 x 64, D is 64 x 128", function() added:run(A, B, half, { C = A }) end)
