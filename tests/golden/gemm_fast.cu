@@ -88,6 +88,8 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;" :  : "r"(r37) : "memory");
         asm volatile("fence.mbarrier_init.release.cluster;" :  :  : "memory");
     }
+    asm volatile("griddepcontrol.launch_dependents;" :  :  : "memory");
+    asm volatile("griddepcontrol.wait;" :  :  : "memory");
     asm volatile("bar.sync 0;" :  :  : "memory");
     asm("shr.u32 %0, %1, 7;" : "=r"(r38) : "r"(r6));
     asm("{ .reg .pred q0; setp.eq.u32 q0, %1, 0; selp.b32 %0, 1, 0, q0; }" : "=r"(p39) : "r"(r38));
