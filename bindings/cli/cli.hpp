@@ -42,6 +42,7 @@ struct Request {
     bool sarif = false;
     bool markdown = false;   ///< of rules
     bool dynamic = false;    ///< of check: run the kernels on the simulator too
+    bool assemble = false;   ///< of check: ask the assembler too
     int seeds = 4;           ///< of check --dynamic: schedules to try
     std::uint64_t seed = 0;  ///< of the simulator's schedule
     bool traceback = false;

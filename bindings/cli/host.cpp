@@ -157,8 +157,12 @@ int body_main(lua_State* L) {
     session.seed = call.request.seed;
     session.colour = call.request.colour;
     session.colour_output = call.request.colour_output;
-    lua::guarded(
-        L, [&] { session.remark = [](std::string_view text) { remark("wgrun: " + std::string(text)); }; });
+    lua::guarded(L, [&] {
+        session.remark = [](std::string_view text) { remark("wgrun: " + std::string(text)); };
+        session.warn = [&request = call.request](const Diagnostic& finding) {
+            print_findings(request, {&finding, 1});
+        };
+    });
     if (call.mode == lua::Mode::trace) {
         lua_getglobal(L, "os");
         lua_pushcfunction(L, end_script);

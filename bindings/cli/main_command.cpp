@@ -79,6 +79,8 @@ void add_check_options(CLI::App& command, Request& request) {
     command.add_flag("--sarif", request.sarif, "Print SARIF 2.1.0 on standard output");
     command.add_flag("--dynamic", request.dynamic,
                      "Run the kernels on the simulator too, and watch every access");
+    command.add_flag("--assemble", request.assemble,
+                     "Assemble the kernels too, and report what ptxas or the driver notes");
     command.add_option("--seeds", request.seeds, "Schedules that --dynamic tries")
         ->check(CLI::Range(1, 10000))
         ->capture_default_str();

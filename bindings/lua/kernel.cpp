@@ -64,12 +64,12 @@ void set_integer(lua_State* L, const char* key, std::int64_t value) {
     lua_setfield(L, -2, key);
 }
 
-// kernel:report(): registers, spills, shared memory, notes
+// kernel:report(): registers, spills, shared memory, notes, findings
 int kernel_report(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     auto& report = held<AssemblyReport>(L);
     if (const int failed = attempted(L, [&] { report = kernel.report(); })) return failed;
-    lua_createtable(L, 0, 7);
+    lua_createtable(L, 0, 8);
     set_integer(L, "registers", report.registers);
     set_integer(L, "spill_stores", report.spill_stores);
     set_integer(L, "spill_loads", report.spill_loads);
@@ -83,6 +83,8 @@ int kernel_report(lua_State* L) {
         lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
     }
     lua_setfield(L, -2, "notes");
+    push_findings(L, report.findings);
+    lua_setfield(L, -2, "findings");
     return 1;
 }
 

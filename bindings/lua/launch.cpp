@@ -59,6 +59,14 @@ void read_run_options(lua_State* L, const Options& options, RunOptions& out) {
 
 constexpr std::string_view run_keys[] = {"grid", "args", "backend", "seed", "timeout_ms", "numerics"};
 
+/// Hands what the assembler warned of to the host: once a kernel, when it is compiled.
+void warn_of_assembly(lua_State* L, Kernel& kernel) {
+    guarded(L, [&] {
+        for (const Diagnostic& finding : kernel.take_remarks())
+            if (finding.severity == Severity::warning && session(L).warn) session(L).warn(finding);
+    });
+}
+
 void push_name(lua_State* L, std::string_view name) { lua_pushlstring(L, name.data(), name.size()); }
 
 // kernel:run{ grid =, args =, backend =, seed =, timeout_ms =, numerics = }: the back end that ran it
@@ -68,7 +76,9 @@ int kernel_run(lua_State* L) {
     auto& run = held<RunOptions>(L);
     read_run_options(L, options, run);
     if (session(L).mode == Mode::trace) return push_name(L, "none"), 1;
-    push_name(L, to_string(guarded(L, [&] { return kernel.run(run); })));
+    const Backend backend = guarded(L, [&] { return kernel.run(run); });
+    warn_of_assembly(L, kernel);
+    push_name(L, to_string(backend));
     return 1;
 }
 
@@ -128,7 +138,10 @@ int kernel_time(lua_State* L) {
     }
     auto& timing = held<Timing>(L);
     timing.backend = run.backend;
-    if (session(L).mode == Mode::run) guarded(L, [&] { timing = kernel.time(run); });
+    if (session(L).mode == Mode::run) {
+        guarded(L, [&] { timing = kernel.time(run); });
+        warn_of_assembly(L, kernel);
+    }
     push_timing(L, timing);
     if (timing.against) {
         push_timing(L, *timing.against);
@@ -148,6 +161,7 @@ int kernel_prepare(lua_State* L) {
     read_run_options(L, options, run);
     const bool runs = session(L).mode == Mode::run;
     push_object<Prepared>(L, [&] { return runs ? Prepared(kernel.prepare(run)) : Prepared(); });
+    warn_of_assembly(L, kernel);
     // Keeps the tensors, whatever becomes of the caller's list.
     lua_createtable(L, static_cast<int>(run.args.size()), 0);
     if (options.push("args") == LUA_TTABLE) {

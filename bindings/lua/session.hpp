@@ -29,6 +29,8 @@ struct Session {
     bool colour_output = false;  ///< of pictures, on standard output
     /// Where remarks go ("no GPU here: running on the simulator"). Empty: nowhere.
     std::function<void(std::string_view)> remark;
+    /// Where warnings about a kernel that runs all the same go. Empty: nowhere.
+    std::function<void(const Diagnostic&)> warn;
 
     bool said_simulator = false;
 };

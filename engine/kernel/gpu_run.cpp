@@ -1,8 +1,11 @@
 #include "kernel/gpu_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernel/arguments.hpp"
+#include "kernel/assembler_notes.hpp"
 
 namespace wgrun {
 namespace {
@@ -51,11 +54,13 @@ gpu::LaunchConfig config_of(const Program& program, Dim3 grid) {
     return config;
 }
 
-AssemblyReport report_of(const gpu::AssemblerLog& log, const std::string& name, std::string assembler) {
+AssemblyReport report_of(const gpu::AssemblerLog& log, std::span<const Where> lines, const Program& program,
+                         std::string assembler) {
     AssemblyReport report;
     report.assembler = std::move(assembler);
+    report.findings = assembler_findings(log, lines, program);
     for (const gpu::FunctionReport& function : log.functions) {
-        if (function.name != name) continue;
+        if (function.name != program.name()) continue;
         report.registers = function.registers;
         report.spill_stores = static_cast<int>(function.spill_store_bytes);
         report.spill_loads = static_cast<int>(function.spill_load_bytes);
@@ -64,6 +69,17 @@ AssemblyReport report_of(const gpu::AssemblerLog& log, const std::string& name, 
     for (const gpu::AssemblerNote& note : log.notes)
         if (!note.code.empty()) report.notes.push_back(note.code + ": " + note.message);
     return report;
+}
+
+/// Calls `assemble`; a CompileError that it throws gets its place in the script.
+template <class Assemble>
+auto located(std::span<const Where> lines, const Program& program, Assemble assemble) {
+    try {
+        return assemble();
+    } catch (gpu::CompileError& error) {
+        error.finding().where = place_of_error(error.log(), lines, program);
+        throw;
+    }
 }
 
 }  // namespace
@@ -142,19 +158,26 @@ void GpuLaunch::download() {
     arguments_->download();
 }
 
-GpuKernel::GpuKernel(gpu::Device device, gpu::Module module, const std::string& name)
-    : device_(std::move(device)), module_(std::move(module)), function_(module_.function(name)) {}
+GpuKernel::GpuKernel(gpu::Device device, gpu::Module module, const std::string& name,
+                     std::vector<Diagnostic> findings)
+    : device_(std::move(device)),
+      module_(std::move(module)),
+      function_(module_.function(name)),
+      findings_(std::move(findings)) {}
 
-GpuKernel GpuKernel::from_ptx(const std::string& ptx, const std::string& name) {
+GpuKernel GpuKernel::from_ptx(const std::string& ptx, std::span<const Where> lines, const Program& program) {
     gpu::Device device = gpu::Device::get();
-    gpu::Module module = gpu::Module::from_ptx(device, ptx);
-    return {std::move(device), std::move(module), name};
+    gpu::Module module = located(lines, program, [&] { return gpu::Module::from_ptx(device, ptx); });
+    std::vector<Diagnostic> findings = assembler_findings(module.log(), lines, program);
+    return {std::move(device), std::move(module), program.name(), std::move(findings)};
 }
 
-GpuKernel GpuKernel::from_cuda(const std::string& cuda, const std::string& name) {
+GpuKernel GpuKernel::from_cuda(const std::string& cuda, const Program& program) {
     gpu::Device device = gpu::Device::get();
-    gpu::Module module = gpu::Module::from_cubin(device, gpu::nvrtc_compile(cuda).image);
-    return {std::move(device), std::move(module), name};
+    const gpu::Cubin cubin = gpu::nvrtc_compile(cuda);
+    gpu::Module module = gpu::Module::from_cubin(device, cubin.image);
+    // Its notes name lines of the PTX that NVRTC makes, which nobody sees.
+    return {std::move(device), std::move(module), program.name(), assembler_findings(cubin.log, {}, program)};
 }
 
 bool GpuKernel::lost() const { return function_.lost(); }
@@ -176,14 +199,21 @@ GpuTimes GpuKernel::time(const Program& program, const TimeOptions& options) {
     return {std::move(comparison.first), std::move(comparison.second)};
 }
 
-AssemblyReport assemble_report(const std::string& ptx, const std::string& name) {
-    try {
-        return report_of(gpu::ptxas_assemble(ptx).log, name, "ptxas");
-    } catch (const gpu::CompileError&) {
-        throw;
-    } catch (const EnvironmentError&) {  // no ptxas here: the driver can tell too
-        return report_of(gpu::Module::from_ptx(gpu::Device::get(), ptx).log(), name, "driver JIT");
-    }
+AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> lines, const Program& program) {
+    return located(lines, program, [&] {
+        try {
+            return report_of(gpu::ptxas_assemble(ptx).log, lines, program, "ptxas");
+        } catch (const gpu::CompileError&) {
+            throw;
+        } catch (const EnvironmentError& error) {  // no ptxas here: the driver can tell too
+            if (const auto reason = gpu::Device::unavailable())
+                throw EnvironmentError("ENODEV",
+                                       fmt::format("{}; no GPU to run on: {}", error.what(), *reason),
+                                       error.finding().fix);
+            return report_of(gpu::Module::from_ptx(gpu::Device::get(), ptx).log(), lines, program,
+                             "driver JIT");
+        }
+    });
 }
 
 }  // namespace wgrun

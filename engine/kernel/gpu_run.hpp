@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,10 +42,14 @@ class GpuLaunch {
 
 class GpuKernel {
   public:
-    /// PTX through the driver's JIT. Throws what gpu::Module::from_ptx throws.
-    static GpuKernel from_ptx(const std::string& ptx, const std::string& name);
+    /// PTX through the driver's JIT; `lines` as in emit::Text. Throws what gpu::Module::from_ptx throws, a
+    /// CompileError with its place in the script.
+    static GpuKernel from_ptx(const std::string& ptx, std::span<const Where> lines, const Program& program);
     /// CUDA C++ through NVRTC. Throws what gpu::nvrtc_compile throws.
-    static GpuKernel from_cuda(const std::string& cuda, const std::string& name);
+    static GpuKernel from_cuda(const std::string& cuda, const Program& program);
+
+    /// What the assembler noted.
+    const std::vector<Diagnostic>& findings() const { return findings_; }
 
     /// Uploads the tensors and makes a launch ready.
     GpuLaunch prepare(const Program& program, const RunOptions& options);
@@ -56,14 +61,17 @@ class GpuKernel {
     bool lost() const;
 
   private:
-    GpuKernel(gpu::Device device, gpu::Module module, const std::string& name);
+    GpuKernel(gpu::Device device, gpu::Module module, const std::string& name,
+              std::vector<Diagnostic> findings);
 
     gpu::Device device_;
     gpu::Module module_;
     gpu::Function function_;
+    std::vector<Diagnostic> findings_;
 };
 
-/// What ptxas (or, without it, the driver) says of the text.
-AssemblyReport assemble_report(const std::string& ptx, const std::string& name);
+/// What ptxas (or, without it, the driver) says of the text; `lines` as in emit::Text. A CompileError carries
+/// its place in the script.
+AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> lines, const Program& program);
 
 }  // namespace wgrun

@@ -2,6 +2,7 @@
 #include "wgrun/kernel.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "check/check.hpp"
 #include "emit/emit.hpp"
@@ -110,7 +111,11 @@ const std::vector<Diagnostic>& Kernel::check() {
 
 const std::string& Kernel::ptx() {
     throw_on_errors(check());
-    if (ptx_.empty()) ptx_ = emit::ptx(*program_).text;
+    if (ptx_.empty()) {
+        emit::Text text = emit::ptx(*program_);
+        ptx_ = std::move(text.text);
+        ptx_lines_ = std::move(text.lines);
+    }
     return ptx_;
 }
 
@@ -121,7 +126,8 @@ const std::string& Kernel::cuda() {
 }
 
 AssemblyReport Kernel::report() {
-    AssemblyReport report = assemble_report(ptx(), program_->name());
+    const std::string& text = ptx();
+    AssemblyReport report = assemble_report(text, ptx_lines_, *program_);
     report.dynamic_shared = program_->shared_bytes();
     return report;
 }
@@ -168,12 +174,20 @@ Timing Kernel::time(const TimeOptions& options) {
     return summary(std::move(us), options.flops, backend);
 }
 
+std::vector<Diagnostic> Kernel::take_remarks() { return std::exchange(remarks_, {}); }
+
 Kernel::Compiled& Kernel::compiled(Backend backend) {
     std::unique_ptr<Compiled>& slot = compiled_[backend];
     if (!slot || slot->kernel.lost()) {
+        const bool first = !slot;
+        const std::string& text = backend == Backend::gpu ? ptx() : cuda();
         slot = std::make_unique<Compiled>(Compiled{backend == Backend::gpu
-                                                       ? GpuKernel::from_ptx(ptx(), program_->name())
-                                                       : GpuKernel::from_cuda(cuda(), program_->name())});
+                                                       ? GpuKernel::from_ptx(text, ptx_lines_, *program_)
+                                                       : GpuKernel::from_cuda(text, *program_)});
+        if (first) {
+            const std::vector<Diagnostic>& found = slot->kernel.findings();
+            remarks_.insert(remarks_.end(), found.begin(), found.end());
+        }
     }
     return *slot;
 }

@@ -1,15 +1,16 @@
 #!/bin/sh
 # One case of tests/rules/ID/: run.sh WGRUN FILE
 # Every finding of `wgrun check` must stand in FILE as a comment at its line, `-- EXPECT: ID`, and the other way
-# round. Findings that only a run can make are `-- EXPECT IN RUN: ID`. A file that expects nothing must also run
-# clean on the simulator, unless it says CHECK ONLY.
+# round. Findings that only a run can make are `-- EXPECT IN RUN: ID`, those that only the assembler can make
+# `-- EXPECT ASSEMBLED: ID` (skipped where there is no ptxas; ASSEMBLED alone: none). A file that expects nothing
+# must also run clean on the simulator, unless it says CHECK ONLY.
 set -u
 wgrun=$1
 file=$2
 export WGRUN_CUDA=off
 
 expected() { sed -n "/-- $1: /{=;s/.*-- $1: //p}" "$file" | paste -d ' ' - - ; }
-found() { sed -n 's/^[^ ]*:\([0-9][0-9]*\): \(error\|warning\): .*\[\(WG-[A-Z0-9-]*\)\]$/\1 \3/p'; }
+found() { sed -n 's/^[^ ]*:\([0-9][0-9]*\): \(error\|warning\|note\): .*\[\(WG-[A-Z0-9-]*\)\]$/\1 \3/p'; }
 compare() {
     [ "$1" = "$2" ] && return
     printf '%s of %s\nexpected:\n%s\nfound:\n%s\n' "$3" "$file" "$1" "$2"
@@ -17,9 +18,14 @@ compare() {
 }
 
 compare "$(expected EXPECT)" "$("$wgrun" check "$file" 2>&1 | found)" "check"
+if grep -q -e '-- EXPECT ASSEMBLED: ' -e '-- ASSEMBLED' "$file"; then
+    said=$(env -u WGRUN_CUDA CUDA_VISIBLE_DEVICES= "$wgrun" check --assemble "$file" 2>&1)
+    case $said in *"not assembled: "*) echo "skipped: $said"; exit 77 ;; esac
+    compare "$(expected 'EXPECT ASSEMBLED')" "$(printf '%s\n' "$said" | found | sort -n)" "check --assemble"
+fi
 in_run=$(expected 'EXPECT IN RUN')
 if [ -n "$in_run" ]; then
     compare "$in_run" "$("$wgrun" --backend=sim "$file" 2>&1 | found)" "run"
-elif ! grep -q -e '-- EXPECT: ' -e '-- CHECK ONLY' "$file"; then
+elif ! grep -q -e '-- EXPECT: ' -e '-- CHECK ONLY' -e '-- EXPECT ASSEMBLED: ' "$file"; then
     compare "" "$("$wgrun" --backend=sim "$file" 2>&1)" "run"
 fi

@@ -66,6 +66,7 @@ struct AssemblyReport {
     int registers = 0, spill_stores = 0, spill_loads = 0;  ///< per thread; bytes of spills
     std::int64_t static_shared = 0, dynamic_shared = 0;    ///< bytes
     std::vector<std::string> notes;                        ///< C75xx lines
+    std::vector<Diagnostic> findings;                      ///< the notes at lines of the script: WG-PERF
     std::string assembler;                                 ///< "ptxas 13.0.88", "driver JIT"
 };
 
@@ -112,7 +113,13 @@ class Kernel {
     const std::string& ptx();
     const std::string& cuda();
 
+    /// Assembles the PTX with ptxas, or with the driver where there is none. Throws CompileError when it is
+    /// refused, other EnvironmentErrors when neither is here.
     AssemblyReport report();
+
+    /// What the GPU's assembler had to say when run() or time() compiled the kernel: the findings since the
+    /// last call.
+    std::vector<Diagnostic> take_remarks();
 
     /// Runs the kernel and waits for it. Arguments are checked against the parameters first. Throws
     /// CheckError on findings (static ones on every back end, dynamic ones on the simulator),
@@ -131,6 +138,8 @@ class Kernel {
     std::shared_ptr<const Program> program_;  // with the launches that were prepared
     std::optional<std::vector<Diagnostic>> findings_;
     std::string ptx_, cuda_;
+    std::vector<Where> ptx_lines_;
+    std::vector<Diagnostic> remarks_;
     std::map<Backend, std::unique_ptr<Compiled>> compiled_;
 };
 

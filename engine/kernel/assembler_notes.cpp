@@ -1,0 +1,317 @@
+#include "kernel/assembler_notes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "check/check.hpp"
+
+namespace wgrun {
+namespace {
+
+/// What a note is about, where it names no line.
+enum class About : std::uint8_t { pipeline, operands, reads, writes, quoted };
+
+/// One code of ptxas, in our words.
+struct Kind {
+    std::string_view code, rule;
+    About about;
+    std::string_view message, fix;
+};
+
+constexpr std::string_view serial = "WG-PERF-01", repaired = "WG-PERF-02", ignored = "WG-PERF-03",
+                           spilled = "WG-PERF-04";
+constexpr std::string_view no_debugging = "assemble without options for debugging or linking";
+constexpr std::string_view uniform =
+    "put wgmma_fence, the wgmma, commit_group and wait_group into one branch, or none of them";
+
+constexpr std::array kinds{
+    Kind{"C7504", ignored, About::quoted, "the text is assembled to be linked", no_debugging},
+    Kind{"C7505", ignored, About::quoted, "the text is assembled for debugging", no_debugging},
+    Kind{"C7506", ignored, About::quoted, "the kernel calls a function of another text", no_debugging},
+    Kind{"C7507", ignored, About::quoted, "some warps need more registers than they would keep",
+         "ask for more registers, or keep fewer values in the role that gives its registers away"},
+    Kind{"C7508", ignored, About::quoted, "it is not known how many registers a thread has at entry",
+         "state the threads of the CTA"},
+    Kind{"C7509", serial, About::pipeline, "the kernel calls a function of another text", no_debugging},
+    Kind{"C7510", serial, About::pipeline, "a function is called while wgmma are on their way",
+         "wait for all groups before the call"},
+    Kind{"C7511", serial, About::pipeline,
+         "their accumulators and fragments need more registers than there are",
+         "accumulators of fewer registers: a smaller N, or the tile divided among more warpgroups"},
+    Kind{"C7512", serial, About::pipeline, "the kernel needs more registers than there are",
+         "accumulators of fewer registers: a smaller N, or the tile divided among more warpgroups"},
+    Kind{"C7513", serial, About::operands, "registers that they read are written while they run",
+         "write a second set of fragment registers while the first one is read"},
+    Kind{"C7514", serial, About::reads,
+         "accumulators are read while, as far as the assembler follows it, a wgmma may still run",
+         "k:wgmma_wait_group(0) before the accumulators are read, or a loop body without a group that goes "
+         "on into the next iteration"},
+    Kind{"C7515", serial, About::writes,
+         "accumulators are written while, as far as the assembler follows it, a wgmma may still run",
+         "scale_d = 0 at the first wgmma of a tile instead of writing zeros"},
+    Kind{"C7516", serial, About::pipeline,
+         "fence, wgmma, commit and wait do not follow each other on every path", uniform},
+    Kind{"C7517", repaired, About::reads, "a wgmma.wait_group of its own",
+         "k:wgmma_wait_group(0) on every path before this line"},
+    Kind{"C7518", serial, About::pipeline, "a wait would be needed in a branch that may diverge", uniform},
+    Kind{"C7519", repaired, About::pipeline, "a wgmma.fence of its own",
+         "k:wgmma_fence() right before this line, on every path that leads here"},
+    Kind{"C7520", serial, About::pipeline, "a fence would be needed in a branch that may diverge", uniform},
+};
+
+constexpr std::size_t most_notes = 4;
+
+/// The first word in single quotes.
+std::string_view quoted(std::string_view text) {
+    const std::size_t open = text.find('\'');
+    if (open == std::string_view::npos) return {};
+    text.remove_prefix(open + 1);
+    return text.substr(0, text.find('\''));
+}
+
+/// Walks over a program as over a text, loops twice, and keeps the wgmma and what threads do with their
+/// registers between a wgmma and the wait for it.
+class Pipelines final : public isa::Effects {
+  public:
+    explicit Pipelines(const Program& program) {
+        for_each_step(program.body(), [&](const Step& step) { collect(step); });
+        walk(program.body());
+    }
+
+    std::vector<Where> mma, read, written, operands_written;
+
+    void issue_mma(const isa::AsyncMma& issued) override {
+        add(mma, step_->where);
+        open_ = true;
+        lists_.insert(issued.accumulators);
+        for (Reg reg : *issued.accumulators) accumulators_.insert(reg.id);
+        if (issued.a_fragment) {
+            lists_.insert(issued.a_fragment);
+            for (Reg reg : *issued.a_fragment) sources_.insert(reg.id);
+        }
+        if (issued.metadata) sources_.insert(issued.metadata->reg.id);
+    }
+    void wait_mma(int pending) override { open_ = open_ && pending > 0; }
+    void memory(const isa::MemoryAccess&) override {}
+    void order_registers() override {}
+    void commit_mma() override {}
+    void proxy_fence(std::optional<isa::Space>) override {}
+    void barrier(const Operand&, const Operand&) override {}
+    void await_arrivals() override {}
+
+  private:
+    static void add(std::vector<Where>& places, Where where) {
+        if (std::find(places.begin(), places.end(), where) == places.end()) places.push_back(where);
+    }
+    void collect(const Step& step) {
+        step_ = &step;
+        if (step.op->effects) step.op->effects(step, *this);
+    }
+    void walk(const Block& block) {
+        for (const Node& node : block) {
+            if (const auto* step = std::get_if<Step>(&node)) {
+                if (open_) accesses(*step);
+                collect(*step);
+            } else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node)) {
+                for (int turn = 0; turn < 2; ++turn) {
+                    walk((*loop)->head);
+                    walk((*loop)->body);
+                }
+            } else {
+                const Branch& branch = *std::get<std::unique_ptr<Branch>>(node);
+                const bool before = open_;
+                walk(branch.then_body);
+                const bool after = std::exchange(open_, before);
+                walk(branch.else_body);
+                open_ = open_ || after;
+            }
+        }
+    }
+    void accesses(const Step& step) {
+        for (std::size_t i = 0; i < step.operands.size(); ++i) {
+            const Operand& operand = step.operands[i];
+            if (lists_.contains(&operand.list)) continue;  // the wgmma's own
+            const isa::Access access = step.op->operands[i].access;
+            const auto note = [&](Reg reg) {
+                if (!reg) return;
+                if (accumulators_.contains(reg.id))
+                    add(access == isa::Access::in ? read : written, step.where);
+                else if (sources_.contains(reg.id) && access != isa::Access::in)
+                    add(operands_written, step.where);
+            };
+            note(operand.reg);
+            for (Reg reg : operand.list) note(reg);
+        }
+    }
+
+    const Step* step_ = nullptr;
+    bool open_ = false;
+    std::set<const std::vector<Reg>*> lists_;
+    std::set<std::uint32_t> accumulators_, sources_;
+};
+
+/// The places of the instructions that a note quotes.
+std::vector<Where> steps_called(const Program& program, std::string_view name) {
+    std::vector<Where> places;
+    for_each_step(program.body(), [&](const Step& step) {
+        if (!name.empty() && step.op->name.starts_with(name) &&
+            std::find(places.begin(), places.end(), step.where) == places.end())
+            places.push_back(step.where);
+    });
+    return places;
+}
+
+/// Notes at all places but the first.
+std::vector<Note> others(const std::vector<Where>& places, std::string_view text) {
+    std::vector<Note> notes;
+    for (std::size_t i = 1; i < places.size() && notes.size() < most_notes; ++i)
+        notes.push_back({places[i], std::string(text)});
+    return notes;
+}
+
+std::vector<Note> all(const std::vector<Where>& places, std::string_view text) {
+    std::vector<Note> notes;
+    for (const Where& place : places)
+        if (notes.size() < most_notes) notes.push_back({place, std::string(text)});
+    return notes;
+}
+
+Where line_of(int line, std::span<const Where> lines) {
+    return line >= 1 && static_cast<std::size_t>(line) <= lines.size()
+               ? lines[static_cast<std::size_t>(line - 1)]
+               : Where{};
+}
+
+Diagnostic finding_of(std::string_view rule, Where where, std::string message, std::string_view fix) {
+    Diagnostic finding;
+    const check::Rule* row = check::find_rule(rule);
+    finding.rule = rule;
+    finding.severity = row->severity;
+    finding.section = row->section;
+    finding.where = where;
+    finding.message = std::move(message);
+    finding.fix = fix;
+    return finding;
+}
+
+class Translator {
+  public:
+    Translator(std::span<const Where> lines, const Program& program)
+        : lines_(lines), program_(program), pipelines_(program) {}
+
+    Diagnostic translate(const gpu::AssemblerNote& note) const {
+        const auto kind = std::ranges::find(kinds, note.code, &Kind::code);
+        if (kind == kinds.end()) return unknown(note);
+        if (kind->rule == repaired) return repair(note, *kind);
+        if (kind->rule == ignored) {
+            const std::string_view name = quoted(note.message);
+            const std::vector<Where> places = steps_called(program_, name);
+            Diagnostic finding = finding_of(
+                kind->rule, first(places),
+                fmt::format("{} has no effect: {} ({})", name, kind->message, kind->code), kind->fix);
+            finding.notes = others(places, "so has this one");
+            return finding;
+        }
+        Diagnostic finding = finding_of(
+            kind->rule, first(pipelines_.mma),
+            fmt::format("the wgmma run one after the other: {} ({})", kind->message, kind->code), kind->fix);
+        switch (kind->about) {
+            case About::reads: finding.notes = all(pipelines_.read, "an accumulator is read here"); break;
+            case About::writes:
+                finding.notes = all(pipelines_.written, "an accumulator is written here");
+                break;
+            case About::operands:
+                finding.notes =
+                    all(pipelines_.operands_written, "a register that a wgmma reads is written here");
+                break;
+            default: finding.notes = others(pipelines_.mma, "and this wgmma"); break;
+        }
+        return finding;
+    }
+
+    std::optional<Diagnostic> spills(const gpu::FunctionReport& function) const {
+        if (function.spill_store_bytes + function.spill_load_bytes == 0) return {};
+        Diagnostic finding = finding_of(
+            spilled, program_.where(),
+            fmt::format(
+                "{} registers a thread are not enough for `{}`: {} bytes are spilled to local memory and "
+                "{} read back",
+                function.registers, program_.name(), function.spill_store_bytes, function.spill_load_bytes),
+            "fewer values at a time: smaller accumulators, fewer loads under way, fewer threads a CTA");
+        finding.notes = largest();
+        return finding;
+    }
+
+  private:
+    Where first(const std::vector<Where>& places) const {
+        return places.empty() ? program_.where() : places.front();
+    }
+
+    Diagnostic repair(const gpu::AssemblerNote& note, const Kind& kind) const {
+        const Where named = line_of(note.line, lines_);
+        Diagnostic finding = finding_of(
+            kind.rule, named ? named : first(pipelines_.mma),
+            fmt::format("the assembler puts {} before this line ({})", kind.message, kind.code), kind.fix);
+        if (!named) finding.message = fmt::format("the assembler adds {} ({})", kind.message, kind.code);
+        return finding;
+    }
+
+    /// A note of a newer assembler: in its own words.
+    Diagnostic unknown(const gpu::AssemblerNote& note) const {
+        Diagnostic finding;
+        finding.severity = Severity::note;
+        const Where named = line_of(note.line, lines_);
+        finding.where = named ? named : program_.where();
+        finding.message = fmt::format("the assembler notes: {}{}", note.message,
+                                      note.code.empty() ? "" : fmt::format(" ({})", note.code));
+        return finding;
+    }
+
+    /// Where the most registers are made.
+    std::vector<Note> largest() const {
+        std::map<std::pair<std::string_view, int>, int> words;  // 32-bit registers of each line
+        for (const RegisterInfo& info : program_.registers())
+            words[{info.where.file, info.where.line}] += std::max(1, isa::bits(info.type) / 32);
+        std::vector<std::pair<int, Where>> places;
+        for (const auto& [place, count] : words) places.push_back({count, {place.first, place.second}});
+        std::ranges::stable_sort(places, std::greater{}, &std::pair<int, Where>::first);
+        std::vector<Note> notes;
+        for (const auto& [count, where] : places) {
+            constexpr int many = 16;
+            if (count < many || notes.size() == most_notes) break;
+            notes.push_back({where, fmt::format("{} registers are made here", count)});
+        }
+        return notes;
+    }
+
+    std::span<const Where> lines_;
+    const Program& program_;
+    Pipelines pipelines_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> assembler_findings(const gpu::AssemblerLog& log, std::span<const Where> lines,
+                                           const Program& program) {
+    std::vector<Diagnostic> findings;
+    const Translator translator(lines, program);
+    for (const gpu::AssemblerNote& note : log.notes)
+        if (note.severity != Severity::error) findings.push_back(translator.translate(note));
+    for (const gpu::FunctionReport& function : log.functions)
+        if (function.name == program.name())
+            if (auto finding = translator.spills(function)) findings.push_back(std::move(*finding));
+    return findings;
+}
+
+Where place_of_error(const gpu::AssemblerLog& log, std::span<const Where> lines, const Program& program) {
+    const auto error = std::ranges::find(log.notes, Severity::error, &gpu::AssemblerNote::severity);
+    const Where named = error == log.notes.end() ? Where{} : line_of(error->line, lines);
+    return named ? named : program.where();
+}
+
+}  // namespace wgrun

@@ -1,0 +1,58 @@
+# check --assemble: what the assembler notes, at the lines of the script.
+file serial.lua <<'L'
+local wg = require "wgrun"
+local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
+wg.kernel("serial", { threads = 256 }, function(k)
+  local out = k:param("out", "f32*")
+  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
+  local da, db = k:descriptor(a), k:descriptor(b)
+  local acc = k:regs("f32", 32)
+  for i = 0, 31 do k:mov(acc[i], 0) end
+  local first = (k:special "tid.x" >> 7):eq(0)
+  k:if_(first, function() k:wgmma_fence() end, function() k:wgmma_fence() end)
+  k:wgmma_mma_async(acc, da, db, { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16" })
+  k:wgmma_commit_group()
+  k:wgmma_wait_group(0)
+  k:st_global_f32(k:element(out, k:special "tid.x"), acc[0])
+end)
+L
+# Without an assembler it says so, and the rest of the check stands.
+run check --assemble serial.lua
+exits 0
+out_has "not assembled: ptxas is not here: switched off by WGRUN_CUDA=off; no GPU to run on: switched off"
+out_has "serial.lua: 1 kernel, 0 errors, 0 remarks"
+run check --assemble --json serial.lua
+exits 0
+out_has '"not_assembled": "ptxas is not here'
+
+unset WGRUN_CUDA
+export CUDA_VISIBLE_DEVICES=
+run doctor
+if grep -q "^ptxas  *missing" out.txt; then echo "skipped: no ptxas"; exit 77; fi
+run check --assemble serial.lua
+exits 0
+out_has "registers a thread, 16384 bytes of shared memory, 0 bytes spilled (ptxas)"
+out_has "serial.lua: 1 kernel, 0 errors, 1 remark"
+err_has "serial.lua:11: warning: the wgmma run one after the other: a fence would be needed in a branch that may diverge (C7520) [WG-PERF-01]"
+run check --assemble --json serial.lua
+exits 0
+out_has '"registers": '
+out_has '"rule": "WG-PERF-01"'
+
+# What the assembler refuses is an error at the line that asks for it.
+file refused.lua <<'L'
+local wg = require "wgrun"
+local wide = wg.tile { dtype = "bf16", mn = 256, k = 64, major = "K" }
+wg.kernel("refused", { threads = 1024 }, function(k)
+  local b = k:descriptor(k:shared(wide, "b"))
+  local acc = k:regs("f32", 128)
+  k:wgmma_fence()
+  k:wgmma_mma_async(acc, b, b, { n = 256, k = 16, d = "f32", a = "bf16", b = "bf16", scale_d = 0 })
+  k:wgmma_commit_group()
+  k:wgmma_wait_group(0)
+end)
+L
+run check --assemble refused.lua
+exits 3
+err_has "refused.lua:7: ptxas: line "
+err_has "(C7602)"
