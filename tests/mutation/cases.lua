@@ -1,0 +1,89 @@
+-- The kernels that are mutated: each case is a body that builds kernels and runs them. What it leaves in its tensors
+-- is compared with what the kernel as it is leaves there (trace.lua).
+local wg = require "wgrun"
+
+local cases = {}
+
+local root = arg[0]:match "^(.*)/tests/mutation/[^/]*$" or "."
+
+-- One CTA or cluster has all the tiles, so that each stage, panel and barrier is used again and again.
+local function gemm(name, M, N, K, opts)
+  local dtype = opts.dtype or "bf16"
+  local d = opts.d or ({ tf32 = "f32", s8 = "s32", u8 = "s32", f16 = "f16" })[dtype] or "bf16"
+  local function random(rows, columns, seed)
+    if dtype == "s8" or dtype == "u8" then return wg.randint { shape = { rows, columns }, dtype = dtype, lo = 0, hi = 100, seed = seed } end
+    return wg.randn { shape = { rows, columns }, dtype = dtype, seed = seed }
+  end
+  local A = opts.a_major == "MN" and random(K, M, 1) or random(M, K, 1)
+  local B = opts.b_major == "MN" and random(K, N, 2) or random(N, K, 2)
+  cases[#cases + 1] = { name = name, body = function()
+    local made = wg.gemm(opts)
+    made:run(A, B, wg.zeros(d, { M, N }), { grid = { opts.cluster or 1 } })
+  end }
+end
+
+gemm("cooperative", 300, 256, 320, { tile = { 128, 128 }, stages = 2, buffers = 1 })
+gemm("one consumer", 128, 128, 256, { tile = { 64, 64 }, stages = 2 })
+gemm("pingpong", 384, 128, 320, { tile = { 64, 64 }, stages = 3, schedule = "pingpong" })
+gemm("cluster", 512, 128, 256, { tile = { 128, 64 }, stages = 2, cluster = 2 })
+gemm("cluster pingpong", 512, 128, 256, { tile = { 64, 64 }, stages = 2, cluster = 2, schedule = "pingpong" })
+gemm("swapped", 16, 192, 256, { tile = { 64, 16, 64 }, stages = 2, problem = { 16, 192, 256 } })
+gemm("two blocks", 512, 64, 192, { tile = { 256, 64 }, stages = 2 })
+gemm("MN-major", 128, 256, 192, { tile = { 64, 128 }, stages = 2, a_major = "MN", b_major = "MN" })
+gemm("f16", 128, 128, 256, { tile = { 64, 64 }, stages = 2, dtype = "f16" })
+gemm("tf32", 128, 128, 128, { tile = { 64, 64 }, stages = 2, dtype = "tf32" })
+gemm("e4m3", 128, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "e4m3" })
+gemm("s8", 128, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "s8" })
+
+-- Scripts whose kernels take any number of CTAs: one has all the tiles, as above.
+local persistent = { gemm_fast = { 1 } }
+
+-- A script as it is, silent, with its arguments.
+local function script(name, path, arguments)
+  cases[#cases + 1] = { name = name, grid = persistent[name], body = function()
+    local silent = { write = function() end }
+    local sandbox = setmetatable({
+      arg = arguments, print = function() end,
+      io = setmetatable({ write = function() end, stdout = silent, stderr = silent }, { __index = io }),
+      os = setmetatable({ exit = function(code)
+        if code ~= 0 and code ~= true then error({ killer = "result", message = "exit " .. tostring(code) }, 0) end
+        error({ killer = false }, 0)
+      end }, { __index = os }),
+    }, { __index = _G })
+    assert(loadfile(path, "t", sandbox))(table.unpack(arguments))
+  end }
+end
+
+local function files(pattern)
+  local list = {}
+  for path in io.popen("ls " .. root .. "/" .. pattern):lines() do list[#list + 1] = path end
+  return list
+end
+
+-- Arguments of the scripts: small problems. false: has no kernel.
+local arguments = {
+  figures = false, ldmatrix_layouts = false,
+  gemm = { "--m", "64", "--n", "64", "--k", "256" },
+  gemm_fast = { "--m", "64", "--n", "320", "--k", "1024" },
+}
+
+--- Those of the scripts and of the scripts that keep a rule, besides the ones above.
+function cases.with_files()
+  for _, path in ipairs(files "scripts/*.lua") do
+    local name = path:match "([^/]*)%.lua$"
+    if name == "sparse_gemm" then
+      for _, dtype in ipairs { "f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8" } do
+        script(name .. " " .. dtype, path, { "--dtype", dtype })
+      end
+    elseif arguments[name] ~= false then
+      script(name, path, arguments[name] or {})
+    end
+  end
+  for _, path in ipairs(files "tests/rules/*/ok_*.lua") do
+    local file <close> = io.open(path)
+    if not file:read "a":find "CHECK ONLY" then script(path:match "rules/(.*)%.lua$", path, {}) end
+  end
+  return cases
+end
+
+return cases

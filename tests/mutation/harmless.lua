@@ -1,0 +1,113 @@
+-- Mutants that are as good as the kernel itself, and why. A row names the kernels (a pattern of the case), the call
+-- (a part of its line's text, or its name) and the mutation; what it leaves open may be anything. A mutant is looked
+-- up here only when the checker and the simulator have found nothing and the results are those of the kernel.
+local harmless = {}
+
+local rows = {
+  -- --- names and counts that are free -----------------------------------------------------------------------
+  { kind = "barrier's id", why = "All who meet there come by this one call, so they meet under the new name; a name that "
+    .. "another barrier has at the time would be found (WG-SYNC-02)." },
+  { name = "setmaxnreg_dec", kind = "count", why = "Still no more than a thread enters with, and the pool of WG-REG-02 is "
+    .. "kept; whether the code fits is what ptxas says (C7406)." },
+  { name = "setmaxnreg_inc", kind = "count", what = "8 less", why = "The pool of WG-REG-02 is kept; whether the code fits is "
+    .. "what ptxas says." },
+  { name = "setmaxnreg_inc", kind = "deleted setmaxnreg", why = "The warps go on with the registers they entered with: "
+    .. "slower (spills), not wrong." },
+  { name = "setmaxnreg_dec", kind = "deleted setmaxnreg", case = "^WG%-REG%-02", why = "Registers that nobody asks for." },
+  { name = "setmaxnreg_inc", kind = "swapped", what = "after begin_loop", why = "Asks again, in each turn of the loop, for "
+    .. "what the warps have; the epilogue's barrier of the warpgroup stands between, as 9.7.19.5 wants." },
+  { name = "setmaxnreg_inc", kind = "swapped", what = "after begin_if", why = "One of the consumers goes on with what it "
+    .. "entered with." },
+
+  -- --- descriptors and maps ---------------------------------------------------------------------------------
+  { name = "matrix_descriptor", what = "LBO", why = "The leading dimension byte offset is not used: the operand is K-major and "
+    .. "swizzled, or MN-major and one atom wide (9.7.15.5.1.2)." },
+  { case = "^WG%-", kind = "swizzle of a tensor map", why = "All elements of the tensor are equal, or nobody reads the tile." },
+
+  -- --- calls by more threads --------------------------------------------------------------------------------
+  { name = "cp_async_bulk_wait_group", kind = "guard", why = "Groups belong to the thread that committed them; the others have "
+    .. "none and pass at once." },
+  { name = "cp_async_bulk_commit_group", kind = "guard", why = "The other threads commit empty groups." },
+  { name = "cp_async_bulk_commit_group", kind = "swapped", what = "after end_if", why = "The leader commits just as well behind "
+    .. "the branch; the others commit empty groups." },
+  { name = "fence_mbarrier_init", kind = "guard", why = "Orders the executing thread's mbarrier.init; the others have made none." },
+  { name = "fence_mbarrier_init", kind = "swapped", what = "after end_if", why = "The thread that initialises comes by there as "
+    .. "well, and the barrier is still to come." },
+
+  -- --- neighbours that do not order each other --------------------------------------------------------------
+  { name = "mbarrier_init", kind = "swapped", what = "after mbarrier_init", why = "Two objects." },
+  { name = "mbarrier_init", kind = "swapped", what = "after fence_mbarrier_init", why = "The last one is an `empty` barrier: "
+    .. "threads alone use it, and the barrier that follows (of the cluster: release, acquire) makes it known to them. The "
+    .. "fence is for the copy engine." },
+  { kind = "swapped", what = "after wgmma_fence", why = "wgmma.fence orders registers (9.7.15.7.1), the barrier or the wait memory: "
+    .. "neither order is seen." },
+  { name = "fence_proxy_async", kind = "swapped", what = "after bar_sync", why = "The fence at the reader, after the barrier, in "
+    .. "place of the fence at the writer, before it: all threads execute both." },
+  { name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_tensor_2d", why = "The arrival itself keeps "
+    .. "the phase open, and the tx-count may go below 0 until then (9.7.13.15.5)." },
+  { kind = "swapped", name = "cp_async_bulk_tensor_2d", what = "after cp_async_bulk_tensor_2d", why = "Copies are not ordered "
+    .. "among each other." },
+  { kind = "swapped", name = "cp_async_bulk_tensor_store_2d", what = "after cp_async_bulk_tensor_store_2d", why = "Copies are not "
+    .. "ordered among each other." },
+  { name = "mbarrier_arrive", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The stage is given back later." },
+  { name = "mbarrier_arrive", kind = "swapped", what = "after wgmma_wait_group", text = "pass = function", why = "The turn is passed "
+    .. "later." },
+  { case = "^gemm$", name = "bar_sync", kind = "swapped", what = "after ld_global_v4_b32", why = "The load is one of an operand in "
+    .. "global memory, which nobody writes." },
+
+  -- --- calls that these kernels could do without ------------------------------------------------------------
+  { case = "^gemm$", text = "k:wgmma_fence()", why = "The second of a loop's two: the accumulators are those of the wgmma before, "
+    .. "of the same shape, and nothing else touches them (9.7.15.7.1)." },
+
+  -- --- scripts of the rules: what they leave out is what their rule does not speak of --------------------------
+  { case = "^WG%-", name = "wgmma_wait_group", why = "The kernel ends there, and reads no accumulator." },
+  { case = "^WG%-", name = "wgmma_commit_group", kind = "swapped", why = "The kernel ends there, and reads no accumulator." },
+  { case = "^WG%-MBAR%-0[14]", name = "mbarrier_init", why = "Nobody waits for the phase." },
+  { case = "^WG%-MBAR%-0[14]", name = "mbarrier_arrive", why = "Nobody waits for the phase." },
+  { case = "^WG%-MBAR%-04", name = "mbarrier_test_wait_parity", why = "Nobody uses the answer." },
+  { case = "^WG%-MBAR%-03", name = "mbarrier_wait", why = "The kernel ends there: nothing comes after the phase." },
+  { case = "^WG%-MBAR%-01", name = "fence_mbarrier_init", why = "No copy uses the mbarrier, and the thread that initialises is the "
+    .. "one that arrives." },
+  { case = "^WG%-MBAR%-01", name = "bar_sync", why = "Nobody comes after it." },
+  { case = "^WG%-MBAR%-04", name = "bar_sync", kind = "swapped", what = "after mbarrier_arrive", why = "The thread that initialises is "
+    .. "the one that arrives." },
+  { case = "^WG%-RACE%-01/ok_mbarrier", name = "fence_mbarrier_init", why = "No copy uses the mbarrier: the barrier of the CTA is "
+    .. "enough for threads." },
+  { case = "^WG%-", name = "fence_mbarrier_init", kind = "swapped", what = "after bar_sync", why = "The thread that initialises is the "
+    .. "one that issues the copy: its fence stands between." },
+  { case = "^WG%-", name = "bar_sync", kind = "swapped", what = "after mbarrier_arrive_expect_tx", why = "The thread that initialises "
+    .. "is the one that arrives." },
+  { case = "^WG%-PROXY%-01", text = "k:fence_proxy_async()", why = "The fence after the second writes orders the first ones as well." },
+  { case = "^WG%-RACE%-01/ok_excerpt", text = "k:fence_proxy_async()", why = "The fence after the second writes orders the first ones "
+    .. "as well." },
+  { case = "^WG%-", name = "st_shared_v4_b32", kind = "swapped", what = "after fence_proxy_async", why = "The fence after the second "
+    .. "writes orders the first ones as well." },
+  { case = "^WG%-PROXY%-01", name = "bar_sync", why = "The barrier after the second writes orders the first ones as well; both are "
+    .. "made by the same threads." },
+  { case = "^WG%-RACE%-01", name = "bar_sync", why = "The barrier after the second writes orders the first ones as well; both are "
+    .. "made by the same threads." },
+  { case = "^WG%-MEM%-02", why = "The threads read what they wrote themselves." },
+  { case = "^WG%-MEM%-03", why = "The kernel ends there." },
+  { case = "^WG%-SYNC%-01", name = "bar_sync", kind = "swapped", what = "after begin_if", why = "All 128 threads take the branch." },
+  { case = "^WG%-SYNC%-02", name = "bar_sync", why = "Nothing comes before or after it." },
+  { case = "^WG%-SYNC%-04", name = "barrier_cluster_wait", why = "The CTA ends there." },
+  { case = "^WG%-TMA%-01", name = "cp_async_bulk_tensor_store_2d", why = "What it stores is what is there." },
+  { case = "^WG%-TMA%-03", name = "cp_async_bulk_tensor_store_2d", kind = "guard", why = "128 times the same bytes to the same "
+    .. "place, and every thread waits for its own." },
+  { case = "^WG%-", name = "cp_async_bulk_wait_group", kind = "wait weakened", what = "read", why = "The kernel ends there, which "
+    .. "makes the results visible." },
+}
+
+local function fits(pattern, value) return pattern == nil or value:find(pattern) ~= nil end
+
+--- Why the mutant is harmless, or nil.
+function harmless.reason(case, text, name, mutant)
+  for _, row in ipairs(rows) do
+    if fits(row.case, case) and (not row.text or text:find(row.text, 1, true)) and (not row.name or row.name == name)
+      and (not row.kind or row.kind == mutant.kind) and (not row.what or mutant.what:find(row.what, 1, true)) then
+      return row.why
+    end
+  end
+end
+
+return harmless
