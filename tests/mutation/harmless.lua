@@ -13,7 +13,11 @@ local rows = {
     .. "what ptxas says." },
   { name = "setmaxnreg_inc", kind = "deleted setmaxnreg", why = "The warps go on with the registers they entered with: "
     .. "slower (spills), not wrong." },
-  { name = "setmaxnreg_dec", kind = "deleted setmaxnreg", case = "^WG%-REG%-02", why = "Registers that nobody asks for." },
+  { name = "setmaxnreg_dec", kind = "deleted setmaxnreg", why = "Registers that nobody asks for: who does, waits for them "
+    .. "(WG-REG-02)." },
+  { case = "^WG%-REG%-03", name = "setmaxnreg_inc", kind = "count", why = "The pool of WG-REG-02 is kept." },
+  { case = "^WG%-PERF%-03", name = "bar_sync", kind = "swapped", what = "after setmaxnreg_dec", why = "The one is about memory, the "
+    .. "other about registers." },
   { name = "setmaxnreg_inc", kind = "swapped", what = "after begin_loop", why = "Asks again, in each turn of the loop, for "
     .. "what the warps have; the epilogue's barrier of the warpgroup stands between, as 9.7.19.5 wants." },
   { name = "setmaxnreg_inc", kind = "swapped", what = "after begin_if", why = "One of the consumers goes on with what it "
@@ -54,6 +58,14 @@ local rows = {
     .. "later." },
   { case = "^gemm$", name = "bar_sync", kind = "swapped", what = "after ld_global_v4_b32", why = "The load is one of an operand in "
     .. "global memory, which nobody writes." },
+
+  { name = "griddepcontrol_launch_dependents", kind = "swapped", why = "The grid behind begins a little later; it has a wait of "
+    .. "its own for this one's memory." },
+  { name = "griddepcontrol_wait", kind = "deleted wait", why = "A launch overlaps the grid before it only if the kernel waits for "
+    .. "that grid: without the wait it begins after it." },
+  { name = "griddepcontrol_launch_dependents", kind = "deleted arrive", why = "The end of the grid lets the next one begin." },
+  { name = "griddepcontrol_wait", kind = "swapped", why = "The barriers between touch shared memory alone; the grid before wrote "
+    .. "to global memory." },
 
   -- --- calls that these kernels could do without ------------------------------------------------------------
   { case = "^gemm$", text = "k:wgmma_fence()", why = "The second of a loop's two: the accumulators are those of the wgmma before, "

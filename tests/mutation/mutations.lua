@@ -163,6 +163,7 @@ local laws = {
   { "^setmaxnreg", removed "setmaxnreg", function(e)
     number_at(e, 1, "count", { { "8 more", function(n) return n + 8 end }, { "8 less", function(n) return n - 8 end } })
   end },
+  { "^griddepcontrol_wait", removed "wait" }, { "^griddepcontrol_launch", removed "arrive" },
   { "^matrix_descriptor", function(event)
     for _, name in ipairs { "LBO", "SBO", "base", "swizzle" } do
       local variants = name == "swizzle" and { 1, 2, 3 } or name == "base" and { 1 } or { -1, 1 }
