@@ -2,19 +2,6 @@
 -- multiply them by wgmma. k:pipeline is the ring between them, k:each_tile the schedule, k:epilogue the way out.
 
 return function(wg, internal)
-  -- Copies `tile` of an operand into its place in a stage: a TMA box for each of its panels. `whole` is the
-  -- layout of the stage, of which the tile may be a piece.
-  local function load_boxes(k, map, tile, whole, to, mn, first_k, barrier, mask)
-    local options_of = { mask = mask }
-    for _, panel in ipairs(tile.tma_box.panels) do
-      local offset = whole:offset(panel.mn, panel.k)
-      local row = panel.mn == 0 and mn or mn + panel.mn
-      local column = panel.k == 0 and first_k or first_k + panel.k
-      local place = tile.major == "K" and { column, row } or { row, column }
-      k:cp_async_bulk_tensor_2d(offset == 0 and to or to + offset, map, place, barrier, options_of)
-    end
-  end
-
   local function tiles_of(p, sizes, more)
     local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster, group = p.group }
     for key, value in pairs(more or {}) do out[key] = value end
@@ -45,8 +32,11 @@ return function(wg, internal)
         end
         ring:acquire(cursor)
         local barrier = ring:expect(cursor, p.a.bytes + p.b.bytes)
-        load_boxes(k, maps.A, p.a, p.a, a + cursor.stage * p.a.bytes, row, first_k, barrier)
-        load_boxes(k, maps.B, p.b_piece, p.b, b + cursor.stage * p.b.bytes, column, first_k, barrier, mask)
+        k:load_tile { tile = p.a, map = maps.A, to = a + cursor.stage * p.a.bytes, mn = row, k = first_k, barrier = barrier }
+        k:load_tile {
+          tile = p.b_piece, map = maps.B, to = b + cursor.stage * p.b.bytes, mn = column, k = first_k, barrier = barrier,
+          whole = p.b, mask = mask,
+        }
         ring:advance(cursor)
       end)
     end)

@@ -8,6 +8,8 @@ local function describe(value)
   return type(value) == "userdata" and type(class) == "string" and class or type(value)
 end
 
+internal.describe = describe
+
 --- Raises unless `given` is a table and every key of it is one of `legal`.
 function internal.options(name, given, legal)
   if type(given) ~= "table" then internal.fail(("%s: expected a table of options, got %s"):format(name, describe(given))) end
@@ -48,6 +50,7 @@ require "wgrun.tile"(internal)
 require "wgrun.pipeline"(internal)
 require "wgrun.schedule"(internal)
 require "wgrun.elementwise"(internal)
+require "wgrun.fragment"(internal)
 require "wgrun.epilogue"(wg, internal)
 require "wgrun.gemm_plan"(wg, internal)
 require "wgrun.gemm_kernel"(wg, internal)

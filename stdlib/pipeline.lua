@@ -19,6 +19,26 @@ return function(internal)
     end, function() end)
   end
 
+  --- Copies a tile of a matrix in global memory to shared memory by TMA: one box for each of its panels, all
+  --- announced to the mbarrier (pipeline:expect). By one thread.
+  --- opts: tile, map (k:tensor_map of the tile), to (address: u32 register), mn, k (the tile's first row and K element
+  ---       in the matrix: registers or numbers), barrier (address), whole (the tile in shared memory that this one
+  ---       is a piece of, default itself), mask (of the CTAs of the cluster that get it).
+  function k:load_tile(opts)
+    options("k:load_tile", opts, { "tile", "map", "to", "mn", "k", "barrier", "whole", "mask" })
+    local tile, whole = internal.object("k:load_tile, tile", opts.tile, "tile"), opts.whole or opts.tile
+    local options_of = { mask = opts.mask }
+    for _, panel in ipairs(tile.tma_box.panels) do
+      local offset = whole:offset(panel.mn, panel.k)
+      local row = panel.mn == 0 and opts.mn or opts.mn + panel.mn
+      local column = panel.k == 0 and opts.k or opts.k + panel.k
+      if math.type(row) == "integer" then row = self:mov(row, { type = "u32" }) end
+      if math.type(column) == "integer" then column = self:mov(column, { type = "u32" }) end
+      local place = tile.major == "K" and { column, row } or { row, column }
+      self:cp_async_bulk_tensor_2d(offset == 0 and opts.to or opts.to + offset, opts.map, place, opts.barrier, options_of)
+    end
+  end
+
   local pipeline = {}
   pipeline.__index = pipeline
 

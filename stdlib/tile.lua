@@ -59,13 +59,17 @@ return function(internal)
 
   --- acc += A * B over the whole K extent of two tiles: one wgmma for each K step, one commit group.
   --- The caller places wgmma_fence before and wgmma_wait_group after.
-  --- opts: a, b (buffers), a_mn, b_mn (first rows, default 0), a_offset, b_offset (registers: bytes to add), n (columns, default all of B's rows),
+  --- opts: a, b (buffers; or a is an array of registers, as fragment:operand makes it), a_mn, b_mn (first rows,
+  ---       default 0), a_offset, b_offset (registers: bytes to add), n (columns, default all of B's rows),
   ---       d (accumulator type, default "f32"), scale_d (predicate or 0 for the first step, default 1),
   ---       metadata (of a sparse A, whose tile has half of B's K: one register for each step; see wg.sparse),
   ---       sp_sel (0 or 1, default 0).
   function k:mma(acc, opts)
     options("k:mma", opts, { "a", "b", "a_mn", "b_mn", "a_offset", "b_offset", "n", "d", "scale_d", "metadata", "sp_sel" })
-    local a, b = tile_of("k:mma, a", opts.a), tile_of("k:mma, b", opts.b)
+    local in_registers = internal.describe(opts.a) == "wgrun.regs"
+    local a = not in_registers and tile_of("k:mma, a", opts.a)
+    local b = tile_of("k:mma, b", opts.b)
+    a = a or { dtype = b.dtype, k = #opts.a // 4 * (wgmma_k[b.dtype] or 0), major = "K" }
     local ratio = opts.metadata and 2 or 1 -- K of B over that of A, as stored
     if a.k * ratio ~= b.k then
       fail(("k:mma: K of the tiles differs: %d and %d%s"):format(a.k, b.k, opts.metadata and " (a sparse A has half of B's)" or ""))
@@ -81,10 +85,11 @@ return function(internal)
         scale_d = i == 0 and opts.scale_d or 1,
       }
       if a.dtype == "f16" or a.dtype == "bf16" then
-        form.trans_a = a.major == "MN" and 1 or 0
+        if not in_registers then form.trans_a = a.major == "MN" and 1 or 0 end
         form.trans_b = b.major == "MN" and 1 or 0
       end
-      local of_a = self:descriptor(opts.a, { kstep = i, mn = opts.a_mn, offset = opts.a_offset })
+      local of_a = in_registers and opts.a:slice(4 * i, 4)
+        or self:descriptor(opts.a, { kstep = i, mn = opts.a_mn, offset = opts.a_offset })
       local of_b = self:descriptor(opts.b, { kstep = ratio * i, mn = opts.b_mn, offset = opts.b_offset })
       if opts.metadata then
         form.sp_sel = opts.sp_sel
