@@ -12,13 +12,14 @@
 
 namespace wgrun::test {
 
-/// The forms of a row: every combination of what its fields may be.
+/// The forms of a row: every combination of what its fields may be, or of their absence.
 inline std::vector<isa::Form> forms_of(const isa::Row& row) {
     std::vector<isa::Form> forms(1);
     for (const isa::Choice& choice : row.choices) {
         std::vector<isa::Form> longer;
         for (const isa::Form& form : forms)
             for (int value : choice.values()) longer.push_back(isa::Form(form).set(choice.field, value));
+        if (choice.fallback == isa::Form::absent) longer.insert(longer.end(), forms.begin(), forms.end());
         forms = std::move(longer);
     }
     return forms;
@@ -28,6 +29,23 @@ inline std::vector<isa::Form> forms_of(const isa::Instruction& op) {
     std::vector<isa::Form> forms;
     for (const isa::Row& row : op.rows) {
         const std::vector<isa::Form> more = forms_of(row);
+        forms.insert(forms.end(), more.begin(), more.end());
+    }
+    return forms;
+}
+
+/// The forms of a row; of some hundred, which differ in independent qualifiers, the first and the last.
+inline std::vector<isa::Form> some_forms_of(const isa::Row& row) {
+    constexpr std::size_t many = 400;
+    std::vector<isa::Form> forms = forms_of(row);
+    if (forms.size() > many) forms = {forms.front(), forms.back()};
+    return forms;
+}
+
+inline std::vector<isa::Form> some_forms_of(const isa::Instruction& op) {
+    std::vector<isa::Form> forms;
+    for (const isa::Row& row : op.rows) {
+        const std::vector<isa::Form> more = some_forms_of(row);
         forms.insert(forms.end(), more.begin(), more.end());
     }
     return forms;
@@ -85,7 +103,15 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::aligned:
         case Field::read:
         case Field::noftz:
+        case Field::relu:
+        case Field::nc:
+        case Field::noinc:
         case Field::trans: return {0, 1};
+        case Field::cop: return count(7);
+        case Field::evict: return count(5);
+        case Field::prefetch: return count(3);
+        case Field::level:
+        case Field::secondary: return count(6);
         default: return {-2, -1, 0, 1, 2};
     }
 }

@@ -161,7 +161,8 @@ std::vector<Row> rows(Names orders, Names bitwise, Names more = {}) {
     const auto add = [&](Names ops, std::initializer_list<Type> of, std::vector<Choice> tail = {}) {
         for (bool global : {true, false}) {
             Row row{{spelled_as(Field::op, ops), types(of), among(Field::vec, {1}, 1)}, {7, 8}};
-            row.choices.push_back(spelled_as(Field::space, {global ? "global" : "shared"}));
+            row.choices.push_back(global ? spelled_as(Field::space, {"global"})
+                                         : spelled_as(Field::space, {"shared", "shared::cluster"}));
             if (global) row.choices.push_back(spelled_as(Field::sem, orders, "relaxed.gpu"));
             row.choices.insert(row.choices.end(), tail.begin(), tail.end());
             out.push_back(row);
@@ -195,7 +196,7 @@ std::vector<Row> cas_rows() {
     return {
         {{op, type, spelled_as(Field::space, {"global"}), spelled_as(Field::sem, all_orders, "relaxed.gpu")},
          {7, 8}},
-        {{op, type, spelled_as(Field::space, {"shared"})}, {7, 8}}};
+        {{op, type, spelled_as(Field::space, {"shared", "shared::cluster"})}, {7, 8}}};
 }
 
 const OperandRule destination{"d", Access::out, Rule::reg | Rule::list, typed<Field::type>, vec, false,

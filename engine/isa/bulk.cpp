@@ -11,8 +11,8 @@ using Rule = OperandRule;
 int dims(const Form& form) { return form.get(Field::dim); }
 
 const Choice tensor_dims{Field::dim, {{1, 5}}, {}};
-const Choice hint = among(Field::cache, {0, 1}, 0);
-const Choice cast = among(Field::multicast, {0, 1}, 0);
+const Choice hint = cache_hint();
+const Choice cast = flag(Field::multicast);
 
 OperandRule tensor_map() { return {"map", Access::in, Rule::reg, fixed<u64>, nullptr, false, {}, {}}; }
 OperandRule coordinates() { return {"coordinates", Access::in, Rule::list, fixed<s32>, dims, false, {}, {}}; }
@@ -21,22 +21,10 @@ OperandRule global_address(std::string_view name) {
 }
 const OperandRule size{"size", Access::in, Rule::reg | Rule::imm,        fixed<u32>, nullptr,
                        false,  {},         Range{16, (1 << 20) - 16, 16}};
-/// Operands that are left out of the text unless they are given.
-const OperandRule mask{"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>, nullptr,
-                       true,   0,          Range{0, 0xFFFF}};
-const OperandRule policy{"policy", Access::in, Rule::reg, fixed<u64>, nullptr, true, 0, {}};
-
-bool is_given(const Operand& operand) {
-    const bool zero = operand.kind == Operand::Kind::number && operand.real == 0;  // as good as left out
-    return operand.kind != Operand::Kind::none && !zero;
-}
-
-/// The qualifiers that say that an optional operand follows.
-template <std::size_t mask_at, std::size_t policy_at>
-void infer_optional(std::span<const Operand> operands, Form& form) {
-    if constexpr (mask_at != 0) form.set(Field::multicast, is_given(operands[mask_at]));
-    form.set(Field::cache, is_given(operands[policy_at]));
-}
+/// The CTAs that get a copy: left out of the text, with its qualifier, unless it is given.
+const OperandRule mask{"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>,      nullptr,
+                       true,   0,          Range{0, 0xFFFF},      Field::multicast};
+const OperandRule policy = cache_policy();
 
 std::uint32_t low(std::uint64_t address) { return static_cast<std::uint32_t>(address); }
 
@@ -114,6 +102,17 @@ void run_load(const Step& s, Machine& m) {
     });
 }
 
+void run_prefetch(const Step& s, Machine& m) {
+    const Addresses from = addresses_of<std::uint64_t>(m, s.operands[0]);
+    const Counts bytes = counts_of<std::uint32_t>(m, s.operands[1]);
+    BulkCopy copy;
+    copy.direction = BulkCopy::Direction::prefetch;
+    issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
+        one.global = from[lane];
+        one.bytes = static_cast<std::uint32_t>(bytes[lane]);
+    });
+}
+
 void run_to_cluster(const Step& s, Machine& m) {
     const Addresses to = addresses_of<std::uint32_t>(m, s.operands[0]);
     const Addresses from = addresses_of<std::uint32_t>(m, s.operands[1]);
@@ -160,7 +159,6 @@ const std::vector<Instruction> records{
      .ptx = "cp.async.bulk.tensor{.dim}.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}"
             "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}]{,%mask}{,%policy}",
      .writes_memory = true,
-     .infer = infer_optional<4, 5>,
      .run = run_tensor_load},
     {.name = "cp.async.bulk.tensor.store",
      .summary = "copies a box from shared memory to a tensor, in a bulk group",
@@ -170,7 +168,6 @@ const std::vector<Instruction> records{
      .ptx = "cp.async.bulk.tensor{.dim}.global.shared::cta.bulk_group{.cache} [{%map}, {%coordinates}], "
             "[{%a}]{,%policy}",
      .writes_memory = true,
-     .infer = infer_optional<0, 3>,
      .run = run_tensor_store<false>},
     {.name = "cp.reduce.async.bulk.tensor",
      .summary = "combines a box of shared memory with a tensor, in a bulk group; the map has the type",
@@ -181,7 +178,6 @@ const std::vector<Instruction> records{
      .ptx = "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.bulk_group{.cache} [{%map}, "
             "{%coordinates}], [{%a}]{,%policy}",
      .writes_memory = true,
-     .infer = infer_optional<0, 3>,
      .run = run_tensor_store<true>},
     {.name = "cp.async.bulk.prefetch.tensor",
      .summary = "brings a box of a tensor into the L2 cache",
@@ -190,7 +186,6 @@ const std::vector<Instruction> records{
      .operands = {tensor_map(), coordinates(), policy},
      .ptx = "cp.async.bulk.prefetch.tensor{.dim}.L2.global{.cache} [{%map}, {%coordinates}]{,%policy}",
      .writes_memory = true,
-     .infer = infer_optional<0, 2>,
      .run = run_tensor_prefetch},
     {.name = "prefetch.tensormap",
      .summary = "brings a tensor map into the cache of the bulk-copy engine",
@@ -208,8 +203,15 @@ const std::vector<Instruction> records{
      .ptx = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.cache} [{%d}], "
             "[{%a}], {%size}, [{%mbarrier}]{,%mask}{,%policy}",
      .writes_memory = true,
-     .infer = infer_optional<4, 5>,
      .run = run_load},
+    {.name = "cp.async.bulk.prefetch",
+     .summary = "brings bytes of global memory into the L2 cache",
+     .section = "9.7.9.25.4.3",
+     .rows = {{{hint}, {8, 0}}},
+     .operands = {global_address("a"), size, policy},
+     .ptx = "cp.async.bulk.prefetch.L2.global{.cache} [{%a}], {%size}{,%policy}",
+     .writes_memory = true,
+     .run = run_prefetch},
     {.name = "cp.async.bulk.cluster",
      .summary = "copies bytes from this CTA's shared memory to another's, whose mbarrier counts them",
      .section = "9.7.9.25.4.1",
@@ -226,7 +228,6 @@ const std::vector<Instruction> records{
      .operands = {global_address("d"), shared_address("a"), size, policy},
      .ptx = "cp.async.bulk.global.shared::cta.bulk_group{.cache} [{%d}], [{%a}], {%size}{,%policy}",
      .writes_memory = true,
-     .infer = infer_optional<0, 3>,
      .run = run_store<false>},
     {.name = "cp.reduce.async.bulk",
      .summary = "combines bytes of shared with global memory, in a bulk group",
@@ -239,7 +240,6 @@ const std::vector<Instruction> records{
      .ptx = "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.type} [{%d}], [{%a}], "
             "{%size}{,%policy}",
      .writes_memory = true,
-     .infer = infer_optional<0, 3>,
      .run = run_store<true>},
     {.name = "cp.async.bulk.commit_group",
      .summary = "closes the thread's bulk copies since the last one into a group",

@@ -1,4 +1,4 @@
-// cvt: between integers, floats and the packed 16-bit pairs.
+// cvt: between integers, floats and the packed pairs of 16 and 8 bits.
 #include <cmath>
 
 #include "isa/families.hpp"
@@ -41,6 +41,22 @@ IntegerRounding integer_rounding(const Form& form) {
                            : IntegerRounding::rzi;
 }
 
+/// A float of 16 bits, tf32 or 8 bits, or one of a pair: what the form says of rounding, overflow and relu.
+std::uint32_t narrowed(Type to, double value, const Form& form) {
+    if (form.get(Field::relu, 0) != 0 && value <= 0) return 0;
+    const Rounding r = rounding(form);
+    const Overflow o = form.get(Field::satfinite, 0) != 0 ? Overflow::satfinite : Overflow::nonfinite;
+    switch (to) {
+        case f16:
+        case f16x2: return to_f16(value, r, o);
+        case bf16:
+        case bf16x2: return to_bf16(value, r, o);
+        case e4m3x2: return to_e4m3(value, r, o);
+        case e5m2x2: return to_e5m2(value, r, o);
+        default: return to_tf32(value, r, o);
+    }
+}
+
 template <class T, class F>
 void put(const Step& s, Machine& m, const Lanes<double>& from, F convert) {
     Lanes<T> d;
@@ -62,11 +78,10 @@ void put_integers(const Step& s, Machine& m, const Lanes<double>& from, Dtype to
 /// Float or small integer to float; float to integer.
 void run_through_double(const Step& s, Machine& m, Type to, Type from) {
     const Lanes<double> a = as_double(s.operands[1], from, m);
-    const Rounding r = rounding(s.form);
     switch (to) {
-        case f16: return put<std::uint16_t>(s, m, a, [&](double v) { return to_f16(v, r); });
-        case bf16: return put<std::uint16_t>(s, m, a, [&](double v) { return to_bf16(v, r); });
-        case tf32: return put<std::uint32_t>(s, m, a, [&](double v) { return to_tf32(v, r); });
+        case f16:
+        case bf16:
+        case tf32: return put<std::uint32_t>(s, m, a, [&](double v) { return narrowed(to, v, s.form); });
         case f32: return put<float>(s, m, a, [](double v) { return static_cast<float>(v); });
         case f64: return put<double>(s, m, a, [](double v) { return v; });
         case s32: return put_integers<std::int32_t>(s, m, a, Dtype::s32, to_s32);
@@ -98,8 +113,34 @@ void run_between_integers(const Step& s, Machine& m, Type to, Type from) {
     write_reg(m, s.operands[0].reg, d);
 }
 
+/// Two 16-bit floats in 32 bits, or two of 8 bits in 16: the upper one first.
+std::uint32_t paired(Type type, std::uint32_t upper, std::uint32_t lower) {
+    return upper << bits(type) / 2 | lower;
+}
+
+/// A value of half of a pair, exactly.
+double half_of_pair(Type type, std::uint32_t half) {
+    const auto byte = static_cast<std::uint8_t>(half);
+    return type == e4m3x2   ? from_e4m3(byte)
+           : type == e5m2x2 ? from_e5m2(byte)
+                            : from_f16(static_cast<std::uint16_t>(half));
+}
+
+/// From pair to pair: the halves keep their places.
+void run_between_pairs(const Step& s, Machine& m, Type to, Type from) {
+    const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]);
+    const int width = bits(from) / 2;
+    const std::uint32_t mask = (1U << width) - 1;
+    Lanes<std::uint32_t> d;
+    for (std::size_t l = 0; l < lanes; ++l)
+        d[l] = paired(to, narrowed(to, half_of_pair(from, a[l] >> width & mask), s.form),
+                      narrowed(to, half_of_pair(from, a[l] & mask), s.form));
+    write_reg(m, s.operands[0].reg, d);
+}
+
 void run_cvt(const Step& s, Machine& m) {
     const Type to = s.form.type(), from = s.form.type(Field::from);
+    if (from == f16x2 || from == e4m3x2 || from == e5m2x2) return run_between_pairs(s, m, to, from);
     if (!is_float(to) && !is_float(from)) return run_between_integers(s, m, to, from);
     if (bits(from) == 64 &&
         !is_float(from)) {  // a double cannot hold every 64-bit integer: convert in one step
@@ -117,11 +158,10 @@ void run_cvt(const Step& s, Machine& m) {
 /// cvt.rn.bf16x2.f32 d, a, b: a goes to the upper half, b to the lower one (PTX ISA 9.7.9.21).
 void run_cvt_pair(const Step& s, Machine& m) {
     const Lanes<float> a = read<float>(m, s.operands[1]), b = read<float>(m, s.operands[2]);
-    const Rounding r = rounding(s.form);
-    const bool brain = s.form.type() == bf16x2;
-    const auto half = [&](float v) -> std::uint32_t { return brain ? to_bf16(v, r) : to_f16(v, r); };
+    const Type to = s.form.type();
     Lanes<std::uint32_t> d;
-    for (std::size_t l = 0; l < lanes; ++l) d[l] = half(a[l]) << 16 | half(b[l]);
+    for (std::size_t l = 0; l < lanes; ++l)
+        d[l] = paired(to, narrowed(to, a[l], s.form), narrowed(to, b[l], s.form));
     write_reg(m, s.operands[0].reg, d);
 }
 
@@ -144,13 +184,23 @@ Value value_cvt(const Step& s, const ValueOf& of) {
 Choice to(std::initializer_list<Type> list) { return types(Field::type, list); }
 Choice from(std::initializer_list<Type> list) { return types(Field::from, list); }
 
+const Choice nearest = spelled_as(Field::round, {"rn"}, "rn");
+const Choice nearest_or_zero = spelled_as(Field::round, {"rn", "rz"}, "rn");
+const Choice relu = flag(Field::relu);
+const Choice satfinite = among(Field::satfinite, {1});
+
 const std::vector<Instruction> records{
     {.name = "cvt",
      .summary = "converts a value to another type",
      .section = "9.7.9.21",
      .rows = {{{to({u16, s16, u32, s32, u64, s64}), from({u8, s8, u16, s16, u32, s32, u64, s64})}, {7, 8}},
-              {{spelled_as(Field::round, {"rn", "rz"}, "rn"), to({f16, bf16}), from({f32})}, {7, 8}},
+              {{nearest_or_zero, relu, to({f16, bf16}), from({f32})}, {7, 8}},
+              {{nearest_or_zero, relu, satfinite, to({f16, bf16}), from({f32})}, {8, 1}},
               {{spelled_as(Field::round, {"rna"}, "rna"), to({tf32}), from({f32})}, {7, 8}},
+              {{spelled_as(Field::round, {"rna"}, "rna"), satfinite, to({tf32}), from({f32})}, {8, 1}},
+              {{spelled_as(Field::round, {"rn", "rz"}), relu, to({tf32}), from({f32})}, {7, 8}},
+              {{nearest, relu, satfinite, to({e4m3x2, e5m2x2}), from({f16x2})}, {8, 0}},
+              {{nearest, relu, to({f16x2}), from({e4m3x2, e5m2x2})}, {8, 0}},
               {{to({f32}), from({f16, bf16})}, {7, 8}},
               {{to({f64}), from({f32})}, {7, 8}},
               {{spelled_as(Field::round, {"rn"}, "rn"), to({f32}), from({f64})}, {7, 8}},
@@ -159,16 +209,18 @@ const std::vector<Instruction> records{
                 from({f32, f64})},
                {7, 8}}},
      .operands = {out("d"), in("a", typed<Field::from>, OperandRule::reg)},
-     .ptx = "cvt{.round}{.type}{.from} {%d}, {%a}",
+     .ptx = "cvt{.round}{.relu}{.satfinite}{.type}{.from} {%d}, {%a}",
      .infer = nullptr,
      .value = value_cvt,
      .run = run_cvt},
     {.name = "cvt.pair",
      .summary = "converts two f32 into one packed pair; the first goes to the upper half",
      .section = "9.7.9.21",
-     .rows = {{{spelled_as(Field::round, {"rn", "rz"}, "rn"), to({f16x2, bf16x2}), from({f32})}, {7, 8}}},
+     .rows = {{{nearest_or_zero, relu, to({f16x2, bf16x2}), from({f32})}, {7, 8}},
+              {{nearest_or_zero, relu, satfinite, to({f16x2, bf16x2}), from({f32})}, {8, 1}},
+              {{nearest, relu, satfinite, to({e4m3x2, e5m2x2}), from({f32})}, {8, 0}}},
      .operands = {out("d"), in("a", typed<Field::from>), in("b", typed<Field::from>)},
-     .ptx = "cvt{.round}{.type}{.from} {%d}, {%a}, {%b}",
+     .ptx = "cvt{.round}{.relu}{.satfinite}{.type}{.from} {%d}, {%a}, {%b}",
      .run = run_cvt_pair},
 };
 

@@ -12,6 +12,7 @@ std::span<const Instruction> float_family();    // float.cpp: fma, rcp, sqrt, ex
 std::span<const Instruction> logic_family();    // logic.cpp: and, or, xor, not, shl, shr, setp, selp
 std::span<const Instruction> convert_family();  // convert.cpp: cvt
 std::span<const Instruction> memory_family();   // memory.cpp: ld, st
+std::span<const Instruction> cache_family();    // cache.cpp: prefetch, createpolicy
 std::span<const Instruction> sync_family();     // sync.cpp: bar, fence.proxy
 std::span<const Instruction> wgmma_family();    // wgmma.cpp
 std::span<const Instruction> mbarrier_family();  // mbarrier.cpp: mbarrier, fence.mbarrier_init
@@ -52,6 +53,12 @@ inline Choice spelled_as(Field field, std::initializer_list<std::string_view> li
 /// A flag that is off unless it is asked for.
 inline Choice flag(Field field) { return {field, {{0, 1}}, 0}; }
 
+/// The choice, or nothing.
+inline Choice optional(Choice choice) {
+    choice.fallback = Form::absent;
+    return choice;
+}
+
 // Rules of operands. The type of a register is that of a field, or fixed.
 template <Field field>
 Type typed(const Form& form) {
@@ -74,6 +81,12 @@ inline OperandRule in(std::string_view name, Type (*type)(const Form&) = typed<F
 inline OperandRule shared_address(std::string_view name) {
     return {name, Access::in, OperandRule::address, fixed<Type::u32>, nullptr, false, {}, {}};
 }
+
+/// A cache policy as createpolicy makes them, and the flag .L2::cache_hint that says that it is given.
+inline OperandRule cache_policy() {
+    return {"policy", Access::in, OperandRule::reg, fixed<Type::u64>, nullptr, true, 0, {}, Field::cache};
+}
+inline Choice cache_hint() { return flag(Field::cache); }
 
 // Abstract values (value.cpp).
 

@@ -11,10 +11,11 @@ namespace wgrun::isa {
 namespace {
 
 constexpr std::array<std::string_view, field_count> field_names{
-    "type",      "from",    "d",       "a",       "b",      "m",         "n",    "k",   "space",
-    "vec",       "round",   "cmp",     "approx",  "ftz",    "satfinite", "half", "op",  "a_in",
-    "trans_a",   "trans_b", "scale_a", "scale_b", "sp_sel", "sreg",      "dim",  "sem", "aligned",
-    "multicast", "cache",   "read",    "num",     "trans",  "noftz"};
+    "type",      "from",     "d",       "a",         "b",      "m",         "n",    "k",   "space",
+    "vec",       "round",    "cmp",     "approx",    "ftz",    "satfinite", "half", "op",  "a_in",
+    "trans_a",   "trans_b",  "scale_a", "scale_b",   "sp_sel", "sreg",      "dim",  "sem", "aligned",
+    "multicast", "cache",    "read",    "num",       "trans",  "noftz",     "relu", "cop", "nc",
+    "evict",     "prefetch", "level",   "secondary", "noinc",  "bytes"};
 
 using Names = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 4> spaces{"global", "shared", "shared::cta", "shared::cluster"};
@@ -31,6 +32,12 @@ constexpr std::array<std::string_view, 13> orders{
     "release.cta",     "release.cluster", "acquire.cta", "acquire.cluster", "relaxed.cta",
     "relaxed.cluster", "relaxed.gpu",     "acquire.gpu", "release.gpu",     "acq_rel.gpu",
     "relaxed.sys",     "release",         "relaxed"};
+constexpr std::array<std::string_view, 7> cache_operators{"ca", "cg", "cs", "lu", "cv", "wb", "wt"};
+constexpr std::array<std::string_view, 5> evictions{"L1::evict_normal", "L1::evict_unchanged",
+                                                    "L1::evict_first", "L1::evict_last", "L1::no_allocate"};
+constexpr std::array<std::string_view, 3> prefetches{"L2::64B", "L2::128B", "L2::256B"};
+constexpr std::array<std::string_view, 6> levels{
+    "L1", "L2", "L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"};
 constexpr std::array<std::string_view, 2> sources{"shared", "registers"};
 constexpr std::array<std::string_view, 27> sregs{"tid.x",
                                                  "tid.y",
@@ -72,6 +79,11 @@ Names names_of(Field field) {
         case Field::sem: return orders;
         case Field::sreg: return sregs;
         case Field::dim: return dims;
+        case Field::cop: return cache_operators;
+        case Field::evict: return evictions;
+        case Field::prefetch: return prefetches;
+        case Field::level:
+        case Field::secondary: return levels;
         default: return {};
     }
 }
@@ -90,6 +102,9 @@ std::string_view flag_text(Field field) {
         case Field::aligned:
         case Field::read:
         case Field::noftz:
+        case Field::relu:
+        case Field::nc:
+        case Field::noinc:
         case Field::trans: return to_string(field);
         case Field::multicast: return "multicast::cluster";
         case Field::cache: return "L2::cache_hint";
@@ -134,7 +149,7 @@ std::vector<Field> misfits(const Row& row, const Form& asked) {
         const auto field = static_cast<Field>(i);
         const Choice* choice = row.find(field);
         if (asked.has(field) ? !choice || !choice->allows(asked.get(field))
-                             : choice && !choice->fallback && choice->values().size() > 1)
+                             : choice && !choice->fallback && (choice->asked || choice->values().size() > 1))
             out.push_back(field);
     }
     return out;

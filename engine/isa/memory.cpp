@@ -97,16 +97,47 @@ Value value_ld(const Step& s, const ValueOf& of) {
 }
 
 const Choice scalar = types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64});
-const std::vector<Row> rows{
-    {{spelled_as(Field::space, {"global", "shared", "shared::cluster"}), scalar, among(Field::vec, {1}, 1)},
-     {7, 8}},
-    {{spelled_as(Field::space, {"global", "shared", "shared::cluster"}), scalar, among(Field::vec, {2})},
-     {7, 8}},
-    // A vector is at most 16 bytes.
-    {{spelled_as(Field::space, {"global", "shared", "shared::cluster"}),
-      types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32}), among(Field::vec, {4})},
-     {7, 8}},
-};
+const Choice scalar_of_four = types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32});
+const Choice every_space = spelled_as(Field::space, {"global", "shared", "shared::cluster"});
+const Choice global_space = [] {
+    Choice out = spelled_as(Field::space, {"global"});
+    out.asked = true;
+    return out;
+}();
+
+/// Scalars and vectors of at most 16 bytes, with these qualifiers besides.
+void add_sizes(std::vector<Row>& rows, const Choice& space, const std::vector<Choice>& more) {
+    for (const auto& [type, vec] : {std::pair{scalar, among(Field::vec, {1}, 1)},
+                                    {scalar, among(Field::vec, {2})},
+                                    {scalar_of_four, among(Field::vec, {4})}}) {
+        rows.push_back({{space, type, vec}, {7, 8}});
+        rows.back().choices.insert(rows.back().choices.end(), more.begin(), more.end());
+    }
+}
+
+const Choice evictions = spelled_as(Field::evict, {"L1::evict_normal", "L1::evict_unchanged",
+                                                   "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
+
+/// Global memory has caches: a cache operator or an eviction priority, not both, and what else is said of L2.
+std::vector<Row> load_rows() {
+    std::vector<Row> out;
+    add_sizes(out, every_space, {});
+    const Choice prefetch = optional(spelled_as(Field::prefetch, {"L2::64B", "L2::128B", "L2::256B"}));
+    const Choice nc = flag(Field::nc);
+    add_sizes(out, global_space,
+              {optional(spelled_as(Field::cop, {"ca", "cg", "cs"})), nc, cache_hint(), prefetch});
+    add_sizes(out, global_space, {spelled_as(Field::cop, {"lu", "cv"}), cache_hint(), prefetch});
+    add_sizes(out, global_space, {evictions, nc, cache_hint(), prefetch});
+    return out;
+}
+
+std::vector<Row> store_rows() {
+    std::vector<Row> out;
+    add_sizes(out, every_space, {});
+    add_sizes(out, global_space, {optional(spelled_as(Field::cop, {"wb", "cg", "cs", "wt"})), cache_hint()});
+    add_sizes(out, global_space, {evictions, cache_hint()});
+    return out;
+}
 
 /// An address: a register of the space's width, or a shared buffer; with a byte offset.
 Type address_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
@@ -115,10 +146,11 @@ const std::vector<Instruction> records{
     {.name = "ld",
      .summary = "loads one, two or four values",
      .section = "9.7.9.8",
-     .rows = rows,
+     .rows = load_rows(),
      .operands = {{"d", Access::out, Rule::reg | Rule::list, loaded, vec, false, {}, {}},
-                  {"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}}},
-     .ptx = "ld{.space}{.vec}{.type} {%d}, [{%a}]",
+                  {"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
+                  cache_policy()},
+     .ptx = "ld{.space}{.cop}{.nc}{.evict}{.cache}{.prefetch}{.vec}{.type} {%d}, [{%a}]{,%policy}",
      .writes_memory = true,
      .effects = effects_ld,
      .value = value_ld,
@@ -126,10 +158,11 @@ const std::vector<Instruction> records{
     {.name = "st",
      .summary = "stores one, two or four values",
      .section = "9.7.9.11",
-     .rows = rows,
+     .rows = store_rows(),
      .operands = {{"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
-                  {"b", Access::in, Rule::reg | Rule::imm | Rule::list, loaded, vec, false, {}, {}}},
-     .ptx = "st{.space}{.vec}{.type} [{%a}], {%b}",
+                  {"b", Access::in, Rule::reg | Rule::imm | Rule::list, loaded, vec, false, {}, {}},
+                  cache_policy()},
+     .ptx = "st{.space}{.cop}{.evict}{.cache}{.vec}{.type} [{%a}], {%b}{,%policy}",
      .writes_memory = true,
      .effects = effects_st,
      .run = run_st},

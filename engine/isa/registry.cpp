@@ -12,8 +12,8 @@ const std::vector<const Instruction*>& table() {
         std::vector<const Instruction*> out;
         for (const auto& family :
              {move_family(), arithmetic_family(), float_family(), logic_family(), convert_family(),
-              memory_family(), sync_family(), wgmma_family(), mbarrier_family(), bulk_family(),
-              cluster_family(), matrix_family(), mma_family(), warp_family(), atomic_family()})
+              memory_family(), cache_family(), sync_family(), wgmma_family(), mbarrier_family(),
+              bulk_family(), cluster_family(), matrix_family(), mma_family(), warp_family(), atomic_family()})
             for (const Instruction& record : family) out.push_back(&record);
         return out;
     }();
@@ -95,6 +95,18 @@ bool read_qualifiers(const Instruction& op, std::string_view tokens, Form& form)
     return false;
 }
 
+/// Does one row allow all these qualifiers together?
+bool has_row_for(const Instruction& op, const Form& form) {
+    return std::any_of(op.rows.begin(), op.rows.end(), [&](const Row& row) {
+        for (int i = 0; i < field_count; ++i) {
+            const auto field = static_cast<Field>(i);
+            const Choice* choice = row.find(field);
+            if (form.has(field) && (choice == nullptr || !choice->allows(form.get(field)))) return false;
+        }
+        return true;
+    });
+}
+
 }  // namespace
 
 std::span<const Instruction* const> all() { return table(); }
@@ -110,12 +122,14 @@ Spelling parse_method(std::string_view method) {
     for (std::size_t end = method.size();; end = method.rfind('_', end - 1)) {
         if (end == std::string_view::npos) return {};
         if (const auto found = methods().find(method.substr(0, end)); found != methods().end()) {
+            Spelling illegal;  // reads well, and the message should say what is wrong with it
             for (const Instruction* op : found->second) {
                 Spelling out{op, {}};
-                if (end == method.size() || read_qualifiers(*op, method.substr(end + 1), out.form))
-                    return out;
+                if (end != method.size() && !read_qualifiers(*op, method.substr(end + 1), out.form)) continue;
+                if (has_row_for(*op, out.form)) return out;
+                if (illegal.op == nullptr) illegal = out;
             }
-            return {};
+            return illegal;
         }
         if (end == 0) return {};
     }

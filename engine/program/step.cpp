@@ -252,11 +252,23 @@ void check_distinct(const Instruction& op, const OperandRule& rule, const Operan
         refuse(op, rule, "a register stands in the list twice");
 }
 
+/// Sets the flags of the operands that are given: a number that says what is so anyway is as good as none.
+void infer_flags(const Instruction& op, std::span<const Operand> operands, Form& form) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const OperandRule& rule = op.operands[i];
+        const bool left_out =
+            operands[i].kind == Kind::none || (operands[i].kind == Kind::number && rule.fallback &&
+                                               operands[i].real == static_cast<double>(*rule.fallback));
+        if (rule.flag && (!left_out || form.has(*rule.flag))) form.set(*rule.flag, left_out ? 0 : 1);
+    }
+}
+
 }  // namespace
 
 Step complete_step(Builder& builder, const Instruction& op, Form asked, std::vector<Operand> operands) {
     operands.resize(op.operands.size());
     if (op.infer) op.infer(operands, asked);
+    infer_flags(op, operands, asked);
     infer_types(builder, op, operands, asked);
     Step step;
     step.op = &op;

@@ -59,8 +59,7 @@ class Batch {
                     std::vector<Operand> operands = {}) {
         names_.push_back(fmt::format("{}: {} {}", name, op.name, spelled(form)));
         builder_.at(Where::at("cases", static_cast<int>(names_.size()) + 1));
-        if (operands.empty())
-            for (const OperandRule& rule : op.operands) operands.push_back(operand(rule, form));
+        if (operands.empty()) operands = this->operands(op, form);
         INFO(names_.back());
         return builder_.add(op, form, std::move(operands));
     }
@@ -71,6 +70,17 @@ class Batch {
         std::vector<Reg>& file = files_[isa::register_type(type)];
         while (file.size() < count) file.push_back(builder_.reg(type));
         return {file.begin(), file.begin() + static_cast<std::ptrdiff_t>(count)};
+    }
+
+    /// What the rules ask for, in the most ordinary form; not what the form says is left out.
+    std::vector<Operand> operands(const Instruction& op, const Form& form) {
+        std::vector<Operand> out;
+        for (const OperandRule& rule : op.operands)
+            out.push_back(left_out(rule, form) ? Operand() : operand(rule, form));
+        return out;
+    }
+    static bool left_out(const OperandRule& rule, const Form& form) {
+        return rule.flag && form.get(*rule.flag, 0) == 0;
     }
 
     /// What the rule asks for, in the most ordinary form.

@@ -104,6 +104,15 @@ enum class Field : std::uint8_t {
     num,
     trans,
     noftz,
+    relu,
+    cop,
+    nc,
+    evict,
+    prefetch,
+    level,
+    secondary,
+    noinc,
+    bytes,
     count_
 };
 inline constexpr int field_count = static_cast<int>(Field::count_);
@@ -118,6 +127,9 @@ std::optional<int> parse_value(Field field, std::string_view text);
 /// The qualifiers of one step: a value for each field, or absent.
 class Form {
   public:
+    /// The value of a field that is not there.
+    static constexpr int absent = INT32_MIN;
+
     Form() { values_.fill(absent); }
     bool has(Field field) const { return values_[index(field)] != absent; }
     int get(Field field) const { return values_[index(field)]; }
@@ -131,7 +143,6 @@ class Form {
     bool operator==(const Form&) const = default;
 
   private:
-    static constexpr int absent = INT32_MIN;
     static std::size_t index(Field field) { return static_cast<std::size_t>(field); }
     std::array<int, field_count> values_;
 };
@@ -149,11 +160,13 @@ struct Range {
     int lo, hi, step = 1;
 };
 
-/// What a field may be in a row. With a fallback it may be left out; a single value is filled in by itself.
+/// What a field may be in a row. With a fallback it may be left out, and with Form::absent for one it then
+/// stays out; a single value is filled in by itself.
 struct Choice {
     Field field;
     std::vector<Range> allowed;
     std::optional<int> fallback;
+    bool asked = false;  ///< a single value is not filled in
 
     bool allows(int value) const;
     std::vector<int> values() const;
@@ -269,6 +282,8 @@ struct OperandRule {
     bool by_name = false;
     std::optional<std::int64_t> fallback;  ///< an immediate taken when it is not given
     std::optional<Range> imm_range;        ///< what an immediate may be
+    /// The flag that says that this operand is given; a number that is the fallback does not count.
+    std::optional<Field> flag = {};
 };
 
 // --- effects: what the checker reads -------------------------------------------------------------------

@@ -77,7 +77,8 @@ TEST_CASE("fallbacks are legal themselves") {
     for (const Instruction* op : all()) {
         for (const Row& row : op->rows)
             for (const Choice& choice : row.choices)
-                if (choice.fallback) CHECK(choice.allows(*choice.fallback));
+                if (choice.fallback && choice.fallback != Form::absent)
+                    CHECK(choice.allows(*choice.fallback));
         for (const OperandRule& rule : op->operands)
             if (rule.fallback && rule.imm_range)
                 CHECK((*rule.fallback >= rule.imm_range->lo && *rule.fallback <= rule.imm_range->hi));
@@ -89,6 +90,14 @@ TEST_CASE("method names are record names and qualifiers in the order of the text
     CHECK(parsed("wgmma_mma_async") == "wgmma.mma_async");
     CHECK(parsed("ld_global_v4_b32") == "ld type=b32 space=global vec=v4");
     CHECK(parsed("ld_param_u64") == "ld.param type=u64");
+    CHECK(parsed("ld_global_nc_L1_no_allocate_L2_128B_v4_f32") ==
+          "ld type=f32 space=global vec=v4 nc=nc evict=L1::no_allocate prefetch=L2::128B");
+    CHECK(parsed("prefetch_global_L2_evict_last") == "prefetch space=global level=L2::evict_last");
+    CHECK(parsed("createpolicy_fractional_L2_evict_first_L2_evict_unchanged") ==
+          "createpolicy.fractional level=L2::evict_first secondary=L2::evict_unchanged");
+    CHECK(parsed("cvt_rn_relu_satfinite_e4m3x2_f32") ==
+          "cvt.pair type=e4m3x2 from=f32 round=rn satfinite=satfinite relu=relu");
+    CHECK(parsed("cvt_rn_f16x2_e5m2x2") == "cvt type=f16x2 from=e5m2x2 round=rn");
     CHECK(parsed("st_shared_f32") == "st type=f32 space=shared");
     CHECK(parsed("cvt_rn_bf16x2_f32") == "cvt.pair type=bf16x2 from=f32 round=rn");
     CHECK(parsed("cvt_u64_u32") == "cvt type=u64 from=u32");
@@ -156,8 +165,16 @@ TEST_CASE("texts: qualifiers, operands, and what stays out") {
           "wgmma.mma_async.sync.aligned.m64n8k32.satfinite.s32.s8.s8 <d>, <a>, <b>, 1");
     CHECK(text(step("wgmma.mma_async", s8, operands)) ==
           "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 <d>, <a>, <b>, 1");
-    CHECK(text(step("ld", Form().set(Field::type, Type::f32).set(Field::space, 0), operands)) ==
+    const Form global = Form().set(Field::type, Type::f32).set(Field::space, 0);
+    CHECK(text(step("ld", global, {Operand::of(Reg{0}), Operand::of(Reg{1}), Operand::immediate(0)})) ==
           "ld.global.f32 <d>, [<a>]");
+    const Form cached = Form(global).set(Field::cache, 1).set(Field::nc, 1).set(Field::vec, 4);
+    CHECK(text(step("ld",
+                    Form(cached)
+                        .set(Field::evict, *parse_value(Field::evict, "L1::no_allocate"))
+                        .set(Field::prefetch, *parse_value(Field::prefetch, "L2::256B")),
+                    operands)) ==
+          "ld.global.nc.L1::no_allocate.L2::cache_hint.L2::256B.v4.f32 <d>, [<a>], <policy>");
     // An optional operand at its fallback is left out with its comma.
     CHECK(text(step("bar.sync", {}, {Operand::immediate(1), Operand::immediate(0)})) == "bar.sync 1");
     CHECK(text(step("bar.sync", {}, {Operand::immediate(0), Operand::immediate(64)})) == "bar.sync 0, 64");

@@ -84,6 +84,21 @@ Raw encoded(double value, int exponent_bits, int mantissa_bits, const std::strin
     return sign | out;
 }
 
+/// e4m3 has no infinities: the last exponent is one of numbers, up to 448.
+Raw encoded_e4m3(double value) {
+    const Raw sign = std::signbit(value) ? 0x80 : 0;
+    if (std::isnan(value)) return 0x7F;
+    const double magnitude = std::min(std::abs(value), 448.0);
+    if (magnitude < 256) return sign | (encoded(magnitude, 4, 3, "rn") & 0x7F);
+    return sign | (0x70 + static_cast<Raw>(std::nearbyint(magnitude / 32)));
+}
+
+double decoded_e4m3(Raw raw) {
+    if ((raw & 0x7F) == 0x7F) return std::numeric_limits<double>::quiet_NaN();
+    if ((raw & 0x78) != 0x78) return decoded(raw, 4, 3);
+    return (raw & 0x80 ? -32.0 : 32.0) * static_cast<double>(8 + (raw & 7));
+}
+
 Raw to_integer(Type to, Type from, double value, const std::string& round) {
     if (std::isnan(value)) return from == Type::f64 || width(to) == 64 ? Raw{1} << (width(to) - 1) : 0;
     value = round == "rni"   ? std::nearbyint(value)
@@ -101,9 +116,41 @@ std::string spelling(const Form& form, Field field) {
     return form.has(field) ? isa::spelled(field, form.get(field)) : "";
 }
 
+/// `value` as half of a pair, or alone.
+Raw narrow(const Form& form, Type to, double value) {
+    const std::string round = spelling(form, Field::round);
+    if (form.get(Field::relu, 0) == 1 && !std::isnan(value)) value = value > 0 ? value : 0.0;
+    const bool clamps = form.get(Field::satfinite, 0) == 1;
+    const auto small = [&](int exponent_bits, int mantissa_bits) {
+        const Raw infinity = ((Raw{1} << exponent_bits) - 1) << mantissa_bits;
+        const Raw out = encoded(value, exponent_bits, mantissa_bits, round);
+        return clamps && (out & ((Raw{1} << (exponent_bits + mantissa_bits)) - 1)) == infinity &&
+                       !std::isnan(value)
+                   ? out - 1
+                   : out;
+    };
+    switch (to) {
+        case Type::f16:
+        case Type::f16x2: return small(5, 10);
+        case Type::bf16:
+        case Type::bf16x2: return small(8, 7);
+        case Type::e4m3x2: return encoded_e4m3(value);
+        case Type::e5m2x2: return std::isnan(value) ? 0x7F : small(5, 2);
+        default: return small(8, 10) << 13;
+    }
+}
+
+Raw convert_pair(const Form& form, double upper, double lower) {
+    const Type to = form.type();
+    return narrow(form, to, upper) << width(to) / 2 | narrow(form, to, lower);
+}
+
 Raw convert(const Form& form, Raw a) {
     const Type to = form.type(), from = form.type(Field::from);
     const std::string round = spelling(form, Field::round);
+    if (from == Type::f16x2) return convert_pair(form, real(Type::f16, a >> 16), real(Type::f16, a & 0xFFFF));
+    if (from == Type::e4m3x2) return convert_pair(form, decoded_e4m3(a >> 8), decoded_e4m3(a & 0xFF));
+    if (from == Type::e5m2x2) return convert_pair(form, decoded(a >> 8, 5, 2), decoded(a & 0xFF, 5, 2));
     if (!isa::is_float(from)) {
         const Int value = integer(from, a);
         return isa::is_float(to) ? bits_of(to, static_cast<Quad>(value))
@@ -111,9 +158,9 @@ Raw convert(const Form& form, Raw a) {
     }
     const double value = real(from, a);
     switch (to) {
-        case Type::f16: return encoded(value, 5, 10, round);
-        case Type::bf16: return encoded(value, 8, 7, round);
-        case Type::tf32: return encoded(value, 8, 10, round) << 13;
+        case Type::f16:
+        case Type::bf16:
+        case Type::tf32: return narrow(form, to, value);
         case Type::f32:
         case Type::f64: return bits_of(to, value);
         default: return to_integer(to, from, value, round);
@@ -232,14 +279,7 @@ Raw reference(std::string_view name, const Form& form, std::span<const Raw> in) 
     const Raw a = in[0], b = in.size() > 1 ? in[1] : 0, c = in.size() > 2 ? in[2] : 0;
     if (name == "mov" || name == "cvta.to.global") return cut(type, a);
     if (name == "cvt") return convert(form, a);
-    if (name == "cvt.pair") {
-        const auto half = [&](Raw value) {
-            const std::string round = spelling(form, Field::round);
-            return type == Type::f16x2 ? encoded(real(Type::f32, value), 5, 10, round)
-                                       : encoded(real(Type::f32, value), 8, 7, round);
-        };
-        return half(a) << 16 | half(b);
-    }
+    if (name == "cvt.pair") return convert_pair(form, real(Type::f32, a), real(Type::f32, b));
     if (name == "setp") return compare(form, a, b);
     if (name == "selp") return c & 1U ? cut(type, a) : cut(type, b);
     if ((name == "mul" || name == "mad") && !isa::is_float(type)) return product(form, a, b, c);

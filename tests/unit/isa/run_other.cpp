@@ -1,5 +1,6 @@
 // Loads, stores, packing, special registers, parameters, barriers and fences on a small machine.
 #include <random>
+#include <set>
 
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
@@ -195,4 +196,22 @@ TEST_CASE("barriers, fences and groups reach the machine with their numbers") {
     CHECK(m.calls == std::vector<std::string>{"barrier 5 64", "barrier 0 0", "proxy_fence all",
                                               "proxy_fence shared::cta", "order_registers", "commit_mma",
                                               "wait_mma 3"});
+}
+
+TEST_CASE("a cache policy is one value, which the level chooses") {
+    std::set<Raw> seen;
+    for (const char* name : {"createpolicy.fractional", "createpolicy.range"})
+        for (const Form& form : wgrun::test::forms_of(*isa::find(name))) {
+            Machine m;
+            const Reg d = m.put(Type::u64, {});
+            std::vector<Operand> operands{Operand::of(d), Operand::immediate(0x3F800000)};
+            if (isa::find(name)->operands.size() == 4)
+                operands = {Operand::of(d), Operand::address(m.put(Type::u64, {}), 0), Operand::immediate(16),
+                            Operand::immediate(32)};
+            run(step(name, form, operands), m);
+            const Lanes got = m.get(d);
+            for (Raw lane : got) CHECK(lane == got[0]);
+            seen.insert(got[0]);
+        }
+    CHECK(seen == std::set<Raw>{0x10F0000000000000, 0x12F0000000000000, 0x14F0000000000000});
 }

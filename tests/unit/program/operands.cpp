@@ -255,3 +255,41 @@ TEST_CASE_METHOD(Fixture, "a refused step leaves no trace") {
     const Program program = b.finish();
     CHECK(program.body().size() == 1);
 }
+
+TEST_CASE_METHOD(Fixture, "a cache policy sets its flag, and only global memory has one") {
+    const Form global = Form(typed(Type::f32)).set(Field::space, 0);
+    const std::vector<Operand> plain{{}, Operand::address(b.reg(Type::u64), 0)};
+    CHECK(form("ld", global, plain) == "type=f32 space=global vec=1");
+    std::vector<Operand> hinted = plain;
+    hinted.push_back(reg(Type::u64));
+    CHECK(form("ld", global, hinted) == "type=f32 space=global vec=1 cache=L2::cache_hint nc=0");
+    const std::vector<Operand> shared{{}, Operand::address(b.reg(Type::u32), 0), reg(Type::u64)};
+    CHECK_THROWS_WITH(add("ld", of("space", "shared").set(Field::type, Type::f32), shared),
+                      "ld takes no `cache` for type=f32, space=shared");
+    CHECK(refused("ld", global, {{}, Operand::address(b.reg(Type::u64), 0), reg(Type::u32)}) ==
+          "ld, operand policy: register of type u32 where a u64 register is expected");
+    CHECK_THROWS_WITH(add("st", Form(global).set(Field::cop, *isa::parse_value(Field::cop, "ca")),
+                          {Operand::address(b.reg(Type::u64), 0), reg(Type::f32)}),
+                      "st: cop=ca is not legal for type=f32, space=global (legal: cg, cs, wb, wt)");
+}
+
+TEST_CASE_METHOD(Fixture, "fractions and sizes of cache policies") {
+    const Form last = of("level", "L2::evict_last");
+    CHECK(form("createpolicy.fractional", last, {}) == "level=L2::evict_last");
+    CHECK(form("createpolicy.fractional", last, {{}, Operand::number(0.25)}) == "level=L2::evict_last");
+    for (const char* text : {"0", "-1", "1.5"})
+        CHECK(refused("createpolicy.fractional", last, {{}, Operand::number(std::stod(text))}) ==
+              fmt::format("createpolicy.fractional, operand fraction: {} is out of range (legal: above 0, "
+                          "and at most 1)",
+                          text));
+    const auto range = [&](double primary, double total) {
+        return refused("createpolicy.range", last,
+                       {{},
+                        Operand::address(b.reg(Type::u64), 0),
+                        Operand::integer(static_cast<std::int64_t>(primary)),
+                        Operand::integer(static_cast<std::int64_t>(total))});
+    };
+    CHECK(range(64, 64) == "taken as level=L2::evict_last");
+    CHECK(range(128, 64) == "createpolicy.range, operand primary: 128 is more than the total of 64 bytes");
+    CHECK(range(0, 64) == "createpolicy.range, operand primary: 0 is out of range (legal: 1 or more)");
+}

@@ -44,6 +44,18 @@ std::vector<std::byte> pattern(std::size_t size) {
 
 }  // namespace
 
+TEST_CASE("a prefetch moves nothing, and stays inside its buffer") {
+    for (int bytes : {512, 1024}) {
+        LinearScript k;
+        k.step(10, "prefetch_global_L2", {at(k.global, 4096)});  // of addresses outside nothing comes
+        k.step(11, "cp_async_bulk_prefetch", {at(k.global, 512), bytes}, {k.first});
+        std::vector<std::byte> data = pattern(1024);
+        const Outcome outcome = run_on(k.finish(), data);
+        CHECK(found(outcome) == (bytes == 512 ? Found{} : Found{{"WG-MEM-01", 11}}));
+        CHECK(data == pattern(1024));
+    }
+}
+
 TEST_CASE("bytes go from global memory to shared memory and back") {
     LinearScript k;
     k.step(10, "mbarrier_arrive_expect_tx", {in_buffer(k.full), 144}, {k.first});

@@ -1,6 +1,7 @@
 // Writing small kernels for the simulator's tests: one call is one step, with the line that findings name.
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -48,8 +49,9 @@ class Script {
     const Step& add(int number, const isa::Instruction& op, const isa::Form& form, std::vector<Arg> args,
                     Guard guard = {}) {
         std::vector<Operand> operands(args.begin(), args.end());
-        if (operands.size() < op.operands.size() && !op.operands.empty() &&
-            op.operands[0].access == isa::Access::out)
+        const auto by_place =
+            std::ranges::count_if(op.operands, [](const auto& rule) { return !rule.by_name; });
+        if (std::ssize(operands) < by_place && op.operands[0].access == isa::Access::out)
             operands.insert(operands.begin(), Operand());
         builder.at(line(number));
         return builder.add(op, form, std::move(operands), guard.reg, guard.negated);

@@ -1,0 +1,106 @@
+// What is said to the caches: prefetch, and the policies that .L2::cache_hint names.
+#include <fmt/format.h>
+
+#include "isa/families.hpp"
+#include "isa/lanes.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+using Rule = OperandRule;
+
+[[noreturn]] void refuse(std::string message, std::string_view section) {
+    Diagnostic finding;
+    finding.rule = "WG-FORM-02";
+    finding.message = std::move(message);
+    finding.section = section;
+    throw ArgumentError(std::move(finding));
+}
+
+constexpr std::string_view createpolicy = "9.7.9.18";
+
+void check_fraction(std::span<const Operand> operands, Form&) {
+    const Operand& fraction = operands[1];
+    if (fraction.kind == Operand::Kind::number && !(fraction.real > 0 && fraction.real <= 1))
+        refuse(
+            fmt::format("createpolicy.fractional, operand fraction: {} is out of range (legal: above 0, and "
+                        "at most 1)",
+                        fraction.real),
+            createpolicy);
+}
+
+void check_sizes(std::span<const Operand> operands, Form&) {
+    const Operand &primary = operands[2], &total = operands[3];
+    if (primary.kind == Operand::Kind::number && total.kind == Operand::Kind::number &&
+        primary.real > total.real)
+        refuse(fmt::format("createpolicy.range, operand primary: {} is more than the total of {} bytes",
+                           primary.real, total.real),
+               createpolicy);
+}
+
+/// A policy is opaque, and the simulator has no caches. These are the values that an H200 gives for all
+/// accesses.
+void run_policy(const Step& s, Machine& m) {
+    const std::string level = spelled(Field::level, s.form.get(Field::level));
+    Lanes<std::uint64_t> d;
+    d.fill(level == "L2::evict_last"    ? 0x14F0000000000000
+           : level == "L2::evict_first" ? 0x12F0000000000000
+                                        : 0x10F0000000000000);
+    write_reg(m, s.operands[0].reg, d);
+}
+
+/// The same in all threads; what its bits are is the hardware's affair.
+Value value_policy(const Step&, const ValueOf&) {
+    return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
+}
+
+const Choice primary = spelled_as(
+    Field::level, {"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"});
+const Choice secondary = optional(spelled_as(Field::secondary, {"L2::evict_first", "L2::evict_unchanged"}));
+
+OperandRule bytes(std::string_view name) {
+    return {name, Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, {}, Range{1, INT32_MAX}};
+}
+
+constexpr std::int64_t all = 0x3F800000;  // 1.0
+
+const OperandRule address{"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
+
+const std::vector<Instruction> records{
+    {.name = "prefetch",
+     .summary = "brings the cache line of an address into a cache",
+     .section = "9.7.9.15",
+     .rows = {{{spelled_as(Field::space, {"global"}, "global"),
+                spelled_as(Field::level, {"L1", "L2", "L2::evict_last", "L2::evict_normal"})},
+               {7, 8}}},
+     .operands = {address},
+     .ptx = "prefetch{.space}{.level} [{%a}]",
+     .writes_memory = true,
+     .run = [](const Step&, Machine&) {}},
+    {.name = "createpolicy.fractional",
+     .summary = "a cache policy: `level` for a fraction of the accesses, `secondary` for the others",
+     .section = createpolicy,
+     .rows = {{{primary, secondary}, {7, 8}}},
+     .operands = {out("d", fixed<u64>),
+                  {"fraction", Access::in, Rule::reg | Rule::imm, fixed<f32>, nullptr, false, all, {}}},
+     .ptx = "createpolicy.fractional{.level}{.secondary}.b64 {%d}{,%fraction}",
+     .infer = check_fraction,
+     .value = value_policy,
+     .run = run_policy},
+    {.name = "createpolicy.range",
+     .summary = "a cache policy: `level` for the first bytes from an address, `secondary` for the others",
+     .section = createpolicy,
+     .rows = {{{primary, secondary}, {7, 8}}},
+     .operands = {out("d", fixed<u64>), address, bytes("primary"), bytes("total")},
+     .ptx = "createpolicy.range.global{.level}{.secondary}.b64 {%d}, [{%a}], {%primary}, {%total}",
+     .infer = check_sizes,
+     .value = value_policy,
+     .run = run_policy},
+};
+
+}  // namespace
+
+std::span<const Instruction> cache_family() { return records; }
+
+}  // namespace wgrun::isa
