@@ -11,8 +11,10 @@ return function(wg, internal)
   --- opts: dtype ("bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"), d (of D: "bf16", "f16", "f32", "s32", "s8"),
   ---       a_major, b_major ("K" or "MN"), problem ({ M, N, K }: picks the rest for it), tile ({ m, n, k }),
   ---       schedule ("cooperative": two consumers share a tile; "pingpong": each has its own), stages, cluster (CTAs
-  ---       that share B), group (rows of tiles in flight together), buffers (panels of a consumer's epilogue),
-  ---       registers ({ producer, consumer }), name, epilogue.
+  ---       that share B), raster ("grouped": tiles follow each other down `group` rows of tiles; "hilbert": along
+  ---       Hilbert's curve), group (default 8), splits (parts of K, multiplied by different CTAs that put their sums
+  ---       together in a fixed order: for few tiles and a long K; default: what the model says for `problem`),
+  ---       buffers (panels of a consumer's epilogue), registers ({ producer, consumer }), name, epilogue.
   --- epilogue: D = activation(alpha * A * B + beta * C + bias), in f32: alpha (true), beta (true: C has D's type,
   ---       16 or 32 bits), bias ("row": one value for each row of D, or "column"), activation ("relu", "gelu", "silu",
   ---       "sigmoid", "tanh", or a function of k and an f32 register that returns one). alpha, beta, C and bias
@@ -84,6 +86,28 @@ return function(wg, internal)
     if e.bias then args[#args + 1] = given.bias end
   end
 
+  -- What kernels need besides their operands is made for the first launch of that size, and kept: the order of
+  -- tiles, and room for the sums of the parts of K.
+  local function order_of(self, rows, columns)
+    local key = rows << 32 | columns
+    if self.order_key ~= key then
+      local list = wg.hilbert(rows, columns)
+      self.order_key, self.order = key, wg.tensor("u32", { #list }, list)
+    end
+    return self.order
+  end
+
+  local function workspace_of(self, tiles)
+    local p = self.plan
+    local elements = tiles * p.splits * p.m * p.n
+    if elements > 0xFFFFFFFF then fail(("gemm: %d splits of %d tiles need %d sums: 2^32 - 1 at most"):format(p.splits, tiles, elements)) end
+    if self.workspace_tiles ~= tiles then
+      self.workspace_tiles = tiles
+      self.partials, self.counters = wg.zeros(p.accumulator, { elements }), wg.zeros("u32", { tiles * p.consumers })
+    end
+    return self.partials, self.counters
+  end
+
   --- The options of a launch for kernel:run and kernel:time. Raises where the extents do not fit each other.
   --- epilogue: values for what wg.gemm's epilogue has: alpha, beta (numbers, default 1), C (a matrix as D), bias (a
   ---           vector of f32: one value for each row or column of D).
@@ -95,10 +119,18 @@ return function(wg, internal)
       local device = wg.device()
       sms = device and device.sm_count or internal.default_sms
     end
-    local tiles = ceil_div(M, p.m * p.cluster) * ceil_div(N, p.n)
-    local clusters = math.min(tiles, sms // p.cluster)
+    local rows, columns = ceil_div(M, p.m * p.cluster), ceil_div(N, p.n)
+    local clusters = math.min(rows * columns * p.splits, sms // p.cluster)
     local args = { A, B, D, M, N, K }
     epilogue_arguments(p, epilogue or {}, D, args)
+    if p.raster == "hilbert" then args[#args + 1] = order_of(self, rows, columns) end
+    if p.splits > 1 then
+      local blocks = ceil_div(K, p.block_k)
+      if blocks < p.splits then
+        fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, blocks, p.block_k, p.splits))
+      end
+      args[#args + 1], args[#args + 2] = workspace_of(self, rows * p.cluster * columns)
+    end
     return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K }
   end
 

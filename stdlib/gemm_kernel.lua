@@ -1,11 +1,19 @@
 -- The kernel of wg.gemm: persistent CTAs. A producer warpgroup copies tiles by TMA, one or two consumer warpgroups
--- multiply them by wgmma. k:pipeline is the ring between them, k:each_tile the schedule, k:epilogue the way out.
+-- multiply them by wgmma. k:pipeline is the ring between them, k:each_tile the schedule, k:sum_parts what puts the parts
+-- of K together, k:epilogue the way out.
 
 return function(wg, internal)
   local function tiles_of(p, sizes, more)
-    local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster, group = p.group }
+    local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster, 
+      group = p.group, splits = p.splits, order = sizes.order }
     for key, value in pairs(more or {}) do out[key] = value end
     return out
+  end
+
+  -- The first element of K and the one after the last, of a part of it or of the whole.
+  local function range_of(k, p, sizes, part)
+    if not part then return 0, sizes.K end
+    return k:part_of_k { K = sizes.K, block = p.block_k, part = part, splits = p.splits }
   end
 
   local function produce(k, p, ring, maps, stages, sizes)
@@ -22,10 +30,11 @@ return function(wg, internal)
       whole_k = k:div(sizes.K + (p.block_k - 1), p.block_k) * p.block_k
       from = k:rem(k:special "ctaid.x" * p.block_k, whole_k)
     end
-    k:each_tile(tiles_of(p, sizes), function(place)
+    k:each_tile(tiles_of(p, sizes), function(place, part)
       local row, column = place()
       if share then column = column + share end
-      k:loop({ from = 0, to = sizes.K, step = p.block_k }, function(first_k)
+      local first, last = range_of(k, p, sizes, part)
+      k:loop({ from = first, to = last, step = p.block_k }, function(first_k)
         if from then
           first_k = first_k + from
           k:sub(first_k, first_k, whole_k, { guard = first_k:ge(whole_k) })
@@ -102,12 +111,13 @@ return function(wg, internal)
     local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- k-blocks of the other's tile
     if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
 
-    k:each_tile(tiles_of(p, sizes, p.own_tiles and { first = mine, every = 2 }), function(place)
+    k:each_tile(tiles_of(p, sizes, p.own_tiles and { first = mine, every = 2 }), function(place, part, tile)
       turns.take()
-      k:loop({ from = 0, to = sizes.K, step = p.block_k }, function(first_k)
+      local first, last = range_of(k, p, sizes, part)
+      k:loop({ from = first, to = last, step = p.block_k }, function(first_k)
         ring:wait(cursor)
         k:wgmma_fence()
-        local later = first_k:gt(0)
+        local later = first_k:gt(first)
         multiply(k, p, acc, descriptors(k, p.a, a0, cursor.stage), descriptors(k, p.b, b0, cursor.stage), later)
         k:wgmma_wait_group(1) -- the block before is done: its stage is free
         ring:release(previous, { lane = lane, cluster = p.cluster, guard = later })
@@ -120,7 +130,14 @@ return function(wg, internal)
       k:wgmma_wait_group(0)
       ring:release(previous, { lane = lane, cluster = p.cluster })
       if others then ring:skip(cursor, others) end
-      for block = 1, p.blocks do store(acc[block], block == 1 and row or row + 64 * (block - 1), column) end
+      local function store_all()
+        for block = 1, p.blocks do store(acc[block], block == 1 and row or row + 64 * (block - 1), column) end
+      end
+      if not part then return store_all() end
+      k:sum_parts({
+        acc = acc, partials = sizes.partials, counters = sizes.counters, tile = tile * p.consumers + mine, part = part,
+        splits = p.splits, barrier = mine + 1, flag = k:address(stages.flags, mine << 2),
+      }, store_all)
     end)
     finish()
   end
@@ -143,12 +160,17 @@ return function(wg, internal)
         maps.C = k:tensor_map("C", box)
       end
       if e.bias then sizes.bias = k:param("bias", "const f32*") end
+      if p.raster == "hilbert" then sizes.order = k:param("order", "const u32*") end
+      if p.splits > 1 then
+        sizes.partials, sizes.counters = k:param("partials", p.accumulator .. "*"), k:param("counters", "u32*")
+      end
       local stages = {
         a = k:shared { tile = p.a, count = p.stages, name = "A" },
         b = k:shared { tile = p.b, count = p.stages, name = "B" },
         d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = 1024, name = "D" },
         turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
         c = e.beta and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
+        flags = p.splits > 1 and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
       }
       -- Every warp that reads a stage releases it, in each CTA that fills it.
       local readers = 4 * (p.own_tiles and 1 or p.consumers)

@@ -19,29 +19,54 @@ return function(wg, internal)
     { tile = { 64, 128 }, schedule = "cooperative", speed = 0.80 },
   }
   local epilogue_cycles = 3500 -- with draining and filling the pipeline; fitted likewise
+  local workspace_bytes = 32 -- sums that an SM writes to or reads from the L2 cache in a cycle: not measured
+  local memory_bytes = 24 -- what an SM gets of the chip's memory in a cycle
 
   internal.default_sms = 132 -- of an H200
   function internal.ceil_div(a, b) return (a + b - 1) // b end
   local ceil_div = internal.ceil_div
 
-  -- The candidate that takes the fewest cycles for the problem: waves of tiles, and epilogues where nothing hides
-  -- them.
-  local function choose(M, N, K, dtype, d)
+  -- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` parts: waves of
+  -- parts, epilogues where nothing hides them, and the sums that every part writes and the last one reads back.
+  local function cycles_of(m, n, tiles, cycles, schedule, splits)
+    local waves = ceil_div(tiles * splits, internal.default_sms)
+    if schedule == "pingpong" then return waves * math.max(cycles, epilogue_cycles) + epilogue_cycles end
+    if splits == 1 then return waves * (cycles + epilogue_cycles) end
+    local sums = m * n * 4 / workspace_bytes
+    return waves * (cycles / splits + epilogue_cycles + sums) + splits * sums
+  end
+
+  -- In how many parts K, of `blocks` blocks, is split: one, unless that leaves most of the chip idle and more are
+  -- clearly faster. Also the cycles that it then takes.
+  local function best_splits(m, n, tiles, cycles, blocks)
+    local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1)
+    for splits = 2, math.min(16, internal.default_sms // tiles, blocks // 4) do
+      local total = cycles_of(m, n, tiles, cycles, "cooperative", splits)
+      if total < least and (best > 1 or 1.2 * total < least) then best, least = splits, total end
+    end
+    return best, least
+  end
+
+  -- The candidate, of that schedule if one is given, that takes the fewest cycles for the problem.
+  local function choose(M, N, K, bytes, d, schedule)
     local best, least
     for _, c in ipairs(candidates) do
       local m, n = c.tile[1], c.tile[2]
-      local waves = ceil_div(ceil_div(M, m) * ceil_div(N, n), internal.default_sms)
-      local cycles = 2 * m * n * K * element_bytes[dtype] / 8192 / c.speed
-      local total = c.schedule == "pingpong" and waves * math.max(cycles, epilogue_cycles) + epilogue_cycles
-        or waves * (cycles + epilogue_cycles)
-      local whole_panels = n * element_bytes[d] % 128 == 0
-      if whole_panels and (not least or total < least) then best, least = c, total end
+      local tiles = ceil_div(M, m) * ceil_div(N, n)
+      local cycles, total = 2 * m * n * K * bytes / 8192 / c.speed, nil
+      if c.schedule == "pingpong" then
+        total = cycles_of(m, n, tiles, cycles, c.schedule, 1)
+      else
+        total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128))
+      end
+      local fits = n * element_bytes[d] % 128 == 0 and (not schedule or schedule == c.schedule)
+      if fits and (not least or total < least) then best, least = c, total end
     end
     return best
   end
 
   local keys = { "dtype", "d", "a_major", "b_major", "tile", "stages", "cluster", "group", "name", "registers",
-    "buffers", "schedule", "problem", "epilogue" }
+    "buffers", "schedule", "problem", "epilogue", "raster", "splits" }
 
   -- What the epilogue does, for the matrix that the accumulators hold: rows and columns change places where D is
   -- written transposed.
@@ -58,12 +83,60 @@ return function(wg, internal)
     }
   end
 
+  -- Raises unless value is an integer from least to most.
+  local function whole(name, value, least, most)
+    if math.type(value) ~= "integer" or value < least or value > most then
+      fail(("wg.gemm: %s is %s: an integer from %d to %d"):format(name, tostring(value), least, most))
+    end
+    return value
+  end
+
+  local function one_of(name, value, legal)
+    for _, candidate in ipairs(legal) do if value == candidate then return value end end
+    fail(("wg.gemm: %s `%s` (legal: %s)"):format(name, tostring(value), table.concat(legal, ", ")))
+  end
+
+  -- The tile, in a swapped problem that of its transpose.
+  local function tile_of(p, M, bytes, given, chosen)
+    local tile = given or chosen.tile
+    if p.swapped then
+      tile = given or M <= 16 and { 64, 16, 512 // bytes } or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
+    end
+    p.m, p.n = whole("tile[1]", tile[1], 64, 512), whole("tile[2]", tile[2], 8, 256)
+    p.block_k = whole("tile[3]", tile[3] or 128 // bytes, p.k_step, 1024)
+    local rows = p.schedule == "cooperative" and p.m > 64 and 128 or 64
+    if p.m % rows ~= 0 then fail(("wg.gemm: tiles of %d rows: a multiple of %d for %s"):format(p.m, rows, p.schedule)) end
+    if p.block_k % p.k_step ~= 0 then fail(("wg.gemm: tiles of %d in K: a multiple of %d for %s"):format(p.block_k, p.k_step, p.dtype)) end
+    p.own_tiles = p.schedule == "pingpong"
+    p.consumers = p.own_tiles and 2 or math.min(p.m // 64, 2)
+    -- Blocks of 64 rows that a consumer holds: of a tile of its own, or of its share of a common one.
+    p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
+    if p.blocks * p.n > 416 then
+      fail(("wg.gemm: a tile of %d x %d, %s, is %d accumulators a thread: 208 at most"):format(p.m, p.n, p.schedule, p.blocks * p.n // 2))
+    end
+  end
+
+  -- The parts of K: as asked for, or as the model says where the problem is known.
+  local function splits_of(p, opts, M, N, K, bytes, chosen)
+    if opts.splits then
+      local splits = whole("splits", opts.splits, 1, 64)
+      if splits > 1 and p.own_tiles then fail "wg.gemm: splits are for the cooperative schedule" end
+      return splits
+    end
+    if not opts.problem or p.own_tiles then return 1 end
+    if p.swapped then M, N = N, M end
+    local cycles = 2 * p.m * p.n * K * bytes / 8192 / (opts.tile and 1 or chosen.speed)
+    if p.swapped then cycles = math.max(cycles, (p.m + p.n) * K * bytes / memory_bytes) end
+    return (best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k))
+  end
+
   --- The plan for the options of wg.gemm.
   function internal.gemm_plan(opts)
     options("wg.gemm", opts, keys)
     local p = {
       dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
-      cluster = opts.cluster or 1, group = opts.group or 8, name = opts.name or "gemm",
+      cluster = whole("cluster", opts.cluster or 1, 1, 16), group = whole("group", opts.group or 8, 1, 0xFFFF),
+      raster = one_of("raster", opts.raster or "grouped", { "grouped", "hilbert" }), name = opts.name or "gemm",
     }
     p.k_step = wgmma_k[p.dtype] or fail("wg.gemm: no wgmma multiplies " .. tostring(p.dtype))
     local bytes = element_bytes[p.dtype]
@@ -71,37 +144,31 @@ return function(wg, internal)
     if not internal.to_output[p.d] then wg.panel { dtype = p.d, n = 128 } end
     p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
     local M, N, K = table.unpack(opts.problem or { 4096, 4096, 4096 })
+    for i, extent in ipairs { M, N, K } do whole(("problem[%d]"):format(i), extent, 1, 0x7FFFFFFF) end
     -- Few rows: the roles of A and B change, since wgmma's M is 64 at least, and D is written transposed.
     p.swapped = M <= 128 and element_bytes[p.d] == 2
-    local chosen = choose(M, N, K, p.dtype, p.d)
-    local tile = opts.tile or chosen.tile
-    if p.swapped then
-      p.a_major, p.b_major = p.b_major, p.a_major
-      tile = opts.tile
-        or M <= 16 and { 64, 16, 512 // bytes }
-        or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
-    end
-    p.m, p.n, p.block_k = tile[1], tile[2], tile[3] or 128 // bytes
-    p.schedule = opts.schedule or ((opts.tile or p.swapped) and "cooperative") or chosen.schedule
-    if p.schedule ~= "cooperative" and p.schedule ~= "pingpong" then
-      fail(("wg.gemm: schedule `%s` (legal: cooperative, pingpong)"):format(tostring(p.schedule)))
-    end
-    p.own_tiles = p.schedule == "pingpong"
-    p.rotated = p.swapped and M <= 16
-    p.consumers = p.own_tiles and 2 or math.min(p.m // 64, 2)
-    -- Blocks of 64 rows that a consumer holds: of a tile of its own, or of its share of a common one.
-    p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
+    if p.swapped then p.a_major, p.b_major = p.b_major, p.a_major end
+    local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
+      or ((opts.tile or p.swapped or opts.splits) and "cooperative")
+    local chosen = choose(M, N, K, bytes, p.d, schedule)
+    p.schedule = schedule or chosen.schedule
+    tile_of(p, M, bytes, opts.tile, chosen)
+    p.splits = splits_of(p, opts, M, N, K, bytes, chosen)
+    p.rotated = p.swapped and M <= 16 and p.splits == 1
     p.threads = 128 * (1 + p.consumers)
     local function operand(mn, major)
       return wg.tile { dtype = p.dtype, mn = mn, k = p.block_k, major = major, order = major == "MN" and "K" or "MN" }
     end
+    if p.n % p.cluster ~= 0 then fail(("wg.gemm: %d CTAs share tiles of %d columns: a divisor of that"):format(p.cluster, p.n)) end
     p.a, p.b = operand(p.m, p.a_major), operand(p.n, p.b_major)
     p.b_piece = operand(p.n // p.cluster, p.b_major) -- what one CTA loads of the tile that the cluster shares
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = p.swapped }
     p.epilogue = epilogue_of(opts.epilogue or {}, p.swapped)
-    p.buffers = math.min(opts.buffers or 2, p.panel.count)
+    p.buffers = math.min(whole("buffers", opts.buffers or 2, 1, 8), p.panel.count)
     local fixed = p.buffers * p.consumers * p.panel.bytes + 1024
-    p.stages = opts.stages or math.min(12, (shared_bytes - fixed) // (p.a.bytes + p.b.bytes))
+    local most = (shared_bytes - fixed) // (p.a.bytes + p.b.bytes)
+    if most < 1 then fail(("wg.gemm: a stage is %d bytes, %d are left of shared memory"):format(p.a.bytes + p.b.bytes, shared_bytes - fixed)) end
+    p.stages = whole("stages", opts.stages or math.min(12, most), 1, most)
     p.registers = opts.registers
       or (p.consumers == 1 and { 56, 256 } or p.blocks * p.n > 256 and { 24, 240 } or { 40, 232 })
     return p

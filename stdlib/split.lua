@@ -1,0 +1,65 @@
+-- Split-K: CTAs that multiply different parts of K for the same tile put their sums together. Each leaves its sums in
+-- a workspace; whoever comes last adds them up, always in the order of the parts, and goes on with the whole.
+
+return function(internal)
+  local k = internal.methods.builder
+  local options = internal.options
+
+  --- The part's blocks of K: the first element and the one after the last, u32 registers. Every part has at least
+  --- one block where there are as many blocks as parts. opts: K (register), block (elements), part, splits.
+  function k:part_of_k(opts)
+    options("k:part_of_k", opts, { "K", "block", "part", "splits" })
+    local blocks = self:div(opts.K + (opts.block - 1), opts.block)
+    local from = self:div(opts.part * blocks, opts.splits)
+    local to = self:div((opts.part + 1) * blocks, opts.splits)
+    return from * opts.block, to * opts.block
+  end
+
+  --- Leaves the accumulators of a warpgroup in the workspace, and calls body() in the warpgroup that is the last of
+  --- its tile, with the sums of all parts in them. By all 128 threads. Nobody waits for another CTA.
+  --- opts: acc (list of register arrays), partials (pointer to the accumulators' type, room for `splits` times all
+  ---       accumulators of the grid's tiles), counters (pointer to u32, all 0: one for each tile; 0 again at the end),
+  ---       tile, part (registers: which of the tiles that are summed up by themselves, which part), splits,
+  ---       barrier (id of a named barrier for the 128 threads), flag (address of 4 bytes of shared memory).
+  function k:sum_parts(opts, body)
+    options("k:sum_parts", opts, { "acc", "partials", "counters", "tile", "part", "splits", "barrier", "flag" })
+    internal.body("k:sum_parts, body", body)
+    local acc, kind, splits = opts.acc, opts.acc[1][0].type, opts.splits
+    local thread = self:special "tid.x" & 127
+    local per_thread = #acc * #acc[1]
+    local one = per_thread * 128 -- elements of one part of a tile
+
+    -- Four registers at a time: threads side by side, 16 bytes each.
+    local function each_four(visit)
+      for b, block in ipairs(acc) do
+        for r = 0, #block - 1, 4 do visit(block:slice(r, 4), (#block * (b - 1) + r) * 128 * 4) end
+      end
+    end
+    local mine = self:element(opts.partials, (opts.tile * splits + opts.part) * one + (thread << 2))
+    each_four(function(four, offset) self["st_global_v4_" .. kind](self, mine, four, { offset = offset }) end)
+
+    local counter = self:element(opts.counters, opts.tile)
+    local leader = thread:eq(0)
+    self:bar_sync(opts.barrier, { threads = 128 })
+    self:if_(leader, function()
+      self:st_shared_u32(opts.flag, self:atom_global_add_u32(counter, 1, { sem = "acq_rel.gpu" }))
+    end)
+    self:bar_sync(opts.barrier, { threads = 128 })
+    self:if_(self:ld_shared_u32(opts.flag):eq(splits - 1), function()
+      self:st_global_u32(counter, 0, { guard = leader })
+      for _, block in ipairs(acc) do
+        for r = 0, #block - 1 do self:mov(block[r], 0) end
+      end
+      local at = self:element(opts.partials, opts.tile * splits * one + (thread << 2))
+      self:loop(splits, function()
+        each_four(function(four, offset)
+          local theirs = self:regs(kind, 4)
+          self["ld_global_v4_" .. kind](self, theirs, at, { offset = offset })
+          for i = 0, 3 do self:add(four[i], four[i], theirs[i]) end
+        end)
+        self:add(at, at, 4 * one)
+      end)
+      body()
+    end)
+  end
+end

@@ -1,0 +1,88 @@
+-- Orders of tiles, and parts of K: every tile once, sums in a fixed order.
+local wg = require "wgrun"
+local check = require "check"
+
+-- Hilbert's curve visits each place once; in a square each step goes to a neighbour.
+for _, extents in ipairs { { 1, 1 }, { 8, 8 }, { 3, 7 }, { 20, 5 }, { 1, 9 }, { 16, 16 } } do
+  local rows, columns = extents[1], extents[2]
+  local list, seen, far = wg.hilbert(rows, columns), {}, 0
+  check.equal(#list, rows * columns)
+  local row, column
+  for _, entry in ipairs(list) do
+    local r, c = entry >> 16, entry & 0xFFFF
+    assert(r < rows and c < columns and not seen[entry])
+    seen[entry] = true
+    if row and math.abs(r - row) + math.abs(c - column) ~= 1 then far = far + 1 end
+    row, column = r, c
+  end
+  if rows == columns then check.equal(far, 0) end
+end
+check.refuses("wg.hilbert: extents are 1 to 65535, not 0", function() wg.hilbert(0, 4) end)
+
+-- D = A * B under several seeds: right, and the same each time.
+local function product(name, M, N, K, opts, seeds)
+  local dtype = opts.dtype or "bf16"
+  local function operand(rows, seed)
+    if dtype == "s8" then return wg.randint { shape = { rows, K }, dtype = dtype, lo = -9, hi = 9, seed = seed } end
+    return wg.randn { shape = { rows, K }, dtype = dtype, seed = seed }
+  end
+  local A, B = operand(M, 1), operand(N, 2)
+  local gemm, first = wg.gemm(opts), nil
+  assert(#gemm.kernel:check() == 0, name)
+  for seed = 1, seeds or 3 do
+    local D = wg.zeros(gemm.plan.d, { M, N })
+    gemm:run(A, B, D, { backend = "sim", seed = seed })
+    for i = 0, M - 1, 7 do
+      for j = 0, N - 1, 5 do
+        local want = wg.dot(A, i * K, 1, B, j * K, 1, K)
+        assert(math.abs(D[{ i, j }] - want) <= 0.01 * (math.abs(want) + math.sqrt(K)), ("%s: D[%d, %d] is %g, not %g"):format(name, i, j, D[{ i, j }], want))
+      end
+    end
+    first = first or D
+    assert(wg.compare(D, first, 0), name .. ": the schedule changes the result")
+  end
+  return gemm
+end
+
+local tile = { 64, 128 }
+product("along Hilbert's curve", 264, 520, 64, { tile = tile, raster = "hilbert" })
+product("Hilbert, ping-pong, cluster", 264, 392, 128, { tile = { 64, 128 }, schedule = "pingpong", raster = "hilbert", cluster = 2, stages = 3 })
+product("two parts", 136, 264, 256, { tile = { 128, 256 }, splits = 2 })
+product("parts of unequal length", 64, 128, 64 * 7, { tile = tile, splits = 3 })
+product("five parts, cluster", 128, 128, 64 * 11, { tile = tile, splits = 5, cluster = 2 })
+product("integers", 72, 136, 384, { dtype = "s8", tile = tile, splits = 3 })
+product("few rows", 9, 72, 512, { problem = { 9, 72, 512 }, splits = 2 })
+product("an epilogue once", 64, 128, 512, { tile = tile, splits = 4, d = "f32", raster = "hilbert", epilogue = { alpha = true } })
+
+-- The counters are zero again: the next launch of the same kernel works, also of another size.
+local gemm = wg.gemm { tile = tile, splits = 2 }
+for _, M in ipairs { 64, 64, 128, 64 } do
+  local A, B, D = wg.randn { shape = { M, 128 }, dtype = "bf16", seed = M }, wg.randn { shape = { 128, 128 }, dtype = "bf16", seed = 2 }, wg.zeros("bf16", { M, 128 })
+  gemm:run(A, B, D, { backend = "sim" })
+  check.near(D[{ M - 1, 7 }], wg.dot(A, (M - 1) * 128, 1, B, 7 * 128, 1, 128), 0.3)
+end
+
+-- The model splits K where few tiles would leave the chip idle, and only there.
+local function splits(M, N, K, opts)
+  opts = opts or {}
+  opts.problem = { M, N, K }
+  return wg.gemm(opts).plan.splits
+end
+assert(splits(256, 256, 16384) > 1)
+assert(splits(16, 1024, 8192) > 1)
+check.equal(splits(256, 256, 128), 1)
+for _, problem in ipairs { { 1024, 1024, 1024 }, { 4096, 4096, 14336 }, { 16, 8192, 8192 }, { 128, 8192, 8192 } } do
+  check.equal(splits(table.unpack(problem)), 1)
+end
+
+check.equal(wg.gemm { schedule = "pingpong" }.plan.m, 128)
+check.refuses("wg.gemm: splits are for the cooperative schedule", function() wg.gemm { schedule = "pingpong", splits = 2 } end)
+check.refuses("wg.gemm: splits is 0: an integer from 1 to 64", function() wg.gemm { splits = 0 } end)
+check.refuses("wg.gemm: raster `spiral` (legal: grouped, hilbert)", function() wg.gemm { raster = "spiral" } end)
+check.refuses("wg.gemm: tiles of 192 rows: a multiple of 128 for cooperative", function() wg.gemm { tile = { 192, 128 } } end)
+check.refuses("wg.gemm: tile[1] is 0: an integer from 64 to 512", function() wg.gemm { tile = { 0, 128 } } end)
+check.refuses("wg.gemm: a tile of 256 x 256, cooperative, is 256 accumulators a thread: 208 at most", function() wg.gemm { tile = { 256, 256 } } end)
+check.refuses("wg.gemm: problem[3] is 0: an integer from 1 to 2147483647", function() wg.gemm { problem = { 8, 8, 0 } } end)
+check.refuses("wg.gemm: stages is 9: an integer from 1 to 4", function() wg.gemm { tile = { 128, 256 }, stages = 9 } end)
+local A, B, D = wg.zeros("bf16", { 64, 64 }), wg.zeros("bf16", { 128, 64 }), wg.zeros("bf16", { 64, 128 })
+check.refuses("gemm: K is 64, 1 blocks of 64: too few for 2 splits", function() gemm:run(A, B, D) end)
