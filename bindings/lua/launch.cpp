@@ -53,11 +53,13 @@ void read_run_options(lua_State* L, const Options& options, RunOptions& out) {
         static_cast<std::uint64_t>(options.integer("seed", static_cast<std::int64_t>(session(L).seed)));
     out.timeout = std::chrono::milliseconds(options.integer("timeout_ms", 10000, 0, 86400000));
     out.numerics = read_numerics(L, options);
+    out.unchecked = options.boolean("unchecked", false);
     out.stop = &session(L).stop;
     out.backend = session(L).mode == Mode::run ? resolve_backend(L, asked) : asked;
 }
 
-constexpr std::string_view run_keys[] = {"grid", "args", "backend", "seed", "timeout_ms", "numerics"};
+constexpr std::string_view run_keys[] = {"grid",       "args",     "backend",  "seed",
+                                         "timeout_ms", "numerics", "unchecked"};
 
 /// Hands what the assembler warned of to the host: once a kernel, when it is compiled.
 void warn_of_assembly(lua_State* L, Kernel& kernel) {
@@ -69,7 +71,8 @@ void warn_of_assembly(lua_State* L, Kernel& kernel) {
 
 void push_name(lua_State* L, std::string_view name) { lua_pushlstring(L, name.data(), name.size()); }
 
-// kernel:run{ grid =, args =, backend =, seed =, timeout_ms =, numerics = }: the back end that ran it
+// kernel:run{ grid =, args =, backend =, seed =, timeout_ms =, numerics =, unchecked = }: the back end that
+// ran it
 int kernel_run(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:run", run_keys);
@@ -124,8 +127,8 @@ int cublas_run(lua_State* L) {
 
 // kernel:time{ ..., rounds =, flops = }: { median_us, min_us, max_us, tflops, rounds, backend }
 int kernel_time(lua_State* L) {
-    static constexpr std::string_view keys[] = {"grid",   "args",  "backend", "seed",    "timeout_ms",
-                                                "rounds", "flops", "against", "numerics"};
+    static constexpr std::string_view keys[] = {"grid",   "args",  "backend", "seed",     "timeout_ms",
+                                                "rounds", "flops", "against", "numerics", "unchecked"};
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:time", keys);
     auto& run = held<TimeOptions>(L);
@@ -153,7 +156,7 @@ int kernel_time(lua_State* L) {
 // A launch made by kernel:prepare; empty where kernels are only traced.
 using Prepared = std::optional<Launch>;
 
-// kernel:prepare{ grid =, args =, backend =, seed =, timeout_ms =, numerics = }: a launch
+// kernel:prepare{ grid =, args =, backend =, seed =, timeout_ms =, numerics =, unchecked = }: a launch
 int kernel_prepare(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:prepare", run_keys);

@@ -27,7 +27,7 @@ Kernel& Kernel::operator=(Kernel&&) noexcept = default;
 Kernel::~Kernel() = default;
 
 namespace {
-void throw_on_errors(const std::vector<Diagnostic>& findings) {
+void throw_errors_of(const std::vector<Diagnostic>& findings) {
     std::vector<Diagnostic> errors;
     std::copy_if(findings.begin(), findings.end(), std::back_inserter(errors),
                  [](const Diagnostic& f) { return f.severity == Severity::error; });
@@ -65,7 +65,7 @@ void run_on_simulator(const Program& program, const RunOptions& options) {
     for (Diagnostic& finding : findings)
         if (const check::Rule* rule = check::find_rule(finding.rule); rule && finding.section.empty())
             finding.section = rule->section;
-    throw_on_errors(findings);
+    throw_errors_of(findings);
 }
 
 }  // namespace
@@ -110,7 +110,16 @@ const std::vector<Diagnostic>& Kernel::check() {
 }
 
 const std::string& Kernel::ptx() {
-    throw_on_errors(check());
+    throw_errors_of(check());
+    return emitted_ptx();
+}
+
+const std::string& Kernel::cuda() {
+    throw_errors_of(check());
+    return emitted_cuda();
+}
+
+const std::string& Kernel::emitted_ptx() {
     if (ptx_.empty()) {
         emit::Text text = emit::ptx(*program_);
         ptx_ = std::move(text.text);
@@ -119,10 +128,13 @@ const std::string& Kernel::ptx() {
     return ptx_;
 }
 
-const std::string& Kernel::cuda() {
-    throw_on_errors(check());
+const std::string& Kernel::emitted_cuda() {
     if (cuda_.empty()) cuda_ = emit::cuda(*program_).text;
     return cuda_;
+}
+
+void Kernel::throw_on_errors(const RunOptions& options) {
+    if (!options.unchecked) throw_errors_of(check());
 }
 
 AssemblyReport Kernel::report() {
@@ -140,7 +152,7 @@ Backend Kernel::run(const RunOptions& options) {
 }
 
 Launch Kernel::prepare(const RunOptions& options) {
-    throw_on_errors(check());
+    throw_on_errors(options);
     check_arguments(*program_, options);
     auto state = std::make_unique<Launch::State>(
         Launch::State{program_, options, choose_backend(options.backend).backend, {}});
@@ -150,7 +162,7 @@ Launch Kernel::prepare(const RunOptions& options) {
 }
 
 Timing Kernel::time(const TimeOptions& options) {
-    throw_on_errors(check());
+    throw_on_errors(options);
     check_arguments(*program_, options);
     if (options.rounds < 1)
         throw ArgumentError("kernel:time: rounds must be at least 1, not " + std::to_string(options.rounds));
@@ -180,7 +192,7 @@ Kernel::Compiled& Kernel::compiled(Backend backend) {
     std::unique_ptr<Compiled>& slot = compiled_[backend];
     if (!slot || slot->kernel.lost()) {
         const bool first = !slot;
-        const std::string& text = backend == Backend::gpu ? ptx() : cuda();
+        const std::string& text = backend == Backend::gpu ? emitted_ptx() : emitted_cuda();
         slot = std::make_unique<Compiled>(Compiled{backend == Backend::gpu
                                                        ? GpuKernel::from_ptx(text, ptx_lines_, *program_)
                                                        : GpuKernel::from_cuda(text, *program_)});

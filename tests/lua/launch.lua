@@ -108,3 +108,21 @@ check.equal(tensor:totable(), { 2 })
 tensor:close()
 refuses("the tensor is closed", function() kept:start() end)
 refuses("the tensor is closed", function() kept:download() end)
+
+-- `unchecked` lets a kernel run that the static checker refuses; the simulator still watches.
+local early = wg.kernel("early", { threads = 128 }, function(k)
+  local to = k:param("to", "f32*")
+  local tile = wg.tile { dtype = "f16", mn = 64, k = 16, major = "K" }
+  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
+  local acc = k:regs("f32", 32)
+  k:wgmma_fence()
+  k:wgmma_mma_async(acc, k:descriptor(a), k:descriptor(b), { n = 64, k = 16, d = "f32", a = "f16", b = "f16", scale_d = 0 })
+  k:wgmma_commit_group()
+  k:st_global_f32(to, acc[0])
+end)
+local to = wg.zeros("f32", 1)
+local _, static = pcall(early.run, early, { args = { to } })
+local _, dynamic = pcall(early.run, early, { args = { to }, unchecked = true })
+check.equal(static.rule, "WG-GROUP-01")
+check.equal(dynamic.rule, "WG-MEM-04") -- what the static checker does not know: the tiles were never written
+refuses("kernel:run: option `unchecked`: expected true or false, got number 1", function() early:run { args = { to }, unchecked = 1 } end)

@@ -40,6 +40,7 @@ struct RunOptions {
     Backend backend = Backend::automatic;
     std::uint64_t seed = 0;                    ///< of the simulator's scheduler
     isa::Numerics numerics;                    ///< how the simulator's wgmma adds up
+    bool unchecked = false;                    ///< run in spite of the static checker's errors
     std::chrono::milliseconds timeout{10000};  ///< of the GPU
     const std::atomic<bool>* stop = nullptr;   ///< set from outside to interrupt
 };
@@ -133,6 +134,9 @@ class Kernel {
 
   private:
     struct Compiled;
+    void throw_on_errors(const RunOptions& options);
+    const std::string& emitted_ptx();
+    const std::string& emitted_cuda();
     Compiled& compiled(Backend backend);
 
     std::shared_ptr<const Program> program_;  // with the launches that were prepared
