@@ -78,7 +78,10 @@ int kernel_run(lua_State* L) {
     const Options options(L, 2, "kernel:run", run_keys);
     auto& run = held<RunOptions>(L);
     read_run_options(L, options, run);
-    if (session(L).mode == Mode::trace) return push_name(L, "none"), 1;
+    if (session(L).mode == Mode::trace) {
+        guarded(L, [&] { kernel.foresee(run); });
+        return push_name(L, "none"), 1;
+    }
     const Backend backend = guarded(L, [&] { return kernel.run(run); });
     warn_of_assembly(L, kernel);
     push_name(L, to_string(backend));
@@ -144,6 +147,8 @@ int kernel_time(lua_State* L) {
     if (session(L).mode == Mode::run) {
         guarded(L, [&] { timing = kernel.time(run); });
         warn_of_assembly(L, kernel);
+    } else {
+        guarded(L, [&] { kernel.foresee(run); });
     }
     push_timing(L, timing);
     if (timing.against) {
@@ -163,7 +168,10 @@ int kernel_prepare(lua_State* L) {
     auto& run = held<RunOptions>(L);
     read_run_options(L, options, run);
     const bool runs = session(L).mode == Mode::run;
-    push_object<Prepared>(L, [&] { return runs ? Prepared(kernel.prepare(run)) : Prepared(); });
+    push_object<Prepared>(L, [&] {
+        if (!runs) kernel.foresee(run);
+        return runs ? Prepared(kernel.prepare(run)) : Prepared();
+    });
     warn_of_assembly(L, kernel);
     // Keeps the tensors, whatever becomes of the caller's list.
     lua_createtable(L, static_cast<int>(run.args.size()), 0);

@@ -29,4 +29,14 @@ const Rule* find_rule(std::string_view id);
 /// Every finding in `program`, each (rule, place) once, in the order of the script. Never stops at the first.
 std::vector<Diagnostic> check(const Program& program);
 
+/// What a launch chooses.
+struct LaunchSizes {
+    Dim3 grid;                         ///< CTAs
+    std::vector<std::int64_t> params;  ///< the value of each parameter; of others than integers anything
+};
+
+/// What check() cannot know and a launch of these sizes breaks: barriers that never open, phases of mbarriers
+/// that never complete or come too often, register pools that are too small.
+std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& sizes);
+
 }  // namespace wgrun::check

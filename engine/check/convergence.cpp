@@ -68,7 +68,7 @@ void Walker::aligned(const Step& step) {
 /// A barrier of the whole CTA in one arm only: the threads that go around it never arrive, unless there is
 /// such a barrier in another arm, where they may meet.
 void Walker::barriers_met() {
-    if (skipped_.empty()) return;
+    if (skipped_.empty() || gave_up()) return;
     const Skipped& first = skipped_.front();
     for (const Skipped& other : skipped_)
         if (other.scope.node != first.scope.node || other.scope.arm != first.scope.arm) return;
@@ -83,8 +83,9 @@ void Walker::barriers_met() {
 }
 
 void Walker::barrier(const Operand&, const Operand& threads) {
+    // Threads that go around a barrier with a number may arrive elsewhere, without waiting.
     const auto count = threads.kind == Operand::Kind::imm ? std::optional(threads.imm) : std::nullopt;
-    if (count && (*count == 0 || *count >= program_.threads())) {
+    if (count == 0) {
         const auto scope = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) {
             return s.exact && s.uniform < Uniform::cta && s.what != "loop";
         });

@@ -17,10 +17,11 @@ namespace {
 constexpr int most_operations = 1 << 15;
 }
 
-Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, Sizes sizes)
+Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSizes sizes, Dim3 cluster)
     : program_(program),
       skeleton_(skeleton),
       sizes_(std::move(sizes)),
+      at_(cluster),
       warps_per_cta_((program.threads() + lanes - 1) / lanes),
       warps_(static_cast<std::size_t>(warps_per_cta_) * program.cluster().volume()),
       ctas_(program.cluster().volume()),
@@ -217,19 +218,19 @@ std::uint32_t Rehearsal::special(int sreg, int lane) {
         static_cast<std::uint32_t>(program_.threads()),
         1,
         1,
-        at.x,
-        at.y,
-        at.z,
-        size.x * sizes_.clusters,
-        size.y,
-        size.z,
+        at_.x * size.x + at.x,
+        at_.y * size.y + at.y,
+        at_.z * size.z + at.z,
+        sizes_.grid.x,
+        sizes_.grid.y,
+        sizes_.grid.z,
         static_cast<std::uint32_t>(lane),
-        0,
-        0,
-        0,
-        sizes_.clusters,
-        1,
-        1,
+        at_.x,
+        at_.y,
+        at_.z,
+        sizes_.grid.x / size.x,
+        sizes_.grid.y / size.y,
+        sizes_.grid.z / size.z,
         at.x,
         at.y,
         at.z,
@@ -285,6 +286,10 @@ void Rehearsal::add(std::string_view rule, const Step* at, std::string message, 
     for (Note& note : notes)
         if (note.where) finding.notes.push_back(std::move(note));
     findings_.push_back(std::move(finding));
+}
+
+bool Rehearsal::complete() const {
+    return std::ranges::all_of(warps_, [](const Warp& warp) { return warp.state == Warp::State::ended; });
 }
 
 bool Rehearsal::came_to(Where where) const {

@@ -16,20 +16,16 @@
 
 namespace wgrun::check {
 
-/// Values of what a launch chooses.
-struct Sizes {
-    std::vector<std::int64_t> params;  ///< by index
-    std::uint32_t clusters = 1;        ///< of the grid, along x
-};
-
 class Rehearsal final : public isa::ThreadMachine {
   public:
-    Rehearsal(const Program& program, const Skeleton& skeleton, Sizes sizes);
+    Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSizes sizes, Dim3 cluster = {0, 0, 0});
 
     /// Goes through the kernel until all warps have ended, or left, or none can go on.
     void run();
 
     std::vector<Diagnostic>& findings() { return findings_; }
+    /// Has every warp ended?
+    bool complete() const;
     /// Has a warp executed a step of that line?
     bool came_to(Where where) const;
 
@@ -221,7 +217,8 @@ class Rehearsal final : public isa::ThreadMachine {
 
     const Program& program_;
     const Skeleton& skeleton_;
-    const Sizes sizes_;
+    const LaunchSizes sizes_;
+    const Dim3 at_;  ///< of the cluster, in the grid of clusters
     const int warps_per_cta_;
     std::vector<Warp> warps_;
     std::vector<Cta> ctas_;
@@ -243,7 +240,9 @@ class Rehearsal final : public isa::ThreadMachine {
     std::array<std::uint64_t, isa::lanes> nothing_{};
 };
 
-/// Rehearses the program with several sizes, and adds to `findings` what goes wrong with each of them.
-void rehearse(const Program& program, Findings& findings);
+/// Rehearses the program, where a launch matters with several sizes, and adds to `findings` what goes wrong
+/// with each of them. True when that is all there is to tell: every warp came to its end, or a fault was
+/// found.
+bool rehearse(const Program& program, Findings& findings);
 
 }  // namespace wgrun::check

@@ -494,7 +494,8 @@ local group = k:special "tid.x" >> 7
 k:if_(group:eq(0), function() k:setmaxnreg_dec(40) end)
 k:if_(group:gt(0), function() k:setmaxnreg_inc(232) end))"},
     Rule{"WG-REG-03", error, "Between two setmaxnreg of a warpgroup its four warps synchronise.", "9.7.19.5",
-         "The warps of a warpgroup change their registers one by one. One that asks again before the others have "
+         "The warps of a warpgroup change their registers one by one. One that asks again before the others "
+         "have "
          "followed is undefined.",
          "k:bar_sync(id, {threads=128}) of the warpgroup between the two.",
          R"(-- threads = 128

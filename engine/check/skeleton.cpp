@@ -68,6 +68,11 @@ Skeleton::Skeleton(const Program& program) : slots(program.registers().size(), -
     add(SkeletonOp::Kind::end, program.where());
     for (const SkeletonOp& op : ops) {
         if (op.step == nullptr) continue;
+        if (const int sreg = op.step->form.get(isa::Field::sreg, -1); sreg >= 0) {
+            const std::string name = isa::spelled(isa::Field::sreg, sreg);
+            for (const char* of_grid : {"ctaid", "nctaid", "clusterid", "nclusterid"})
+                knows_the_grid |= name.starts_with(of_grid);
+        }
         for (const Operand& operand : op.step->operands) {
             if (operand.kind != Operand::Kind::param) continue;
             const Param& param = program.params()[static_cast<std::size_t>(operand.index)];

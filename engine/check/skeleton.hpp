@@ -32,8 +32,9 @@ struct Skeleton {
     std::vector<int> slots;       ///< Reg::id -> place among the registers that matter; -1: none
     int slot_count = 0;
 
-    /// Integer parameters that matter: their indices.
-    std::vector<int> integers;
+    std::vector<int> integers;    ///< integer parameters that matter: their indices
+    bool knows_the_grid = false;  ///< it depends on the grid, or on where in it a CTA is
+    bool depends_on_launch() const { return knows_the_grid || !integers.empty(); }
 
   private:
     bool needed(const Block& block);

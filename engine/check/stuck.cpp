@@ -118,6 +118,9 @@ void Rehearsal::report_stuck() {
             std::ranges::none_of(notes, [&](const Note& n) { return n.where == where->where; }))
             notes.push_back({where->where, fmt::format("{} waits here, {}", name(who), waits_for(who))});
     }
+    const auto ended = std::ranges::count(warps_, Warp::State::ended, &Warp::state);
+    if (ended > 0)
+        notes.push_back({program_.where(), fmt::format("{} of {} warps have ended", ended, warps_.size())});
     const std::string message = fmt::format("the kernel hangs: {} waits {}", name(warp), waits_for(warp));
     if (warp.state == Warp::State::at_barrier)
         return add("WG-SYNC-02", at, message,

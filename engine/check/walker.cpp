@@ -18,9 +18,11 @@ constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 
 std::vector<Diagnostic> check(const Program& program) {
     Findings findings;
-    Walker(program, findings).run();
+    Walker walker(program, findings);
+    walker.run();
     // Where threads part that should go together, what follows of it is no news.
-    if (!findings.any_of("WG-SYNC-")) rehearse(program, findings);
+    const bool decided = !findings.any_of("WG-SYNC-") && rehearse(program, findings);
+    if (!decided) walker.barriers_met();
     return std::move(findings).sorted(program.where().file);
 }
 
@@ -43,7 +45,6 @@ void Walker::run() {
     if (gave_up()) return;
     for (const Flight& flight : state_.flights)
         if (flight.age == Flight::uncommitted && holds(flight.pending)) uncommitted(flight, {});
-    barriers_met();
 }
 
 bool Walker::gave_up() const { return executed_ > most_executed_; }

@@ -14,6 +14,10 @@ class Walker final : private isa::Effects {
     Walker(const Program& program, Findings& findings);
     void run();
 
+    // convergence.cpp
+    /// WG-SYNC-02, where no rehearsal has decided it.
+    void barriers_met();
+
   private:
     /// A branch, loop or guard around the place at hand whose condition is not known.
     struct Scope {
@@ -42,7 +46,6 @@ class Walker final : private isa::Effects {
 
     // convergence.cpp: WG-SYNC
     void aligned(const Step& step);
-    void barriers_met();
 
     // registers.cpp: values, WG-REG, and accesses of threads
     void read_operands(const Step& step);

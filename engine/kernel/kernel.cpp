@@ -109,6 +109,40 @@ const std::vector<Diagnostic>& Kernel::check() {
     return *findings_;
 }
 
+namespace {
+check::LaunchSizes sizes_of(const RunOptions& options) {
+    check::LaunchSizes sizes{options.grid, {}};
+    for (const Argument& argument : options.args) {
+        const auto* integer = std::get_if<std::int64_t>(&argument);
+        sizes.params.push_back(integer != nullptr ? *integer : 0);
+    }
+    return sizes;
+}
+}  // namespace
+
+void Kernel::foresee(const RunOptions& options) {
+    check();
+    try {
+        check_arguments(*program_, options);
+    } catch (const ArgumentError&) {
+        return;
+    }
+    for (Diagnostic& finding : check::check_launch(*program_, sizes_of(options))) {
+        const bool known = std::ranges::any_of(*findings_, [&](const Diagnostic& other) {
+            return other.rule == finding.rule && other.where == finding.where;
+        });
+        if (!known) findings_->push_back(std::move(finding));
+    }
+}
+
+// A GPU says nothing of a kernel that hangs.
+void Kernel::check_launch(const RunOptions& options) {
+    check::LaunchSizes sizes = sizes_of(options);
+    if (launched_ && launched_->first == sizes.grid && launched_->second == sizes.params) return;
+    throw_on_errors(check::check_launch(*program_, sizes));
+    launched_ = {sizes.grid, std::move(sizes.params)};
+}
+
 const std::string& Kernel::ptx() {
     throw_errors_of(check());
     return emitted_ptx();
@@ -156,8 +190,10 @@ Launch Kernel::prepare(const RunOptions& options) {
     check_arguments(*program_, options);
     auto state = std::make_unique<Launch::State>(
         Launch::State{program_, options, choose_backend(options.backend).backend, {}});
-    if (state->backend != Backend::sim)
+    if (state->backend != Backend::sim) {
+        check_launch(options);
         state->gpu.emplace(compiled(state->backend).kernel.prepare(*program_, options));
+    }
     return Launch(std::move(state));
 }
 
@@ -168,6 +204,7 @@ Timing Kernel::time(const TimeOptions& options) {
         throw ArgumentError("kernel:time: rounds must be at least 1, not " + std::to_string(options.rounds));
     const Backend backend = choose_backend(options.backend).backend;
     if (backend != Backend::sim) {
+        check_launch(options);
         const GpuTimes times = compiled(backend).kernel.time(*program_, options);
         Timing timing = summary(times.kernel, options.flops, backend);
         if (options.against)

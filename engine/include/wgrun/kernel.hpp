@@ -110,6 +110,10 @@ class Kernel {
     /// Every finding of the static checker, in the order of the script.
     const std::vector<Diagnostic>& check();
 
+    /// Adds to check() what a launch with these options breaks, for tools that check a script without running
+    /// it. Options that fit no launch add nothing.
+    void foresee(const RunOptions& options);
+
     /// PTX and CUDA C++ text. Throws CheckError when the checker found an error.
     const std::string& ptx();
     const std::string& cuda();
@@ -138,9 +142,11 @@ class Kernel {
     const std::string& emitted_ptx();
     const std::string& emitted_cuda();
     Compiled& compiled(Backend backend);
+    void check_launch(const RunOptions& options);
 
     std::shared_ptr<const Program> program_;  // with the launches that were prepared
     std::optional<std::vector<Diagnostic>> findings_;
+    std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::string ptx_, cuda_;
     std::vector<Where> ptx_lines_;
     std::vector<Diagnostic> remarks_;

@@ -153,7 +153,7 @@ TEST_CASE("a barrier of the CTA that some warps go around") {
     if (!both)
         CHECK_THAT(
             k.diagnostics()[0].message,
-            ContainsSubstring("bar.sync waits for all 256 threads of the CTA, but some of them go around"));
+            ContainsSubstring("warp 0 waits at barrier 0: 128 of 256 threads have arrived"));
 }
 
 TEST_CASE("a named barrier of the threads that are there") {
