@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/trace.hpp"
 
@@ -40,7 +42,15 @@ void read_register_list(lua_State* L, const std::shared_ptr<Trace>& trace, const
     for (lua_Integer i = 1; i <= count; ++i) {
         lua_rawgeti(L, index, i);
         const RegBox* box = test<RegBox>(L, -1);
-        if (box == nullptr) fail_operand(L, op, name, lua_gettop(L));
+        if (box == nullptr) {
+            const ShortText got = describe(L, -1);
+            fail(L, [&] {
+                return fmt::format(
+                    "{}, {}: entry {} of the list: expected a register, got {} (k:mov puts a "
+                    "number into a register)",
+                    op.name, name, i, got.text);
+            });
+        }
         require_same_trace(L, trace, box->trace);
         guarded(L, [&] { operand.list.push_back(box->reg); });
         lua_pop(L, 1);

@@ -82,7 +82,7 @@ in_kernel("add, operand a: takes no register of type pred", function(k) k:add(k:
 in_kernel("ld, operand a: register of type u32 where a u64 register is expected", function(k) k:ld_global_b32(k:reg "u32") end)
 in_kernel("ld, operand a: an address is expected, not a number", function(k) k:ld_global_b32(16) end)
 in_kernel("ld, operand d: 2 registers are expected, not 3", function(k) k:ld_global_v2_b32(k:regs("b32", 3), k:reg "u64") end)
-in_kernel("ld, operand: expected " .. any .. ", got number 1", function(k) k:ld_global_v2_b32({ k:reg "b32", 1 }, k:reg "u64") end)
+in_kernel("ld, operand: entry 2 of the list: expected a register, got number 1 (k:mov puts a number into a register)", function(k) k:ld_global_v2_b32({ k:reg "b32", 1 }, k:reg "u64") end)
 in_kernel("unknown option `gard` of ld: did you mean `guard`? (legal: guard, guard_not, offset, type, space, vec...", function(k) k:ld_global_b32(k:reg "u64", { gard = 1 }) end)
 in_kernel("ld: option `offset`: expected a number of bytes, got string \"x\"", function(k) k:ld_global_b32(k:reg "u64", { offset = "x" }) end)
 in_kernel("ld, operand a: offset 1099511627776 does not fit 32 bits", function(k) k:ld_global_b32(k:reg "u64", { offset = 1 << 40 }) end)
