@@ -69,6 +69,7 @@ void run_init(lua_State* L) {
         lua_setfield(L, -2, "methods");
         lua_pushcfunction(L, fail_from_lua);
         lua_setfield(L, -2, "fail");
+        push_host(L);
         lua_call(L, 2, 0);
     }
 }

@@ -3,9 +3,10 @@
 // stdlib/init.lua runs at the end of luaopen_wgrun as init(wg, internal) and may extend wg; internal.methods
 // has the method tables of the classes by name (layout, swizzle, tile, tensor, kernel, builder) and
 // internal.fail(message
-// [, fix [, rule [, section]]]) raises an error object at the calling script's line. Every other file
-// NAME.lua is what require "wgrun.NAME" gives, run as file(modname, wg). Chunks are named "=[wgrun]/NAME", so
-// that no error points into them.
+// [, fix [, rule [, section]]]) raises an error object at the calling script's line;
+// internal.cache_folder(name) and internal.on_terminal() are of host.cpp. Every other file NAME.lua is what
+// require "wgrun.NAME" gives, run as file(modname, wg). Chunks are named "=[wgrun]/NAME", so that no error
+// points into them.
 #pragma once
 
 #include <lua.hpp>
@@ -24,6 +25,9 @@ std::span<const StdlibFile> stdlib_files();
 
 /// Makes every file but init available to require; they will see the module table on top of the stack.
 void preload_stdlib(lua_State* L);
+
+/// Adds what the machine can say (host.cpp) to the table on top of the stack.
+void push_host(lua_State* L);
 
 /// Runs init.lua on the module table on top of the stack.
 void run_init(lua_State* L);

@@ -1,0 +1,179 @@
+-- wg.tune: which options make a kernel fastest, by trying them.
+
+return function(wg, internal)
+  local fail, options, written = internal.fail, internal.options, internal.written
+
+  local function merged(a, b)
+    local out = {}
+    for key, value in pairs(a) do out[key] = value end
+    for key, value in pairs(b) do out[key] = value end
+    return out
+  end
+
+  -- Options of wg.gemm worth a try for any problem: those that do not fit are skipped when their turn comes.
+  local function gemm_candidates(gemm)
+    local M, N = gemm.problem[1], gemm.problem[2]
+    local list = { {} } -- what wg.gemm would take by itself
+    local function add(candidate) list[#list + 1] = candidate end
+    if M <= 128 then -- written transposed: tiles of 64 columns of D and all its rows
+      local n = M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128
+      for _, k in ipairs { 64, 128, 256 } do
+        for _, splits in ipairs { 1, 2, 4, 8 } do add { tile = { 64, n, k }, splits = splits } end
+      end
+      return list
+    end
+    for _, tile in ipairs { { 128, 256 }, { 128, 192 }, { 128, 128 }, { 256, 128 }, { 64, 256 }, { 64, 128 } } do
+      local rows, columns = internal.ceil_div(M, tile[1]), internal.ceil_div(N, tile[2])
+      for _, schedule in ipairs { "cooperative", "pingpong" } do
+        for cluster = 1, math.min(rows, 2) do
+          local function order(key, value) add { tile = tile, schedule = schedule, cluster = cluster, [key] = value } end
+          order("group", 8)
+          if rows > 8 then order("group", 16) end
+          if rows > 1 and columns > 1 then order("raster", "hilbert") end
+        end
+      end
+      for _, splits in ipairs { 2, 3, 4, 6, 8 } do
+        if rows * columns * splits <= 2 * internal.default_sms then add { tile = tile, splits = splits } end
+      end
+    end
+    return list
+  end
+
+  -- What wg.tune builds from the options of wg.gemm for its problem, on normal random data.
+  local function gemm_builder(gemm)
+    local M, N, K = table.unpack(gemm.problem)
+    local plan = internal.gemm_plan(gemm)
+    local function random(rows, columns, dtype)
+      if dtype == "s8" or dtype == "u8" or dtype == "s32" then
+        return wg.randint { shape = { rows, columns }, dtype = dtype, lo = dtype == "u8" and 0 or -64, hi = 63, seed = rows + columns }
+      end
+      return wg.randn { shape = { rows, columns }, dtype = dtype, seed = rows + columns }
+    end
+    local a_mn, b_mn = gemm.a_major == "MN", gemm.b_major == "MN"
+    local A, B = random(a_mn and K or M, a_mn and M or K, plan.dtype), random(b_mn and K or N, b_mn and N or K, plan.dtype)
+    local D, e = wg.zeros(plan.d, { M, N }), gemm.epilogue or {}
+    local given = {
+      alpha = e.alpha and 1.0, beta = e.beta and 1.0, C = e.beta and random(M, N, plan.d) or nil,
+      bias = e.bias and wg.randn { shape = { e.bias == "row" and M or N }, dtype = "f32", seed = 1 } or nil,
+    }
+    return function(candidate)
+      local made = wg.gemm(merged(gemm, candidate))
+      return made.kernel, made:launch(A, B, D, given)
+    end
+  end
+
+  -- A line on standard error that the next one overwrites, where that is a terminal.
+  local function progress()
+    if not internal.on_terminal() then return function() end end
+    return function(text) io.stderr:write("\r\27[K", (text or ""):sub(1, 78)) end
+  end
+
+  -- Microseconds of a candidate, or nil and why it cannot be built or run. An interrupt goes on to the caller.
+  local function measure(build, candidate, settings)
+    local good, result, why = pcall(function()
+      local kernel, launch = build(candidate)
+      if kernel == nil then return nil, tostring(launch) end
+      return kernel:time(merged(launch, settings)).median_us
+    end)
+    if good then return result, why end
+    if type(result) == "table" and result.code == "EINTR" then error(result, 0) end
+    return nil, type(result) == "table" and result.message or tostring(result)
+  end
+
+  -- Measures the fastest few again, in turns: what the chip's temperature gave one of them goes.
+  local function run_off(results, build, settings)
+    for _ = 1, 2 do
+      for i = 1, math.min(3, #results) do
+        local us = measure(build, results[i].candidate, settings)
+        if us then results[i].median_us = math.min(results[i].median_us, us) end
+      end
+    end
+  end
+
+  local function by_time(a, b)
+    if a.median_us ~= b.median_us then return a.median_us < b.median_us end
+    return a.index < b.index
+  end
+
+  -- Where the measurements are valid: this version, on this device.
+  local function place_of(backend)
+    if backend == "sim" then return "sim" end
+    local device = wg.device()
+    return device and ("%s, driver %s, %s"):format(device.name, device.driver_version, backend) or backend
+  end
+
+  --- Tries options, and returns the fastest as a plain table, and a report: { results = { { options, median_us,
+  --- cached } ... } (fastest first), skipped = { { options, reason } ... }, cache = path of the file or nil,
+  --- cache_problem = why there is none, or nil }.
+  ---   wg.tune { gemm = { dtype = "bf16", problem = { M, N, K }, ... } }: for wg.gemm; the result can be given to it.
+  ---   wg.tune { name = "mine", build = function(options) return kernel, launch end, candidates = { ... } }: for any
+  ---       kernel; launch is what kernel:time takes. nil and a reason instead of them skip a candidate.
+  --- opts: gemm, or name and build; candidates (list of tables of options; for gemm default: tiles, schedules,
+  ---       clusters, orders, splits), rounds (of a measurement, default 20), backend, cache (path of the file with the
+  ---       results; false: none; default: tune/results.txt in wgrun's cache folder).
+  --- Each result is written at once: an interrupted search goes on where it was. Results are kept by version, device,
+  --- name and options; options that hold functions are not kept.
+  function wg.tune(opts)
+    options("wg.tune", opts, { "gemm", "name", "build", "candidates", "rounds", "backend", "cache" })
+    local gemm, build, candidates = opts.gemm, opts.build, opts.candidates
+    if (gemm == nil) == (build == nil) then fail "wg.tune: either `gemm` (options of wg.gemm) or `build` (a function)" end
+    if gemm then
+      if type(gemm) ~= "table" or type(gemm.problem) ~= "table" then fail "wg.tune: `gemm` needs a `problem` = { M, N, K }" end
+      build, candidates = gemm_builder(gemm), candidates or gemm_candidates(gemm)
+    else
+      internal.body("wg.tune, build", build)
+      if type(opts.name) ~= "string" then fail "wg.tune: `build` needs a `name`, by which its results are kept" end
+    end
+    if type(candidates) ~= "table" or #candidates == 0 then fail "wg.tune: `candidates` must be a list of tables of options" end
+
+    local backend = opts.backend or wg.backend
+    local settings = { rounds = opts.rounds or 20, backend = backend }
+    local cache, why_not = internal.tune_cache(opts.cache)
+    local fixed = written(gemm or {})
+    local prefix = fixed and table.concat({ wg.version, place_of(backend), gemm and "wg.gemm" or written(opts.name), fixed }, "\t")
+    local function key_of(candidate)
+      local text = prefix and written(candidate)
+      return text and prefix .. "\t" .. text
+    end
+    local show = progress()
+    local report = { results = {}, skipped = {}, cache = cache.path, cache_problem = why_not }
+    -- Nothing is measured where kernels are only traced.
+    local function keep(key, us)
+      if not key or us == 0 then return end
+      local kept, problem = cache:put(key, us)
+      if not kept then report.cache_problem = problem end
+    end
+    local best, new
+    for i, candidate in ipairs(candidates) do
+      show(("tune %d/%d%s  %s"):format(i, #candidates, best and (", best %.1f us"):format(best) or "", written(candidate) or ""))
+      local key = key_of(candidate)
+      local known, reason = key and cache:get(key), nil
+      local us = known
+      if not us then
+        us, reason = measure(build, candidate, settings)
+        if us then keep(key, us) end
+        new = new or us
+      end
+      if us then
+        best = math.min(best or us, us)
+        report.results[#report.results + 1] = {
+          options = merged(gemm or {}, candidate), median_us = us, cached = known ~= nil, index = i, candidate = candidate,
+        }
+      else
+        report.skipped[#report.skipped + 1] = { options = candidate, reason = reason }
+      end
+    end
+    if #report.results == 0 then
+      show()
+      fail(("wg.tune: none of %d candidates works; the first: %s"):format(#candidates, report.skipped[1].reason))
+    end
+    table.sort(report.results, by_time)
+    if new and backend ~= "sim" and new > 0 then
+      run_off(report.results, build, settings)
+      for i = 1, math.min(3, #report.results) do keep(key_of(report.results[i].candidate), report.results[i].median_us) end
+      table.sort(report.results, by_time)
+    end
+    show()
+    return report.results[1].options, report
+  end
+end

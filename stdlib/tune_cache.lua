@@ -1,0 +1,82 @@
+-- What wg.tune has measured, in a file: one line a measurement, its key and microseconds. The file is always complete:
+-- each write makes a new one that takes its place.
+
+return function(internal)
+  local header = "wgrun tune 1"
+
+  --- A value (nil, Boolean, number, string, tables of them) as text, the same for equal values; nil if it cannot be
+  --- written down (a function).
+  local function written(value)
+    local kind = type(value)
+    if kind == "nil" or kind == "boolean" or math.type(value) == "integer" then return tostring(value) end
+    if kind == "number" then return ("%.17g"):format(value) end
+    if kind == "string" then return '"' .. value:gsub('[%c"\\]', function(c) return ("\\x%02X"):format(c:byte()) end) .. '"' end
+    if kind ~= "table" then return nil end
+    local parts, listed = {}, #value
+    for i = 1, listed do parts[i] = written(value[i]) or "?" end
+    local named = {}
+    for key, item in pairs(value) do
+      if not (math.type(key) == "integer" and key >= 1 and key <= listed) then
+        local text = written(item)
+        if type(key) ~= "string" or not text then return nil end
+        named[#named + 1] = key .. "=" .. text
+      end
+    end
+    table.sort(named)
+    table.move(named, 1, #named, #parts + 1, parts)
+    for _, part in ipairs(parts) do if part == "?" then return nil end end
+    return "{" .. table.concat(parts, ",") .. "}"
+  end
+  internal.written = written
+
+  local cache = {}
+  cache.__index = cache
+
+  -- The file's lines, by key; an empty table where there is none, or something else.
+  local function read(path)
+    local found, file = {}, io.open(path, "r")
+    if not file then return found end
+    if file:read "l" == header then
+      for line in file:lines() do
+        local key, number = line:match "^(.+)\t([%d.e+-]+)$"
+        if key then found[key] = tonumber(number) end
+      end
+    end
+    file:close()
+    return found
+  end
+
+  --- The measurements in the file `path`: nil for that of wgrun's cache folder, false for none. Also says why there
+  --- is no file.
+  function internal.tune_cache(path)
+    local why
+    if path == nil then
+      path, why = internal.cache_folder "tune"
+      path = path and path .. "/results.txt"
+    end
+    return setmetatable({ path = path or nil, found = path and read(path) or {} }, cache), why
+  end
+
+  function cache:get(key) return self.found[key] end
+
+  --- Keeps a measurement. What other processes have written meanwhile stays. Returns nil and why where the file cannot
+  --- be written.
+  function cache:put(key, microseconds)
+    self.found[key] = microseconds
+    if not self.path then return true end
+    local all = read(self.path)
+    all[key] = microseconds
+    local lines = {}
+    for k, v in pairs(all) do lines[#lines + 1] = ("%s\t%.17g\n"):format(k, v) end
+    table.sort(lines)
+    local temporary = ("%s.%x.tmp"):format(self.path, math.random(0))
+    local file, why = io.open(temporary, "w")
+    if not file then return nil, why end
+    local good, problem = file:write(header, "\n", table.concat(lines))
+    if not file:close() or not good then
+      os.remove(temporary)
+      return nil, problem or "cannot be written"
+    end
+    return os.rename(temporary, self.path)
+  end
+end

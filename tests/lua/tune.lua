@@ -1,0 +1,101 @@
+-- wg.tune on the simulator: tiny problems; what it tries, keeps, skips and gives back.
+local wg = require "wgrun"
+local check = require "check"
+
+local path = os.tmpname()
+os.remove(path)
+local function lines()
+  local count, file = 0, io.open(path)
+  if not file then return 0 end
+  for _ in file:lines() do count = count + 1 end
+  file:close()
+  return count
+end
+
+-- A builder of one's own: a kernel that takes as long as it is told, counted.
+local built = 0
+local function build(options)
+  built = built + 1
+  if options.n == 0 then return nil, "nothing to do" end
+  if options.n == 13 then wg.tile { dtype = "bf16", mn = 64, k = 64, swizzle = "13B" } end
+  local kernel = wg.kernel("spin", { threads = 32 }, function(k)
+    local D = k:param("D", "u32*")
+    local sum = k:mov(0, { type = "u32" })
+    k:loop(options.n, function(i) k:add(sum, sum, i) end)
+    k:st_global_u32(D, sum)
+  end)
+  return kernel, { args = { wg.zeros("u32", { 1 }) } }
+end
+local search = {
+  name = "spin", build = build, rounds = 3, backend = "sim", cache = path,
+  candidates = { { n = 20000 }, { n = 0 }, { n = 10, name = 'a "name"\n' }, { n = 13 } },
+}
+local best, report = wg.tune(search)
+check.equal(best, { n = 10, name = 'a "name"\n' })
+check.equal(#report.results, 2)
+assert(report.results[1].median_us < report.results[2].median_us and not report.results[1].cached)
+check.equal(report.skipped[1], { options = { n = 0 }, reason = "nothing to do" })
+assert(report.skipped[2].reason:find("13B", 1, true), report.skipped[2].reason)
+check.equal(report.cache, path)
+check.equal(lines(), 3) -- a header and what was measured
+check.equal(built, 4)
+
+-- A second search measures only what is new.
+search.candidates[5] = { n = 5000 }
+local again, second = wg.tune(search)
+check.equal(again, best)
+check.equal(built, 4 + 3) -- the two that cannot be measured, and the new one
+check.equal(lines(), 4)
+assert(second.results[1].cached and second.results[1].median_us == report.results[1].median_us)
+
+-- Another name is another search; without a cache nothing is kept.
+search.name = "other"
+wg.tune(search)
+check.equal(lines(), 7)
+search.cache, built = false, 0
+wg.tune(search)
+check.equal(built, 5)
+
+-- A damaged file is no file.
+io.open(path, "w"):write("something else\n"):close()
+search.cache = path
+wg.tune(search)
+check.equal(lines(), 4)
+
+-- An interrupt ends the search, and what was measured is kept.
+search.name, built = "stopped", 0
+search.candidates = { { n = 1 }, { n = 2 }, { n = 3 } }
+search.build = function(options)
+  if options.n == 2 then error { code = "EINTR", message = "interrupted" } end
+  return build(options)
+end
+local good, problem = pcall(wg.tune, search)
+assert(not good and problem.code == "EINTR")
+check.equal(lines(), 5)
+
+-- wg.gemm: the winner can be given to it, and candidates that cannot be are skipped.
+local problem_of = { dtype = "f16", problem = { 192, 128, 128 }, epilogue = { alpha = true, beta = true, bias = "row" } }
+local options, found = wg.tune {
+  gemm = problem_of, backend = "sim", rounds = 1, cache = path,
+  candidates = { {}, { tile = { 64, 64 } }, { tile = { 64, 128 }, splits = 2 }, { tile = { 128, 512 } } },
+}
+check.equal(options.problem, { 192, 128, 128 })
+check.equal(#found.results, 3)
+check.equal(found.skipped[1].reason, "wg.gemm: tile[2] is 512: an integer from 8 to 256")
+check.equal(wg.gemm(options).plan.dtype, "f16")
+check.equal(problem_of.tile, nil)
+
+-- The space that it searches by itself, on problems of a tile or two.
+for _, problem in ipairs { { 16, 64, 256 }, { 160, 64, 64 } } do
+  local _, whole = wg.tune { gemm = { problem = problem }, backend = "sim", rounds = 1, cache = false }
+  assert(#whole.results > 5, #whole.results)
+  for _, skipped in ipairs(whole.skipped) do assert(skipped.reason:find "^wg.gemm" or skipped.reason:find "^gemm" or skipped.reason:find "cluster", skipped.reason) end
+end
+os.remove(path)
+
+check.refuses("wg.tune: either `gemm` (options of wg.gemm) or `build` (a function)", function() wg.tune {} end)
+check.refuses("wg.tune: `gemm` needs a `problem` = { M, N, K }", function() wg.tune { gemm = {} } end)
+check.refuses("wg.tune: `build` needs a `name`, by which its results are kept", function() wg.tune { build = build } end)
+check.refuses("wg.tune: `candidates` must be a list of tables of options", function() wg.tune { build = build, name = "x" } end)
+check.refuses("wg.tune: none of 1 candidates works; the first: nothing to do", function() wg.tune { build = build, name = "x", cache = false, candidates = { { n = 0 } } } end)
+check.refuses("unknown option `round` of wg.tune (legal: gemm, name, build, candidates, rounds, backend, cache)", function() wg.tune { round = 1 } end)
