@@ -73,11 +73,13 @@ return function(internal)
     end
   end
 
-  -- Two neighbours x and y as one register of 16-bit floats.
-  local function pair_of(dtype)
+  local function float(k, x) return x.type == "s32" and k:cvt_rn_f32_s32(x) or x end
+
+  -- Two neighbours x and y as one register of 16-bit or 8-bit floats.
+  local function pair_of(conversion)
     return function(k, x, y)
-      if x.type == "s32" then x, y = k:cvt_rn_f32_s32(x), k:cvt_rn_f32_s32(y) end
-      return k["cvt_rn_" .. dtype .. "x2_f32"](k, y, x)
+      x, y = float(k, x), float(k, y)
+      return k[conversion](k, y, x)
     end
   end
 
@@ -86,28 +88,40 @@ return function(internal)
 
   local function byte(k, x) return k:max(k:min(integer(k, x), 127), -128) & 0xFF end
 
-  --- Conversions to the types of D: of two neighbours in f32 or s32 to one register (16-bit and 8-bit types; of the
-  --- latter, a u16), or to one each.
+  --- Conversions to the types of D: of two neighbours in f32 or s32 to one register (16-bit and 8-bit types), or to
+  --- one each. 8-bit floats and integers saturate.
   internal.to_output = {
-    f16 = pair_of "f16",
-    bf16 = pair_of "bf16",
-    f32 = function(k, x, y)
-      if x.type == "f32" then return x, y end
-      return k:cvt_rn_f32_s32(x), k:cvt_rn_f32_s32(y)
-    end,
+    f16 = pair_of "cvt_rn_f16x2_f32",
+    bf16 = pair_of "cvt_rn_bf16x2_f32",
+    e4m3 = pair_of "cvt_rn_satfinite_e4m3x2_f32",
+    e5m2 = pair_of "cvt_rn_satfinite_e5m2x2_f32",
+    f32 = function(k, x, y) return float(k, x), float(k, y) end,
     s32 = function(k, x, y) return integer(k, x), integer(k, y) end,
     s8 = function(k, x, y) return k:cvt_u16_s32(byte(k, x) | (byte(k, y) << 8)) end,
   }
 
+  local function halves_of_f16(k, word)
+    local halves = k:regs("b16", 2)
+    k:unpack(halves, word)
+    return k:cvt_f32_f16(halves[0]), k:cvt_f32_f16(halves[1])
+  end
+
+  local function of_fp8(conversion)
+    return function(k, word) return halves_of_f16(k, k[conversion](k, word)) end
+  end
+
   --- Conversions of C's registers, as read from a panel of D's type, to two f32.
   internal.from_output = {
-    f16 = function(k, word)
-      local halves = k:regs("b16", 2)
-      k:unpack(halves, word)
-      return k:cvt_f32_f16(halves[0]), k:cvt_f32_f16(halves[1])
-    end,
+    f16 = halves_of_f16,
     bf16 = function(k, word) return k:mov(word << 16, { type = "f32" }), k:mov(word & 0xFFFF0000, { type = "f32" }) end,
+    e4m3 = of_fp8 "cvt_rn_f16x2_e4m3x2",
+    e5m2 = of_fp8 "cvt_rn_f16x2_e5m2x2",
     f32 = function(_, x, y) return x, y end,
     s32 = function(k, x, y) return k:cvt_rn_f32_s32(x), k:cvt_rn_f32_s32(y) end,
+    s8 = function(k, word)
+      local wide = k:reg "s32"
+      k:mov(wide, k:cvt_u32_u16(word))
+      return k:cvt_rn_f32_s32((wide << 24) >> 24), k:cvt_rn_f32_s32((wide << 16) >> 24)
+    end,
   }
 end

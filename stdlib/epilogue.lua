@@ -106,16 +106,35 @@ return function(wg, internal)
     end
   end
 
+  -- How a thread moves a piece between registers and a panel, by the bytes of an element: four 8x8 blocks, a pair of
+  -- neighbours in one 16-bit register, or two registers.
+  local transfer = {
+    [2] = {
+      words = function(b) return b:regs("b32", 4) end,
+      load = function(b, words, at, panel, offset) b:ldmatrix_x4(words, at, { trans = panel.transposed and 1 or 0, offset = offset }) end,
+      store = function(b, words, at, panel, offset) b:stmatrix_x4(at, words, { trans = panel.transposed and 1 or 0, offset = offset }) end,
+    },
+    [1] = {
+      words = function(b, panel) return b:regs(panel.dtype == "s8" and "u16" or "b16", 1) end,
+      load = function(b, words, at, _, offset) b:ld_shared_b16(words[0], at, { offset = offset }) end,
+      store = function(b, words, at, _, offset) b:st_shared_b16(at, words[1], { offset = offset }) end,
+    },
+    [4] = {
+      words = function(b, panel) return b:regs(panel.dtype, 2) end,
+      load = function(b, words, at, _, offset) b:ld_shared_v2_b32(words, at, { offset = offset }) end,
+      store = function(b, words, at, _, offset) b:st_shared_v2_b32(at, words, { offset = offset }) end,
+    },
+  }
+
   -- The registers of C that stand where `piece` will be written, by the register of the accumulators.
   local function read_piece(self, panel, piece)
-    local c, convert = {}, internal.from_output[panel.dtype]
-    local words = self:regs(panel.size == 2 and "b32" or panel.dtype, panel.size == 2 and 4 or 2)
-    if panel.size == 2 then
-      self:ldmatrix_x4(words, piece.at, { trans = panel.transposed and 1 or 0, offset = piece.offset })
-      for i, r in ipairs(piece) do c[r], c[r + 1] = convert(self, words[i - 1]) end
-    else
-      self["ld_shared_v2_" .. panel.dtype](self, words, piece.at, { offset = piece.offset })
+    local how, convert, c = transfer[panel.size], internal.from_output[panel.dtype], {}
+    local words = how.words(self, panel)
+    how.load(self, words, piece.at, panel, piece.offset)
+    if panel.size == 4 then
       c[piece[1]], c[piece[1] + 1] = convert(self, words[0], words[1])
+    else
+      for i, r in ipairs(piece) do c[r], c[r + 1] = convert(self, words[i - 1]) end
     end
     return c
   end
@@ -123,13 +142,12 @@ return function(wg, internal)
   -- Writes a piece; value(r) is what becomes of register r.
   local function write_piece(self, panel, piece, value)
     local convert, words = internal.to_output[panel.dtype], {}
-    if panel.size == 2 then
-      for i, r in ipairs(piece) do words[i] = convert(self, value(r), value(r + 1)) end
-      return self:stmatrix_x4(piece.at, words, { trans = panel.transposed and 1 or 0, offset = piece.offset })
+    for _, r in ipairs(piece) do
+      local x, y = convert(self, value(r), value(r + 1))
+      words[#words + 1] = x
+      words[#words + 1] = y
     end
-    local x, y = convert(self, value(piece[1]), value(piece[1] + 1))
-    if panel.size == 4 then return self:st_shared_v2_b32(piece.at, { x, y }, { offset = piece.offset }) end
-    self:st_shared_u16(piece.at, x, { offset = piece.offset })
+    transfer[panel.size].store(self, words, piece.at, panel, piece.offset)
   end
 
   local keys = { "panel", "map", "buffer", "offset", "buffers", "barrier", "alpha", "beta", "source", "bias", "activation" }
@@ -148,10 +166,7 @@ return function(wg, internal)
     options("k:epilogue", opts, keys)
     local panel, buffers, source = opts.panel, opts.buffers or 1, opts.source
     if (opts.beta == nil) ~= (source == nil) then fail "k:epilogue: `beta` and `source` go together" end
-    if source then
-      options("k:epilogue, source", source, { "map", "barrier" })
-      if not internal.from_output[panel.dtype] then fail("k:epilogue: no C of " .. panel.dtype .. ": 16-bit and 32-bit types only") end
-    end
+    if source then options("k:epilogue, source", source, { "map", "barrier" }) end
     local thread = self:special "tid.x" & 127
     local lane, warp, leader = thread & 31, thread >> 5, thread:eq(0)
     local base = self:address(opts.buffer, opts.offset)

@@ -8,17 +8,18 @@ return function(wg, internal)
 
   --- A kernel for D = A * B. A is M x K, B is K x N, D is M x N; a K-major operand has rows of K elements in memory,
   --- an MN-major one rows of M or N (16-bit types only).
-  --- opts: dtype ("bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"), d (of D: "bf16", "f16", "f32", "s32", "s8"),
+  --- opts: dtype ("bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"), d (of D: "bf16", "f16", "f32", "e4m3", "e5m2",
+  ---       "s32", "s8"),
   ---       a_major, b_major ("K" or "MN"), problem ({ M, N, K }: picks the rest for it), tile ({ m, n, k }),
   ---       schedule ("cooperative": two consumers share a tile; "pingpong": each has its own), stages, cluster (CTAs
   ---       that share B), raster ("grouped": tiles follow each other down `group` rows of tiles; "hilbert": along
   ---       Hilbert's curve), group (default 8), splits (parts of K, multiplied by different CTAs that put their sums
   ---       together in a fixed order: for few tiles and a long K; default: what the model says for `problem`),
   ---       buffers (panels of a consumer's epilogue), registers ({ producer, consumer }), name, epilogue.
-  --- epilogue: D = activation(alpha * A * B + beta * C + bias), in f32: alpha (true), beta (true: C has D's type,
-  ---       16 or 32 bits), bias ("row": one value for each row of D, or "column"), activation ("relu", "gelu", "silu",
+  --- epilogue: D = activation(alpha * A * B + beta * C + bias), in f32: alpha (true), beta (true: C has D's type),
+  ---       bias ("row": one value for each row of D, or "column"), activation ("relu", "gelu", "silu",
   ---       "sigmoid", "tanh", or a function of k and an f32 register that returns one). alpha, beta, C and bias
-  ---       are given at launch. Integers are rounded to the nearest, and s8 saturates.
+  ---       are given at launch. Integers are rounded to the nearest; 8-bit types saturate.
   function wg.gemm(opts)
     local p = internal.gemm_plan(opts or {})
     return setmetatable({ plan = p, kernel = internal.gemm_kernel(p) }, gemm)

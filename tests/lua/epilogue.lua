@@ -10,8 +10,8 @@ local reference = {
   tanh = function(x) return 2 * sigmoid(2 * x) - 1 end,
   gelu = function(x) return x * sigmoid(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x ^ 3)) end,
 }
-local relative = { bf16 = 2 ^ -8, f16 = 2 ^ -11, f32 = 2 ^ -20, s32 = 0, s8 = 0 } -- rounding to the type of D
-local range = { s8 = { -128, 127 } }
+local relative = { bf16 = 2 ^ -8, f16 = 2 ^ -11, f32 = 2 ^ -20, s32 = 0, s8 = 0, e4m3 = 2 ^ -4, e5m2 = 2 ^ -3 } -- rounding to the type of D
+local range = { s8 = { -128, 127 }, e4m3 = { -448, 448 } }
 
 local function random(dtype, shape, seed)
   if dtype == "s8" or dtype == "s32" then return wg.randint { shape = shape, dtype = dtype, lo = -9, hi = 9, seed = seed } end
@@ -41,7 +41,7 @@ local function product(name, M, N, K, opts, seeds)
         if e.bias then sum = sum + values.bias[{ e.bias == "row" and i or j }] end
         local want = e.activation and (reference[e.activation] or e.reference)(sum) or sum
         if range[d] then want = math.max(range[d][1], math.min(range[d][2], want)) end
-        local allowed = relative[d] * math.abs(want) + ((d == "s32" or d == "s8") and 0.501 or 2 ^ -17 * math.sqrt(K))
+        local allowed = relative[d] * math.abs(want) + ((d == "s32" or d == "s8") and 0.501 or d:match "^e" and 2 ^ -10 or 2 ^ -17 * math.sqrt(K))
         local got = D[{ i, j }]
         assert(math.abs(got - want) <= allowed, ("%s: D[%d, %d] is %.9g, not %.9g"):format(name, i, j, got, want))
       end
@@ -57,9 +57,9 @@ product("more panels than buffers", 64, 256, 64, { tile = { 64, 256 }, d = "f32"
 product("few rows", 9, 136, 128, { problem = { 9, 136, 128 }, epilogue = { alpha = true, beta = true, bias = "column", activation = "silu" } }, 2)
 product("few rows, row bias", 16, 72, 128, { problem = { 16, 72, 128 }, epilogue = { bias = "row" } })
 for activation in pairs(reference) do product(activation, 64, 128, 64, { tile = tile, d = "f32", epilogue = { alpha = true, activation = activation } }) end
-for _, d in ipairs { "bf16", "f16", "f32", "s32", "s8" } do
+for _, d in ipairs { "bf16", "f16", "f32", "s32", "s8", "e4m3", "e5m2" } do
   for _, dtype in ipairs { "bf16", "s8" } do
-    product(dtype .. " to " .. d, 72, 144, 64, { dtype = dtype, d = d, tile = tile, epilogue = { alpha = true, beta = d ~= "s8", bias = "column" } })
+    product(dtype .. " to " .. d, 72, 144, 64, { dtype = dtype, d = d, tile = tile, epilogue = { alpha = true, beta = true, bias = "column" } })
     product(dtype .. " to " .. d .. " as it is", 72, 144, 64, { dtype = dtype, d = d, tile = tile, epilogue = {} })
   end
 end
@@ -82,8 +82,7 @@ assert(texts[1] == texts[2], "an empty epilogue changes the kernel")
 check.refuses("unknown option `gamma` of wg.gemm, epilogue (legal: alpha, beta, bias, activation)", function() wg.gemm { epilogue = { gamma = 1 } } end)
 check.refuses("wg.gemm, epilogue: bias `both` (legal: row, column)", function() wg.gemm { epilogue = { bias = "both" } } end)
 check.refuses("wg.gemm, epilogue: activation `mish` (legal: gelu, relu, sigmoid, silu, tanh, or a function of k and an f32 register)", function() wg.gemm { epilogue = { activation = "mish" } } end)
-check.refuses("an epilogue writes bf16, f16, f32, s32, s8, not f64", function() wg.gemm { d = "f64" } end)
-check.refuses("k:epilogue: no C of s8: 16-bit and 32-bit types only", function() wg.gemm { d = "s8", epilogue = { beta = true } } end)
+check.refuses("an epilogue writes bf16, e4m3, e5m2, f16, f32, s32, s8, not f64", function() wg.gemm { d = "f64" } end)
 local biased = wg.gemm { tile = tile, epilogue = { bias = "column" } }
 local half = wg.zeros("bf16", { 64, 128 })
 check.refuses("gemm: `bias` is missing, the epilogue needs it", function() biased:run(A, B, half) end)
