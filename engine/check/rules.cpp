@@ -408,6 +408,27 @@ k:bar_sync(0)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group())"},
+    Rule{"WG-PROXY-02", error,
+         "Between a generic-proxy read of shared memory and a bulk copy that overwrites it stands a "
+         "fence.proxy.async.",
+         "9.7.15.4",
+         "The barrier orders the read before the instruction that copies, not before what the copy engine "
+         "does through the async proxy: the read may take the new bytes.",
+         "k:fence_proxy_async{space=\"shared::cta\"} by every thread that reads, before it gives the memory "
+         "back; or by the thread that copies, after it has waited for them.",
+         R"(k:mbarrier_wait(full, 0)
+local x = k:ld_shared_f32(mine)
+k:bar_sync(0)
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 1))",
+         R"(k:mbarrier_wait(full, 0)
+local x = k:ld_shared_f32(mine)
+k:fence_proxy_async{space="shared::cta"}
+k:bar_sync(0)
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 1))"},
     // --- RACE ------------------------------------------------------------------------------------------
     Rule{"WG-RACE-01", error,
          "Between a write to shared memory by one thread and an access to it by another, or by a wgmma, "

@@ -153,7 +153,11 @@ const std::vector<Instruction> records{
      .operands = {membermask(false)},
      .ptx = "bar.warp.sync {%membermask}",
      .writes_memory = true,
-     .run = [](const Step& s, Machine& m) { members(s, m); }},
+     .run =
+         [](const Step& s, Machine& m) {
+             members(s, m);
+             m.converge();
+         }},
 };
 
 }  // namespace

@@ -11,11 +11,12 @@ constexpr int columns_at_a_time = 16;
 
 }  // namespace
 
-Clocks::Clocks(int warps)
+Clocks::Clocks(int warps, int warps_per_cta)
     : warps_(warps),
+      warps_per_cta_(warps_per_cta),
       actors_(warps),
       capacity_(warps),
-      stride_(static_cast<std::size_t>(warps + warps * isa::lanes + warps)),
+      stride_(static_cast<std::size_t>(warps) + threads() + static_cast<std::size_t>(warps)),
       groups_(static_cast<std::size_t>(warps + 3) / 4),
       versions_(static_cast<std::size_t>(warps)) {
     reset();
@@ -24,6 +25,8 @@ Clocks::Clocks(int warps)
 void Clocks::reset() {
     actors_ = warps_;
     rows_.assign(static_cast<std::size_t>(warps_) * stride_, 0U);
+    converged_.assign(static_cast<std::size_t>(warps_), 0U);
+    released_ = converged_;
     for (int w = 0; w < warps_; ++w) {
         row(w)[w] = 1;
         changed(w);
@@ -77,16 +80,27 @@ Clocks::Group Clocks::group(int first) {
     return {group.row.data(), group.row.data() + published_at()};
 }
 
-void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp) {
-    std::uint32_t* published = row(warp) + published_at();
+void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_memory) {
+    std::uint32_t* const own = row(warp) + published_at();
+    std::uint32_t* const others = own + warps_ * isa::lanes;  // where there are several CTAs
     const std::uint32_t* known = seen(warp);
-    const int first = whole_warp ? 0 : warp, last = whole_warp ? warps_ : warp + 1;
-    const isa::Mask published_lanes = whole_warp ? UINT32_MAX : lanes;
-    for (int u = first; u < last; ++u)
+    for (int u = 0; u < warps_; ++u) {
+        const bool here = u / warps_per_cta_ == warp / warps_per_cta_;
         for (int l = 0; l < isa::lanes; ++l) {
-            if (published_lanes >> l & 1U) published[u * isa::lanes + l] = known[u];
+            const bool by_itself = u != warp || whole_warp || (lanes >> l & 1U) != 0;
+            const std::uint32_t clock = by_itself ? known[u] : converged_[static_cast<std::size_t>(warp)];
+            const int thread = u * isa::lanes + l;
+            if (here || !own_memory) own[thread] = std::max(own[thread], clock);
+            if (warps_ != warps_per_cta_ && (!here || !own_memory))
+                others[thread] = std::max(others[thread], clock);
         }
+    }
     ++row(warp)[warp];
+    changed(warp);
+}
+
+void Clocks::converge(int warp) {
+    converged_[static_cast<std::size_t>(warp)] = row(warp)[warp]++;
     changed(warp);
 }
 
@@ -97,13 +111,19 @@ void Clocks::raise(int to, int from) {
     changed(to);
 }
 
-void Clocks::release(int warp, int place) {
+void Clocks::release(int warp, int place, bool whole_warp) {
     raise(place, warp);
-    ++row(warp)[warp];
+    std::uint32_t& now = row(warp)[warp];
+    if (whole_warp) released_[static_cast<std::size_t>(warp)] = now;
+    ++now;
     changed(warp);
 }
 
-void Clocks::acquire(int warp, int place) { raise(warp, place); }
+void Clocks::acquire(int warp, int place) {
+    raise(warp, place);
+    const auto w = static_cast<std::size_t>(warp);
+    if (row(place)[warp] >= released_[w]) converged_[w] = std::max(converged_[w], released_[w]);
+}
 
 void Clocks::drain(int from, int place) {
     raise(place, from);
@@ -125,7 +145,7 @@ void Clocks::learn(int row, int actor, std::uint32_t clock) {
 }
 
 void Clocks::finish(int warp, std::uint32_t serial) {
-    row(warp)[published_at() + static_cast<std::size_t>(warps_ * isa::lanes + warp)] = serial;
+    row(warp)[published_at() + threads() + static_cast<std::size_t>(warp)] = serial;
     changed(warp);
 }
 

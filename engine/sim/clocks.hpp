@@ -13,7 +13,9 @@ namespace wgrun::sim {
 /// asynchronously: the bulk copies that one mbarrier counts, and those that one thread has in its groups.
 /// A row says what is known:
 ///   seen[a]       what actor a did up to this clock happened before
-///   published[t]  so did the generic writes of thread t up to this clock, and the async proxy sees them
+///   published[t]  so did the generic accesses of thread t to shared memory up to this clock, and a fence
+///                 orders the async proxy after them. A cluster has a second row of these: the first is of
+///                 accesses to the memory of the thread's own CTA, the second of those to other CTAs'
 ///   finished[u]   warp u has waited for its wgmma up to this serial number
 /// Each warp has a row, and so have the places where warps meet (barriers), through which they learn from
 /// each other: a warp releases into a place what it knows, and acquires what others left there.
@@ -22,8 +24,9 @@ class Clocks {
     /// Actors are named by ten bits in the shadow of shared memory.
     static constexpr int max_actors = 1024;
 
-    /// warps: of the cluster, 1..512.
-    explicit Clocks(int warps);
+    /// warps: of the cluster, 1..512; warps_per_cta: fewer where there are several CTAs.
+    explicit Clocks(int warps, int warps_per_cta);
+    explicit Clocks(int warps) : Clocks(warps, warps) {}
 
     /// Every warp at clock 1, knowing nothing; no other actors, no places.
     void reset();
@@ -39,9 +42,7 @@ class Clocks {
     // Of a warp or a place.
     const std::uint32_t* seen(int row) const { return this->row(row); }
     const std::uint32_t* published(int row) const { return this->row(row) + published_at(); }
-    const std::uint32_t* finished(int row) const {
-        return this->row(row) + published_at() + static_cast<std::size_t>(warps_) * isa::lanes;
-    }
+    const std::uint32_t* finished(int row) const { return this->row(row) + published_at() + threads(); }
     std::uint32_t now(int warp) const { return row(warp)[warp]; }
 
     /// What all four warps of the warpgroup that begins with warp `first` know: the least of each.
@@ -51,12 +52,16 @@ class Clocks {
     };
     Group group(int first);
 
-    /// fence.proxy.async by the lanes of `lanes`: publishes the writes of these lanes and, when the whole
-    /// warp executes it, all writes that the warp has seen.
-    void proxy_fence(int warp, isa::Mask lanes, bool whole_warp);
-    /// The place learns what the warp knows; what the warp does next is later.
-    void release(int warp, int place);
-    /// The warp learns what the place knows.
+    /// fence.proxy.async by the lanes of `lanes`: publishes what other warps did and the warp has seen, what
+    /// these lanes did, and what the others of the warp did before it last converged. own_memory: of the
+    /// CTA's own memory alone (.shared::cta).
+    void proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_memory = false);
+    /// All lanes of the warp meet: each knows what the others did.
+    void converge(int warp);
+    /// The place learns what the warp knows; what the warp does next is later. whole_warp: do all its lanes
+    /// release?
+    void release(int warp, int place, bool whole_warp = true);
+    /// The warp learns what the place knows, and its lanes of each other if they all released there.
     void acquire(int warp, int place);
     /// The place learns what the other knows, which then knows nothing.
     void drain(int from, int place);
@@ -74,16 +79,22 @@ class Clocks {
     }
     std::uint32_t* row(int index) { return rows_.data() + static_cast<std::size_t>(index) * stride_; }
     std::size_t published_at() const { return static_cast<std::size_t>(capacity_); }
+    /// Columns for threads.
+    std::size_t threads() const {
+        return static_cast<std::size_t>(warps_) * isa::lanes * (warps_ == warps_per_cta_ ? 1 : 2);
+    }
     void raise(int to, int from);
     void changed(int row) {
         if (row < warps_) ++versions_[static_cast<std::size_t>(row)];
     }
     void widen();
 
-    int warps_;
+    int warps_, warps_per_cta_;
     int actors_, capacity_;  ///< capacity: of the columns for actors, warps included
     std::size_t stride_;     ///< of a row: actors, then threads, then warps
     std::vector<std::uint32_t> rows_;
+    // By warp, its clock when all its lanes last met, and when they last released together.
+    std::vector<std::uint32_t> converged_, released_;
 
     /// The least of four rows, kept while none of them changes.
     struct GroupRow {

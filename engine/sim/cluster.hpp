@@ -49,6 +49,7 @@ class Cluster final : public isa::Machine {
                 const std::function<void(int, std::byte*)>& change) override;
     void barrier(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, true); }
     void barrier_arrive(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, false); }
+    void converge() override;
     void proxy_fence(std::optional<isa::Space> space) override;
 
     void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override;

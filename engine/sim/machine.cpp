@@ -22,7 +22,7 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch,
       entry_registers_(registers_at_entry(program.threads())),
       global_(program, launch),
       report_(program, code, launch.grid),
-      clocks_(warps_per_cta_ * static_cast<int>(program.cluster().volume())),
+      clocks_(warps_per_cta_ * static_cast<int>(program.cluster().volume()), warps_per_cta_),
       warps_(static_cast<std::size_t>(clocks_.warps()), Warp(code)) {
     const auto ctas = static_cast<int>(program.cluster().volume());
     ctas_.reserve(static_cast<std::size_t>(ctas));
@@ -255,9 +255,14 @@ void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
     barrier.arrived = barrier.waiting = 0;
 }
 
+void Cluster::converge() {
+    if (active_ == warp().all) clocks_.converge(current_);
+}
+
 void Cluster::proxy_fence(std::optional<isa::Space> space) {
     if (space == isa::Space::global) return;
-    clocks_.proxy_fence(current_, active_, active_ == warp().all);
+    clocks_.proxy_fence(current_, active_, active_ == warp().all,
+                        space == isa::Space::shared || space == isa::Space::shared_cta);
     announce_mbarriers();
 }
 

@@ -166,7 +166,7 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
         }
         if (bytes[lane] != 0) add_bytes(mbarrier, bytes[lane]);
         if (arrivals[lane] != 0 && launch_.detect_races && released != mbarrier.arriving) {
-            clocks_.release(current_, mbarrier.arriving);
+            clocks_.release(current_, mbarrier.arriving, active_ == warp().all);
             released = mbarrier.arriving;
         }
         mbarrier.pending -= arrivals[lane];

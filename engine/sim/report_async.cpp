@@ -148,6 +148,13 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                                    place, past),
                        fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
                        {{where, "written here by " + past}});
+        case Hazard::unfenced_read:
+            return add("WG-PROXY-02", other.pc(),
+                       fmt::format("{} overwrites {}, which {} read through the generic proxy: no "
+                                   "fence.proxy.async orders the two",
+                                   who(), place, past),
+                       fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
+                       {{where, "read here by " + past}});
         case Hazard::uninitialised: return;
     }
 }

@@ -55,6 +55,7 @@ enum class Hazard : std::uint8_t {
     async_after_write,    ///< a wgmma or a bulk copy reads what was written, unordered
     missing_proxy_fence,  ///< ordered, but never published to the async proxy that reads it
     unfenced_overwrite,   ///< ordered, but never published to the async proxy that overwrites it
+    unfenced_read,  ///< ordered, but what reads it is never published to the async proxy that overwrites
     uninitialised,
 };
 
@@ -129,12 +130,15 @@ class Shadow {
     void check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
                    std::uint32_t offset);
     void check_copy_in(const Actor& issuer, Epoch written, std::uint32_t offset);
+    void check_copy_over(const Actor& issuer, Epoch read, std::uint32_t offset);
     void check_copy_out(const Actor& issuer, Epoch written, std::uint32_t offset);
     void check_in_flight(const Actor& actor, std::uint32_t unit);
     /// Has this been published to the async proxy, as far as the vectors know?
-    bool published(const std::uint32_t* seen, const std::uint32_t* published, Epoch written) const {
-        return written.actor() < warps_.all ? published[written.thread()] >= written.clock()
-                                            : seen[written.actor()] >= written.clock();
+    bool published(const std::uint32_t* seen, const std::uint32_t* published, Epoch past) const {
+        const int actor = past.actor(), first = warps_.first;
+        if (actor >= warps_.all) return seen[actor] >= past.clock();
+        const bool own = actor >= first && actor < first + warps_.warps;
+        return published[(own ? 0 : warps_.all * isa::lanes) + past.thread()] >= past.clock();
     }
     Epoch merged_read(const Actor& actor, Epoch now, Epoch read);
     void forget_read(Epoch read);

@@ -55,14 +55,14 @@ void Shadow::copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std:
             const Split parts = splits_[written.index()];
             for (std::uint32_t b = 0; b < word_bytes; ++b) {
                 check_copy_in(issuer, parts.write[b], word * word_bytes + b);
-                check_store(issuer, Epoch(), parts.read[b], word * word_bytes + b);
+                check_copy_over(issuer, parts.read[b], word * word_bytes + b);
             }
             free_splits_.push_back(written.index());
         } else if (written && written != fine) {
             check_copy_in(issuer, written, word * word_bytes);
             fine = written;
         }
-        if (read) check_store(issuer, Epoch(), read, word * word_bytes);
+        if (read) check_copy_over(issuer, read, word * word_bytes);
         writes_[word] = copy;
         reads_[word] = Epoch();
     }
@@ -76,6 +76,22 @@ void Shadow::check_copy_in(const Actor& issuer, Epoch written, std::uint32_t off
         sink_.hazard(Hazard::write_after_write, offset, written);
     else if (!published(issuer.seen, issuer.published, written))
         sink_.hazard(Hazard::unfenced_overwrite, offset, written);
+}
+
+// The bytes that were read, and are overwritten by a bulk copy.
+void Shadow::check_copy_over(const Actor& issuer, Epoch read, std::uint32_t offset) {
+    const auto check = [&](Epoch one) {
+        if (ordered(issuer.seen, one) && !published(issuer.seen, issuer.published, one))
+            sink_.hazard(Hazard::unfenced_read, offset, one);
+    };
+    if (read.is_link()) {
+        const auto all = static_cast<std::size_t>(warps_.all);
+        const Epoch* set = read_sets_.data() + read.index() * all;
+        for (std::size_t w = 0; w < all; ++w) check(set[w]);
+    } else {
+        check(read);
+    }
+    check_store(issuer, Epoch(), read, offset);
 }
 
 void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes) {

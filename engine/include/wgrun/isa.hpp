@@ -421,6 +421,7 @@ class Machine {
 
     virtual void barrier(std::uint32_t id, std::uint32_t threads) = 0;
     virtual void barrier_arrive(std::uint32_t id, std::uint32_t threads) = 0;  ///< does not wait
+    virtual void converge() {}  ///< the active lanes wait for each other
     virtual void proxy_fence(std::optional<Space> space) = 0;
 
     // mbarriers (PTX ISA 9.7.13.15), for every active lane. Addresses are of the shared window; those that

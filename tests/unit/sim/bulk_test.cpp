@@ -82,9 +82,10 @@ TEST_CASE("a load over what was written or is read wants order, and over generic
     }
 }
 
-TEST_CASE("a second load into a tile that others still read: WG-RACE-01") {
+TEST_CASE("a second load into a tile that others still read: WG-RACE-01, WG-PROXY-02") {
     Mapped x = mapped({128}, row);
-    for (const bool met : {true, false}) {
+    for (const std::string how : {"all", "fence of the issuer", "no fence", "nobody waits"}) {
+        INFO(how);
         TileScript k;
         const Reg from = k.map(x);
         const int full = k.mbarriers("full", 1), empty = k.mbarriers("empty", 1);
@@ -93,19 +94,24 @@ TEST_CASE("a second load into a tile that others still read: WG-RACE-01") {
         for (int round = 0; round < 2; ++round) {
             if (round == 1) {
                 k.step(20, "mbarrier_arrive", {in_buffer(empty)});
-                if (met) k.wait(21, in_buffer(empty), 0);
+                if (how != "nobody waits") k.wait(21, in_buffer(empty), 0);
+                if (how == "fence of the issuer") k.step(22, "fence_proxy_async", {}, {k.first});
             }
             k.step(10, "mbarrier_arrive_expect_tx", {in_buffer(full), 512}, {k.first});
             k.load(11, in_buffer(k.tile), from, {0}, in_buffer(full), {k.first});
             k.wait(12, in_buffer(full), round);
             k.read(13);
+            if (how == "all") k.step(14, "fence_proxy_async", {});
         }
         const Program program = k.finish();
-        if (met)
+        if (how == "no fence")
+            expect_mapped(program, {&x}, {{"WG-PROXY-02", 11}});
+        else if (how != "nobody waits")
             expect_mapped(program, {&x}, {});
         else
             // A slow warp may even sleep through the phase that it waits for.
-            expect_some(program, {&x}, {{"WG-RACE-01", 11}, {"WG-TMA-02", 13}, {"WG-MBAR-05", 12}});
+            expect_some(program, {&x},
+                        {{"WG-RACE-01", 11}, {"WG-TMA-02", 13}, {"WG-MBAR-05", 12}, {"WG-PROXY-02", 11}});
     }
 }
 

@@ -257,6 +257,7 @@ TEST_CASE("a stage of another CTA is refilled when its readers have released it"
             k.step(13, "mbarrier_arrive_expect_tx", {in_buffer(full), 128}, {k.first});
             k.wait(14, in_buffer(full), round);
             k(15, "ld_shared_u32", {at(k.address(tile, k.thread, 4))});
+            k.step(18, "fence_proxy_async", {});
             isa::Form form;
             form.set(isa::Field::space, static_cast<int>(isa::Space::shared_cluster));
             k.add(16, *isa::find("mbarrier.arrive"), form, {at(k.remote(empty, 0))});

@@ -1,6 +1,7 @@
 // The shadow and the clocks against a plain model: sets of events that each warp knows, byte by byte.
 #include "sim/shadow.hpp"
 
+#include <algorithm>
 #include <bitset>
 #include <map>
 #include <random>
@@ -31,16 +32,16 @@ struct Sink : HazardSink {
 struct Model {
     struct Event {
         int warp = 0, lane = 0;
-        bool write = false;  ///< through the generic proxy
-        bool copy = false;
+        bool generic = false, copy = false;
     };
     struct Byte {
-        std::uint32_t written = 0;     ///< event, 0: never
-        std::set<std::uint32_t> read;  ///< events since
-        bool racy = false;             ///< what comes after a race is not compared
+        std::uint32_t written = 0;          ///< event, 0: never
+        std::map<int, std::uint32_t> read;  ///< events since, by warp: one that knows them all stands for all
+        bool racy = false;                  ///< what comes after a race is not compared
     };
 
     Events known[warps], published[warps];
+    Events met[warps];                      ///< of the warp's own lanes, before all of them met
     std::map<int, Events> finished[warps];  ///< by warp: the wgmma that it is known to have waited for
     std::vector<Event> log{events};
     Byte bytes[memory_bytes];
@@ -49,8 +50,8 @@ struct Model {
     /// The last bulk copy that reads it.
     std::uint32_t copy_read[memory_bytes / 16]{};
 
-    void begin(std::uint32_t event, int warp, int lane, bool write) {
-        log[event] = {warp, lane, write, false};
+    void begin(std::uint32_t event, int warp, int lane) {
+        log[event] = {warp, lane, true, false};
         known[warp].set(event);
     }
     bool is_published(int warp, std::uint32_t event) const {
@@ -70,7 +71,7 @@ struct Model {
         return out;
     }
     Found access(std::uint32_t event, int warp, int lane, bool write, std::uint32_t offset, int size) {
-        begin(event, warp, lane, write);
+        begin(event, warp, lane);
         Found out;
         for (std::uint32_t b = offset; b < offset + static_cast<std::uint32_t>(size); ++b) {
             Byte& byte = bytes[b];
@@ -78,12 +79,14 @@ struct Model {
             if (byte.written != 0 && !known[warp][byte.written])
                 here.emplace(write ? Hazard::write_after_write : Hazard::read_after_write, byte.written);
             if (write) {
-                for (std::uint32_t r : byte.read)
+                for (const auto& [by, r] : byte.read)
                     if (!known[warp][r]) here.emplace(Hazard::write_after_read, r);
                 byte.written = event;
                 byte.read.clear();
             } else {
-                byte.read.insert(event);
+                if (std::ranges::all_of(byte.read, [&](const auto& r) { return known[warp][r.second]; }))
+                    byte.read.clear();
+                byte.read[warp] = event;
             }
             byte.racy |= !here.empty();
             if (!write && byte.written == 0) here.emplace(Hazard::uninitialised, 0);
@@ -120,8 +123,12 @@ struct Model {
                 here.emplace(Hazard::write_after_write, byte.written);
             else if (byte.written != 0 && !is_published(warp, byte.written))
                 out.emplace(Hazard::unfenced_overwrite, byte.written);
-            for (std::uint32_t r : byte.read)
-                if (!known[warp][r]) here.emplace(Hazard::write_after_read, r);
+            for (const auto& [by, r] : byte.read) {
+                if (!known[warp][r])
+                    here.emplace(Hazard::write_after_read, r);
+                else if (!is_published(warp, r))
+                    out.emplace(Hazard::unfenced_read, r);
+            }
             byte.racy |= !here.empty();
             byte.written = event;
             byte.read.clear();
@@ -146,11 +153,11 @@ struct Model {
     }
     void fence(int warp, isa::Mask lanes, bool whole) {
         for (std::uint32_t e = 1; e < events; ++e)
-            if (log[e].write && known[warp][e] &&
-                (whole || (log[e].warp == warp && (lanes >> log[e].lane & 1U))))
+            if (log[e].generic && known[warp][e] &&
+                (whole || log[e].warp != warp || (lanes >> log[e].lane & 1U) || met[warp][e]))
                 published[warp].set(e);
     }
-    void join(std::uint32_t members) {
+    void join(std::uint32_t members, bool together) {
         Events k, p;
         std::map<int, Events> f;
         for (int w = 0; w < warps; ++w) {
@@ -159,8 +166,13 @@ struct Model {
             p |= published[w];
             for (const auto& [of, mmas] : finished[w]) f[of] |= mmas;
         }
-        for (int w = 0; w < warps; ++w)
-            if (members >> w & 1U) known[w] = k, published[w] = p, finished[w] = f;
+        for (int w = 0; w < warps; ++w) {
+            if ((members >> w & 1U) == 0) continue;
+            known[w] = k, published[w] = p, finished[w] = f;
+            if (!together) continue;
+            for (std::uint32_t e = 1; e < events; ++e)
+                if (log[e].warp == w && known[w][e]) met[w].set(e);
+        }
     }
     bool racy(std::uint32_t offset, int size) const {
         for (int b = 0; b < size; ++b)
@@ -173,11 +185,11 @@ Actor actor_of(const Clocks& clocks, int warp, std::uint32_t pc) {
     return {warp, pc, clocks.now(warp), clocks.seen(warp), clocks.published(warp), clocks.finished(warp)};
 }
 
-/// A barrier of the warps whose bits are set.
-void join(Clocks& clocks, std::uint32_t members) {
+/// A barrier of the warps whose bits are set. together: all their lanes come to it.
+void join(Clocks& clocks, std::uint32_t members, bool together) {
     const int place = warps;
     for (int w = 0; w < warps; ++w)
-        if (members >> w & 1U) clocks.release(w, place);
+        if (members >> w & 1U) clocks.release(w, place, together);
     for (int w = 0; w < warps; ++w)
         if (members >> w & 1U) clocks.acquire(w, place);
     clocks.clear(place);
@@ -187,7 +199,10 @@ void join(Clocks& clocks, std::uint32_t members) {
 /// of reads, only that there is one counts.
 Found comparable(const Found& found) {
     Found out;
-    for (auto [hazard, event] : found) out.emplace(hazard, hazard == Hazard::write_after_read ? 0 : event);
+    for (auto [hazard, event] : found) {
+        const bool of_reads = hazard == Hazard::write_after_read || hazard == Hazard::unfenced_read;
+        out.emplace(hazard, of_reads ? 0 : event);
+    }
     return out;
 }
 
@@ -293,8 +308,9 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
                 }
                 default: {
                     const std::uint32_t members = draw(3) == 0 ? 255 : draw(256);
-                    join(clocks, members);
-                    model.join(members);
+                    const bool together = draw(2) == 0;
+                    join(clocks, members, together);
+                    model.join(members, together);
                 }
             }
         }
@@ -303,7 +319,8 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
     CHECK(clean > 1000);
     for (Hazard hazard : {Hazard::write_after_write, Hazard::write_after_read, Hazard::read_after_write,
                           Hazard::write_under_mma, Hazard::write_under_copy, Hazard::async_after_write,
-                          Hazard::missing_proxy_fence, Hazard::unfenced_overwrite, Hazard::uninitialised}) {
+                          Hazard::missing_proxy_fence, Hazard::unfenced_overwrite, Hazard::unfenced_read,
+                          Hazard::uninitialised}) {
         INFO(static_cast<int>(hazard));
         CHECK(seen[hazard] > 100);
     }
