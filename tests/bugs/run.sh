@@ -1,5 +1,5 @@
 #!/bin/sh
-# A bug of the world, rebuilt: run.sh WGRUN FILE
+# A bug of the world, rebuilt: run.sh WGRUN FILE [SEEDS]
 # FILE says with `-- bad: NAME ...` and `-- good: NAME ...` which variants of its kernel there are; a variant is the
 # script's first argument. `wgrun check --dynamic` must find nothing in the good ones, and in each bad one what the
 # comments say at their lines:
@@ -10,6 +10,7 @@
 set -u
 wgrun=$1
 file=$2
+seeds=${3:-3}
 export WGRUN_CUDA=off
 
 # "EXPECT 12 WG-RACE-01" for each comment that speaks of variant $1
@@ -32,13 +33,13 @@ wanted() {
 }
 # "12 WG-RACE-01" for each finding of variant $1
 found() {
-    "$wgrun" check --dynamic --seeds 3 "$file" "$1" 2>&1 |
+    "$wgrun" check --dynamic --seeds "$seeds" "$file" "$1" 2>&1 |
         sed -n -e 's/^[^ ]*:\([0-9][0-9]*\): \(error\|warning\): .*\[\(WG-[A-Z0-9-]*\)\]$/\1 \3/p' \
                -e 's/^wgrun: [^ ]*:\([0-9][0-9]*\): .*/\1 refused/p' | sort -u
 }
 fail() {
     printf '%s, variant %s: %s\nexpected:\n%s\nfound:\n%s\n' "$file" "$1" "$2" "$(wanted "$1")" "$(found "$1")"
-    "$wgrun" check --dynamic --seeds 3 "$file" "$1"
+    "$wgrun" check --dynamic --seeds "$seeds" "$file" "$1"
     exit 1
 }
 
@@ -60,7 +61,7 @@ for variant in $bad; do
     } || fail "$variant" "other findings than expected"
 done
 for variant in $good; do
-    "$wgrun" check --dynamic --seeds 3 "$file" "$variant" > /dev/null 2>&1 || fail "$variant" "it must be clean"
+    "$wgrun" check --dynamic --seeds "$seeds" "$file" "$variant" > /dev/null 2>&1 || fail "$variant" "it must be clean"
     [ -z "$(found "$variant")" ] || fail "$variant" "it must be clean"
 done
 [ -n "$good" ] || fail none "no good variant"
