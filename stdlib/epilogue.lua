@@ -153,8 +153,9 @@ return function(wg, internal)
   local keys = { "panel", "map", "buffer", "offset", "buffers", "barrier", "alpha", "beta", "source", "bias", "activation" }
 
   --- Returns store(acc, row, column), which stores a block of 64 x n accumulators (f32 or s32) of the executing
-  --- warpgroup to row and column (registers) of a tensor, and `finish`, which waits for the last copies to have read
-  --- their panels. Stored is activation(alpha * acc + beta * C + bias), computed in f32; without all of these, acc.
+  --- warpgroup to row and column (registers) of a tensor, `finish`, which waits for the last copies to have read
+  --- their panels, and fetch(row, column), which may be called some time before store for the same place, and makes
+  --- C come while other things are done. Stored is activation(alpha * acc + beta * C + bias), computed in f32; without all of these, acc.
   --- opts: panel (of wg.panel), map (tensor map of its box), buffer, offset (of the warpgroup's panels in it:
   ---       bytes, number or register), buffers (panels that it has there, default 1), barrier (id of a named barrier
   ---       for the 128 threads: number or register),
@@ -180,19 +181,34 @@ return function(wg, internal)
       self:mov(phase, 0)
     end
 
+    local fetched = false -- the first round's part of C is under way
+
+    local function places(row, column)
+      return function(i) return panel.transposed and { row, column } or { column + i * panel.columns, row } end
+    end
+    local function address(i, first) return i == first and base or base + (i - first) * panel.bytes end
+    local function last_of(first) return math.min(first + buffers, panel.count) - 1 end
+
+    -- Panels are free when the copies from them have read them; then C may come into them.
+    local function free_panels(first, place)
+      self:cp_async_bulk_wait_group(0, { read = true, guard = leader })
+      if not source then return end
+      self:if_(leader, function()
+        self:mbarrier_arrive_expect_tx(source.barrier, (last_of(first) - first + 1) * panel.bytes)
+        for i = first, last_of(first) do
+          self:cp_async_bulk_tensor_2d(address(i, first), source.map, place(i), source.barrier)
+        end
+      end)
+    end
+
     local function store(acc, row, column)
-      local value = block(row, column)
-      local function place(i) return panel.transposed and { row, column } or { column + i * panel.columns, row } end
-      -- Rounds of as many panels as there are buffers, free again when their copies have read them.
+      local value, place = block(row, column), places(row, column)
+      -- Rounds of as many panels as there are buffers.
       for first = 0, panel.count - 1, buffers do
-        local last = math.min(first + buffers, panel.count) - 1
-        local function address(i) return i == first and base or base + (i - first) * panel.bytes end
-        self:cp_async_bulk_wait_group(0, { read = true, guard = leader })
+        local last = last_of(first)
+        if not fetched then free_panels(first, place) end
+        fetched = false
         if source then
-          self:if_(leader, function()
-            self:mbarrier_arrive_expect_tx(source.barrier, (last - first + 1) * panel.bytes)
-            for i = first, last do self:cp_async_bulk_tensor_2d(address(i), source.map, place(i), source.barrier) end
-          end)
           self:mbarrier_wait(source.barrier, phase)
           self:xor(phase, phase, 1)
         else
@@ -209,13 +225,21 @@ return function(wg, internal)
         self:if_(leader, function()
           for i = first, last do
             local where = place(i)
-            self:cp_async_bulk_tensor_store_2d(opts.map, where, address(i))
+            self:cp_async_bulk_tensor_store_2d(opts.map, where, address(i, first))
           end
           self:cp_async_bulk_commit_group()
         end)
       end
     end
+
+    local function fetch(row, column)
+      if not source then return end
+      free_panels(0, places(row, column))
+      fetched = true
+    end
+
     -- The end of the kernel makes the results visible; until then the copies must have read their panels.
-    return store, function() self:cp_async_bulk_wait_group(0, { read = true, guard = leader }) end
+    local function finish() self:cp_async_bulk_wait_group(0, { read = true, guard = leader }) end
+    return store, finish, fetch
   end
 end

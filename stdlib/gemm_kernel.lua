@@ -96,7 +96,7 @@ return function(wg, internal)
     local shared_tile = not p.own_tiles and p.consumers > 1
     local a_share = shared_tile and mine * ((p.a:descriptor(0, 0, 64 * p.blocks) - p.a:descriptor(0)) << 4) or nil
     local a0, b0 = k:descriptor(stages.a, { offset = a_share }), k:descriptor(stages.b)
-    local store, finish = k:epilogue {
+    local store, finish, fetch = k:epilogue {
       panel = p.panel, map = maps.D, buffer = stages.d, offset = mine * (p.buffers * p.panel.bytes),
       buffers = p.buffers, barrier = mine + 1, alpha = sizes.alpha, beta = sizes.beta,
       source = maps.C and { map = maps.C, barrier = k:address(stages.c, mine << 3) },
@@ -127,6 +127,7 @@ return function(wg, internal)
       turns.pass()
       local row, column = place() -- while the last block is multiplied
       if shared_tile then row = row + mine * (64 * p.blocks) end
+      if not part then fetch(row, column) end
       k:wgmma_wait_group(0)
       ring:release(previous, { lane = lane, cluster = p.cluster })
       if others then ring:skip(cursor, others) end
