@@ -1,10 +1,10 @@
 -- O = softmax(Q * K^T / sqrt(d)) * V of one head, as FlashAttention does it: one pass over the keys with a running
 -- maximum and sum, the probabilities going from the first product to the second in registers.
---   wgrun scripts/attention.lua [--rows 128] [--keys 200] [--dim 64] [--seed 1] [--rounds 20]
+--   wgrun scripts/attention.lua [--rows 128] [--keys 400] [--dim 64] [--seed 1] [--rounds 20]
 -- Q is rows x dim, K and V are keys x dim, O is rows x dim, all bf16; dim is 64 or 128, rows and keys are any.
 local wg = require "wgrun"
 
-local o = { rows = 128, keys = 200, dim = 64, seed = 1, rounds = 20 }
+local o = { rows = 128, keys = 400, dim = 64, seed = 1, rounds = 20 }
 for i = 1, #arg, 2 do
   local key = arg[i]:match "^%-%-(.+)$"
   local value = math.tointeger(tonumber(arg[i + 1]))

@@ -16,9 +16,11 @@ local function gemm(name, M, N, K, opts)
   end
   local A = opts.a_major == "MN" and random(K, M, 1) or random(M, K, 1)
   local B = opts.b_major == "MN" and random(K, N, 2) or random(N, K, 2)
+  local e = opts.epilogue or {}
+  local C, bias = e.beta and random(M, N, 3) or nil, e.bias and wg.randn { shape = { N }, dtype = "f32", seed = 4 } or nil
   cases[#cases + 1] = { name = name, body = function()
     local made = wg.gemm(opts)
-    made:run(A, B, wg.zeros(d, { M, N }), { grid = { opts.cluster or 1 } })
+    made:run(A, B, wg.zeros(d, { M, N }), { grid = { opts.cluster or 1 }, C = C, bias = bias })
   end }
 end
 
@@ -28,6 +30,8 @@ gemm("pingpong", 384, 128, 320, { tile = { 64, 64 }, stages = 3, schedule = "pin
 gemm("cluster", 512, 128, 256, { tile = { 128, 64 }, stages = 2, cluster = 2 })
 gemm("cluster pingpong", 512, 128, 256, { tile = { 64, 64 }, stages = 2, cluster = 2, schedule = "pingpong" })
 gemm("swapped", 16, 192, 256, { tile = { 64, 16, 64 }, stages = 2, problem = { 16, 192, 256 } })
+gemm("epilogue", 192, 128, 256, { tile = { 64, 128 }, stages = 2, buffers = 1, epilogue = { beta = true, bias = "column" } })
+gemm("parts of K", 128, 128, 448, { tile = { 64, 64 }, stages = 2, splits = 2 })
 gemm("two blocks", 512, 64, 192, { tile = { 256, 64 }, stages = 2 })
 gemm("MN-major", 128, 256, 192, { tile = { 64, 128 }, stages = 2, a_major = "MN", b_major = "MN" })
 gemm("f16", 128, 128, 256, { tile = { 64, 64 }, stages = 2, dtype = "f16" })

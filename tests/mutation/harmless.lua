@@ -56,6 +56,14 @@ local rows = {
   { name = "mbarrier_arrive", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The stage is given back later." },
   { name = "mbarrier_arrive", kind = "swapped", what = "after wgmma_wait_group", text = "pass = function", why = "The turn is passed "
     .. "later." },
+  { case = "^epilogue$", name = "mbarrier_arrive", kind = "swapped", what = "after mbarrier_wait", why = "The stage is given back "
+    .. "later; C, which is waited for, needs none." },
+  { name = "cp_async_bulk_wait_group", kind = "swapped", what = "after begin_if", text = "guard = leader", why = "The branch is the leader's." },
+  { case = "^parts of K$", name = "mbarrier_arrive", kind = "swapped", what = "after st_global_v4_f32", why = "The stage is given back later." },
+  { case = "^parts of K$", name = "st_global_v4_f32", kind = "swapped", what = "after bar_sync", why = "One CTA has all parts here, and "
+    .. "each thread reads what it wrote itself. Between CTAs it would be wrong: the simulator does not watch global memory." },
+  { case = "^parts of K$", name = "bar_sync", text = "self:bar_sync(opts.barrier, { threads = 128 })", why = "As above: the first of "
+    .. "two, which publishes the sums to other CTAs." },
   { case = "^gemm$", name = "bar_sync", kind = "swapped", what = "after ld_global_v4_b32", why = "The load is one of an operand in "
     .. "global memory, which nobody writes." },
 
@@ -70,6 +78,15 @@ local rows = {
   -- --- calls that these kernels could do without ------------------------------------------------------------
   { case = "^gemm$", text = "k:wgmma_fence()", why = "The second of a loop's two: the accumulators are those of the wgmma before, "
     .. "of the same shape, and nothing else touches them (9.7.15.7.1)." },
+
+  { case = "^attention$", text = "self.empty", why = "The stage of the queries is filled once: nobody waits for it to be empty." },
+  { case = "^attention$", name = "fence_mbarrier_init", why = "The first of two: the second one, of the other ring, orders both." },
+  { case = "^attention$", name = "setmaxnreg_inc", kind = "swapped", what = "after mbarrier_wait", why = "The wait needs few registers." },
+  { case = "^attention$", name = "mbarrier_wait", kind = "swapped", what = "after begin_loop", why = "The phase of the queries is "
+    .. "complete for good: later turns pass at once." },
+  { case = "^attention$", name = "cp_async_bulk_wait_group", why = "The first store finds its panels free, and there is no other." },
+  { case = "^attention$", name = "bar_sync", text = "local function sync", why = "The first of two: there are no copies from the "
+    .. "panels yet that it would wait for." },
 
   -- --- scripts of the rules: what they leave out is what their rule does not speak of --------------------------
   { case = "^WG%-", name = "wgmma_wait_group", why = "The kernel ends there, and reads no accumulator." },
