@@ -1,77 +1,14 @@
 // wgrun check FILE: every finding in every kernel of a script. No kernel runs, unless --dynamic asks for it.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
-#include "bindings/cli/host.hpp"
+#include "bindings/cli/fix.hpp"
+#include "bindings/cli/gather.hpp"
 
 namespace wgrun::cli {
 namespace {
-
-struct Checked {
-    std::vector<Diagnostic> findings;
-    std::size_t kernels = 0;
-    bool assemble = false;
-    std::vector<std::pair<std::string, AssemblyReport>> assembled;  ///< name of the kernel, report
-    std::string not_assembled;                                      ///< why, when there is no assembler
-};
-
-// Variants of a kernel that a loop makes have the same findings at the same lines: each is told once.
-void add_once(std::vector<Diagnostic>& findings, const Diagnostic& finding) {
-    const bool known = std::any_of(findings.begin(), findings.end(), [&](const Diagnostic& other) {
-        return other.rule == finding.rule && other.where == finding.where && other.message == finding.message;
-    });
-    if (!known) findings.push_back(finding);
-}
-
-std::ptrdiff_t count_errors(const std::vector<Diagnostic>& findings) {
-    return std::count_if(findings.begin(), findings.end(),
-                         [](const Diagnostic& finding) { return finding.severity == Severity::error; });
-}
-
-void assemble(Kernel& kernel, Checked& checked) {
-    try {
-        AssemblyReport report = kernel.report();
-        for (const Diagnostic& finding : report.findings) add_once(checked.findings, finding);
-        checked.assembled.emplace_back(kernel.program().name(), std::move(report));
-    } catch (const EnvironmentError& error) {
-        if (error.code() == "ECOMPILE") throw;
-        checked.not_assembled = error.what();
-    }
-}
-
-void check_kernel(Kernel& kernel, void* context) {
-    auto& checked = *static_cast<Checked*>(context);
-    ++checked.kernels;
-    const std::vector<Diagnostic>& findings = kernel.check();
-    for (const Diagnostic& finding : findings) add_once(checked.findings, finding);
-    if (checked.assemble && count_errors(findings) == 0) assemble(kernel, checked);
-}
-
-void check_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
-    run_scripts(L, request, outcome);
-    forgive_missing_results(L, outcome);
-    for_each_kernel(L, outcome, check_kernel, context);
-}
-
-void run_body(lua_State* L, const Request& request, Outcome& outcome, void*) {
-    run_scripts(L, request, outcome);
-}
-
-/// Runs the script on the simulator, once a seed, and adds what that finds. The exit code: that of the first
-/// run that failed for another reason.
-int explore(const Request& request, Checked& checked) {
-    Request run = request;
-    run.backend = Backend::sim;
-    for (int seed = 1; seed <= request.seeds; ++seed) {
-        run.seed = static_cast<std::uint64_t>(seed);
-        const Outcome outcome = with_state(run, lua::Mode::run, run_body, nullptr);
-        for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
-        if (outcome.code != Exit::ok) return outcome.findings.empty() ? outcome.code : Exit::ok;
-    }
-    return Exit::ok;
-}
 
 std::string counted(std::size_t count, const char* noun) {
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
@@ -95,7 +32,7 @@ std::string as_json(const Request& request, const Checked& checked) {
 }
 
 std::string as_text(const Request& request, const Checked& checked) {
-    const auto errors = count_errors(checked.findings);
+    const std::size_t errors = checked.errors();
     std::string text;
     for (const auto& [name, report] : checked.assembled)
         text += fmt::format("{}: {} registers a thread, {} bytes of shared memory, {} bytes spilled ({})\n",
@@ -103,21 +40,29 @@ std::string as_text(const Request& request, const Checked& checked) {
                             report.spill_stores, report.assembler);
     if (!checked.not_assembled.empty()) text += fmt::format("not assembled: {}\n", checked.not_assembled);
     return text + fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
-                              counted(static_cast<std::size_t>(errors), "error"),
-                              counted(checked.findings.size() - static_cast<std::size_t>(errors), "remark"));
+                              counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));
+}
+
+/// Gives the insertions of all findings their places and lines in the scripts they are for.
+void resolve_remedies(std::vector<Diagnostic>& findings) {
+    std::map<std::string, std::optional<ScriptText>> scripts;
+    for (Diagnostic& finding : findings)
+        for (Remedy& remedy : finding.remedies)
+            for (Insertion& insertion : remedy) {
+                const std::string file(insertion.where.file);
+                const auto [script, added] = scripts.try_emplace(file);
+                if (added) script->second = read_script(file);
+                if (script->second) insertion = script->second->resolved(insertion);
+            }
 }
 
 }  // namespace
 
 int check(const Request& request) {
     Results results(true);
-    Checked checked;
-    checked.assemble = request.assemble;
-    const Outcome outcome = with_state(request, lua::Mode::trace, check_body, &checked);
-    for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
-    const bool runnable = outcome.code == Exit::ok && count_errors(checked.findings) == 0;
-    const int explored = request.dynamic && runnable ? explore(request, checked) : Exit::ok;
-    const auto errors = count_errors(checked.findings);
+    if (request.fix || request.diff) return fix(request, results);
+    Checked checked = gather(request);
+    if (request.json || request.sarif) resolve_remedies(checked.findings);
     if (request.json) {
         results.write(as_json(request, checked));
     } else if (request.sarif) {
@@ -126,10 +71,10 @@ int check(const Request& request) {
         print_findings(request, checked.findings);
         results.write(as_text(request, checked));
     }
-    if (!outcome.traceback.empty()) remark(outcome.traceback);
+    if (!checked.traceback.empty()) remark(checked.traceback);
     if (!results.finish()) return Exit::failed;
-    if (outcome.code != Exit::ok) return outcome.code;
-    return errors > 0 ? Exit::failed : explored;
+    if (checked.code != Exit::ok) return checked.code;
+    return checked.errors() > 0 ? Exit::failed : Exit::ok;
 }
 
 }  // namespace wgrun::cli

@@ -25,17 +25,18 @@ enum Exit : int {
 /// The command line, read.
 struct Request {
     std::string program = "wgrun";
-    std::string file;               ///< "-" is standard input; empty: none given
-    std::vector<std::string> args;  ///< of the script
-    std::vector<std::string> code;  ///< -e
-    std::string id;                 ///< of explain
-    std::string object;             ///< of layout: a layout, or the script
-    std::string name;               ///< of layout: what the script calls it
-    std::string svg;                ///< of layout: the file to write; empty: none
-    std::string number;             ///< of decode
-    std::string family;             ///< of isa: an instruction or the beginning of its name
-    std::string dtype;              ///< of isa: forms with this type; empty: all
-    std::optional<int> n;           ///< of isa: forms with this N
+    std::string file;                 ///< "-" is standard input; empty: none given
+    std::optional<std::string> text;  ///< what is run in place of what the file holds
+    std::vector<std::string> args;    ///< of the script
+    std::vector<std::string> code;    ///< -e
+    std::string id;                   ///< of explain
+    std::string object;               ///< of layout: a layout, or the script
+    std::string name;                 ///< of layout: what the script calls it
+    std::string svg;                  ///< of layout: the file to write; empty: none
+    std::string number;               ///< of decode
+    std::string family;               ///< of isa: an instruction or the beginning of its name
+    std::string dtype;                ///< of isa: forms with this type; empty: all
+    std::optional<int> n;             ///< of isa: forms with this N
     Backend backend = Backend::automatic;
     isa::Numerics numerics;
     bool json = false;
@@ -43,6 +44,8 @@ struct Request {
     bool markdown = false;   ///< of rules
     bool dynamic = false;    ///< of check: run the kernels on the simulator too
     bool assemble = false;   ///< of check: ask the assembler too
+    bool fix = false;        ///< of check: insert the calls that are missing
+    bool diff = false;       ///< of check: show what --fix would do
     int seeds = 4;           ///< of check --dynamic: schedules to try
     std::uint64_t seed = 0;  ///< of the simulator's schedule
     bool traceback = false;

@@ -107,10 +107,22 @@ bool run_code(lua_State* L, const std::string& code, Outcome& outcome) {
     return call_protected(L, 0, outcome);
 }
 
+int load_file(lua_State* L, const Request& request, const char* file) {
+    if (!request.text) return luaL_loadfilex(L, file, "t");
+    const std::string& text = *request.text;
+    lua_pushfstring(L, "@%s", file);
+    // A first line for the shell is none of Lua's; the file loader passes over it too.
+    const std::size_t begin = text.starts_with('#') ? std::min(text.find('\n'), text.size()) : 0;
+    const int status =
+        luaL_loadbufferx(L, text.data() + begin, text.size() - begin, lua_tostring(L, -1), "t");
+    lua_remove(L, -2);
+    return status;
+}
+
 bool run_file(lua_State* L, const Request& request, Outcome& outcome, int results) {
     const char* file = request.file == "-" ? nullptr : request.file.c_str();
     if (file != nullptr) set_path(L, file);
-    const int status = luaL_loadfilex(L, file, "t");
+    const int status = load_file(L, request, file);
     if (status != LUA_OK) {
         const int reason = errno;
         take_error(L, outcome);

@@ -79,6 +79,14 @@ void add_check_options(CLI::App& command, Request& request) {
     command.add_flag("--sarif", request.sarif, "Print SARIF 2.1.0 on standard output");
     command.add_flag("--dynamic", request.dynamic,
                      "Run the kernels on the simulator too, and watch every access");
+    CLI::Option* fix =
+        command.add_flag("--fix", request.fix,
+                         "Insert the calls that are missing, and write FILE if it is then without "
+                         "errors");
+    CLI::Option* diff =
+        command.add_flag("--diff", request.diff, "Show what --fix would do, and write nothing");
+    for (CLI::Option* option : {fix, diff})
+        for (const char* other : {"--json", "--sarif"}) option->excludes(command.get_option(other));
     command.add_flag("--assemble", request.assemble,
                      "Assemble the kernels too, and report what ptxas or the driver notes");
     command.add_option("--seeds", request.seeds, "Schedules that --dynamic tries")

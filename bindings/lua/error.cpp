@@ -94,17 +94,78 @@ int error_concat(lua_State* L) {
     return 1;
 }
 
+/// Sets the field `remedies` of the table on top: alternatives, each a list of insertions.
+void push_remedies(lua_State* L, const std::vector<Remedy>& remedies) {
+    lua_createtable(L, static_cast<int>(remedies.size()), 0);
+    for (std::size_t i = 0; i < remedies.size(); ++i) {
+        lua_createtable(L, static_cast<int>(remedies[i].size()), 0);
+        for (std::size_t j = 0; j < remedies[i].size(); ++j) {
+            const Insertion& insertion = remedies[i][j];
+            lua_createtable(L, static_cast<int>(insertion.calls.size()), 3);
+            set_place(L, insertion.where);
+            lua_pushboolean(L, insertion.after);
+            lua_setfield(L, -2, "after");
+            for (std::size_t call = 0; call < insertion.calls.size(); ++call) {
+                lua_pushlstring(L, insertion.calls[call].data(), insertion.calls[call].size());
+                lua_rawseti(L, -2, static_cast<lua_Integer>(call) + 1);
+            }
+            lua_rawseti(L, -2, static_cast<lua_Integer>(j) + 1);
+        }
+        lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
+    }
+    lua_setfield(L, -2, "remedies");
+}
+
+/// The insertion at the top of the stack.
+void read_insertion(lua_State* L, Remedy& remedy) {
+    const int at = lua_gettop(L);
+    const std::string_view file = string_field(L, at, "file");
+    const int line = line_field(L, at);
+    lua_pushliteral(L, "after");
+    lua_rawget(L, at);
+    const bool after = lua_toboolean(L, -1) != 0;
+    lua_pop(L, 1);
+    guarded(L, [&] { remedy.push_back({Where::at(file, line), after, {}}); });
+    const auto calls = static_cast<lua_Integer>(lua_rawlen(L, at));
+    for (lua_Integer call = 1; call <= calls; ++call) {
+        if (lua_rawgeti(L, at, call) == LUA_TSTRING) {
+            const char* text = lua_tostring(L, -1);
+            guarded(L, [&] { remedy.back().calls.emplace_back(text); });
+        }
+        lua_pop(L, 1);
+    }
+}
+
+/// What push_remedies pushed, of the table at `index`.
+void read_remedies(lua_State* L, int index, std::vector<Remedy>& remedies) {
+    lua_pushliteral(L, "remedies");
+    const auto count = lua_rawget(L, index) == LUA_TTABLE ? static_cast<lua_Integer>(lua_rawlen(L, -1)) : 0;
+    for (lua_Integer i = 1; i <= count; ++i) {
+        if (lua_rawgeti(L, -1, i) == LUA_TTABLE) {
+            guarded(L, [&] { remedies.emplace_back(); });
+            const auto insertions = static_cast<lua_Integer>(lua_rawlen(L, -1));
+            for (lua_Integer j = 1; j <= insertions; ++j) {
+                if (lua_rawgeti(L, -1, j) == LUA_TTABLE) read_insertion(L, remedies.back());
+                lua_pop(L, 1);
+            }
+        }
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
 }  // namespace
 
 void push_finding(lua_State* L, const Diagnostic& finding) {
-    luaL_checkstack(L, 6, nullptr);
-    lua_createtable(L, 0, 8);
+    luaL_checkstack(L, 12, nullptr);
+    lua_createtable(L, 0, 9);
     set_string(L, "rule", finding.rule);
     set_string(L, "severity", to_string(finding.severity));
     set_place(L, finding.where);
     set_string(L, "message", finding.message);
     set_string(L, "fix", finding.fix);
     set_string(L, "section", finding.section);
+    if (!finding.remedies.empty()) push_remedies(L, finding.remedies);
     if (finding.notes.empty()) return;
     lua_createtable(L, static_cast<int>(finding.notes.size()), 0);
     lua_Integer position = 0;
@@ -136,7 +197,7 @@ bool is_error(lua_State* L, int index) {
 }
 
 void read_finding(lua_State* L, int index, Diagnostic& finding) {
-    luaL_checkstack(L, 6, nullptr);
+    luaL_checkstack(L, 12, nullptr);
     index = lua_absindex(L, index);
     if (lua_type(L, index) != LUA_TTABLE || string_field(L, index, "message").empty()) {
         std::size_t size = 0;
@@ -160,6 +221,7 @@ void read_finding(lua_State* L, int index, Diagnostic& finding) {
         if (t.severity == "warning") finding.severity = Severity::warning;
         if (t.severity == "note") finding.severity = Severity::note;
     });
+    read_remedies(L, index, finding.remedies);
     lua_pushliteral(L, "notes");
     const int count = lua_rawget(L, index) == LUA_TTABLE ? static_cast<int>(lua_rawlen(L, -1)) : 0;
     for (int i = 1; i <= count; ++i) {

@@ -45,6 +45,17 @@ Region Walker::written(const isa::MemoryAccess& access) const {
     return cells_.access(address.buffer, *address.offset, *address.offset + access.bytes, true);
 }
 
+namespace {
+/// What waits for `flight`: the calls, after a commit_group if there is none.
+template <class... Calls>
+std::vector<Remedy> mended_before(Where here, const Flight& flight, Calls... wait) {
+    std::vector<std::string> calls;
+    if (flight.age == Flight::uncommitted) calls.emplace_back("wgmma_commit_group()");
+    (calls.emplace_back(wait), ...);
+    return {{insert_before(here, std::move(calls))}};
+}
+}  // namespace
+
 /// Reports a write to what a wgmma may still read.
 void Walker::overwritten(const Region& region) {
     for (const Flight& flight : state_.flights) {
@@ -54,13 +65,12 @@ void Walker::overwritten(const Region& region) {
         const Where here = step_->where;
         if (holds(flight.pending)) {
             const int pending = std::max(flight.age, 0);
-            findings_.add("WG-RACE-02", here,
-                          fmt::format("`{}` is written while a wgmma may still read it as operand {}", name,
-                                      b ? 'B' : 'A'),
-                          fmt::format("{}k:wgmma_wait_group({}) and k:bar_sync(0) {}",
-                                      flight.age == Flight::uncommitted ? "k:wgmma_commit_group(), " : "",
-                                      pending, before(here)),
-                          {{flight.mma->where, "issued here"}});
+            findings_.add(
+                "WG-RACE-02", here,
+                fmt::format("`{}` is written while a wgmma may still read it as operand {}", name,
+                            b ? 'B' : 'A'),
+                mended_before(here, flight, fmt::format("wgmma_wait_group({})", pending), "bar_sync(0)"),
+                {{flight.mma->where, "issued here"}});
             assume_waited(flight);
         } else if (b && holds(flight.retired)) {
             // Each warp waits for its own part. All four read B, of A only their own rows.
@@ -68,7 +78,7 @@ void Walker::overwritten(const Region& region) {
                           fmt::format("`{}` is written while the wgmma of another warp may still read it: "
                                       "wgmma.wait_group waits for the warp that executes it",
                                       name),
-                          fmt::format("k:bar_sync(0) {}", before(here)),
+                          std::vector<Remedy>{{insert_before(here, {"bar_sync(0)"})}},
                           {{flight.mma->where, "issued here"}});
         } else {
             continue;
@@ -192,7 +202,8 @@ void Walker::mma_registers(const isa::AsyncMma& mma) {
 void Walker::mma_fence(const isa::AsyncMma& mma) {
     const auto report = [&](std::string message, std::vector<Note> notes) {
         findings_.add("WG-FENCE-01", step_->where, std::move(message),
-                      fmt::format("k:wgmma_fence() {}", before(step_->where)), std::move(notes));
+                      std::vector<Remedy>{{insert_before(step_->where, {"wgmma_fence()"})}},
+                      std::move(notes));
         state_.order_registers();
     };
     if (holds(state_.unfenced)) return report("no wgmma.fence comes before the first wgmma", {});
@@ -236,11 +247,18 @@ void Walker::mma_memory(const Region& a, const Region& b) {
         }
         return false;
     };
-    const auto fence = [](const CellState::Write& write) {
-        return fmt::format("k:fence_proxy_async() {}, before the barrier", after(write.step->where));
+    const Where here = step_->where;
+    const auto fence = [&](const CellState::Write& write) {
+        const Where where = write.step->where;
+        return Fix(fmt::format("k:fence_proxy_async() {}, before the barrier", after(where)),
+                   {{insert_after(where, {"fence_proxy_async()"})},
+                    {insert_after(where, {"fence_proxy_async()", "bar_sync(0)"})},
+                    {insert_before(here, {"fence_proxy_async()"})}});
     };
     const auto barrier = [&](const CellState::Write& write) {
-        return fmt::format("k:bar_sync(0) {} and {}", after(write.step->where), before(step_->where));
+        const Where where = write.step->where;
+        return Fix(fmt::format("k:bar_sync(0) {} and {}", after(where), before(here)),
+                   {{insert_after(where, {"bar_sync(0)"})}, {insert_before(here, {"bar_sync(0)"})}});
     };
     const std::string through = "through the generic proxy with no fence.proxy.async since";
     const std::string by_others = "by other warps with no barrier since";

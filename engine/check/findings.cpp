@@ -12,8 +12,7 @@ namespace {
 constexpr std::size_t most_notes = 4;
 }
 
-void Findings::add(std::string_view id, Where where, std::string message, std::string fix,
-                   std::vector<Note> notes) {
+void Findings::add(std::string_view id, Where where, std::string message, Fix fix, std::vector<Note> notes) {
     const auto known = std::find_if(list_.begin(), list_.end(), [&](const Diagnostic& finding) {
         return finding.rule == id && finding.where == where;
     });
@@ -27,8 +26,8 @@ void Findings::add(std::string_view id, Where where, std::string message, std::s
     }
     const Rule* rule = find_rule(id);
     if (!rule) throw std::logic_error("no rule is called " + std::string(id));
-    list_.push_back({std::string(id), rule->severity, where, std::move(message), std::move(fix),
-                     std::string(rule->section), std::move(notes)});
+    list_.push_back({std::string(id), rule->severity, where, std::move(message), std::move(fix.text),
+                     std::string(rule->section), std::move(notes), std::move(fix.remedies)});
 }
 
 bool Findings::any_of(std::string_view family) const {

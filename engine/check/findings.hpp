@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check/check.hpp"
+#include "diag/fix.hpp"
 
 namespace wgrun::check {
 
@@ -13,8 +14,7 @@ class Findings {
   public:
     /// Severity and section come from the rule called `id`. What is found again at the same place adds its
     /// notes to the first finding.
-    void add(std::string_view id, Where where, std::string message, std::string fix,
-             std::vector<Note> notes = {});
+    void add(std::string_view id, Where where, std::string message, Fix fix, std::vector<Note> notes = {});
 
     /// Is there one of a rule whose id begins so?
     bool any_of(std::string_view family) const;

@@ -22,6 +22,20 @@ void for_each_lane(Mask mask, Visit visit) {
     for (; mask != 0; mask &= mask - 1) visit(static_cast<std::size_t>(std::countr_zero(mask)));
 }
 
+/// What tells all others of the mbarriers made by `made`.
+Fix announced(const Step* made) {
+    std::string words =
+        "after the inits k:fence_mbarrier_init(), then a barrier of all who use the mbarriers";
+    if (made == nullptr) return words;
+    return {std::move(words),
+            {{insert_after(made->where, {"fence_mbarrier_init()"})},
+             {insert_after(made->where, {"bar_sync(0)"})},
+             {insert_after(made->where, {"fence_mbarrier_init()", "bar_sync(0)"})},
+             {insert_after(made->where, {"barrier_cluster_arrive()", "barrier_cluster_wait()"})},
+             {insert_after(made->where, {"fence_mbarrier_init()", "barrier_cluster_arrive()",
+                                         "barrier_cluster_wait()"})}}};
+}
+
 Note made_here(const Step* made) { return {made != nullptr ? made->where : Where{}, "initialised here"}; }
 
 }  // namespace
@@ -54,8 +68,7 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, bool by_engine) {
     Mbarrier& mbarrier = **found;
     if (!anybody_left_) {
         const std::uint32_t known = warp_->known.of(mbarrier.actor);
-        const std::string fix =
-            "after the inits k:fence_mbarrier_init(), then a barrier of all who use the mbarriers";
+        const Fix fix = announced(mbarrier.made);
         if (known < mbarrier.init)
             add("WG-MBAR-02", op_->step,
                 fmt::format("nothing tells {} that the mbarrier {} is initialised", name(*warp_),

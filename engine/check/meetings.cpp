@@ -6,8 +6,20 @@
 #include <bit>
 
 #include "check/rehearsal.hpp"
+#include "program/end.hpp"
 
 namespace wgrun::check {
+
+namespace {
+
+constexpr const char* in_turn = "each warp arrives once, waits once, and so on";
+
+/// Nobody of the cluster ends before all have come so far.
+Remedy meeting_at_end(const Program& program) {
+    return {insert_after(end_of(program), {"barrier_cluster_arrive()", "barrier_cluster_wait()"})};
+}
+
+}  // namespace
 
 using isa::lanes;
 
@@ -71,7 +83,7 @@ void Rehearsal::cluster_arrive() {
     if (warp_->met != 0)
         return add("WG-SYNC-04", op_->step,
                    fmt::format("{} arrives again without barrier.cluster.wait", name(*warp_)),
-                   "each warp arrives once, waits once, and so on");
+                   {in_turn, {{insert_before(op_->step->where, {"barrier_cluster_wait()"})}}});
     warp_->met = meeting_phase_;
     fruitless_ = 0;
     const int sem = op_->step->form.get(isa::Field::sem, -1);
@@ -105,7 +117,7 @@ void Rehearsal::cluster_wait() {
     if (warp_->met == 0)
         return add("WG-SYNC-04", op_->step,
                    fmt::format("{} waits, and has not arrived at the barrier of the cluster", name(*warp_)),
-                   "each warp arrives once, waits once, and so on");
+                   {in_turn, {{insert_before(op_->step->where, {"barrier_cluster_arrive()"})}}});
     if (warp_->met == meeting_phase_) return sleep(Warp::Wait::cluster);
     warp_->met = 0;
     warp_->known.learn(met_);
@@ -138,7 +150,7 @@ Rehearsal::Cta* Rehearsal::peer(std::uint64_t& address) {
         add("WG-SYNC-05", op_->step,
             fmt::format("{} accesses the shared memory of CTA {} of the cluster, which may have ended",
                         name(*warp_), rank - 1),
-            fix);
+            {fix, {meeting_at_end(program_)}});
         return &cta;
     }
     for (Visit& visit : cta.visits) {
@@ -170,7 +182,8 @@ void Rehearsal::close(Cta& cta) {
         if (!known)
             add("WG-SYNC-05", visit.step,
                 "the CTA that is accessed here may have ended: nothing makes it wait for that",
-                "k:barrier_cluster_arrive() and k:barrier_cluster_wait() at the end of the kernel");
+                {"k:barrier_cluster_arrive() and k:barrier_cluster_wait() at the end of the kernel",
+                 {meeting_at_end(program_)}});
     }
 }
 

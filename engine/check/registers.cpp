@@ -171,10 +171,11 @@ void Walker::overtaken(const Flight& flight, const RegisterState& state, std::st
                              {here, fmt::format("{} is {} here", what, access)}});
     } else {
         const int pending = std::max(flight.age, 0);
-        const std::string wait = fmt::format("k:wgmma_wait_group({}) {}", pending, before(here));
+        std::vector<std::string> calls{fmt::format("wgmma_wait_group({})", pending)};
+        if (flight.age == Flight::uncommitted) calls.insert(calls.begin(), "wgmma_commit_group()");
         findings_.add("WG-GROUP-01", here,
                       fmt::format("{} of a wgmma is {} while the wgmma may still run", what, access),
-                      flight.age == Flight::uncommitted ? "k:wgmma_commit_group() and " + wait : wait,
+                      std::vector<Remedy>{{insert_before(here, std::move(calls))}},
                       {{flight.mma->where, "issued here"}});
     }
     assume_waited(flight);
@@ -184,7 +185,7 @@ void Walker::uncommitted(const Flight& flight, std::vector<Note> notes) {
     const Where issued = flight.mma->where;
     findings_.add("WG-GROUP-02", issued,
                   "the wgmma is never committed to a wgmma-group, so no wait_group covers it",
-                  fmt::format("k:wgmma_commit_group() {}", after(issued)), std::move(notes));
+                  std::vector<Remedy>{{insert_after(issued, {"wgmma_commit_group()"})}}, std::move(notes));
 }
 
 /// Goes on as if the finding about `flight` were mended, so that one fault is one finding.

@@ -272,7 +272,7 @@ void Rehearsal::update(isa::Space space, const isa::Addresses& address, int,
 
 // --- findings ------------------------------------------------------------------------------------------
 
-void Rehearsal::add(std::string_view rule, const Step* at, std::string message, std::string fix,
+void Rehearsal::add(std::string_view rule, const Step* at, std::string message, Fix fix,
                     std::vector<Note> notes) {
     const Where where = at != nullptr ? at->where : program_.where();
     const bool told = std::ranges::any_of(
@@ -282,7 +282,8 @@ void Rehearsal::add(std::string_view rule, const Step* at, std::string message, 
     finding.rule = rule;
     finding.where = where;
     finding.message = std::move(message);
-    finding.fix = std::move(fix);
+    finding.fix = std::move(fix.text);
+    finding.remedies = std::move(fix.remedies);
     for (Note& note : notes)
         if (note.where) finding.notes.push_back(std::move(note));
     findings_.push_back(std::move(finding));

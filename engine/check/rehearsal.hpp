@@ -174,7 +174,7 @@ class Rehearsal final : public isa::ThreadMachine {
     int slot(Reg reg) const { return skeleton_.slots[reg.id]; }
     int local(const Warp& warp) const { return warp.number - warp.cta->first; }
     void release(Knowledge& place);
-    void add(std::string_view rule, const Step* at, std::string message, std::string fix,
+    void add(std::string_view rule, const Step* at, std::string message, Fix fix,
              std::vector<Note> notes = {});
     std::string place(std::uint32_t offset) const;
     std::string name(const Warp& warp) const;

@@ -38,8 +38,8 @@ std::vector<LaunchSizes> other_sizes(const Program& program, const Skeleton& ske
 
 void give_sections(std::vector<Diagnostic>& findings, Findings& out) {
     for (Diagnostic& finding : findings)
-        out.add(finding.rule, finding.where, std::move(finding.message), std::move(finding.fix),
-                std::move(finding.notes));
+        out.add(finding.rule, finding.where, std::move(finding.message),
+                {std::move(finding.fix), std::move(finding.remedies)}, std::move(finding.notes));
 }
 
 }  // namespace

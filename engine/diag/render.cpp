@@ -1,6 +1,7 @@
 // Renderers of diagnostics: text for terminals, one line for exceptions, JSON and SARIF for tools.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -21,6 +22,13 @@ std::string_view colour_of(Severity severity) {
         case Severity::error: break;
     }
     return "\x1b[1;31m";
+}
+
+/// The lines that an insertion adds.
+std::string lines_of(const Insertion& insertion) {
+    std::string text;
+    for (const std::string& call : insertion.calls) text += fmt::format("{}\n", call);
+    return text;
 }
 
 /// "file:line: ", "file: " without a line, nothing without a file.
@@ -73,6 +81,61 @@ ordered_json location(const Where& where) {
     return {{"physicalLocation", physical}};
 }
 
+ordered_json fixes_of(const Diagnostic& finding) {
+    ordered_json fixes = ordered_json::array();
+    for (const Remedy& remedy : finding.remedies) {
+        ordered_json fix = ordered_json::array();
+        for (const Insertion& insertion : remedy)
+            fix.push_back({{"file", insertion.where.file},
+                           {"line", insertion.where.line},
+                           {"position", insertion.after ? "after" : "before"},
+                           {"text", lines_of(insertion)}});
+        fixes.push_back(fix);
+    }
+    return fixes;
+}
+
+/// SARIF's arrays hold nothing twice.
+void add_once(ordered_json& list, ordered_json item) {
+    if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(std::move(item));
+}
+
+/// "insert k:wgmma_fence() before line 41"
+std::string described(const Remedy& remedy) {
+    std::string text;
+    for (const Insertion& insertion : remedy) {
+        text += text.empty() ? "insert " : ", ";
+        for (std::size_t i = 0; i < insertion.calls.size(); ++i) {
+            const std::string& call = insertion.calls[i];
+            text += fmt::format("{}{}", i == 0 ? "" : "; ",
+                                call.substr(std::min(call.find_first_not_of(" \t"), call.size())));
+        }
+        text += fmt::format(" {} line {}", insertion.after ? "after" : "before", insertion.where.line);
+    }
+    return text;
+}
+
+/// SARIF's fix objects: an empty region in front of the line is replaced by the text.
+ordered_json sarif_fixes(const Diagnostic& finding) {
+    ordered_json fixes = ordered_json::array();
+    for (const Remedy& remedy : finding.remedies) {
+        std::map<std::string_view, ordered_json> replacements;  // by file
+        for (const Insertion& insertion : remedy) {
+            const int line = insertion.where.line + (insertion.after ? 1 : 0);
+            auto& list = replacements.try_emplace(insertion.where.file, ordered_json::array()).first->second;
+            list.push_back({{"deletedRegion",
+                             {{"startLine", line}, {"startColumn", 1}, {"endLine", line}, {"endColumn", 1}}},
+                            {"insertedContent", {{"text", lines_of(insertion)}}}});
+        }
+        ordered_json changes = ordered_json::array();
+        for (auto& [file, list] : replacements)
+            changes.push_back(
+                {{"artifactLocation", {{"uri", uri(file)}}}, {"replacements", std::move(list)}});
+        add_once(fixes, {{"description", {{"text", described(remedy)}}}, {"artifactChanges", changes}});
+    }
+    return fixes;
+}
+
 }  // namespace
 
 std::string to_text(const Diagnostic& finding, bool colour) {
@@ -116,7 +179,8 @@ std::string to_json(std::span<const Diagnostic> findings) {
                         {"message", finding.message},
                         {"fix", finding.fix},
                         {"section", finding.section},
-                        {"notes", notes}});
+                        {"notes", notes},
+                        {"fixes", fixes_of(finding)}});
     }
     return dump({{"findings", list}});
 }
@@ -142,9 +206,10 @@ std::string to_sarif(std::span<const Diagnostic> findings) {
             if (note.where.file.empty()) continue;
             ordered_json entry = location(note.where);
             entry["message"] = {{"text", note.message}};
-            related.push_back(entry);
+            add_once(related, std::move(entry));
         }
         if (!related.empty()) result["relatedLocations"] = related;
+        if (!finding.remedies.empty()) result["fixes"] = sarif_fixes(finding);
         ordered_json properties = ordered_json::object();
         if (!finding.fix.empty()) properties["fix"] = finding.fix;
         if (!finding.section.empty()) properties["section"] = "PTX ISA " + finding.section;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "program/end.hpp"
+
 namespace wgrun {
 
 std::int64_t Program::shared_bytes() const {
@@ -35,6 +37,14 @@ void for_each_step(const Block& block, const std::function<void(const Step&)>& v
             for_each_step(branch.else_body, visit);
         }
     }
+}
+
+Where end_of(const Program& program) {
+    if (program.body().empty()) return program.where();
+    const Node& last = program.body().back();
+    if (const auto* step = std::get_if<Step>(&last)) return step->where;
+    if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&last)) return (*loop)->where;
+    return std::get<std::unique_ptr<Branch>>(last)->where;
 }
 
 }  // namespace wgrun

@@ -48,14 +48,15 @@ bool Report::seen(std::string_view rule, std::uint32_t other) {
     return !seen_.emplace(rule, code_.ops[pc_].place, other == no_pc ? no_pc : code_.ops[other].place).second;
 }
 
-void Report::add(std::string_view rule, std::uint32_t other, std::string message, std::string fix,
+void Report::add(std::string_view rule, std::uint32_t other, std::string message, Fix fix,
                  std::vector<Note> notes) {
     if (seen(rule, other)) return;
     Diagnostic finding;
     finding.rule = rule;
     finding.where = code_.where(pc_);
     finding.message = std::move(message);
-    finding.fix = std::move(fix);
+    finding.fix = std::move(fix.text);
+    finding.remedies = std::move(fix.remedies);
     finding.notes = std::move(notes);
     findings_.push_back(std::move(finding));
 }
@@ -128,15 +129,16 @@ void Report::register_in_flight(const RegisterState& state, bool write) {
         fmt::format("{} is {} while its wgmma may still run",
                     state.accumulator ? "an accumulator" : "a register of an A fragment",
                     write ? "written" : "read"),
-        fmt::format("k:wgmma_commit_group() after line {}, k:wgmma_wait_group(0) before line {}",
-                    line(state.mma_pc), line(pc_)),
+        std::vector<Remedy>{{insert_after(code_.where(state.mma_pc), {"wgmma_commit_group()"}),
+                             insert_before(code_.where(pc_), {"wgmma_wait_group(0)"})},
+                            {insert_before(code_.where(pc_), {"wgmma_wait_group(0)"})}},
         {{code_.where(state.mma_pc), "issued here"}});
 }
 
 void Report::waited_in_vain(const RegisterState& state, std::uint32_t wait_pc, bool write) {
     const std::uint32_t here = std::exchange(pc_, state.mma_pc);
     add("WG-GROUP-02", no_pc, "the wgmma is never committed to a wgmma-group, so no wait_group covers it",
-        fmt::format("k:wgmma_commit_group() after line {}", line(state.mma_pc)),
+        std::vector<Remedy>{{insert_after(code_.where(state.mma_pc), {"wgmma_commit_group()"})}},
         {{code_.where(wait_pc), "this wait_group does not cover it"},
          {code_.where(here),
           fmt::format("{} is {} here", state.accumulator ? "an accumulator" : "a register of the A fragment",
@@ -147,12 +149,13 @@ void Report::waited_in_vain(const RegisterState& state, std::uint32_t wait_pc, b
 void Report::uncommitted(std::uint32_t mma_pc) {
     pc_ = mma_pc;
     add("WG-GROUP-02", no_pc, "the kernel ends and no wgmma.commit_group has closed this wgmma",
-        fmt::format("k:wgmma_commit_group() and k:wgmma_wait_group(0) after line {}", line(mma_pc)));
+        std::vector<Remedy>{
+            {insert_after(code_.where(mma_pc), {"wgmma_commit_group()", "wgmma_wait_group(0)"})}});
 }
 
 void Report::missing_fence(const RegisterState& state, bool accumulator) {
     const std::uint32_t other = state.last == RegisterState::touched ? state.pc : state.mma_pc;
-    const std::string fix = fmt::format("k:wgmma_fence() before line {}", line(pc_));
+    const Fix fix(std::vector<Remedy>{{insert_before(code_.where(pc_), {"wgmma_fence()"})}});
     if (other == no_pc)
         return add("WG-FENCE-01", no_pc, "no wgmma.fence precedes the first wgmma of the warp", fix);
     add("WG-FENCE-01", other,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "diag/fix.hpp"
 #include "sim/code.hpp"
 #include "sim/memory.hpp"
 #include "sim/registers.hpp"
@@ -80,8 +81,9 @@ class Report final : public HazardSink {
     void refused(Diagnostic finding);
 
   private:
-    void add(std::string_view rule, std::uint32_t other, std::string message, std::string fix,
+    void add(std::string_view rule, std::uint32_t other, std::string message, Fix fix,
              std::vector<Note> notes = {});
+    std::vector<Remedy> remedies(Fault fault, std::uint32_t other) const;
     bool seen(std::string_view rule, std::uint32_t other);
     int line(std::uint32_t pc) const { return code_.where(pc).line; }
     std::string who(int thread) const;

@@ -1,10 +1,13 @@
 // What is said of accesses that nothing orders, and of the asynchronous machine.
 #include <fmt/format.h>
 
+#include "program/end.hpp"
 #include "sim/report.hpp"
 
 namespace wgrun::sim {
 namespace {
+
+constexpr const char* bulk_wait = "cp_async_bulk_wait_group(0, {read=1})";
 
 struct Law {
     std::string_view rule, fix;
@@ -61,6 +64,20 @@ Law law(Endless wait) {
 
 }  // namespace
 
+/// The calls that are missing, where they can be told from the places alone.
+std::vector<Remedy> Report::remedies(Fault fault, std::uint32_t other) const {
+    if (fault == Fault::unfinished_store)
+        return {{insert_after(end_of(program_), {bulk_wait})},
+                {insert_after(code_.where(pc_), {"cp_async_bulk_commit_group()", bulk_wait})}};
+    if (fault == Fault::peer)
+        return {{insert_after(end_of(program_), {"barrier_cluster_arrive()", "barrier_cluster_wait()"})}};
+    if (fault != Fault::mbarrier_unknown || other == no_pc) return {};
+    const Where made = code_.where(other);
+    return {{insert_after(made, {"fence_mbarrier_init()"})},
+            {insert_after(made, {"bar_sync(0)"})},
+            {insert_after(made, {"fence_mbarrier_init()", "bar_sync(0)"})}};
+}
+
 void Report::deadlock(Endless wait, std::uint32_t pc, std::string message, std::vector<Note> notes) {
     pc_ = pc;
     const Law broken = law(wait);
@@ -71,7 +88,8 @@ void Report::fault(Fault fault, std::string message, std::uint32_t other, std::s
     const Law broken = law(fault);
     std::vector<Note> notes;
     if (other != no_pc && !note.empty()) notes.push_back({code_.where(other), std::move(note)});
-    add(broken.rule, other, std::move(message), std::string(broken.fix), std::move(notes));
+    add(broken.rule, other, std::move(message), {std::string(broken.fix), remedies(fault, other)},
+        std::move(notes));
 }
 
 void Report::mbarrier_touched(std::uint32_t offset, std::string_view how) {
@@ -103,6 +121,9 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     const std::string unordered =
         fmt::format("{}, which {} {}: nothing orders the two", what, past,
                     hazard != Hazard::write_after_read ? by_copy(other) ? "writes" : "wrote" : "reads");
+    const Where now = code_.where(pc_);
+    const Fix barrier(fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
+                      {{insert_after(where, {"bar_sync(0)"})}, {insert_before(now, {"bar_sync(0)"})}});
     switch (hazard) {
         case Hazard::write_after_write:
         case Hazard::read_after_write:
@@ -111,33 +132,38 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                 return add("WG-TMA-02", other.pc(), unordered,
                            fmt::format("wait for the phase of its mbarrier before line {}", here),
                            {{where, "copied here"}});
-            return add(
-                "WG-RACE-01", other.pc(), unordered,
-                hazard == Hazard::async_after_write
-                    ? fmt::format("k:fence_proxy_async() after line {}, then k:bar_sync(0) before line {}",
-                                  there, here)
-                    : fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
-                {{where, "written here by " + past}});
-        case Hazard::write_after_read:
             return add("WG-RACE-01", other.pc(), unordered,
-                       fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
-                       {{where, "read here by " + past}});
+                       hazard == Hazard::async_after_write
+                           ? Fix(fmt::format(
+                                     "k:fence_proxy_async() after line {}, then k:bar_sync(0) before line {}",
+                                     there, here),
+                                 {{insert_after(where, {"fence_proxy_async()", "bar_sync(0)"})}})
+                           : barrier,
+                       {{where, "written here by " + past}});
+        case Hazard::write_after_read:
+            return add("WG-RACE-01", other.pc(), unordered, barrier, {{where, "read here by " + past}});
         case Hazard::write_under_mma:
-            return add(
-                "WG-RACE-02", other.pc(),
-                fmt::format("{}, which the wgmma of warp {} may still be reading", what,
-                            other.actor() % (threads_per_cta_ / isa::lanes)),
-                fmt::format(
-                    "k:wgmma_wait_group(0) after line {}, then {} before line {}", there,
-                    subject_ == Subject::copy ? "an arrival that the copy waits for" : "k:bar_sync(0)", here),
-                {{where, "issued here"}});
+            return add("WG-RACE-02", other.pc(),
+                       fmt::format("{}, which the wgmma of warp {} may still be reading", what,
+                                   other.actor() % (threads_per_cta_ / isa::lanes)),
+                       Fix(fmt::format("k:wgmma_wait_group(0) after line {}, then {} before line {}", there,
+                                       subject_ == Subject::copy ? "an arrival that the copy waits for"
+                                                                 : "k:bar_sync(0)",
+                                       here),
+                           {{insert_before(now, {"wgmma_wait_group(0)", "bar_sync(0)"})},
+                            {insert_before(now, {"bar_sync(0)"})}}),
+                       {{where, "issued here"}});
         case Hazard::write_under_copy:
             return add(
                 "WG-RACE-03", other.pc(),
                 fmt::format("{}, which the bulk copy of line {} may still be reading", what, there),
-                fmt::format("k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {{read=1}}) "
-                            "by the thread of line {}, then k:bar_sync(0) before line {}",
-                            there, here),
+                Fix(fmt::format(
+                        "k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, {{read=1}}) "
+                        "by the thread of line {}, then k:bar_sync(0) before line {}",
+                        there, here),
+                    {{insert_before(now, {"bar_sync(0)"})},
+                     {insert_before(now, {bulk_wait, "bar_sync(0)"})},
+                     {insert_before(now, {"cp_async_bulk_commit_group()", bulk_wait, "bar_sync(0)"})}}),
                 {{where, "issued here"}});
         case Hazard::missing_proxy_fence:
         case Hazard::unfenced_overwrite:
@@ -146,7 +172,10 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                                    "orders the two",
                                    who(), hazard == Hazard::missing_proxy_fence ? "reads" : "overwrites",
                                    place, past),
-                       fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
+                       Fix(fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
+                           {{insert_after(where, {"fence_proxy_async()"})},
+                            {insert_after(where, {"fence_proxy_async()", "bar_sync(0)"})},
+                            {insert_before(now, {"fence_proxy_async()"})}}),
                        {{where, "written here by " + past}});
         case Hazard::unfenced_read:
             return add("WG-PROXY-02", other.pc(),

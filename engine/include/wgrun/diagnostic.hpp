@@ -33,6 +33,18 @@ struct Note {
     std::string message;
 };
 
+/// Calls that a script lacks, one a line: "wgmma_fence()", for only the script knows what it calls the
+/// kernel.
+struct Insertion {
+    Where where;         ///< the statement beside which they go
+    bool after = false;  ///< behind it, else in front of it
+    std::vector<std::string> calls;
+    bool operator==(const Insertion&) const = default;
+};
+
+/// Insertions that together mend a finding.
+using Remedy = std::vector<Insertion>;
+
 /// One finding. `rule` is an id of the catalogue (`wgrun explain ID`), empty for plain errors;
 /// `section` is the place in the PTX ISA, such as "9.7.15.7.1".
 struct Diagnostic {
@@ -43,6 +55,7 @@ struct Diagnostic {
     std::string fix;
     std::string section;
     std::vector<Note> notes;
+    std::vector<Remedy> remedies{};  ///< alternatives to choose from, the most likely first
 };
 
 /// "file:line: error: message [RULE]" and, indented below it, the notes and the fix.
@@ -51,7 +64,9 @@ std::string to_text(const Diagnostic& finding, bool colour = false);
 /// "file:line: message [RULE]" on one line: what an error object prints as.
 std::string to_line(const Diagnostic& finding);
 
-/// {"findings": [{rule, severity, file, line, message, fix, section, notes: [{file, line, message}]}]}
+/// {"findings": [{rule, severity, file, line, message, fix, section, notes: [{file, line, message}],
+/// fixes: [[{file, line, position, text}]]}]}. `text` goes in front of (position "before") the line, or
+/// behind the statement that begins there ("after").
 std::string to_json(std::span<const Diagnostic> findings);
 
 /// SARIF 2.1.0, one run.

@@ -1,0 +1,214 @@
+#include "bindings/cli/fix.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "bindings/cli/gather.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+constexpr int most_rounds = 64;      // calls inserted one after the other
+constexpr int most_candidates = 64;  // texts tried in a round
+
+/// Keeps what a script prints off the streams: it is run many times.
+class Silence {
+  public:
+    Silence() {
+        std::fflush(stdout);
+        const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (nowhere < 0) return;
+        kept_ = dup(STDOUT_FILENO);
+        if (kept_ >= 0) dup2(nowhere, STDOUT_FILENO);
+        close(nowhere);
+    }
+    ~Silence() {
+        std::fflush(stdout);
+        if (kept_ < 0) return;
+        dup2(kept_, STDOUT_FILENO);
+        close(kept_);
+    }
+    Silence(const Silence&) = delete;
+    Silence& operator=(const Silence&) = delete;
+
+  private:
+    int kept_ = -1;
+};
+
+Checked checked(const Request& request, const ScriptText& script) {
+    const Silence silence;
+    Request here = request;
+    here.text = script.text();
+    return gather(here);
+}
+
+/// A call that was inserted: where it stands in the text of now, and for what.
+struct Inserted {
+    int line;
+    std::string call, rule;
+};
+
+/// Is every insertion one into this file?
+bool concerns(const Remedy& remedy, const std::string& file) {
+    for (const Insertion& insertion : remedy)
+        if (insertion.where.file != file || !insertion.where) return false;
+    return !remedy.empty();
+}
+
+void remember(std::vector<Inserted>& all, const ScriptText& script, const Remedy& remedy,
+              const std::string& rule) {
+    Remedy places;
+    for (const Insertion& insertion : remedy) places.push_back(script.resolved(insertion));
+    std::stable_sort(places.begin(), places.end(),
+                     [](const Insertion& a, const Insertion& b) { return a.where.line < b.where.line; });
+    int shift = 0;
+    for (const Insertion& insertion : places) {
+        const auto count = static_cast<int>(insertion.calls.size());
+        int line = insertion.where.line + shift;
+        for (Inserted& earlier : all)
+            if (earlier.line >= line) earlier.line += count;
+        for (const std::string& call : insertion.calls)
+            all.push_back({line++, call.substr(call.find_first_not_of(" \t")), rule});
+        shift += count;
+    }
+}
+
+/// Inserts calls, the best of all that are proposed each time, until there is no error or none helps.
+class Mender {
+  public:
+    Mender(const Request& request, ScriptText script)
+        : request_(request), script_(std::move(script)), now_(checked(request_, script_)) {}
+
+    void run() {
+        for (int round = 0; round < most_rounds && good(now_) && now_.errors() > 0; ++round)
+            if (!step()) return;
+    }
+
+    bool clean() const { return good(now_) && now_.errors() == 0; }
+    const ScriptText& script() const { return script_; }
+    const Checked& found() const { return now_; }
+    std::vector<Inserted>& inserted() { return inserted_; }
+
+  private:
+    static bool good(const Checked& found) { return found.code == Exit::ok; }
+
+    /// Makes the one insertion that leaves the fewest errors. False when none leaves fewer than there are.
+    bool step() {
+        std::size_t least = now_.errors();
+        std::optional<ScriptText> best;
+        Checked best_found;
+        const Remedy* chosen = nullptr;
+        std::string rule;
+        int tried = 0;
+        for (const Diagnostic& finding : now_.findings) {
+            if (finding.severity != Severity::error) continue;
+            for (const Remedy& remedy : finding.remedies) {
+                if (least == 0 || tried == most_candidates) break;
+                if (!concerns(remedy, request_.file)) continue;
+                ++tried;
+                ScriptText text(script_.with(remedy));
+                Checked found = checked(request_, text);
+                if (!good(found) || found.kernels < now_.kernels || found.errors() >= least) continue;
+                least = found.errors();
+                best = std::move(text);
+                best_found = std::move(found);
+                chosen = &remedy;
+                rule = finding.rule;
+            }
+        }
+        if (!best) return false;
+        remember(inserted_, script_, *chosen, rule);
+        script_ = ScriptText(best->text());
+        now_ = std::move(best_found);
+        return true;
+    }
+
+    const Request& request_;
+    ScriptText script_;
+    Checked now_;
+    std::vector<Inserted> inserted_;
+};
+
+/// Replaces the file in one step: nobody ever sees half of it. Says why when it could not.
+std::string replace(const std::string& file, const std::string& text) {
+    std::error_code problem;
+    const std::filesystem::path real = std::filesystem::canonical(file, problem);
+    struct stat status {};
+    if (problem || stat(real.c_str(), &status) != 0) return "it is not there any more";
+    std::string temporary = real.string() + ".XXXXXX";
+    const int descriptor = mkstemp(temporary.data());
+    if (descriptor < 0) return std::strerror(errno);
+    bool good = fchmod(descriptor, status.st_mode & 07777U) == 0;
+    for (std::size_t at = 0; good && at < text.size();) {
+        const ssize_t written = write(descriptor, text.data() + at, text.size() - at);
+        good = written > 0;
+        at += good ? static_cast<std::size_t>(written) : 0;
+    }
+    good = good && fsync(descriptor) == 0;
+    good = close(descriptor) == 0 && good;
+    good = good && rename(temporary.c_str(), real.c_str()) == 0;
+    if (good) return {};
+    const std::string reason = std::strerror(errno);
+    unlink(temporary.c_str());
+    return reason;
+}
+
+}  // namespace
+
+std::optional<ScriptText> read_script(const std::string& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    if (!stream.is_open()) return {};
+    return ScriptText(std::move(text));
+}
+
+int fix(const Request& request, Results& results) {
+    std::optional<ScriptText> script = request.file == "-" ? std::nullopt : read_script(request.file);
+    if (!script) {
+        remark(request.file == "-"
+                   ? "wgrun: check --fix needs a file, standard input cannot be written"
+                   : fmt::format("wgrun: cannot read {}: {}", request.file, std::strerror(errno)));
+        return Exit::usage;
+    }
+    const std::string before = script->text();
+    Mender mender(request, std::move(*script));
+    mender.run();
+    print_findings(request, mender.found().findings);
+    if (!mender.clean()) {
+        const std::size_t errors = mender.found().errors();
+        remark(fmt::format("wgrun: {} is left as it was: {} error{} that no inserted call mends",
+                           request.file, errors, errors == 1 ? "" : "s"));
+        const int code = mender.found().code;
+        return code == Exit::ok ? Exit::failed : code;
+    }
+    std::vector<Inserted>& inserted = mender.inserted();
+    std::sort(inserted.begin(), inserted.end(),
+              [](const Inserted& a, const Inserted& b) { return a.line < b.line; });
+    if (request.diff) {
+        if (!inserted.empty()) results.write(unified_diff(request.file, before, mender.script().text()));
+    } else {
+        if (!inserted.empty()) {
+            if (const std::string why = replace(request.file, mender.script().text()); !why.empty()) {
+                remark(fmt::format("wgrun: cannot write {}: {}", request.file, why));
+                return Exit::failed;
+            }
+        }
+        for (const Inserted& call : inserted)
+            results.write(
+                fmt::format("{}:{}: {} inserted [{}]\n", request.file, call.line, call.call, call.rule));
+        results.write(fmt::format("{}: {} call{} inserted, 0 errors\n", request.file, inserted.size(),
+                                  inserted.size() == 1 ? "" : "s"));
+    }
+    return results.finish() ? Exit::ok : Exit::failed;
+}
+
+}  // namespace wgrun::cli

@@ -1,0 +1,18 @@
+// wgrun check --fix FILE, wgrun check --diff FILE: inserts the calls that a script lacks.
+#pragma once
+
+#include <optional>
+
+#include "bindings/cli/cli.hpp"
+#include "bindings/cli/script_text.hpp"
+
+namespace wgrun::cli {
+
+/// The text of a script; nothing when it cannot be read.
+std::optional<ScriptText> read_script(const std::string& file);
+
+/// Mends the script, and writes it, or with --diff shows what would change. Only a text that checks without
+/// errors is written; else the file stays as it is.
+int fix(const Request& request, Results& results);
+
+}  // namespace wgrun::cli

@@ -1,0 +1,84 @@
+#include "bindings/cli/gather.hpp"
+
+#include <algorithm>
+
+namespace wgrun::cli {
+namespace {
+
+// Variants of a kernel that a loop makes have the same findings at the same lines: each is told once.
+void add_once(std::vector<Diagnostic>& findings, const Diagnostic& finding) {
+    const bool known = std::any_of(findings.begin(), findings.end(), [&](const Diagnostic& other) {
+        return other.rule == finding.rule && other.where == finding.where && other.message == finding.message;
+    });
+    if (!known) findings.push_back(finding);
+}
+
+bool is_error(const Diagnostic& finding) { return finding.severity == Severity::error; }
+
+void assemble(Kernel& kernel, Checked& checked) {
+    try {
+        AssemblyReport report = kernel.report();
+        for (const Diagnostic& finding : report.findings) add_once(checked.findings, finding);
+        checked.assembled.emplace_back(kernel.program().name(), std::move(report));
+    } catch (const EnvironmentError& error) {
+        if (error.code() == "ECOMPILE") throw;
+        checked.not_assembled = error.what();
+    }
+}
+
+struct Visit {
+    const Request& request;
+    Checked& checked;
+};
+
+void check_kernel(Kernel& kernel, void* context) {
+    const auto& [request, checked] = *static_cast<const Visit*>(context);
+    ++checked.kernels;
+    const std::vector<Diagnostic>& findings = kernel.check();
+    for (const Diagnostic& finding : findings) add_once(checked.findings, finding);
+    if (request.assemble && std::none_of(findings.begin(), findings.end(), is_error))
+        assemble(kernel, checked);
+}
+
+void check_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
+    run_scripts(L, request, outcome);
+    forgive_missing_results(L, outcome);
+    for_each_kernel(L, outcome, check_kernel, context);
+}
+
+void run_body(lua_State* L, const Request& request, Outcome& outcome, void*) {
+    run_scripts(L, request, outcome);
+}
+
+/// The exit code: that of the first run that failed for another reason than findings.
+int explore(const Request& request, Checked& checked) {
+    Request run = request;
+    run.backend = Backend::sim;
+    for (int seed = 1; seed <= request.seeds; ++seed) {
+        run.seed = static_cast<std::uint64_t>(seed);
+        const Outcome outcome = with_state(run, lua::Mode::run, run_body, nullptr);
+        for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
+        if (outcome.code != Exit::ok) return outcome.findings.empty() ? outcome.code : Exit::ok;
+    }
+    return Exit::ok;
+}
+
+}  // namespace
+
+std::size_t Checked::errors() const {
+    return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), is_error));
+}
+
+Checked gather(const Request& request) {
+    Checked checked;
+    Visit visit{request, checked};
+    Outcome outcome = with_state(request, lua::Mode::trace, check_body, &visit);
+    for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
+    checked.code = outcome.code;
+    checked.traceback = std::move(outcome.traceback);
+    if (request.dynamic && checked.code == Exit::ok && checked.errors() == 0)
+        checked.code = explore(request, checked);
+    return checked;
+}
+
+}  // namespace wgrun::cli

@@ -1,0 +1,268 @@
+#include "bindings/cli/script_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+#include "wgrun/isa.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The lines of a text, without their ends.
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+}
+
+/// Lua's tokens, as far as statements need them: words, and every other character by itself. Comments and
+/// strings are passed over; a string is the token `"`.
+class Tokens {
+  public:
+    explicit Tokens(std::string_view text) : text_(text) {}
+
+    /// The next token; empty at the end.
+    std::string_view next() {
+        skip();
+        if (at_ >= text_.size()) return {};
+        const std::size_t begin = at_;
+        const char c = text_[at_];
+        if (c == '"' || c == '\'') {
+            for (++at_; at_ < text_.size() && text_[at_] != c; ++at_) at_ += text_[at_] == '\\' ? 1 : 0;
+            at_ = std::min(at_ + 1, text_.size());
+            return "\"";
+        }
+        if (c == '[' && long_bracket()) return "\"";
+        if (is_word(c)) {
+            while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+        } else {
+            ++at_;
+        }
+        begin_ = begin;
+        return text_.substr(begin, at_ - begin);
+    }
+
+    /// Where the last token began, and behind it.
+    std::size_t begin() const { return begin_; }
+    std::size_t end() const { return at_; }
+
+  private:
+    void skip() {
+        for (;;) {
+            while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+            begin_ = at_;
+            const bool comment = text_.substr(at_, 2) == "--" || (at_ == 0 && text_.starts_with('#'));
+            if (!comment) return;
+            at_ = std::min(at_ + 2, text_.size());
+            if (at_ < text_.size() && text_[at_] == '[' && long_bracket()) continue;
+            at_ = std::min(text_.find('\n', at_), text_.size());
+        }
+    }
+
+    /// [==[ ... ]==], if it is one.
+    bool long_bracket() {
+        std::size_t level = at_ + 1;
+        while (level < text_.size() && text_[level] == '=') ++level;
+        if (level >= text_.size() || text_[level] != '[') return false;
+        const std::string close = fmt::format("]{}]", std::string(level - at_ - 1, '='));
+        const std::size_t end = text_.find(close, level);
+        at_ = end == std::string_view::npos ? text_.size() : end + close.size();
+        return true;
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0, begin_ = 0;
+};
+
+template <std::size_t n>
+bool one_of(std::string_view token, const std::array<std::string_view, n>& words) {
+    return std::find(words.begin(), words.end(), token) != words.end();
+}
+
+constexpr std::array<std::string_view, 12> operators{"=", "+", "-", "*", "/", "%",
+                                                     "^", "&", "|", "~", "<", ">"};
+
+/// Does a statement go on behind this token?
+bool goes_on_behind(std::string_view token) {
+    constexpr std::array<std::string_view, 18> words{"and",  "or",    "not",    "in",  "local",  "until",
+                                                     "if",   "while", "elseif", "for", "return", "function",
+                                                     "goto", ",",     ".",      ":",   "#",      "("};
+    return one_of(token, words) || one_of(token, operators);
+}
+
+/// Does a statement go on with this token?
+bool goes_on_with(std::string_view token) {
+    constexpr std::array<std::string_view, 15> words{"and", "or", "then", "do", "in", ",", ".", ":",
+                                                     "(",   ")",  "[",    "]",  "{",  "}", "\""};
+    return one_of(token, words) || one_of(token, operators);
+}
+
+/// "self.k" of "  self.k:wgmma_fence()": what a builder's method for an instruction is called on, the first
+/// of the line.
+std::string builder_in(std::string_view line) {
+    for (std::size_t colon = line.find(':'); colon != std::string_view::npos;
+         colon = line.find(':', colon + 1)) {
+        std::size_t end = colon + 1;
+        while (end < line.size() && is_word(line[end])) ++end;
+        std::size_t begin = colon;
+        while (begin > 0 && (is_word(line[begin - 1]) || line[begin - 1] == '.')) --begin;
+        if (begin == colon || end == colon + 1) continue;
+        if (isa::parse_method(line.substr(colon + 1, end - colon - 1)).op == nullptr) continue;
+        return std::string(line.substr(begin, colon - begin));
+    }
+    return {};
+}
+
+/// "k" of "wg.kernel("name", {}, function(k)".
+std::string builder_parameter(std::string_view line) {
+    constexpr std::string_view mark = "function(";
+    const std::size_t at = line.find(mark);
+    if (line.find("kernel") == std::string_view::npos || at == std::string_view::npos) return {};
+    line.remove_prefix(at + mark.size());
+    return {line.begin(), std::find_if_not(line.begin(), line.end(), is_word)};
+}
+
+std::string_view indentation(std::string_view line) {
+    return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
+}
+
+}  // namespace
+
+ScriptText::ScriptText(std::string text) : text_(std::move(text)) { scan(); }
+
+void ScriptText::scan() {
+    for (const std::string_view line : lines_of(text_)) lines_.push_back({std::string(line), 0, false});
+    std::vector<char> open;  // 'b' a block, else the bracket
+    std::size_t next = 0;    // the first line that is not begun
+    std::string_view previous;
+    Tokens tokens(text_);
+    std::size_t line = 0, seen = 0;
+    for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
+        line += static_cast<std::size_t>(
+            std::count(text_.begin() + static_cast<std::ptrdiff_t>(seen),
+                       text_.begin() + static_cast<std::ptrdiff_t>(tokens.begin()), '\n'));
+        seen = tokens.begin();
+        const bool bracket = !open.empty() && open.back() != 'b';
+        for (; next <= line && next < lines_.size(); ++next) {
+            lines_[next].depth = open.size();
+            // Lines between tokens are empty, comments, or part of a string.
+            lines_[next].begins =
+                next == line && !bracket && !goes_on_behind(previous) && !goes_on_with(token);
+        }
+        if (token == "(" || token == "[" || token == "{") {
+            open.push_back(token[0]);
+        } else if (token == "function" || token == "do" || token == "repeat" || token == "if") {
+            open.push_back('b');
+        } else if ((token == ")" || token == "]" || token == "}" || token == "end" || token == "until") &&
+                   !open.empty()) {
+            open.pop_back();
+        }
+        previous = token;
+    }
+}
+
+/// The line on which the statement begins that `line` is part of.
+int ScriptText::statement_of(int line) const {
+    while (line > 1 && !at(line).begins) --line;
+    return line;
+}
+
+/// The line in front of which stands what comes behind the statement of `line`.
+int ScriptText::behind(int line) const {
+    const std::size_t depth = at(statement_of(line)).depth;
+    int next = line + 1;
+    while (next <= last() && !(at(next).begins && at(next).depth <= depth)) ++next;
+    // Comments in front of the next statement belong to it.
+    const auto blank = [&](int candidate) {
+        std::string_view text = at(candidate).text;
+        text.remove_prefix(indentation(text).size());
+        return text.empty() || text.starts_with("--");
+    };
+    while (next - 1 > line && blank(next - 1)) --next;
+    return next;
+}
+
+/// What the kernel is called in lines [from, to): by a call of an instruction there, or above, or below, or
+/// by the parameter of the kernel's function.
+std::string ScriptText::receiver(int from, int to) const {
+    for (int line = from; line < to; ++line)
+        if (std::string found = builder_in(at(line).text); !found.empty()) return found;
+    for (int line = from - 1; line >= 1; --line) {
+        if (std::string found = builder_in(at(line).text); !found.empty()) return found;
+        if (std::string found = builder_parameter(at(line).text); !found.empty()) return found;
+    }
+    for (int line = to; line <= last(); ++line)
+        if (std::string found = builder_in(at(line).text); !found.empty()) return found;
+    return "k";
+}
+
+Insertion ScriptText::resolved(const Insertion& insertion) const {
+    if (lines_.empty()) return insertion;
+    const int line = std::clamp(insertion.where.line, 1, last());
+    const int begin = statement_of(line), end = behind(line);
+    Insertion out;
+    out.where = {insertion.where.file, insertion.after ? end : begin};
+    const std::string name = receiver(begin, end);
+    for (const std::string& call : insertion.calls)
+        out.calls.push_back(fmt::format("{}{}:{}", indentation(at(begin).text), name, call));
+    return out;
+}
+
+std::string ScriptText::with(const Remedy& remedy) const {
+    if (lines_.empty()) return text_;
+    std::vector<std::string> added(lines_.size() + 2);  // in front of each line
+    for (const Insertion& insertion : remedy) {
+        const Insertion here = resolved(insertion);
+        for (const std::string& call : here.calls)
+            added[static_cast<std::size_t>(here.where.line)] += call + "\n";
+    }
+    std::string out;
+    for (int line = 1; line <= last(); ++line)
+        out.append(added[static_cast<std::size_t>(line)]).append(at(line).text).append("\n");
+    if (!text_.empty() && text_.back() != '\n' && added.back().empty()) out.pop_back();
+    return out + added.back();
+}
+
+std::string unified_diff(const std::string& file, const std::string& before, const std::string& after) {
+    constexpr std::size_t context = 3;
+    const std::vector<std::string_view> old = lines_of(before), now = lines_of(after);
+    std::vector<bool> added(now.size());
+    for (std::size_t i = 0, j = 0; j < now.size(); ++j) {
+        added[j] = i >= old.size() || old[i] != now[j];
+        if (!added[j]) ++i;
+    }
+    std::string text = fmt::format("--- {}\n+++ {}\n", file, file);
+    std::size_t removed = 0;  // lines of `now` in front of `begin` that are not in `old`
+    for (std::size_t begin = 0, j = 0; j < now.size();) {
+        if (!added[j]) {
+            ++j;
+            continue;
+        }
+        const std::size_t from = std::max(begin, j < context ? 0 : j - context);
+        std::size_t end = j;
+        for (std::size_t k = j; k < now.size() && k <= end + 2 * context; ++k)
+            if (added[k]) end = k;
+        const std::size_t to = std::min(end + 1 + context, now.size());
+        const auto more =
+            static_cast<std::size_t>(std::count(added.begin() + static_cast<std::ptrdiff_t>(from),
+                                                added.begin() + static_cast<std::ptrdiff_t>(to), true));
+        text +=
+            fmt::format("@@ -{},{} +{},{} @@\n", from - removed + 1, to - from - more, from + 1, to - from);
+        for (std::size_t k = from; k < to; ++k) text += fmt::format("{}{}\n", added[k] ? '+' : ' ', now[k]);
+        removed += more;
+        begin = j = to;
+    }
+    return text;
+}
+
+}  // namespace wgrun::cli

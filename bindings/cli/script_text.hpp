@@ -1,0 +1,46 @@
+// The text of a Lua script, for calls to be inserted: where statements begin, how far they are indented, and
+// what the script calls the kernel.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+
+namespace wgrun::cli {
+
+class ScriptText {
+  public:
+    explicit ScriptText(std::string text);
+
+    const std::string& text() const { return text_; }
+
+    /// The same insertion for this text: in front of `where.line`, a line on which a statement begins (or the
+    /// one behind the last), and its calls as whole lines, "    k:wgmma_fence()".
+    Insertion resolved(const Insertion& insertion) const;
+
+    /// The text with the insertions made.
+    std::string with(const Remedy& remedy) const;
+
+  private:
+    struct Line {
+        std::string text;
+        std::size_t depth = 0;  ///< blocks and brackets that are open where it begins
+        bool begins = false;    ///< a statement may begin with it
+    };
+
+    const Line& at(int line) const { return lines_[static_cast<std::size_t>(line - 1)]; }
+    int last() const { return static_cast<int>(lines_.size()); }
+    int statement_of(int line) const;
+    int behind(int line) const;
+    std::string receiver(int from, int to) const;
+    void scan();
+
+    std::string text_;
+    std::vector<Line> lines_;
+};
+
+/// The lines that `after`, made from `before` by insertions alone, has more, as a unified diff.
+std::string unified_diff(const std::string& file, const std::string& before, const std::string& after);
+
+}  // namespace wgrun::cli

@@ -1,0 +1,123 @@
+# check --fix: the missing call is inserted, and the script is clean then. --diff shows it and writes nothing.
+# mends RULE [OPTIONS]: tests/rules/RULE/bad_*.lua is mended by calls, and by nothing else.
+mends() {
+    rule=$1
+    shift
+    for bad in "$SOURCE/tests/rules/$rule"/bad_*.lua; do
+        cp "$bad" case.lua
+        run check "$@" --diff case.lua
+        exits 0
+        out_has "--- case.lua"
+        cmp -s "$bad" case.lua || bad "$ran has written"
+        cp out.txt patch.txt
+        run check "$@" --fix case.lua
+        exits 0
+        out_has "[$rule]"
+        # All that was there is there, in its order.
+        diff "$bad" case.lua | grep -q '^<' && bad "$ran: lines of $bad are gone"
+        diff "$bad" case.lua | sed -n 's/^> *//p' >inserted.txt
+        sed -n 's/^+ *//p' patch.txt | grep -v '^+' | cmp -s - inserted.txt || bad "$ran: --diff showed something else"
+        grep -qv '^k:[a-z_]*(.*)$' inserted.txt && bad "$ran: more than calls: $(cat inserted.txt)"
+        run check "$@" case.lua
+        exits 0
+    done
+}
+mends WG-FENCE-01
+mends WG-GROUP-01
+mends WG-GROUP-02
+mends WG-MBAR-02
+mends WG-PROXY-01
+mends WG-RACE-01
+mends WG-RACE-02
+mends WG-RACE-03 --dynamic
+mends WG-SYNC-04
+mends WG-SYNC-05
+mends WG-TMA-03 --dynamic
+ls "$WORK" | grep -q 'case.lua\.' && bad "a temporary file is left"
+
+# What no call mends stays as it is.
+cp "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua
+run check --fix case.lua
+exits 1
+err_has "wgrun: case.lua is left as it was: 1 error that no inserted call mends"
+err_has "[WG-DESC-01]"
+cmp -s "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua || bad "case.lua was written"
+
+# A fault that a call mends beside one that none does: nothing is written either.
+sed 's/k:wgmma_fence()/-- none/' "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" >both.lua
+cp both.lua case.lua
+run check --fix case.lua
+exits 1
+cmp -s both.lua case.lua || bad "case.lua was written"
+
+# Several faults, a kernel with another name, calls of the tile tier, statements over several lines; the script's own
+# output is not in the way, and the file keeps its mode.
+file many.lua <<'L'
+#!/usr/bin/env wgrun
+local wg = require "wgrun"
+print "made of calls ( { function"
+local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
+local Maker = {}
+function Maker:build()
+  local at = self.kernel:special "ctaid.x"
+  for _, it in ipairs { { self.a, self.from }, { self.b, self.from } } do
+    self.kernel:copy_tile {
+      to = it[1], from = it[2], ld = 64, line = 0, along = 0,
+      lines = 64, length = 64, vector = true,
+    }
+  end
+  local acc = self.kernel:regs("f32", 32)
+  local da, db = self.kernel:descriptor(self.a), self.kernel:descriptor(self.b)
+  self.kernel:wgmma_mma_async(acc, da, db,
+    { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16", scale_d = 0 })
+  self.kernel:store_accumulator(acc, { to = self.to, ld = 64, row = 0, col = 0, rows = 64, cols = 64 })
+end
+local kernel = wg.kernel("many", { threads = 128 }, function(body)
+  local maker = setmetatable({ kernel = body }, { __index = Maker })
+  maker.from, maker.to = body:param("from", "const bf16*"), body:param("to", "f32*")
+  maker.a, maker.b = body:shared(tile, "a"), body:shared(tile, "b")
+  maker:build()
+end)
+kernel:run { grid = { 1 }, args = { wg.zeros("bf16", { 64, 64 }), wg.zeros("f32", { 64, 64 }) } }
+L
+chmod 750 many.lua
+run check many.lua
+exits 1
+run check --fix many.lua
+exits 0
+out_has "self.kernel:wgmma_fence() inserted [WG-FENCE-01]"
+out_has "self.kernel:wgmma_commit_group() inserted [WG-GROUP-01]"
+out_has "self.kernel:fence_proxy_async() inserted [WG-PROXY-01]"
+out_lacks "made of calls"
+[ "$(stat -c %a many.lua)" = 750 ] || bad "the mode of many.lua has changed"
+run check --dynamic many.lua
+exits 0
+run check --fix many.lua
+exits 0
+out "many.lua: 0 calls inserted, 0 errors"
+
+# A link stays one; what cannot be read or written is said.
+ln -s many.lua link.lua
+sed -i '/wgmma_fence/d' many.lua
+run check --fix link.lua
+exits 0
+[ -L link.lua ] || bad "link.lua is no link any more"
+grep -q 'self.kernel:wgmma_fence()' many.lua || bad "many.lua was not mended"
+run check --fix none.lua
+exits 2
+err_has "wgrun: cannot read none.lua: No such file"
+run check --fix -
+exits 2
+err_has "standard input cannot be written"
+run check --fix --json many.lua
+exits 2
+
+# The lines to insert, for programs.
+sed -i '/wgmma_fence/d' many.lua
+run check --json many.lua
+exits 1
+out_has '"text": "  self.kernel:wgmma_fence()\n"'
+run check --sarif many.lua
+exits 1
+out_has '"insertedContent": {'
+out_has '"text": "insert self.kernel:wgmma_fence() before line '

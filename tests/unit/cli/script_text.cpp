@@ -1,0 +1,128 @@
+// Where calls go into a script, how they are written there, and the diff.
+#include "bindings/cli/script_text.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace wgrun;
+using cli::ScriptText;
+
+namespace {
+
+Insertion call(int line, bool after = false, std::vector<std::string> calls = {"wgmma_fence()"}) {
+    return {Where::at("k.lua", line), after, std::move(calls)};
+}
+
+/// "LINE: TEXT" of where the call goes.
+std::string placed(const char* script, int line, bool after = false) {
+    const Insertion out = ScriptText(script).resolved(call(line, after));
+    return std::to_string(out.where.line) + ": " + out.calls.at(0);
+}
+
+}  // namespace
+
+TEST_CASE("a call takes the indentation of its statement and the name that the kernel has there") {
+    const char* script =
+        "local kernel = wg.kernel('x', {}, function(b)\n"
+        "  b:mov(x, 0)\n"
+        "\tself.k:wgmma_mma_async(acc, da, db)\n"
+        "  pipe:wait(cursor)\n"
+        "end)\n";
+    CHECK(placed(script, 2) == "2:   b:wgmma_fence()");
+    CHECK(placed(script, 2, true) == "3:   b:wgmma_fence()");
+    CHECK(placed(script, 3) == "3: \tself.k:wgmma_fence()");
+    CHECK(placed(script, 4, true) == "5:   self.k:wgmma_fence()");
+    CHECK(placed("wg.kernel('x', {}, function(body)\n  pipe:wait(c)\nend)\n", 2) ==
+          "2:   body:wgmma_fence()");
+    CHECK(placed("pipe:wait(c)\nq:bar_sync(0)\n", 1) == "1: q:wgmma_fence()");
+    CHECK(placed("pipe:wait(c)\n", 1) == "1: k:wgmma_fence()");
+}
+
+TEST_CASE("a call goes in front of or behind the whole statement") {
+    const char* script =
+        "k:loop(n, function(i)\n"     // 1
+        "  k:wgmma_mma_async(acc,\n"  // 2
+        "    da, db,\n"               // 3
+        "    { n = 64 })\n"           // 4
+        "  -- what follows\n"         // 5
+        "  local x =\n"               // 6
+        "    k:add(a, b)\n"           // 7
+        "  k:if_(p, function()\n"     // 8
+        "    k:mov(a, b)\n"           // 9
+        "  end)\n"                    // 10
+        "end)\n"                      // 11
+        "k:bar_sync(0)";              // 12
+    CHECK(placed(script, 2, true) == "5:   k:wgmma_fence()");
+    CHECK(placed(script, 3) == "2:   k:wgmma_fence()");
+    CHECK(placed(script, 3, true) == "5:   k:wgmma_fence()");
+    CHECK(placed(script, 7) == "6:   k:wgmma_fence()");
+    CHECK(placed(script, 7, true) == "8:   k:wgmma_fence()");
+    CHECK(placed(script, 8, true) == "11:   k:wgmma_fence()");
+    CHECK(placed(script, 9, true) == "10:     k:wgmma_fence()");
+    CHECK(placed(script, 1, true) == "12: k:wgmma_fence()");
+    CHECK(placed(script, 12, true) == "13: k:wgmma_fence()");
+    CHECK(placed(script, 99) == "12: k:wgmma_fence()");
+}
+
+TEST_CASE("words in strings and comments open no block") {
+    const char* script =
+        "#!/usr/bin/env wgrun\n"
+        "local s = \"function ( { \\\" do\" -- if then (\n"
+        "--[==[ function\n"
+        "do ]] ( ]==]\n"
+        "local t = [[\n"
+        "k:mov(x, function\n"
+        "]]\n"
+        "k:bar_sync(0)\n"
+        "k:mov(a, b)\n";
+    CHECK(placed(script, 8) == "8: k:wgmma_fence()");
+    CHECK(placed(script, 8, true) == "9: k:wgmma_fence()");
+    CHECK(placed(script, 6) == "5: k:wgmma_fence()");
+    CHECK(placed(script, 5, true) == "8: k:wgmma_fence()");
+}
+
+TEST_CASE("repeat, while, for, if and else are blocks") {
+    const char* script =
+        "for i = 1, 3 do k:mov(a, b) end\n"
+        "while x do\n"
+        "  if y then\n"
+        "    k:mov(a, b)\n"
+        "  else\n"
+        "    k:mov(c, d)\n"
+        "  end\n"
+        "end\n"
+        "repeat k:mov(a, b) until z\n"
+        "k:bar_sync(0)\n";
+    CHECK(placed(script, 1, true) == "2: k:wgmma_fence()");
+    CHECK(placed(script, 4, true) == "5:     k:wgmma_fence()");
+    CHECK(placed(script, 6, true) == "7:     k:wgmma_fence()");
+    CHECK(placed(script, 2, true) == "9: k:wgmma_fence()");
+    CHECK(placed(script, 9, true) == "10: k:wgmma_fence()");
+}
+
+TEST_CASE("several insertions at once keep their lines and their order") {
+    const ScriptText script("  k:mov(a, b)\n  k:mov(c, d)\n");
+    CHECK(script.with({call(2, true, {"bar_sync(0)"}), call(1, true, {"one()", "two()"}), call(1)}) ==
+          "  k:wgmma_fence()\n  k:mov(a, b)\n  k:one()\n  k:two()\n  k:mov(c, d)\n  k:bar_sync(0)\n");
+    CHECK(script.with({}) == script.text());
+    CHECK(ScriptText("k:mov(a, b)").with({call(1)}) == "k:wgmma_fence()\nk:mov(a, b)");
+    CHECK(ScriptText("k:mov(a, b)").with({call(1, true)}) == "k:mov(a, b)\nk:wgmma_fence()\n");
+    CHECK(ScriptText("").with({call(1)}).empty());
+}
+
+TEST_CASE("texts that are no Lua do no harm") {
+    for (const char* text : {"\n\n\n", "end end ) ] }", "((((\n((((\n", "\"", "[==[", "--[[", "k:", ":",
+                             "function(", "kernel function(", "\\", "'a\\"})
+        for (int line : {-1, 0, 1, 2, 1000})
+            for (bool after : {false, true}) CHECK_NOTHROW(ScriptText(text).with({call(line, after)}));
+}
+
+TEST_CASE("a unified diff of what was inserted") {
+    const std::string before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+    CHECK(cli::unified_diff("f", before, "1\n2\n3\n4\n5\n+\n6\n7\n8\n9\n10\n11\n12\n") ==
+          "--- f\n+++ f\n@@ -3,6 +3,7 @@\n 3\n 4\n 5\n++\n 6\n 7\n 8\n");
+    CHECK(cli::unified_diff("f", before, "+\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n+\n") ==
+          "--- f\n+++ f\n@@ -1,3 +1,4 @@\n++\n 1\n 2\n 3\n@@ -10,3 +11,4 @@\n 10\n 11\n 12\n++\n");
+    // Two near each other are one hunk.
+    CHECK(cli::unified_diff("f", before, "1\na\n2\n3\n4\nb\n5\n6\n7\n8\n9\n10\n11\n12\n") ==
+          "--- f\n+++ f\n@@ -1,7 +1,9 @@\n 1\n+a\n 2\n 3\n 4\n+b\n 5\n 6\n 7\n");
+}

@@ -1,0 +1,183 @@
+// What to_sarif writes, against the JSON schema of SARIF 2.1.0 (OASIS, sarif-schema-2.1.0.json): of every
+// object that we write, the properties that it must have and those that it may have (the schema allows no
+// others), the types and limits of their values, and arrays that may not hold an item twice.
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "diag/fix.hpp"
+#include "tests/catch.hpp"
+#include "wgrun/diagnostic.hpp"
+
+using namespace wgrun;
+using nlohmann::json;
+
+namespace {
+
+/// A property's value: "string", "uri", "level", "bag", "line" (an integer from 1), "index" (from -1), the
+/// name of an object, or "[name]" for an array of them, "[name]+" for one that may not be empty.
+struct Property {
+    const char *name, *type;
+};
+struct Object {
+    std::vector<const char*> required;
+    std::vector<Property> optional_and_required;
+};
+
+const std::map<std::string, Object>& schema() {
+    static const std::map<std::string, Object> objects{
+        {"log", {{"version", "runs"}, {{"$schema", "uri"}, {"version", "2.1.0"}, {"runs", "[run]"}}}},
+        {"run", {{"tool"}, {{"tool", "tool"}, {"results", "[result]"}, {"properties", "bag"}}}},
+        {"tool", {{"driver"}, {{"driver", "toolComponent"}, {"properties", "bag"}}}},
+        {"toolComponent",
+         {{"name"}, {{"name", "string"}, {"version", "string"}, {"rules", "[reportingDescriptor]"}}}},
+        {"reportingDescriptor",
+         {{"id"},
+          {{"id", "string"}, {"helpUri", "uri"}, {"shortDescription", "message"}, {"help", "message"}}}},
+        {"result",
+         {{"message"},
+          {{"ruleId", "string"},
+           {"ruleIndex", "index"},
+           {"level", "level"},
+           {"message", "message"},
+           {"locations", "[location]"},
+           {"relatedLocations", "[location]"},
+           {"fixes", "[fix]"},
+           {"properties", "bag"}}}},
+        {"message", {{"text"}, {{"text", "string"}}}},
+        {"location", {{}, {{"physicalLocation", "physicalLocation"}, {"message", "message"}}}},
+        {"physicalLocation",
+         {{"artifactLocation"}, {{"artifactLocation", "artifactLocation"}, {"region", "region"}}}},
+        {"artifactLocation", {{}, {{"uri", "uri"}}}},
+        {"region",
+         {{}, {{"startLine", "line"}, {"startColumn", "line"}, {"endLine", "line"}, {"endColumn", "line"}}}},
+        {"fix",
+         {{"artifactChanges"}, {{"description", "message"}, {"artifactChanges", "[artifactChange]+"}}}},
+        {"artifactChange",
+         {{"artifactLocation", "replacements"},
+          {{"artifactLocation", "artifactLocation"}, {"replacements", "[replacement]+"}}}},
+        {"replacement",
+         {{"deletedRegion"}, {{"deletedRegion", "region"}, {"insertedContent", "artifactContent"}}}},
+        {"artifactContent", {{}, {{"text", "string"}}}},
+    };
+    return objects;
+}
+
+void validate(const json& value, const std::string& type, const std::string& path);
+
+void validate_array(const json& value, std::string type, const std::string& path) {
+    const bool filled = type.back() == '+';
+    type = type.substr(1, type.find(']') - 1);
+    REQUIRE(value.is_array());
+    if (filled) CHECK_FALSE(value.empty());
+    std::set<std::string> items;
+    for (const json& item : value) {
+        if (type != "run" && type != "result") CHECK(items.insert(item.dump()).second);
+        validate(item, type, path + "[]");
+    }
+}
+
+void validate_object(const json& value, const Object& object, const std::string& path) {
+    REQUIRE(value.is_object());
+    for (const char* name : object.required) CHECK(value.contains(name));
+    for (const auto& [name, inner] : value.items()) {
+        const Property* known = nullptr;
+        for (const Property& property : object.optional_and_required)
+            if (name == property.name) known = &property;
+        INFO("property " << name);
+        REQUIRE(known != nullptr);
+        validate(inner, known->type, path + "." + name);
+    }
+}
+
+void validate(const json& value, const std::string& type, const std::string& path) {
+    INFO(path << ": " << value.dump());
+    if (type.front() == '[') return validate_array(value, type, path);
+    const auto found = schema().find(type);
+    if (type == "bag") {
+        CHECK(value.is_object());
+    } else if (type == "line" || type == "index") {
+        CHECK((value.is_number_integer() && value >= (type == "line" ? 1 : -1)));
+    } else if (found == schema().end()) {
+        REQUIRE(value.is_string());
+        const std::string text = value;
+        if (type == "level")
+            CHECK((text == "none" || text == "note" || text == "warning" || text == "error"));
+        if (type == "uri") CHECK(text.find_first_of(" \"<>\\^`{|}\n") == std::string::npos);
+        if (type == "2.1.0") CHECK(text == type);
+    } else {
+        validate_object(value, found->second, path);
+    }
+}
+
+json sarif(const std::vector<Diagnostic>& findings) {
+    json parsed = json::parse(to_sarif(findings));
+    validate(parsed, "log", "$");
+    return parsed;
+}
+
+Diagnostic finding() {
+    const Where here = Where::at("my {kernel}.lua", 12), there = Where::at("other.lua", 7);
+    Diagnostic out;
+    out.rule = "WG-GROUP-01";
+    out.where = here;
+    out.message = "an accumulator of a wgmma is read while the wgmma may still run";
+    out.section = "9.7.15.7.3";
+    out.notes = {{there, "issued here"}, {there, "issued here"}, {{}, "nowhere"}};
+    out.remedies = {
+        {insert_before(here, {"wgmma_commit_group()", "wgmma_wait_group(0)"})},
+        {insert_after(there, {"wgmma_commit_group()"}), insert_before(here, {"wgmma_wait_group(0)"})},
+        {insert_before(here, {"wgmma_commit_group()", "wgmma_wait_group(0)"})}};
+    out.fix = in_words(out.remedies.front());
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("every object of our SARIF has what the schema requires, and nothing that it does not know") {
+    sarif({});
+    Diagnostic without_place;
+    without_place.message = "no device";
+    Diagnostic without_line = finding();
+    without_line.where = Where::at("kernel.lua", 0);
+    without_line.severity = Severity::note;
+    Diagnostic warning = finding();
+    warning.severity = Severity::warning;
+    warning.remedies.clear();
+    const json all = sarif({finding(), without_place, without_line, warning});
+    CHECK(all["runs"][0]["results"].size() == 4);
+    CHECK(all["runs"][0]["results"][0]["relatedLocations"].size() == 1);
+}
+
+TEST_CASE("a fix of SARIF inserts lines in front of a line") {
+    const json fixes = sarif({finding()})["runs"][0]["results"][0]["fixes"];
+    REQUIRE(fixes.size() == 2);  // the third is the first again
+    CHECK(fixes[0]["description"]["text"] ==
+          "insert wgmma_commit_group(); wgmma_wait_group(0) before line 12");
+    CHECK(fixes[0]["artifactChanges"] == json::parse(R"([{
+        "artifactLocation": {"uri": "my%20%7Bkernel%7D.lua"},
+        "replacements": [{
+            "deletedRegion": {"startLine": 12, "startColumn": 1, "endLine": 12, "endColumn": 1},
+            "insertedContent": {"text": "wgmma_commit_group()\nwgmma_wait_group(0)\n"}}]}])"));
+    const json& second = fixes[1]["artifactChanges"];
+    REQUIRE(second.size() == 2);
+    CHECK(second[1]["artifactLocation"]["uri"] == "other.lua");
+    CHECK(second[1]["replacements"][0]["deletedRegion"]["startLine"] == 8);
+}
+
+TEST_CASE("JSON has the fixes too") {
+    const json found = json::parse(to_json(std::vector{finding()}))["findings"][0];
+    REQUIRE(found["fixes"].size() == 3);
+    CHECK(found["fixes"][1] == json::parse(R"([
+        {"file": "other.lua", "line": 7, "position": "after", "text": "wgmma_commit_group()\n"},
+        {"file": "my {kernel}.lua", "line": 12, "position": "before", "text": "wgmma_wait_group(0)\n"}])"));
+}
+
+TEST_CASE("a remedy in words") {
+    const Where at = Where::at("k.lua", 4);
+    CHECK(in_words({insert_before(at, {"a()"})}) == "k:a() before line 4");
+    CHECK(in_words({insert_after(at, {"a()", "b()", "c()"})}) == "k:a(), k:b() and k:c() after line 4");
+    CHECK(in_words({insert_after(at, {"a()"}), insert_before(Where::at("k.lua", 9), {"b()"})}) ==
+          "k:a() after line 4, k:b() before line 9");
+    CHECK(in_words({insert_before({}, {"a()"})}) == "k:a() before it");
+}
