@@ -166,6 +166,11 @@ return function(wg, internal)
   function k:epilogue(opts)
     options("k:epilogue", opts, keys)
     local panel, buffers, source = opts.panel, opts.buffers or 1, opts.source
+    if type(panel) ~= "table" or not panel.box then fail "k:epilogue: `panel` must be made by wg.panel" end
+    internal.whole("k:epilogue: buffers", buffers, 1, 64)
+    internal.object("k:epilogue, map", opts.map, "reg")
+    internal.object("k:epilogue, buffer", opts.buffer, "shared")
+    internal.count("k:epilogue, barrier", opts.barrier)
     if (opts.beta == nil) ~= (source == nil) then fail "k:epilogue: `beta` and `source` go together" end
     if source then options("k:epilogue, source", source, { "map", "barrier" }) end
     local thread = self:special "tid.x" & 127

@@ -83,13 +83,7 @@ return function(wg, internal)
     }
   end
 
-  -- Raises unless value is an integer from least to most.
-  local function whole(name, value, least, most)
-    if math.type(value) ~= "integer" or value < least or value > most then
-      fail(("wg.gemm: %s is %s: an integer from %d to %d"):format(name, tostring(value), least, most))
-    end
-    return value
-  end
+  local function whole(name, value, least, most) return internal.whole("wg.gemm: " .. name, value, least, most) end
 
   local function one_of(name, value, legal)
     for _, candidate in ipairs(legal) do if value == candidate then return value end end

@@ -45,6 +45,14 @@ function internal.count(what, value, least)
   end
 end
 
+--- Raises unless `value` is an integer from `least` to `most`; returns it.
+function internal.whole(what, value, least, most)
+  if math.type(value) ~= "integer" or value < least or value > most then
+    internal.fail(("%s is %s: an integer from %d to %d"):format(what, type(value) == "number" and tostring(value) or describe(value), least, most))
+  end
+  return value
+end
+
 require "wgrun.control"(internal)
 require "wgrun.tile"(internal)
 require "wgrun.pipeline"(internal)

@@ -2,7 +2,7 @@
 
 return function(wg, internal)
   local k = internal.methods.builder
-  local fail, options = internal.fail, internal.options
+  local options = internal.options
 
   --- Calls body(place) for each tile of this CTA. The clusters of the grid take turns: cluster c has the tiles
   --- c, c + clusters, ... Tiles follow each other down `group` rows of tiles, then to the next column, so that those
@@ -15,7 +15,12 @@ return function(wg, internal)
   ---       first (register) and every: of the cluster's tiles only each `every`th, from `first` on.
   function k:each_tile(opts, body)
     options("k:each_tile", opts, { "m", "n", "rows", "columns", "cluster", "group", "order", "splits", "first", "every" })
-    local cluster, group, splits, m, n = opts.cluster or 1, opts.group or 8, opts.splits or 1, opts.m, opts.n
+    local function whole(name, default, most) return internal.whole("k:each_tile: " .. name, opts[name] or default, 1, most) end
+    local cluster, group, splits = whole("cluster", 1, 16), whole("group", 8, 0xFFFF), whole("splits", 1, 0xFFFF)
+    local m, n = whole("m", nil, 0xFFFF), whole("n", nil, 0xFFFF)
+    internal.object("k:each_tile, rows", opts.rows, "reg")
+    internal.object("k:each_tile, columns", opts.columns, "reg")
+    internal.body("k:each_tile, body", body)
     local rows = self:div(opts.rows + (m * cluster - 1), m * cluster)
     local columns = self:div(opts.columns + (n - 1), n)
     local cta = self:special "ctaid.x"
@@ -79,11 +84,8 @@ return function(wg, internal)
   --- The places of a grid of rows x columns along Hilbert's curve, for k:each_tile: a list of row << 16 | column.
   --- Long grids are squares one after the other; what lies outside of the grid is left out.
   function wg.hilbert(rows, columns)
-    for _, extent in ipairs { rows, columns } do
-      if math.type(extent) ~= "integer" or extent < 1 or extent > 0xFFFF then
-        fail(("wg.hilbert: extents are 1 to 65535, not %s"):format(tostring(extent)))
-      end
-    end
+    internal.whole("wg.hilbert: rows", rows, 1, 0xFFFF)
+    internal.whole("wg.hilbert: columns", columns, 1, 0xFFFF)
     local side, out = 1, {}
     while side < math.min(rows, columns) do side = side << 1 end
     for first = 0, math.max(rows, columns) - 1, side do

@@ -24,7 +24,10 @@ return function(internal)
   function k:sum_parts(opts, body)
     options("k:sum_parts", opts, { "acc", "partials", "counters", "tile", "part", "splits", "barrier", "flag" })
     internal.body("k:sum_parts, body", body)
-    local acc, kind, splits = opts.acc, opts.acc[1][0].type, opts.splits
+    local acc = opts.acc
+    if type(acc) ~= "table" or #acc == 0 then internal.fail "k:sum_parts: `acc` must be a list of register arrays" end
+    for _, block in ipairs(acc) do internal.object("k:sum_parts, acc", block, "regs") end
+    local splits, kind = internal.whole("k:sum_parts: splits", opts.splits, 2, 0xFFFF), acc[1][0].type
     local thread = self:special "tid.x" & 127
     local per_thread = #acc * #acc[1]
     local one = per_thread * 128 -- elements of one part of a tile

@@ -35,7 +35,7 @@ local function run(body, args)
     finish()
   end)
   check.equal(#kernel:check(), 0)
-  for seed = 1, 2 do kernel:run { args = { A, B, table.unpack(args) }, backend = "sim", seed = seed } end
+  for seed = 1, 2 do kernel:run { args = { A, B, table.unpack(args) }, seed = seed } end
 end
 
 -- Each element with its place.

@@ -1,4 +1,4 @@
--- The epilogues of wg.gemm on the simulator, against sums and functions in binary64: what D is made of, in every type.
+-- The epilogues of wg.gemm against sums and functions in binary64: what D is made of, in every type.
 local wg = require "wgrun"
 local check = require "check"
 
@@ -31,7 +31,7 @@ local function product(name, M, N, K, opts, seeds)
   }
   for seed = 1, seeds or 1 do
     local D = wg.zeros(d, { M, N })
-    local run = { backend = "sim", seed = seed }
+    local run = { seed = seed }
     for key, value in pairs(values) do run[key] = value or nil end
     gemm:run(A, B, D, run)
     for i = 0, M - 1, 5 do
@@ -70,7 +70,7 @@ end
 local clamp = function(k, x) return k:min(k:max(x, -1.0), 1.0) end
 local gemm = wg.gemm { tile = tile, d = "f32", epilogue = { activation = clamp } }
 local A, B, D = wg.randn { shape = { 64, 64 }, dtype = "bf16", seed = 1 }, wg.randn { shape = { 128, 64 }, dtype = "bf16", seed = 2 }, wg.zeros("f32", { 64, 128 })
-gemm:run(A, B, D, { backend = "sim" })
+gemm:run(A, B, D)
 for i = 0, 63 do
   local sum = wg.dot(A, i * 64, 1, B, 5 * 64, 1, 64)
   check.near(D[{ i, 5 }], math.max(-1, math.min(1, sum)), 1e-4)
@@ -93,3 +93,21 @@ check.refuses("gemm: `alpha` is given, but wg.gemm's epilogue has none", functio
 local added = wg.gemm { tile = tile, epilogue = { beta = true } }
 check.refuses("gemm: C must be a matrix", function() added:run(A, B, half, { C = 3 }) end)
 check.refuses("gemm: C is 64 x 64, D is 64 x 128", function() added:run(A, B, half, { C = A }) end)
+
+check.refuses("wg.panel: n is 12: 8 to 256, a multiple of 8", function() wg.panel { dtype = "bf16", n = 12 } end)
+check.refuses("96 columns of bf16 are not a whole number of 128-byte panels", function() wg.panel { dtype = "bf16", n = 96 } end)
+check.refuses("a transposed epilogue writes f16 or bf16, n being a multiple of 16", function() wg.panel { dtype = "f32", n = 64, transposed = true } end)
+check.refuses("unknown option `type` of wg.panel (legal: dtype, n, transposed)", function() wg.panel { type = "f32" } end)
+local panel = wg.panel { dtype = "bf16", n = 64 }
+local function epilogue(k, more)
+  local opts = { panel = panel, map = k:tensor_map("D", panel.box), buffer = k:shared { bytes = panel.bytes, align = 1024 }, barrier = 1 }
+  for key, value in pairs(more) do opts[key] = value end
+  return k:epilogue(opts)
+end
+check.refuses_in_kernel("unknown option `scale` of k:epilogue (legal: panel, map, buffer, offset, buffers, barrier, alpha...", function(k) epilogue(k, { scale = 1 }) end)
+check.refuses_in_kernel("k:epilogue: `panel` must be made by wg.panel", function(k) epilogue(k, { panel = 1 }) end)
+check.refuses_in_kernel("k:epilogue: buffers is 0: an integer from 1 to 64", function(k) epilogue(k, { buffers = 0 }) end)
+check.refuses_in_kernel("k:epilogue: `beta` and `source` go together", function(k) epilogue(k, { beta = k:reg "f32" }) end)
+check.refuses_in_kernel("unknown option `to` of k:epilogue, bias (legal: along, from, extent)", function(k) epilogue(k, { bias = { to = 1 } }) end)
+check.refuses_in_kernel("unknown option `row` of k:load_tile (legal: tile, map, to, mn, k, barrier, whole, mask)", function(k) k:load_tile { row = 1 } end)
+check.refuses_in_kernel("k:load_tile, tile: expected wgrun.tile, got nil", function(k) k:load_tile {} end)

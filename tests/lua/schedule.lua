@@ -17,7 +17,7 @@ for _, extents in ipairs { { 1, 1 }, { 8, 8 }, { 3, 7 }, { 20, 5 }, { 1, 9 }, { 
   end
   if rows == columns then check.equal(far, 0) end
 end
-check.refuses("wg.hilbert: extents are 1 to 65535, not 0", function() wg.hilbert(0, 4) end)
+check.refuses("wg.hilbert: rows is 0: an integer from 1 to 65535", function() wg.hilbert(0, 4) end)
 
 -- D = A * B under several seeds: right, and the same each time.
 local function product(name, M, N, K, opts, seeds)
@@ -31,7 +31,7 @@ local function product(name, M, N, K, opts, seeds)
   assert(#gemm.kernel:check() == 0, name)
   for seed = 1, seeds or 3 do
     local D = wg.zeros(gemm.plan.d, { M, N })
-    gemm:run(A, B, D, { backend = "sim", seed = seed })
+    gemm:run(A, B, D, { seed = seed })
     for i = 0, M - 1, 7 do
       for j = 0, N - 1, 5 do
         local want = wg.dot(A, i * K, 1, B, j * K, 1, K)
@@ -58,7 +58,7 @@ product("an epilogue once", 64, 128, 512, { tile = tile, splits = 4, d = "f32", 
 local gemm = wg.gemm { tile = tile, splits = 2 }
 for _, M in ipairs { 64, 64, 128, 64 } do
   local A, B, D = wg.randn { shape = { M, 128 }, dtype = "bf16", seed = M }, wg.randn { shape = { 128, 128 }, dtype = "bf16", seed = 2 }, wg.zeros("bf16", { M, 128 })
-  gemm:run(A, B, D, { backend = "sim" })
+  gemm:run(A, B, D)
   check.near(D[{ M - 1, 7 }], wg.dot(A, (M - 1) * 128, 1, B, 7 * 128, 1, 128), 0.3)
 end
 
@@ -76,6 +76,14 @@ for _, problem in ipairs { { 1024, 1024, 1024 }, { 4096, 4096, 14336 }, { 16, 81
 end
 
 check.equal(wg.gemm { schedule = "pingpong" }.plan.m, 128)
+check.refuses_in_kernel("unknown option `raster` of k:each_tile (legal: m, n, rows, columns, cluster, group, order, splits, first, every)", function(k) k:each_tile({ raster = 1 }, print) end)
+check.refuses_in_kernel("k:each_tile: m is nil: an integer from 1 to 65535", function(k) k:each_tile({}, print) end)
+check.refuses_in_kernel("k:each_tile: splits is 0: an integer from 1 to 65535", function(k) k:each_tile({ m = 64, n = 64, splits = 0 }, print) end)
+check.refuses_in_kernel("k:each_tile, rows: expected wgrun.reg, got number", function(k) k:each_tile({ m = 64, n = 64, rows = 7 }, print) end)
+check.refuses_in_kernel("unknown option `of` of k:part_of_k (legal: K, block, part, splits)", function(k) k:part_of_k { of = 1 } end)
+check.refuses_in_kernel("unknown option `to` of k:sum_parts (legal: acc, partials, counters, tile, part, splits, barrier, flag)", function(k) k:sum_parts({ to = 1 }, print) end)
+check.refuses_in_kernel("k:sum_parts: `acc` must be a list of register arrays", function(k) k:sum_parts({ acc = 3 }, print) end)
+check.refuses_in_kernel("k:sum_parts: splits is 1: an integer from 2 to 65535", function(k) k:sum_parts({ acc = { k:regs("f32", 8) }, splits = 1 }, print) end)
 check.refuses("wg.gemm: splits are for the cooperative schedule", function() wg.gemm { schedule = "pingpong", splits = 2 } end)
 check.refuses("wg.gemm: splits is 0: an integer from 1 to 64", function() wg.gemm { splits = 0 } end)
 check.refuses("wg.gemm: raster `spiral` (legal: grouped, hilbert)", function() wg.gemm { raster = "spiral" } end)

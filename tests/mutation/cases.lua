@@ -64,9 +64,9 @@ local function files(pattern)
   return list
 end
 
--- Arguments of the scripts: small problems. false: has no kernel.
+-- Arguments of the scripts: small problems. false: has no kernel of its own.
 local arguments = {
-  figures = false, ldmatrix_layouts = false,
+  figures = false, ldmatrix_layouts = false, tune = false,
   gemm = { "--m", "64", "--n", "64", "--k", "256" },
   gemm_fast = { "--m", "64", "--n", "320", "--k", "1024" },
 }
