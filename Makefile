@@ -1,9 +1,9 @@
-# A thin front of CMake. make | demo | test | bench | conformance | mutate | asan | fuzz | lint | format | deps | clean
+# A thin front of CMake. make | demo | test | bench | conformance | mutate | ptxas-compare | asan | fuzz | lint | format | deps | clean
 
 BUILD   := build
 JOBS    := $(shell nproc)
 
-.PHONY: all demo test bench conformance mutate asan fuzz lint format deps clean
+.PHONY: all demo test bench conformance mutate ptxas-compare asan fuzz lint format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -42,6 +42,11 @@ asan: deps
 # or swapped: all must be found, or proved harmless.
 mutate: all
 	@$(BUILD)/wgrun --backend=sim tests/mutation/mutate.lua --all yes --seeds 16
+
+# The rules of registers beside the law and beside ptxas, over generated programs: the tables of docs/ptxas.md.
+ptxas-compare: $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) --target test_ptxas -j $(JOBS)
+	@$(BUILD)/tests/test_ptxas "[.table]"
 
 # Each fuzz target for FUZZ_SECONDS. Inputs that break a law stay in build-fuzz/.
 FUZZ_SECONDS := 60

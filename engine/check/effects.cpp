@@ -155,11 +155,8 @@ void Walker::issue_mma(const isa::AsyncMma& mma) {
     for_each_register(mma, [&](Reg reg, Part part) {
         RegisterState& state = state_.registers.at(static_cast<std::size_t>(plan_.slots[reg.id]));
         state.touched = {};
-        state.mma = step_;
-        state.part = part;
         if (part != Part::accumulator) return;
-        state.used = Fact::always();
-        state.used_shape = mma.same_shape_key;
+        state.used = {RegisterState::Use{Fact::always(), mma.same_shape_key, step_}, {}};
     });
     const auto same = std::find_if(state_.flights.begin(), state_.flights.end(),
                                    [&](const Flight& other) { return other.same_place(flight); });
@@ -184,17 +181,21 @@ bool Walker::surely_reads_accumulators(const isa::AsyncMma& mma) const {
 /// Registers that nothing has written, or that another wgmma still uses.
 void Walker::mma_registers(const isa::AsyncMma& mma) {
     const bool reads_accumulators = surely_reads_accumulators(mma);
+    for_each_register(mma, [&](Reg reg, Part part) {
+        if (part != Part::accumulator || reads_accumulators) read(reg, step_->where);
+    });
+    // Accumulators may follow each other from wgmma to wgmma, and what is only read may be read by several.
+    const MmaRegisters& mine = plan_.mmas.at(step_);
+    const Flight* flight = pending([&](const MmaRegisters& other) {
+        return other.accumulators.meets(mine.sources) || mine.accumulators.meets(other.sources);
+    });
+    if (!flight) return;
     bool found = false;
     for_each_register(mma, [&](Reg reg, Part part) {
-        const bool written = part == Part::accumulator;
-        if (!written || reads_accumulators) read(reg, step_->where);
-        // Accumulators may follow each other from wgmma to wgmma, and what is only read may be read by
-        // several.
-        const RegisterState seen = state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
-        if (found || !seen.mma || (seen.part == Part::accumulator) == written) return;
-        const Flight* flight = pending(seen.mma);
-        found = flight && holds(flight->pending);
-        if (found) overtaken(*flight, seen, used_as(part));
+        const std::optional<Part> theirs = plan_.mmas.at(flight->mma).part(plan_.slots[reg.id]);
+        if (found || !theirs || (*theirs == Part::accumulator) == (part == Part::accumulator)) return;
+        found = true;
+        overtaken(*flight, *theirs, used_as(part));
     });
 }
 
@@ -210,7 +211,7 @@ void Walker::mma_fence(const isa::AsyncMma& mma) {
     bool reported = false;
     for_each_register(mma, [&](Reg reg, Part part) {
         if (reported) return;
-        const RegisterState& state = state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
+        const RegisterState state = state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
         const bool source = part != Part::accumulator;
         if (holds(state.touched)) {
             report(fmt::format("{} is accessed by a thread, and no wgmma.fence comes between that and this "
@@ -218,11 +219,14 @@ void Walker::mma_fence(const isa::AsyncMma& mma) {
                                name_of(part)),
                    {{state.touched_by->where, "accessed here"}});
             reported = true;
-        } else if (holds(state.used) && (source || state.used_shape != mma.same_shape_key)) {
+            return;
+        }
+        for (const RegisterState::Use& use : state.used) {
+            if (reported || !holds(use.fact) || (!source && use.shape == mma.same_shape_key)) continue;
             report(fmt::format("{} of this wgmma was an accumulator of a wgmma of another {}, and no "
                                "wgmma.fence comes between them",
                                name_of(part), source ? "kind" : "shape"),
-                   {{state.mma->where, "issued here"}});
+                   {{use.mma->where, "issued here"}});
             reported = true;
         }
     });

@@ -16,9 +16,10 @@ using Roots = std::uint64_t;
 namespace roots {
 constexpr Roots param(int index) { return Roots{1} << (index % 32); }
 constexpr Roots loop(int id) { return Roots{1} << (32 + id % 28); }
-inline constexpr Roots thread = Roots{1} << 60;  ///< %tid, %laneid
-inline constexpr Roots cta = Roots{1} << 61;     ///< %ctaid and the like
-inline constexpr Roots memory = Roots{1} << 62;  ///< what a load gave, or nobody knows
+inline constexpr Roots loops = ((Roots{1} << 28) - 1) << 32;  ///< any loop
+inline constexpr Roots thread = Roots{1} << 60;               ///< %tid, %laneid
+inline constexpr Roots cta = Roots{1} << 61;                  ///< %ctaid and the like
+inline constexpr Roots memory = Roots{1} << 62;               ///< what a load gave, or nobody knows
 }  // namespace roots
 
 /// A branch, loop or guarded step whose condition is not known. Inner ones have ids in (id, end).
@@ -38,27 +39,29 @@ struct Fact {
     std::int32_t first = 0;  ///< conditional: id of the first decision it depends on...
     std::int32_t last = 0;   ///< ...and of the last
     Roots inputs = 0;        ///< conditional: of all those decisions
+    int arm = 0;             ///< conditional: of the first of them, 0 or 1
 
-    static Fact always() { return {Kind::always, 0, 0, 0}; }
+    static Fact always() { return {Kind::always}; }
     explicit operator bool() const { return kind != Kind::absent; }
     bool operator==(const Fact&) const = default;
 
-    /// The same fact on one way out of `decision` only.
-    Fact depending_on(const Decision& decision) const {
+    /// The same fact on one way out of `decision` only: `way` 0 or 1.
+    Fact depending_on(const Decision& decision, int way) const {
         if (kind == Kind::absent || kind == Kind::doubtful) return *this;
         if (kind == Kind::conditional && last == decision.id) return *this;  // one more iteration of a loop
-        if (decision.doubtful) return {Kind::doubtful, 0, 0, 0};
-        if (kind == Kind::always) return {Kind::conditional, decision.id, decision.id, decision.inputs};
+        if (decision.doubtful) return {Kind::doubtful};
+        if (kind == Kind::always) return {Kind::conditional, decision.id, decision.id, decision.inputs, way};
         const bool inner = decision.contains(first) && !decision.repeats;
-        if (!inner && (inputs & decision.inputs)) return {Kind::doubtful, 0, 0, 0};
-        return {Kind::conditional, inner ? decision.id : first, decision.id, inputs | decision.inputs};
+        if (!inner && (inputs & decision.inputs)) return {Kind::doubtful};
+        return {Kind::conditional, inner ? decision.id : first, decision.id, inputs | decision.inputs,
+                inner ? way : arm};
     }
 };
 
 /// What holds where two ways meet, `a` on one and `b` on the other.
 inline Fact join(const Fact& a, const Fact& b, const Decision& decision) {
     if (a == b) return a;
-    const Fact left = a.depending_on(decision), right = b.depending_on(decision);
+    const Fact left = a.depending_on(decision, 0), right = b.depending_on(decision, 1);
     // One path is enough: the one that depends on least.
     if (a.kind == Fact::Kind::always) return left;
     if (b.kind == Fact::Kind::always) return right;

@@ -10,13 +10,16 @@ class SlotMaker final : public isa::Effects {
     explicit SlotMaker(Plan& plan) : plan_(plan) {}
 
     void issue_mma(const isa::AsyncMma& mma) override {
-        add(*mma.accumulators);
-        if (mma.a_fragment) add(*mma.a_fragment);
+        MmaRegisters& registers = plan_.mmas[step];
+        add(*mma.accumulators, registers.accumulators);
+        if (mma.a_fragment) add(*mma.a_fragment, registers.sources);
         if (mma.metadata) {
             plan_.async_registers.insert(mma.metadata);
-            add(mma.metadata->reg);
+            registers.metadata = add(mma.metadata->reg, registers.sources);
         }
     }
+    const Step* step = nullptr;  ///< the one at hand
+
     void memory(const isa::MemoryAccess&) override {}
     void order_registers() override {}
     void commit_mma() override {}
@@ -26,12 +29,15 @@ class SlotMaker final : public isa::Effects {
     void await_arrivals() override {}
 
   private:
-    void add(const std::vector<Reg>& registers) {
+    void add(const std::vector<Reg>& registers, Slots& slots) {
         plan_.async_lists.insert(&registers);
-        for (Reg reg : registers) add(reg);
+        for (Reg reg : registers) add(reg, slots);
     }
-    void add(Reg reg) {
-        if (int& slot = plan_.slots[reg.id]; slot < 0) slot = plan_.slot_count++;
+    int add(Reg reg, Slots& slots) {
+        int& slot = plan_.slots[reg.id];
+        if (slot < 0) slot = plan_.slot_count++;
+        slots.add(slot);
+        return slot;
     }
     Plan& plan_;
 };
@@ -43,6 +49,7 @@ Plan::Plan(const Program& program) : slots(program.registers().size(), -1) {
     SlotMaker maker(*this);
     for_each_step(program.body(), [&](const Step& step) {
         ++step_count;
+        maker.step = &step;
         if (step.op->effects) step.op->effects(step, maker);
     });
 }

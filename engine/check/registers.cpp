@@ -142,30 +142,21 @@ void Walker::write_operands(const Step& step) {
     }
 }
 
-/// The youngest flight of `mma` that no wait_group has covered, or null.
-Flight* Walker::pending(const Step* mma) {
-    Flight* found = nullptr;
-    for (Flight& flight : state_.flights)
-        if (flight.mma == mma && flight.pending && (!found || flight.age < found->age)) found = &flight;
-    return found;
-}
-
 /// A thread reads or writes a register.
 void Walker::touch(Reg reg, bool writes) {
     const int slot = plan_.slots[reg.id];
     if (slot < 0) return;
-    const RegisterState seen = state_.registers[static_cast<std::size_t>(slot)];
-    if (const Flight* flight = seen.mma ? pending(seen.mma) : nullptr; flight && holds(flight->pending))
-        overtaken(*flight, seen, writes ? "written" : "read");
+    if (const Flight* flight = pending([&](const MmaRegisters& mma) { return mma.part(slot).has_value(); }))
+        overtaken(*flight, *plan_.mmas.at(flight->mma).part(slot), writes ? "written" : "read");
     RegisterState& state = state_.registers.at(static_cast<std::size_t>(slot));
     state.touched = Fact::always();
     state.touched_by = step_;
 }
 
 /// A register of `flight` is accessed although nothing has waited for it.
-void Walker::overtaken(const Flight& flight, const RegisterState& state, std::string_view access) {
+void Walker::overtaken(const Flight& flight, Part part, std::string_view access) {
     const Where here = step_->where;
-    const std::string_view what = name_of(state.part);
+    const std::string_view what = name_of(part);
     if (flight.age == Flight::uncommitted && flight.waited) {
         uncommitted(flight, {{flight.waited->where, "this wait_group does not cover it"},
                              {here, fmt::format("{} is {} here", what, access)}});

@@ -15,7 +15,7 @@ std::string_view name_of(Part part) {
 void State::order_registers() {
     unfenced = {};
     for (std::size_t i = 0; i < registers.size(); ++i) {
-        if (!registers[i].touched && !registers[i].used) continue;
+        if (!registers[i].touched && !registers[i].used[0].fact && !registers[i].used[1].fact) continue;
         RegisterState& state = registers.at(i);
         state.touched = {};
         state.used = {};
@@ -63,12 +63,23 @@ RegisterState join(const RegisterState& a, const RegisterState& b, const Decisio
     RegisterState out = a;
     out.touched = check::join(a.touched, b.touched, decision);
     if (!a.touched) out.touched_by = b.touched_by;
-    out.used = check::join(a.used, b.used, decision);
-    if (!a.used) out.used_shape = b.used_shape;
-    if (a.used && b.used && a.used_shape != b.used_shape) out.used.kind = Fact::Kind::doubtful;
-    if (!a.mma) {
-        out.mma = b.mma;
-        out.part = b.part;
+    const auto with_shape = [](const RegisterState& state, int shape) {
+        return std::find_if(state.used.begin(), state.used.end(),
+                            [&](const RegisterState::Use& use) { return use.fact && use.shape == shape; });
+    };
+    const auto fact_of = [&](const RegisterState& state, int shape) {
+        const auto use = with_shape(state, shape);
+        return use == state.used.end() ? Fact{} : use->fact;
+    };
+    out.used = {};
+    std::size_t count = 0;
+    for (const RegisterState* side : {&a, &b}) {
+        for (const RegisterState::Use& use : side->used) {
+            if (!use.fact || count == out.used.size() || with_shape(out, use.shape) != out.used.end())
+                continue;
+            const Fact both = check::join(fact_of(a, use.shape), fact_of(b, use.shape), decision);
+            out.used[count++] = {both, use.shape, use.mma};
+        }
     }
     return out;
 }
@@ -95,7 +106,7 @@ void join_flights(std::vector<Flight>& out, const std::vector<Flight>& a, const 
         if (left.pending && right.pending && left.age != right.age) {
             // A wait covers the younger group last, but only one way leads there.
             const Flight& younger = left.age < right.age ? left : right;
-            flight.pending = younger.pending.depending_on(decision);
+            flight.pending = younger.pending.depending_on(decision, left.age < right.age ? 0 : 1);
             flight.age = younger.age;
             flight.waited = younger.waited;
         } else {
@@ -115,7 +126,7 @@ void join_flights(std::vector<Flight>& out, const std::vector<Flight>& a, const 
 }
 
 void doubt(Fact& fact, const Fact& other) {
-    if (!(fact == other) && (fact || other)) fact = {Fact::Kind::doubtful, 0, 0, 0};
+    if (!(fact == other) && (fact || other)) fact = {Fact::Kind::doubtful};
 }
 
 }  // namespace
@@ -150,7 +161,10 @@ void doubt_differences(State& a, const State& b) {
         if (a.registers[i] == b.registers[i]) return;
         RegisterState& state = a.registers.at(i);
         doubt(state.touched, b.registers[i].touched);
-        doubt(state.used, b.registers[i].used);
+        for (RegisterState::Use& use : state.used) {
+            const auto& others = b.registers[i].used;
+            if (use.fact && std::find(others.begin(), others.end(), use) == others.end()) doubt(use.fact, {});
+        }
     });
     for (Flight& flight : a.flights) {
         const auto found = std::find_if(b.flights.begin(), b.flights.end(),

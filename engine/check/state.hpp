@@ -2,6 +2,7 @@
 // that it sees.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -33,10 +34,15 @@ std::string_view name_of(Part part);  ///< "an accumulator"
 struct RegisterState {
     Fact touched;  ///< read or written by a thread since the last wgmma.fence
     const Step* touched_by = nullptr;
-    Fact used;                      ///< accessed by a wgmma since the last wgmma.fence...
-    int used_shape = 0;             ///< ...as accumulator of this shape
-    const Step* mma = nullptr;      ///< the last wgmma that accesses it
-    Part part = Part::accumulator;  ///< ...as this
+    /// The accumulator of a wgmma of this shape since the last wgmma.fence. Of more than two shapes two are
+    /// followed.
+    struct Use {
+        Fact fact;
+        int shape = 0;
+        const Step* mma = nullptr;
+        bool operator==(const Use&) const = default;
+    };
+    std::array<Use, 2> used;
 
     bool operator==(const RegisterState&) const = default;
 };

@@ -61,13 +61,20 @@ void Walker::block(const Block& block) {
     }
 }
 
+/// Does `fact` come from an earlier iteration, which met the same branch, and may the branch not go the way
+/// that it went then and the way at hand now?
+bool Walker::another_visit(const Scope& scope, const Fact& fact) {
+    if (fact.first != scope.decision.id || scope.decision.repeats) return false;
+    return fact.arm != scope.arm || (scope.decision.inputs & roots::loops) != 0;
+}
+
 /// Does `fact` hold on a path that surely exists?
 bool Walker::holds(const Fact& fact) const {
     if (fact.kind == Fact::Kind::always) return true;
     if (fact.kind != Fact::Kind::conditional) return false;
     // A scope entered since then was a further decision: it must not have to do with the earlier ones.
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-        if (scope->decision.contains(fact.first)) break;
+        if (scope->decision.contains(fact.first)) return !another_visit(*scope, fact);
         if (scope->decision.inputs & fact.inputs) return false;
     }
     return true;

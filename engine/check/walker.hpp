@@ -42,6 +42,7 @@ class Walker final : private isa::Effects {
     Decision decision_of(const void* node, const Known& condition) const;
     Known condition(Reg reg, bool negated, Where where);
     bool holds(const Fact& fact) const;
+    static bool another_visit(const Scope& scope, const Fact& fact);
     bool gave_up() const;
 
     // convergence.cpp: WG-SYNC
@@ -52,10 +53,20 @@ class Walker final : private isa::Effects {
     void write_operands(const Step& step);
     void read(Reg reg, Where where);
     void touch(Reg reg, bool writes);
-    void overtaken(const Flight& flight, const RegisterState& state, std::string_view access);
+    void overtaken(const Flight& flight, Part part, std::string_view access);
     void uncommitted(const Flight& flight, std::vector<Note> notes);
     void assume_waited(Flight flight);
-    Flight* pending(const Step* mma);
+    /// The youngest flight that no wait_group has covered, of those whose registers `uses` is true for; or
+    /// null.
+    template <class Uses>
+    const Flight* pending(Uses uses) const {
+        const Flight* found = nullptr;
+        for (const Flight& flight : state_.flights) {
+            if (!flight.pending || (found && flight.age >= found->age)) continue;
+            if (uses(plan_.mmas.at(flight.mma)) && holds(flight.pending)) found = &flight;
+        }
+        return found;
+    }
     isa::Value value_of(const Operand& operand) const;
     Known result(const Step& step);
 

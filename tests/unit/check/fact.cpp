@@ -26,7 +26,10 @@ TEST_CASE("what holds on one way depends on the condition") {
     CHECK(fact.kind == Kind::conditional);
     CHECK(fact.first == 1);
     CHECK(fact.inputs == roots::param(0));
-    CHECK(join({}, Fact::always(), on_n) == fact);
+    CHECK(fact.arm == 0);
+    Fact other = fact;
+    other.arm = 1;
+    CHECK(join({}, Fact::always(), on_n) == other);
 }
 
 TEST_CASE("independent conditions add up, conditions of one input cast doubt") {
