@@ -44,6 +44,7 @@ struct Request {
     bool markdown = false;   ///< of rules
     bool dynamic = false;    ///< of check: run the kernels on the simulator too
     bool assemble = false;   ///< of check: ask the assembler too
+    bool perf = false;       ///< of check: what is slower than it need be
     bool fix = false;        ///< of check: insert the calls that are missing
     bool diff = false;       ///< of check: show what --fix would do
     int seeds = 4;           ///< of check --dynamic: schedules to try

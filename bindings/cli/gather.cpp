@@ -36,6 +36,8 @@ void check_kernel(Kernel& kernel, void* context) {
     ++checked.kernels;
     const std::vector<Diagnostic>& findings = kernel.check();
     for (const Diagnostic& finding : findings) add_once(checked.findings, finding);
+    if (request.perf)
+        for (const Diagnostic& finding : kernel.performance()) add_once(checked.findings, finding);
     if (request.assemble && std::none_of(findings.begin(), findings.end(), is_error))
         assemble(kernel, checked);
 }

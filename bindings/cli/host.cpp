@@ -10,6 +10,7 @@
 #include "bindings/lua/module.hpp"
 #include "bindings/lua/userdata.hpp"
 #include "bindings/repl/report.hpp"
+#include "check/check.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -54,6 +55,12 @@ void take_error(lua_State* L, Outcome& outcome) {
     outcome.code = lua::session(L).stop ? Exit::interrupted : exit_code(repl::error_code(L, -1));
     outcome.ours = lua::is_error(L, -1);
     lua::read_findings(L, -1, outcome.findings);
+    // Errors that name a rule leave its section to the catalogue.
+    lua::guarded(L, [&] {
+        for (Diagnostic& finding : outcome.findings)
+            if (const check::Rule* rule = check::find_rule(finding.rule); rule && finding.section.empty())
+                finding.section = rule->section;
+    });
     lua_pop(L, 1);
 }
 

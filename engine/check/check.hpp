@@ -29,6 +29,9 @@ const Rule* find_rule(std::string_view id);
 /// Every finding in `program`, each (rule, place) once, in the order of the script. Never stops at the first.
 std::vector<Diagnostic> check(const Program& program);
 
+/// What is slower than it need be: WG-PERF-05, in the order of the script. Only what is certain.
+std::vector<Diagnostic> performance(const Program& program);
+
 /// What a launch chooses.
 struct LaunchSizes {
     Dim3 grid;                         ///< CTAs

@@ -14,6 +14,7 @@ std::string Walker::buffer_name(int cell) const {
 // --- what threads do to shared memory ------------------------------------------------------------------
 
 void Walker::memory(const isa::MemoryAccess& access) {
+    if (remarks_ != nullptr) bank_conflicts(access);
     if (!access.write) {
         reads_memory_ = true;
         return;

@@ -181,6 +181,28 @@ k:wgmma_wait_group(8))",
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
 k:wgmma_wait_group(7))"},
+    // --- LAYOUT: tiles -------------------------------------------------------------------------------------
+    Rule{
+        "WG-LAYOUT-01", error,
+        "A tile is made of whole swizzle atoms, 8 rows of 16, 32, 64 or 128 bytes, of a type that wgmma "
+        "reads, "
+        "with K in steps of 32 bytes.",
+        "9.7.15.5.1",
+        "A matrix descriptor steps from atom to atom: what is no whole number of them cannot be described, "
+        "nor "
+        "can a major-ness that the type has no transpose immediate for.",
+        "round the extents up and fill with zeros, take the widest swizzle that divides a line, or leave the "
+        "swizzle out.",
+        R"(local A = wg.tile{dtype="bf16", mn=64, k=32, major="K", swizzle="128B"}
+local da = k:descriptor(k:shared(A, "A"))
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group())",
+        R"(local A = wg.tile{dtype="bf16", mn=64, k=32, major="K", swizzle="64B"}
+local da = k:descriptor(k:shared(A, "A"))
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group())"},
     // --- MBAR: mbarriers, found by the simulator --------------------------------------------------------
     Rule{"WG-MBAR-01", error,
          "An mbarrier is initialised once before it is used, in 8 aligned bytes of shared memory, and ended "
@@ -387,6 +409,24 @@ for i = 0, 299 do k:st_global_f32(at, v[i], {offset=2048*(299-i)}) end)",
 local at, v = k:element(X, k:special "tid.x"), {}
 for i = 0, 49 do v[i] = k:ld_global_f32(at, {offset=2048*i}) end
 for i = 0, 49 do k:st_global_f32(at, v[i], {offset=2048*(49-i)}) end)"},
+    Rule{"WG-PERF-05", note,
+         "The lanes of a warp that shared memory serves together access different banks, or one word.",
+         "5.1.7",
+         "There are 32 banks of 4 bytes, and a bank serves one word at a time: lanes that want different "
+         "words "
+         "of one bank wait for each other. Told with wgrun check --perf, where the addresses follow from the "
+         "thread index.",
+         "neighbouring lanes take neighbouring words; for columns of a matrix a swizzled tile, or lines that "
+         "are "
+         "no multiple of 128 bytes long.",
+         R"(local S = k:shared{bytes=4096, name="S"}
+local address = k:mad_lo_u32(k:special "tid.x", 32, k:mov(S, {type="u32"}))
+k:st_shared_f32(address, 0)  -- lanes 0, 4, 8, ... on one bank
+k:bar_sync(0))",
+         R"(local S = k:shared{bytes=4096, name="S"}
+local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_f32(address, 0)
+k:bar_sync(0))"},
     // --- PROXY -----------------------------------------------------------------------------------------
     Rule{"WG-PROXY-01", error,
          "Between a generic-proxy write to shared memory and a wgmma that reads it stands a "
@@ -527,6 +567,56 @@ k:setmaxnreg_inc(64))",
 k:setmaxnreg_dec(40)
 k:bar_sync(1, {threads=128})
 k:setmaxnreg_inc(64))"},
+    // --- SPARSE ----------------------------------------------------------------------------------------
+    Rule{"WG-SPARSE-01", error,
+         "Each code of sparse metadata names two different elements of its chunk of four, the first one's "
+         "index "
+         "in the lower bits; for tf32 it is 0b0100 or 0b1110.",
+         "9.7.15.6.1",
+         "What the hardware makes of another code is undefined: it multiplies with the wrong elements and "
+         "says "
+         "nothing.",
+         "metadata from wg.sparse.compress; wg.sparse.validate says which row and chunk are wrong.",
+         R"(local A = wg.sparse.prune(wg.randn{shape={64, 32}, dtype="bf16", seed=1})
+local values, metadata = wg.sparse.compress(A)
+for lane = 0, 127 do metadata[{0, 0, lane}] = 0 end  -- 0b0000: element 0 twice
+wg.sparse.validate(metadata, "bf16"))",
+         R"(local A = wg.sparse.prune(wg.randn{shape={64, 32}, dtype="bf16", seed=1})
+local values, metadata = wg.sparse.compress(A)
+for lane = 0, 127 do metadata[{0, 0, lane}] = 0x44444444 end  -- 0b0100: elements 0 and 1
+wg.sparse.validate(metadata, "bf16"))"},
+    Rule{"WG-SPARSE-02", error,
+         "The metadata words stand in the pair of lanes that the sparsity selector names; words for either "
+         "selector stand in both pairs.",
+         "9.7.15.6.1",
+         "Of each four lanes wgmma reads two: 0 and 1 with sp_sel 0, 2 and 3 with sp_sel 1. For 8-bit types "
+         "all "
+         "four hold different words, and sp_sel is 0.",
+         "every lane loads its own word of what wg.sparse.compress makes.",
+         R"(local A = wg.sparse.prune(wg.randn{shape={64, 32}, dtype="bf16", seed=1})
+local values, metadata = wg.sparse.compress(A)
+for lane = 2, 127, 4 do metadata[{0, 0, lane}] = 0xEEEEEEEE end
+wg.sparse.validate(metadata, "bf16"))",
+         R"(local A = wg.sparse.prune(wg.randn{shape={64, 32}, dtype="bf16", seed=1})
+local values, metadata = wg.sparse.compress(A)
+for lane = 0, 127 do metadata[{0, 0, lane}] = 0xEEEEEEEE end
+wg.sparse.validate(metadata, "bf16"))"},
+    Rule{"WG-SPARSE-03", error,
+         "A sparse A has at most two elements that are not zero in each chunk of four along K; for tf32 one "
+         "in "
+         "each chunk of two.",
+         "9.7.15.6.1",
+         "Only those have a place in what is stored. More cannot be kept, and leaving one out changes the "
+         "product.",
+         "wg.sparse.prune keeps the largest of each chunk.",
+         R"(local A = wg.randn{shape={64, 32}, dtype="bf16", seed=1}
+local values, metadata = wg.sparse.compress(A)
+wg.sparse.validate(metadata, "bf16")
+print(values.shape[2]))",
+         R"(local A = wg.sparse.prune(wg.randn{shape={64, 32}, dtype="bf16", seed=1})
+local values, metadata = wg.sparse.compress(A)
+wg.sparse.validate(metadata, "bf16")
+print(values.shape[2]))"},
     // --- SYNC ------------------------------------------------------------------------------------------
     Rule{"WG-SYNC-01", error,
          "An .aligned instruction is executed by all threads of the warp or warpgroup together: the "
@@ -669,6 +759,24 @@ k:cp_async_bulk_commit_group())",
 k:bar_sync(0)
 k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
 k:cp_async_bulk_commit_group()
+k:cp_async_bulk_wait_group(0))"},
+    Rule{"WG-TMA-04", error,
+         "A tensor map has 1 to 5 dimensions and a box with sides of 1 to 256 elements, whose lines are "
+         "multiples "
+         "of 16 bytes and no longer than the swizzle; the rows of its tensor are multiples of 16 bytes.",
+         "5.5.8",
+         "The copy engine moves units of 16 bytes and permutes them within the span of the swizzle. "
+         "cuTensorMapEncodeTiled refuses everything else.",
+         "cut the tile into several boxes, or pad the rows of the tensor.",
+         R"(local map = k:tensor_map("X", {dtype="f32", box={64, 4}, swizzle="128B"})  -- 256 bytes a line
+local tile = k:shared{bytes=1024, align=1024, name="tile"}
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
+k:cp_async_bulk_commit_group{guard=first}
+k:cp_async_bulk_wait_group(0))",
+         R"(local map = k:tensor_map("X", {dtype="f32", box={32, 8}, swizzle="128B"})
+local tile = k:shared{bytes=1024, align=1024, name="tile"}
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
+k:cp_async_bulk_commit_group{guard=first}
 k:cp_async_bulk_wait_group(0))"},
 };
 

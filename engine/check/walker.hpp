@@ -13,6 +13,8 @@ class Walker final : private isa::Effects {
   public:
     Walker(const Program& program, Findings& findings);
     void run();
+    /// Reports bank conflicts to `remarks` too.
+    void watch_banks(Findings& remarks) { remarks_ = &remarks; }
 
     // convergence.cpp
     /// WG-SYNC-02, where no rehearsal has decided it.
@@ -85,10 +87,12 @@ class Walker final : private isa::Effects {
     bool surely_reads_accumulators(const isa::AsyncMma& mma) const;
     Region written(const isa::MemoryAccess& access) const;
     void overwritten(const Region& region);
+    void bank_conflicts(const isa::MemoryAccess& access);  // banks.cpp
     std::string buffer_name(int cell) const;
 
     const Program& program_;
     Findings& findings_;
+    Findings* remarks_ = nullptr;
     Plan plan_;
     Cells cells_;
     MatrixCheck matrix_;

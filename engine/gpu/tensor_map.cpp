@@ -35,7 +35,8 @@ constexpr std::array<TypeFacts, 13> facts = {{{1, false},
 
 template <class... Arguments>
 [[noreturn]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    throw ArgumentError("tensor map: " + fmt::format(format, std::forward<Arguments>(arguments)...));
+    throw ArgumentError("tensor map: " + fmt::format(format, std::forward<Arguments>(arguments)...), {},
+                        "WG-TMA-04");
 }
 
 }  // namespace

@@ -135,7 +135,8 @@ class Chunks {
             throw ArgumentError(
                 fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} has no meaning", row, chunk, code),
                 one_of_two_ ? "0b0100 (element 0 is kept) or 0b1110 (element 1)"
-                            : "two different indices: wg.sparse.validate says where the words are wrong");
+                            : "two different indices: wg.sparse.validate says where the words are wrong",
+                "WG-SPARSE-01");
         int* k = k_of_a_.data() + row * stored_;
         if (one_of_two_) {
             k[chunk] = 2 * chunk + (code == 0b1110 ? 1 : 0);

@@ -24,6 +24,8 @@ void check_integer(const std::string& where, std::int64_t value, Type type) {
         throw ArgumentError(fmt::format("{}: {} does not fit {}", where, value, isa::to_string(type)));
 }
 
+constexpr const char* tensor_map_rule = "WG-TMA-04";
+
 /// A tensor that a tensor map is to describe: cuTensorMapEncodeTiled's limits that depend on it.
 void check_mapped(const std::string& where, const Tensor& tensor, const TensorBox& box) {
     if (tensor.dtype() != box.dtype)
@@ -31,17 +33,20 @@ void check_mapped(const std::string& where, const Tensor& tensor, const TensorBo
                                         to_string(tensor.dtype())));
     const std::vector<std::int64_t>& shape = tensor.shape();
     if (shape.size() != box.extents.size())
-        throw ArgumentError(
-            fmt::format("{}: a tensor of {} dimensions is expected, as its tensor map's "
-                        "box has them, not {}",
-                        where, box.extents.size(), shape.size()));
+        throw ArgumentError(fmt::format("{}: a tensor of {} dimensions is expected, as its tensor map's "
+                                        "box has them, not {}",
+                                        where, box.extents.size(), shape.size()),
+                            {}, tensor_map_rule);
     for (std::int64_t extent : shape)
-        if (extent < 1) throw ArgumentError(where + ": a tensor map cannot describe an empty tensor");
+        if (extent < 1)
+            throw ArgumentError(where + ": a tensor map cannot describe an empty tensor", {},
+                                tensor_map_rule);
     const std::int64_t line = shape.back() * bits(box.dtype) / 8;
     if (shape.size() > 1 && line % 16 != 0)
         throw ArgumentError(
             fmt::format("{}: rows of {} {} elements are {} bytes; a tensor map needs a multiple of 16", where,
-                        shape.back(), to_string(box.dtype), line));
+                        shape.back(), to_string(box.dtype), line),
+            {}, tensor_map_rule);
 }
 
 void check_argument(const Program& program, std::size_t i, const Argument& arg) {

@@ -144,6 +144,8 @@ void Kernel::check_launch(const RunOptions& options) {
     launched_ = {sizes.grid, std::move(sizes.params)};
 }
 
+std::vector<Diagnostic> Kernel::performance() const { return check::performance(*program_); }
+
 const std::string& Kernel::ptx() {
     throw_errors_of(check());
     return emitted_ptx();

@@ -23,7 +23,7 @@ std::string describe(const TileSpec& spec) {
 /// Refuses what no swizzle could mend.
 void check(const TileSpec& spec) {
     const auto refuse = [&](const std::string& why, const std::string& fix) {
-        throw ArgumentError(describe(spec) + ": " + why, fix);
+        throw ArgumentError(describe(spec) + ": " + why, fix, "WG-LAYOUT-01");
     };
     if (std::ranges::find(operand_types, spec.dtype) == operand_types.end()) {
         std::string legal;
@@ -77,7 +77,7 @@ SwizzleMode pick(const TileSpec& spec) {
     throw ArgumentError(
         fmt::format("{}: {} bytes of {} are not a whole number of {}-byte swizzle atoms", describe(spec),
                     line_bytes(spec), spec.major == Major::k ? "K" : "M/N", width(*spec.swizzle)),
-        fmt::format("swizzle = {}, or leave it out for the widest that fits", names));
+        fmt::format("swizzle = {}, or leave it out for the widest that fits", names), "WG-LAYOUT-01");
 }
 
 }  // namespace

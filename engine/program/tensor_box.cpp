@@ -15,7 +15,8 @@ std::int64_t TensorBox::bytes() const {
 void check_box(const TensorBox& box) {
     const auto refuse = [&](const std::string& why) {
         throw ArgumentError(fmt::format("tensor map: box {{{}}} of {}: {}", fmt::join(box.extents, ", "),
-                                        to_string(box.dtype), why));
+                                        to_string(box.dtype), why),
+                            {}, "WG-TMA-04");
     };
     if (bits(box.dtype) < 8) refuse("elements are at least one byte");
     if (box.extents.empty() || box.extents.size() > 5) refuse("1 to 5 dimensions are possible");

@@ -124,6 +124,10 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     const Where now = code_.where(pc_);
     const Fix barrier(fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
                       {{insert_after(where, {"bar_sync(0)"})}, {insert_before(now, {"bar_sync(0)"})}});
+    const Fix fence(fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
+                    {{insert_after(where, {"fence_proxy_async()"})},
+                     {insert_after(where, {"fence_proxy_async()", "bar_sync(0)"})},
+                     {insert_before(now, {"fence_proxy_async()"})}});
     switch (hazard) {
         case Hazard::write_after_write:
         case Hazard::read_after_write:
@@ -172,18 +176,13 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                                    "orders the two",
                                    who(), hazard == Hazard::missing_proxy_fence ? "reads" : "overwrites",
                                    place, past),
-                       Fix(fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
-                           {{insert_after(where, {"fence_proxy_async()"})},
-                            {insert_after(where, {"fence_proxy_async()", "bar_sync(0)"})},
-                            {insert_before(now, {"fence_proxy_async()"})}}),
-                       {{where, "written here by " + past}});
+                       fence, {{where, "written here by " + past}});
         case Hazard::unfenced_read:
             return add("WG-PROXY-02", other.pc(),
                        fmt::format("{} overwrites {}, which {} read through the generic proxy: no "
                                    "fence.proxy.async orders the two",
                                    who(), place, past),
-                       fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
-                       {{where, "read here by " + past}});
+                       fence, {{where, "read here by " + past}});
         case Hazard::uninitialised: return;
     }
 }

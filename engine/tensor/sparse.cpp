@@ -153,7 +153,7 @@ void compress_block(const Tensor& matrix, const Kind& kind, std::int64_t block, 
                         "not zero, {} are kept",
                         row, chunk, chunk * kind.chunk, (chunk + 1) * kind.chunk - 1, std::popcount(mask),
                         kind.kept),
-                    "wg.sparse.prune first");
+                    "wg.sparse.prune first", "WG-SPARSE-03");
             const auto [first, second] = kept_by(kind, code);
             *to++ = from[first];
             if (kind.kept == 2) *to++ = from[second];
@@ -204,13 +204,14 @@ void for_codes(const Tensor& metadata, const Kind& kind, std::int64_t block, Vis
                         fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} for selector 0, "
                                     "0b{:04b} for selector 1",
                                     in_matrix, along, code, code_in(at.thread + 2)),
-                        "the same words in both pairs of lanes");
+                        "the same words in both pairs of lanes", "WG-SPARSE-02");
                 if (kept_by(kind, code)[0] < 0)
                     throw ArgumentError(
                         fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} has no meaning", in_matrix,
                                     along, code),
                         kind.kept == 1 ? "0b0100 (element 0 is kept) or 0b1110 (element 1)"
-                                       : "two different indices, the first element's in the lower two bits");
+                                       : "two different indices, the first element's in the lower two bits",
+                        "WG-SPARSE-01");
                 visit(in_matrix, along, code);
             }
     }

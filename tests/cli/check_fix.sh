@@ -27,6 +27,7 @@ mends WG-GROUP-01
 mends WG-GROUP-02
 mends WG-MBAR-02
 mends WG-PROXY-01
+mends WG-PROXY-02 --dynamic
 mends WG-RACE-01
 mends WG-RACE-02
 mends WG-RACE-03 --dynamic

@@ -2,8 +2,9 @@
 # One case of tests/rules/ID/: run.sh WGRUN FILE
 # Every finding of `wgrun check` must stand in FILE as a comment at its line, `-- EXPECT: ID`, and the other way
 # round. Findings that only a run can make are `-- EXPECT IN RUN: ID`, those that only the assembler can make
-# `-- EXPECT ASSEMBLED: ID` (skipped where there is no ptxas; ASSEMBLED alone: none). A file that expects nothing
-# must also run clean on the simulator, unless it says CHECK ONLY.
+# `-- EXPECT ASSEMBLED: ID` (`-- ASSEMBLED`: none; skipped where there is no ptxas), those of check --perf
+# `-- EXPECT PERF: ID` (`-- PERF`: none). A file that expects nothing must also run clean on the simulator, unless it
+# says CHECK ONLY.
 set -u
 wgrun=$1
 file=$2
@@ -22,6 +23,9 @@ if grep -q -e '-- EXPECT ASSEMBLED: ' -e '-- ASSEMBLED' "$file"; then
     said=$(env -u WGRUN_CUDA CUDA_VISIBLE_DEVICES= "$wgrun" check --assemble "$file" 2>&1)
     case $said in *"not assembled: "*) echo "skipped: $said"; exit 77 ;; esac
     compare "$(expected 'EXPECT ASSEMBLED')" "$(printf '%s\n' "$said" | found | sort -n)" "check --assemble"
+fi
+if grep -q -e '-- EXPECT PERF: ' -e '-- PERF' "$file"; then
+    compare "$(expected 'EXPECT PERF')" "$("$wgrun" check --perf "$file" 2>&1 | found)" "check --perf"
 fi
 in_run=$(expected 'EXPECT IN RUN')
 if [ -n "$in_run" ]; then

@@ -114,6 +114,9 @@ class Kernel {
     /// it. Options that fit no launch add nothing.
     void foresee(const RunOptions& options);
 
+    /// What the static checker knows to be slower than it need be: WG-PERF-05.
+    std::vector<Diagnostic> performance() const;
+
     /// PTX and CUDA C++ text. Throws CheckError when the checker found an error.
     const std::string& ptx();
     const std::string& cuda();

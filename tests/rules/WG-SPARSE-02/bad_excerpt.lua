@@ -1,0 +1,7 @@
+-- WG-SPARSE-02, broken: The metadata words stand in the pair of lanes that the sparsity selector names; words for either selector stand in both pairs.
+local wg = require "wgrun"
+
+local A = wg.sparse.prune(wg.randn{shape={64, 32}, dtype="bf16", seed=1})
+local values, metadata = wg.sparse.compress(A)
+for lane = 2, 127, 4 do metadata[{0, 0, lane}] = 0xEEEEEEEE end
+wg.sparse.validate(metadata, "bf16") -- EXPECT: WG-SPARSE-02
