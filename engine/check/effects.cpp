@@ -20,6 +20,7 @@ void Walker::memory(const isa::MemoryAccess& access) {
         return;
     }
     if (access.space == isa::Space::global) return;
+    note_stored(*access.address);
     const Region region = written(access);
     if (region.cell < 0) return;
     overwritten(region);
@@ -27,6 +28,17 @@ void Walker::memory(const isa::MemoryAccess& access) {
     Region written = region;
     if (raw.fact && !(raw.region == region)) written = {region.cell, 0, 0, region.whole};
     raw = {Fact::always(), step_, written};
+}
+
+/// Which buffers may be written to through this address.
+void Walker::note_stored(const Operand& address) {
+    int buffer = value_of(address).buffer;
+    if (address.reg && state_.values[address.reg.id].origin >= 0)
+        buffer = state_.values[address.reg.id].origin;
+    if (buffer >= 0)
+        stored_[static_cast<std::size_t>(buffer)] = true;
+    else
+        stored_.assign(stored_.size(), true);
 }
 
 /// The bytes of shared memory that the threads write.

@@ -119,7 +119,7 @@ void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& 
         mbarrier.init_warp = warp_->number;
         mbarrier.init_lanes = Mask{1} << lane;
         mbarrier.made = op_->step;
-        mbarrier.arrived = mbarrier.expecting = mbarrier.copied = nullptr;
+        mbarrier.arrived = mbarrier.expecting = mbarrier.copied = mbarrier.brought = nullptr;
         mbarrier.init = mbarrier.since = ++mbarrier.clock;
         warp_->known.learn(mbarrier.actor, mbarrier.clock);
     });
@@ -263,16 +263,25 @@ std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, cons
 
 void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
     using Direction = isa::BulkCopy::Direction;
-    if (copy.direction == Direction::to_global || copy.direction == Direction::prefetch) return;
+    if (copy.direction == Direction::prefetch) return;
+    if (copy.direction == Direction::to_global) {
+        auto& all = warp_->stores;
+        auto found = std::ranges::find(all, copy.lane, &Warp::Stores::lane);
+        if (found == all.end()) found = all.insert(all.end(), Warp::Stores{copy.lane});
+        found->open = op_->step;
+        return;
+    }
     std::int64_t bytes = copy.bytes;
+    const TensorBox* its_box = nullptr;
     if (copy.dims != 0) {
         if (copy.tensor_map == 0 || copy.tensor_map > program_.params().size()) return refuse();
         const std::optional<TensorBox>& box = program_.params()[copy.tensor_map - 1].box;
         if (!box) return refuse();
         bytes = box->bytes();
+        its_box = &*box;
     }
     if (!is_clear(bytes) || !is_clear(copy.multicast) || !is_clear(copy.shared)) return refuse();
-    if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, bytes);
+    if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, bytes, its_box);
     // Data and signal land at the same place of each CTA.
     constexpr std::uint32_t window = (1U << rank_shift) - 1;
     for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
@@ -283,12 +292,13 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
                                    rank, ctas_.size()),
                        "set the bits of CTAs of the cluster alone");
         copy_to((rank + 1) << rank_shift | (copy.shared & window),
-                (rank + 1) << rank_shift | (copy.mbarrier & window), bytes);
+                (rank + 1) << rank_shift | (copy.mbarrier & window), bytes, its_box);
     }
 }
 
-void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::int64_t bytes) {
-    const Cta* cta = peer(shared);
+void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::int64_t bytes,
+                        const TensorBox* box) {
+    Cta* cta = peer(shared);
     Mbarrier* mbarrier = cta == nullptr ? nullptr : find(address, true);
     if (mbarrier == nullptr) return;
     if (mbarrier->cta != cta)
@@ -297,6 +307,13 @@ void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::int64_
     phase_known(*mbarrier, "copies into");
     // Whoever sees the bytes knows of the phases that the copy came after.
     mbarrier->arriving.learn(warp_->known, static_cast<int>(warps_.size()));
+    const auto lo = static_cast<std::uint32_t>(shared), hi = lo + static_cast<std::uint32_t>(bytes);
+    overwrites(*cta, lo, hi);
+    std::erase_if(cta->written, [&](const Written& other) { return other.lo < hi && lo < other.hi; });
+    cta->written.push_back({lo, hi, mbarrier, mbarrier->clock + 1, op_->step,
+                            box != nullptr ? std::optional(box->swizzle) : std::nullopt});
+    mbarrier->brought = op_->step;
+    mbarrier->landed = mbarrier->clock + 1;
     mbarrier->under_way += bytes;
     mbarrier->copied_bytes += bytes;
     mbarrier->copied = op_->step;

@@ -175,6 +175,7 @@ void Rehearsal::visit(isa::Space space, const isa::Addresses& address) {
 void Rehearsal::close(Cta& cta) {
     cta.ended = true;
     if (anybody_left_) return;
+    unfinished(cta);
     for (const Visit& visit : cta.visits) {
         bool known = false;
         for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)

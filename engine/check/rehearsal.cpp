@@ -153,7 +153,10 @@ void Rehearsal::step(Warp& warp, const Op& op) {
     executed_[warp.pc] = true;
     const bool blind = unclear_ || op.opaque || (!op.synchronises && !sources_known(op));
     try {
-        if (!blind) op.step->op->run(*op.step, *this);
+        if (op.multiplies)
+            multiply(*op.step);
+        else if (!blind)
+            op.step->op->run(*op.step, *this);
     } catch (const ArgumentError&) {
         unclear_ = true;
     }
@@ -287,6 +290,13 @@ void Rehearsal::add(std::string_view rule, const Step* at, std::string message, 
     for (Note& note : notes)
         if (note.where) finding.notes.push_back(std::move(note));
     findings_.push_back(std::move(finding));
+}
+
+std::vector<Diagnostic> Rehearsal::first_findings() const {
+    std::vector<Diagnostic> out = findings_;
+    if (faults_ != 0) out.resize(faults_);
+    std::erase_if(out, [&](const Diagnostic& finding) { return finding.rule != findings_.front().rule; });
+    return out;
 }
 
 bool Rehearsal::complete() const {

@@ -23,7 +23,12 @@ class Rehearsal final : public isa::ThreadMachine {
     /// Goes through the kernel until all warps have ended, or left, or none can go on.
     void run();
 
-    std::vector<Diagnostic>& findings() { return findings_; }
+    const std::vector<Diagnostic>& findings() const { return findings_; }
+    /// The first of them, or all that break the same law: what breaks another one later may come of the
+    /// first.
+    std::vector<Diagnostic> first_findings() const;
+    /// Was the way too long to follow to its end?
+    bool gave_up() const { return budget_ < 0; }
     /// Has every warp ended?
     bool complete() const;
     /// Has a warp executed a step of that line?
@@ -51,14 +56,14 @@ class Rehearsal final : public isa::ThreadMachine {
     std::optional<isa::Mask> mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) override;
     void mbarrier_fence_init() override { announce(); }
     void bulk_copy(const isa::BulkCopy& copy) override;
-    void bulk_commit() override {}
-    void bulk_wait(int, bool) override {}
+    void bulk_commit() override;
+    void bulk_wait(int pending, bool read) override;
     std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) override;
     void cluster_arrive() override;
     void cluster_wait() override;
     void set_registers(int registers, bool increase) override;
 
-    // wgmma does not stand in a skeleton.
+    // Of wgmma the effects matter (stages.cpp), not the products.
     void order_registers() override { refuse(); }
     void select(int) override { refuse(); }
     void begin_mma(const isa::AsyncMma&) override { refuse(); }
@@ -99,6 +104,19 @@ class Rehearsal final : public isa::ThreadMachine {
         const Step* resized_by = nullptr;
         std::uint32_t now = 1;  ///< its clock
         std::uint32_t met = 0;  ///< phase of the cluster's barrier that it has arrived in; 0: none
+        /// A wgmma on its way, that reads from a point of its CTA's memory.
+        struct Flight {
+            std::size_t point;
+            int age;  ///< of its group: 0 the youngest; -1: not committed
+        };
+        std::vector<Flight> flights;
+        /// Copies to global memory that a lane has issued.
+        struct Stores {
+            int lane;
+            const Step* open = nullptr;         ///< the last one that is not committed
+            std::vector<const Step*> groups{};  ///< the last one of each group, the oldest first
+        };
+        std::vector<Stores> stores;
         std::vector<Frame> frames;
         Knowledge known;
         std::unique_ptr<std::uint64_t[]> registers;  ///< the lanes of each
@@ -117,6 +135,8 @@ class Rehearsal final : public isa::ThreadMachine {
         isa::Mask init_lanes = 0;
         const Step *made = nullptr, *arrived = nullptr, *expecting = nullptr, *copied = nullptr;
         std::int64_t copied_bytes = 0, expected_bytes = 0;  ///< in this phase
+        const Step* brought = nullptr;  ///< the last copy ever, and the clock at which it has landed
+        std::uint32_t landed = 0;
         Knowledge arriving, complete;
 
         bool is_complete(std::int64_t parity) const { return (phase & 1) != (parity & 1); }
@@ -128,6 +148,26 @@ class Rehearsal final : public isa::ThreadMachine {
         std::uint32_t waiting = 0;
         const Step* first = nullptr;  ///< the step that it was first met at
         Knowledge meeting;
+    };
+
+    /// Where matrices that wgmma reads begin, and who reads them.
+    struct Point {
+        struct Reader {
+            int warp;
+            std::uint32_t clock;  ///< of the warp when it had waited for that; 0: it has not
+            const Step* step;
+        };
+        std::uint32_t address;
+        std::vector<Reader> readers{};
+    };
+
+    /// What a copy has brought.
+    struct Written {
+        std::uint32_t lo, hi;  ///< addresses
+        const Mbarrier* mbarrier;
+        std::uint32_t clock;  ///< of the mbarrier, when it has landed
+        const Step* step;
+        std::optional<SwizzleMode> swizzle;  ///< of a box
     };
 
     /// An access of another CTA's warp to this one's memory.
@@ -145,6 +185,8 @@ class Rehearsal final : public isa::ThreadMachine {
         std::array<Barrier, 16> barriers;
         std::vector<std::unique_ptr<Mbarrier>> mbarriers;
         std::vector<Visit> visits;  ///< the last of each warp
+        std::vector<Point> points;
+        std::vector<Written> written;
     };
 
     struct Copy {
@@ -184,8 +226,18 @@ class Rehearsal final : public isa::ThreadMachine {
     void announce();
     void advance(Mbarrier& mbarrier);
     void phase_known(const Mbarrier& mbarrier, std::string_view what);
-    void copy_to(std::uint64_t shared, std::uint64_t mbarrier, std::int64_t bytes);
+    void copy_to(std::uint64_t shared, std::uint64_t mbarrier, std::int64_t bytes, const TensorBox* box);
     void land();
+
+    // stages.cpp: what wgmma reads and copies overwrite
+    class Multiplier;
+    void multiply(const Step& step);
+    void reads_matrix(const Operand& descriptor);
+    bool maybe_stored(std::uint32_t offset) const;
+    void commit_group();
+    void wait_group(int pending);
+    void overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi);
+    void unfinished(Cta& cta);
 
     // meetings.cpp: barriers of the CTA and of the cluster, and what a CTA's end is to its peers
     void meet(std::uint32_t id, std::uint32_t threads, bool wait);
@@ -236,6 +288,7 @@ class Rehearsal final : public isa::ThreadMachine {
     int fruitless_ = 0;
     int budget_;  ///< operations that may still be executed
     std::vector<Diagnostic> findings_;
+    std::size_t faults_ = 0;      ///< findings before nobody could go on
     std::vector<bool> executed_;  ///< by operation
     std::array<std::uint64_t, isa::lanes> nothing_{};
 };
@@ -243,6 +296,7 @@ class Rehearsal final : public isa::ThreadMachine {
 /// Rehearses the program, where a launch matters with several sizes, and adds to `findings` what goes wrong
 /// with each of them. True when that is all there is to tell: every warp came to its end, or a fault was
 /// found.
-bool rehearse(const Program& program, Findings& findings);
+/// `stored`: by buffer, whether threads may write to it.
+bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings);
 
 }  // namespace wgrun::check

@@ -8,7 +8,8 @@ namespace wgrun::check {
 
 namespace {
 
-constexpr std::int64_t usual = 1024, large = 1 << 18;
+// Small: what is found has to come with all sizes, so that the first need not go far.
+constexpr std::int64_t usual = 256, large = 4096, few = 8;
 constexpr std::uint32_t usual_clusters = 16;
 
 LaunchSizes all(const Program& program, std::int64_t value, std::uint32_t clusters) {
@@ -28,15 +29,15 @@ std::vector<LaunchSizes> other_sizes(const Program& program, const Skeleton& ske
     for (const int index : integers)
         for (std::int64_t part = 2; part <= 512; part *= 2) {
             const auto i = static_cast<std::size_t>(index);
-            out.push_back(all(program, large, usual_clusters));
-            out.back().params[i] = large / part;
-            out.push_back(all(program, large / part, usual_clusters));
-            out.back().params[i] = large;
+            out.push_back(all(program, few, usual_clusters));
+            out.back().params[i] = few * part;
+            out.push_back(all(program, few * part, usual_clusters));
+            out.back().params[i] = few;
         }
     return out;
 }
 
-void give_sections(std::vector<Diagnostic>& findings, Findings& out) {
+void give_sections(std::vector<Diagnostic> findings, Findings& out) {
     for (Diagnostic& finding : findings)
         out.add(finding.rule, finding.where, std::move(finding.message),
                 {std::move(finding.fix), std::move(finding.remedies)}, std::move(finding.notes));
@@ -44,20 +45,21 @@ void give_sections(std::vector<Diagnostic>& findings, Findings& out) {
 
 }  // namespace
 
-bool rehearse(const Program& program, Findings& findings) {
-    const Skeleton skeleton(program);
+bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings) {
+    Skeleton skeleton(program);
+    skeleton.stored = std::move(stored);
     if (skeleton.ops.empty()) return true;
     Rehearsal first(program, skeleton, all(program, usual, usual_clusters));
     first.run();
-    std::vector<Diagnostic> found = std::move(first.findings());
+    std::vector<Diagnostic> found = first.first_findings();
     if (skeleton.depends_on_launch()) {
         for (const LaunchSizes& sizes : other_sizes(program, skeleton)) {
             if (found.empty()) return first.complete();
             Rehearsal again(program, skeleton, sizes);
             again.run();
-            // Where a size is so small that no warp comes to the place, it says nothing.
+            // Where a size is so small that no warp comes to the place, or too large, it says nothing.
             std::erase_if(found, [&](const Diagnostic& finding) {
-                return again.came_to(finding.where) &&
+                return !again.gave_up() && again.came_to(finding.where) &&
                        std::ranges::none_of(again.findings(), [&](const Diagnostic& other) {
                            return other.rule == finding.rule && other.where == finding.where;
                        });
@@ -65,7 +67,7 @@ bool rehearse(const Program& program, Findings& findings) {
         }
     }
     const bool decided = first.complete() || !found.empty();
-    give_sections(found, findings);
+    give_sections(std::move(found), findings);
     return decided;
 }
 
@@ -78,7 +80,7 @@ std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& 
     for (const Dim3 cluster : {Dim3{0, 0, 0}, last}) {
         Rehearsal rehearsal(program, skeleton, sizes, cluster);
         rehearsal.run();
-        give_sections(rehearsal.findings(), findings);
+        give_sections(rehearsal.first_findings(), findings);
         if (last == Dim3{0, 0, 0}) break;
     }
     return std::move(findings).sorted(program.where().file);

@@ -16,15 +16,20 @@ struct Nature final : isa::Effects {
         accesses_memory = true;
         accesses_peer |= access.space == isa::Space::shared_cluster;
     }
-    void order_registers() override { multiplies = true; }
-    void issue_mma(const isa::AsyncMma&) override { multiplies = true; }
+    void order_registers() override { orders = true; }
+    void issue_mma(const isa::AsyncMma& mma) override {
+        multiplies = true;
+        a = mma.a_descriptor;
+        b = mma.b_descriptor;
+    }
     void commit_mma() override { multiplies = true; }
     void wait_mma(int) override { multiplies = true; }
     void proxy_fence(std::optional<isa::Space>) override { waits = true; }
     void barrier(const Operand&, const Operand&) override { waits = true; }
     void await_arrivals() override { waits = true; }
 
-    bool accesses_memory = false, accesses_peer = false, multiplies = false, waits = false;
+    bool accesses_memory = false, accesses_peer = false, multiplies = false, orders = false, waits = false;
+    const Operand *a = nullptr, *b = nullptr;  ///< descriptors
 };
 
 bool has_destination(const Step& step) {
@@ -36,13 +41,14 @@ bool synchronises(const Step& step) {
     if (!step.op->writes_memory || step.op->collective) return false;
     const Nature nature(step);
     if (nature.waits || nature.accesses_peer) return true;
-    return !nature.accesses_memory && !nature.multiplies && !has_destination(step);
+    return !nature.accesses_memory && !nature.multiplies && !nature.orders && !has_destination(step);
 }
 
 /// Is what the step gives unknown before the kernel runs?
 bool opaque(const Step& step) {
     const Nature nature(step);
-    return step.op->run == nullptr || step.op->collective || nature.accesses_memory || nature.multiplies;
+    return step.op->run == nullptr || step.op->collective || nature.accesses_memory || nature.multiplies ||
+           nature.orders;
 }
 
 template <class Visit>
@@ -57,6 +63,10 @@ void for_each_register(const Operand& operand, Visit visit) {
 }  // namespace
 
 Skeleton::Skeleton(const Program& program) : slots(program.registers().size(), -1) {
+    for_each_step(program.body(), [&](const Step& step) {
+        copies_ |= std::ranges::any_of(step.op->operands,
+                                       [](const isa::OperandRule& rule) { return rule.name == "mbarrier"; });
+    });
     // A register that a later step needs may be written earlier, in a loop also further down.
     do {
         grew_ = false;
@@ -89,9 +99,20 @@ void Skeleton::need(Reg reg) {
     grew_ = true;
 }
 
+/// wgmma matters where the bulk-copy engine fills what it reads.
+bool Skeleton::is_root(const Step& step) const {
+    return synchronises(step) || (copies_ && Nature(step).multiplies);
+}
+
 bool Skeleton::needed(const Step& step) {
     const isa::Instruction& op = *step.op;
-    const bool root = synchronises(step);
+    const bool root = is_root(step);
+    if (const Nature nature(step); root && nature.multiplies) {
+        need(step.guard);
+        for (const Operand* descriptor : {nature.a, nature.b})
+            if (descriptor != nullptr) need(descriptor->reg);
+        return true;
+    }
     bool writes = false;
     if (!root)
         for (std::size_t i = 0; i < step.operands.size(); ++i)
@@ -151,7 +172,8 @@ void Skeleton::flatten(const Block& block) {
         if (const auto* step = std::get_if<Step>(&node)) {
             if (!kept(step)) continue;
             SkeletonOp& op = ops[add(Kind::step, step->where)];
-            op.synchronises = synchronises(*step);
+            op.synchronises = is_root(*step);
+            op.multiplies = op.synchronises && !synchronises(*step);
             op.opaque = !op.synchronises && opaque(*step);
             op.reg = step->guard;
             op.negated = step->guard_negated;

@@ -18,6 +18,7 @@ struct SkeletonOp {
     bool negated = false;       ///< of the guard or the condition
     bool synchronises = false;  ///< step: it concerns other threads
     bool opaque = false;        ///< step: what it gives is not known before the kernel runs
+    bool multiplies = false;    ///< step: it issues, commits or waits for wgmma
     bool both_arms = false;     ///< branch: the other arm synchronises too
     Reg reg;                    ///< guard of a step, condition of a branch or test
     std::uint32_t target = 0;
@@ -32,11 +33,13 @@ struct Skeleton {
     std::vector<int> slots;       ///< Reg::id -> place among the registers that matter; -1: none
     int slot_count = 0;
 
+    std::vector<bool> stored;     ///< by buffer: threads may write to it; empty: nobody knows
     std::vector<int> integers;    ///< integer parameters that matter: their indices
     bool knows_the_grid = false;  ///< it depends on the grid, or on where in it a CTA is
     bool depends_on_launch() const { return knows_the_grid || !integers.empty(); }
 
   private:
+    bool is_root(const Step& step) const;
     bool needed(const Block& block);
     bool needed(const Step& step);
     void need(Reg reg);
@@ -46,6 +49,7 @@ struct Skeleton {
 
     std::vector<const void*> kept_;  ///< steps, loops and branches that matter, sorted
     bool grew_ = false;
+    bool copies_ = false;  ///< the bulk-copy engine fills shared memory
 };
 
 }  // namespace wgrun::check

@@ -95,7 +95,7 @@ Rehearsal::Suspect Rehearsal::suspect(const Warp& warp) const {
 }
 
 void Rehearsal::report_stuck() {
-    if (!findings_.empty()) return;  // what comes of another fault
+    faults_ = findings_.size();
     std::vector<Suspect> waiting;
     for (const Warp& warp : warps_) {
         if (warp.state != Warp::State::asleep && warp.state != Warp::State::at_barrier) continue;

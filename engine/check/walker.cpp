@@ -21,7 +21,7 @@ std::vector<Diagnostic> check(const Program& program) {
     Walker walker(program, findings);
     walker.run();
     // Where threads part that should go together, what follows of it is no news.
-    const bool decided = !findings.any_of("WG-SYNC-") && rehearse(program, findings);
+    const bool decided = !findings.any_of("WG-SYNC-") && rehearse(program, walker.stored(), findings);
     if (!decided) walker.barriers_met();
     return std::move(findings).sorted(program.where().file);
 }
@@ -34,6 +34,7 @@ Walker::Walker(const Program& program, Findings& findings)
       matrix_(program, cells_, findings),
       value_of_([this](const Operand& operand) { return value_of(operand); }),
       known_([this](Reg reg) -> const Known& { return state_.values[reg.id]; }) {
+    stored_.resize(program.shared().size());
     state_.values = Chunks<Known>(program.registers().size());
     state_.registers = Chunks<RegisterState>(static_cast<std::size_t>(plan_.slot_count));
     state_.cells.resize(static_cast<std::size_t>(cells_.count()));

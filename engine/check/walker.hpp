@@ -16,6 +16,9 @@ class Walker final : private isa::Effects {
     /// Reports bank conflicts to `remarks` too.
     void watch_banks(Findings& remarks) { remarks_ = &remarks; }
 
+    /// By shared buffer: may threads write to it?
+    const std::vector<bool>& stored() const { return stored_; }
+
     // convergence.cpp
     /// WG-SYNC-02, where no rehearsal has decided it.
     void barriers_met();
@@ -85,6 +88,7 @@ class Walker final : private isa::Effects {
     void mma_fence(const isa::AsyncMma& mma);
     void mma_memory(const Region& a, const Region& b);
     bool surely_reads_accumulators(const isa::AsyncMma& mma) const;
+    void note_stored(const Operand& address);
     Region written(const isa::MemoryAccess& access) const;
     void overwritten(const Region& region);
     void bank_conflicts(const isa::MemoryAccess& access);  // banks.cpp
@@ -97,6 +101,7 @@ class Walker final : private isa::Effects {
     Cells cells_;
     MatrixCheck matrix_;
     State state_;
+    std::vector<bool> stored_;  ///< by buffer
     std::vector<Scope> scopes_;
     const Step* step_ = nullptr;  ///< the one at hand
     bool reads_memory_ = false;

@@ -122,6 +122,9 @@ check::LaunchSizes sizes_of(const RunOptions& options) {
 
 void Kernel::foresee(const RunOptions& options) {
     check();
+    const bool wrong = std::ranges::any_of(
+        *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
+    if (wrong) return;  // as a run would
     try {
         check_arguments(*program_, options);
     } catch (const ArgumentError&) {

@@ -10,7 +10,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:st_shared_f32(mine, 1)
   k:fence_proxy_async()
   k:bar_sync(0)
-  k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first}) -- EXPECT IN RUN: WG-TMA-03
+  k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first}) -- EXPECT: WG-TMA-03
   k:cp_async_bulk_commit_group()
 end)
 kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 8, 64 }) } }

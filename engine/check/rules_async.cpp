@@ -1,0 +1,184 @@
+// Rules of what works asynchronously: mbarriers and the bulk-copy engine.
+#include "check/rules.hpp"
+
+namespace wgrun::check {
+
+namespace {
+
+using enum Severity;
+
+constexpr Rule rows[] = {
+    // --- MBAR ---------------------------------------------------------------------------------------
+    Rule{"WG-MBAR-01", error,
+         "An mbarrier is initialised once before it is used, in 8 aligned bytes of shared memory, and ended "
+         "by mbarrier.inval.",
+         "9.7.13.15.9",
+         "An mbarrier that nobody has initialised holds anything: waits pass at once or never. Initialising "
+         "a live one loses what has arrived.",
+         "One thread initialises every mbarrier at the start of the kernel, before the first barrier.",
+         R"(k:if_(first, function()
+  k:fence_mbarrier_init()
+  k:mbarrier_arrive(full)
+end)
+k:bar_sync(0))",
+         R"(k:if_(first, function()
+  k:mbarrier_init(full, 1)
+  k:fence_mbarrier_init()
+  k:mbarrier_arrive(full)
+end)
+k:bar_sync(0))"},
+    Rule{"WG-MBAR-02", error,
+         "An mbarrier.init is made known before others use the object: to threads by a barrier, to the "
+         "bulk-copy engine by fence.mbarrier_init and a barrier.",
+         "9.7.13.15.9",
+         "A thread that comes too early, or the copy engine, may find the old contents of the memory.",
+         "k:fence_mbarrier_init() by the thread that initialises, then k:bar_sync(0), or the barrier of the "
+         "cluster.",
+         R"(k:mbarrier_init(full, 1, {guard=first})
+k:bar_sync(0)
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))",
+         R"(k:mbarrier_init(full, 1, {guard=first})
+k:fence_mbarrier_init{guard=first}
+k:bar_sync(0)
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))"},
+    Rule{"WG-MBAR-03", error,
+         "In each phase as many arrive at an mbarrier as mbarrier.init says and as many bytes come as "
+         "expect_tx says, and what belongs to the next phase comes after a wait for this one.",
+         "9.7.13.15.5",
+         "An arrival too many counts for the next phase, which then completes too early; a phase that "
+         "expects too few bytes completes before all of them are there.",
+         "Give mbarrier.init the number of arrivals, not of waiting threads; give expect_tx the bytes of all "
+         "copies of the phase; wait for a phase before arriving in the next.",
+         R"(-- 128 threads arrive
+k:mbarrier_init(full, 96, {guard=first})
+k:bar_sync(0)
+k:mbarrier_arrive(full)
+k:mbarrier_wait(full, 0))",
+         R"(-- 128 threads arrive
+k:mbarrier_init(full, 128, {guard=first})
+k:bar_sync(0)
+k:mbarrier_arrive(full)
+k:mbarrier_wait(full, 0))"},
+    Rule{"WG-MBAR-04", error,
+         "The 8 bytes of a live mbarrier are accessed by the mbarrier instructions alone.", "9.7.13.15.4",
+         "Their contents are opaque, and a store, or a copy that ends behind its buffer, destroys the "
+         "counts: the kernel hangs.",
+         "Ask with mbarrier.test_wait; before the memory becomes something else, mbarrier.inval.",
+         R"(k:mbarrier_init(full, 1, {guard=first})
+k:bar_sync(0)
+k:mbarrier_arrive(full, {guard=first})
+local state = k:ld_shared_u32(full))",
+         R"(k:mbarrier_init(full, 1, {guard=first})
+k:bar_sync(0)
+k:mbarrier_arrive(full, {guard=first})
+local complete = k:mbarrier_test_wait_parity(full, 0))"},
+    Rule{"WG-MBAR-05", error, "Every phase that is waited for completes.", "9.7.13.15.16",
+         "The kernel hangs, and the watchdog or the user ends it. The message says who waits for which "
+         "phase, how many arrivals have come and how many bytes are outstanding.",
+         "Expect exactly the bytes that are copied (whole boxes, also where the tensor ends), let all arrive "
+         "that mbarrier.init counts, and turn the parity each time round the ring.",
+         R"(-- the box is 32 x 4 of f32: 512 bytes
+k:mbarrier_arrive_expect_tx(full, 1024, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))",
+         R"(-- the box is 32 x 4 of f32: 512 bytes
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))"},
+    // --- TMA ----------------------------------------------------------------------------------------
+    Rule{"WG-TMA-01", error,
+         "A bulk copy names a tensor map of its number of dimensions and an address in shared memory that is "
+         "a multiple of 128 bytes, or if linear, sizes and addresses that are multiples of 16; a store does "
+         "not start below 0.",
+         "9.7.9.25.5.2",
+         "The copy engine ends the launch with an error, or cuts the address and writes elsewhere.",
+         "Align the buffer to 128 bytes or more (a swizzled tile to its pattern) and keep offsets inside it "
+         "multiples of that.",
+         R"(k:st_shared_v2_b32(k:mad_lo_u32(thread, 8, from), {word, word})
+k:fence_proxy_async()
+k:bar_sync(0)
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, from + 64, {guard=first})
+k:cp_async_bulk_commit_group()
+k:cp_async_bulk_wait_group(0))",
+         R"(k:st_shared_v2_b32(k:mad_lo_u32(thread, 8, from), {word, word})
+k:fence_proxy_async()
+k:bar_sync(0)
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, from + 128, {guard=first})
+k:cp_async_bulk_commit_group()
+k:cp_async_bulk_wait_group(0))"},
+    Rule{"WG-TMA-02", error,
+         "What a bulk copy writes to shared memory is accessed only after a wait for the phase of its "
+         "mbarrier.",
+         "9.7.9.25.5.2",
+         "The bytes come at some time after the instruction. A barrier of the threads does not wait for "
+         "them: only the mbarrier knows.",
+         "k:mbarrier_wait(full, parity) by every warp that reads, or by one of them before a barrier.",
+         R"(k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:bar_sync(0)
+local x = k:ld_shared_f32(mine)
+k:mbarrier_wait(full, 0))",
+         R"(k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0)
+local x = k:ld_shared_f32(mine))"},
+    Rule{"WG-TMA-03", error,
+         "A CTA waits for its bulk copies before it ends: for the phases of those that come, and for the "
+         "groups of those that go until they have read its memory.",
+         "9.7.9.25.6",
+         "The shared memory of a CTA that has ended belongs to the next one: copies under way write into it, "
+         "or read what it has written.",
+         "Wait for the last phase of every mbarrier; the thread that stores: commit, and wait_group 0 (with "
+         "read is enough).",
+         R"(k:fence_proxy_async()
+k:bar_sync(0)
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
+k:cp_async_bulk_commit_group())",
+         R"(k:fence_proxy_async()
+k:bar_sync(0)
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
+k:cp_async_bulk_commit_group()
+k:cp_async_bulk_wait_group(0))"},
+    Rule{"WG-TMA-04", error,
+         "A tensor map has 1 to 5 dimensions and a box with sides of 1 to 256 elements, whose lines are "
+         "multiples "
+         "of 16 bytes and no longer than the swizzle; the rows of its tensor are multiples of 16 bytes.",
+         "5.5.8",
+         "The copy engine moves units of 16 bytes and permutes them within the span of the swizzle. "
+         "cuTensorMapEncodeTiled refuses everything else.",
+         "cut the tile into several boxes, or pad the rows of the tensor.",
+         R"(local map = k:tensor_map("X", {dtype="f32", box={64, 4}, swizzle="128B"})  -- 256 bytes a line
+local tile = k:shared{bytes=1024, align=1024, name="tile"}
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
+k:cp_async_bulk_commit_group{guard=first}
+k:cp_async_bulk_wait_group(0))",
+         R"(local map = k:tensor_map("X", {dtype="f32", box={32, 8}, swizzle="128B"})
+local tile = k:shared{bytes=1024, align=1024, name="tile"}
+k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
+k:cp_async_bulk_commit_group{guard=first}
+k:cp_async_bulk_wait_group(0))"},
+    Rule{"WG-TMA-05", error,
+         "A tensor map swizzles a tile as the descriptor does through which wgmma reads it.", "9.7.15.5.1.2",
+         "The copy engine puts the 16-byte units of a row where its swizzle says, wgmma looks for them where "
+         "the "
+         "descriptor says: it multiplies the wrong elements, without any error.",
+         "Make both from one tile: k:tensor_map(name, {tile = t}) and k:descriptor(buffer of t).",
+         R"(local t = wg.tile{dtype="bf16", mn=64, k=64, major="K"} -- 128B swizzle
+local map = k:tensor_map("B", {dtype="bf16", box={64, 64}, swizzle="none"})
+k:mbarrier_arrive_expect_tx(full, t.bytes, {guard=first})
+k:cp_async_bulk_tensor_2d(B, map, {zero, zero}, full, {guard=first}))",
+         R"(local t = wg.tile{dtype="bf16", mn=64, k=64, major="K"} -- 128B swizzle
+local map = k:tensor_map("B", {tile = t})
+k:mbarrier_arrive_expect_tx(full, t.bytes, {guard=first})
+k:cp_async_bulk_tensor_2d(B, map, {zero, zero}, full, {guard=first}))"},
+};
+
+}  // namespace
+
+std::span<const Rule> async_rules() { return rows; }
+
+}  // namespace wgrun::check

@@ -1,0 +1,188 @@
+// What wgmma reads and the bulk-copy engine overwrites in a rehearsal: WG-RACE-02, WG-TMA-02, -03, -04.
+//
+// Where a matrix begins is a byte that wgmma reads for certain: a copy that covers it overwrites the matrix.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "check/rehearsal.hpp"
+#include "check/state.hpp"
+
+namespace wgrun::check {
+
+/// Hands the effects of a wgmma step to the rehearsal.
+class Rehearsal::Multiplier final : public isa::Effects {
+  public:
+    explicit Multiplier(Rehearsal& rehearsal) : rehearsal_(rehearsal) {}
+    void memory(const isa::MemoryAccess&) override {}
+    void order_registers() override {}
+    void issue_mma(const isa::AsyncMma& mma) override {
+        if (mma.a_descriptor != nullptr) rehearsal_.reads_matrix(*mma.a_descriptor);
+        rehearsal_.reads_matrix(*mma.b_descriptor);
+    }
+    void commit_mma() override { rehearsal_.commit_group(); }
+    void wait_mma(int pending) override { rehearsal_.wait_group(pending); }
+    void proxy_fence(std::optional<isa::Space>) override {}
+    void barrier(const Operand&, const Operand&) override {}
+    void await_arrivals() override {}
+
+  private:
+    Rehearsal& rehearsal_;
+};
+
+void Rehearsal::multiply(const Step& step) {
+    Multiplier multiplier(*this);
+    step.op->effects(step, multiplier);
+}
+
+void Rehearsal::reads_matrix(const Operand& operand) {
+    std::uint64_t bits = static_cast<std::uint64_t>(operand.imm);
+    if (operand.kind == Operand::Kind::reg) {
+        const auto at = static_cast<std::size_t>(slot(operand.reg));
+        if ((active_ & ~warp_->values[at]) != 0) return;
+        bits = warp_->registers[at * isa::lanes + static_cast<std::size_t>(std::countr_zero(active_))];
+    }
+    constexpr std::uint64_t start_mask = (1 << 14) - 1;
+    const auto address = static_cast<std::uint32_t>((bits & start_mask) << 4);
+    Cta& cta = *warp_->cta;
+    for (const Written& written : cta.written) {
+        if (address < written.lo || address >= written.hi || anybody_left_) continue;
+        const Note copied{written.step->where, "copied here"};
+        const std::string matrix = place(address - base);
+        if (warp_->known.of(written.mbarrier->actor) < written.clock) {
+            add("WG-TMA-02", op_->step,
+                fmt::format("the wgmma of {} reads {}, which a bulk copy writes: nothing orders the two",
+                            name(*warp_), matrix),
+                fmt::format("wait for the phase of the mbarrier {} {}", place(written.mbarrier->offset),
+                            before(op_->where)),
+                {copied});
+        } else if (written.swizzle && !maybe_stored(address - base)) {
+            const SwizzleMode read = Descriptor::decode(bits).swizzle;
+            if (read != *written.swizzle)
+                add("WG-TMA-05", written.step,
+                    fmt::format(
+                        "the copy fills {} with {} swizzle, and the wgmma that multiplies it reads {}",
+                        matrix, to_string(*written.swizzle), to_string(read)),
+                    "make the tensor map and the descriptor from the same tile",
+                    {{op_->where, "multiplied here"}});
+        }
+        break;
+    }
+    auto point = std::ranges::find(cta.points, address, &Point::address);
+    if (point == cta.points.end()) point = cta.points.insert(point, Point{address});
+    const Point::Reader reader{warp_->number, 0, op_->step};
+    auto& readers = point->readers;
+    if (const auto mine = std::ranges::find(readers, warp_->number, &Point::Reader::warp);
+        mine != readers.end())
+        *mine = reader;
+    else
+        readers.push_back(reader);
+    warp_->flights.push_back({static_cast<std::size_t>(point - cta.points.begin()), -1});
+}
+
+/// May threads have written to the buffer? They may have put its elements in another order.
+bool Rehearsal::maybe_stored(std::uint32_t offset) const {
+    for (std::size_t b = 0; b < skeleton_.stored.size(); ++b) {
+        const SharedBuffer& buffer = program_.shared()[b];
+        if (offset >= buffer.offset && offset < buffer.offset + buffer.bytes) return skeleton_.stored[b];
+    }
+    return true;
+}
+
+void Rehearsal::commit_group() {
+    for (Warp::Flight& flight : warp_->flights) ++flight.age;
+}
+
+void Rehearsal::wait_group(int pending) {
+    pending = std::min(pending, Flight::oldest);
+    const auto set = [&](const Warp::Flight& flight, std::uint32_t clock) {
+        for (Point::Reader& reader : warp_->cta->points[flight.point].readers)
+            if (reader.warp == warp_->number) reader.clock = clock;
+    };
+    auto& flights = warp_->flights;
+    for (const Warp::Flight& flight : flights)
+        if (flight.age >= pending) set(flight, warp_->now);
+    std::erase_if(flights, [&](const Warp::Flight& flight) { return flight.age >= pending; });
+    for (const Warp::Flight& flight : flights) set(flight, 0);
+}
+
+/// A copy into addresses [lo, hi) of the CTA.
+void Rehearsal::overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi) {
+    if (anybody_left_) return;
+    for (Point& point : cta.points) {
+        if (point.address < lo || point.address >= hi) continue;
+        const bool fresh = std::ranges::none_of(cta.written, [&](const Written& written) {
+            return point.address >= written.lo && point.address < written.hi;
+        });
+        for (const Point::Reader& reader : point.readers) {
+            const bool past = reader.clock != 0 &&
+                              (reader.warp == warp_->number || warp_->known.of(reader.warp) >= reader.clock);
+            if (past) continue;
+            if (fresh && !maybe_stored(point.address - base)) {
+                add("WG-TMA-02", reader.step,
+                    fmt::format("the wgmma reads {}, and nothing makes it wait for the copy that fills it",
+                                place(point.address - base)),
+                    fmt::format("wait for the phase of the copy's mbarrier {}", before(reader.step->where)),
+                    {{op_->where, "copied here"}});
+                break;
+            }
+            const Warp& who = warps_[static_cast<std::size_t>(reader.warp)];
+            add("WG-RACE-02", op_->step,
+                fmt::format("the copy overwrites {}, which the wgmma of {} may still be reading",
+                            place(point.address - base), name(who)),
+                reader.clock == 0
+                    ? fmt::format(
+                          "k:wgmma_wait_group that covers the wgmma {}, then the arrival that the copy "
+                          "waits for",
+                          after(reader.step->where))
+                    : fmt::format("wait {} for an arrival that comes after the wgmma_wait_group",
+                                  before(op_->where)),
+                {{reader.step->where, "issued here"}});
+            break;
+        }
+        point.readers.clear();
+    }
+}
+
+void Rehearsal::bulk_commit() {
+    for (Warp::Stores& stores : warp_->stores)
+        if ((active_ >> stores.lane & 1U) != 0) stores.groups.push_back(std::exchange(stores.open, nullptr));
+}
+
+void Rehearsal::bulk_wait(int pending, bool) {
+    for (Warp::Stores& stores : warp_->stores) {
+        if ((active_ >> stores.lane & 1U) == 0) continue;
+        auto& groups = stores.groups;
+        const auto left = std::min(groups.size(), static_cast<std::size_t>(pending));
+        groups.erase(groups.begin(), groups.end() - static_cast<std::ptrdiff_t>(left));
+    }
+}
+
+/// What still copies to or from the memory of a CTA that has ended.
+void Rehearsal::unfinished(Cta& cta) {
+    const auto knows = [&](const Mbarrier& mbarrier) {
+        for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
+            if (warps_[static_cast<std::size_t>(w)].known.of(mbarrier.actor) >= mbarrier.landed) return true;
+        return false;
+    };
+    for (const auto& mbarrier : cta.mbarriers)
+        if (mbarrier->brought != nullptr && !knows(*mbarrier))
+            add("WG-TMA-03", mbarrier->brought,
+                "the CTA ends, and nothing has waited for the mbarrier that counts this copy",
+                "wait for the last phase of every mbarrier before the kernel ends");
+    for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
+        for (const Warp::Stores& stores : warps_[static_cast<std::size_t>(w)].stores) {
+            const Step* copy = stores.open;
+            for (const Step* group : stores.groups)
+                if (group != nullptr) copy = group;
+            if (copy != nullptr)
+                add("WG-TMA-03", copy,
+                    "the CTA ends, and nothing has waited for this copy to read its shared memory",
+                    "the thread that issues it: k:cp_async_bulk_commit_group() and "
+                    "k:cp_async_bulk_wait_group(0, {read=1}) before the kernel ends");
+        }
+}
+
+}  // namespace wgrun::check
