@@ -156,6 +156,7 @@ class Rehearsal final : public isa::ThreadMachine {
             int warp;
             std::uint32_t clock;  ///< of the warp when it had waited for that; 0: it has not
             const Step* step;
+            const Step* committed;  ///< the commit_group that followed; null: none so far
         };
         std::uint32_t address;
         std::vector<Reader> readers{};
@@ -236,6 +237,7 @@ class Rehearsal final : public isa::ThreadMachine {
     bool maybe_stored(std::uint32_t offset) const;
     void commit_group();
     void wait_group(int pending);
+    Fix release_later(const Point::Reader& reader) const;
     void overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi);
     void unfinished(Cta& cta);
 

@@ -9,8 +9,13 @@
 
 #include "check/rehearsal.hpp"
 #include "check/state.hpp"
+#include "program/end.hpp"
 
 namespace wgrun::check {
+
+namespace {
+constexpr const char* wait_for_reads = "cp_async_bulk_wait_group(0, {read=1})";
+}
 
 /// Hands the effects of a wgmma step to the rehearsal.
 class Rehearsal::Multiplier final : public isa::Effects {
@@ -72,7 +77,7 @@ void Rehearsal::reads_matrix(const Operand& operand) {
     }
     auto point = std::ranges::find(cta.points, address, &Point::address);
     if (point == cta.points.end()) point = cta.points.insert(point, Point{address});
-    const Point::Reader reader{warp_->number, 0, op_->step};
+    const Point::Reader reader{warp_->number, 0, op_->step, nullptr};
     auto& readers = point->readers;
     if (const auto mine = std::ranges::find(readers, warp_->number, &Point::Reader::warp);
         mine != readers.end())
@@ -92,7 +97,11 @@ bool Rehearsal::maybe_stored(std::uint32_t offset) const {
 }
 
 void Rehearsal::commit_group() {
-    for (Warp::Flight& flight : warp_->flights) ++flight.age;
+    for (Warp::Flight& flight : warp_->flights) {
+        if (++flight.age != 0) continue;
+        for (Point::Reader& reader : warp_->cta->points[flight.point].readers)
+            if (reader.warp == warp_->number) reader.committed = op_->step;
+    }
 }
 
 void Rehearsal::wait_group(int pending) {
@@ -106,6 +115,19 @@ void Rehearsal::wait_group(int pending) {
         if (flight.age >= pending) set(flight, warp_->now);
     std::erase_if(flights, [&](const Warp::Flight& flight) { return flight.age >= pending; });
     for (const Warp::Flight& flight : flights) set(flight, 0);
+}
+
+/// What makes the copy wait for `reader`.
+Fix Rehearsal::release_later(const Point::Reader& reader) const {
+    const Where issued = reader.step->where;
+    std::vector<Remedy> remedies;
+    if (reader.committed != nullptr)
+        remedies.push_back({insert_after(reader.committed->where, {"wgmma_wait_group(0)"})});
+    else
+        remedies.push_back({insert_after(issued, {"wgmma_commit_group()", "wgmma_wait_group(0)"})});
+    return {fmt::format("release the stage after a k:wgmma_wait_group that covers the wgmma of line {}",
+                        issued.line),
+            std::move(remedies)};
 }
 
 /// A copy into addresses [lo, hi) of the CTA.
@@ -132,14 +154,7 @@ void Rehearsal::overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi) {
             add("WG-RACE-02", op_->step,
                 fmt::format("the copy overwrites {}, which the wgmma of {} may still be reading",
                             place(point.address - base), name(who)),
-                reader.clock == 0
-                    ? fmt::format(
-                          "k:wgmma_wait_group that covers the wgmma {}, then the arrival that the copy "
-                          "waits for",
-                          after(reader.step->where))
-                    : fmt::format("wait {} for an arrival that comes after the wgmma_wait_group",
-                                  before(op_->where)),
-                {{reader.step->where, "issued here"}});
+                release_later(reader), {{reader.step->where, "issued here"}});
             break;
         }
         point.readers.clear();
@@ -180,8 +195,10 @@ void Rehearsal::unfinished(Cta& cta) {
             if (copy != nullptr)
                 add("WG-TMA-03", copy,
                     "the CTA ends, and nothing has waited for this copy to read its shared memory",
-                    "the thread that issues it: k:cp_async_bulk_commit_group() and "
-                    "k:cp_async_bulk_wait_group(0, {read=1}) before the kernel ends");
+                    Fix("the thread that issues it: k:cp_async_bulk_commit_group() and "
+                        "k:cp_async_bulk_wait_group(0, {read=1}) before the kernel ends",
+                        {{insert_after(end_of(program_), {wait_for_reads})},
+                         {insert_after(copy->where, {"cp_async_bulk_commit_group()", wait_for_reads})}}));
         }
 }
 

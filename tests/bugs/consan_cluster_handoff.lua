@@ -36,10 +36,10 @@ local kernel = wg.kernel("handoff", { threads = 64, cluster = { 2 } }, function(
     local rank = k:special "cluster_ctarank"
     k:if_(thread:eq(0), function()
       k:mbarrier_arrive_expect_tx(bar, kit.is "wrong_bytes" and 528 or 512) -- MAYBE(wrong_bytes): WG-MBAR-03
-      k:cp_async_bulk_cluster(k:mapa(k:address(got), rank ~ 1), k:address(tile), 512, k:mapa(k:address(bar), rank ~ 1)) -- MAYBE(no_wait): WG-TMA-03 -- MAYBE(no_wait): WG-RACE-01
+      k:cp_async_bulk_cluster(k:mapa(k:address(got), rank ~ 1), k:address(tile), 512, k:mapa(k:address(bar), rank ~ 1)) -- EXPECT(no_wait): WG-TMA-03 -- MAYBE(no_wait): WG-RACE-01
     end)
     if not kit.is "no_wait" then k:mbarrier_wait(bar, 0) end -- EXPECT(wrong_bytes): WG-MBAR-05
-    k:ld_shared_b32(k:mad_lo_u32(k:special "laneid", 16, k:mov(got, { type = "u32" }))) -- EXPECT(no_wait): WG-TMA-02 -- MAYBE(no_wait): WG-MEM-04
+    k:ld_shared_b32(k:mad_lo_u32(k:special "laneid", 16, k:mov(got, { type = "u32" }))) -- MAYBE(no_wait): WG-TMA-02 -- MAYBE(no_wait): WG-MEM-04
   end
   meet()
 end)
