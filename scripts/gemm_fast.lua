@@ -1,9 +1,11 @@
 -- D = A * B with wg.gemm, checked against sums in binary64 and timed against cuBLASLt where there is a GPU.
 --   wgrun scripts/gemm_fast.lua [--m 192] [--n 256] [--k 256] [--dtype bf16|f16|tf32|e4m3|e5m2|s8] [--a-major K|M]
 --                               [--b-major K|N] [--rounds 20] [--seed 1]
---   wgrun scripts/gemm_fast.lua --bench large|small|types|majors|all [--rounds 20]
+--                               [--epilogue gelu]
+--   wgrun scripts/gemm_fast.lua --bench large|small|types|majors|epilogues|all [--rounds 20]
 -- A is M x K and B is K x N; in memory a K-major operand has rows of K elements. D is bf16 for bf16 and 8-bit floats,
--- f16 for f16, f32 for tf32, s32 for s8.
+-- f16 for f16, f32 for tf32, s32 for s8. With an epilogue, D = gelu(A * B / 2 - C + bias), where cuBLASLt, to compare
+-- with, still computes A * B alone.
 local wg = require "wgrun"
 
 local function usage(message)
@@ -11,7 +13,7 @@ local function usage(message)
   os.exit(2)
 end
 
-local o = { dtype = "bf16", ["a-major"] = "K", ["b-major"] = "K", rounds = "20", seed = "1", m = "192", n = "256", k = "256" }
+local o = { dtype = "bf16", ["a-major"] = "K", ["b-major"] = "K", rounds = "20", seed = "1", m = "192", n = "256", k = "256", epilogue = "none" }
 for i = 1, #arg, 2 do
   local key = arg[i]:match "^%-%-(.+)$"
   if key ~= "bench" and not o[key] then usage("unknown option " .. arg[i]) end
@@ -20,6 +22,8 @@ end
 for _, key in ipairs { "m", "n", "k", "rounds", "seed" } do
   o[key] = math.tointeger(tonumber(o[key])) or usage("--" .. key .. " must be an integer, not " .. o[key])
 end
+
+if o.epilogue ~= "none" and (o.epilogue ~= "gelu" or o.dtype == "s8") then usage "--epilogue must be gelu, of floats, or none" end
 
 local result = { bf16 = "bf16", f16 = "f16", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32" }
 -- What D may differ by from the exact sum: its own rounding, and the accumulators' (docs/silicon.md).
@@ -30,38 +34,50 @@ local function random(dtype, shape, seed)
   return wg.randn { shape = shape, dtype = dtype, seed = seed }
 end
 
+local function gelu(x) return x / (1 + math.exp(-2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x ^ 3))) end
+
 -- The worst error of a sample of D's elements, in units of the tolerance.
-local function worst_error(c, A, B, D)
+local function worst_error(c, A, B, D, given)
   local worst, state = 0, o.seed
   for _ = 1, math.min(4096, c.m * c.n) do
     state = state * 6364136223846793005 + 1442695040888963407
     local i, j = (state >> 33) % c.m, (state >> 40) % c.n
     local want = wg.dot(A, i * (c.a == "K" and c.k or 1), c.a == "K" and 1 or c.m,
       B, j * (c.b == "K" and c.k or 1), c.b == "K" and 1 or c.n, c.k)
+    if c.epilogue then want = gelu(given.alpha * want + given.beta * given.C[{ i, j }] + given.bias[{ j }]) end
     local allowed = c.dtype == "s8" and 0.5 or tolerance[c.dtype] * (math.abs(want) + math.sqrt(c.k))
     worst = math.max(worst, math.abs(D[{ i, j }] - want) / allowed)
   end
   return worst
 end
 
--- One problem: { m =, n =, k =, dtype =, a =, b = (majors) }. Returns its speed over cuBLASLt's, if that is here.
+-- One problem: { m =, n =, k =, dtype =, a =, b = (majors), epilogue = }. Returns its speed over cuBLASLt's, if that is here.
 local function problem(c)
   local A = random(c.dtype, c.a == "K" and { c.m, c.k } or { c.k, c.m }, o.seed)
   local B = random(c.dtype, c.b == "K" and { c.n, c.k } or { c.k, c.n }, o.seed + 1)
   local D = wg.zeros(result[c.dtype], { c.m, c.n })
+  local given = c.epilogue and {
+    alpha = 0.5, beta = -1.0, C = random(result[c.dtype], { c.m, c.n }, o.seed + 2),
+    bias = wg.randn { shape = { c.n }, dtype = "f32", seed = o.seed + 3 },
+  } or {}
   local gemm = wg.gemm {
+    epilogue = c.epilogue and { alpha = true, beta = true, bias = "column", activation = "gelu" } or nil,
     dtype = c.dtype, a_major = c.a == "K" and "K" or "MN", b_major = c.b == "K" and "K" or "MN", problem = { c.m, c.n, c.k },
   }
-  local backend = gemm:run(A, B, D)
+  local function with(options)
+    for key, value in pairs(given) do options[key] = value end
+    return options
+  end
+  local backend = gemm:run(A, B, D, with {})
   if backend == "none" then return end -- wgrun check, ptx and cuda trace kernels without running them
-  local worst = worst_error(c, A, B, D)
+  local worst = worst_error(c, A, B, D, given)
   local p = gemm.plan
   local line = ("%5d %5d %5d  %-4s %s%s  %-11s %3dx%-3d"):format(c.m, c.n, c.k, c.dtype, c.a, c.b, p.schedule, p.m, p.n)
   local ratio
   if backend ~= "sim" then
     local cublas, why = wg.cublas { a = A, b = B, d = wg.zeros(result[c.dtype], { c.m, c.n }),
       a_major = c.a == "K" and "K" or "MN", b_major = c.b == "K" and "K" or "MN" }
-    local t = gemm:time(A, B, D, { rounds = o.rounds, against = cublas })
+    local t = gemm:time(A, B, D, with { rounds = o.rounds, against = cublas })
     line = ("%s  %8.1f us (%.1f to %.1f) %6.1f TFLOP/s"):format(line, t.median_us, t.min_us, t.max_us, t.tflops)
     if cublas then
       ratio = t.against.median_us / t.median_us
@@ -75,10 +91,10 @@ local function problem(c)
   return ratio
 end
 
-local function list(dtype, a, b, shapes)
+local function list(dtype, a, b, shapes, epilogue)
   local out = {}
   for m, n, k in shapes:gmatch "(%d+)x(%d+)x(%d+)" do
-    out[#out + 1] = { m = tonumber(m), n = tonumber(n), k = tonumber(k), dtype = dtype, a = a, b = b }
+    out[#out + 1] = { m = tonumber(m), n = tonumber(n), k = tonumber(k), dtype = dtype, a = a, b = b, epilogue = epilogue }
   end
   return out
 end
@@ -96,16 +112,19 @@ local suites = {
     list("bf16", "K", "N", "4096x4096x4096"), list("bf16", "M", "K", "4096x4096x4096"),
     list("bf16", "M", "N", "4096x4096x4096"),
   },
+  epilogues = {
+    list("bf16", "K", "K", "4096x4096x4096 8192x8192x512 64x8192x8192", true), list("f16", "K", "K", "4096x4096x4096", true),
+  },
 }
 
 if not o.bench then
-  problem { m = o.m, n = o.n, k = o.k, dtype = o.dtype, a = o["a-major"], b = o["b-major"] }
+  problem { m = o.m, n = o.n, k = o.k, dtype = o.dtype, a = o["a-major"], b = o["b-major"], epilogue = o.epilogue == "gelu" }
   return
 end
-local names = o.bench == "all" and { "large", "small", "types", "majors" } or { o.bench }
+local names = o.bench == "all" and { "large", "small", "types", "majors", "epilogues" } or { o.bench }
 for _, name in ipairs(names) do
   local product, count = 1, 0
-  for _, cases in ipairs(suites[name] or usage("--bench must be large, small, types, majors or all")) do
+  for _, cases in ipairs(suites[name] or usage("--bench must be large, small, types, majors, epilogues or all")) do
     for _, case in ipairs(cases) do
       local ratio = problem(case)
       if ratio then product, count = product * ratio, count + 1 end

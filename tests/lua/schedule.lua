@@ -62,6 +62,13 @@ for _, M in ipairs { 64, 64, 128, 64 } do
   check.near(D[{ M - 1, 7 }], wg.dot(A, (M - 1) * 128, 1, B, 7 * 128, 1, 128), 0.3)
 end
 
+-- So does one launch that is started again and again.
+local A, B, D = wg.randn { shape = { 64, 256 }, dtype = "bf16", seed = 5 }, wg.randn { shape = { 128, 256 }, dtype = "bf16", seed = 6 }, wg.zeros("bf16", { 64, 128 })
+local launch = gemm:prepare(A, B, D)
+for _ = 1, 3 do launch:start() end
+launch:download()
+check.near(D[{ 11, 7 }], wg.dot(A, 11 * 256, 1, B, 7 * 256, 1, 256), 0.3)
+
 -- The model splits K where few tiles would leave the chip idle, and only there.
 local function splits(M, N, K, opts)
   opts = opts or {}
