@@ -19,6 +19,7 @@ namespace {
 
 constexpr int most_rounds = 64;      // calls inserted one after the other
 constexpr int most_candidates = 64;  // texts tried in a round
+constexpr int most_blocks = 3;       // around a finding, out of which its insertion is tried
 
 /// Keeps what a script prints off the streams: it is run many times.
 class Silence {
@@ -64,10 +65,10 @@ bool concerns(const Remedy& remedy, const std::string& file) {
     return !remedy.empty();
 }
 
-void remember(std::vector<Inserted>& all, const ScriptText& script, const Remedy& remedy,
+void remember(std::vector<Inserted>& all, const ScriptText& script, const Remedy& remedy, int out,
               const std::string& rule) {
     Remedy places;
-    for (const Insertion& insertion : remedy) places.push_back(script.resolved(insertion));
+    for (const Insertion& insertion : remedy) places.push_back(script.resolved(insertion, out));
     std::stable_sort(places.begin(), places.end(),
                      [](const Insertion& a, const Insertion& b) { return a.where.line < b.where.line; });
     int shift = 0;
@@ -91,6 +92,7 @@ class Mender {
     void run() {
         for (int round = 0; round < most_rounds && good(now_) && now_.errors() > 0; ++round)
             if (!step()) return;
+        if (clean()) leave_out();
     }
 
     bool clean() const { return good(now_) && now_.errors() == 0; }
@@ -101,35 +103,67 @@ class Mender {
   private:
     static bool good(const Checked& found) { return found.code == Exit::ok; }
 
-    /// Makes the one insertion that leaves the fewest errors. False when none leaves fewer than there are.
+    /// Is `a` nearer to the end than `b`? A script without static errors is run, and may then show others.
+    static bool better(const Checked& a, const Checked& b) {
+        return a.explored != b.explored ? a.explored : a.errors() < b.errors();
+    }
+
+    /// Makes the one insertion that leaves the fewest errors, of those at the places that findings name, else
+    /// of those outside of the blocks around them. False when none leaves fewer than there are.
     bool step() {
-        std::size_t least = now_.errors();
-        std::optional<ScriptText> best;
-        Checked best_found;
+        for (int out = 0; out <= most_blocks; ++out)
+            if (step(out)) return true;
+        return false;
+    }
+
+    bool step(int out) {
+        const Checked before = now_;
+        const ScriptText text = script_;
         const Remedy* chosen = nullptr;
         std::string rule;
         int tried = 0;
-        for (const Diagnostic& finding : now_.findings) {
+        for (const Diagnostic& finding : before.findings) {
             if (finding.severity != Severity::error) continue;
             for (const Remedy& remedy : finding.remedies) {
-                if (least == 0 || tried == most_candidates) break;
+                if (clean() || tried == most_candidates) break;
                 if (!concerns(remedy, request_.file)) continue;
                 ++tried;
-                ScriptText text(script_.with(remedy));
-                Checked found = checked(request_, text);
-                if (!good(found) || found.kernels < now_.kernels || found.errors() >= least) continue;
-                least = found.errors();
-                best = std::move(text);
-                best_found = std::move(found);
+                ScriptText candidate(text.with(remedy, out));
+                Checked found = checked(request_, candidate);
+                if (found.code == Exit::interrupted) {
+                    now_.code = found.code;
+                    return true;
+                }
+                if (!good(found) || found.kernels < before.kernels || !better(found, now_)) continue;
+                script_ = std::move(candidate);
+                now_ = std::move(found);
                 chosen = &remedy;
                 rule = finding.rule;
             }
         }
-        if (!best) return false;
-        remember(inserted_, script_, *chosen, rule);
-        script_ = ScriptText(best->text());
-        now_ = std::move(best_found);
+        if (chosen == nullptr) return false;
+        remember(inserted_, text, *chosen, out, rule);
         return true;
+    }
+
+    /// Takes out again what later insertions have made superfluous.
+    void leave_out() {
+        if (inserted_.size() < 2) return;
+        for (std::size_t i = inserted_.size(); i-- > 0;) {
+            const int line = inserted_[i].line;
+            ScriptText candidate(script_.without(line));
+            Checked found = checked(request_, candidate);
+            if (found.code == Exit::interrupted) {
+                now_.code = found.code;
+                return;
+            }
+            if (!good(found) || found.errors() > 0 || found.kernels < now_.kernels) continue;
+            script_ = std::move(candidate);
+            now_ = std::move(found);
+            inserted_.erase(inserted_.begin() + static_cast<std::ptrdiff_t>(i));
+            for (Inserted& other : inserted_)
+                if (other.line > line) --other.line;
+        }
     }
 
     const Request& request_;
@@ -185,9 +219,12 @@ int fix(const Request& request, Results& results) {
     print_findings(request, mender.found().findings);
     if (!mender.clean()) {
         const std::size_t errors = mender.found().errors();
-        remark(fmt::format("wgrun: {} is left as it was: {} error{} that no inserted call mends",
-                           request.file, errors, errors == 1 ? "" : "s"));
         const int code = mender.found().code;
+        const std::string why =
+            code == Exit::interrupted
+                ? std::string("interrupted")
+                : fmt::format("{} error{} that no inserted call mends", errors, errors == 1 ? "" : "s");
+        remark(fmt::format("wgrun: {} is left as it was: {}", request.file, why));
         return code == Exit::ok ? Exit::failed : code;
     }
     std::vector<Inserted>& inserted = mender.inserted();

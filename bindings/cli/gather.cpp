@@ -78,8 +78,8 @@ Checked gather(const Request& request) {
     for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
     checked.code = outcome.code;
     checked.traceback = std::move(outcome.traceback);
-    if (request.dynamic && checked.code == Exit::ok && checked.errors() == 0)
-        checked.code = explore(request, checked);
+    checked.explored = request.dynamic && checked.code == Exit::ok && checked.errors() == 0;
+    if (checked.explored) checked.code = explore(request, checked);
     return checked;
 }
 

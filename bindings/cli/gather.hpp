@@ -12,6 +12,7 @@ struct Checked {
     std::size_t kernels = 0;
     std::vector<std::pair<std::string, AssemblyReport>> assembled;  ///< name of the kernel, report
     std::string not_assembled;                                      ///< why, when there is no assembler
+    bool explored = false;                                          ///< --dynamic has run it
     int code = Exit::ok;                                            ///< what kept the script from its end
     std::string traceback;
 

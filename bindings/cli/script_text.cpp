@@ -177,9 +177,8 @@ int ScriptText::statement_of(int line) const {
     return line;
 }
 
-/// The line in front of which stands what comes behind the statement of `line`.
-int ScriptText::behind(int line) const {
-    const std::size_t depth = at(statement_of(line)).depth;
+/// The line in front of which stands what comes behind the statement of that depth that `line` is part of.
+int ScriptText::behind(int line, std::size_t depth) const {
     int next = line + 1;
     while (next <= last() && !(at(next).begins && at(next).depth <= depth)) ++next;
     // Comments in front of the next statement belong to it.
@@ -206,31 +205,44 @@ std::string ScriptText::receiver(int from, int to) const {
     return "k";
 }
 
-Insertion ScriptText::resolved(const Insertion& insertion) const {
+Insertion ScriptText::resolved(const Insertion& insertion, int out) const {
     if (lines_.empty()) return insertion;
     const int line = std::clamp(insertion.where.line, 1, last());
-    const int begin = statement_of(line), end = behind(line);
-    Insertion out;
-    out.where = {insertion.where.file, insertion.after ? end : begin};
+    int begin = statement_of(line);
+    for (; out > 0 && at(begin).depth > 0; --out) {
+        const std::size_t depth = at(begin).depth;
+        while (begin > 1 && !(at(begin).begins && at(begin).depth < depth)) --begin;
+    }
+    const int end = behind(line, at(begin).depth);
+    Insertion made;
+    made.where = {insertion.where.file, insertion.after ? end : begin};
     const std::string name = receiver(begin, end);
     for (const std::string& call : insertion.calls)
-        out.calls.push_back(fmt::format("{}{}:{}", indentation(at(begin).text), name, call));
-    return out;
+        made.calls.push_back(fmt::format("{}{}:{}", indentation(at(begin).text), name, call));
+    return made;
 }
 
-std::string ScriptText::with(const Remedy& remedy) const {
+std::string ScriptText::with(const Remedy& remedy, int out) const {
     if (lines_.empty()) return text_;
     std::vector<std::string> added(lines_.size() + 2);  // in front of each line
     for (const Insertion& insertion : remedy) {
-        const Insertion here = resolved(insertion);
+        const Insertion here = resolved(insertion, out);
         for (const std::string& call : here.calls)
             added[static_cast<std::size_t>(here.where.line)] += call + "\n";
     }
-    std::string out;
+    std::string text;
     for (int line = 1; line <= last(); ++line)
-        out.append(added[static_cast<std::size_t>(line)]).append(at(line).text).append("\n");
-    if (!text_.empty() && text_.back() != '\n' && added.back().empty()) out.pop_back();
-    return out + added.back();
+        text.append(added[static_cast<std::size_t>(line)]).append(at(line).text).append("\n");
+    if (!text_.empty() && text_.back() != '\n' && added.back().empty()) text.pop_back();
+    return text + added.back();
+}
+
+std::string ScriptText::without(int line) const {
+    std::string out;
+    for (int other = 1; other <= last(); ++other)
+        if (other != line) out.append(at(other).text).append("\n");
+    if (!text_.empty() && text_.back() != '\n' && line != last()) out.pop_back();
+    return out;
 }
 
 std::string unified_diff(const std::string& file, const std::string& before, const std::string& after) {

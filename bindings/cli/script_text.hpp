@@ -17,10 +17,14 @@ class ScriptText {
 
     /// The same insertion for this text: in front of `where.line`, a line on which a statement begins (or the
     /// one behind the last), and its calls as whole lines, "    k:wgmma_fence()".
-    Insertion resolved(const Insertion& insertion) const;
+    /// `out` takes it out of that many blocks around the statement.
+    Insertion resolved(const Insertion& insertion, int out = 0) const;
 
     /// The text with the insertions made.
-    std::string with(const Remedy& remedy) const;
+    std::string with(const Remedy& remedy, int out = 0) const;
+
+    /// The text without a line.
+    std::string without(int line) const;
 
   private:
     struct Line {
@@ -32,7 +36,7 @@ class ScriptText {
     const Line& at(int line) const { return lines_[static_cast<std::size_t>(line - 1)]; }
     int last() const { return static_cast<int>(lines_.size()); }
     int statement_of(int line) const;
-    int behind(int line) const;
+    int behind(int line, std::size_t depth) const;
     std::string receiver(int from, int to) const;
     void scan();
 

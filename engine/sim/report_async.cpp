@@ -155,7 +155,8 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                                                                  : "k:bar_sync(0)",
                                        here),
                            {{insert_before(now, {"wgmma_wait_group(0)", "bar_sync(0)"})},
-                            {insert_before(now, {"bar_sync(0)"})}}),
+                            {insert_before(now, {"bar_sync(0)"})},
+                            {insert_after(where, {"wgmma_wait_group(0)"})}}),
                        {{where, "issued here"}});
         case Hazard::write_under_copy:
             return add(

@@ -63,6 +63,28 @@ TEST_CASE("a call goes in front of or behind the whole statement") {
     CHECK(placed(script, 99) == "12: k:wgmma_fence()");
 }
 
+TEST_CASE("a call may be taken out of the blocks around its statement") {
+    const char* script =
+        "local function make()\n"           // 1
+        "  k:if_(first, function()\n"       // 2
+        "    for s = 0, 3 do\n"             // 3
+        "      k:mbarrier_init(full, 1)\n"  // 4
+        "    end\n"                         // 5
+        "  end)\n"                          // 6
+        "  k:mov(a, b)\n"                   // 7
+        "end\n";
+    const auto out = [&](int blocks, bool after) {
+        const Insertion made = ScriptText(script).resolved(call(4, after), blocks);
+        return std::to_string(made.where.line) + ": " + made.calls.at(0);
+    };
+    CHECK(out(1, true) == "6:     k:wgmma_fence()");
+    CHECK(out(1, false) == "3:     k:wgmma_fence()");
+    CHECK(out(2, true) == "7:   k:wgmma_fence()");
+    CHECK(out(2, false) == "2:   k:wgmma_fence()");
+    CHECK(out(3, false) == "1: k:wgmma_fence()");
+    CHECK(out(9, false) == "1: k:wgmma_fence()");
+}
+
 TEST_CASE("words in strings and comments open no block") {
     const char* script =
         "#!/usr/bin/env wgrun\n"
@@ -107,6 +129,9 @@ TEST_CASE("several insertions at once keep their lines and their order") {
     CHECK(ScriptText("k:mov(a, b)").with({call(1)}) == "k:wgmma_fence()\nk:mov(a, b)");
     CHECK(ScriptText("k:mov(a, b)").with({call(1, true)}) == "k:mov(a, b)\nk:wgmma_fence()\n");
     CHECK(ScriptText("").with({call(1)}).empty());
+    CHECK(ScriptText("1\n2\n3").without(2) == "1\n3");
+    CHECK(ScriptText("1\n2\n3").without(3) == "1\n2\n");
+    CHECK(ScriptText("1\n2\n").without(1) == "2\n");
 }
 
 TEST_CASE("texts that are no Lua do no harm") {
