@@ -15,7 +15,7 @@ return function(wg, internal)
     local M, N = gemm.problem[1], gemm.problem[2]
     local list = { {} } -- what wg.gemm would take by itself
     local function add(candidate) list[#list + 1] = candidate end
-    if M <= 128 then -- written transposed: tiles of 64 columns of D and all its rows
+    if internal.gemm_plan(gemm).swapped then -- few rows, written transposed: tiles of 64 columns of D and all its rows
       local n = M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128
       for _, k in ipairs { 64, 128, 256 } do
         for _, splits in ipairs { 1, 2, 4, 8 } do add { tile = { 64, n, k }, splits = splits } end
