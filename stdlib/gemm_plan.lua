@@ -66,7 +66,7 @@ return function(wg, internal)
   end
 
   local keys = { "dtype", "d", "a_major", "b_major", "tile", "stages", "cluster", "group", "name", "registers",
-    "buffers", "schedule", "problem", "epilogue", "raster", "splits" }
+    "buffers", "schedule", "problem", "epilogue", "raster", "splits", "prefetch" }
 
   -- What the epilogue does, for the matrix that the accumulators hold: rows and columns change places where D is
   -- written transposed.
@@ -163,6 +163,7 @@ return function(wg, internal)
     local most = (shared_bytes - fixed) // (p.a.bytes + p.b.bytes)
     if most < 1 then fail(("wg.gemm: a stage is %d bytes, %d are left of shared memory"):format(p.a.bytes + p.b.bytes, shared_bytes - fixed)) end
     p.stages = whole("stages", opts.stages or math.min(12, most), 1, most)
+    p.prefetch = whole("prefetch", opts.prefetch or 0, 0, 64)
     p.registers = opts.registers
       or (p.consumers == 1 and { 56, 256 } or p.blocks * p.n > 256 and { 24, 240 } or { 40, 232 })
     return p
