@@ -31,13 +31,16 @@ Uniform needed(Participants participants) {
 
 }  // namespace
 
+bool Walker::in_role() const {
+    return std::any_of(scopes_.begin(), scopes_.end(),
+                       [](const Scope& scope) { return scope.uniform < Uniform::cta; });
+}
+
 void Walker::aligned(const Step& step) {
     const Uniform least = needed(step.op->taken_by);
-    const bool in_role = std::any_of(scopes_.begin(), scopes_.end(),
-                                     [](const Scope& scope) { return scope.uniform < Uniform::cta; });
     const int threads = program_.threads();
     if (step.op->taken_by == Participants::warpgroup && !partial_warpgroup_ && threads % 128 != 0 &&
-        (threads < 128 || !in_role)) {
+        (threads < 128 || !in_role())) {
         partial_warpgroup_ = true;
         findings_.add("WG-SYNC-03", step.where,
                       fmt::format("{} is executed by whole warpgroups of 128 threads, but the CTA has {}",

@@ -86,13 +86,14 @@ void Walker::overwritten(const Region& region) {
                 {{flight.mma->where, "issued here"}});
             assume_waited(flight);
         } else if (b && holds(flight.retired)) {
-            // Each warp waits for its own part. All four read B, of A only their own rows.
-            findings_.add("WG-RACE-02", here,
-                          fmt::format("`{}` is written while the wgmma of another warp may still read it: "
-                                      "wgmma.wait_group waits for the warp that executes it",
-                                      name),
-                          std::vector<Remedy>{{insert_before(here, {"bar_sync(0)"})}},
-                          {{flight.mma->where, "issued here"}});
+            // The wait covers what its own warpgroup reads. Others read their own rows of A, but the same B.
+            findings_.add(
+                "WG-RACE-02", here,
+                fmt::format("`{}` is written while the wgmma of another warpgroup may still read it: "
+                            "wgmma.wait_group waits for the warpgroup that executes it",
+                            name),
+                std::vector<Remedy>{{insert_before(here, {"bar_sync(0)"})}},
+                {{flight.mma->where, "issued here"}});
         } else {
             continue;
         }
@@ -143,7 +144,7 @@ void Walker::wait_mma(int pending) {
                       fmt::format("wait_group {} waits as wait_group {} does: the hardware counts to {}",
                                   pending, most, most),
                       fmt::format("k:wgmma_wait_group({})", most));
-    state_.wait(*step_, std::min(pending, most));
+    state_.wait(*step_, std::min(pending, most), program_.threads() > 128 && !in_role());
 }
 
 void Walker::issue_mma(const isa::AsyncMma& mma) {

@@ -183,7 +183,6 @@ void Walker::uncommitted(const Flight& flight, std::vector<Note> notes) {
 void Walker::assume_waited(Flight covered) {
     for (Flight& flight : state_.flights) {
         if (!flight.pending || (covered.age != Flight::uncommitted && flight.age < covered.age)) continue;
-        flight.retired = flight.pending;
         flight.pending = {};
     }
 }

@@ -124,13 +124,15 @@ k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group())"},
     Rule{"WG-RACE-02", error,
-         "A tile is overwritten only after every wgmma that reads it is waited for, by all warps that read "
-         "it.",
+         "A tile is overwritten only after every wgmma that reads it is waited for, in every warpgroup that "
+         "reads it.",
          "9.7.15.7.3",
-         "The wgmma may still read the tile and multiply the new elements. Each warp waits for itself only, "
-         "and "
-         "all four warps of a warpgroup read B: after the wait_group a barrier has to follow.",
-         "k:wgmma_wait_group(N) that covers the wgmma, then k:bar_sync(0), before the write.",
+         "The wgmma may still read the tile and multiply the new elements. wgmma.wait_group in a warp covers "
+         "what its warpgroup reads (docs/silicon.md), and nothing of another warpgroup: where several read "
+         "the "
+         "tile, a barrier has to follow.",
+         "k:wgmma_wait_group(N) that covers the wgmma, and k:bar_sync(0) where others write, before the "
+         "write.",
          R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()

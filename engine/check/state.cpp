@@ -27,13 +27,13 @@ void State::commit() {
         if (flight.pending) flight.age = std::min(flight.age + 1, Flight::oldest);
 }
 
-void State::wait(const Step& step, int pending) {
+void State::wait(const Step& step, int pending, bool others) {
     for (Flight& flight : flights) {
         if (!flight.pending) continue;
         if (flight.age == Flight::uncommitted) {
             flight.waited = &step;
         } else if (flight.age >= pending) {
-            flight.retired = flight.pending;
+            flight.retired = others ? flight.pending : Fact{};
             flight.pending = {};
         }
     }

@@ -54,7 +54,7 @@ struct Flight {
     Fact pending;                  ///< no wait_group has covered it
     int age = uncommitted;         ///< of its group: 0 the youngest; the least on all paths
     const Step* waited = nullptr;  ///< a wait_group that came before the commit
-    Fact retired;  ///< waited for by this warp, but no barrier yet: other warps may not be as far
+    Fact retired;  ///< waited for by this warpgroup, but no barrier yet: others may not be as far
 
     static constexpr int uncommitted = -1;
     static constexpr int oldest = 7;  ///< wait_group does not tell older groups apart
@@ -89,7 +89,8 @@ struct State {
 
     void order_registers();
     void commit();
-    void wait(const Step& step, int pending);
+    /// `others`: other warpgroups may run the same wgmma.
+    void wait(const Step& step, int pending, bool others);
     void fence_proxies();
     void barrier();
 };

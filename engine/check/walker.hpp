@@ -52,6 +52,7 @@ class Walker final : private isa::Effects {
 
     // convergence.cpp: WG-SYNC
     void aligned(const Step& step);
+    bool in_role() const;  ///< inside a branch that some warps of the CTA may take and others not
 
     // registers.cpp: values, WG-REG, and accesses of threads
     void read_operands(const Step& step);

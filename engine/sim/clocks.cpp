@@ -144,8 +144,9 @@ void Clocks::learn(int row, int actor, std::uint32_t clock) {
     changed(row);
 }
 
-void Clocks::finish(int warp, std::uint32_t serial) {
-    row(warp)[published_at() + threads() + static_cast<std::size_t>(warp)] = serial;
+void Clocks::finish(int warp, int first, std::uint32_t serial) {
+    std::uint32_t* of_warps = row(warp) + published_at() + threads();
+    for (int w = first; w < first + 4; ++w) of_warps[w] = std::max(of_warps[w], serial);
     changed(warp);
 }
 

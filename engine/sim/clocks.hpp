@@ -16,7 +16,7 @@ namespace wgrun::sim {
 ///   published[t]  so did the generic accesses of thread t to shared memory up to this clock, and a fence
 ///                 orders the async proxy after them. A cluster has a second row of these: the first is of
 ///                 accesses to the memory of the thread's own CTA, the second of those to other CTAs'
-///   finished[u]   warp u has waited for its wgmma up to this serial number
+///   finished[u]   the wgmma of warp u have ended up to this serial number
 /// Each warp has a row, and so have the places where warps meet (barriers), through which they learn from
 /// each other: a warp releases into a place what it knows, and acquires what others left there.
 class Clocks {
@@ -70,8 +70,9 @@ class Clocks {
     void clear(int place);
     /// A warp or a place learns that `actor` got as far as `clock`.
     void learn(int row, int actor, std::uint32_t clock);
-    /// The warp has waited for its wgmma up to `serial`.
-    void finish(int warp, std::uint32_t serial);
+    /// The warp, of the warpgroup that begins with warp `first`, has waited for its wgmma up to `serial`. That is
+    /// the end of them for all four: they are one operation of the warpgroup (docs/silicon.md).
+    void finish(int warp, int first, std::uint32_t serial);
 
   private:
     const std::uint32_t* row(int index) const {

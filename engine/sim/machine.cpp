@@ -333,7 +333,7 @@ void Cluster::commit_mma() { warp().registers.commit(); }
 void Cluster::wait_mma(int pending) {
     Registers& registers = warp().registers;
     registers.wait(pending, pc_);
-    clocks_.finish(current_, registers.finished());
+    clocks_.finish(current_, cta_->first + local() / 4 * 4, registers.finished());
 }
 
 }  // namespace wgrun::sim

@@ -271,9 +271,10 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
                 case 5: {  // waits for all wgmma of its group but the last few
                     const int group = warp / 4;
                     const std::uint32_t upto = serial[group] - std::min(serial[group], draw(3));
-                    clocks.finish(warp, std::max(upto, clocks.finished(warp)[warp]));
+                    clocks.finish(warp, 4 * group, upto);
                     for (std::uint32_t i = 0; i < upto; ++i)
-                        model.finished[warp][warp].set(mma_events[group][i]);
+                        for (int of = 4 * group; of < 4 * group + 4; ++of)
+                            model.finished[warp][of].set(mma_events[group][i]);
                     break;
                 }
                 case 6:
