@@ -132,6 +132,20 @@ k:wgmma_commit_group())",
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group())"},
+    Rule{"WG-FORM-03", error,
+         "A CTA has 1 to 1024 threads and at most 227 KiB of shared memory, a cluster 1 to 8 CTAs.", "5.1.7",
+         "More than that no multiprocessor of an sm_90 can hold; clusters of more CTAs are not portable. The "
+         "launch "
+         "would fail.",
+         "smaller tiles or fewer stages; more CTAs with fewer threads.",
+         R"(-- six stages of 48 KiB
+local tile = wg.tile{dtype="bf16", mn=384, k=64, major="K"}
+local stages = k:shared{tile=tile, count=6, name="stages"}
+k:bar_sync(0))",
+         R"(-- four stages of 48 KiB
+local tile = wg.tile{dtype="bf16", mn=384, k=64, major="K"}
+local stages = k:shared{tile=tile, count=4, name="stages"}
+k:bar_sync(0))"},
     // --- GROUP --------------------------------------------------------------------------------------
     Rule{"WG-GROUP-01", error,
          "The accumulators and the A fragment of a wgmma are not accessed before a wgmma.wait_group that "

@@ -40,9 +40,10 @@ constexpr std::array kinds{
     Kind{"C7509", serial, About::pipeline, "the kernel calls a function of another text", no_debugging},
     Kind{"C7510", serial, About::pipeline, "a function is called while wgmma are on their way",
          "wait for all groups before the call"},
-    Kind{"C7511", serial, About::pipeline,
-         "their accumulators and fragments need more registers than there are",
-         "accumulators of fewer registers: a smaller N, or the tile divided among more warpgroups"},
+    Kind{"C7511", serial, About::pipeline, "the assembler finds no registers for several of them at a time",
+         "accumulators of fewer registers (a smaller N, or the tile divided among more warpgroups), and no "
+         "writes to "
+         "accumulators while another wgmma runs"},
     Kind{"C7512", serial, About::pipeline, "the kernel needs more registers than there are",
          "accumulators of fewer registers: a smaller N, or the tile divided among more warpgroups"},
     Kind{"C7513", serial, About::operands, "registers that they read are written while they run",

@@ -34,13 +34,15 @@ Builder::Builder(std::string name, int threads, Dim3 cluster, Where where) : whe
         throw ArgumentError("kernel name `" + name +
                             "`: letters, digits and _ only, not starting with a digit");
     if (threads < 1 || threads > 1024)
-        throw ArgumentError("kernel " + name + ": threads = " + std::to_string(threads) +
-                            ", a CTA has 1 to 1024");
+        throw ArgumentError(
+            "kernel " + name + ": threads = " + std::to_string(threads) + ", a CTA has 1 to 1024", {},
+            "WG-FORM-03");
     const auto legal = [](std::uint32_t extent) { return extent >= 1 && extent <= most_ctas; };
     if (!legal(cluster.x) || !legal(cluster.y) || !legal(cluster.z) || cluster.volume() > most_ctas)
         throw ArgumentError(
             fmt::format("kernel {}: a cluster of {} x {} x {} CTAs, 1 to {} in all are portable", name,
-                        cluster.x, cluster.y, cluster.z, most_ctas));
+                        cluster.x, cluster.y, cluster.z, most_ctas),
+            {}, "WG-FORM-03");
     program_.name_ = std::move(name);
     program_.threads_ = threads;
     program_.cluster_ = cluster;
@@ -107,6 +109,7 @@ int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,
                           std::to_string(used) + " exceed the " + std::to_string(max_shared_bytes) +
                           " bytes (227 KiB) of a CTA";
         finding.fix = "smaller tiles or fewer stages";
+        finding.rule = "WG-FORM-03";
         throw ArgumentError(std::move(finding));
     }
     program_.shared_.push_back({std::move(name), offset, bytes, align, tile, where_});

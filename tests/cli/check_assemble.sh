@@ -39,6 +39,27 @@ exits 0
 out_has '"registers": '
 out_has '"rule": "WG-PERF-01"'
 
+# Every note that a kernel of ours is known to bring about, by its code.
+notes() { # CODE RULE/CASE
+    run check --assemble "$SOURCE/tests/rules/$2.lua"
+    exits 0
+    err_has "($1)"
+}
+notes C7507 WG-PERF-03/bad_excerpt
+notes C7511 WG-PERF-01/bad_registers
+notes C7511 WG-PERF-01/bad_writes
+notes C7512 WG-PERF-01/bad_no_room
+notes C7514 WG-PERF-01/bad_ping_pong
+notes C7519 WG-PERF-02/bad_excerpt
+notes C7520 WG-PERF-01/bad_excerpt
+
+# Scripts see them too.
+sed 's/^wg.kernel/local kernel = wg.kernel/' serial.lua >report.lua
+echo 'local finding = kernel:report().findings[1] print(finding.rule, finding.line)' >>report.lua
+run report.lua
+exits 0
+out_has "WG-PERF-01	11"
+
 # What the assembler refuses is an error at the line that asks for it.
 file refused.lua <<'L'
 local wg = require "wgrun"

@@ -20,14 +20,19 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
     k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0}) -- EXPECT ASSEMBLED: WG-PERF-01
     k:wgmma_commit_group()
   end
+  local function use(acc)
+    local sum = acc[0]
+    for i = 1, 31 do sum = sum + acc[i] end
+    k:st_global_f32(k:element(X, thread), sum)
+  end
   step(p)
-  k:loop(4, function()
+  k:loop(k:special "nctaid.x", function()
     step(q)
     k:wgmma_wait_group(1)
-    k:st_global_f32(k:element(X, thread), p[0])
+    use(p)
     step(p)
     k:wgmma_wait_group(1)
-    k:st_global_f32(k:element(X, thread), q[0])
+    use(q)
   end)
   k:wgmma_wait_group(0)
 end)
