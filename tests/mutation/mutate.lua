@@ -1,14 +1,15 @@
 -- Mutation: what orders the accesses of a kernel is left out, weakened, miscounted or swapped with its neighbour, call
 -- by call. Every mutant must be found by the checker, by the simulator under one of several seeds, or by a result
 -- that differs from that of the kernel as it is; or harmless.lua says why it is as good as the kernel itself.
---   wgrun tests/mutation/mutate.lua [--seeds 8] [--every 1] [--kernel NAME] [--all yes] [--list yes]
--- --all: besides the kernels of cases.lua those of scripts/ and tests/rules/. --list: every survivor.
+--   wgrun tests/mutation/mutate.lua [--seeds 8] [--seconds S] [--kernel NAME] [--without NAME] [--all yes] [--list yes]
+-- --all: besides the kernels of cases.lua those of scripts/ and tests/rules/. --seconds: a sample that takes so long.
+-- --list: survivors as they are found.
 local trace = require "trace"
 local mutations = require "mutations"
 local harmless = require "harmless"
 local cases = require "cases"
 
-local o = { seeds = 8, every = 1 }
+local o = { seeds = 8 }
 for i = 1, #arg, 2 do
   local key = arg[i]:match "^%-%-(.+)$"
   o[key] = tonumber(arg[i + 1]) or arg[i + 1]
@@ -32,7 +33,7 @@ local function text_of(event)
 end
 
 local by_kind, by_killer, kinds = {}, {}, {}
-local killed, excused, total, survivors, number = 0, 0, 0, {}, 0
+local killed, excused, total, survivors = 0, 0, 0, {}
 
 local function count(kind, key)
   if not by_kind[kind] then
@@ -64,29 +65,43 @@ local function try(case, results, at, event, mutant)
   if o.list then print("survived: " .. survivors[#survivors]) end
 end
 
-local function mutate(case)
+-- All mutants of a case, as calls.
+local function mutants_of(case, jobs)
   local results, events = {}, {}
   local fault, why = trace.follow(case.body, { seeds = o.seeds, grid = case.grid, results = results, events = events })
   if fault then
-    print(("%s: not clean by itself: %s: %s"):format(case.name, fault, tostring(why)))
-    survivors[#survivors + 1] = case.name .. " as it is"
+    survivors[#survivors + 1] = ("%s as it is: %s: %s"):format(case.name, fault, tostring(why))
     return
   end
-  local before = { killed, excused, total }
   for at, event in ipairs(events) do
-    local following = trace.following(events, at)
-    for _, mutant in ipairs(mutations.of(event, following)) do
-      number = number + 1
-      if number % o.every == 0 then try(case, results, at, event, mutant) end
+    for _, mutant in ipairs(mutations.of(event, trace.following(events, at))) do
+      jobs[#jobs + 1] = function() try(case, results, at, event, mutant) end
     end
   end
-  local k, e, t = killed - before[1], excused - before[2], total - before[3]
-  if t > 0 then print(("%-28s %4d of %4d killed, %d harmless"):format(case.name, k, t, e)) end
-  io.stdout:flush()
 end
 
+local chosen = {}
 for _, case in ipairs(cases) do
-  if not o.kernel or case.name:find(o.kernel, 1, true) then mutate(case) end
+  local wanted = not o.kernel or case.name:find(o.kernel, 1, true)
+  if wanted and not (o.without and case.name:find(o.without, 1, true)) then chosen[#chosen + 1] = case end
+end
+
+if o.seconds then
+  -- A sample, from all over: in steps that share no factor with the number of mutants.
+  local jobs, step, start = {}, 7919, os.clock()
+  for _, case in ipairs(chosen) do mutants_of(case, jobs) end
+  for i = 1, #jobs do
+    if os.clock() - start > o.seconds then break end
+    jobs[i * step % #jobs + 1]()
+  end
+else
+  for _, case in ipairs(chosen) do
+    local jobs, before = {}, { killed, excused, total }
+    mutants_of(case, jobs)
+    for _, job in ipairs(jobs) do job() end
+    print(("%-28s %4d of %4d killed, %d harmless"):format(case.name, killed - before[1], total - before[3], excused - before[2]))
+    io.stdout:flush()
+  end
 end
 
 table.sort(kinds)
