@@ -26,7 +26,7 @@ void Clocks::reset() {
     actors_ = warps_;
     rows_.assign(static_cast<std::size_t>(warps_) * stride_, 0U);
     converged_.assign(static_cast<std::size_t>(warps_), 0U);
-    released_ = converged_;
+    released_ = met_ = converged_;
     for (int w = 0; w < warps_; ++w) {
         row(w)[w] = 1;
         changed(w);
@@ -100,7 +100,12 @@ void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_me
 }
 
 void Clocks::converge(int warp) {
-    converged_[static_cast<std::size_t>(warp)] = row(warp)[warp]++;
+    meet(warp);
+    converged_[static_cast<std::size_t>(warp)] = met(warp);
+}
+
+void Clocks::meet(int warp) {
+    met_[static_cast<std::size_t>(warp)] = row(warp)[warp]++;
     changed(warp);
 }
 
@@ -122,6 +127,7 @@ void Clocks::release(int warp, int place, bool whole_warp) {
 void Clocks::acquire(int warp, int place) {
     raise(warp, place);
     const auto w = static_cast<std::size_t>(warp);
+    met_[w] = std::max(met_[w], row(place)[warp]);
     if (row(place)[warp] >= released_[w]) converged_[w] = std::max(converged_[w], released_[w]);
 }
 

@@ -58,6 +58,11 @@ class Clocks {
     void proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_memory = false);
     /// All lanes of the warp meet: each knows what the others did.
     void converge(int warp);
+    /// Some lanes do.
+    void meet(int warp);
+    /// The warp's clock when lanes of it last learnt of each other: later writes of one are not known to
+    /// others.
+    std::uint32_t met(int warp) const { return met_[static_cast<std::size_t>(warp)]; }
     /// The place learns what the warp knows; what the warp does next is later. whole_warp: do all its lanes
     /// release?
     void release(int warp, int place, bool whole_warp = true);
@@ -96,6 +101,7 @@ class Clocks {
     std::vector<std::uint32_t> rows_;
     // By warp, its clock when all its lanes last met, and when they last released together.
     std::vector<std::uint32_t> converged_, released_;
+    std::vector<std::uint32_t> met_;  ///< likewise, when any of them last met
 
     /// The least of four rows, kept while none of them changes.
     struct GroupRow {

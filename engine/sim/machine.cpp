@@ -109,7 +109,8 @@ Actor Cluster::actor() const {
             clocks_.now(current_),
             clocks_.seen(current_),
             clocks_.published(current_),
-            clocks_.finished(current_)};
+            clocks_.finished(current_),
+            clocks_.met(current_)};
 }
 
 namespace {
@@ -256,7 +257,10 @@ void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
 }
 
 void Cluster::converge() {
-    if (active_ == warp().all) clocks_.converge(current_);
+    if (active_ == warp().all)
+        clocks_.converge(current_);
+    else
+        clocks_.meet(current_);
 }
 
 void Cluster::proxy_fence(std::optional<isa::Space> space) {

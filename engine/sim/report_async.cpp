@@ -124,6 +124,10 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     const Where now = code_.where(pc_);
     const Fix barrier(fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
                       {{insert_after(where, {"bar_sync(0)"})}, {insert_before(now, {"bar_sync(0)"})}});
+    const bool own_warp = !by_copy(other) && other.actor() == thread_ / isa::lanes;
+    const Fix meeting(
+        fmt::format("k:bar_warp_sync() after line {} and before line {}", there, here),
+        {{insert_after(where, {"bar_warp_sync()"})}, {insert_before(now, {"bar_warp_sync()"})}});
     const Fix fence(fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
                     {{insert_after(where, {"fence_proxy_async()"})},
                      {insert_after(where, {"fence_proxy_async()", "bar_sync(0)"})},
@@ -142,7 +146,8 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                                      "k:fence_proxy_async() after line {}, then k:bar_sync(0) before line {}",
                                      there, here),
                                  {{insert_after(where, {"fence_proxy_async()", "bar_sync(0)"})}})
-                           : barrier,
+                       : own_warp ? meeting
+                                  : barrier,
                        {{where, "written here by " + past}});
         case Hazard::write_after_read:
             return add("WG-RACE-01", other.pc(), unordered, barrier, {{where, "read here by " + past}});

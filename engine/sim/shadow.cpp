@@ -42,7 +42,8 @@ void Shadow::load(const Actor& actor, int lane, std::uint32_t offset, int bytes)
     const Epoch now(actor.clock, actor.pc, actor.warp, lane);
     for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
         const Epoch written = writes_[word], read = reads_[word];
-        if (part == whole_word && written && ordered(actor.seen, written) && ordered(actor.seen, read))
+        if (part == whole_word && written && ordered(actor.seen, written) && ordered(actor.seen, read) &&
+            !by_other_lane(actor, now, written))
             reads_[word] = now;
         else
             load_word(actor, now, word, part);
@@ -52,22 +53,22 @@ void Shadow::load(const Actor& actor, int lane, std::uint32_t offset, int bytes)
 void Shadow::load_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes) {
     const std::uint32_t offset = word * word_bytes;
     if (bytes == whole_word && !writes_[word].is_link()) {
-        check_load(actor, writes_[word], offset);
+        check_load(actor, now, writes_[word], offset);
         reads_[word] = merged_read(actor, now, reads_[word]);
         return;
     }
     Split& parts = split(word);
     for (std::uint32_t b = 0; b < word_bytes; ++b) {
         if ((bytes >> b & 1U) == 0) continue;
-        check_load(actor, parts.write[b], offset + b);
+        check_load(actor, now, parts.write[b], offset + b);
         parts.read[b] = merged_read(actor, now, parts.read[b]);
     }
 }
 
-void Shadow::check_load(const Actor& actor, Epoch written, std::uint32_t offset) {
+void Shadow::check_load(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset) {
     if (!written)
         sink_.hazard(Hazard::uninitialised, offset, written);
-    else if (!ordered(actor.seen, written))
+    else if (!ordered(actor.seen, written) || by_other_lane(actor, now, written))
         sink_.hazard(Hazard::read_after_write, offset, written);
 }
 

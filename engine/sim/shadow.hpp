@@ -49,7 +49,7 @@ class Epoch {
 enum class Hazard : std::uint8_t {
     write_after_write,
     write_after_read,
-    read_after_write,     ///< generic accesses of two warps, unordered
+    read_after_write,     ///< generic accesses of two warps, or of two lanes of one, unordered
     write_under_mma,      ///< a wgmma reads the bytes for a warp that is not known to have waited for it
     write_under_copy,     ///< a bulk copy reads the bytes, and is not known to be done with them
     async_after_write,    ///< a wgmma or a bulk copy reads what was written, unordered
@@ -74,6 +74,7 @@ struct Actor {
     const std::uint32_t* seen;  ///< Clocks::seen, published and finished of the warp
     const std::uint32_t* published;
     const std::uint32_t* finished;
+    std::uint32_t met = UINT32_MAX;  ///< Clocks::met: its lanes know what the others did up to this clock
 };
 
 /// A wgmma of a warpgroup.
@@ -111,6 +112,10 @@ class Shadow {
     static constexpr std::uint32_t word_bytes = 4;
     static constexpr std::uint32_t unit_bytes = 16;
 
+    /// Was it another lane of the warp, and have the lanes not met since?
+    static bool by_other_lane(const Actor& actor, Epoch now, Epoch past) {
+        return past.actor() == actor.warp && past.clock() > actor.met && past.thread() != now.thread();
+    }
     static bool ordered(const std::uint32_t* seen, Epoch past) { return seen[past.actor()] >= past.clock(); }
 
     /// The bytes of a word that is accessed in parts.
@@ -125,7 +130,7 @@ class Shadow {
     static void for_each_word(std::uint32_t offset, int bytes, F f);
     void load_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes);
     bool store_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes);
-    void check_load(const Actor& actor, Epoch written, std::uint32_t offset);
+    void check_load(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset);
     void check_store(const Actor& actor, Epoch written, Epoch read, std::uint32_t offset);
     void check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
                    std::uint32_t offset);

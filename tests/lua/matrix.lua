@@ -9,11 +9,13 @@ local function transposer(load_trans, store_trans)
     local lane = k:special "tid.x"
     local base = k:mov(buffer, { type = "u32" })
     k:st_shared_v4_b32(base + (lane << 4), k:ld_global_v4_b32(k:mad_wide_u32(lane, 16, x)))
+    k:bar_warp_sync()
     -- Matrix m is rows 8 (m % 2) .., columns 8 (m / 2) ..: lane i gives row i % 16, columns 8 (i / 16).
     local row = base + ((lane & 15) << 5) + ((lane >> 4) << 4)
     local m = k:ldmatrix_x4(row, { trans = load_trans })
     -- Transposed, the lower left matrix is the upper right one.
     k:stmatrix_x4(row, { m[0], m[2], m[1], m[3] }, { offset = 512, trans = store_trans })
+    k:bar_warp_sync()
     k:st_global_v4_b32(k:mad_wide_u32(lane, 16, y), k:ld_shared_v4_b32(base + (lane << 4), { offset = 512 }))
   end)
 end

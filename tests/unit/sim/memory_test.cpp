@@ -132,6 +132,7 @@ TEST_CASE("shared memory that nothing has written: WG-MEM-04, by a load and by a
         const Reg value = k.builder.reg(isa::Type::u16);
         k.step(1, "mov_u16", {value, 5});
         k.step(10, "st_shared_u16", {in_buffer(buffer), value});
+        k.step(10, "bar_warp_sync");
         k(11, "ld_shared_u16", {in_buffer(buffer)});
         k(12, "ld_shared_u32", {in_buffer(buffer)});
         expect(k.finish(), {{"WG-MEM-04", 12}});
