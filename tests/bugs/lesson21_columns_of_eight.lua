@@ -13,7 +13,7 @@ local D = wg.zeros("f32", { 64, n })
 local kernel = wg.kernel("columns", { threads = 128 }, function(k)
   local pa, pb, pd = k:param("A", "const bf16*"), k:param("B", "const bf16*"), k:param("D", "f32*")
   -- 24 columns of an MN-major tile are no whole number of 64-byte atoms.
-  local tile = kit.is "atom" and wg.tile { dtype = dtype, mn = n, k = 64, major = "MN", swizzle = "64B" } -- EXPECT(atom): refused
+  local tile = kit.is "atom" and wg.tile { dtype = dtype, mn = n, k = 64, major = "MN", swizzle = "64B" } -- EXPECT(atom): WG-LAYOUT-01
     or wg.tile { dtype = dtype, mn = n, k = 64, major = "K" }
   local a, b = k:shared(kit.tile, "a"), k:shared(tile, "b")
   local issued = kit.is "past_the_end" and 40 or n

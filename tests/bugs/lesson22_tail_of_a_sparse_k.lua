@@ -9,7 +9,7 @@ local K = kit.is "fixed" and 64 or 72
 if kit.is "compress" then wg.sparse.compress(wg.zeros("bf16", { 64, K })) end -- EXPECT(compress): refused
 
 local kernel = wg.kernel("tail", { threads = 128 }, function(k)
-  local a = k:shared(wg.tile { dtype = "bf16", mn = 64, k = K // 2, major = "K", swizzle = "64B" }, "a") -- EXPECT(tile): refused
+  local a = k:shared(wg.tile { dtype = "bf16", mn = 64, k = K // 2, major = "K", swizzle = "64B" }, "a") -- EXPECT(tile): WG-LAYOUT-01
   local b = k:shared(kit.tile, "b")
   local words, at = kit.words(k), kit.mine(k, a)
   for i = 0, 1 do k:st_shared_v4_b32(at, words, { offset = 2048 * i }) end

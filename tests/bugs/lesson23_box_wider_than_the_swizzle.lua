@@ -6,7 +6,7 @@ local wg = require "wgrun"
 local kit = dofile(arg[0]:match ".*/" .. "kit.lua")
 
 local kernel = wg.kernel("box", { threads = 128 }, function(k)
-  local map = k:tensor_map("X", { dtype = "f32", box = { kit.is "bug" and 64 or 32, 8 }, swizzle = "128B" }) -- EXPECT: refused
+  local map = k:tensor_map("X", { dtype = "f32", box = { kit.is "bug" and 64 or 32, 8 }, swizzle = "128B" }) -- EXPECT: WG-TMA-04
   local tile = k:shared { bytes = 1024, align = 1024, name = "tile" }
   local full = kit.mbarriers(k, { 1 })
   local zero = k:mov(0, { type = "s32" })
