@@ -8,24 +8,24 @@ local function build(o)
   io.stderr:write("builds ", o.n, "\n")
   return wg.kernel("spin", { threads = 32 }, function(k) k:loop(o.n, function() end) end), {}
 end
-local best, report = wg.tune { name = "spin", build = build, rounds = 1, candidates = { { n = 50000 }, { n = 10 }, { n = tonumber(arg[1]) } } }
+local best, report = wg.tune { name = "spin", build = build, rounds = 3, candidates = { { n = 200000 }, { n = 10 }, { n = tonumber(arg[1]) } } }
 print(best.n, report.cache)
 END
-run --backend=sim tune.lua 40000
+run --backend=sim tune.lua 160000
 exits 0
 out "10	$results"
-err 'builds 50000
+err 'builds 200000
 builds 10
-builds 40000'
+builds 160000'
 [ "$(wc -l <"$results")" = 4 ] || bad "four lines expected in $results"
-run --backend=sim tune.lua 40000
+run --backend=sim tune.lua 160000
 err ''
 
 # Ctrl-C: what was measured before is kept, and nothing is left beside it.
 rm "$results"
 "$WGRUN" --backend=sim tune.lua 4000000000 >out.txt 2>err.txt &
 child=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60; do
     grep -q 'builds 4000000000' err.txt && break
     sleep 0.2
 done
@@ -36,16 +36,16 @@ ran="wgrun tune.lua, interrupted"
 exits 130
 [ "$(wc -l <"$results")" = 3 ] || bad "three lines expected in $results"
 [ "$(ls "$WORK/cache/wgrun/tune")" = results.txt ] || bad "only results.txt expected in the folder"
-run --backend=sim tune.lua 20000
-err 'builds 20000'
+run --backend=sim tune.lua 140000
+err 'builds 140000'
 
 # No cache, no harm.
 export WGRUN_CACHE=off
-run --backend=sim tune.lua 20000
+run --backend=sim tune.lua 140000
 exits 0
 out '10	nil'
 
 command -v script >/dev/null || exit 0
-script -qec "$WGRUN --backend=sim tune.lua 20000" /dev/null >out.txt </dev/null
-out_has 'tune 1/3  {n=50000}'
+script -qec "$WGRUN --backend=sim tune.lua 140000" /dev/null >out.txt </dev/null
+out_has 'tune 1/3  {n=200000}'
 out_has 'tune 2/3, best '

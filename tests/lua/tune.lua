@@ -28,7 +28,7 @@ local function build(options)
 end
 local search = {
   name = "spin", build = build, rounds = 3, backend = "sim", cache = path,
-  candidates = { { n = 20000 }, { n = 0 }, { n = 10, name = 'a "name"\n' }, { n = 13 } },
+  candidates = { { n = 200000 }, { n = 0 }, { n = 10, name = 'a "name"\n' }, { n = 13 } },
 }
 local best, report = wg.tune(search)
 check.equal(best, { n = 10, name = 'a "name"\n' })
@@ -41,7 +41,7 @@ check.equal(lines(), 3) -- a header and what was measured
 check.equal(built, 4)
 
 -- A second search measures only what is new.
-search.candidates[5] = { n = 5000 }
+search.candidates[5] = { n = 100000 }
 local again, second = wg.tune(search)
 check.equal(again, best)
 check.equal(built, 4 + 3) -- the two that cannot be measured, and the new one
