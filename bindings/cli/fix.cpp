@@ -103,6 +103,15 @@ class Mender {
   private:
     static bool good(const Checked& found) { return found.code == Exit::ok; }
 
+    /// Does the script come to an end where it did not `before`? What Lua says of that names no rule.
+    static bool stops(const Checked& found, const Checked& before) {
+        const auto said = [](const Checked& checked) {
+            return std::count_if(checked.findings.begin(), checked.findings.end(),
+                                 [](const Diagnostic& finding) { return finding.rule.empty(); });
+        };
+        return !good(found) || found.kernels < before.kernels || said(found) > said(before);
+    }
+
     /// Is `a` nearer to the end than `b`? A script without static errors is run, and may then show others.
     static bool better(const Checked& a, const Checked& b) {
         return a.explored != b.explored ? a.explored : a.errors() < b.errors();
@@ -134,7 +143,7 @@ class Mender {
                     now_.code = found.code;
                     return true;
                 }
-                if (!good(found) || found.kernels < before.kernels || !better(found, now_)) continue;
+                if (stops(found, before) || !better(found, now_)) continue;
                 script_ = std::move(candidate);
                 now_ = std::move(found);
                 chosen = &remedy;
@@ -157,7 +166,7 @@ class Mender {
                 now_.code = found.code;
                 return;
             }
-            if (!good(found) || found.errors() > 0 || found.kernels < now_.kernels) continue;
+            if (stops(found, now_) || found.errors() > 0) continue;
             script_ = std::move(candidate);
             now_ = std::move(found);
             inserted_.erase(inserted_.begin() + static_cast<std::ptrdiff_t>(i));

@@ -122,8 +122,11 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
         fmt::format("{}, which {} {}: nothing orders the two", what, past,
                     hazard != Hazard::write_after_read ? by_copy(other) ? "writes" : "wrote" : "reads");
     const Where now = code_.where(pc_);
-    const Fix barrier(fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
-                      {{insert_after(where, {"bar_sync(0)"})}, {insert_before(now, {"bar_sync(0)"})}});
+    Fix barrier(fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
+                {{insert_after(where, {"bar_sync(0)"})}, {insert_before(now, {"bar_sync(0)"})}});
+    if (program_.cluster().volume() > 1)
+        barrier.remedies.push_back(
+            {insert_before(now, {"barrier_cluster_arrive()", "barrier_cluster_wait()"})});
     const bool own_warp = !by_copy(other) && other.actor() == thread_ / isa::lanes;
     const Fix meeting(
         fmt::format("k:bar_warp_sync() after line {} and before line {}", there, here),

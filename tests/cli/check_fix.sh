@@ -122,3 +122,26 @@ run check --sarif many.lua
 exits 1
 out_has '"insertedContent": {'
 out_has '"text": "insert self.kernel:wgmma_fence() before line '
+
+# A call that would end up outside of the kernel is not taken for a cure, even where the script then says less.
+file wait.lua <<'L'
+local wg = require "wgrun"
+local kernel = wg.kernel("wait", { threads = 32 }, function(k)
+  local map = k:tensor_map("X", { dtype = "f32", box = { 32, 4 } })
+  local tile = k:shared { bytes = 512, align = 128, name = "tile" }
+  local full = k:shared { bytes = 8, align = 8, name = "full" }
+  local first, zero = k:special("tid.x"):eq(0), k:mov(0, { type = "s32" })
+  k:mbarrier_init(full, 1, { guard = first })
+  k:fence_mbarrier_init { guard = first }
+  k:bar_sync(0)
+  k:mbarrier_arrive_expect_tx(full, 512, { guard = first })
+  k:cp_async_bulk_tensor_2d(tile, map, { zero, zero }, full, { guard = first })
+  local x = k:ld_shared_f32(k:mad_lo_u32(k:special "tid.x", 4, k:mov(tile, { type = "u32" })))
+end)
+kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 8, 64 }) } }
+L
+cp wait.lua before.lua
+run check --dynamic --fix wait.lua
+exits 1
+err_lacks "attempt to index"
+cmp -s wait.lua before.lua || bad "wait.lua was written"
