@@ -162,6 +162,20 @@ k:cp_async_bulk_commit_group{guard=first}
 k:cp_async_bulk_wait_group(0, {read=true})
 k:bar_sync(0)
 k:st_shared_f32(mine, 2))"},
+    Rule{"WG-RACE-04", error,
+         "Two threads do not access one place in global memory, one of them writing, unless a barrier of "
+         "their CTA or cluster or atomics that release and acquire stand between, or both are atomic.",
+         "8.7.1",
+         "CTAs of a launch run in any order, and warps at their own speed: what is there in the end, or is "
+         "read, depends on who comes first. A copy from shared memory has written when "
+         "cp.async.bulk.wait_group "
+         "says so without .read. CTAs that write the same value do no harm.",
+         "Give each CTA and each thread elements of its own; combine sums with red or atom; leave what other "
+         "CTAs write to the next launch.",
+         R"(local cta = k:special "ctaid.x"
+k:st_global_f32(k:element(X, thread), k:cvt_rn_f32_u32(cta)))",
+         R"(local cta = k:special "ctaid.x"
+k:st_global_f32(k:element(X, cta * 128 + thread), k:cvt_rn_f32_u32(cta)))"},
 };
 
 }  // namespace

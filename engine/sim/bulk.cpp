@@ -38,6 +38,9 @@ void Cluster::bulk_copy(const isa::BulkCopy& asked) {
         copy.source_cta = rank(*cta_);
         copy.source = asked.source;
     }
+    for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
+        global_shadow_.copy_from(actor(), asked.lane, address, bytes);
+    });
     if (asked.multicast == 0) return load_bulk(asked.shared, asked.mbarrier, copy);
     // Data and signal land at the same place of each CTA.
     constexpr std::uint32_t window = (1U << rank_shift) - 1;
@@ -91,11 +94,28 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
         return false;
     }
     if (asked.direction == Direction::to_cluster) return true;
+    copy.global_address = asked.global;
     copy.global = global_.find(asked.global, static_cast<int>(asked.bytes));
     if (copy.global != nullptr) return true;
     report_.global_out_of_bounds(asked.direction == Direction::to_global, static_cast<int>(asked.bytes),
                                  global_.describe(asked.global, static_cast<int>(asked.bytes)));
     return false;
+}
+
+/// Calls f(address, data, bytes) for what the copy moves from or to watched global memory.
+template <class F>
+void Cluster::for_each_global_run(const Copy& copy, F f) {
+    if (copy.tensor.map != nullptr) {
+        const std::uint64_t start = copy.tensor.map->address;
+        if (const std::uint64_t at = global_shadow_.watched(start))
+            for_each_run(copy.tensor, copy.at,
+                         [&](std::uint64_t address, const std::byte* data, std::uint64_t bytes) {
+                             f(address - start + at, data, bytes);
+                         });
+    } else if (copy.global != nullptr) {
+        if (const std::uint64_t at = global_shadow_.watched(copy.global_address))
+            f(at, copy.global, copy.bytes);
+    }
 }
 
 // May the copy use this piece of the CTA's shared memory? What is wrong is reported.
@@ -162,6 +182,11 @@ void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
         cta_->shadow.copy_out(actor(), epoch, copy.shared - SharedMemory::base, copy.span);
         cta_->owe(epoch);
     }
+    for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
+        if (groups.writer < 0) groups.writer = clocks_.add_actor();
+        global_shadow_.copy_to(actor(), Epoch(copy.serial, pc_, groups.writer, asked.lane), address, bytes,
+                               copy.reduction != isa::BulkCopy::Reduction::none);
+    });
     copies_.push_back(std::move(copy));
 }
 
@@ -198,6 +223,9 @@ void Cluster::write_global(const Copy& copy) {
         std::memcpy(copy.global, from, copy.bytes);
     else
         reduce(copy.reduction, copy.type, copy.global, from, copy.bytes * 8 / isa::bits(copy.type));
+    for_each_global_run(copy, [&](std::uint64_t address, const std::byte* data, std::uint64_t bytes) {
+        global_shadow_.landed(address, data, bytes);
+    });
 }
 
 void Cluster::write_shared(const Copy& copy, Cta& cta) {
@@ -258,6 +286,7 @@ void Cluster::bulk_wait(int pending, bool read) {
         }
         if (!read) groups->committed.erase(groups->committed.begin(), end);
         if (launch_.detect_races) clocks_.learn(current_, groups->actor, last);
+        if (!read && groups->writer >= 0) clocks_.learn(current_, groups->writer, last);
     }
 }
 

@@ -19,21 +19,23 @@ struct Copy {
     int issuer;     ///< thread of the cluster
     Tensor tensor;  ///< no map: a linear copy
     Coordinates at;
-    std::byte* global;            ///< of a linear copy
-    std::uint32_t bytes;          ///< that are moved
-    std::uint32_t span;           ///< bytes of shared memory that they lie in: whole lines of the swizzle
-    int cta;                      ///< rank of the CTA at the shared side; the destination of to_cluster
-    std::uint32_t shared;         ///< address there
-    int source_cta;               ///< of to_cluster
-    std::uint32_t source;         ///< address there
-    std::uint32_t mbarrier;       ///< offset in `cta`, of loads
-    std::uint32_t serial;         ///< phase of that mbarrier; of stores, number among those of the issuer
-    std::vector<std::byte> read;  ///< of stores: what was read from shared memory
+    std::byte* global;             ///< of a linear copy
+    std::uint64_t global_address;  ///< the same, as the kernel sees it
+    std::uint32_t bytes;           ///< that are moved
+    std::uint32_t span;            ///< bytes of shared memory that they lie in: whole lines of the swizzle
+    int cta;                       ///< rank of the CTA at the shared side; the destination of to_cluster
+    std::uint32_t shared;          ///< address there
+    int source_cta;                ///< of to_cluster
+    std::uint32_t source;          ///< address there
+    std::uint32_t mbarrier;        ///< offset in `cta`, of loads
+    std::uint32_t serial;          ///< phase of that mbarrier; of stores, number among those of the issuer
+    std::vector<std::byte> read;   ///< of stores: what was read from shared memory
 };
 
 /// The bulk groups of one thread. Its copies are numbered from 1.
 struct BulkGroups {
     int actor = 0;                        ///< in Clocks: its clock is the number of the copy
+    int writer = -1;                      ///< the same for what the copies write, where that is watched
     std::uint32_t issued = 0;             ///< copies
     std::deque<std::uint32_t> committed;  ///< groups not waited for (.read does not count): their last copies
 };

@@ -4,6 +4,7 @@
 
 #include "sim/bulk.hpp"
 #include "sim/cta.hpp"
+#include "sim/global_shadow.hpp"
 #include "sim/report.hpp"
 #include "sim/turns.hpp"
 
@@ -24,7 +25,7 @@ struct Meeting {
 };
 
 /// Used for one cluster after the other of a grid. Warps and threads are numbered through all of its CTAs.
-class Cluster final : public isa::Machine {
+class Cluster final : public isa::Machine, private GlobalShadow::Sink {
   public:
     Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns);
 
@@ -32,6 +33,8 @@ class Cluster final : public isa::Machine {
     void run(std::uint64_t index);
 
     Report& report() { return report_; }
+    /// What the last run did to global memory.
+    GlobalTrace global_trace() const { return global_shadow_.trace(); }
     std::uint64_t steps() const { return steps_; }  ///< of the last run
     std::uint64_t mmas() const { return mmas_; }
 
@@ -119,7 +122,10 @@ class Cluster final : public isa::Machine {
     void touch(Registers& registers, RegisterState& state, bool write);
     void in_flight(const Registers& registers, const RegisterState& state, bool write);
     void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator);
-    void check_overlap(const isa::Addresses& address, int bytes, const void* data, int stride);
+    void check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
+                       int stride);
+    void meet_at_atomics(const isa::Addresses& address, bool before);
+    void global_race(const GlobalRace& race) override;
     template <class Move>
     void for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes, Move move);
     void meet(std::uint32_t id, std::uint32_t threads, bool wait);
@@ -140,6 +146,8 @@ class Cluster final : public isa::Machine {
     bool check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align);
     void load_bulk(std::uint64_t shared, std::uint64_t mbarrier, Copy copy);
     void store_bulk(const isa::BulkCopy& asked, Copy copy);
+    template <class F>
+    void for_each_global_run(const Copy& copy, F f);
     void land(std::size_t index);
     void write_global(const Copy& copy);
     void write_shared(const Copy& copy, Cta& cta);
@@ -163,6 +171,8 @@ class Cluster final : public isa::Machine {
     const int entry_registers_;  ///< a thread
     GlobalMemory global_;
     Report report_;
+    GlobalShadow global_shadow_;
+    std::map<std::uint64_t, int> atomic_places_;  ///< in Clocks, by address: acquire and release meet there
     Clocks clocks_;
     std::vector<Warp> warps_;
     std::vector<Cta> ctas_;           ///< by rank

@@ -22,6 +22,7 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch,
       entry_registers_(registers_at_entry(program.threads())),
       global_(program, launch),
       report_(program, code, launch.grid),
+      global_shadow_(program, launch, warps_per_cta_ * static_cast<int>(program.cluster().volume()), *this),
       clocks_(warps_per_cta_ * static_cast<int>(program.cluster().volume()), warps_per_cta_),
       warps_(static_cast<std::size_t>(clocks_.warps()), Warp(code)) {
     const auto ctas = static_cast<int>(program.cluster().volume());
@@ -163,44 +164,82 @@ void Cluster::for_each_access(bool store, isa::Space space, const isa::Addresses
 
 void Cluster::load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) {
     const Actor actor = this->actor();
-    for_each_access(false, space, address, bytes,
-                    [&](const std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
-                        copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
-                        if (cta != nullptr && launch_.detect_races)
-                            cta->shadow.load(actor, lane, offset, bytes);
-                    });
+    for_each_access(
+        false, space, address, bytes, [&](const std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+            copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
+            if (cta != nullptr && launch_.detect_races)
+                cta->shadow.load(actor, lane, offset, bytes);
+            else if (const std::uint64_t at =
+                         cta == nullptr ? global_shadow_.watched(address[static_cast<std::size_t>(lane)]) : 0)
+                global_shadow_.load(actor, lane, at, bytes);
+        });
 }
 
 void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                     int stride) {
     const Actor actor = this->actor();
     bool overlap = false;
-    for_each_access(true, space, address, bytes,
-                    [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
-                        copy(place, static_cast<const std::byte*>(data) + lane * stride, bytes);
-                        if (cta != nullptr && launch_.detect_races)
-                            overlap |= cta->shadow.store(actor, lane, offset, bytes);
-                    });
-    if (overlap) check_overlap(address, bytes, data, stride);
+    for_each_access(
+        true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+            const std::byte* from = static_cast<const std::byte*>(data) + lane * stride;
+            copy(place, from, bytes);
+            if (cta != nullptr && launch_.detect_races)
+                overlap |= cta->shadow.store(actor, lane, offset, bytes);
+            else if (const std::uint64_t at =
+                         cta == nullptr ? global_shadow_.watched(address[static_cast<std::size_t>(lane)]) : 0)
+                overlap |= global_shadow_.store(actor, lane, at, bytes, from);
+        });
+    if (overlap) check_overlap(space, address, bytes, data, stride);
 }
 
 void Cluster::update(isa::Space space, const isa::Addresses& address, int bytes,
                      const std::function<void(int, std::byte*)>& change) {
     std::unique_lock lock(turns_.global_memory(), std::defer_lock);
-    if (space == isa::Space::global) lock.lock();
+    if (space == isa::Space::global) {
+        lock.lock();
+        meet_at_atomics(address, true);
+    }
     const Actor actor = this->actor();
-    for_each_access(true, space, address, bytes,
-                    [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
-                        change(lane, place);
-                        if (cta == nullptr || !launch_.detect_races) return;
-                        cta->shadow.load(actor, lane, offset, bytes);
-                        cta->shadow.store(actor, lane, offset, bytes);
-                    });
+    for_each_access(
+        true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+            change(lane, place);
+            if (const std::uint64_t at =
+                    cta == nullptr ? global_shadow_.watched(address[static_cast<std::size_t>(lane)]) : 0)
+                global_shadow_.update(actor, lane, at, bytes);
+            if (cta == nullptr || !launch_.detect_races) return;
+            cta->shadow.load(actor, lane, offset, bytes);
+            cta->shadow.store(actor, lane, offset, bytes);
+        });
+    if (space == isa::Space::global) meet_at_atomics(address, false);
 }
+
+// Atomics that acquire (before they change memory) and release (after) order what comes before the one and
+// after the other, through the place that they change.
+void Cluster::meet_at_atomics(const isa::Addresses& address, bool before) {
+    if (!launch_.detect_races) return;
+    const int sem = code_.ops[pc_].step->form.get(isa::Field::sem, -1);
+    if (sem < 0) return;
+    const std::string_view name = isa::spelled(isa::Field::sem, sem);
+    const bool both = name.starts_with("acq_rel");
+    if (!both && !name.starts_with(before ? "acquire" : "release")) return;
+    for (isa::Mask left = active_; left != 0; left &= left - 1) {
+        const std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
+        const auto [found, made] = atomic_places_.try_emplace(at, 0);
+        if (made) found->second = clocks_.add_place();
+        global_shadow_.meet(at);
+        if (before)
+            clocks_.acquire(current_, found->second);
+        else
+            clocks_.release(current_, found->second, active_ == warp().all);
+    }
+}
+
+void Cluster::global_race(const GlobalRace& race) { report_.global_race(race, global_.place(race.address)); }
 
 // Lanes of one step may write one byte only if they write the same value. Sizes are equal and addresses
 // aligned, so that accesses overlap whole or not at all.
-void Cluster::check_overlap(const isa::Addresses& address, int bytes, const void* data, int stride) {
+void Cluster::check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
+                            int stride) {
     const auto* values = static_cast<const std::byte*>(data);
     for (int later = 1; later < lanes; ++later)
         for (int lane = 0; lane < later; ++lane) {
@@ -212,8 +251,12 @@ void Cluster::check_overlap(const isa::Addresses& address, int bytes, const void
                             static_cast<std::size_t>(bytes)) == 0)
                 continue;
             report_.lane(current_ * lanes + later);
-            return report_.overlapping_store(static_cast<std::uint32_t>(at) - SharedMemory::base,
-                                             current_ * lanes + lane);
+            const bool global = space == isa::Space::global;
+            return report_.overlapping_store(
+                global ? "WG-RACE-04" : "WG-RACE-01",
+                global ? global_.place(at)
+                       : report_.place(static_cast<std::uint32_t>(at) - SharedMemory::base),
+                current_ * lanes + lane);
         }
 }
 

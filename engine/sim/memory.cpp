@@ -46,6 +46,13 @@ std::byte* GlobalMemory::find(std::uint64_t address, int bytes) {
     return buffer.data + (address - buffer.address);
 }
 
+std::string GlobalMemory::place(std::uint64_t address) const {
+    for (const Piece& piece : pieces_)
+        if (holds(piece.buffer.address, piece.buffer.bytes, address, 1))
+            return fmt::format("`{}` + {}", piece.name, address - piece.buffer.address);
+    return fmt::format("{:#x}", address);
+}
+
 std::string GlobalMemory::describe(std::uint64_t address, int bytes) const {
     if (pieces_.empty()) return fmt::format("{:#x}: the launch has no global buffers", address);
     const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), address,

@@ -21,6 +21,9 @@ class GlobalMemory {
     /// The tensor whose map the kernel sees at `handle`; without a map if there is none.
     Tensor tensor(std::uint64_t handle) const;
 
+    /// "`c` + 32" for an address in a buffer.
+    std::string place(std::uint64_t address) const;
+
     /// The address in words: "0x1040, 16 bytes past the end of `c` (64 bytes)".
     std::string describe(std::uint64_t address, int bytes) const;
 

@@ -26,14 +26,20 @@ void Report::at(std::uint32_t pc, int thread, Subject subject) {
     subject_ = subject;
 }
 
-std::string Report::who(int thread) const {
+Dim3 cluster_position(Dim3 grid, Dim3 size, std::uint64_t index) {
+    const std::uint64_t columns = grid.x / size.x, rows = grid.y / size.y;
+    return {static_cast<std::uint32_t>(index % columns), static_cast<std::uint32_t>(index / columns % rows),
+            static_cast<std::uint32_t>(index / columns / rows)};
+}
+
+std::string Report::who(int thread, Dim3 cluster) const {
     const int in_cta = thread % threads_per_cta_;
     if (grid_.volume() == 1) return fmt::format("thread {}", in_cta);
     const auto rank = static_cast<std::uint32_t>(thread / threads_per_cta_);
     const Dim3 size = program_.cluster();
-    return fmt::format("thread {} of CTA ({}, {}, {})", in_cta, cluster_.x * size.x + rank % size.x,
-                       cluster_.y * size.y + rank / size.x % size.y,
-                       cluster_.z * size.z + rank / size.x / size.y);
+    return fmt::format("thread {} of CTA ({}, {}, {})", in_cta, cluster.x * size.x + rank % size.x,
+                       cluster.y * size.y + rank / size.x % size.y,
+                       cluster.z * size.z + rank / size.x / size.y);
 }
 
 std::string Report::who() const {
@@ -61,10 +67,10 @@ void Report::add(std::string_view rule, std::uint32_t other, std::string message
     findings_.push_back(std::move(finding));
 }
 
-void Report::overlapping_store(std::uint32_t offset, int other_thread) {
-    add("WG-RACE-01", pc_,
+void Report::overlapping_store(std::string_view rule, const std::string& place, int other_thread) {
+    add(rule, pc_,
         fmt::format("threads {} and {} write different values to {} in one step",
-                    other_thread % threads_per_cta_, thread_ % threads_per_cta_, place(offset)),
+                    other_thread % threads_per_cta_, thread_ % threads_per_cta_, place),
         "give each lane an address of its own, or let one lane write");
 }
 

@@ -8,6 +8,7 @@
 
 #include "diag/fix.hpp"
 #include "sim/code.hpp"
+#include "sim/global_shadow.hpp"
 #include "sim/memory.hpp"
 #include "sim/registers.hpp"
 #include "sim/shadow.hpp"
@@ -33,6 +34,9 @@ enum class Fault : std::uint8_t {
 /// What warps wait for when none can go on; the first is the likeliest cause of the others.
 enum class Endless : std::uint8_t { registers, mbarrier, cluster, barrier };
 
+/// Where cluster number `index` of a grid is, among its clusters of `size` CTAs.
+Dim3 cluster_position(Dim3 grid, Dim3 size, std::uint64_t index);
+
 /// Collects the findings of one cluster. Threads are numbered through all of its CTAs.
 class Report final : public HazardSink {
   public:
@@ -54,8 +58,11 @@ class Report final : public HazardSink {
 
     // WG-RACE-01, -02, -03, WG-PROXY-01, WG-MEM-04, WG-TMA-02
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
-    // WG-RACE-01 within one step
-    void overlapping_store(std::uint32_t offset, int other_thread);
+    // WG-RACE-04
+    void global_race(const GlobalRace& race, const std::string& place);
+    void global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place);
+    /// Within one step: WG-RACE-01, or WG-RACE-04.
+    void overlapping_store(std::string_view rule, const std::string& place, int other_thread);
     // WG-MEM-01, -02, -03 and WG-DESC-03
     void global_out_of_bounds(bool store, int bytes, const std::string& place);
     void misaligned(bool store, int bytes, std::uint64_t address);
@@ -86,7 +93,8 @@ class Report final : public HazardSink {
     std::vector<Remedy> remedies(Fault fault, std::uint32_t other) const;
     bool seen(std::string_view rule, std::uint32_t other);
     int line(std::uint32_t pc) const { return code_.where(pc).line; }
-    std::string who(int thread) const;
+    std::string who(int thread) const { return who(thread, cluster_); }
+    std::string who(int thread, Dim3 cluster) const;
     std::string past(Epoch access) const;
     bool by_copy(Epoch access) const { return access.actor() >= warps_; }
 

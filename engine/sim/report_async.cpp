@@ -103,6 +103,38 @@ std::string Report::past(Epoch access) const {
                                             : who(access.thread());
 }
 
+void Report::global_race(const GlobalRace& race, const std::string& place) {
+    const bool copied = by_copy(race.other);
+    add("WG-RACE-04", race.other.pc(),
+        fmt::format("{} {} {}, which {} {}: nothing orders the two", who(), race.reads ? "reads" : "writes",
+                    place, past(race.other),
+                    race.other_reads ? "reads"
+                    : copied         ? "writes"
+                                     : "wrote"),
+        copied
+            ? fmt::format("k:cp_async_bulk_wait_group(0), without read, by the thread of line {}, then a "
+                          "barrier before line {}",
+                          line(race.other.pc()), line(pc_))
+            : fmt::format("k:bar_sync(0) after line {} and before line {}", line(race.other.pc()), line(pc_)),
+        {{code_.where(race.other.pc()), race.other_reads ? "read here" : "written here"}});
+}
+
+void Report::global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place) {
+    const auto name = [&](Epoch access, Dim3 cluster) {
+        const int thread = by_copy(access) ? 0 : access.thread();
+        return (by_copy(access) ? "a bulk copy of " : "") + who(thread, cluster);
+    };
+    pc_ = conflict.access.pc();
+    const Dim3 other = cluster_position(grid_, program_.cluster(), conflict.other_cluster);
+    add("WG-RACE-04", conflict.other.pc(),
+        fmt::format("{} {} {}, which {} {}: nothing orders CTAs of a launch", name(conflict.access, cluster_),
+                    conflict.writes ? "writes" : "reads", place, name(conflict.other, other),
+                    conflict.other_writes ? "writes" : "reads"),
+        "give each CTA a part of the tensor of its own, or let atomics combine what they write; what another "
+        "CTA is to read is for the next launch, or for atomics that release and acquire",
+        {{code_.where(conflict.other.pc()), conflict.other_writes ? "written here" : "read here"}});
+}
+
 void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     const std::string place = this->place(offset);
     if (hazard == Hazard::uninitialised)

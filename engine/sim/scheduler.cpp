@@ -33,17 +33,16 @@ void Cluster::run(std::uint64_t index) {
 }
 
 void Cluster::reset(std::uint64_t index) {
-    const Dim3 grid = launch_.grid, size = program_.cluster();
-    const std::uint64_t columns = grid.x / size.x, rows = grid.y / size.y;
+    const Dim3 size = program_.cluster();
     index_ = index;
-    position_ = {static_cast<std::uint32_t>(index % columns),
-                 static_cast<std::uint32_t>(index / columns % rows),
-                 static_cast<std::uint32_t>(index / columns / rows)};
+    position_ = cluster_position(launch_.grid, size, index);
     random_ = launch_.seed + index * 0x9E3779B97F4A7C15U;
     steps_ = mmas_ = 0;
     fruitless_ = 0;
     report_.reset(position_);
     clocks_.reset();
+    global_shadow_.reset();
+    atomic_places_.clear();
     copies_.clear();
     groups_.clear();
     groups_of_thread_.clear();

@@ -42,8 +42,8 @@ void Shadow::load(const Actor& actor, int lane, std::uint32_t offset, int bytes)
     const Epoch now(actor.clock, actor.pc, actor.warp, lane);
     for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
         const Epoch written = writes_[word], read = reads_[word];
-        if (part == whole_word && written && ordered(actor.seen, written) && ordered(actor.seen, read) &&
-            !by_other_lane(actor, now, written))
+        if (part == whole_word && (written || initialised_) && ordered(actor.seen, written) &&
+            ordered(actor.seen, read) && !by_other_lane(actor, now, written))
             reads_[word] = now;
         else
             load_word(actor, now, word, part);
@@ -66,7 +66,7 @@ void Shadow::load_word(const Actor& actor, Epoch now, std::uint32_t word, unsign
 }
 
 void Shadow::check_load(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset) {
-    if (!written)
+    if (!written && !initialised_)
         sink_.hazard(Hazard::uninitialised, offset, written);
     else if (!ordered(actor.seen, written) || by_other_lane(actor, now, written))
         sink_.hazard(Hazard::read_after_write, offset, written);
@@ -126,7 +126,37 @@ void Shadow::check_store(const Actor& actor, Epoch written, Epoch read, std::uin
     forget_read(read);
 }
 
+void Shadow::grow(std::int64_t bytes) {
+    initialised_ = true;
+    const auto words = static_cast<std::size_t>(bytes) / word_bytes;
+    if (words <= writes_.size()) return;
+    writes_.resize(words);
+    reads_.resize(words);
+}
+
+Shadow::Last Shadow::last(std::uint32_t word) const {
+    Last out;
+    const auto add = [&](unsigned bytes, Epoch write, Epoch read) {
+        if (write) out.written |= bytes, out.write = write;
+        if (!read) return;
+        out.read |= bytes;
+        out.reader = read;
+        if (!read.is_link()) return;
+        const Epoch* set =
+            read_sets_.data() + std::size_t{read.index()} * static_cast<std::size_t>(warps_.all);
+        out.reader = *std::find_if(set, set + warps_.all, [](Epoch one) { return static_cast<bool>(one); });
+    };
+    if (!writes_[word].is_link()) {
+        add(whole_word, writes_[word], reads_[word]);
+        return out;
+    }
+    const Split& parts = splits_[writes_[word].index()];
+    for (std::uint32_t b = 0; b < word_bytes; ++b) add(1U << b, parts.write[b], parts.read[b]);
+    return out;
+}
+
 void Shadow::check_in_flight(const Actor& actor, std::uint32_t unit) {
+    if (in_flight_.empty()) return;
     const InFlight* mma = in_flight_.data() + std::size_t{unit} * static_cast<std::size_t>(warps_.warps);
     const std::uint32_t* finished = actor.finished + warps_.first;
     for (int w = 0; w < warps_.warps; ++w)

@@ -93,6 +93,15 @@ class Shadow {
     Shadow(Warps warps, std::int64_t bytes, HazardSink& sink);
 
     void reset();
+    /// Room for so many bytes, which had values before. Without the reads of wgmma and bulk copies.
+    void grow(std::int64_t bytes);
+
+    /// The last accesses to a word: to which of its bytes (a bit each), and by whom to one of them.
+    struct Last {
+        unsigned written = 0, read = 0;
+        Epoch write, reader;
+    };
+    Last last(std::uint32_t word) const;
 
     // Offsets and sizes are bytes from the start of the dynamic shared memory.
     // Generic accesses of one lane: 1, 2, 4, 8 or 16 bytes, aligned to their size.
@@ -154,6 +163,7 @@ class Shadow {
     std::vector<Epoch> writes_, reads_;  ///< per word
     std::vector<Epoch> copies_;          ///< per unit of 16 bytes: the last bulk copy that reads it
     bool copied_ = false;                ///< has there been one?
+    bool initialised_ = false;           ///< need nobody write before others read?
     std::vector<InFlight> in_flight_;    ///< per unit of 16 bytes and warp: the last wgmma that reads it
     std::vector<Split> splits_;
     std::vector<std::uint32_t> free_splits_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -30,12 +31,15 @@ class Grid {
             const std::uint64_t index = turn.index();
             if (index >= clusters_ || index > last_.load() || stopped()) return;
             cluster.run(index);
+            GlobalTrace trace = cluster.global_trace();
             const std::lock_guard lock(mutex_);
             done_.push_back({index, cluster.steps(), cluster.mmas()});
             if (!cluster.report().empty() && index < last_.load()) {
                 last_ = index;
                 findings_ = cluster.report().take();
             }
+            traces_.emplace(index, std::move(trace));
+            compare();
         }
     } catch (...) {
         const std::lock_guard lock(mutex_);
@@ -62,6 +66,24 @@ class Grid {
     struct Done {
         std::uint64_t index, steps, mmas;
     };
+
+    // Compares what the clusters did to global memory, in their order.
+    void compare() {
+        for (; traces_.contains(compared_); ++compared_) {
+            const auto trace = traces_.extract(compared_);
+            if (compared_ >= last_.load()) continue;
+            const auto conflicts = launch_shadow_.add(compared_, trace.mapped());
+            if (conflicts.empty()) continue;
+            const GlobalMemory memory(program_, launch_);
+            Report report(program_, code_, launch_.grid);
+            report.reset(cluster_position(launch_.grid, program_.cluster(), compared_));
+            for (const auto& conflict : conflicts)
+                report.global_conflict(conflict, memory.place(conflict.address));
+            last_ = compared_;
+            findings_ = report.take();
+        }
+    }
+
     const Program& program_;
     const Launch& launch_;
     const Code code_;
@@ -71,6 +93,9 @@ class Grid {
     std::mutex mutex_;
     std::vector<Done> done_;
     std::vector<Diagnostic> findings_;
+    std::map<std::uint64_t, GlobalTrace> traces_;  ///< of clusters, to be compared
+    std::uint64_t compared_ = 0;                   ///< clusters
+    LaunchShadow launch_shadow_;
     std::exception_ptr failure_;
 };
 

@@ -111,6 +111,15 @@ void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const
     });
 }
 
+void for_each_run(const Tensor& tensor, const Coordinates& at,
+                  const std::function<void(std::uint64_t, const std::byte*, std::uint64_t)>& f) {
+    for_each_row(*tensor.map, at, 0, [&](const Row& row, std::int64_t) {
+        if (row.begin != row.end)
+            f(tensor.map->address + static_cast<std::uint64_t>(row.global), tensor.data + row.global,
+              static_cast<std::uint64_t>(row.end - row.begin));
+    });
+}
+
 void check_tensor_maps(const Program& program, const Launch& launch) {
     for (const TensorMap& map : launch.tensor_maps) {
         const auto refuse = [&](const std::string& why) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 
 #include "sim/sim.hpp"
 
@@ -36,6 +37,10 @@ void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<std::b
 /// elements. What lies outside the tensor is left out.
 void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const std::byte>& place,
                isa::BulkCopy::Reduction op);
+
+/// Calls f(address, bytes of the tensor there, number of bytes) for each row of the box inside the tensor.
+void for_each_run(const Tensor& tensor, const Coordinates& at,
+                  const std::function<void(std::uint64_t, const std::byte*, std::uint64_t)>& f);
 
 /// Throws ArgumentError when a map and its tensor do not fit each other, or the tensor no buffer.
 void check_tensor_maps(const Program& program, const Launch& launch);

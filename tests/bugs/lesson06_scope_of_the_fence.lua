@@ -9,6 +9,7 @@ local kernel = wg.kernel("scope", { threads = 128, cluster = { 2 } }, function(k
   local map = k:tensor_map("X", { dtype = "f32", box = { 32, 16 } })
   local tile = k:shared { bytes = 2048, align = 128, name = "tile" }
   local thread, rank, zero = k:special "tid.x", k:special "cluster_ctarank", k:mov(0, { type = "s32" })
+  local row = k:mul_lo_s32(rank, 16)
   k:barrier_cluster_arrive()
   k:barrier_cluster_wait()
   k:st_v4_b32(k:mapa(kit.mine(k, tile), rank ~ 1), kit.words(k), { space = "shared::cluster" })
@@ -18,8 +19,8 @@ local kernel = wg.kernel("scope", { threads = 128, cluster = { 2 } }, function(k
   k:barrier_cluster_wait()
   if kit.is "fixed_by_reader" then k:fence_proxy_async { space = "shared::cta" } end
   local first = thread:eq(0)
-  k:cp_async_bulk_tensor_store_2d(map, { zero, zero }, tile, { guard = first }) -- EXPECT: WG-PROXY-01
+  k:cp_async_bulk_tensor_store_2d(map, { zero, row }, tile, { guard = first }) -- EXPECT: WG-PROXY-01
   k:cp_async_bulk_commit_group { guard = first }
   k:cp_async_bulk_wait_group(0, { guard = first })
 end)
-kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 16, 32 }) } }
+kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 32, 32 }) } }

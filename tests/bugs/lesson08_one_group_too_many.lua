@@ -32,7 +32,7 @@ local function store_kernel(k)
     k:st_shared_v4_b32(kit.mine(k, buffer) + stage, words) -- EXPECT(store): WG-RACE-03
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_sync(0)
-    k:cp_async_bulk_tensor_store_2d(map, { zero, zero }, k:address(buffer, stage), { guard = first })
+    k:cp_async_bulk_tensor_store_2d(map, { zero, k:mul_lo_s32(i, 16) }, k:address(buffer, stage), { guard = first })
     k:cp_async_bulk_commit_group { guard = first }
     k:cp_async_bulk_wait_group(kit.is "store" and 2 or 1, { read = true, guard = first })
     k:bar_sync(0)
@@ -43,5 +43,5 @@ end
 if kit.is("wgmma", "wgmma_fixed") then
   wg.kernel("wgmma", { threads = 128 }, wgmma_kernel):run { grid = { 1 }, args = {} }
 else
-  wg.kernel("store", { threads = 128 }, store_kernel):run { grid = { 1 }, args = { wg.zeros("f32", { 16, 32 }) } }
+  wg.kernel("store", { threads = 128 }, store_kernel):run { grid = { 1 }, args = { wg.zeros("f32", { 64, 32 }) } }
 end

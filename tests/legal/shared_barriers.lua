@@ -7,6 +7,7 @@ local rounds = math.tointeger(tonumber(kit.variant:match "%d+" or 1))
 
 local kernel = wg.kernel("array", { threads = 128 }, function(k)
   local map_x, map_y = k:tensor_map("X", { dtype = "f32", box = { 32, 16 } }), k:tensor_map("Y", { dtype = "f32", box = { 32, 16 } })
+  local map_out = k:tensor_map("Out", { dtype = "f32", box = { 32, 16 } })
   local tiles = k:shared { bytes = 4 * 2048, align = 128, name = "tiles" }
   local barriers = k:shared { bytes = 4 * 8, align = 8, name = "barriers" }
   local first, zero = k:special("tid.x"):eq(0), k:mov(0, { type = "s32" })
@@ -39,7 +40,7 @@ local kernel = wg.kernel("array", { threads = 128 }, function(k)
     k:st_shared_v4_f32(mine, { sum, sum, sum, sum })
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_sync(0)
-    k:cp_async_bulk_tensor_store_2d(map_y, { zero, zero }, tiles, { guard = first })
+    k:cp_async_bulk_tensor_store_2d(map_out, { zero, k:mov(16 * turn, { type = "s32" }) }, tiles, { guard = first })
     k:cp_async_bulk_commit_group { guard = first }
     k:cp_async_bulk_wait_group(0, { read = true, guard = first })
     k:bar_sync(0)
@@ -49,4 +50,4 @@ local kernel = wg.kernel("array", { threads = 128 }, function(k)
     k:mbarrier_arrive(k:address(barriers))
   end)
 end)
-kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 16, 32 }), wg.zeros("f32", { 16, 32 }) } }
+kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 16, 32 }), wg.zeros("f32", { 16, 32 }), wg.zeros("f32", { 32, 32 }) } }

@@ -1,0 +1,124 @@
+// Shadow of global memory: what one cluster wrote and read of the tensors that its kernel may write, and
+// whether another cluster of the launch did too. Kept for pages that are touched.
+#pragma once
+
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "sim/shadow.hpp"
+#include "sim/sim.hpp"
+
+namespace wgrun::sim {
+
+/// Two accesses that nothing orders, of which one writes at least.
+struct GlobalRace {
+    bool reads, other_reads;
+    std::uint64_t address;
+    Epoch other;
+};
+
+/// What a cluster did to one word of global memory.
+struct GlobalWord {
+    std::uint64_t address = 0;
+    Shadow::Last last;
+    std::uint32_t value = 0;  ///< that it wrote last
+};
+
+/// What a cluster did to global memory.
+struct GlobalTrace {
+    std::vector<GlobalWord> words;
+    std::set<std::uint64_t> meetings;         ///< atomics with acquire or release were here
+    std::set<std::uint32_t> combining_steps;  ///< atomics and reductions
+};
+
+/// The shadow of one cluster at work.
+class GlobalShadow final : public HazardSink {
+  public:
+    /// warps: of the cluster. sink: told of races within the cluster.
+    class Sink {
+      public:
+        virtual ~Sink() = default;
+        virtual void global_race(const GlobalRace& race) = 0;
+    };
+    GlobalShadow(const Program& program, const Launch& launch, int warps, Sink& sink);
+
+    void reset();
+    /// Where the kernel may write: the address, of several for one tensor always the same; else 0.
+    std::uint64_t watched(std::uint64_t address) const;
+
+    // Accesses of one lane: 1, 2, 4, 8 or 16 bytes, aligned to their size, of watched memory.
+    void load(const Actor& actor, int lane, std::uint64_t address, int bytes);
+    /// Tells whether another lane wrote one of the bytes in this step.
+    bool store(const Actor& actor, int lane, std::uint64_t address, int bytes, const std::byte* data);
+    /// An atomic.
+    void update(const Actor& actor, int lane, std::uint64_t address, int bytes);
+    /// An atomic that acquires or releases.
+    void meet(std::uint64_t address) { meetings_.insert(address); }
+
+    // Bulk copies as they are issued, of bytes that lie together. A load counts as an access of its issuer.
+    void copy_from(const Actor& issuer, int lane, std::uint64_t address, std::uint64_t bytes);
+    void copy_to(const Actor& issuer, Epoch copy, std::uint64_t address, std::uint64_t bytes, bool combines);
+    /// What a copy has brought.
+    void landed(std::uint64_t address, const std::byte* data, std::uint64_t bytes);
+
+    /// What the cluster did, in the order of addresses.
+    GlobalTrace trace() const;
+
+  private:
+    static constexpr std::uint64_t page_bytes = 4096;
+
+    void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
+    std::uint32_t offset(std::uint64_t address);
+    template <class F>
+    void for_each_part(std::uint64_t address, std::uint64_t bytes, F f);
+
+    struct Range {
+        std::uint64_t begin, end;
+        std::uint64_t first;  ///< of the buffers with the same memory
+    };
+    std::vector<Range> watched_;
+    Sink& sink_;
+    Shadow shadow_;
+    std::unordered_map<std::uint64_t, std::uint32_t>
+        pages_;                             ///< number of the page, and its place in the shadow
+    std::vector<std::uint64_t> addresses_;  ///< of the pages in the shadow
+    std::vector<std::byte> values_;         ///< last written
+    std::uint64_t last_page_ = UINT64_MAX;
+    std::uint32_t last_place_ = 0;
+    std::set<std::uint64_t> meetings_;
+    std::set<std::uint32_t> combining_;
+    std::uint32_t pc_ = 0;     ///< of the access at hand
+    bool same_value_ = false;  ///< it writes what is there
+};
+
+/// What all clusters of a launch did, put together in their order.
+class LaunchShadow {
+  public:
+    struct Conflict {
+        bool writes, other_writes;
+        std::uint64_t address;
+        std::uint64_t other_cluster;
+        Epoch access, other;
+    };
+    /// Adds a cluster; the conflicts of it with earlier ones, each pair of steps once.
+    std::vector<Conflict> add(std::uint64_t cluster, const GlobalTrace& trace);
+
+  private:
+    struct Access {
+        std::uint32_t cluster = 0;
+        unsigned bytes = 0;  ///< a bit each
+        Epoch by;
+    };
+    struct Word {
+        Access write, read;
+        std::uint32_t value = 0;
+    };
+    static constexpr std::size_t page_words = 1024;
+    using Page = std::vector<Word>;
+    std::unordered_map<std::uint64_t, Page> pages_;  ///< by address over their size
+    std::map<std::uint32_t, std::set<std::uint64_t>> meetings_;
+    std::set<std::uint32_t> combining_;
+};
+
+}  // namespace wgrun::sim

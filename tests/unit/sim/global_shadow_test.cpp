@@ -1,0 +1,80 @@
+// What clusters of a launch do to one place in global memory, put together.
+#include "sim/global_shadow.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace wgrun;
+using namespace wgrun::sim;
+
+namespace {
+
+enum Access { writes, reads };
+
+/// A cluster whose thread 3 accesses bytes (a bit each) of the word at 0x1000, at step `pc`.
+GlobalTrace trace(Access access, unsigned bytes, std::uint32_t pc, std::uint32_t value = 0) {
+    GlobalWord word{0x1000, {}, value};
+    (access == writes ? word.last.written : word.last.read) = bytes;
+    (access == writes ? word.last.write : word.last.reader) = Epoch(1, pc, 0, 3);
+    return {{word}, {}, {}};
+}
+
+}  // namespace
+
+TEST_CASE("clusters conflict where they access the same byte and one writes") {
+    for (const Access first : {writes, reads})
+        for (const Access second : {writes, reads})
+            for (const unsigned bytes : {0b0011U, 0b1100U, 0b0110U}) {
+                LaunchShadow shadow;
+                CHECK(shadow.add(0, trace(first, 0b0011, 5, 1)).empty());
+                const auto conflicts = shadow.add(1, trace(second, bytes, 6, 0x02020202));
+                const bool expected = (bytes & 0b0011) != 0 && (first == writes || second == writes);
+                REQUIRE(conflicts.size() == (expected ? 1 : 0));
+                if (!expected) continue;
+                CHECK(conflicts[0].writes == (second == writes));
+                CHECK(conflicts[0].other_writes == (first == writes));
+                CHECK(conflicts[0].address == (bytes == 0b0110 ? 0x1001 : 0x1000));
+                CHECK(conflicts[0].other_cluster == 0);
+                CHECK(conflicts[0].access.pc() == 6);
+                CHECK(conflicts[0].other.pc() == 5);
+                CHECK(conflicts[0].other.thread() == 3);
+            }
+}
+
+TEST_CASE("clusters that write the same value do not conflict") {
+    for (const std::uint32_t value : {0x0707U, 0x0807U}) {
+        LaunchShadow shadow;
+        CHECK(shadow.add(0, trace(writes, 0b0001, 5, 0x0507)).empty());
+        CHECK(shadow.add(1, trace(writes, 0b0010, 5, 0x0706)).empty());
+        CHECK(shadow.add(2, trace(writes, 0b0011, 5, value)).size() == (value == 0x0707 ? 0 : 1));
+    }
+}
+
+TEST_CASE("atomics do not conflict with each other, and order clusters where they acquire and release") {
+    for (const bool other_combines : {true, false}) {
+        LaunchShadow shadow;
+        GlobalTrace one = trace(writes, 15, 5, 1), two = trace(writes, 15, 6, 2);
+        one.combining_steps = {5};
+        if (other_combines) two.combining_steps = {6};
+        CHECK(shadow.add(0, one).empty());
+        CHECK(shadow.add(1, two).size() == (other_combines ? 0 : 1));
+    }
+    for (const std::uint64_t where : {0x2000U, 0x2004U}) {
+        LaunchShadow shadow;
+        GlobalTrace one = trace(writes, 15, 5, 1), two = trace(reads, 15, 6);
+        one.meetings = {0x2000};
+        two.meetings = {where};
+        CHECK(shadow.add(0, one).empty());
+        CHECK(shadow.add(1, two).size() == (where == 0x2000 ? 0 : 1));
+    }
+}
+
+TEST_CASE("each pair of steps is said once") {
+    LaunchShadow shadow;
+    GlobalTrace one = trace(writes, 15, 5, 1), two = trace(reads, 15, 6);
+    for (GlobalTrace* t : {&one, &two}) {
+        t->words.push_back(t->words[0]);
+        t->words[1].address += 4;
+    }
+    CHECK(shadow.add(0, one).empty());
+    CHECK(shadow.add(1, two).size() == 1);
+}
