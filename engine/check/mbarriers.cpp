@@ -68,17 +68,16 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, bool by_engine) {
     Mbarrier& mbarrier = **found;
     if (!anybody_left_) {
         const std::uint32_t known = warp_->known.of(mbarrier.actor);
-        const Fix fix = announced(mbarrier.made);
         if (known < mbarrier.init)
             add("WG-MBAR-02", op_->step,
                 fmt::format("nothing tells {} that the mbarrier {} is initialised", name(*warp_),
                             place(offset)),
-                fix, {made_here(mbarrier.made)});
+                announced(mbarrier.made), {made_here(mbarrier.made)});
         else if (by_engine && (mbarrier.announced == 0 || known < mbarrier.announced))
             add("WG-MBAR-02", op_->step,
                 fmt::format("nothing tells the bulk-copy engine that the mbarrier {} is initialised",
                             place(offset)),
-                fix, {made_here(mbarrier.made)});
+                announced(mbarrier.made), {made_here(mbarrier.made)});
     }
     return &mbarrier;
 }
