@@ -200,7 +200,7 @@ std::string replace(const std::string& file, const std::string& text) {
     good = close(descriptor) == 0 && good;
     good = good && rename(temporary.c_str(), real.c_str()) == 0;
     if (good) return {};
-    const std::string reason = std::strerror(errno);
+    std::string reason = std::strerror(errno);
     unlink(temporary.c_str());
     return reason;
 }

@@ -17,6 +17,7 @@ constexpr int row_lanes = 8;  // of ldmatrix and stmatrix, which may take the ad
 /// The phase with the most passes of the access by warp `warp`.
 BankPhase worst_phase(const Exact& address, std::int64_t offset, int bytes, int warp, int count) {
     std::vector<std::uint32_t> addresses;
+    addresses.reserve(lanes);
     for (int lane = 0; lane < count; ++lane)
         addresses.push_back(static_cast<std::uint32_t>(address.of(warp * lanes + lane) + offset));
     const std::vector<BankPhase> phases = bank_phases(addresses, bytes);

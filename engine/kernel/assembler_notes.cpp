@@ -279,6 +279,7 @@ class Translator {
         for (const RegisterInfo& info : program_.registers())
             words[{info.where.file, info.where.line}] += std::max(1, isa::bits(info.type) / 32);
         std::vector<std::pair<int, Where>> places;
+        places.reserve(words.size());
         for (const auto& [place, count] : words) places.push_back({count, {place.first, place.second}});
         std::ranges::stable_sort(places, std::greater{}, &std::pair<int, Where>::first);
         std::vector<Note> notes;
