@@ -28,7 +28,7 @@ using isa::lanes;
 void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
     if (!is_clear(id) || !is_clear(threads)) return refuse();
     Cta& cta = *warp_->cta;
-    const std::string fix =
+    constexpr const char* fix =
         "count the threads that come to the barrier, in whole warps, and give that number everywhere";
     if (id >= cta.barriers.size() || threads % lanes != 0)
         return add(
@@ -136,7 +136,7 @@ std::uint32_t Rehearsal::map_shared(std::uint32_t address, std::uint32_t rank) {
 Rehearsal::Cta* Rehearsal::peer(std::uint64_t& address) {
     const std::uint64_t rank = address >> rank_shift;
     if (rank == 0) return warp_->cta;
-    const std::string fix =
+    constexpr const char* fix =
         "mapa with a rank of the cluster, and a barrier of the cluster before any of its CTAs ends";
     if (rank > ctas_.size()) {
         add("WG-SYNC-05", op_->step,

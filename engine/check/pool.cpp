@@ -56,4 +56,27 @@ void Rehearsal::resized_together() {
     }
 }
 
+/// WG-REG-04, once a line.
+void Rehearsal::fits_registers(const Step& step) {
+    constexpr int most = 255;  // that an instruction can name
+    const int limit = std::min(warp_->held, most), need = op_->pressure;
+    if (need < limit) return;
+    const Where where = step.where;
+    if (std::ranges::any_of(remarks_, [&](const Diagnostic& told) { return told.where == where; })) return;
+    Diagnostic remark;
+    remark.rule = "WG-REG-04";
+    remark.where = where;
+    remark.message = fmt::format(
+        "accumulators and fragments hold {} registers of a thread here, which has {}: none are left for "
+        "addresses, and "
+        "the assembler spills or waits for each wgmma",
+        need, limit);
+    remark.fix = warp_->held < most ? "a smaller N, fewer accumulators at a time, or setmaxnreg.inc"
+                                    : "a smaller N, or fewer accumulators at a time";
+    if (warp_->resized_by != nullptr)
+        remark.notes.push_back(
+            {warp_->resized_by->where, fmt::format("{} registers since here", warp_->held)});
+    remarks_.push_back(std::move(remark));
+}
+
 }  // namespace wgrun::check

@@ -27,6 +27,8 @@ class Rehearsal final : public isa::ThreadMachine {
     /// The first of them, or all that break the same law: what breaks another one later may come of the
     /// first.
     std::vector<Diagnostic> first_findings() const;
+    /// What is not wrong, but slow.
+    const std::vector<Diagnostic>& remarks() const { return remarks_; }
     /// Was the way too long to follow to its end?
     bool gave_up() const { return budget_ < 0; }
     /// Has every warp ended?
@@ -250,6 +252,7 @@ class Rehearsal final : public isa::ThreadMachine {
 
     // pool.cpp
     void resized_together();
+    void fits_registers(const Step& step);
 
     // stuck.cpp
     struct Suspect;
@@ -290,6 +293,7 @@ class Rehearsal final : public isa::ThreadMachine {
     int fruitless_ = 0;
     int budget_;  ///< operations that may still be executed
     std::vector<Diagnostic> findings_;
+    std::vector<Diagnostic> remarks_;
     std::size_t faults_ = 0;      ///< findings before nobody could go on
     std::vector<bool> executed_;  ///< by operation
     std::array<std::uint64_t, isa::lanes> nothing_{};
@@ -299,6 +303,6 @@ class Rehearsal final : public isa::ThreadMachine {
 /// with each of them. True when that is all there is to tell: every warp came to its end, or a fault was
 /// found.
 /// `stored`: by buffer, whether threads may write to it.
-bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings);
+bool rehearse(const Program& program, const Plan& plan, std::vector<bool> stored, Findings& findings);
 
 }  // namespace wgrun::check

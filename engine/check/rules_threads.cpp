@@ -49,6 +49,26 @@ k:setmaxnreg_inc(64))",
 k:setmaxnreg_dec(40)
 k:bar_sync(1, {threads=128})
 k:setmaxnreg_inc(64))"},
+    Rule{"WG-REG-04", warning,
+         "The accumulators and fragments of A that hold something at a wgmma leave registers free for the "
+         "rest.",
+         "9.7.15.2",
+         "A thread has 255 registers at most, or what setmaxnreg gives it. Where accumulators and fragments "
+         "alone take "
+         "them all, the assembler spills some of them, or waits for each wgmma (C7511, C7512).",
+         "A smaller N, fewer accumulators at a time, or more registers for the warpgroup that multiplies.",
+         R"(local upper, lower = k:regs("f32", 128), k:regs("f32", 128)
+local form = {n=256, k=16, d="f32", a="bf16", b="bf16", scale_d=0}
+k:wgmma_fence()
+k:wgmma_mma_async(upper, da, db, form)
+k:wgmma_mma_async(lower, da, db, form)
+k:wgmma_commit_group())",
+         R"(local upper, lower = k:regs("f32", 96), k:regs("f32", 96)
+local form = {n=192, k=16, d="f32", a="bf16", b="bf16", scale_d=0}
+k:wgmma_fence()
+k:wgmma_mma_async(upper, da, db, form)
+k:wgmma_mma_async(lower, da, db, form)
+k:wgmma_commit_group())"},
     // --- SYNC ---------------------------------------------------------------------------------------
     Rule{"WG-SYNC-01", error,
          "An .aligned instruction is executed by all threads of the warp or warpgroup together: the "

@@ -45,12 +45,14 @@ void give_sections(std::vector<Diagnostic> findings, Findings& out) {
 
 }  // namespace
 
-bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings) {
-    Skeleton skeleton(program);
+bool rehearse(const Program& program, const Plan& plan, std::vector<bool> stored, Findings& findings) {
+    const Pressure pressure(program, plan);
+    Skeleton skeleton(program, &pressure);
     skeleton.stored = std::move(stored);
     if (skeleton.ops.empty()) return true;
     Rehearsal first(program, skeleton, all(program, usual, usual_clusters));
     first.run();
+    give_sections(first.remarks(), findings);
     std::vector<Diagnostic> found = first.first_findings();
     if (skeleton.depends_on_launch()) {
         for (const LaunchSizes& sizes : other_sizes(program, skeleton)) {

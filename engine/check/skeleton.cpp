@@ -7,6 +7,9 @@ namespace wgrun::check {
 
 namespace {
 
+/// Fewer registers than these are never too many.
+constexpr int much = 64;
+
 /// What kind of step it is, by its effects.
 struct Nature final : isa::Effects {
     explicit Nature(const Step& step) {
@@ -62,7 +65,8 @@ void for_each_register(const Operand& operand, Visit visit) {
 
 }  // namespace
 
-Skeleton::Skeleton(const Program& program) : slots(program.registers().size(), -1) {
+Skeleton::Skeleton(const Program& program, const Pressure* pressure)
+    : slots(program.registers().size(), -1), pressure_(pressure) {
     for_each_step(program.body(), [&](const Step& step) {
         copies_ |= std::ranges::any_of(step.op->operands,
                                        [](const isa::OperandRule& rule) { return rule.name == "mbarrier"; });
@@ -101,6 +105,7 @@ void Skeleton::need(Reg reg) {
 
 /// wgmma matters where the bulk-copy engine fills what it reads.
 bool Skeleton::is_root(const Step& step) const {
+    if (pressure_ != nullptr && pressure_->at(&step) >= much) return true;
     return synchronises(step) || (copies_ && Nature(step).multiplies);
 }
 
@@ -174,6 +179,7 @@ void Skeleton::flatten(const Block& block) {
             SkeletonOp& op = ops[add(Kind::step, step->where)];
             op.synchronises = is_root(*step);
             op.multiplies = op.synchronises && !synchronises(*step);
+            if (pressure_ != nullptr) op.pressure = pressure_->at(step);
             op.opaque = !op.synchronises && opaque(*step);
             op.reg = step->guard;
             op.negated = step->guard_negated;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "wgrun/program.hpp"
+#include "check/pressure.hpp"
 
 namespace wgrun::check {
 
@@ -19,6 +19,7 @@ struct SkeletonOp {
     bool synchronises = false;  ///< step: it concerns other threads
     bool opaque = false;        ///< step: what it gives is not known before the kernel runs
     bool multiplies = false;    ///< step: it issues, commits or waits for wgmma
+    int pressure = 0;           ///< registers that hold accumulators and fragments there
     bool both_arms = false;     ///< branch: the other arm synchronises too
     Reg reg;                    ///< guard of a step, condition of a branch or test
     std::uint32_t target = 0;
@@ -27,7 +28,8 @@ struct SkeletonOp {
 };
 
 struct Skeleton {
-    explicit Skeleton(const Program& program);
+    /// pressure: of its wgmma; null: it does not matter.
+    explicit Skeleton(const Program& program, const Pressure* pressure = nullptr);
 
     std::vector<SkeletonOp> ops;  ///< empty when nothing synchronises
     std::vector<int> slots;       ///< Reg::id -> place among the registers that matter; -1: none
@@ -49,6 +51,7 @@ struct Skeleton {
 
     std::vector<const void*> kept_;  ///< steps, loops and branches that matter, sorted
     bool grew_ = false;
+    const Pressure* pressure_;
     bool copies_ = false;  ///< the bulk-copy engine fills shared memory
 };
 

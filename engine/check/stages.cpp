@@ -38,6 +38,7 @@ class Rehearsal::Multiplier final : public isa::Effects {
 };
 
 void Rehearsal::multiply(const Step& step) {
+    fits_registers(step);
     Multiplier multiplier(*this);
     step.op->effects(step, multiplier);
 }
