@@ -68,8 +68,8 @@ void Rehearsal::fits_registers(const Step& step) {
     remark.where = where;
     remark.message = fmt::format(
         "accumulators and fragments hold {} registers of a thread here, which has {}: none are left for "
-        "addresses, and "
-        "the assembler spills or waits for each wgmma",
+        "addresses. "
+        "The assembler spills, waits for each wgmma or ignores setmaxnreg",
         need, limit);
     remark.fix = warp_->held < most ? "a smaller N, fewer accumulators at a time, or setmaxnreg.inc"
                                     : "a smaller N, or fewer accumulators at a time";

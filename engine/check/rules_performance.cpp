@@ -52,7 +52,7 @@ k:wgmma_wait_group(0))"},
          "what they entered with, and those with large accumulators spill.",
          "ask for as many registers as the code after setmaxnreg needs, in units of 8.",
          R"(-- threads = 384: each enters with 168 registers
-k:setmaxnreg_dec(40)
+k:setmaxnreg_dec(136)
 local big = k:regs("f32", 128)
 k:wgmma_fence()
 k:wgmma_mma_async(big, da, dw, {n=256, k=16, d="f32", a="bf16", b="bf16", scale_d=0})

@@ -16,18 +16,18 @@ local kernel = wg.kernel("case", { threads = 384 }, function(k) -- EXPECT ASSEMB
   k:fence_proxy_async()
   k:bar_sync(0)
   local da, db = k:descriptor(a), k:descriptor(b)
-  local p, q = k:regs("f32", 128), k:regs("f32", 128)
-  for i = 0, 127 do
+  local p, q = k:regs("f32", 80), k:regs("f32", 80)
+  for i = 0, 79 do
     k:mov(p[i], 1)
     k:mov(q[i], 1)
   end
   k:loop(k:special "nctaid.x", function()
     k:wgmma_fence()
-    k:wgmma_mma_async(p, da, db, {n=256, k=16, d="f32", a="bf16", b="bf16"}) -- EXPECT ASSEMBLED: WG-PERF-01
-    k:wgmma_mma_async(q, da, db, {n=256, k=16, d="f32", a="bf16", b="bf16"})
+    k:wgmma_mma_async(p, da, db, {n=160, k=16, d="f32", a="bf16", b="bf16"}) -- EXPECT ASSEMBLED: WG-PERF-01
+    k:wgmma_mma_async(q, da, db, {n=160, k=16, d="f32", a="bf16", b="bf16"})
     k:wgmma_commit_group()
     k:wgmma_wait_group(0)
   end)
-  for i = 0, 127 do k:st_global_f32(k:element(X, thread), p[i] + q[i]) end
+  for i = 0, 79 do k:st_global_f32(k:element(X, thread), p[i] + q[i]) end
 end)
 kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 4096 }) } }

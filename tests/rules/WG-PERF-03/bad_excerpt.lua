@@ -17,7 +17,7 @@ local kernel = wg.kernel("case", { threads = 384 }, function(k)
   k:bar_sync(0)
   local da, db = k:descriptor(a), k:descriptor(b)
   -- threads = 384: each enters with 168 registers
-  k:setmaxnreg_dec(40) -- EXPECT ASSEMBLED: WG-PERF-03
+  k:setmaxnreg_dec(136) -- EXPECT ASSEMBLED: WG-PERF-03
   local big = k:regs("f32", 128)
   k:wgmma_fence()
   k:wgmma_mma_async(big, da, db, {n=256, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
