@@ -112,6 +112,7 @@ class Rehearsal final : public isa::ThreadMachine {
             int age;  ///< of its group: 0 the youngest; -1: not committed
         };
         std::vector<Flight> flights;
+        std::uint32_t multiplied = 0;  ///< wgmma issued
         /// Copies to global memory that a lane has issued.
         struct Stores {
             int lane;
@@ -156,7 +157,8 @@ class Rehearsal final : public isa::ThreadMachine {
     struct Point {
         struct Reader {
             int warp;
-            std::uint32_t clock;  ///< of the warp when it had waited for that; 0: it has not
+            std::uint32_t serial;  ///< of the wgmma, counted by the warp
+            std::uint32_t clock;   ///< of the warp when it had waited for that; 0: it has not
             const Step* step;
             const Step* committed;  ///< the commit_group that followed; null: none so far
         };
@@ -239,6 +241,7 @@ class Rehearsal final : public isa::ThreadMachine {
     bool maybe_stored(std::uint32_t offset) const;
     void commit_group();
     void wait_group(int pending);
+    bool known_past(const Point& point, const Point::Reader& reader) const;
     Fix release_later(const Point::Reader& reader) const;
     void overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi);
     void unfinished(Cta& cta);

@@ -39,6 +39,7 @@ class Rehearsal::Multiplier final : public isa::Effects {
 
 void Rehearsal::multiply(const Step& step) {
     fits_registers(step);
+    ++warp_->multiplied;
     Multiplier multiplier(*this);
     step.op->effects(step, multiplier);
 }
@@ -78,7 +79,7 @@ void Rehearsal::reads_matrix(const Operand& operand) {
     }
     auto point = std::ranges::find(cta.points, address, &Point::address);
     if (point == cta.points.end()) point = cta.points.insert(point, Point{address});
-    const Point::Reader reader{warp_->number, 0, op_->step, nullptr};
+    const Point::Reader reader{warp_->number, warp_->multiplied, 0, op_->step, nullptr};
     auto& readers = point->readers;
     if (const auto mine = std::ranges::find(readers, warp_->number, &Point::Reader::warp);
         mine != readers.end())
@@ -118,6 +119,16 @@ void Rehearsal::wait_group(int pending) {
     for (const Warp::Flight& flight : flights) set(flight, 0);
 }
 
+/// Does the warp at hand know that the wgmma has been waited for, by one of the warps of its warpgroup?
+bool Rehearsal::known_past(const Point& point, const Point::Reader& reader) const {
+    const auto group = [&](int warp) { return local(warps_[static_cast<std::size_t>(warp)]) / 4; };
+    return std::ranges::any_of(point.readers, [&](const Point::Reader& mate) {
+        if (group(mate.warp) != group(reader.warp) || mate.serial != reader.serial || mate.clock == 0)
+            return false;
+        return mate.warp == warp_->number || warp_->known.of(mate.warp) >= mate.clock;
+    });
+}
+
 /// What makes the copy wait for `reader`.
 Fix Rehearsal::release_later(const Point::Reader& reader) const {
     const Where issued = reader.step->where;
@@ -140,9 +151,7 @@ void Rehearsal::overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi) {
             return point.address >= written.lo && point.address < written.hi;
         });
         for (const Point::Reader& reader : point.readers) {
-            const bool past = reader.clock != 0 &&
-                              (reader.warp == warp_->number || warp_->known.of(reader.warp) >= reader.clock);
-            if (past) continue;
+            if (known_past(point, reader)) continue;
             if (fresh && !maybe_stored(point.address - base)) {
                 add("WG-TMA-02", reader.step,
                     fmt::format("the wgmma reads {}, and nothing makes it wait for the copy that fills it",
