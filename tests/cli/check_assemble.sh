@@ -46,7 +46,7 @@ notes() { # CODE RULE/CASE
     err_has "($1)"
 }
 notes C7507 WG-PERF-03/bad_excerpt
-notes C7511 WG-PERF-01/bad_registers
+notes C7512 WG-PERF-01/bad_registers
 notes C7511 WG-PERF-01/bad_writes
 notes C7512 WG-PERF-01/bad_no_room
 notes C7514 WG-PERF-01/bad_ping_pong
