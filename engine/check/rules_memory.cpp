@@ -173,9 +173,13 @@ k:st_shared_f32(mine, 2))"},
          "Give each CTA and each thread elements of its own; combine sums with red or atom; leave what other "
          "CTAs write to the next launch.",
          R"(local cta = k:special "ctaid.x"
-k:st_global_f32(k:element(X, thread), k:cvt_rn_f32_u32(cta)))",
+local value = k:cvt_rn_f32_u32(cta)
+local place = k:element(X, thread)
+k:st_global_f32(place, value))",
          R"(local cta = k:special "ctaid.x"
-k:st_global_f32(k:element(X, cta * 128 + thread), k:cvt_rn_f32_u32(cta)))"},
+local value = k:cvt_rn_f32_u32(cta)
+local place = k:element(X, cta * 128 + thread)
+k:st_global_f32(place, value))"},
 };
 
 }  // namespace
