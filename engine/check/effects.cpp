@@ -15,19 +15,17 @@ std::string Walker::buffer_name(int cell) const {
 
 void Walker::memory(const isa::MemoryAccess& access) {
     if (remarks_ != nullptr) bank_conflicts(access);
+    if (!access.write) reads_memory_ = true;
+    if (access.space == isa::Space::global) return;
+    if (access.write) note_stored(*access.address);
+    const Region region = accessed(access);
+    if (region.cell < 0) return;
     if (!access.write) {
-        reads_memory_ = true;
+        copied(region, step_->op->name, "");
         return;
     }
-    if (access.space == isa::Space::global) return;
-    note_stored(*access.address);
-    const Region region = written(access);
-    if (region.cell < 0) return;
     overwritten(region);
-    CellState::Write& raw = state_.cells[static_cast<std::size_t>(region.cell)].raw;
-    Region written = region;
-    if (raw.fact && !(raw.region == region)) written = {region.cell, 0, 0, region.whole};
-    raw = {Fact::always(), step_, written};
+    state_.write(*step_, region, Fact::always());
 }
 
 /// Which buffers may be written to through this address.
@@ -41,8 +39,42 @@ void Walker::note_stored(const Operand& address) {
         stored_.assign(stored_.size(), true);
 }
 
-/// The bytes of shared memory that the threads write.
-Region Walker::written(const isa::MemoryAccess& access) const {
+void Walker::copy_async(const isa::MemoryAccess& access) {
+    note_stored(*access.address);
+    const Region region = accessed(access);
+    if (region.cell < 0) return;
+    overwritten(region);
+    state_.copy(*step_, region);
+}
+
+void Walker::commit_copies() { state_.commit_copies(); }
+void Walker::wait_copies(std::optional<int> pending) { state_.wait_copies(pending); }
+
+// Those who wait for the mbarrier see the copies; that the right ones wait is left to the simulator.
+void Walker::arrive_copies() { state_.wait_copies(std::nullopt); }
+
+/// WG-GROUP-04. Reports a read of what a cp.async may still bring.
+bool Walker::copied(const Region& region, std::string_view who, std::string_view fence) {
+    if (region.cell < 0) return false;
+    // Where a part of the buffer has come, it may be that part.
+    if (state_.cells[static_cast<std::size_t>(region.cell)].arrived) return false;
+    for (CopyFlight& flight : state_.copies) {
+        if (!holds(flight.pending) || !flight.region.overlaps(region)) continue;
+        findings_.add(
+            "WG-GROUP-04", step_->where,
+            fmt::format("{} reads `{}` while a cp.async may still bring it", who, buffer_name(region.cell)),
+            fmt::format("k:cp_async_wait_{}{} and k:bar_sync(0) {}",
+                        flight.age == Grouped::uncommitted ? "all()" : fmt::format("group({})", flight.age),
+                        fence, before(step_->where)),
+            {{flight.step->where, "issued here"}});
+        flight.pending = {};
+        return true;
+    }
+    return false;
+}
+
+/// The bytes of shared memory that the threads access.
+Region Walker::accessed(const isa::MemoryAccess& access) const {
     const Operand& operand = *access.address;
     const isa::Value address = value_of(operand);
     if (operand.reg) {
@@ -280,6 +312,8 @@ void Walker::mma_memory(const Region& a, const Region& b) {
     };
     const std::string through = "through the generic proxy with no fence.proxy.async since";
     const std::string by_others = "by other warps with no barrier since";
+    for (const Region& region : {a, b})
+        if (copied(region, "the wgmma", ", k:fence_proxy_async()")) return;
     bool unfenced = check("WG-PROXY-01", a, &CellState::ordered, through, fence);
     unfenced |= check("WG-PROXY-01", b, &CellState::ordered, through, fence);
     // All four warps read B, of A only their own rows: those may be written without a barrier.

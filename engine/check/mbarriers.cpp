@@ -280,7 +280,7 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
         its_box = &*box;
     }
     if (!is_clear(bytes) || !is_clear(copy.multicast) || !is_clear(copy.shared)) return refuse();
-    if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, bytes, its_box);
+    if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, bytes, its_box, true);
     // Data and signal land at the same place of each CTA.
     constexpr std::uint32_t window = (1U << rank_shift) - 1;
     for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
@@ -291,14 +291,30 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
                                    rank, ctas_.size()),
                        "set the bits of CTAs of the cluster alone");
         copy_to((rank + 1) << rank_shift | (copy.shared & window),
-                (rank + 1) << rank_shift | (copy.mbarrier & window), bytes, its_box);
+                (rank + 1) << rank_shift | (copy.mbarrier & window), bytes, its_box, true);
     }
 }
 
-void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::int64_t bytes,
-                        const TensorBox* box) {
+void Rehearsal::store_async(const isa::AsyncStore& store, const isa::Addresses& to,
+                            const isa::Addresses& mbarrier, const void*, int) {
+    for_each_lane(active_, [&](std::size_t lane) {
+        if (!is_clear(static_cast<std::int64_t>(to[lane]))) return refuse();
+        copy_to(to[lane], mbarrier[lane], store.bytes, nullptr, false);
+    });
+}
+
+/// Of cp.async: they have come when the phase completes. One arrival more that is expected, and that comes,
+/// is none.
+void Rehearsal::arrive_copies(const isa::Addresses& mbarrier, bool increase) {
+    isa::Counts arrivals;
+    arrivals.fill(increase ? 0 : 1);
+    mbarrier_arrive(mbarrier, {}, arrivals);
+}
+
+void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::int64_t bytes, const TensorBox* box,
+                        bool by_engine) {
     Cta* cta = peer(shared);
-    Mbarrier* mbarrier = cta == nullptr ? nullptr : find(address, true);
+    Mbarrier* mbarrier = cta == nullptr ? nullptr : find(address, by_engine);
     if (mbarrier == nullptr) return;
     if (mbarrier->cta != cta)
         return add("WG-TMA-01", op_->step, "the mbarrier lies in another CTA than the bytes it counts",

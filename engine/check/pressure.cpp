@@ -25,6 +25,10 @@ struct Overwrites final : isa::Effects {
     void proxy_fence(std::optional<isa::Space>) override {}
     void barrier(const Operand&, const Operand&) override {}
     void await_arrivals() override {}
+    void copy_async(const isa::MemoryAccess&) override {}
+    void commit_copies() override {}
+    void wait_copies(std::optional<int>) override {}
+    void arrive_copies() override {}
 
     const std::vector<Reg>* accumulators = nullptr;
 };

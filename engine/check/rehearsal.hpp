@@ -60,6 +60,9 @@ class Rehearsal final : public isa::ThreadMachine {
     void bulk_copy(const isa::BulkCopy& copy) override;
     void bulk_commit() override;
     void bulk_wait(int pending, bool read) override;
+    void arrive_copies(const isa::Addresses& mbarrier, bool increase) override;
+    void store_async(const isa::AsyncStore& store, const isa::Addresses& to, const isa::Addresses& mbarrier,
+                     const void*, int) override;
     std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) override;
     void cluster_arrive() override;
     void cluster_wait() override;
@@ -231,7 +234,8 @@ class Rehearsal final : public isa::ThreadMachine {
     void announce();
     void advance(Mbarrier& mbarrier);
     void phase_known(const Mbarrier& mbarrier, std::string_view what);
-    void copy_to(std::uint64_t shared, std::uint64_t mbarrier, std::int64_t bytes, const TensorBox* box);
+    void copy_to(std::uint64_t shared, std::uint64_t mbarrier, std::int64_t bytes, const TensorBox* box,
+                 bool by_engine);
     void land();
 
     // stages.cpp: what wgmma reads and copies overwrite

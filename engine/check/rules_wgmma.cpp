@@ -191,6 +191,25 @@ k:wgmma_wait_group(8))",
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
 k:wgmma_wait_group(7))"},
+    Rule{
+        "WG-GROUP-04", error,
+        "What a cp.async copies is not accessed before a cp.async.wait_group that covers its group, by the "
+        "threads that copy, and a barrier for the others.",
+        "9.7.9.25.3.3",
+        "The bytes come some time after the instruction. A barrier does not wait for them: each thread waits "
+        "for what it has copied itself, wait_group N for all its groups but the N youngest, and then the "
+        "barrier tells the others. A wgmma needs k:fence_proxy_async() between the two besides.",
+        "k:cp_async_commit_group() after the copies, k:cp_async_wait_group(N) before the barrier; or "
+        "k:cp_async_mbarrier_arrive_noinc(full), and a wait for its phase.",
+        R"(k:cp_async_cg(here, k:element(X, thread * 4))
+k:cp_async_commit_group()
+k:bar_sync(0)
+local x = k:ld_shared_f32(next))",
+        R"(k:cp_async_cg(here, k:element(X, thread * 4))
+k:cp_async_commit_group()
+k:cp_async_wait_group(0)
+k:bar_sync(0)
+local x = k:ld_shared_f32(next))"},
     // --- LAYOUT -------------------------------------------------------------------------------------
     Rule{
         "WG-LAYOUT-01", error,

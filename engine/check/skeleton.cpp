@@ -30,6 +30,10 @@ struct Nature final : isa::Effects {
     void proxy_fence(std::optional<isa::Space>) override { waits = true; }
     void barrier(const Operand&, const Operand&) override { waits = true; }
     void await_arrivals() override { waits = true; }
+    void copy_async(const isa::MemoryAccess&) override { accesses_memory = true; }
+    void commit_copies() override { accesses_memory = true; }
+    void wait_copies(std::optional<int>) override { accesses_memory = true; }
+    void arrive_copies() override { waits = true; }
 
     bool accesses_memory = false, accesses_peer = false, multiplies = false, orders = false, waits = false;
     const Operand *a = nullptr, *b = nullptr;  ///< descriptors

@@ -57,6 +57,48 @@ void State::barrier() {
     std::erase_if(flights, [](const Flight& flight) { return !flight.pending; });
 }
 
+void State::write(const Step& step, const Region& region, const Fact& fact) {
+    CellState::Write& raw = cells[static_cast<std::size_t>(region.cell)].raw;
+    Region written = region;
+    if (raw.fact && !(raw.region == region)) written = {region.cell, 0, 0, region.whole};
+    raw = {fact, &step, written};
+}
+
+// A step that comes again while its copies are under way, in a loop, may copy to another part: it is not
+// followed further.
+void State::copy(const Step& step, const Region& region) {
+    CopyFlight flight;
+    flight.step = &step;
+    flight.region = region;
+    flight.pending = Fact::always();
+    const auto same = std::find_if(copies.begin(), copies.end(),
+                                   [&](const CopyFlight& other) { return other.same_place(flight); });
+    if (same != copies.end()) {
+        flight.pending = {Fact::Kind::doubtful};
+        *same = flight;
+        return;
+    }
+    const bool others = std::any_of(copies.begin(), copies.end(), [&](const CopyFlight& other) {
+        return other.region.cell == region.cell;
+    });
+    if (!others) cells[static_cast<std::size_t>(region.cell)].arrived = false;
+    copies.push_back(flight);
+}
+
+void State::commit_copies() {
+    for (CopyFlight& flight : copies) flight.age = std::min(flight.age + 1, CopyFlight::oldest);
+}
+
+void State::wait_copies(std::optional<int> pending) {
+    const int youngest = pending ? std::min(*pending, CopyFlight::oldest) : CopyFlight::uncommitted;
+    for (const CopyFlight& flight : copies) {
+        if (flight.age < youngest) continue;
+        cells[static_cast<std::size_t>(flight.region.cell)].arrived = true;
+        write(*flight.step, flight.region, flight.pending);
+    }
+    std::erase_if(copies, [&](const CopyFlight& flight) { return flight.age >= youngest; });
+}
+
 namespace {
 
 RegisterState join(const RegisterState& a, const RegisterState& b, const Decision& decision) {
@@ -94,35 +136,36 @@ CellState::Write join(const CellState::Write& a, const CellState::Write& b, cons
     return out;
 }
 
-void join_flights(std::vector<Flight>& out, const std::vector<Flight>& a, const std::vector<Flight>& b,
+void join_groups(Grouped& out, const Grouped& left, const Grouped& right, const Decision& decision) {
+    if (left.pending && right.pending && left.age != right.age) {
+        // A wait covers the younger group last, but only one way leads there.
+        const int arm = left.age < right.age ? 0 : 1;
+        out = arm == 0 ? left : right;
+        out.pending = out.pending.depending_on(decision, arm);
+        return;
+    }
+    out.pending = join(left.pending, right.pending, decision);
+    if (!left.pending) out.age = right.age;
+    if (!left.waited) out.waited = right.waited;
+}
+
+template <class F>
+void join_flights(std::vector<F>& out, const std::vector<F>& a, const std::vector<F>& b,
                   const Decision& decision) {
-    const Flight nothing;
-    for (const Flight& left : a) {
-        const auto found =
-            std::find_if(b.begin(), b.end(), [&](const Flight& f) { return f.same_place(left); });
-        const Flight& right = found == b.end() ? nothing : *found;
-        Flight flight = left;
-        flight.retired = join(left.retired, right.retired, decision);
-        if (left.pending && right.pending && left.age != right.age) {
-            // A wait covers the younger group last, but only one way leads there.
-            const Flight& younger = left.age < right.age ? left : right;
-            flight.pending = younger.pending.depending_on(decision, left.age < right.age ? 0 : 1);
-            flight.age = younger.age;
-            flight.waited = younger.waited;
-        } else {
-            flight.pending = join(left.pending, right.pending, decision);
-            if (!left.pending) flight.age = right.age;
-            if (!left.waited) flight.waited = right.waited;
-        }
+    const F nothing;
+    const auto add = [&](F flight, const F& left, const F& right) {
+        join_groups(flight, left, right, decision);
+        if constexpr (requires { flight.retired; })
+            flight.retired = join(left.retired, right.retired, decision);
         out.push_back(flight);
+    };
+    for (const F& left : a) {
+        const auto found = std::find_if(b.begin(), b.end(), [&](const F& f) { return f.same_place(left); });
+        add(left, left, found == b.end() ? nothing : *found);
     }
-    for (const Flight& right : b) {
-        if (std::any_of(a.begin(), a.end(), [&](const Flight& f) { return f.same_place(right); })) continue;
-        Flight flight = right;
-        flight.pending = join({}, right.pending, decision);
-        flight.retired = join({}, right.retired, decision);
-        out.push_back(flight);
-    }
+    for (const F& right : b)
+        if (std::none_of(a.begin(), a.end(), [&](const F& f) { return f.same_place(right); }))
+            add(right, nothing, right);
 }
 
 void doubt(Fact& fact, const Fact& other) {
@@ -145,11 +188,12 @@ State join(const State& a, const State& b, const Decision& decision, const Known
             out.registers.at(i) = join(a.registers[i], b.registers[i], decision);
     });
     join_flights(out.flights, a.flights, b.flights, decision);
+    join_flights(out.copies, a.copies, b.copies, decision);
     out.cells.reserve(a.cells.size());
     for (std::size_t i = 0; i < a.cells.size(); ++i) {
         const CellState &left = a.cells[i], &right = b.cells[i];
         out.cells.push_back({join(left.raw, right.raw, decision), join(left.fenced, right.fenced, decision),
-                             join(left.ordered, right.ordered, decision)});
+                             join(left.ordered, right.ordered, decision), left.arrived || right.arrived});
     }
     out.unfenced = join(a.unfenced, b.unfenced, decision);
     out.proxy_fence = a.proxy_fence ? a.proxy_fence : b.proxy_fence;
@@ -172,7 +216,13 @@ void doubt_differences(State& a, const State& b) {
         doubt(flight.pending, found == b.flights.end() ? Fact{} : found->pending);
         doubt(flight.retired, found == b.flights.end() ? Fact{} : found->retired);
     }
+    for (CopyFlight& flight : a.copies) {
+        const auto found = std::find_if(b.copies.begin(), b.copies.end(),
+                                        [&](const CopyFlight& f) { return f.same_place(flight); });
+        doubt(flight.pending, found == b.copies.end() ? Fact{} : found->pending);
+    }
     for (std::size_t i = 0; i < a.cells.size(); ++i) {
+        a.cells[i].arrived |= b.cells[i].arrived;
         doubt(a.cells[i].raw.fact, b.cells[i].raw.fact);
         doubt(a.cells[i].fenced.fact, b.cells[i].fenced.fact);
         doubt(a.cells[i].ordered.fact, b.cells[i].ordered.fact);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -47,19 +48,35 @@ struct RegisterState {
     bool operator==(const RegisterState&) const = default;
 };
 
-/// A wgmma on its way. The register file and the tiles it reads are free again at different times.
-struct Flight {
-    const Step* mma = nullptr;
-    Region a, b;
+/// Something asynchronous that is waited for in groups.
+struct Grouped {
     Fact pending;                  ///< no wait_group has covered it
     int age = uncommitted;         ///< of its group: 0 the youngest; the least on all paths
     const Step* waited = nullptr;  ///< a wait_group that came before the commit
-    Fact retired;  ///< waited for by this warpgroup, but no barrier yet: others may not be as far
 
     static constexpr int uncommitted = -1;
+    bool operator==(const Grouped&) const = default;
+};
+
+/// A wgmma on its way. The register file and the tiles it reads are free again at different times.
+struct Flight : Grouped {
+    const Step* mma = nullptr;
+    Region a, b;
+    Fact retired;  ///< waited for by this warpgroup, but no barrier yet: others may not be as far
+
     static constexpr int oldest = 7;  ///< wait_group does not tell older groups apart
     bool same_place(const Flight& other) const { return mma == other.mma && a == other.a && b == other.b; }
     bool operator==(const Flight&) const = default;
+};
+
+/// A cp.async on its way.
+struct CopyFlight : Grouped {
+    const Step* step = nullptr;
+    Region region;
+
+    static constexpr int oldest = 64;
+    bool same_place(const CopyFlight& other) const { return step == other.step && region == other.region; }
+    bool operator==(const CopyFlight&) const = default;
 };
 
 /// Generic-proxy writes to a cell that wgmma may not read yet, by what they lack.
@@ -73,6 +90,8 @@ struct CellState {
     Write raw;      ///< neither proxy fence nor barrier
     Write fenced;   ///< a fence.proxy.async, no barrier
     Write ordered;  ///< a barrier, no fence.proxy.async
+    /// Some cp.async to the cell has been waited for: others may bring other parts of it.
+    bool arrived = false;
 
     bool operator==(const CellState&) const = default;
 };
@@ -81,6 +100,7 @@ struct State {
     Chunks<Known> values;             ///< by Reg::id
     Chunks<RegisterState> registers;  ///< by slot
     std::vector<Flight> flights;
+    std::vector<CopyFlight> copies;
     std::vector<CellState> cells;
     Fact unfenced = Fact::always();     ///< no wgmma.fence so far
     const Step* proxy_fence = nullptr;  ///< the last one, of whatever space
@@ -93,6 +113,12 @@ struct State {
     void wait(const Step& step, int pending, bool others);
     void fence_proxies();
     void barrier();
+    /// Threads write to the region through the generic proxy.
+    void write(const Step& step, const Region& region, const Fact& fact);
+    void copy(const Step& step, const Region& region);
+    void commit_copies();
+    /// Those whose groups are at least `pending` groups old have come; nothing: all of them.
+    void wait_copies(std::optional<int> pending);
 };
 
 /// Where two ways meet that `condition` chose between.

@@ -86,12 +86,17 @@ class Walker final : private isa::Effects {
     void proxy_fence(std::optional<isa::Space> space) override;
     void barrier(const Operand& id, const Operand& threads) override;  // convergence.cpp
     void await_arrivals() override;
+    void copy_async(const isa::MemoryAccess& access) override;
+    void commit_copies() override;
+    void wait_copies(std::optional<int> pending) override;
+    void arrive_copies() override;
+    bool copied(const Region& region, std::string_view who, std::string_view fence);
     void mma_registers(const isa::AsyncMma& mma);
     void mma_fence(const isa::AsyncMma& mma);
     void mma_memory(const Region& a, const Region& b);
     bool surely_reads_accumulators(const isa::AsyncMma& mma) const;
     void note_stored(const Operand& address);
-    Region written(const isa::MemoryAccess& access) const;
+    Region accessed(const isa::MemoryAccess& access) const;
     void overwritten(const Region& region);
     void bank_conflicts(const isa::MemoryAccess& access);  // banks.cpp
     std::string buffer_name(int cell) const;

@@ -1,12 +1,10 @@
 // red and atom: read, combine and write back, as one access that no other one of theirs comes between.
 #include <algorithm>
-#include <cfloat>
-#include <cmath>
 #include <cstring>
 
+#include "isa/combine.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
-#include "number/number.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -26,54 +24,13 @@ Addresses addresses(Machine& m, const Operand& address, Space space) {
 
 // --- meaning -------------------------------------------------------------------------------------------
 
-/// In global memory f32 sums neither take nor give subnormals (PTX ISA 9.7.13.5).
-float without_subnormals(float x) { return std::fabs(x) < FLT_MIN ? std::copysign(0.0F, x) : x; }
-
-std::uint16_t half_sum(bool brain, std::uint64_t a, std::uint64_t b) {
-    const auto x = static_cast<std::uint16_t>(a), y = static_cast<std::uint16_t>(b);
-    // The sum of two is exact in binary64, or too uneven for the smaller one to matter.
-    return brain ? to_bf16(double{from_bf16(x)} + double{from_bf16(y)})
-                 : to_f16(double{from_f16(x)} + double{from_f16(y)});
-}
-
-std::uint64_t sum(Type type, Space space, std::uint64_t old, std::uint64_t b) {
-    const bool brain = type == bf16 || type == bf16x2;
-    switch (type) {
-        case f16:
-        case bf16: return half_sum(brain, old, b);
-        case f16x2:
-        case bf16x2:
-            return half_sum(brain, old, b) | std::uint64_t{half_sum(brain, old >> 16, b >> 16)} << 16;
-        case f32: {
-            float x = std::bit_cast<float>(static_cast<std::uint32_t>(old));
-            float y = std::bit_cast<float>(static_cast<std::uint32_t>(b));
-            if (space == Space::global) x = without_subnormals(x), y = without_subnormals(y);
-            const float z = x + y;
-            return std::bit_cast<std::uint32_t>(space == Space::global ? without_subnormals(z) : z);
-        }
-        case f64: return std::bit_cast<std::uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
-        default: return old + b;
-    }
-}
-
-std::uint64_t smaller(Type type, std::uint64_t old, std::uint64_t b, bool greater) {
-    const auto value = [&](std::uint64_t bits) { return number_of(type, static_cast<std::int64_t>(bits)); };
-    const bool less = type == u64 ? old < b : value(old) < value(b);
-    return less != greater ? old : b;
-}
-
 /// What takes the place of `old`. The bits of each value are the lowest ones.
-std::uint64_t combined(std::string_view op, Type type, Space space, std::uint64_t old, std::uint64_t b,
-                       std::uint64_t c) {
-    if (op == "add") return sum(type, space, old, b);
-    if (op == "and") return old & b;
-    if (op == "or") return old | b;
-    if (op == "xor") return old ^ b;
+std::uint64_t replacement(std::string_view op, const Form& form, std::uint64_t old, std::uint64_t b,
+                          std::uint64_t c) {
     if (op == "exch") return b;
     if (op == "cas") return old == b ? c : old;
-    if (op == "inc") return old >= b ? 0 : old + 1;
-    if (op == "dec") return old == 0 || old > b ? b : old - 1;
-    return smaller(type, old, b, op == "max");
+    return combined(static_cast<BulkCopy::Reduction>(form.get(Field::op)), form.type(),
+                    space(form) == Space::global, old, b);
 }
 
 template <class F>
@@ -107,7 +64,6 @@ Elements read_elements(const Step& s, Machine& m, const Operand& operand) {
 /// Combines memory with the operands; gives what was there before.
 Elements update(const Step& s, Machine& m, const Operand& address, const Elements& b, const Elements& c) {
     const std::string op = spelled(Field::op, s.form.get(Field::op));
-    const Type type = s.form.type();
     const Space where = space(s.form);
     const int size = element_bytes(s.form), count = vec(s.form);
     Elements old{};
@@ -115,7 +71,7 @@ Elements update(const Step& s, Machine& m, const Operand& address, const Element
         for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
             const auto l = static_cast<std::size_t>(lane), bytes = static_cast<std::size_t>(size);
             std::memcpy(&old[i][l], place + i * bytes, bytes);
-            const std::uint64_t value = combined(op, type, where, old[i][l], b[i][l], c[i][l]);
+            const std::uint64_t value = replacement(op, s.form, old[i][l], b[i][l], c[i][l]);
             std::memcpy(place + i * bytes, &value, bytes);
         }
     });
@@ -160,7 +116,7 @@ std::vector<Row> rows(Names orders, Names bitwise, Names more = {}) {
     std::vector<Row> out;
     const auto add = [&](Names ops, std::initializer_list<Type> of, std::vector<Choice> tail = {}) {
         for (bool global : {true, false}) {
-            Row row{{spelled_as(Field::op, ops), types(of), among(Field::vec, {1}, 1)}, {7, 8}};
+            Row row{{reductions(ops), types(of), among(Field::vec, {1}, 1)}, {7, 8}};
             row.choices.push_back(global ? spelled_as(Field::space, {"global"})
                                          : spelled_as(Field::space, {"shared", "shared::cluster"}));
             if (global) row.choices.push_back(spelled_as(Field::sem, orders, "relaxed.gpu"));

@@ -146,9 +146,6 @@ void run_store(const Step& s, Machine& m) {
     });
 }
 
-/// Spelled so, the values of Field::op are those of BulkCopy::Reduction.
-Choice reductions(std::initializer_list<std::string_view> list) { return spelled_as(Field::op, list); }
-
 const std::vector<Instruction> records{
     {.name = "cp.async.bulk.tensor",
      .summary = "copies a box of a tensor to shared memory, of several CTAs with a mask; an mbarrier counts "

@@ -15,13 +15,15 @@ std::span<const Instruction> memory_family();   // memory.cpp: ld, st
 std::span<const Instruction> cache_family();    // cache.cpp: prefetch, createpolicy
 std::span<const Instruction> sync_family();     // sync.cpp: bar, fence.proxy
 std::span<const Instruction> wgmma_family();    // wgmma.cpp
-std::span<const Instruction> mbarrier_family();  // mbarrier.cpp: mbarrier, fence.mbarrier_init
-std::span<const Instruction> bulk_family();      // bulk.cpp: cp.async.bulk, tensor maps
-std::span<const Instruction> cluster_family();   // cluster.cpp: barrier.cluster, mapa, elect, setmaxnreg
-std::span<const Instruction> matrix_family();    // matrix.cpp: ldmatrix, stmatrix, movmatrix
-std::span<const Instruction> mma_family();       // mma.cpp: mma.sync
-std::span<const Instruction> warp_family();      // warp.cpp: shfl.sync, vote.sync, bar.warp.sync
-std::span<const Instruction> atomic_family();    // atomic.cpp: red, atom
+std::span<const Instruction> mbarrier_family();     // mbarrier.cpp: mbarrier, fence.mbarrier_init
+std::span<const Instruction> copy_family();         // copy.cpp: cp.async and its groups
+std::span<const Instruction> async_store_family();  // async_store.cpp: st.async, red.async
+std::span<const Instruction> bulk_family();         // bulk.cpp: cp.async.bulk, tensor maps
+std::span<const Instruction> cluster_family();      // cluster.cpp: barrier.cluster, mapa, elect, setmaxnreg
+std::span<const Instruction> matrix_family();       // matrix.cpp: ldmatrix, stmatrix, movmatrix
+std::span<const Instruction> mma_family();          // mma.cpp: mma.sync
+std::span<const Instruction> warp_family();         // warp.cpp: shfl.sync, vote.sync, bar.warp.sync
+std::span<const Instruction> atomic_family();       // atomic.cpp: red, atom
 
 /// A choice among types.
 inline Choice types(Field field, const std::vector<Type>& list) {
@@ -49,6 +51,9 @@ inline Choice spelled_as(Field field, std::initializer_list<std::string_view> li
     }
     return choice;
 }
+
+/// Operations that memory is combined with; spelled so, the values are those of BulkCopy::Reduction.
+inline Choice reductions(std::initializer_list<std::string_view> list) { return spelled_as(Field::op, list); }
 
 /// A flag that is off unless it is asked for.
 inline Choice flag(Field field) { return {field, {{0, 1}}, 0}; }

@@ -16,6 +16,13 @@ class ThreadMachine : public Machine {
     void bulk_copy(const BulkCopy&) override { refuse(); }
     void bulk_commit() override { refuse(); }
     void bulk_wait(int, bool) override { refuse(); }
+    void copy_async(const Addresses&, const Addresses&, int, const Counts&) override { refuse(); }
+    void commit_copies() override { refuse(); }
+    void wait_copies(std::optional<int>) override { refuse(); }
+    void arrive_copies(const Addresses&, bool) override { refuse(); }
+    void store_async(const AsyncStore&, const Addresses&, const Addresses&, const void*, int) override {
+        refuse();
+    }
     std::uint32_t map_shared(std::uint32_t, std::uint32_t) override { return refuse(), 0; }
     void cluster_arrive() override { refuse(); }
     void cluster_wait() override { refuse(); }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "isa/combine.hpp"
 #include "sim/cluster.hpp"
 #include "sim/reduce.hpp"
 
@@ -140,16 +141,13 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
     if (cta == nullptr ||
         !check_shared_side(*cta, shared, copy.span, copy.tensor.map != nullptr ? box_align : unit))
         return;
-    const Found found = find_mbarrier(mbarrier_address, true);
+    const Found found = find_mbarrier(mbarrier_address, User::engine);
     if (found.mbarrier == nullptr) return;
     if (found.cta != cta)
         return report_.fault(Fault::copy_operands,
                              "the mbarrier lies in another CTA than the bytes it counts");
-    Mbarrier& mbarrier = *found.mbarrier;
-    copy.cta = rank(*cta);
+    const Mbarrier& mbarrier = *found.mbarrier;
     copy.shared = static_cast<std::uint32_t>(shared);
-    copy.mbarrier = mbarrier.offset;
-    copy.serial = mbarrier.phase;
     check_phase_known(mbarrier, "copies into");
     if (launch_.detect_races) {
         const Epoch epoch(mbarrier.clock + 1, pc_, mbarrier.actor, copy.issuer % lanes);
@@ -159,8 +157,17 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
             cta_->shadow.copy_out(actor(), epoch, copy.source - SharedMemory::base, copy.span);
             cta_->owe(epoch);
         }
-        clocks_.release_actors(current_, mbarrier.arriving);
     }
+    count_for(found, std::move(copy));
+}
+
+// The mbarrier counts the bytes of the copy when it lands. Whoever sees them knows of what it came after.
+void Cluster::count_for(const Found& found, Copy copy) {
+    Mbarrier& mbarrier = *found.mbarrier;
+    copy.cta = rank(*found.cta);
+    copy.mbarrier = mbarrier.offset;
+    copy.serial = mbarrier.phase;
+    if (launch_.detect_races) clocks_.release_actors(current_, mbarrier.arriving);
     mbarrier.under_way += copy.bytes;
     mbarrier.copy_pc = pc_;
     copies_.push_back(std::move(copy));
@@ -228,10 +235,29 @@ void Cluster::write_global(const Copy& copy) {
     });
 }
 
+namespace {
+
+/// What st.async or red.async brings.
+void store_value(const Copy& copy, std::byte* to) {
+    if (copy.reduction == isa::BulkCopy::Reduction::none) {
+        std::memcpy(to, copy.read.data(), copy.bytes);
+        return;
+    }
+    std::uint64_t old = 0, value = 0;
+    std::memcpy(&old, to, copy.bytes);
+    std::memcpy(&value, copy.read.data(), copy.bytes);
+    value = isa::combined(copy.reduction, copy.type, false, old, value);
+    std::memcpy(to, &value, copy.bytes);
+}
+
+}  // namespace
+
 void Cluster::write_shared(const Copy& copy, Cta& cta) {
     std::byte* to = cta.shared.at(copy.shared);
     if (copy.tensor.map != nullptr)
         load_box(copy.tensor, copy.at, {to, copy.shared, copy.shared});
+    else if (!copy.read.empty())
+        store_value(copy, to);
     else if (copy.direction == Direction::to_shared)
         std::memcpy(to, copy.global, copy.bytes);
     else

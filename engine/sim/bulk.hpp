@@ -29,7 +29,7 @@ struct Copy {
     std::uint32_t source;          ///< address there
     std::uint32_t mbarrier;        ///< offset in `cta`, of loads
     std::uint32_t serial;          ///< phase of that mbarrier; of stores, number among those of the issuer
-    std::vector<std::byte> read;   ///< of stores: what was read from shared memory
+    std::vector<std::byte> read;   ///< of stores: what was read from shared memory; of st.async: its value
 };
 
 /// The bulk groups of one thread. Its copies are numbered from 1.

@@ -24,6 +24,7 @@ Clocks::Clocks(int warps, int warps_per_cta)
 
 void Clocks::reset() {
     actors_ = warps_;
+    generic_.clear();
     rows_.assign(static_cast<std::size_t>(warps_) * stride_, 0U);
     converged_.assign(static_cast<std::size_t>(warps_), 0U);
     released_ = met_ = converged_;
@@ -41,6 +42,13 @@ int Clocks::add_actor() {
                         max_actors));
     if (actors_ == capacity_) widen();
     return actors_++;
+}
+
+int Clocks::add_generic_actor(int cta) {
+    const int actor = add_actor();
+    add_actor();
+    generic_.push_back({actor, cta});
+    return actor;
 }
 
 int Clocks::add_place() {
@@ -95,6 +103,9 @@ void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_me
                 others[thread] = std::max(others[thread], clock);
         }
     }
+    for (const Generic& generic : generic_)
+        if (!own_memory || generic.cta == warp / warps_per_cta_)
+            learn(warp, generic.actor + 1, known[generic.actor]);
     ++row(warp)[warp];
     changed(warp);
 }

@@ -33,6 +33,10 @@ class Clocks {
 
     /// Another actor, at clock 0. Throws ArgumentError when there are too many.
     int add_actor();
+    /// One that writes to the memory of the CTA of that rank through the generic proxy. The actor after it
+    /// stands for what is published of that: whoever knows it to be past some clock knows that the async
+    /// proxy sees what was written up to there.
+    int add_generic_actor(int cta);
     /// A place that knows nothing: a row after those of the warps.
     int add_place();
 
@@ -95,7 +99,13 @@ class Clocks {
     }
     void widen();
 
+    /// An actor that works through the generic proxy, and the rank of the CTA whose memory it writes.
+    struct Generic {
+        int actor, cta;
+    };
+
     int warps_, warps_per_cta_;
+    std::vector<Generic> generic_;
     int actors_, capacity_;  ///< capacity: of the columns for actors, warps included
     std::size_t stride_;     ///< of a row: actors, then threads, then warps
     std::vector<std::uint32_t> rows_;

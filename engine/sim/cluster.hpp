@@ -6,6 +6,7 @@
 #include "sim/cta.hpp"
 #include "sim/global_shadow.hpp"
 #include "sim/report.hpp"
+#include "sim/thread_copy.hpp"
 #include "sim/turns.hpp"
 
 namespace wgrun::sim {
@@ -65,6 +66,14 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void bulk_copy(const isa::BulkCopy& copy) override;
     void bulk_commit() override;
     void bulk_wait(int pending, bool read) override;
+
+    void copy_async(const isa::Addresses& to, const isa::Addresses& from, int bytes,
+                    const isa::Counts& from_bytes) override;
+    void commit_copies() override;
+    void wait_copies(std::optional<int> pending) override;
+    void arrive_copies(const isa::Addresses& mbarrier, bool increase) override;
+    void store_async(const isa::AsyncStore& store, const isa::Addresses& to, const isa::Addresses& mbarrier,
+                     const void* data, int stride) override;
 
     std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) override;
     void cluster_arrive() override;
@@ -135,7 +144,9 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
         Cta* cta = nullptr;
         Mbarrier* mbarrier = nullptr;
     };
-    Found find_mbarrier(std::uint64_t address, bool engine);
+    /// On whose behalf an mbarrier is named.
+    enum class User : std::uint8_t { thread, engine, async_store };
+    Found find_mbarrier(std::uint64_t address, User user);
     void announce_mbarriers();
     void check_phase_known(const Mbarrier& mbarrier, std::string_view what);
     void add_bytes(Mbarrier& mbarrier, std::int64_t bytes);
@@ -151,8 +162,16 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void land(std::size_t index);
     void write_global(const Copy& copy);
     void write_shared(const Copy& copy, Cta& cta);
+    void count_for(const Found& found, Copy copy);
     BulkGroups* find_groups(int lane);
     BulkGroups& groups_of(int lane);
+
+    // thread_copy.cpp
+    void land_thread_copy(std::size_t index);
+    void seen_by(ThreadCopy& copy, int lane, Epoch epoch);
+    void complete_arrivals(int warp);
+    void arrive_for(ThreadCopies& own, int warp, const ThreadCopies::Arrival& arrival);
+    int generic_actor(const Cta& cta, Mbarrier& mbarrier);
 
     // cluster.cpp
     int rank(const Cta& cta) const { return static_cast<int>(&cta - ctas_.data()); }
@@ -186,6 +205,10 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     std::vector<Copy> copies_;  ///< under way
     std::vector<BulkGroups> groups_;
     std::vector<std::uint32_t> groups_of_thread_;  ///< index in groups_, counted from 1; 0: none
+    std::vector<ThreadCopies> thread_copies_;      ///< by warp
+    std::vector<ThreadCopy*> flying_;              ///< those of them that have not landed
+    int copy_actor_ = -1;                          ///< of thread copies that nobody has waited for
+    std::uint32_t copy_clock_ = 0;                 ///< of the last of them
 
     Meeting meeting_;
 

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "program/register_file.hpp"
-#include "sim/cluster.hpp"
+#include "sim/access.hpp"
 
 namespace wgrun::sim {
 
@@ -128,39 +128,6 @@ void copy(std::byte* to, const std::byte* from, int bytes) {
 }
 
 }  // namespace
-
-/// Calls move(where it is, lane, CTA, offset) for each active lane whose access is legal. Of global memory
-/// the CTA is null.
-template <class Move>
-void Cluster::for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes,
-                              Move move) {
-    for (isa::Mask left = active_; left != 0; left &= left - 1) {
-        const int lane = std::countr_zero(left);
-        std::uint64_t at = address[static_cast<std::size_t>(lane)];
-        report_.lane(current_ * lanes + lane);
-        if ((at & static_cast<std::uint64_t>(bytes - 1)) != 0) {
-            report_.misaligned(store, bytes, at);
-        } else if (space == isa::Space::global) {
-            if (std::byte* place = global_.find(at, bytes))
-                move(place, lane, nullptr, 0);
-            else
-                report_.global_out_of_bounds(store, bytes, global_.describe(at, bytes));
-        } else {
-            Cta* cta = space == isa::Space::shared_cluster ? peer(at, true) : cta_;
-            if (cta == nullptr) continue;
-            if (!cta->shared.declared(at, bytes)) {
-                report_.shared_out_of_bounds(store, bytes, at);
-                continue;
-            }
-            const std::uint32_t offset = static_cast<std::uint32_t>(at) - SharedMemory::base;
-            if (cta->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes)) != nullptr) {
-                report_.mbarrier_touched(offset, store ? "stores to" : "loads");
-                continue;
-            }
-            move(cta->shared.at(static_cast<std::uint32_t>(at)), lane, cta, offset);
-        }
-    }
-}
 
 void Cluster::load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) {
     const Actor actor = this->actor();

@@ -33,10 +33,10 @@ const Mbarrier* Mbarriers::search(std::uint32_t offset, std::uint32_t size) cons
     return nullptr;
 }
 
-// Finds the object that an instruction names. `engine`: it is named to the bulk-copy engine. What is wrong
-// with it is reported; nothing is found when nothing can be done with it.
-Cluster::Found Cluster::find_mbarrier(std::uint64_t address, bool engine) {
-    Cta* cta = peer(address, !engine);
+// Finds the object that an instruction names. What is wrong with it is reported; nothing is found when
+// nothing can be done with it.
+Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user) {
+    Cta* cta = peer(address, user == User::thread);
     if (cta == nullptr) return {};
     const std::uint32_t offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
     if (address % Mbarriers::bytes != 0) {
@@ -61,7 +61,7 @@ Cluster::Found Cluster::find_mbarrier(std::uint64_t address, bool engine) {
                           fmt::format("nothing tells {} that the mbarrier {} is initialised", report_.who(),
                                       report_.place(offset)),
                           mbarrier->init_pc, "initialised here");
-        else if (engine && (mbarrier->announced == 0 || known < mbarrier->announced))
+        else if (user == User::engine && (mbarrier->announced == 0 || known < mbarrier->announced))
             report_.fault(
                 Fault::mbarrier_unknown,
                 fmt::format("nothing tells the bulk-copy engine that the mbarrier {} is initialised",
@@ -119,7 +119,7 @@ void Cluster::mbarrier_inval(const isa::Addresses& address) {
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
         report_.lane(current_ * lanes + lane);
-        const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], false);
+        const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], User::thread);
         if (found.mbarrier == nullptr) continue;
         if (found.mbarrier->under_way != 0)
             report_.fault(Fault::mbarrier_life,
@@ -150,7 +150,7 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
         report_.lane(current_ * lanes + static_cast<int>(lane));
-        const Found found = find_mbarrier(address[lane], false);
+        const Found found = find_mbarrier(address[lane], User::thread);
         if (found.mbarrier == nullptr) continue;
         Mbarrier& mbarrier = *found.mbarrier;
         fruitless_ = 0;
@@ -210,6 +210,8 @@ bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
         mbarrier.since = ++mbarrier.clock;
         clocks_.drain(mbarrier.arriving, mbarrier.complete);
         clocks_.learn(mbarrier.complete, mbarrier.actor, mbarrier.clock);
+        if (mbarrier.generic_actor >= 0)
+            clocks_.learn(mbarrier.complete, mbarrier.generic_actor, mbarrier.clock);
     }
     wake(&cta, Warp::Wait::mbarrier,
          [&](const Warp& warp) { return warp.barrier == mbarrier.offset || warp.barrier == Warp::several; });
@@ -226,7 +228,7 @@ std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, c
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
         report_.lane(current_ * lanes + static_cast<int>(lane));
-        const Found found = find_mbarrier(address[lane], false);
+        const Found found = find_mbarrier(address[lane], User::thread);
         if (found.mbarrier != nullptr && found.cta != cta_) {
             report_.fault(Fault::peer, fmt::format("{} waits for an mbarrier of another CTA", report_.who()));
         } else if (found.mbarrier != nullptr && !found.mbarrier->is_complete(parity[lane])) {

@@ -22,6 +22,7 @@ struct Mbarrier {
     // arrivals of the phase in progress, and before the complete ones. Its clock counts init, the fence that
     // announces it, and complete phases.
     int actor = -1, arriving = -1, complete = -1;
+    int generic_actor = -1;  ///< of what comes through the generic proxy, at the clock of `actor`
     std::uint32_t clock = 0;
     std::uint32_t init = 0, announced = 0;  ///< clocks of them; announced 0: not yet
     std::uint32_t since = 0;                ///< clock of the last phase's completion, or of the init

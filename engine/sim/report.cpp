@@ -16,6 +16,7 @@ Report::Report(const Program& program, const Code& code, Dim3 grid)
 
 void Report::reset(Dim3 cluster) {
     cluster_ = cluster;
+    copies_under_way_ = -1;
     seen_.clear();
     findings_.clear();
 }

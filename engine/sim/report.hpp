@@ -24,6 +24,7 @@ enum class Fault : std::uint8_t {
     mbarrier_unknown,  ///< the init is not known to who uses it
     mbarrier_count,    ///< arrivals and bytes do not match what is expected
     copy_operands,
+    source_size,  ///< of cp.async
     unfinished_load,
     unfinished_store,
     registers,  ///< setmaxnreg
@@ -47,6 +48,8 @@ class Report final : public HazardSink {
     /// The step at hand and the thread that executes it; a whole warpgroup is named by its first.
     void at(std::uint32_t pc, int thread, Subject subject = Subject::thread);
     void lane(int thread) { thread_ = thread; }
+    /// The actor of thread copies that nobody has waited for.
+    void copies_under_way(int actor) { copies_under_way_ = actor; }
 
     bool empty() const { return findings_.empty(); }
     std::vector<Diagnostic> take() { return std::move(findings_); }
@@ -56,7 +59,7 @@ class Report final : public HazardSink {
     /// A place in shared memory: "`tile` + 32".
     std::string place(std::uint32_t offset) const { return describe_shared(program_, offset); }
 
-    // WG-RACE-01, -02, -03, WG-PROXY-01, WG-MEM-04, WG-TMA-02
+    // WG-RACE-01, -02, -03, WG-PROXY-01, WG-MEM-04, WG-TMA-02, WG-GROUP-04
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
     // WG-RACE-04
     void global_race(const GlobalRace& race, const std::string& place);
@@ -101,6 +104,7 @@ class Report final : public HazardSink {
     const Program& program_;
     const Code& code_;
     Dim3 grid_, cluster_;
+    int copies_under_way_ = -1;
     int threads_per_cta_, warps_;  ///< threads of whole warps; warps of the cluster
     std::uint32_t pc_ = 0;
     int thread_ = 0;

@@ -29,6 +29,7 @@ Law law(Fault fault) {
             return {"WG-TMA-01",
                     "linear copies move multiples of 16 bytes between multiples of 16; boxes start at a "
                     "multiple of 128 in shared memory"};
+        case Fault::source_size: return {"WG-FORM-02", "src_size is at most the bytes that are copied"};
         case Fault::unfinished_load:
             return {"WG-TMA-03", "wait for the last phase of every mbarrier before the kernel ends"};
         case Fault::unfinished_store:
@@ -98,6 +99,7 @@ void Report::mbarrier_touched(std::uint32_t offset, std::string_view how) {
 }
 
 std::string Report::past(Epoch access) const {
+    if (access.generic()) return fmt::format("the {}", code_.ops[access.pc()].step->op->name);
     if (by_copy(access)) return "the bulk copy";
     return program_.cluster().volume() == 1 ? fmt::format("thread {}", access.thread())
                                             : who(access.thread());
@@ -171,6 +173,12 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
         case Hazard::write_after_write:
         case Hazard::read_after_write:
         case Hazard::async_after_write:
+            if (other.generic() && other.actor() == copies_under_way_)
+                return add("WG-GROUP-04", other.pc(), unordered,
+                           fmt::format("k:cp_async_wait_all() by the threads of line {}, then k:bar_sync(0) "
+                                       "before line {}",
+                                       there, here),
+                           {{where, "issued here"}});
             if (by_copy(other))
                 return add("WG-TMA-02", other.pc(), unordered,
                            fmt::format("wait for the phase of its mbarrier before line {}", here),

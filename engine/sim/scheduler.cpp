@@ -17,14 +17,19 @@ void Cluster::run(std::uint64_t index) {
         for (std::size_t w = 0; w < warps_.size(); ++w)
             if (warps_[w].state == Warp::State::ready) ready_.push_back(static_cast<int>(w));
         if (launch_.stop != nullptr && launch_.stop->load(std::memory_order_relaxed)) return;
-        if (ready_.empty() && copies_.empty()) {
+        const auto under_way = static_cast<std::uint32_t>(copies_.size() + flying_.size());
+        if (ready_.empty() && under_way == 0) {
             if (wake_sleepers()) continue;
             return report_deadlock();
         }
         const auto ready = static_cast<std::uint32_t>(ready_.size());
-        const std::uint32_t next = draw(ready + (copies_.empty() ? 0 : 1));
+        const std::uint32_t next = draw(ready + (under_way == 0 ? 0 : 1));
         if (next == ready) {
-            land(draw(static_cast<std::uint32_t>(copies_.size())));
+            const std::size_t index = draw(under_way);
+            if (index < copies_.size())
+                land(index);
+            else
+                land_thread_copy(index - copies_.size());
         } else {
             enter(ready_[next]);
             burst(1 + draw(longest_burst));
@@ -46,6 +51,11 @@ void Cluster::reset(std::uint64_t index) {
     copies_.clear();
     groups_.clear();
     groups_of_thread_.clear();
+    flying_.clear();
+    thread_copies_.clear();
+    thread_copies_.resize(warps_.size());
+    copy_actor_ = -1;
+    copy_clock_ = 0;
     meeting_.reset(warps_.size());
     for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
         const auto r = static_cast<std::uint32_t>(rank);

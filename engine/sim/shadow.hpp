@@ -16,15 +16,17 @@
 namespace wgrun::sim {
 
 /// A past access: who did it, in which step, and the clock of the actor then. Packed into 64 bits:
-/// clock 27 | pc 22 | actor 10 | lane 5; 0 is "never".
+/// generic 1 | clock 26 | pc 22 | actor 10 | lane 5; 0 is "never".
 class Epoch {
   public:
     Epoch() = default;
-    Epoch(std::uint32_t clock, std::uint32_t pc, int actor, int lane)
-        : bits_(std::uint64_t{clock} << 37 | std::uint64_t{pc} << 15 |
+    /// generic: the actor is no warp, but works through the generic proxy (Clocks::add_generic_actor).
+    Epoch(std::uint32_t clock, std::uint32_t pc, int actor, int lane, bool generic = false)
+        : bits_(std::uint64_t{generic} << 63 | std::uint64_t{clock} << 37 | std::uint64_t{pc} << 15 |
                 static_cast<std::uint32_t>(actor << 5 | lane)) {}
     explicit operator bool() const { return bits_ != 0; }
-    std::uint32_t clock() const { return static_cast<std::uint32_t>(bits_ >> 37); }
+    std::uint32_t clock() const { return static_cast<std::uint32_t>(bits_ >> 37) & ((1U << 26) - 1); }
+    bool generic() const { return bits_ >> 63 != 0; }
     std::uint32_t pc() const { return static_cast<std::uint32_t>(bits_ >> 15) & ((1U << 22) - 1); }
     int actor() const { return static_cast<int>(bits_ >> 5 & 1023); }
     int thread() const { return static_cast<int>(bits_ & 32767); }  ///< of the cluster, if a warp did it
@@ -117,6 +119,11 @@ class Shadow {
     void copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
     void copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
 
+    /// An asynchronous write of 4, 8 or 16 bytes through the generic proxy, as it is issued.
+    void write_later(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes);
+    /// What was written at one epoch, and by nobody since, counts as written at another.
+    void rewrite(Epoch from, Epoch to, std::uint32_t offset, std::uint32_t bytes);
+
   private:
     static constexpr std::uint32_t word_bytes = 4;
     static constexpr std::uint32_t unit_bytes = 16;
@@ -143,6 +150,9 @@ class Shadow {
     void check_store(const Actor& actor, Epoch written, Epoch read, std::uint32_t offset);
     void check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
                    std::uint32_t offset);
+    template <class Written, class Read>
+    void overwrite(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes,
+                   Written written, Read read);
     void check_copy_in(const Actor& issuer, Epoch written, std::uint32_t offset);
     void check_copy_over(const Actor& issuer, Epoch read, std::uint32_t offset);
     void check_copy_out(const Actor& issuer, Epoch written, std::uint32_t offset);
@@ -150,7 +160,7 @@ class Shadow {
     /// Has this been published to the async proxy, as far as the vectors know?
     bool published(const std::uint32_t* seen, const std::uint32_t* published, Epoch past) const {
         const int actor = past.actor(), first = warps_.first;
-        if (actor >= warps_.all) return seen[actor] >= past.clock();
+        if (actor >= warps_.all) return seen[actor + (past.generic() ? 1 : 0)] >= past.clock();
         const bool own = actor >= first && actor < first + warps_.warps;
         return published[(own ? 0 : warps_.all * isa::lanes) + past.thread()] >= past.clock();
     }

@@ -47,27 +47,54 @@ void Shadow::check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks
         sink_.hazard(Hazard::missing_proxy_fence, offset, written);
 }
 
-void Shadow::copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes) {
+/// Whole words are to be overwritten: checks what was written there last, what read it, and what reads it
+/// now.
+template <class Written, class Read>
+void Shadow::overwrite(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes,
+                       Written check_written, Read check_read) {
     Epoch fine;  // was found in order just now: neighbouring words have the same history
     for (std::uint32_t word = offset / word_bytes; word < (offset + bytes) / word_bytes; ++word) {
         const Epoch written = writes_[word], read = reads_[word];
         if (written.is_link()) {
             const Split parts = splits_[written.index()];
             for (std::uint32_t b = 0; b < word_bytes; ++b) {
-                check_copy_in(issuer, parts.write[b], word * word_bytes + b);
-                check_copy_over(issuer, parts.read[b], word * word_bytes + b);
+                check_written(parts.write[b], word * word_bytes + b);
+                check_read(parts.read[b], word * word_bytes + b);
             }
             free_splits_.push_back(written.index());
         } else if (written && written != fine) {
-            check_copy_in(issuer, written, word * word_bytes);
+            check_written(written, word * word_bytes);
             fine = written;
         }
-        if (read) check_copy_over(issuer, read, word * word_bytes);
-        writes_[word] = copy;
+        if (read) check_read(read, word * word_bytes);
+        writes_[word] = write;
         reads_[word] = Epoch();
     }
-    for (std::uint32_t unit = offset / unit_bytes; unit < (offset + bytes) / unit_bytes; ++unit)
+    for (std::uint32_t unit = offset / unit_bytes; unit * unit_bytes < offset + bytes; ++unit)
         check_in_flight(issuer, unit);
+}
+
+void Shadow::copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes) {
+    overwrite(
+        issuer, copy, offset, bytes,
+        [&](Epoch written, std::uint32_t at) { check_copy_in(issuer, written, at); },
+        [&](Epoch read, std::uint32_t at) { check_copy_over(issuer, read, at); });
+}
+
+void Shadow::write_later(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes) {
+    overwrite(
+        issuer, write, offset, bytes,
+        [&](Epoch written, std::uint32_t at) { check_store(issuer, written, Epoch(), at); },
+        [&](Epoch read, std::uint32_t at) { check_store(issuer, Epoch(), read, at); });
+}
+
+void Shadow::rewrite(Epoch from, Epoch to, std::uint32_t offset, std::uint32_t bytes) {
+    for (std::uint32_t word = offset / word_bytes; word < (offset + bytes) / word_bytes; ++word) {
+        if (writes_[word] == from) writes_[word] = to;
+        if (!writes_[word].is_link()) continue;
+        for (Epoch& part : splits_[writes_[word].index()].write)
+            if (part == from) part = to;
+    }
 }
 
 void Shadow::check_copy_in(const Actor& issuer, Epoch written, std::uint32_t offset) {

@@ -323,6 +323,12 @@ class Effects {
     virtual void commit_mma() = 0;                             ///< wgmma.commit_group
     virtual void wait_mma(int pending) = 0;                    ///< wgmma.wait_group N
     virtual void proxy_fence(std::optional<Space> space) = 0;  ///< fence.proxy.async; no space: all
+    /// cp.async: the executing threads' copies write there later, through the generic proxy.
+    virtual void copy_async(const MemoryAccess& access) = 0;
+    virtual void commit_copies() = 0;  ///< cp.async.commit_group
+    /// cp.async.wait_group N; nothing: wait_all, also for what is in no group.
+    virtual void wait_copies(std::optional<int> pending) = 0;
+    virtual void arrive_copies() = 0;  ///< cp.async.mbarrier.arrive: an mbarrier waits for them
     virtual void barrier(const Operand& id, const Operand& threads) = 0;  ///< bar.sync
     /// A wait for a phase of an mbarrier or for the cluster: those who pass know what came before the
     /// arrivals.
@@ -394,6 +400,13 @@ struct BulkCopy {
     std::uint16_t multicast = 0;                ///< bit i: to the CTA of rank i as well; 0: the executing one
 };
 
+/// What st.async and red.async do to the bytes of another CTA of the cluster (PTX ISA 9.7.9.12, 9.7.13.7).
+struct AsyncStore {
+    BulkCopy::Reduction reduction = BulkCopy::Reduction::none;
+    Type type = Type::none;  ///< of the reduction
+    int bytes = 0;           ///< of each lane: 4, 8 or 16
+};
+
 /// What a step can do to the machine. The simulator implements it; a record's `run` calls it. All of it
 /// speaks of the executing warp; in a step that a whole warpgroup executes at once, of the warp chosen by
 /// select().
@@ -440,6 +453,25 @@ class Machine {
     virtual void bulk_commit() = 0;
     /// Waits until at most `pending` groups run. The warp may sleep and execute the step again.
     virtual void bulk_wait(int pending, bool read) = 0;
+
+    // Copies by threads, through the generic proxy (cp.async, PTX ISA 9.7.9.25.3). Groups belong to the lane
+    // that issues.
+    /// For each active lane: `from_bytes` bytes of global memory, and zeros up to `bytes` (4, 8 or 16), come
+    /// to shared memory some time later.
+    virtual void copy_async(const Addresses& to, const Addresses& from, int bytes,
+                            const Counts& from_bytes) = 0;
+    virtual void commit_copies() = 0;
+    /// Waits until at most `pending` groups run; nothing: until all copies have come, also those in no group.
+    /// The warp may sleep and execute the step again.
+    virtual void wait_copies(std::optional<int> pending) = 0;
+    /// Arrives once when all copies of the lane so far have come; with `increase` one arrival more is expected
+    /// in this phase.
+    virtual void arrive_copies(const Addresses& mbarrier, bool increase) = 0;
+
+    /// For each active lane the bytes at data + lane * stride come to the address some time later, and count
+    /// for the mbarrier, which lies in the same CTA.
+    virtual void store_async(const AsyncStore& store, const Addresses& to, const Addresses& mbarrier,
+                             const void* data, int stride) = 0;
 
     // Clusters.
     virtual std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) = 0;  ///< mapa
