@@ -88,6 +88,12 @@ local rows = {
   { case = "^attention$", name = "bar_sync", text = "local function sync", why = "The first of two: there are no copies from the "
     .. "panels yet that it would wait for." },
 
+  { case = "^sparse_gemm", text = "k:bar_sync(0) -- before", why = "One warpgroup alone reads the tiles, and a warp that has waited "
+    .. "has waited for the wgmma of all four (docs/silicon.md)." },
+  { case = "^sparse_gemm", name = "wgmma_wait_group", kind = "swapped", what = "after bar_sync", why = "As above: the barrier orders nothing." },
+  { case = "^gemm_fast$", name = "mbarrier_arrive", kind = "swapped", what = "after st_global_v4_f32", why = "The stage is given back later." },
+  { case = "^gemm_fast$", name = "st_global_v4_f32", kind = "swapped", what = "after bar_sync", why = "As in parts of K: one CTA has all." },
+
   -- --- scripts of the rules: what they leave out is what their rule does not speak of --------------------------
   { case = "^WG%-", name = "wgmma_wait_group", why = "The kernel ends there, and reads no accumulator." },
   { case = "^WG%-", name = "wgmma_commit_group", kind = "swapped", why = "The kernel ends there, and reads no accumulator." },
@@ -115,6 +121,19 @@ local rows = {
     .. "made by the same threads." },
   { case = "^WG%-RACE%-01", name = "bar_sync", why = "The barrier after the second writes orders the first ones as well; both are "
     .. "made by the same threads." },
+  { case = "^WG%-RACE%-02/ok_excerpt", name = "bar_sync", why = "One warpgroup alone reads the tile: as in sparse_gemm." },
+  { case = "^WG%-GROUP%-01/ok_same_arm", name = "bar_sync", kind = "swapped", what = "after begin_loop", why = "A barrier in each turn." },
+  { case = "^WG%-MBAR%-01/ok_again", name = "mbarrier_wait", why = "The barrier behind it comes after all arrivals: the phase is complete." },
+  { case = "^WG%-MBAR%-01/ok_again", name = "mbarrier_inval", why = "The last one: the kernel ends there." },
+  { case = "^WG%-SYNC%-05", name = "fence_mbarrier_init", why = "Threads alone use the mbarrier, and the barrier of the cluster (release, "
+    .. "acquire) makes it known to them." },
+  { case = "^WG%-FORM%-03", name = "bar_sync", why = "Nothing comes after it." },
+  { case = "^WG%-PERF%-05", why = "The kernel ends there." },
+  { case = "^WG%-MBAR%-03/ok_expect", name = "cp_async_bulk_tensor_2d", kind = "swapped", why = "The usual order." },
+  { case = "^WG%-REG%-02/ok_in_turn", name = "bar_sync", text = "k:loop(100", why = "It passes the time, and orders nothing." },
+  { case = "^WG%-REG%-03", name = "bar_sync", kind = "swapped", what = "after setmaxnreg_dec", why = "The one is about memory, the other "
+    .. "about registers." },
+  { case = "^WG%-TMA%-04", name = "cp_async_bulk_tensor_store_2d", why = "What it stores is what is there." },
   { case = "^WG%-MEM%-02", why = "The threads read what they wrote themselves." },
   { case = "^WG%-MEM%-03", why = "The kernel ends there." },
   { case = "^WG%-SYNC%-01", name = "bar_sync", kind = "swapped", what = "after begin_if", why = "All 128 threads take the branch." },

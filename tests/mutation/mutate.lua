@@ -1,7 +1,7 @@
 -- Mutation: what orders the accesses of a kernel is left out, weakened, miscounted or swapped with its neighbour, call
 -- by call. Every mutant must be found by the checker, by the simulator under one of several seeds, or by a result
 -- that differs from that of the kernel as it is; or harmless.lua says why it is as good as the kernel itself.
---   wgrun tests/mutation/mutate.lua [--seeds 8] [--seconds S] [--kernel NAME] [--without NAME] [--all yes] [--list yes]
+--   wgrun tests/mutation/mutate.lua [--seeds 8] [--seconds S] [--kernel NAME] [--all yes] [--list yes]
 -- --all: besides the kernels of cases.lua those of scripts/ and tests/rules/. --seconds: a sample that takes so long.
 -- --list: survivors as they are found.
 local trace = require "trace"
@@ -82,8 +82,7 @@ end
 
 local chosen = {}
 for _, case in ipairs(cases) do
-  local wanted = not o.kernel or case.name:find(o.kernel, 1, true)
-  if wanted and not (o.without and case.name:find(o.without, 1, true)) then chosen[#chosen + 1] = case end
+  if not o.kernel or case.name:find(o.kernel, 1, true) then chosen[#chosen + 1] = case end
 end
 
 if o.seconds then
