@@ -1,4 +1,5 @@
 // The golden texts of the example scripts through the real compilers.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -42,6 +43,26 @@ TEST_CASE("golden PTX assembles without a word from ptxas") {
     const auto files = texts(".ptx");
     REQUIRE(files.size() >= 2);
     for (const auto& path : files) require_no_advice(path, gpu::ptxas_assemble(read(path)).log);
+}
+
+TEST_CASE("ptxas honours setmaxnreg of wg.gemm, for its launch bounds") {
+    if (!gpu::doctor().ptxas) {
+        std::cout << "skipped: no ptxas\n";
+        return;
+    }
+    const auto ignores = [](const std::string& text) {
+        const gpu::AssemblerLog log = gpu::ptxas_assemble(text).log;
+        return std::any_of(log.notes.begin(), log.notes.end(), [](const gpu::AssemblerNote& note) {
+            return note.message.find("'setmaxnreg' ignored") != std::string::npos;
+        });
+    };
+    std::string text = read(WGRUN_SOURCE_DIR "/tests/golden/gemm_fast.ptx");
+    REQUIRE(text.find("setmaxnreg.dec") != std::string::npos);
+    CHECK_FALSE(ignores(text));
+    const std::string bounds = ".minnctapersm 1\n";
+    const std::size_t at = text.find(bounds);
+    REQUIRE(at != std::string::npos);
+    CHECK(ignores(text.erase(at, bounds.size())));
 }
 
 TEST_CASE("golden CUDA C++ compiles without a word from NVRTC") {
