@@ -161,8 +161,9 @@ return function(wg, internal)
     p.buffers = math.min(whole("buffers", opts.buffers or 2, 1, 8), p.panel.count)
     local fixed = p.buffers * p.consumers * p.panel.bytes + 1024
     local most = (shared_bytes - fixed) // (p.a.bytes + p.b.bytes)
-    if most < 1 then fail(("wg.gemm: a stage is %d bytes, %d are left of shared memory"):format(p.a.bytes + p.b.bytes, shared_bytes - fixed)) end
-    p.stages = whole("stages", opts.stages or math.min(12, most), 1, most)
+    -- Two at least: a stage is released when the next one is multiplied.
+    if most < 2 then fail(("wg.gemm: two stages are %d bytes, %d are left of shared memory"):format(2 * (p.a.bytes + p.b.bytes), shared_bytes - fixed)) end
+    p.stages = whole("stages", opts.stages or math.min(12, most), 2, most)
     p.prefetch = whole("prefetch", opts.prefetch or 0, 0, 64)
     p.registers = opts.registers
       or (p.consumers == 1 and { 56, 256 } or p.blocks * p.n > 256 and { 24, 240 } or { 40, 232 })

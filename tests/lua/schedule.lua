@@ -98,6 +98,6 @@ check.refuses("wg.gemm: tiles of 192 rows: a multiple of 128 for cooperative", f
 check.refuses("wg.gemm: tile[1] is 0: an integer from 64 to 512", function() wg.gemm { tile = { 0, 128 } } end)
 check.refuses("wg.gemm: a tile of 256 x 256, cooperative, is 256 accumulators a thread: 208 at most", function() wg.gemm { tile = { 256, 256 } } end)
 check.refuses("wg.gemm: problem[3] is 0: an integer from 1 to 2147483647", function() wg.gemm { problem = { 8, 8, 0 } } end)
-check.refuses("wg.gemm: stages is 9: an integer from 1 to 4", function() wg.gemm { tile = { 128, 256 }, stages = 9 } end)
+check.refuses("wg.gemm: stages is 9: an integer from 2 to 4", function() wg.gemm { tile = { 128, 256 }, stages = 9 } end)
 local A, B, D = wg.zeros("bf16", { 64, 64 }), wg.zeros("bf16", { 128, 64 }), wg.zeros("bf16", { 64, 128 })
 check.refuses("gemm: K is 64, 1 blocks of 64: too few for 2 splits", function() gemm:run(A, B, D) end)
