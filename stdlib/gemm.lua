@@ -15,8 +15,7 @@ return function(wg, internal)
   ---       that share B), raster ("grouped": tiles follow each other down `group` rows of tiles; "hilbert": along
   ---       Hilbert's curve), group (default 8), splits (parts of K, multiplied by different CTAs that put their sums
   ---       together in a fixed order: for few tiles and a long K; default: what the model says for `problem`),
-  ---       prefetch (blocks of K that A is asked into the L2 cache ahead of its copy, default 0), buffers (panels of
-  ---       a consumer's epilogue), registers ({ producer, consumer }), name, epilogue.
+  ---       buffers (panels of a consumer's epilogue), registers ({ producer, consumer }), name, epilogue.
   --- epilogue: D = activation(alpha * A * B + beta * C + bias), in f32: alpha (true), beta (true: C has D's type),
   ---       bias ("row": one value for each row of D, or "column"), activation ("relu", "gelu", "silu",
   ---       "sigmoid", "tanh", or a function of k and an f32 register that returns one). alpha, beta, C and bias

@@ -46,9 +46,6 @@ return function(wg, internal)
           tile = p.b_piece, map = maps.B, to = b + cursor.stage * p.b.bytes, mn = column, k = first_k, barrier = barrier,
           whole = p.b, mask = mask,
         }
-        if p.prefetch > 0 then
-          k:prefetch_tile { tile = p.a, map = maps.A, mn = row, k = first_k + p.prefetch * p.block_k }
-        end
         ring:advance(cursor)
       end)
     end)

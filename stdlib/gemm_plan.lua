@@ -66,7 +66,7 @@ return function(wg, internal)
   end
 
   local keys = { "dtype", "d", "a_major", "b_major", "tile", "stages", "cluster", "group", "name", "registers",
-    "buffers", "schedule", "problem", "epilogue", "raster", "splits", "prefetch" }
+    "buffers", "schedule", "problem", "epilogue", "raster", "splits" }
 
   -- What the epilogue does, for the matrix that the accumulators hold: rows and columns change places where D is
   -- written transposed.
@@ -164,7 +164,6 @@ return function(wg, internal)
     -- Two at least: a stage is released when the next one is multiplied.
     if most < 2 then fail(("wg.gemm: two stages are %d bytes, %d are left of shared memory"):format(2 * (p.a.bytes + p.b.bytes), shared_bytes - fixed)) end
     p.stages = whole("stages", opts.stages or math.min(12, most), 2, most)
-    p.prefetch = whole("prefetch", opts.prefetch or 0, 0, 64)
     p.registers = opts.registers
       or (p.consumers == 1 and { 56, 256 } or p.blocks * p.n > 256 and { 24, 240 } or { 40, 232 })
     return p

@@ -19,18 +19,6 @@ return function(internal)
     end, function() end)
   end
 
-  -- Calls f(offset, place) for the TMA box of each panel of `tile` at (mn, k): its offset in bytes in a stage laid out
-  -- as `whole`, and its coordinates.
-  local function each_box(b, tile, whole, mn, first_k, f)
-    for _, panel in ipairs(tile.tma_box.panels) do
-      local row = panel.mn == 0 and mn or mn + panel.mn
-      local column = panel.k == 0 and first_k or first_k + panel.k
-      if math.type(row) == "integer" then row = b:mov(row, { type = "u32" }) end
-      if math.type(column) == "integer" then column = b:mov(column, { type = "u32" }) end
-      f(whole:offset(panel.mn, panel.k), tile.major == "K" and { column, row } or { row, column })
-    end
-  end
-
   --- Copies a tile of a matrix in global memory to shared memory by TMA: one box for each of its panels, all
   --- announced to the mbarrier (pipeline:expect). By one thread.
   --- opts: tile, map (k:tensor_map of the tile), to (address: u32 register), mn, k (the tile's first row and K element
@@ -38,21 +26,17 @@ return function(internal)
   ---       is a piece of, default itself), mask (of the CTAs of the cluster that get it).
   function k:load_tile(opts)
     options("k:load_tile", opts, { "tile", "map", "to", "mn", "k", "barrier", "whole", "mask" })
-    local tile = internal.object("k:load_tile, tile", opts.tile, "tile")
+    local tile, whole = internal.object("k:load_tile, tile", opts.tile, "tile"), opts.whole or opts.tile
     local options_of = { mask = opts.mask }
-    each_box(self, tile, opts.whole or tile, opts.mn, opts.k, function(offset, place)
+    for _, panel in ipairs(tile.tma_box.panels) do
+      local offset = whole:offset(panel.mn, panel.k)
+      local row = panel.mn == 0 and opts.mn or opts.mn + panel.mn
+      local column = panel.k == 0 and opts.k or opts.k + panel.k
+      if math.type(row) == "integer" then row = self:mov(row, { type = "u32" }) end
+      if math.type(column) == "integer" then column = self:mov(column, { type = "u32" }) end
+      local place = tile.major == "K" and { column, row } or { row, column }
       self:cp_async_bulk_tensor_2d(offset == 0 and opts.to or opts.to + offset, opts.map, place, opts.barrier, options_of)
-    end)
-  end
-
-  --- Asks for a tile to be brought into the L2 cache, where a later load_tile finds it. tile, map, mn, k: as there.
-  --- Past the end of the tensor it does nothing.
-  function k:prefetch_tile(opts)
-    options("k:prefetch_tile", opts, { "tile", "map", "mn", "k" })
-    local tile = internal.object("k:prefetch_tile, tile", opts.tile, "tile")
-    each_box(self, tile, tile, opts.mn, opts.k, function(_, place)
-      self:cp_async_bulk_prefetch_tensor_2d(opts.map, place)
-    end)
+    end
   end
 
   local pipeline = {}

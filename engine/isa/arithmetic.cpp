@@ -146,7 +146,7 @@ void run_neg(const Step& s, Machine& m) {
     with_number(s.form.type(), [&]<class T>(T) {
         map1<T, T>(s, m, [](T a) {
             if constexpr (std::is_floating_point_v<T>)
-                return -a;
+                return std::isnan(a) ? a : -a;  // of binary64 as the chip has it: with its sign
             else
                 return wrapping<T>(0, a, [](auto x, auto y) { return x - y; });
         });
@@ -156,7 +156,7 @@ void run_abs(const Step& s, Machine& m) {
     with_number(s.form.type(), [&]<class T>(T) {
         map1<T, T>(s, m, [](T a) {
             if constexpr (std::is_floating_point_v<T>)
-                return std::abs(a);
+                return std::isnan(a) ? a : std::abs(a);
             else
                 return a < 0 ? wrapping<T>(0, a, [](auto x, auto y) { return x - y; }) : a;
         });

@@ -44,9 +44,10 @@ void check_sizes(std::span<const Operand> operands, Form&) {
 void run_policy(const Step& s, Machine& m) {
     const std::string level = spelled(Field::level, s.form.get(Field::level));
     Lanes<std::uint64_t> d;
-    d.fill(level == "L2::evict_last"    ? 0x14F0000000000000
-           : level == "L2::evict_first" ? 0x12F0000000000000
-                                        : 0x10F0000000000000);
+    d.fill(level == "L2::evict_last"     ? 0x14F0000000000000
+           : level == "L2::evict_first"  ? 0x12F0000000000000
+           : level == "L2::evict_normal" ? 0x16F0000000000000
+                                         : 0x10F0000000000000);
     write_reg(m, s.operands[0].reg, d);
 }
 

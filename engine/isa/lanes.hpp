@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -105,12 +106,19 @@ void write_reg(Machine& m, Reg reg, const Lanes<T>& value) {
         if (active >> l & 1U) bits[l] = to_storage<T>(value[static_cast<std::size_t>(l)]);
 }
 
+/// What an f32 unit makes of any NaN (docs/silicon.md).
+inline float settled(float value) { return std::isnan(value) ? std::bit_cast<float>(0x7FFFFFFFU) : value; }
+template <class T>
+T settled(T value) {
+    return value;
+}
+
 /// d = f(operand 1, operand 2, ...) in every lane; operand 0 is the destination.
 template <class R, class T, class F>
 void map1(const Step& s, Machine& m, F f) {
     const Lanes<T> a = read<T>(m, s.operands[1]);
     Lanes<R> d;
-    for (std::size_t l = 0; l < lanes; ++l) d[l] = f(a[l]);
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = settled(f(a[l]));
     write_reg<R>(m, s.operands[0].reg, d);
 }
 
@@ -118,7 +126,7 @@ template <class R, class T, class F>
 void map2(const Step& s, Machine& m, F f) {
     const Lanes<T> a = read<T>(m, s.operands[1]), b = read<T>(m, s.operands[2]);
     Lanes<R> d;
-    for (std::size_t l = 0; l < lanes; ++l) d[l] = f(a[l], b[l]);
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = settled(f(a[l], b[l]));
     write_reg<R>(m, s.operands[0].reg, d);
 }
 
@@ -127,7 +135,7 @@ void map3(const Step& s, Machine& m, F f) {
     const Lanes<T> a = read<T>(m, s.operands[1]), b = read<T>(m, s.operands[2]);
     const Lanes<U> c = read<U>(m, s.operands[3]);
     Lanes<R> d;
-    for (std::size_t l = 0; l < lanes; ++l) d[l] = f(a[l], b[l], c[l]);
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = settled(f(a[l], b[l], c[l]));
     write_reg<R>(m, s.operands[0].reg, d);
 }
 

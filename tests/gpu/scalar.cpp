@@ -33,8 +33,10 @@ struct Case {
 };
 
 bool computes(const Instruction& op) {
-    static const std::set<std::string_view> others{"special", "ld.param", "cvta.param", "cvta.to.global",
-                                                   "matrix.descriptor"};
+    // Cache policies are opaque, and mapa wants a cluster.
+    static const std::set<std::string_view> others{
+        "special", "ld.param", "cvta.param", "cvta.to.global", "matrix.descriptor", "createpolicy.fractional",
+        "mapa"};
     if (op.run == nullptr || op.writes_memory || op.taken_by != isa::Participants::thread ||
         others.contains(op.name))
         return false;
@@ -231,6 +233,17 @@ bool divides(const Case& c) {
            !isa::is_float(static_cast<Type>(c.form.get(Field::type)));
 }
 
+/// Which NaN comes out is not said by the PTX ISA but for f32, where there is one.
+bool both_nan(const Case& c, std::uint64_t a, std::uint64_t b) {
+    const auto type = static_cast<Type>(c.form.get(Field::type));
+    if (type == Type::f64)
+        return std::isnan(std::bit_cast<double>(a)) && std::isnan(std::bit_cast<double>(b));
+    const auto single = [](std::uint64_t bits) {
+        return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    };
+    return c.op->name == "cvt" && std::isnan(single(a)) && std::isnan(single(b));
+}
+
 bool close(std::uint64_t a, std::uint64_t b) {
     const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(a));
     const auto y = std::bit_cast<float>(static_cast<std::uint32_t>(b));
@@ -279,6 +292,7 @@ void run(std::vector<Case>& cases, Score& score) {
                 if (chip == sim) continue;
                 ++unequal;
                 if (c.form.get(Field::approx, 0) == 1 && close(chip, sim)) continue;
+                if (both_nan(c, chip, sim)) continue;
                 if (++far > 1) continue;
                 for (std::size_t i = 0; i < c.ins; ++i)
                     example += fmt::format(" {:#x}", words[(c.first_in + i) * samples + t]);
@@ -312,7 +326,7 @@ TEST_CASE("every form of the scalar instructions gives what the simulator gives"
     }
     if (!cases.empty()) run(cases, score);
     std::cout << fmt::format(
-        "{} forms, {} samples each: {} equal bit for bit, {} approximate ones near, {} different\n",
+        "{} forms, {} samples each: {} equal bit for bit, {} near (.approx, or which NaN), {} different\n",
         score.forms, samples, score.equal, score.near, score.different.size());
     for (const std::string& line : score.different) UNSCOPED_INFO(line);
     CHECK(score.different.empty());

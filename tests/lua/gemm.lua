@@ -39,7 +39,6 @@ product("a stage is used again and again", 64, 128, 1024, { tile = { 64, 128 }, 
 product("a cluster shares B", 256, 128, 256, { tile = { 128, 128 }, cluster = 2, stages = 3 }, 2)
 product("few rows", 9, 200, 512, { problem = { 9, 200, 512 } })
 product("few rows, K no multiple of a block", 16, 200, 1032, { problem = { 16, 200, 1032 } }, 2)
-product("few rows, prefetched", 64, 200, 648, { problem = { 64, 200, 648 }, prefetch = 2 }, 2)
 product("64 rows", 64, 72, 256, { problem = { 64, 72, 256 } })
 for _, majors in ipairs { { "K", "MN" }, { "MN", "K" }, { "MN", "MN" } } do
   product(table.concat(majors, ", "), 136, 264, 72, { a_major = majors[1], b_major = majors[2] })
@@ -47,7 +46,6 @@ end
 for dtype in pairs(result) do product(dtype, 72, 136, 160, { dtype = dtype }) end
 
 check.refuses("unknown option `tiles` of wg.gemm (legal: dtype, d, a_major...", function() wg.gemm { tiles = { 64, 64 } } end)
-check.refuses("wg.gemm: prefetch is -1: an integer from 0 to 64", function() wg.gemm { prefetch = -1 } end)
 check.refuses("wg.gemm: no wgmma multiplies f32", function() wg.gemm { dtype = "f32" } end)
 check.refuses("wg.gemm: schedule `fast` (legal: cooperative, pingpong)", function() wg.gemm { schedule = "fast" } end)
 

@@ -213,5 +213,6 @@ TEST_CASE("a cache policy is one value, which the level chooses") {
             for (Raw lane : got) CHECK(lane == got[0]);
             seen.insert(got[0]);
         }
-    CHECK(seen == std::set<Raw>{0x10F0000000000000, 0x12F0000000000000, 0x14F0000000000000});
+    CHECK(seen ==
+          std::set<Raw>{0x10F0000000000000, 0x12F0000000000000, 0x14F0000000000000, 0x16F0000000000000});
 }
