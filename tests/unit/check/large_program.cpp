@@ -1,12 +1,10 @@
-// Two thousand steps are checked in a blink: a script is checked at every run.
-#include <chrono>
-
+// A program of two thousand steps (make bench has the time that checks take).
 #include "tests/catch.hpp"
 #include "tests/unit/check/kit.hpp"
 
 using namespace kit;
 
-TEST_CASE("a program of 2000 steps is checked in less than 20 ms") {
+TEST_CASE("a program of 2000 steps gives no finding") {
     Kernel k;
     const int a = k.buffer(tile(64, 64)), b = k.buffer(tile(256, 64));
     const Reg to_a = k.of_thread(k.address(a)), to_b = k.of_thread(k.address(b));
@@ -33,18 +31,5 @@ TEST_CASE("a program of 2000 steps is checked in less than 20 ms") {
         k.guard({});
     }
     REQUIRE(k.line() > 1800);
-    const Program program = k.builder().finish();
-    CHECK(check::check(program).empty());
-
-    double best = 1e9;  // ms: of five runs, since other processes may get in the way
-    for (int round = 0; round < 5; ++round) {
-        const auto start = std::chrono::steady_clock::now();
-        check::check(program);
-        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-        best = std::min(best, took.count());
-    }
-    INFO(best << " ms");
-#ifdef NDEBUG
-    CHECK(best < 20);
-#endif
+    CHECK(check::check(k.builder().finish()).empty());
 }
