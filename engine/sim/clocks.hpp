@@ -79,8 +79,8 @@ class Clocks {
     void clear(int place);
     /// A warp or a place learns that `actor` got as far as `clock`.
     void learn(int row, int actor, std::uint32_t clock);
-    /// The warp, of the warpgroup that begins with warp `first`, has waited for its wgmma up to `serial`. That is
-    /// the end of them for all four: they are one operation of the warpgroup (docs/silicon.md).
+    /// The warp, of the warpgroup that begins with warp `first`, has waited for its wgmma up to `serial`.
+    /// That is the end of them for all four: they are one operation of the warpgroup (docs/silicon.md).
     void finish(int warp, int first, std::uint32_t serial);
 
   private:

@@ -464,8 +464,8 @@ class Machine {
     /// Waits until at most `pending` groups run; nothing: until all copies have come, also those in no group.
     /// The warp may sleep and execute the step again.
     virtual void wait_copies(std::optional<int> pending) = 0;
-    /// Arrives once when all copies of the lane so far have come; with `increase` one arrival more is expected
-    /// in this phase.
+    /// Arrives once when all copies of the lane so far have come; with `increase` one arrival more is
+    /// expected in this phase.
     virtual void arrive_copies(const Addresses& mbarrier, bool increase) = 0;
 
     /// For each active lane the bytes at data + lane * stride come to the address some time later, and count

@@ -151,9 +151,8 @@ TEST_CASE("a barrier of the CTA that some warps go around") {
         });
     CHECK(k.check() == (both ? Findings{} : Findings{{"WG-SYNC-02", bar}}));
     if (!both)
-        CHECK_THAT(
-            k.diagnostics()[0].message,
-            ContainsSubstring("warp 0 waits at barrier 0: 128 of 256 threads have arrived"));
+        CHECK_THAT(k.diagnostics()[0].message,
+                   ContainsSubstring("warp 0 waits at barrier 0: 128 of 256 threads have arrived"));
 }
 
 TEST_CASE("a named barrier of the threads that are there") {
