@@ -93,6 +93,7 @@ const std::vector<Instruction> records{
      .rows = {{{}, {7, 8}}},
      .ptx = "griddepcontrol.wait",
      .writes_memory = true,
+     .awaits_grids = true,
      .run = [](const Step&, Machine&) {}},
 };
 

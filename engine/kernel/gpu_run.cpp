@@ -39,9 +39,8 @@ gpu::TensorMapSpec spec_of(const TensorBox& box, const Tensor& tensor, std::uint
 }
 
 bool waits_for_previous(const Program& program) {
-    static const isa::Instruction* const wait = isa::find("griddepcontrol.wait");
     bool found = false;
-    for_each_step(program.body(), [&](const Step& step) { found = found || step.op == wait; });
+    for_each_step(program.body(), [&](const Step& step) { found = found || step.op->awaits_grids; });
     return found;
 }
 

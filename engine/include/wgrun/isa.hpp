@@ -513,7 +513,8 @@ struct Instruction {
     Participants taken_by = Participants::thread;  ///< who must execute it together (.aligned)
     bool collective = false;                       ///< the simulator runs it once for the whole warpgroup
     bool writes_memory = false;                    ///< volatile in inline assembly, with a memory clobber
-    bool atomic = false;                           ///< does not race with others that are atomic
+    bool awaits_grids = false;  ///< waits for the grids before: a launch may begin beside their end
+    bool atomic = false;        ///< does not race with others that are atomic
     /// Fills fields that follow from the operands (a_in); null: only `type` from the first register.
     void (*infer)(std::span<const Operand>, Form&) = nullptr;
     void (*effects)(const Step&, Effects&) = nullptr;
