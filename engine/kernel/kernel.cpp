@@ -173,8 +173,13 @@ const std::string& Kernel::emitted_cuda() {
     return cuda_;
 }
 
-void Kernel::throw_on_errors(const RunOptions& options) {
+// Where it is to run, when nothing speaks against that.
+Backend Kernel::admitted(const RunOptions& options) {
     if (!options.unchecked) throw_errors_of(check());
+    check_arguments(*program_, options);
+    const Backend backend = choose_backend(options.backend).backend;
+    if (backend != Backend::sim) check_launch(options);
+    return backend;
 }
 
 AssemblyReport Kernel::report() {
@@ -192,25 +197,17 @@ Backend Kernel::run(const RunOptions& options) {
 }
 
 Launch Kernel::prepare(const RunOptions& options) {
-    throw_on_errors(options);
-    check_arguments(*program_, options);
-    auto state = std::make_unique<Launch::State>(
-        Launch::State{program_, options, choose_backend(options.backend).backend, {}});
-    if (state->backend != Backend::sim) {
-        check_launch(options);
+    auto state = std::make_unique<Launch::State>(Launch::State{program_, options, admitted(options), {}});
+    if (state->backend != Backend::sim)
         state->gpu.emplace(compiled(state->backend).kernel.prepare(*program_, options));
-    }
     return Launch(std::move(state));
 }
 
 Timing Kernel::time(const TimeOptions& options) {
-    throw_on_errors(options);
-    check_arguments(*program_, options);
+    const Backend backend = admitted(options);
     if (options.rounds < 1)
         throw ArgumentError("kernel:time: rounds must be at least 1, not " + std::to_string(options.rounds));
-    const Backend backend = choose_backend(options.backend).backend;
     if (backend != Backend::sim) {
-        check_launch(options);
         const GpuTimes times = compiled(backend).kernel.time(*program_, options);
         Timing timing = summary(times.kernel, options.flops, backend);
         if (options.against)

@@ -141,7 +141,7 @@ class Kernel {
 
   private:
     struct Compiled;
-    void throw_on_errors(const RunOptions& options);
+    Backend admitted(const RunOptions& options);
     const std::string& emitted_ptx();
     const std::string& emitted_cuda();
     Compiled& compiled(Backend backend);
