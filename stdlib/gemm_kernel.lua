@@ -4,7 +4,7 @@
 
 return function(wg, internal)
   local function tiles_of(p, sizes, more)
-    local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster, 
+    local out = { m = p.m, n = p.n, rows = sizes.M, columns = sizes.N, cluster = p.cluster,
       group = p.group, splits = p.splits, order = sizes.order }
     for key, value in pairs(more or {}) do out[key] = value end
     return out
