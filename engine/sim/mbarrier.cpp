@@ -110,6 +110,8 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
         mbarrier->init_thread = current_ * lanes + static_cast<int>(lane);
         mbarrier->announced = 0;
         if (!launch_.detect_races) continue;
+        // To those who access the bytes as data it is a write like others.
+        cta_->shadow.store(actor(), static_cast<int>(lane), offset, Mbarriers::bytes);
         mbarrier->init = mbarrier->since = ++mbarrier->clock;
         clocks_.learn(current_, mbarrier->actor, mbarrier->clock);
     }

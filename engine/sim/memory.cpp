@@ -16,9 +16,15 @@ bool holds(std::uint64_t begin, std::int64_t size, std::uint64_t address, int by
 GlobalMemory::GlobalMemory(const Program& program, const Launch& launch) {
     for (const GlobalBuffer& buffer : launch.buffers) {
         Piece piece{buffer, {}};
-        for (std::size_t i = 0; i < launch.params.size(); ++i)
-            if (program.params()[i].pointee && holds(buffer.address, buffer.bytes, launch.params[i], 0))
-                piece.name = program.params()[i].name;
+        for (std::size_t i = 0; i < launch.params.size(); ++i) {
+            const Param& param = program.params()[i];
+            if (param.pointee && holds(buffer.address, buffer.bytes, launch.params[i], 0))
+                piece.name = param.name;
+            for (const TensorMap& map : launch.tensor_maps)
+                if (param.box && map.handle == launch.params[i] &&
+                    holds(buffer.address, buffer.bytes, map.address, 0))
+                    piece.name = param.name;
+        }
         pieces_.push_back(std::move(piece));
     }
     std::sort(pieces_.begin(), pieces_.end(),

@@ -1,6 +1,7 @@
--- Triton, test_consan.py: test_aliasing_shared_visibility_outstanding_write, test_aliasing_commit_tracking,
--- test_aliasing_tma_overwrite_clears_stale_write_visibility. Views of one buffer that overlap race, those that do not are
--- left alone.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_aliasing_shared_visibility_outstanding_write, test_aliasing_commit_tracking,
+-- test_aliasing_tma_overwrite_clears_stale_write_visibility. Views of one buffer that overlap race, those that do not
+-- are left alone.
 -- bad: overlap store_overlap
 -- good: overlap_barrier disjoint store_disjoint tma_overwrites
 local wg = require "wgrun"

@@ -1,7 +1,8 @@
--- Triton, test_consan.py: test_ws_cluster_barrier_does_not_replace_local_handoff, test_async_shared_store_completion,
--- test_async_shared_store_expect_bytes, test_async_shared_store_proxy_handoff (st.async here: a bulk copy to the peer).
--- A barrier of the cluster that another role comes to replaces no handoff; bytes sent to a peer are there when its
--- mbarrier says so.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_ws_cluster_barrier_does_not_replace_local_handoff, test_async_shared_store_completion,
+-- test_async_shared_store_expect_bytes, test_async_shared_store_proxy_handoff (here with a bulk copy to the peer; with
+-- st.async: consan_async_store.lua). A barrier of the cluster that another role comes to replaces no handoff; bytes
+-- sent to a peer are there when its mbarrier says so.
 -- bad: other_role no_wait wrong_bytes
 -- good: handed_over sent
 local wg = require "wgrun"

@@ -1,4 +1,5 @@
--- Triton, test_consan.py: test_remote_shared_load_reader_visibility, test_cluster_barrier_does_not_publish_later_read,
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_remote_shared_load_reader_visibility, test_cluster_barrier_does_not_publish_later_read,
 -- test_local_gather_scatter_cross_cta_visibility, test_local_indexed_cross_cta_visibility. Accesses to a peer's shared
 -- memory, and what the owner does with it: a relaxed barrier of the cluster does not order them.
 -- bad: relaxed none later_read scatter

@@ -1,6 +1,7 @@
--- Triton, test_consan.py: test_deadlock_two_partitions, _after_other_partition_returns, _user_cluster_barrier_inside_
--- warp_specialize, _overarrival, _underarrival; and what is none: test_deadlock_different_phases,
--- test_deadlock_exempt_when_tma_signals, test_cluster_barrier_warp_specialized_phase_snapshot.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_deadlock_two_partitions, _after_other_partition_returns, _user_cluster_barrier_inside_warp_specialize,
+-- _overarrival, _underarrival; and what is none: test_deadlock_different_phases, test_deadlock_exempt_when_tma_signals,
+-- test_cluster_barrier_warp_specialized_phase_snapshot.
 -- bad: cross returned cluster overarrival underarrival named
 -- good: phases tma snapshot
 local wg = require "wgrun"

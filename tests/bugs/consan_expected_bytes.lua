@@ -1,4 +1,5 @@
--- Triton, test_consan.py: test_async_tma_expect_bytes_mismatch. expect_tx of 16 bytes too few or too many.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_async_tma_expect_bytes_mismatch. expect_tx of 16 bytes too few or too many.
 -- bad: under over
 -- good: match
 local wg = require "wgrun"

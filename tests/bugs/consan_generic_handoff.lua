@@ -1,6 +1,6 @@
--- Triton, test_consan.py: test_ws_store_wait_load, test_ws_load_wait_store, test_ws_load_ordering,
--- test_ws_different_warp_sizes. Roles hand a tile to each other through mbarriers; one of them does not wait, or for
--- another mbarrier.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_ws_store_wait_load, test_ws_load_wait_store, test_ws_load_ordering, test_ws_different_warp_sizes. Roles hand a
+-- tile to each other through mbarriers; one of them does not wait, or for another mbarrier.
 -- bad: read_without_wait write_without_wait wrong_order
 -- good: waits warps_of_other_number
 local wg = require "wgrun"

@@ -1,4 +1,5 @@
--- Triton, test_consan.py: test_barrier_use_without_init, test_barrier_use_after_invalidate, test_barrier_underflow,
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_barrier_use_without_init, test_barrier_use_after_invalidate, test_barrier_underflow,
 -- test_barrier_reinit_requires_invalidate, test_barrier_invalidate_requires_completion_wait,
 -- test_payload_reuse_requires_barrier_invalidation.
 -- bad: wait arrive invalidate expect wait_after arrive_after expect_after underflow reinit pending payload payload_copy
@@ -46,7 +47,7 @@ local kernel = wg.kernel("life", { threads = 32 }, function(k)
       k:st_shared_u32(bar, 1) -- EXPECT(payload): WG-MBAR-04
     elseif kit.is "payload_copy" then
       k:mbarrier_arrive_expect_tx(bar2, 512)
-      k:cp_async_bulk_tensor_2d(memory, map, { zero, zero }, bar2) -- EXPECT(payload_copy): WG-MBAR-04
+      k:cp_async_bulk_tensor_2d(memory, map, { zero, zero }, bar2) -- EXPECT(payload_copy): WG-MBAR-04 -- EXPECT(payload_copy): WG-PROXY-01
       k:mbarrier_wait(k:address(bar2), 0)
     elseif kit.is "used" then
       k:mbarrier_arrive(bar)

@@ -1,5 +1,6 @@
--- Triton, test_consan.py: test_async_tma_multicast_kernel, _reuse, _local_store_race. What a peer's multicast writes is read
--- before the wait, written meanwhile, or reused while a CTA of the cluster still reads.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_async_tma_multicast_kernel, _reuse, _local_store_race. What a peer's multicast writes is read before the wait,
+-- written meanwhile, or reused while a CTA of the cluster still reads.
 -- bad: read local_store reuse
 -- good: waited reuse_handed_over
 local wg = require "wgrun"

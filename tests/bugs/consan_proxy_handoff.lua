@@ -1,4 +1,5 @@
--- Triton, test_consan.py: test_fence_async_shared_across_warp_specialize, test_ws_join_publishes_to_async_peer,
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_fence_async_shared_across_warp_specialize, test_ws_join_publishes_to_async_peer,
 -- test_ws_join_publishes_proxy_generation. One warpgroup writes, another one's TMA reads: the fence stands before the
 -- arrival, or after the wait for it, and after all that was written.
 -- bad: none producer_after_arrive producer_after_arrive_barrier stale

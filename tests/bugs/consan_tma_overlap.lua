@@ -1,5 +1,5 @@
--- Triton, test_consan.py: test_tma_overlapping_operations. A TMA load into, or a TMA store from, a tile that another load
--- is still filling.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_tma_overlapping_operations. A TMA load into, or a TMA store from, a tile that another load is still filling.
 -- bad: load store
 -- good: load_waited store_waited
 local wg = require "wgrun"

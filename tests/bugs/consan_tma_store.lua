@@ -1,5 +1,6 @@
--- Triton, test_consan.py: test_tma_store, test_tma_store_convert_layout_scratch. The source of a TMA store is overwritten
--- while it may still be read: the wait leaves too many groups, or another thread than the issuer waits.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_tma_store, test_tma_store_convert_layout_scratch. The source of a TMA store is overwritten while it may still be
+-- read: the wait leaves too many groups, or another thread than the issuer waits.
 -- bad: one_too_many other_thread no_barrier
 -- good: waited
 local wg = require "wgrun"

@@ -1,6 +1,7 @@
--- Triton, test_consan.py: test_async_tma_kernel, _2bufs_1bar, test_tma_interleave_kernel,
--- test_tma_wait_tracks_only_waited_barrier, _only_requested_phase, test_tma_wait_does_not_publish_overwritten_row.
--- What TMA brings is read before the wait, after the wait for another mbarrier, or for another phase.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_async_tma_kernel, _2bufs_1bar, test_tma_interleave_kernel, test_tma_wait_tracks_only_waited_barrier,
+-- _only_requested_phase, test_tma_wait_does_not_publish_overwritten_row. What TMA brings is read before the wait, after
+-- the wait for another mbarrier, or for another phase.
 -- bad: none other two_on_one old_phase overwritten
 -- good: waited waited_two waited_latest
 local wg = require "wgrun"

@@ -1,4 +1,5 @@
--- Triton, test_consan.py: test_ws_two_loads_two_bars, test_ws_two_loads_one_bar, test_ws_two_loads_two_bars_loop,
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_ws_two_loads_two_bars, test_ws_two_loads_one_bar, test_ws_two_loads_two_bars_loop,
 -- test_ws_two_producers_two_consumers. Two roles read what one writes, again and again; the writer misses one of them.
 -- bad: first second half_the_count
 -- good: both one_barrier

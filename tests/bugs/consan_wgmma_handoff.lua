@@ -1,5 +1,5 @@
--- Triton, test_consan.py: test_ws_wgmma_wait_visibility. wait_group 1, then an arrival that gives back the tile of the
--- wgmma that still runs.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_ws_wgmma_wait_visibility. wait_group 1, then an arrival that gives back the tile of the wgmma that still runs.
 -- bad: newest
 -- good: older
 local wg = require "wgrun"

@@ -1,5 +1,6 @@
--- Triton, test_consan.py: test_warpgroup_mma, test_warpgroup_mma2, test_multibuffered_wgmma_loop. A tile is overwritten
--- while a wgmma may still read it.
+-- https://github.com/triton-lang/triton/blob/main/python/test/gluon/test_consan.py:
+-- test_warpgroup_mma, test_warpgroup_mma2, test_multibuffered_wgmma_loop. A tile is overwritten while a wgmma may still
+-- read it.
 -- bad: none one_of_two two_buffers
 -- good: waited both three_buffers
 local wg = require "wgrun"

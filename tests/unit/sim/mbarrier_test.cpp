@@ -112,6 +112,20 @@ TEST_CASE("the life of an mbarrier: WG-MBAR-01") {
     }
 }
 
+TEST_CASE("to those who access its bytes as data an init is a write: WG-RACE-01") {
+    const bool ordered = GENERATE(false, true);
+    AsyncScript k(64);
+    const int bar = k.mbarriers("bar", 1);
+    const Reg second = k(1, "setp_eq_u32", {k.thread, 32});
+    k.step(10, "st_shared_u32", {at(k.in(bar)), 7}, {second});
+    if (ordered) k.step(11, "bar_sync", {0});
+    k.step(12, "mbarrier_init", {in_buffer(bar), 1}, {k.first});
+    if (ordered)
+        expect_mapped(k.finish(), {}, {});
+    else  // the other side is a store to an mbarrier
+        expect_some(k.finish(), {}, {{"WG-RACE-01", 12}, {"WG-MBAR-04", 10}});
+}
+
 TEST_CASE("an init is made known by a barrier, to the copy engine by a fence as well: WG-MBAR-02") {
     Mapped x = mapped({32}, {Dtype::f32, {32}});
     for (const std::string how : {"fence.mbarrier_init", "fence.proxy.async", "no fence", "no barrier"}) {
