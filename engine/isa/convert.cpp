@@ -42,20 +42,33 @@ IntegerRounding integer_rounding(const Form& form) {
 }
 
 /// A float of 16 bits, tf32 or 8 bits, or one of a pair: what the form says of rounding, overflow and relu.
-std::uint32_t narrowed(Type to, double value, const Form& form) {
-    if (form.get(Field::relu, 0) != 0 && value <= 0) return 0;
-    const Rounding r = rounding(form);
-    const Overflow o = form.get(Field::satfinite, 0) != 0 ? Overflow::satfinite : Overflow::nonfinite;
-    switch (to) {
-        case f16:
-        case f16x2: return to_f16(value, r, o);
-        case bf16:
-        case bf16x2: return to_bf16(value, r, o);
-        case e4m3x2: return to_e4m3(value, r, o);
-        case e5m2x2: return to_e5m2(value, r, o);
-        default: return to_tf32(value, r, o);
+class Narrowing {
+  public:
+    Narrowing(Type to, const Form& form)
+        : to_(to),
+          relu_(form.get(Field::relu, 0) != 0),
+          rounding_(rounding(form)),
+          overflow_(form.get(Field::satfinite, 0) != 0 ? Overflow::satfinite : Overflow::nonfinite) {}
+
+    std::uint32_t operator()(double value) const {
+        if (relu_ && value <= 0) return 0;
+        switch (to_) {
+            case f16:
+            case f16x2: return to_f16(value, rounding_, overflow_);
+            case bf16:
+            case bf16x2: return to_bf16(value, rounding_, overflow_);
+            case e4m3x2: return to_e4m3(value, rounding_, overflow_);
+            case e5m2x2: return to_e5m2(value, rounding_, overflow_);
+            default: return to_tf32(value, rounding_, overflow_);
+        }
     }
-}
+
+  private:
+    Type to_;
+    bool relu_;
+    Rounding rounding_;
+    Overflow overflow_;
+};
 
 template <class T, class F>
 void put(const Step& s, Machine& m, const Lanes<double>& from, F convert) {
@@ -81,7 +94,7 @@ void run_through_double(const Step& s, Machine& m, Type to, Type from) {
     switch (to) {
         case f16:
         case bf16:
-        case tf32: return put<std::uint32_t>(s, m, a, [&](double v) { return narrowed(to, v, s.form); });
+        case tf32: return put<std::uint32_t>(s, m, a, Narrowing(to, s.form));
         case f32: return put<float>(s, m, a, [](double v) { return static_cast<float>(v); });
         case f64: return put<double>(s, m, a, [](double v) { return v; });
         case s32: return put_integers<std::int32_t>(s, m, a, Dtype::s32, to_s32);
@@ -132,9 +145,10 @@ void run_between_pairs(const Step& s, Machine& m, Type to, Type from) {
     const int width = bits(from) / 2;
     const std::uint32_t mask = (1U << width) - 1;
     Lanes<std::uint32_t> d;
+    const Narrowing narrowed(to, s.form);
     for (std::size_t l = 0; l < lanes; ++l)
-        d[l] = paired(to, narrowed(to, half_of_pair(from, a[l] >> width & mask), s.form),
-                      narrowed(to, half_of_pair(from, a[l] & mask), s.form));
+        d[l] = paired(to, narrowed(half_of_pair(from, a[l] >> width & mask)),
+                      narrowed(half_of_pair(from, a[l] & mask)));
     write_reg(m, s.operands[0].reg, d);
 }
 
@@ -160,8 +174,8 @@ void run_cvt_pair(const Step& s, Machine& m) {
     const Lanes<float> a = read<float>(m, s.operands[1]), b = read<float>(m, s.operands[2]);
     const Type to = s.form.type();
     Lanes<std::uint32_t> d;
-    for (std::size_t l = 0; l < lanes; ++l)
-        d[l] = paired(to, narrowed(to, a[l], s.form), narrowed(to, b[l], s.form));
+    const Narrowing narrowed(to, s.form);
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = paired(to, narrowed(a[l]), narrowed(b[l]));
     write_reg(m, s.operands[0].reg, d);
 }
 

@@ -9,6 +9,14 @@ namespace {
 
 constexpr std::uint32_t word_bytes = 4;
 
+/// The bits of the bytes of a word.
+std::uint32_t bits_of(unsigned bytes) {
+    std::uint32_t out = 0;
+    for (unsigned b = 0; b < word_bytes; ++b)
+        if (bytes & 1U << b) out |= 0xFFU << 8 * b;
+    return out;
+}
+
 bool overlap(const std::set<std::uint64_t>& a, const std::set<std::uint64_t>& b) {
     return std::ranges::any_of(a, [&](std::uint64_t x) { return b.contains(x); });
 }
@@ -46,6 +54,7 @@ void GlobalShadow::reset() {
     shadow_.reset();
     pages_.clear();
     addresses_.clear();
+    touched_.clear();
     values_.clear();
     last_page_ = UINT64_MAX;
     meetings_.clear();
@@ -58,20 +67,26 @@ std::uint64_t GlobalShadow::watched(std::uint64_t address) const {
     return 0;
 }
 
-// Where the shadow keeps the address.
-std::uint32_t GlobalShadow::offset(std::uint64_t address) {
+// Where the shadow keeps the address of an access to bytes of one page.
+std::uint32_t GlobalShadow::offset(std::uint64_t address, std::uint64_t bytes) {
     const std::uint64_t page = address / page_bytes;
     if (page != last_page_) {
         const auto [found, made] = pages_.try_emplace(page, static_cast<std::uint32_t>(addresses_.size()));
         if (made) {
             addresses_.push_back(page * page_bytes);
+            touched_.push_back(0);
             values_.resize(addresses_.size() * page_bytes);
             shadow_.grow(static_cast<std::int64_t>(values_.size()));
         }
         last_page_ = page;
         last_place_ = found->second;
     }
-    return static_cast<std::uint32_t>(last_place_ * page_bytes + address % page_bytes);
+    const std::uint64_t in_page = address % page_bytes;
+    const std::uint64_t first = in_page / GlobalTrace::line_bytes;
+    const std::uint64_t last = (in_page + bytes - 1) / GlobalTrace::line_bytes;
+    touched_[last_place_] |=
+        static_cast<std::uint32_t>((std::uint64_t{2} << last) - (std::uint64_t{1} << first));
+    return static_cast<std::uint32_t>(last_place_ * page_bytes + in_page);
 }
 
 /// Calls f(address, offset in the shadow, bytes) for the parts of each page.
@@ -79,7 +94,7 @@ template <class F>
 void GlobalShadow::for_each_part(std::uint64_t address, std::uint64_t bytes, F f) {
     while (bytes > 0) {
         const std::uint64_t part = std::min(bytes, page_bytes - address % page_bytes);
-        f(address, offset(address), static_cast<std::uint32_t>(part));
+        f(address, offset(address, part), static_cast<std::uint32_t>(part));
         address += part;
         bytes -= part;
     }
@@ -87,14 +102,14 @@ void GlobalShadow::for_each_part(std::uint64_t address, std::uint64_t bytes, F f
 
 void GlobalShadow::load(const Actor& actor, int lane, std::uint64_t address, int bytes) {
     pc_ = actor.pc;
-    shadow_.load(actor, lane, offset(address), bytes);
+    shadow_.load(actor, lane, offset(address, static_cast<std::uint64_t>(bytes)), bytes);
 }
 
 bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, int bytes,
                          const std::byte* data) {
     pc_ = actor.pc;
-    const std::uint32_t at = offset(address);
     const auto size = static_cast<std::size_t>(bytes);
+    const std::uint32_t at = offset(address, size);
     same_value_ = std::memcmp(values_.data() + at, data, size) == 0;
     const bool overlaps = shadow_.store(actor, lane, at, bytes);
     same_value_ = false;
@@ -105,7 +120,7 @@ bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, in
 void GlobalShadow::update(const Actor& actor, int lane, std::uint64_t address, int bytes) {
     pc_ = actor.pc;
     combining_.insert(pc_);
-    const std::uint32_t at = offset(address);
+    const std::uint32_t at = offset(address, static_cast<std::uint64_t>(bytes));
     shadow_.load(actor, lane, at, bytes);
     shadow_.store(actor, lane, at, bytes);
 }
@@ -155,23 +170,47 @@ void GlobalShadow::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
 }
 
 GlobalTrace GlobalShadow::trace() const {
-    GlobalTrace out{{}, meetings_, combining_};
+    GlobalTrace out;
+    out.meetings = meetings_;
+    out.combining_steps = combining_;
     std::vector<std::uint32_t> order(addresses_.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, {}, [&](std::uint32_t place) { return addresses_[place]; });
-    constexpr auto words = static_cast<std::uint32_t>(page_bytes) / word_bytes;
     for (const std::uint32_t place : order)
-        for (std::uint32_t w = 0; w < words; ++w) {
-            const std::uint32_t index = place * words + w;
-            GlobalWord word{addresses_[place] + std::uint64_t{w} * word_bytes, shadow_.last(index), 0};
-            if (word.last.written == 0 && word.last.read == 0) continue;
-            std::memcpy(&word.value, values_.data() + std::size_t{index} * word_bytes, word_bytes);
-            out.words.push_back(word);
+        for (std::uint32_t left = touched_[place]; left != 0; left &= left - 1) {
+            const std::uint64_t in_page =
+                static_cast<std::uint64_t>(std::countr_zero(left)) * GlobalTrace::line_bytes;
+            const std::uint64_t at = place * page_bytes + in_page;
+            out.add(addresses_[place] + in_page, [&](std::uint32_t i) {
+                GlobalWord word{0, shadow_.last(static_cast<std::uint32_t>(at / word_bytes) + i), 0};
+                std::memcpy(&word.value, values_.data() + at + std::size_t{i} * word_bytes, word_bytes);
+                return word;
+            });
         }
     return out;
 }
 
-std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, const GlobalTrace& trace) {
+void LaunchShadow::Word::take(std::uint32_t cluster, const GlobalWord& word) {
+    const Shadow::Last& last = word.last;
+    if (last.written != 0) {
+        const std::uint32_t mine = bits_of(last.written);
+        value = (value & ~mine) | (word.value & mine);
+        write = {cluster, write.bytes | last.written, last.write};
+    }
+    if (last.read != 0) read = {cluster, read.bytes | last.read, last.reader};
+}
+
+LaunchShadow::Words& LaunchShadow::words_of(Line& line) {
+    if (!line.words) {
+        line.words = std::make_unique<Words>();
+        const GlobalTrace& trace = traces_.at(line.cluster);
+        for (std::uint32_t i = 0; i < GlobalTrace::line_words; ++i)
+            (*line.words)[i].take(line.cluster, trace.word(line.index, i));
+    }
+    return *line.words;
+}
+
+std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, GlobalTrace trace) {
     std::vector<Conflict> out;
     std::set<std::pair<std::uint32_t, std::uint32_t>> steps;
     const auto self = static_cast<std::uint32_t>(cluster);
@@ -182,41 +221,31 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, con
         const auto found = meetings_.find(other);
         return found != meetings_.end() && overlap(trace.meetings, found->second);
     };
-    std::uint64_t number = UINT64_MAX;
-    Page* page = nullptr;
-    for (const GlobalWord& word : trace.words) {
-        const std::uint64_t index = word.address / word_bytes;
-        if (index / page_words != number) {
-            number = index / page_words;
-            page = &pages_[number];
-            page->resize(page_words);
+    for (std::uint32_t index = 0; index < trace.lines(); ++index) {
+        const auto [line, first] = lines_.try_emplace(trace.address(index), Line{self, index, nullptr});
+        if (first) continue;
+        Words& words = words_of(line->second);
+        for (std::uint32_t i = 0; i < GlobalTrace::line_words; ++i) {
+            const GlobalWord word = trace.word(index, i);
+            const Shadow::Last& last = word.last;
+            Word& known = words[i];
+            const auto compare = [&](unsigned bytes, Epoch by, const Access& other, bool writes,
+                                     bool other_writes) {
+                if ((bytes & other.bytes) == 0) return;
+                if (combining_.contains(by.pc()) && combining_.contains(other.by.pc())) return;
+                if (met(other.cluster) || !steps.emplace(by.pc(), other.by.pc()).second) return;
+                const auto byte = static_cast<std::uint64_t>(std::countr_zero(bytes & other.bytes));
+                out.push_back({writes, other_writes, word.address + byte, other.cluster, by, other.by});
+            };
+            if (const std::uint32_t both = bits_of(last.written & known.write.bytes);
+                (word.value & both) != (known.value & both))
+                compare(last.written, last.write, known.write, true, true);
+            compare(last.written, last.write, known.read, true, false);
+            compare(last.read, last.reader, known.write, false, true);
+            known.take(self, word);
         }
-        Word& known = (*page)[index % page_words];
-        const auto compare = [&](unsigned bytes, Epoch by, const Access& other, bool writes,
-                                 bool other_writes) {
-            if ((bytes & other.bytes) == 0) return;
-            if (combining_.contains(by.pc()) && combining_.contains(other.by.pc())) return;
-            if (met(other.cluster) || !steps.emplace(by.pc(), other.by.pc()).second) return;
-            const auto first = static_cast<std::uint64_t>(std::countr_zero(bytes & other.bytes));
-            out.push_back({writes, other_writes, word.address + first, other.cluster, by, other.by});
-        };
-        const Shadow::Last& last = word.last;
-        std::uint32_t both = 0;  // bits of the bytes that both write
-        for (unsigned b = 0; b < word_bytes; ++b)
-            if (last.written & known.write.bytes & 1U << b) both |= 0xFFU << 8 * b;
-        if ((word.value & both) != (known.value & both))
-            compare(last.written, last.write, known.write, true, true);
-        compare(last.written, last.write, known.read, true, false);
-        compare(last.read, last.reader, known.write, false, true);
-        if (last.written != 0) {
-            std::uint32_t mine = 0;
-            for (unsigned b = 0; b < word_bytes; ++b)
-                if (last.written & 1U << b) mine |= 0xFFU << 8 * b;
-            known.value = (known.value & ~mine) | (word.value & mine);
-            known.write = {self, known.write.bytes | last.written, last.write};
-        }
-        if (last.read != 0) known.read = {self, known.read.bytes | last.read, last.reader};
     }
+    traces_.emplace(self, std::move(trace));
     return out;
 }
 

@@ -2,7 +2,9 @@
 // whether another cluster of the launch did too. Kept for pages that are touched.
 #pragma once
 
+#include <array>
 #include <map>
+#include <memory>
 #include <set>
 #include <unordered_map>
 
@@ -25,11 +27,55 @@ struct GlobalWord {
     std::uint32_t value = 0;  ///< that it wrote last
 };
 
-/// What a cluster did to global memory.
-struct GlobalTrace {
-    std::vector<GlobalWord> words;
+/// What a cluster did to global memory: to the lines that it touched, in the order of addresses.
+class GlobalTrace {
+  public:
+    static constexpr std::uint32_t line_words = 32;
+    static constexpr std::uint32_t line_bytes = line_words * 4;
+
     std::set<std::uint64_t> meetings;         ///< atomics with acquire or release were here
     std::set<std::uint32_t> combining_steps;  ///< atomics and reductions
+
+    /// Adds a line whose words are word(0), word(1), ...
+    template <class F>
+    void add(std::uint64_t address, F word) {
+        Line line{address, static_cast<std::uint32_t>(values_.size()), unread};
+        for (std::uint32_t i = 0; i < line_words; ++i) {
+            const GlobalWord of = word(i);
+            writes_.push_back(of.last.write);
+            values_.push_back(of.value);
+            bytes_.push_back(static_cast<std::uint8_t>(of.last.written | of.last.read << 4));
+            if (of.last.read == 0) continue;
+            if (line.reads == unread) {
+                line.reads = static_cast<std::uint32_t>(reads_.size());
+                reads_.resize(reads_.size() + line_words);
+            }
+            reads_[line.reads + i] = of.last.reader;
+        }
+        lines_.push_back(line);
+    }
+    std::uint32_t lines() const { return static_cast<std::uint32_t>(lines_.size()); }
+    std::uint64_t address(std::uint32_t line) const { return lines_[line].address; }
+    GlobalWord word(std::uint32_t line, std::uint32_t i) const {
+        const Line& at = lines_[line];
+        const unsigned bytes = bytes_[at.words + i];
+        GlobalWord out{at.address + std::uint64_t{i} * 4,
+                       {bytes & 15U, bytes >> 4, writes_[at.words + i], Epoch()},
+                       values_[at.words + i]};
+        if (at.reads != unread) out.last.reader = reads_[at.reads + i];
+        return out;
+    }
+
+  private:
+    static constexpr std::uint32_t unread = UINT32_MAX;
+    struct Line {
+        std::uint64_t address;
+        std::uint32_t words, reads;  ///< indices of the first
+    };
+    std::vector<Line> lines_;
+    std::vector<Epoch> writes_, reads_;  ///< of the words of all lines, and of those lines that are read
+    std::vector<std::uint32_t> values_;
+    std::vector<std::uint8_t> bytes_;  ///< by word: written, and read << 4
 };
 
 /// The shadow of one cluster at work.
@@ -62,14 +108,13 @@ class GlobalShadow final : public HazardSink {
     /// What a copy has brought.
     void landed(std::uint64_t address, const std::byte* data, std::uint64_t bytes);
 
-    /// What the cluster did, in the order of addresses.
     GlobalTrace trace() const;
 
   private:
-    static constexpr std::uint64_t page_bytes = 4096;
+    static constexpr std::uint64_t page_bytes = 32 * GlobalTrace::line_bytes;
 
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
-    std::uint32_t offset(std::uint64_t address);
+    std::uint32_t offset(std::uint64_t address, std::uint64_t bytes);
     template <class F>
     void for_each_part(std::uint64_t address, std::uint64_t bytes, F f);
 
@@ -83,6 +128,7 @@ class GlobalShadow final : public HazardSink {
     std::unordered_map<std::uint64_t, std::uint32_t>
         pages_;                             ///< number of the page, and its place in the shadow
     std::vector<std::uint64_t> addresses_;  ///< of the pages in the shadow
+    std::vector<std::uint32_t> touched_;    ///< likewise: a bit for each line
     std::vector<std::byte> values_;         ///< last written
     std::uint64_t last_page_ = UINT64_MAX;
     std::uint32_t last_place_ = 0;
@@ -102,7 +148,7 @@ class LaunchShadow {
         Epoch access, other;
     };
     /// Adds a cluster; the conflicts of it with earlier ones, each pair of steps once.
-    std::vector<Conflict> add(std::uint64_t cluster, const GlobalTrace& trace);
+    std::vector<Conflict> add(std::uint64_t cluster, GlobalTrace trace);
 
   private:
     struct Access {
@@ -113,10 +159,19 @@ class LaunchShadow {
     struct Word {
         Access write, read;
         std::uint32_t value = 0;
+
+        void take(std::uint32_t cluster, const GlobalWord& word);
     };
-    static constexpr std::size_t page_words = 1024;
-    using Page = std::vector<Word>;
-    std::unordered_map<std::uint64_t, Page> pages_;  ///< by address over their size
+    using Words = std::array<Word, GlobalTrace::line_words>;
+    /// What one cluster alone did stays in its trace.
+    struct Line {
+        std::uint32_t cluster = 0, index = 0;
+        std::unique_ptr<Words> words;  ///< of several
+    };
+    Words& words_of(Line& line);
+
+    std::unordered_map<std::uint64_t, Line> lines_;  ///< by address
+    std::map<std::uint32_t, GlobalTrace> traces_;
     std::map<std::uint32_t, std::set<std::uint64_t>> meetings_;
     std::set<std::uint32_t> combining_;
 };

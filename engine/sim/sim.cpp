@@ -70,9 +70,9 @@ class Grid {
     // Compares what the clusters did to global memory, in their order.
     void compare() {
         for (; traces_.contains(compared_); ++compared_) {
-            const auto trace = traces_.extract(compared_);
+            auto trace = traces_.extract(compared_);
             if (compared_ >= last_.load()) continue;
-            const auto conflicts = launch_shadow_.add(compared_, trace.mapped());
+            const auto conflicts = launch_shadow_.add(compared_, std::move(trace.mapped()));
             if (conflicts.empty()) continue;
             const GlobalMemory memory(program_, launch_);
             Report report(program_, code_, launch_.grid);

@@ -10,12 +10,21 @@ namespace {
 
 enum Access { writes, reads };
 
-/// A cluster whose thread 3 accesses bytes (a bit each) of the word at 0x1000, at step `pc`.
-GlobalTrace trace(Access access, unsigned bytes, std::uint32_t pc, std::uint32_t value = 0) {
-    GlobalWord word{0x1000, {}, value};
-    (access == writes ? word.last.written : word.last.read) = bytes;
-    (access == writes ? word.last.write : word.last.reader) = Epoch(1, pc, 0, 3);
-    return {{word}, {}, {}};
+constexpr std::uint64_t line = 0x1000;
+
+/// A cluster whose thread 3 accesses bytes (a bit each) of the first words of a line, at step `pc`.
+GlobalTrace trace(Access access, unsigned bytes, std::uint32_t pc, std::uint32_t value = 0,
+                  std::uint32_t words = 1) {
+    GlobalTrace out;
+    out.add(line, [&](std::uint32_t i) {
+        GlobalWord word{0, {}, 0};
+        if (i >= words) return word;
+        word.value = value;
+        (access == writes ? word.last.written : word.last.read) = bytes;
+        (access == writes ? word.last.write : word.last.reader) = Epoch(1, pc, 0, 3);
+        return word;
+    });
+    return out;
 }
 
 }  // namespace
@@ -70,11 +79,13 @@ TEST_CASE("atomics do not conflict with each other, and order clusters where the
 
 TEST_CASE("each pair of steps is said once") {
     LaunchShadow shadow;
-    GlobalTrace one = trace(writes, 15, 5, 1), two = trace(reads, 15, 6);
-    for (GlobalTrace* t : {&one, &two}) {
-        t->words.push_back(t->words[0]);
-        t->words[1].address += 4;
-    }
-    CHECK(shadow.add(0, one).empty());
-    CHECK(shadow.add(1, two).size() == 1);
+    CHECK(shadow.add(0, trace(writes, 15, 5, 1, 2)).empty());
+    CHECK(shadow.add(1, trace(reads, 15, 6, 0, 2)).size() == 1);
+}
+
+TEST_CASE("a third cluster conflicts with each of two that shared a line in peace") {
+    LaunchShadow shadow;
+    CHECK(shadow.add(0, trace(writes, 0b0001, 5, 1)).empty());
+    CHECK(shadow.add(1, trace(reads, 0b0010, 6)).empty());
+    CHECK(shadow.add(2, trace(writes, 0b0011, 7, 2)).size() == 2);
 }
