@@ -71,10 +71,7 @@ void for_each_register(const Operand& operand, Visit visit) {
 
 Skeleton::Skeleton(const Program& program, const Pressure* pressure)
     : slots(program.registers().size(), -1), pressure_(pressure) {
-    for_each_step(program.body(), [&](const Step& step) {
-        copies_ |= std::ranges::any_of(step.op->operands,
-                                       [](const isa::OperandRule& rule) { return rule.name == "mbarrier"; });
-    });
+    for_each_step(program.body(), [&](const Step& step) { copies_ |= step.op->counted; });
     // A register that a later step needs may be written earlier, in a loop also further down.
     do {
         grew_ = false;

@@ -52,7 +52,7 @@ struct Skeleton {
     std::vector<const void*> kept_;  ///< steps, loops and branches that matter, sorted
     bool grew_ = false;
     const Pressure* pressure_;
-    bool copies_ = false;  ///< the bulk-copy engine fills shared memory
+    bool copies_ = false;  ///< what comes to shared memory is counted by mbarriers
 };
 
 }  // namespace wgrun::check

@@ -60,6 +60,7 @@ const std::vector<Instruction> records{
      .ptx = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{.vec}{.type} [{%a}], {%b}, "
             "[{%mbarrier}]",
      .writes_memory = true,
+     .counted = true,
      .effects = effects,
      .run = run},
     {.name = "red.async",
@@ -76,6 +77,7 @@ const std::vector<Instruction> records{
          "[{%mbarrier}]",
      .writes_memory = true,
      .atomic = true,
+     .counted = true,
      .effects = effects,
      .run = run},
 };

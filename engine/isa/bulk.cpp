@@ -156,6 +156,7 @@ const std::vector<Instruction> records{
      .ptx = "cp.async.bulk.tensor{.dim}.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}"
             "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}]{,%mask}{,%policy}",
      .writes_memory = true,
+     .counted = true,
      .run = run_tensor_load},
     {.name = "cp.async.bulk.tensor.store",
      .summary = "copies a box from shared memory to a tensor, in a bulk group",
@@ -200,6 +201,7 @@ const std::vector<Instruction> records{
      .ptx = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.cache} [{%d}], "
             "[{%a}], {%size}, [{%mbarrier}]{,%mask}{,%policy}",
      .writes_memory = true,
+     .counted = true,
      .run = run_load},
     {.name = "cp.async.bulk.prefetch",
      .summary = "brings bytes of global memory into the L2 cache",
@@ -217,6 +219,7 @@ const std::vector<Instruction> records{
      .ptx = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [{%d}], [{%a}], {%size}, "
             "[{%mbarrier}]",
      .writes_memory = true,
+     .counted = true,
      .run = run_to_cluster},
     {.name = "cp.async.bulk.store",
      .summary = "copies bytes from shared to global memory, in a bulk group",

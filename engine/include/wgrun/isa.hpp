@@ -515,6 +515,7 @@ struct Instruction {
     bool writes_memory = false;                    ///< volatile in inline assembly, with a memory clobber
     bool awaits_grids = false;  ///< waits for the grids before: a launch may begin beside their end
     bool atomic = false;        ///< does not race with others that are atomic
+    bool counted = false;       ///< brings bytes to shared memory later, which an mbarrier counts
     /// Fills fields that follow from the operands (a_in); null: only `type` from the first register.
     void (*infer)(std::span<const Operand>, Form&) = nullptr;
     void (*effects)(const Step&, Effects&) = nullptr;
