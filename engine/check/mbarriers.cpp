@@ -31,6 +31,7 @@ Fix announced(const Step* made) {
             {{insert_after(made->where, {"fence_mbarrier_init()"})},
              {insert_after(made->where, {"bar_sync(0)"})},
              {insert_after(made->where, {"fence_mbarrier_init()", "bar_sync(0)"})},
+             {insert_after(made->where, {"bar_warp_sync()"})},
              {insert_after(made->where, {"barrier_cluster_arrive()", "barrier_cluster_wait()"})},
              {insert_after(made->where, {"fence_mbarrier_init()", "barrier_cluster_arrive()",
                                          "barrier_cluster_wait()"})}}};
@@ -43,7 +44,7 @@ Note made_here(const Step* made) { return {made != nullptr ? made->where : Where
 // --- one that an instruction names ---------------------------------------------------------------------
 
 /// Null, and told, where there is none; null, and unclear, where nobody knows.
-Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, bool by_engine) {
+Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, std::size_t lane, bool by_engine) {
     if (!is_clear(static_cast<std::int64_t>(address))) return refuse(), nullptr;
     Cta* cta = peer(address);
     if (cta == nullptr) return nullptr;
@@ -68,10 +69,11 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, bool by_engine) {
     Mbarrier& mbarrier = **found;
     if (!anybody_left_) {
         const std::uint32_t known = warp_->known.of(mbarrier.actor);
-        if (known < mbarrier.init)
+        const bool other_lane = made_by_other_lane(mbarrier, lane);
+        if (known < mbarrier.init || other_lane)
             add("WG-MBAR-02", op_->step,
-                fmt::format("nothing tells {} that the mbarrier {} is initialised", name(*warp_),
-                            place(offset)),
+                fmt::format("nothing tells {}{} that the mbarrier {} is initialised",
+                            other_lane ? "the other lanes of " : "", name(*warp_), place(offset)),
                 announced(mbarrier.made), {made_here(mbarrier.made)});
         else if (by_engine && (mbarrier.announced == 0 || known < mbarrier.announced))
             add("WG-MBAR-02", op_->step,
@@ -80,6 +82,12 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, bool by_engine) {
                 announced(mbarrier.made), {made_here(mbarrier.made)});
     }
     return &mbarrier;
+}
+
+/// The lanes of a warp know of what one of them made when they have met since.
+bool Rehearsal::made_by_other_lane(const Mbarrier& mbarrier, std::size_t lane) const {
+    return mbarrier.init_warp == warp_->number && mbarrier.init_lane != lane && !mbarrier.told &&
+           mbarrier.init_clock > warp_->gathered;
 }
 
 void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) {
@@ -116,7 +124,9 @@ void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& 
         mbarrier.phase = 0;
         mbarrier.announced = 0;
         mbarrier.init_warp = warp_->number;
-        mbarrier.init_lanes = Mask{1} << lane;
+        mbarrier.init_lane = lane;
+        mbarrier.init_clock = warp_->now;
+        mbarrier.told = false;
         mbarrier.made = op_->step;
         mbarrier.arrived = mbarrier.expecting = mbarrier.copied = mbarrier.brought = nullptr;
         mbarrier.init = mbarrier.since = ++mbarrier.clock;
@@ -126,7 +136,7 @@ void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& 
 
 void Rehearsal::mbarrier_inval(const isa::Addresses& address) {
     for_each_lane(active_, [&](std::size_t lane) {
-        Mbarrier* mbarrier = find(address[lane], false);
+        Mbarrier* mbarrier = find(address[lane], lane, false);
         if (mbarrier == nullptr) return;
         if (mbarrier->under_way != 0)
             add("WG-MBAR-01", op_->step,
@@ -142,7 +152,7 @@ void Rehearsal::mbarrier_inval(const isa::Addresses& address) {
 void Rehearsal::announce() {
     for (auto& mbarrier : warp_->cta->mbarriers) {
         if (mbarrier->announced != 0 || !mbarrier->live || mbarrier->init_warp != warp_->number ||
-            (active_ & mbarrier->init_lanes) == 0)
+            (active_ >> mbarrier->init_lane & 1U) == 0)
             continue;
         mbarrier->announced = ++mbarrier->clock;
         warp_->known.learn(mbarrier->actor, mbarrier->clock);
@@ -171,7 +181,7 @@ void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts
     bool released = false;
     for_each_lane(active_, [&](std::size_t lane) {
         if (!is_clear(bytes[lane]) || !is_clear(arrivals[lane])) return refuse();
-        Mbarrier* found = find(address[lane], false);
+        Mbarrier* found = find(address[lane], lane, false);
         if (found == nullptr) return;
         Mbarrier& mbarrier = *found;
         fruitless_ = 0;
@@ -237,7 +247,7 @@ std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, cons
     const Mbarrier *waits_for = nullptr, *last = nullptr;
     for_each_lane(active_, [&](std::size_t lane) {
         if (!is_clear(parity[lane])) return refuse();
-        const Mbarrier* mbarrier = find(address[lane], false);
+        const Mbarrier* mbarrier = find(address[lane], lane, false);
         if (mbarrier != nullptr && mbarrier->cta != warp_->cta) {
             add("WG-SYNC-05", op_->step, fmt::format("{} waits for an mbarrier of another CTA", name(*warp_)),
                 "wait for one of its own, at which the other CTA arrives");
@@ -248,7 +258,7 @@ std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, cons
             return;
         } else if (mbarrier != nullptr && last != mbarrier) {
             last = mbarrier;
-            warp_->known.learn(mbarrier->complete);
+            acquire(*warp_, mbarrier->complete);
         }
         complete |= Mask{1} << lane;
     });
@@ -280,7 +290,8 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
         its_box = &*box;
     }
     if (!is_clear(bytes) || !is_clear(copy.multicast) || !is_clear(copy.shared)) return refuse();
-    if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, bytes, its_box, true);
+    const auto lane = static_cast<std::size_t>(copy.lane);
+    if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, lane, bytes, its_box, true);
     // Data and signal land at the same place of each CTA.
     constexpr std::uint32_t window = (1U << rank_shift) - 1;
     for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
@@ -291,7 +302,7 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
                                    rank, ctas_.size()),
                        "set the bits of CTAs of the cluster alone");
         copy_to((rank + 1) << rank_shift | (copy.shared & window),
-                (rank + 1) << rank_shift | (copy.mbarrier & window), bytes, its_box, true);
+                (rank + 1) << rank_shift | (copy.mbarrier & window), lane, bytes, its_box, true);
     }
 }
 
@@ -299,7 +310,7 @@ void Rehearsal::store_async(const isa::AsyncStore& store, const isa::Addresses& 
                             const isa::Addresses& mbarrier, const void*, int) {
     for_each_lane(active_, [&](std::size_t lane) {
         if (!is_clear(static_cast<std::int64_t>(to[lane]))) return refuse();
-        copy_to(to[lane], mbarrier[lane], store.bytes, nullptr, false);
+        copy_to(to[lane], mbarrier[lane], lane, store.bytes, nullptr, false);
     });
 }
 
@@ -311,10 +322,10 @@ void Rehearsal::arrive_copies(const isa::Addresses& mbarrier, bool increase) {
     mbarrier_arrive(mbarrier, {}, arrivals);
 }
 
-void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::int64_t bytes, const TensorBox* box,
-                        bool by_engine) {
+void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::size_t lane, std::int64_t bytes,
+                        const TensorBox* box, bool by_engine) {
     Cta* cta = peer(shared);
-    Mbarrier* mbarrier = cta == nullptr ? nullptr : find(address, by_engine);
+    Mbarrier* mbarrier = cta == nullptr ? nullptr : find(address, lane, by_engine);
     if (mbarrier == nullptr) return;
     if (mbarrier->cta != cta)
         return add("WG-TMA-01", op_->step, "the mbarrier lies in another CTA than the bytes it counts",

@@ -70,7 +70,7 @@ void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
     if (static_cast<std::uint32_t>(std::popcount(barrier.arrived) * lanes) < barrier.expected) return;
     for (std::uint32_t left = barrier.waiting; left != 0; left &= left - 1) {
         Warp& waiting = warps_[static_cast<std::size_t>(cta.first + std::countr_zero(left))];
-        waiting.known.learn(barrier.meeting);
+        acquire(waiting, barrier.meeting);
         waiting.state = Warp::State::ready;
     }
     barrier.meeting.clear();
@@ -120,7 +120,10 @@ void Rehearsal::cluster_wait() {
                    {in_turn, {{insert_before(op_->step->where, {"barrier_cluster_arrive()"})}}});
     if (warp_->met == meeting_phase_) return sleep(Warp::Wait::cluster);
     warp_->met = 0;
-    warp_->known.learn(met_);
+    acquire(*warp_, met_);
+    for (const auto& mbarrier : warp_->cta->mbarriers)
+        if (mbarrier->announced != 0 && mbarrier->init_warp == warp_->number)
+            mbarrier->told |= met_.of(mbarrier->actor) >= mbarrier->announced;
 }
 
 // --- the memory of peers -------------------------------------------------------------------------------

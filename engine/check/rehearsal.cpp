@@ -190,6 +190,12 @@ void Rehearsal::release(Knowledge& place) {
     ++warp_->now;
 }
 
+/// The warp learns what the place knows, and its lanes of each other if they released there.
+void Rehearsal::acquire(Warp& warp, const Knowledge& place) {
+    warp.known.learn(place);
+    warp.gathered = std::max(warp.gathered, place.of(warp.number));
+}
+
 // --- what steps see ------------------------------------------------------------------------------------
 
 const void* Rehearsal::read(Reg reg) {

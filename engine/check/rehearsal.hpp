@@ -50,6 +50,7 @@ class Rehearsal final : public isa::ThreadMachine {
 
     void barrier(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, true); }
     void barrier_arrive(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, false); }
+    void converge() override { warp_->gathered = warp_->now++; }
     void proxy_fence(std::optional<isa::Space> space) override;
     void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override;
     void mbarrier_inval(const isa::Addresses& address) override;
@@ -107,8 +108,9 @@ class Rehearsal final : public isa::ThreadMachine {
         int resizes = 0;            ///< setmaxnreg executed
         std::uint32_t resized = 0;  ///< its clock at the last of them
         const Step* resized_by = nullptr;
-        std::uint32_t now = 1;  ///< its clock
-        std::uint32_t met = 0;  ///< phase of the cluster's barrier that it has arrived in; 0: none
+        std::uint32_t now = 1;       ///< its clock
+        std::uint32_t gathered = 0;  ///< its clock when lanes of it last met
+        std::uint32_t met = 0;       ///< phase of the cluster's barrier that it has arrived in; 0: none
         /// A wgmma on its way, that reads from a point of its CTA's memory.
         struct Flight {
             std::size_t point;
@@ -138,7 +140,9 @@ class Rehearsal final : public isa::ThreadMachine {
         int actor = 0;
         std::uint32_t clock = 0, init = 0, announced = 0, since = 0;
         int init_warp = 0;
-        isa::Mask init_lanes = 0;
+        std::size_t init_lane = 0;
+        std::uint32_t init_clock = 0;  ///< of the warp
+        bool told = false;             ///< do all lanes of the warp know of the init?
         const Step *made = nullptr, *arrived = nullptr, *expecting = nullptr, *copied = nullptr;
         std::int64_t copied_bytes = 0, expected_bytes = 0;  ///< in this phase
         const Step* brought = nullptr;  ///< the last copy ever, and the clock at which it has landed
@@ -224,18 +228,20 @@ class Rehearsal final : public isa::ThreadMachine {
     int slot(Reg reg) const { return skeleton_.slots[reg.id]; }
     int local(const Warp& warp) const { return warp.number - warp.cta->first; }
     void release(Knowledge& place);
+    void acquire(Warp& warp, const Knowledge& place);
     void add(std::string_view rule, const Step* at, std::string message, Fix fix,
              std::vector<Note> notes = {});
     std::string place(std::uint32_t offset) const;
     std::string name(const Warp& warp) const;
 
     // mbarriers.cpp
-    Mbarrier* find(std::uint64_t address, bool by_engine);
+    Mbarrier* find(std::uint64_t address, std::size_t lane, bool by_engine);
+    bool made_by_other_lane(const Mbarrier& mbarrier, std::size_t lane) const;
     void announce();
     void advance(Mbarrier& mbarrier);
     void phase_known(const Mbarrier& mbarrier, std::string_view what);
-    void copy_to(std::uint64_t shared, std::uint64_t mbarrier, std::int64_t bytes, const TensorBox* box,
-                 bool by_engine);
+    void copy_to(std::uint64_t shared, std::uint64_t mbarrier, std::size_t lane, std::int64_t bytes,
+                 const TensorBox* box, bool by_engine);
     void land();
 
     // stages.cpp: what wgmma reads and copies overwrite

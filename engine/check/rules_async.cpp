@@ -33,7 +33,7 @@ k:bar_sync(0))"},
          "9.7.13.15.9",
          "A thread that comes too early, or the copy engine, may find the old contents of the memory.",
          "k:fence_mbarrier_init() by the thread that initialises, then k:bar_sync(0), or the barrier of the "
-         "cluster.",
+         "cluster; where one warp alone uses the object k:bar_warp_sync().",
          R"(k:mbarrier_init(full, 1, {guard=first})
 k:bar_sync(0)
 k:mbarrier_arrive_expect_tx(full, 512, {guard=first})

@@ -110,8 +110,10 @@ k:mbarrier_wait(full, 1))"},
          "a barrier.",
          "8.7.1",
          "Warps run at their own speed. Without the barrier a slow warp may not have written what another "
-         "reads, even in the same warpgroup.",
-         "k:bar_sync(0), or a named barrier of the threads involved, after the write and before the access.",
+         "reads, even in the same warpgroup, or may still read what another overwrites. So do the lanes of a "
+         "warp: shfl.sync and its like order no memory.",
+         "k:bar_sync(0), or a named barrier of the threads involved, after the one access and before the "
+         "other; between lanes of one warp k:bar_warp_sync() is enough.",
          R"(k:st_shared_v4_b32(to_b, words)
 k:fence_proxy_async{space="shared::cta"}
 k:wgmma_fence()

@@ -23,7 +23,7 @@ void Cluster::store_async(const isa::AsyncStore& store, const isa::Addresses& to
         if (cta == nullptr) continue;
         const auto bytes = static_cast<std::uint32_t>(store.bytes);
         if (!check_shared_side(*cta, at, bytes, bytes)) continue;
-        const Found found = find_mbarrier(mbarriers[l], User::async_store);
+        const Found found = find_mbarrier(mbarriers[l], User::async_store, lane);
         if (found.mbarrier == nullptr) continue;
         if (found.cta != cta) {
             report_.fault(Fault::copy_operands, "the mbarrier lies in another CTA than the bytes it counts");

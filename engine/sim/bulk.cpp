@@ -141,7 +141,7 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
     if (cta == nullptr ||
         !check_shared_side(*cta, shared, copy.span, copy.tensor.map != nullptr ? box_align : unit))
         return;
-    const Found found = find_mbarrier(mbarrier_address, User::engine);
+    const Found found = find_mbarrier(mbarrier_address, User::engine, copy.issuer % lanes);
     if (found.mbarrier == nullptr) return;
     if (found.cta != cta)
         return report_.fault(Fault::copy_operands,

@@ -69,6 +69,13 @@ void Cluster::release_announced(int place) {
                 clocks_.learn(place, mbarrier.actor, mbarrier.announced);
 }
 
+// All lanes of the warp hear of the mbarriers that one of them has announced.
+void Cluster::acquire_announced(int place) {
+    for (Mbarrier& mbarrier : cta_->mbarriers.all())
+        if (mbarrier.announced != 0 && mbarrier.made.actor() == current_)
+            mbarrier.told |= clocks_.seen(place)[mbarrier.actor] >= mbarrier.announced;
+}
+
 void Cluster::complete_meeting() {
     bool any = false;
     for (std::size_t w = 0; w < warps_.size(); ++w) {
@@ -95,7 +102,9 @@ void Cluster::cluster_wait() {
         return;
     }
     arrived = 0;
-    if (launch_.detect_races) clocks_.acquire(current_, meeting_.complete);
+    if (!launch_.detect_races) return;
+    clocks_.acquire(current_, meeting_.complete);
+    acquire_announced(meeting_.complete);
 }
 
 // --- the end of a CTA ----------------------------------------------------------------------------------

@@ -146,7 +146,8 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     };
     /// On whose behalf an mbarrier is named.
     enum class User : std::uint8_t { thread, engine, async_store };
-    Found find_mbarrier(std::uint64_t address, User user);
+    Found find_mbarrier(std::uint64_t address, User user, int lane);
+    bool made_by_other_lane(const Mbarrier& mbarrier, int lane) const;
     void announce_mbarriers();
     void check_phase_known(const Mbarrier& mbarrier, std::string_view what);
     void add_bytes(Mbarrier& mbarrier, std::int64_t bytes);
@@ -177,6 +178,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     int rank(const Cta& cta) const { return static_cast<int>(&cta - ctas_.data()); }
     Cta* peer(std::uint64_t& address, bool owes);
     void release_announced(int place);
+    void acquire_announced(int place);
     void complete_meeting();
     void leave(Cta& cta);
 

@@ -106,7 +106,7 @@ void Cluster::report_deadlock() {
             const std::uint32_t pc = warp.state == Warp::State::at_barrier ? warp.pc - 1 : warp.pc;
             const Mbarrier* mbarrier = waited_for(warp, ctas_[rank]);
             places[{kind_of(warp), pc, rank, waits_for(warp, ctas_[rank]),
-                    mbarrier != nullptr ? mbarrier->init_pc : no_pc}] |= 1U << w;
+                    mbarrier != nullptr ? mbarrier->made.pc() : no_pc}] |= 1U << w;
         }
         if (done != 0) ended += (ended.empty() ? "" : "; ") + names(done) + of(rank) + " ended";
     }

@@ -35,7 +35,7 @@ const Mbarrier* Mbarriers::search(std::uint32_t offset, std::uint32_t size) cons
 
 // Finds the object that an instruction names. What is wrong with it is reported; nothing is found when
 // nothing can be done with it.
-Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user) {
+Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user, int lane) {
     Cta* cta = peer(address, user == User::thread);
     if (cta == nullptr) return {};
     const std::uint32_t offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
@@ -56,19 +56,25 @@ Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user) {
     }
     if (launch_.detect_races) {
         const std::uint32_t known = clocks_.seen(current_)[mbarrier->actor];
-        if (known < mbarrier->init)
+        if (known < mbarrier->init || made_by_other_lane(*mbarrier, lane))
             report_.fault(Fault::mbarrier_unknown,
                           fmt::format("nothing tells {} that the mbarrier {} is initialised", report_.who(),
                                       report_.place(offset)),
-                          mbarrier->init_pc, "initialised here");
+                          mbarrier->made.pc(), "initialised here");
         else if (user == User::engine && (mbarrier->announced == 0 || known < mbarrier->announced))
             report_.fault(
                 Fault::mbarrier_unknown,
                 fmt::format("nothing tells the bulk-copy engine that the mbarrier {} is initialised",
                             report_.place(offset)),
-                mbarrier->init_pc, "initialised here");
+                mbarrier->made.pc(), "initialised here");
     }
     return {cta, mbarrier};
+}
+
+// The lanes of a warp know of what one of them made when they have met since.
+bool Cluster::made_by_other_lane(const Mbarrier& mbarrier, int lane) const {
+    return mbarrier.made.actor() == current_ && mbarrier.made.lane() != lane && !mbarrier.told &&
+           mbarrier.made.clock() > clocks_.met(current_);
 }
 
 void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) {
@@ -94,7 +100,7 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
             report_.fault(
                 Fault::mbarrier_life,
                 fmt::format("{} is initialised again without mbarrier.inval", report_.place(offset)),
-                other->init_pc, "initialised here");
+                other->made.pc(), "initialised here");
         Mbarrier* mbarrier = cta_->mbarriers.find(offset);
         if (mbarrier == nullptr) mbarrier = &cta_->mbarriers.add(offset);
         if (launch_.detect_races && mbarrier->actor < 0) {
@@ -106,8 +112,8 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
         mbarrier->expected = mbarrier->pending = arrivals[lane];
         mbarrier->tx = mbarrier->under_way = 0;
         mbarrier->phase = 0;
-        mbarrier->init_pc = pc_;
-        mbarrier->init_thread = current_ * lanes + static_cast<int>(lane);
+        mbarrier->made = Epoch(clocks_.now(current_), pc_, current_, static_cast<int>(lane));
+        mbarrier->told = false;
         mbarrier->announced = 0;
         if (!launch_.detect_races) continue;
         // To those who access the bytes as data it is a write like others.
@@ -121,7 +127,7 @@ void Cluster::mbarrier_inval(const isa::Addresses& address) {
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
         report_.lane(current_ * lanes + lane);
-        const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], User::thread);
+        const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], User::thread, lane);
         if (found.mbarrier == nullptr) continue;
         if (found.mbarrier->under_way != 0)
             report_.fault(Fault::mbarrier_life,
@@ -136,8 +142,8 @@ void Cluster::mbarrier_inval(const isa::Addresses& address) {
 void Cluster::announce_mbarriers() {
     if (!launch_.detect_races) return;
     for (Mbarrier& mbarrier : cta_->mbarriers.all()) {
-        if (mbarrier.announced != 0 || !mbarrier.live || mbarrier.init_thread / lanes != current_ ||
-            (active_ >> mbarrier.init_thread % lanes & 1U) == 0)
+        if (mbarrier.announced != 0 || !mbarrier.live || mbarrier.made.actor() != current_ ||
+            (active_ >> mbarrier.made.lane() & 1U) == 0)
             continue;
         mbarrier.announced = ++mbarrier.clock;
         clocks_.learn(current_, mbarrier.actor, mbarrier.clock);
@@ -152,7 +158,7 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
         report_.lane(current_ * lanes + static_cast<int>(lane));
-        const Found found = find_mbarrier(address[lane], User::thread);
+        const Found found = find_mbarrier(address[lane], User::thread, static_cast<int>(lane));
         if (found.mbarrier == nullptr) continue;
         Mbarrier& mbarrier = *found.mbarrier;
         fruitless_ = 0;
@@ -230,7 +236,7 @@ std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, c
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
         report_.lane(current_ * lanes + static_cast<int>(lane));
-        const Found found = find_mbarrier(address[lane], User::thread);
+        const Found found = find_mbarrier(address[lane], User::thread, static_cast<int>(lane));
         if (found.mbarrier != nullptr && found.cta != cta_) {
             report_.fault(Fault::peer, fmt::format("{} waits for an mbarrier of another CTA", report_.who()));
         } else if (found.mbarrier != nullptr && !found.mbarrier->is_complete(parity[lane])) {

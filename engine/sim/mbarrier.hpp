@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/code.hpp"
+#include "sim/shadow.hpp"
 
 namespace wgrun::sim {
 
@@ -27,10 +28,11 @@ struct Mbarrier {
     std::uint32_t init = 0, announced = 0;  ///< clocks of them; announced 0: not yet
     std::uint32_t since = 0;                ///< clock of the last phase's completion, or of the init
 
-    std::uint32_t init_pc = no_pc, pc = no_pc;  ///< of the init, and of the last arrival or expectation
-    int init_thread = 0;                        ///< of the cluster
-    std::uint32_t copy_pc = no_pc;              ///< of the last copy of the phase in progress
-    std::int64_t under_way = 0;                 ///< bytes of copies of the phase that have not landed
+    Epoch made;                     ///< the init
+    bool told = false;              ///< do all lanes of the warp of the init know of it?
+    std::uint32_t pc = no_pc;       ///< of the last arrival or expectation
+    std::uint32_t copy_pc = no_pc;  ///< of the last copy of the phase in progress
+    std::int64_t under_way = 0;     ///< bytes of copies of the phase that have not landed
 
     /// Is the phase of this parity complete, which is the one in progress or the one before?
     bool is_complete(std::int64_t parity) const { return (phase & 1) != (parity & 1); }

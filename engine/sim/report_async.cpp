@@ -76,7 +76,8 @@ std::vector<Remedy> Report::remedies(Fault fault, std::uint32_t other) const {
     const Where made = code_.where(other);
     return {{insert_after(made, {"fence_mbarrier_init()"})},
             {insert_after(made, {"bar_sync(0)"})},
-            {insert_after(made, {"fence_mbarrier_init()", "bar_sync(0)"})}};
+            {insert_after(made, {"fence_mbarrier_init()", "bar_sync(0)"})},
+            {insert_after(made, {"bar_warp_sync()"})}};
 }
 
 void Report::deadlock(Endless wait, std::uint32_t pc, std::string message, std::vector<Note> notes) {
@@ -99,8 +100,10 @@ void Report::mbarrier_touched(std::uint32_t offset, std::string_view how) {
 }
 
 std::string Report::past(Epoch access) const {
-    if (access.generic()) return fmt::format("the {}", code_.ops[access.pc()].step->op->name);
+    if (by_copy(access) && access.generic())
+        return fmt::format("the {}", code_.ops[access.pc()].step->op->name);
     if (by_copy(access)) return "the bulk copy";
+    if (access.several() && access.thread() == thread_) return "another lane of its warp";
     return program_.cluster().volume() == 1 ? fmt::format("thread {}", access.thread())
                                             : who(access.thread());
 }
@@ -165,6 +168,10 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     const Fix meeting(
         fmt::format("k:bar_warp_sync() after line {} and before line {}", there, here),
         {{insert_after(where, {"bar_warp_sync()"})}, {insert_before(now, {"bar_warp_sync()"})}});
+    const std::string_view meet = own_warp ? "bar_warp_sync()" : "bar_sync(0)";
+    const Fix published(
+        fmt::format("k:fence_proxy_async() after line {}, then k:{} before line {}", there, meet, here),
+        {{insert_after(where, {"fence_proxy_async()", std::string(meet)})}});
     const Fix fence(fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
                     {{insert_after(where, {"fence_proxy_async()"})},
                      {insert_after(where, {"fence_proxy_async()", "bar_sync(0)"})},
@@ -184,16 +191,13 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
                            fmt::format("wait for the phase of its mbarrier before line {}", here),
                            {{where, "copied here"}});
             return add("WG-RACE-01", other.pc(), unordered,
-                       hazard == Hazard::async_after_write
-                           ? Fix(fmt::format(
-                                     "k:fence_proxy_async() after line {}, then k:bar_sync(0) before line {}",
-                                     there, here),
-                                 {{insert_after(where, {"fence_proxy_async()", "bar_sync(0)"})}})
-                       : own_warp ? meeting
-                                  : barrier,
+                       hazard == Hazard::async_after_write ? published
+                       : own_warp                          ? meeting
+                                                           : barrier,
                        {{where, "written here by " + past}});
         case Hazard::write_after_read:
-            return add("WG-RACE-01", other.pc(), unordered, barrier, {{where, "read here by " + past}});
+            return add("WG-RACE-01", other.pc(), unordered, own_warp ? meeting : barrier,
+                       {{where, "read here by " + past}});
         case Hazard::write_under_mma:
             return add("WG-RACE-02", other.pc(),
                        fmt::format("{}, which the wgmma of warp {} may still be reading", what,

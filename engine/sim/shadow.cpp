@@ -42,9 +42,9 @@ void Shadow::load(const Actor& actor, int lane, std::uint32_t offset, int bytes)
     const Epoch now(actor.clock, actor.pc, actor.warp, lane);
     for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
         const Epoch written = writes_[word], read = reads_[word];
-        if (part == whole_word && (written || initialised_) && ordered(actor.seen, written) &&
-            ordered(actor.seen, read) && !by_other_lane(actor, now, written))
-            reads_[word] = now;
+        if (part == whole_word && (written || initialised_) && ordered(actor, now, written) &&
+            ordered(actor.seen, read))
+            reads_[word] = joined(actor, now, read);
         else
             load_word(actor, now, word, part);
     });
@@ -68,7 +68,7 @@ void Shadow::load_word(const Actor& actor, Epoch now, std::uint32_t word, unsign
 void Shadow::check_load(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset) {
     if (!written && !initialised_)
         sink_.hazard(Hazard::uninitialised, offset, written);
-    else if (!ordered(actor.seen, written) || by_other_lane(actor, now, written))
+    else if (!ordered(actor, now, written))
         sink_.hazard(Hazard::read_after_write, offset, written);
 }
 
@@ -77,7 +77,7 @@ bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes
     bool overlap = false;
     for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
         const Epoch written = writes_[word];
-        if (part == whole_word && ordered(actor.seen, written) && ordered(actor.seen, reads_[word]) &&
+        if (part == whole_word && ordered(actor.seen, written) && ordered(actor, now, reads_[word]) &&
             !written.same_step(now)) {
             writes_[word] = now;
             reads_[word] = Epoch();
@@ -93,7 +93,8 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
     const std::uint32_t offset = word * word_bytes;
     if (bytes == whole_word && !writes_[word].is_link()) {
         const Epoch written = writes_[word];
-        check_store(actor, written, reads_[word], offset);
+        check_overwrite(actor, written, offset);
+        check_read_before(actor, now, reads_[word], offset);
         writes_[word] = now;
         reads_[word] = Epoch();
         return written != now && written.same_step(now);
@@ -103,7 +104,8 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
     for (std::uint32_t b = 0; b < word_bytes; ++b) {
         if ((bytes >> b & 1U) == 0) continue;
         overlap |= parts.write[b] != now && parts.write[b].same_step(now);
-        check_store(actor, parts.write[b], parts.read[b], offset + b);
+        check_overwrite(actor, parts.write[b], offset + b);
+        check_read_before(actor, now, parts.read[b], offset + b);
         parts.write[b] = now;
         parts.read[b] = Epoch();
     }
@@ -114,15 +116,18 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
     return overlap;
 }
 
-void Shadow::check_store(const Actor& actor, Epoch written, Epoch read, std::uint32_t offset) {
+void Shadow::check_overwrite(const Actor& actor, Epoch written, std::uint32_t offset) {
     if (!ordered(actor.seen, written)) sink_.hazard(Hazard::write_after_write, offset, written);
+}
+
+void Shadow::check_read_before(const Actor& actor, Epoch now, Epoch read, std::uint32_t offset) {
     if (!read.is_link()) {
-        if (!ordered(actor.seen, read)) sink_.hazard(Hazard::write_after_read, offset, read);
+        if (!ordered(actor, now, read)) sink_.hazard(Hazard::write_after_read, offset, read);
         return;
     }
     const Epoch* set = read_sets_.data() + std::size_t{read.index()} * static_cast<std::size_t>(warps_.all);
     for (int w = 0; w < warps_.all; ++w)
-        if (!ordered(actor.seen, set[w])) sink_.hazard(Hazard::write_after_read, offset, set[w]);
+        if (!ordered(actor, now, set[w])) sink_.hazard(Hazard::write_after_read, offset, set[w]);
     forget_read(read);
 }
 
@@ -171,7 +176,7 @@ void Shadow::check_in_flight(const Actor& actor, std::uint32_t unit) {
 Epoch Shadow::merged_read(const Actor& actor, Epoch now, Epoch read) {
     const auto size = static_cast<std::size_t>(warps_.all);
     if (!read.is_link()) {
-        if (ordered(actor.seen, read)) return now;
+        if (ordered(actor.seen, read)) return joined(actor, now, read);
         std::uint32_t index = static_cast<std::uint32_t>(read_sets_.size() / size);
         if (free_read_sets_.empty()) {
             read_sets_.resize(read_sets_.size() + size);
@@ -186,10 +191,11 @@ Epoch Shadow::merged_read(const Actor& actor, Epoch now, Epoch read) {
         return Epoch::link(index);
     }
     Epoch* set = read_sets_.data() + read.index() * size;
-    set[static_cast<std::size_t>(actor.warp)] = now;
+    Epoch& own = set[static_cast<std::size_t>(actor.warp)];
+    own = joined(actor, now, own);
     if (!std::all_of(set, set + size, [&](Epoch past) { return ordered(actor.seen, past); })) return read;
     forget_read(read);
-    return now;
+    return own;
 }
 
 void Shadow::forget_read(Epoch read) { free_read_sets_.push_back(read.index()); }

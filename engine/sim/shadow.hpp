@@ -16,7 +16,9 @@
 namespace wgrun::sim {
 
 /// A past access: who did it, in which step, and the clock of the actor then. Packed into 64 bits:
-/// generic 1 | clock 26 | pc 22 | actor 10 | lane 5; 0 is "never".
+/// mark 1 | clock 26 | pc 22 | actor 10 | lane 5; 0 is "never". The mark says of an actor that is no warp
+/// that it works through the generic proxy, and of a warp's read that several of its lanes have read since
+/// they last met: that one, and others.
 class Epoch {
   public:
     Epoch() = default;
@@ -27,8 +29,15 @@ class Epoch {
     explicit operator bool() const { return bits_ != 0; }
     std::uint32_t clock() const { return static_cast<std::uint32_t>(bits_ >> 37) & ((1U << 26) - 1); }
     bool generic() const { return bits_ >> 63 != 0; }
+    bool several() const { return bits_ >> 63 != 0; }
+    Epoch with_others() const {
+        Epoch e = *this;
+        e.bits_ |= std::uint64_t{1} << 63;
+        return e;
+    }
     std::uint32_t pc() const { return static_cast<std::uint32_t>(bits_ >> 15) & ((1U << 22) - 1); }
     int actor() const { return static_cast<int>(bits_ >> 5 & 1023); }
+    int lane() const { return static_cast<int>(bits_ & 31); }
     int thread() const { return static_cast<int>(bits_ & 32767); }  ///< of the cluster, if a warp did it
     /// Both of one actor, one step and one clock.
     bool same_step(Epoch other) const { return (bits_ ^ other.bits_) >> 5 == 0; }
@@ -130,7 +139,20 @@ class Shadow {
 
     /// Was it another lane of the warp, and have the lanes not met since?
     static bool by_other_lane(const Actor& actor, Epoch now, Epoch past) {
-        return past.actor() == actor.warp && past.clock() > actor.met && past.thread() != now.thread();
+        return past.actor() == actor.warp && past.clock() > actor.met &&
+               (past.thread() != now.thread() || past.several());
+    }
+    /// Is it before what the lane does now?
+    static bool ordered(const Actor& actor, Epoch now, Epoch past) {
+        return ordered(actor.seen, past) && !by_other_lane(actor, now, past);
+    }
+    /// What to remember of a warp's reads after one more.
+    static Epoch joined(const Actor& actor, Epoch now, Epoch read) {
+        return by_other_lane(actor, now, read) ? now.with_others() : now;
+    }
+    /// The lane that issues a copy, at the time.
+    static Epoch issue(const Actor& issuer, Epoch copy) {
+        return {issuer.clock, issuer.pc, issuer.warp, copy.lane()};
     }
     static bool ordered(const std::uint32_t* seen, Epoch past) { return seen[past.actor()] >= past.clock(); }
 
@@ -147,15 +169,16 @@ class Shadow {
     void load_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes);
     bool store_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes);
     void check_load(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset);
-    void check_store(const Actor& actor, Epoch written, Epoch read, std::uint32_t offset);
+    void check_overwrite(const Actor& actor, Epoch written, std::uint32_t offset);
+    void check_read_before(const Actor& actor, Epoch now, Epoch read, std::uint32_t offset);
     void check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
                    std::uint32_t offset);
     template <class Written, class Read>
     void overwrite(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes,
                    Written written, Read read);
-    void check_copy_in(const Actor& issuer, Epoch written, std::uint32_t offset);
-    void check_copy_over(const Actor& issuer, Epoch read, std::uint32_t offset);
-    void check_copy_out(const Actor& issuer, Epoch written, std::uint32_t offset);
+    void check_copy_in(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset);
+    void check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::uint32_t offset);
+    void check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset);
     void check_in_flight(const Actor& actor, std::uint32_t unit);
     /// Has this been published to the async proxy, as far as the vectors know?
     bool published(const std::uint32_t* seen, const std::uint32_t* published, Epoch past) const {

@@ -75,17 +75,19 @@ void Shadow::overwrite(const Actor& issuer, Epoch write, std::uint32_t offset, s
 }
 
 void Shadow::copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes) {
+    const Epoch now = issue(issuer, copy);
     overwrite(
         issuer, copy, offset, bytes,
-        [&](Epoch written, std::uint32_t at) { check_copy_in(issuer, written, at); },
-        [&](Epoch read, std::uint32_t at) { check_copy_over(issuer, read, at); });
+        [&](Epoch written, std::uint32_t at) { check_copy_in(issuer, now, written, at); },
+        [&](Epoch read, std::uint32_t at) { check_copy_over(issuer, now, read, at); });
 }
 
 void Shadow::write_later(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes) {
+    const Epoch now = issue(issuer, write);
     overwrite(
         issuer, write, offset, bytes,
-        [&](Epoch written, std::uint32_t at) { check_store(issuer, written, Epoch(), at); },
-        [&](Epoch read, std::uint32_t at) { check_store(issuer, Epoch(), read, at); });
+        [&](Epoch written, std::uint32_t at) { check_overwrite(issuer, written, at); },
+        [&](Epoch read, std::uint32_t at) { check_read_before(issuer, now, read, at); });
 }
 
 void Shadow::rewrite(Epoch from, Epoch to, std::uint32_t offset, std::uint32_t bytes) {
@@ -97,18 +99,18 @@ void Shadow::rewrite(Epoch from, Epoch to, std::uint32_t offset, std::uint32_t b
     }
 }
 
-void Shadow::check_copy_in(const Actor& issuer, Epoch written, std::uint32_t offset) {
+void Shadow::check_copy_in(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset) {
     if (!written) return;
-    if (!ordered(issuer.seen, written))
+    if (!ordered(issuer, now, written))
         sink_.hazard(Hazard::write_after_write, offset, written);
     else if (!published(issuer.seen, issuer.published, written))
         sink_.hazard(Hazard::unfenced_overwrite, offset, written);
 }
 
 // The bytes that were read, and are overwritten by a bulk copy.
-void Shadow::check_copy_over(const Actor& issuer, Epoch read, std::uint32_t offset) {
+void Shadow::check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::uint32_t offset) {
     const auto check = [&](Epoch one) {
-        if (ordered(issuer.seen, one) && !published(issuer.seen, issuer.published, one))
+        if (ordered(issuer, now, one) && !published(issuer.seen, issuer.published, one))
             sink_.hazard(Hazard::unfenced_read, offset, one);
     };
     if (read.is_link()) {
@@ -118,19 +120,20 @@ void Shadow::check_copy_over(const Actor& issuer, Epoch read, std::uint32_t offs
     } else {
         check(read);
     }
-    check_store(issuer, Epoch(), read, offset);
+    check_read_before(issuer, now, read, offset);
 }
 
 void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes) {
     copied_ = true;
+    const Epoch now = issue(issuer, copy);
     Epoch fine;
     for (std::uint32_t word = offset / word_bytes; word < (offset + bytes) / word_bytes; ++word) {
         const Epoch written = writes_[word];
         if (written.is_link()) {
             for (std::uint32_t b = 0; b < word_bytes; ++b)
-                check_copy_out(issuer, splits_[written.index()].write[b], word * word_bytes + b);
+                check_copy_out(issuer, now, splits_[written.index()].write[b], word * word_bytes + b);
         } else if (!written || written != fine) {
-            check_copy_out(issuer, written, word * word_bytes);
+            check_copy_out(issuer, now, written, word * word_bytes);
             fine = written;
         }
     }
@@ -138,10 +141,10 @@ void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std
         copies_[unit] = copy;
 }
 
-void Shadow::check_copy_out(const Actor& issuer, Epoch written, std::uint32_t offset) {
+void Shadow::check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset) {
     if (!written)
         sink_.hazard(Hazard::uninitialised, offset, written);
-    else if (!ordered(issuer.seen, written))
+    else if (!ordered(issuer, now, written))
         sink_.hazard(Hazard::async_after_write, offset, written);
     else if (!published(issuer.seen, issuer.published, written))
         sink_.hazard(Hazard::missing_proxy_fence, offset, written);

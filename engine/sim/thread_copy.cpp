@@ -160,7 +160,7 @@ void Cluster::arrive_copies(const isa::Addresses& address, bool increase) {
     int released = -1;  // where this step has released already
     for_each_lane(active_, [&](int lane) {
         report_.lane(current_ * lanes + lane);
-        const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], User::thread);
+        const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], User::thread, lane);
         if (found.mbarrier == nullptr) return;
         if (found.cta != cta_)
             return report_.fault(Fault::peer,

@@ -81,11 +81,13 @@ TEST_CASE("with .read a wait says that shared memory was read, not that global m
         LinearScript k;
         k.step(10, "st_shared_u32", {at(k.address(k.tile, k.thread, 4)), 7});
         k.step(11, "fence_proxy_async");
+        k.step(11, "bar_warp_sync");
         k.step(12, "cp_async_bulk_store", {at(k.global, 512), in_buffer(k.tile), 128}, {k.first});
         k.step(13, "cp_async_bulk_commit_group", {}, {k.first});
         isa::Form form;
         if (read) form.set(isa::Field::read, 1);
         k.add(14, *isa::find("cp.async.bulk.wait_group"), form, {0}, {k.first});
+        k.step(14, "bar_warp_sync");
         const Reg there = k(15, "mad_wide_u32", {k.thread, 4, k.global});
         k.step(16, "st_global_u32", {at(there), k(15, "ld_global_u32", {at(there, 512)})});
         const Program program = k.finish();

@@ -50,6 +50,7 @@ TEST_CASE("two warps hand a word to and fro through the phases of two mbarriers"
     k.step(16, "xor_b32", {parity, parity, 1});
     k.end_loop(12, counter);
     k.step(17, "fence_proxy_async");
+    k.step(17, "bar_warp_sync");
     k.store(18, map, {0}, in_buffer(buffer), {k.first});
     k.step(19, "cp_async_bulk_commit_group", {}, {k.first});
     k.step(19, "cp_async_bulk_wait_group", {0}, {k.first});
