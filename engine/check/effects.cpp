@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/walker.hpp"
+#include "program/end.hpp"
 
 namespace wgrun::check {
 
@@ -167,7 +168,7 @@ std::string_view used_as(Part part) {
 
 void Walker::order_registers() { state_.order_registers(); }
 
-void Walker::commit_mma() { state_.commit(); }
+void Walker::commit_mma() { state_.commit(*step_); }
 
 void Walker::wait_mma(int pending) {
     constexpr int most = 7;
@@ -177,6 +178,32 @@ void Walker::wait_mma(int pending) {
                                   pending, most, most),
                       fmt::format("k:wgmma_wait_group({})", most));
     state_.wait(*step_, std::min(pending, most), program_.threads() > 128 && !in_role());
+}
+
+/// At the end of the kernel: WG-GROUP-02, -05 and -06.
+void Walker::left_over() {
+    const Where end = end_of(program_);
+    for (const Flight& flight : state_.flights) {
+        if (!holds(flight.pending)) continue;
+        if (flight.age == Flight::uncommitted) {
+            uncommitted(flight, {});
+            continue;
+        }
+        const Where committed = flight.committed->where;
+        findings_.add("WG-GROUP-05", committed,
+                      "the kernel ends, and no wgmma.wait_group has waited for this wgmma-group",
+                      Fix("k:wgmma_wait_group(0) before the kernel ends",
+                          {{insert_after(end, {"wgmma_wait_group(0)"})},
+                           {insert_after(committed, {"wgmma_wait_group(0)"})}}),
+                      {{flight.mma->where, "issued here"}});
+    }
+    for (const CopyFlight& flight : state_.copies)
+        if (holds(flight.pending))
+            findings_.add("WG-GROUP-06", flight.step->where,
+                          "the kernel ends, and nothing has waited for this cp.async",
+                          Fix("k:cp_async_wait_all() before the kernel ends",
+                              {{insert_after(end, {"cp_async_wait_all()"})},
+                               {insert_after(flight.step->where, {"cp_async_wait_all()"})}}));
 }
 
 void Walker::issue_mma(const isa::AsyncMma& mma) {

@@ -75,13 +75,15 @@ k:st_global_f32(k:element(X, k:special "tid.x"), x))"},
 k:bar_sync(0)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
          R"(k:st_shared_v4_b32(to_b, words)
 k:fence_proxy_async{space="shared::cta"}
 k:bar_sync(0)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     Rule{"WG-PROXY-02", error,
          "Between a generic-proxy read of shared memory and a bulk copy that overwrites it stands a "
          "fence.proxy.async.",
@@ -118,13 +120,15 @@ k:mbarrier_wait(full, 1))"},
 k:fence_proxy_async{space="shared::cta"}
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
          R"(k:st_shared_v4_b32(to_b, words)
 k:fence_proxy_async{space="shared::cta"}
 k:bar_sync(0)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     Rule{"WG-RACE-02", error,
          "A tile is overwritten only after every wgmma that reads it is waited for, in every warpgroup that "
          "reads it.",

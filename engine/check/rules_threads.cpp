@@ -15,11 +15,13 @@ constexpr Rule rows[] = {
          R"(local acc = k:regs("f32", 32)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
          R"(local acc = k:regs("f32", 32)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     Rule{"WG-REG-02", error,
          "setmaxnreg.inc asks for no fewer and setmaxnreg.dec for no more registers than the warp has, and "
          "all warps together for no more than the CTA entered with.",
@@ -62,13 +64,15 @@ local form = {n=256, k=16, d="f32", a="bf16", b="bf16", scale_d=0}
 k:wgmma_fence()
 k:wgmma_mma_async(upper, da, db, form)
 k:wgmma_mma_async(lower, da, db, form)
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
          R"(local upper, lower = k:regs("f32", 96), k:regs("f32", 96)
 local form = {n=192, k=16, d="f32", a="bf16", b="bf16", scale_d=0}
 k:wgmma_fence()
 k:wgmma_mma_async(upper, da, db, form)
 k:wgmma_mma_async(lower, da, db, form)
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     // --- SYNC ---------------------------------------------------------------------------------------
     Rule{"WG-SYNC-01", error,
          "An .aligned instruction is executed by all threads of the warp or warpgroup together: the "
@@ -85,12 +89,14 @@ k:if_(tid:eq(0), function()
   k:wgmma_fence()
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
   k:wgmma_commit_group()
+  k:wgmma_wait_group(0)
 end))",
          R"(local tid = k:special "tid.x"
 k:if_((tid >> 7):eq(0), function()
   k:wgmma_fence()
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
   k:wgmma_commit_group()
+  k:wgmma_wait_group(0)
 end))"},
     Rule{"WG-SYNC-02", error,
          "As many threads arrive at a barrier as it waits for, and the number is the same for all of them.",
@@ -116,11 +122,13 @@ end))"},
          R"(-- threads = 64
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
          R"(-- threads = 128
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     Rule{"WG-SYNC-04", error, "Each warp arrives at the barrier of the cluster and waits for it in turn.",
          "9.7.13.3",
          "Two arrivals without a wait, or a wait without an arrival, are undefined: the barrier opens too "

@@ -20,12 +20,14 @@ constexpr Rule rows[] = {
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
         R"(local B = k:shared(wg.tile{dtype="bf16", mn=64, k=16, major="MN"}, "B")
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", trans_b=1, scale_d=0})
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     Rule{
         "WG-DESC-02", error,
         "The M or N rows and the K step that a wgmma reads lie inside the tile and start on an 8-row group.",
@@ -38,12 +40,14 @@ k:wgmma_commit_group())"},
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
         R"(local B = k:shared(wg.tile{dtype="bf16", mn=64, k=64, major="K"}, "B")
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     Rule{"WG-DESC-03", error,
          "A matrix descriptor points into a shared buffer whose elements have the width that the instruction "
          "reads.",
@@ -55,12 +59,14 @@ k:wgmma_commit_group())"},
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
          R"(local B = k:shared(wg.tile{dtype="bf16", mn=64, k=32, major="K"}, "B")
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     Rule{"WG-DESC-04", error,
          "A tile that wgmma reads starts on a multiple of its swizzle pattern: 1024 bytes for 128B, 512 for "
          "64B, "
@@ -75,14 +81,16 @@ local B = k:shared{tile=tile, align=16, name="B"}
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
          R"(local tile = wg.tile{dtype="bf16", mn=64, k=64, major="K", swizzle="128B"}
 k:shared{bytes=256, name="head"}
 local B = k:shared{tile=tile, name="B"}
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     // --- FENCE --------------------------------------------------------------------------------------
     Rule{"WG-FENCE-01", error,
          "A wgmma.fence comes before the first wgmma of a warpgroup, and between an access to a register and "
@@ -127,11 +135,13 @@ k:wgmma_wait_group(0))"},
         R"(local acc = k:regs("f32", 16)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
         R"(local acc = k:regs("f32", 32)   -- n/2 registers for an f32 accumulator
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     Rule{"WG-FORM-03", error,
          "A CTA has 1 to 1024 threads and at most 227 KiB of shared memory, a cluster 1 to 8 CTAs.", "5.1.7",
          "More than that no multiprocessor of an sm_90 can hold; clusters of more CTAs are not portable. The "
@@ -158,7 +168,8 @@ k:bar_sync(0))"},
          R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
-k:st_global_f32(k:element(X, k:special "tid.x"), acc[0]))",
+k:st_global_f32(k:element(X, k:special "tid.x"), acc[0])
+k:wgmma_wait_group(0))",
          R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
@@ -186,11 +197,13 @@ k:st_global_f32(k:element(X, k:special "tid.x"), acc[0]))"},
          R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
-k:wgmma_wait_group(8))",
+k:wgmma_wait_group(8)
+k:wgmma_wait_group(0))",
          R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
-k:wgmma_wait_group(7))"},
+k:wgmma_wait_group(7)
+k:wgmma_wait_group(0))"},
     Rule{
         "WG-GROUP-04", error,
         "What a cp.async copies is not accessed before a cp.async.wait_group that covers its group, by the "
@@ -204,12 +217,44 @@ k:wgmma_wait_group(7))"},
         R"(k:cp_async_cg(here, k:element(X, thread * 4))
 k:cp_async_commit_group()
 k:bar_sync(0)
-local x = k:ld_shared_f32(next))",
+local x = k:ld_shared_f32(next)
+k:bar_sync(0)
+k:cp_async_wait_group(0))",
         R"(k:cp_async_cg(here, k:element(X, thread * 4))
 k:cp_async_commit_group()
 k:cp_async_wait_group(0)
 k:bar_sync(0)
 local x = k:ld_shared_f32(next))"},
+    Rule{"WG-GROUP-05", error, "A warp ends after it has waited for all its wgmma-groups.", "9.7.15.7.3",
+         "The wgmma may go on when the CTA has ended, and its shared memory and registers belong to the next "
+         "one. ptxas lets the warp wait (C7517); but nobody can have read what the wgmma gives, so that it "
+         "was for nothing, or a k:wgmma_wait_group is missing in front of a read.",
+         "k:wgmma_wait_group(0) after the last commit_group, also where a loop keeps some groups pending.",
+         R"(k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(1))",
+         R"(k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
+    Rule{"WG-GROUP-06", error,
+         "A CTA ends after every cp.async of its threads has been waited for: by the thread itself, or with "
+         "the mbarrier that it has told.",
+         "9.7.9.25.3.3",
+         "The shared memory of a CTA that has ended belongs to the next one, and the copy writes into it. A "
+         "copy that nobody waits for is one that nobody may read, too: it was for nothing.",
+         "k:cp_async_wait_all() at the end, or no copies for iterations that do not come.",
+         R"(k:cp_async_cg(here, k:element(X, thread * 4))
+k:cp_async_commit_group()
+k:cp_async_cg(here + 2048, k:element(X, thread * 4))
+k:cp_async_commit_group()
+k:cp_async_wait_group(1))",
+         R"(k:cp_async_cg(here, k:element(X, thread * 4))
+k:cp_async_commit_group()
+k:cp_async_cg(here + 2048, k:element(X, thread * 4))
+k:cp_async_commit_group()
+k:cp_async_wait_group(0))"},
     // --- LAYOUT -------------------------------------------------------------------------------------
     Rule{
         "WG-LAYOUT-01", error,
@@ -226,12 +271,14 @@ local x = k:ld_shared_f32(next))"},
 local da = k:descriptor(k:shared(A, "A"))
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())",
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
         R"(local A = wg.tile{dtype="bf16", mn=64, k=32, major="K", swizzle="64B"}
 local da = k:descriptor(k:shared(A, "A"))
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
-k:wgmma_commit_group())"},
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"},
     // --- SPARSE -------------------------------------------------------------------------------------
     Rule{"WG-SPARSE-01", error,
          "Each code of sparse metadata names two different elements of its chunk of four, the first one's "

@@ -22,9 +22,12 @@ void State::order_registers() {
     }
 }
 
-void State::commit() {
-    for (Flight& flight : flights)
-        if (flight.pending) flight.age = std::min(flight.age + 1, Flight::oldest);
+void State::commit(const Step& step) {
+    for (Flight& flight : flights) {
+        if (!flight.pending) continue;
+        if (flight.age == Flight::uncommitted) flight.committed = &step;
+        flight.age = std::min(flight.age + 1, Flight::oldest);
+    }
 }
 
 void State::wait(const Step& step, int pending, bool others) {
@@ -147,6 +150,7 @@ void join_groups(Grouped& out, const Grouped& left, const Grouped& right, const 
     out.pending = join(left.pending, right.pending, decision);
     if (!left.pending) out.age = right.age;
     if (!left.waited) out.waited = right.waited;
+    if (!left.pending) out.committed = right.committed;
 }
 
 template <class F>

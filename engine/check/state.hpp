@@ -53,6 +53,7 @@ struct Grouped {
     Fact pending;                  ///< no wait_group has covered it
     int age = uncommitted;         ///< of its group: 0 the youngest; the least on all paths
     const Step* waited = nullptr;  ///< a wait_group that came before the commit
+    const Step* committed = nullptr;
 
     static constexpr int uncommitted = -1;
     bool operator==(const Grouped&) const = default;
@@ -108,7 +109,7 @@ struct State {
     bool operator==(const State&) const = default;
 
     void order_registers();
-    void commit();
+    void commit(const Step& step);
     /// `others`: other warpgroups may run the same wgmma.
     void wait(const Step& step, int pending, bool others);
     void fence_proxies();

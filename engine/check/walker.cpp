@@ -45,8 +45,7 @@ Walker::Walker(const Program& program, Findings& findings)
 void Walker::run() {
     block(program_.body());
     if (gave_up()) return;
-    for (const Flight& flight : state_.flights)
-        if (flight.age == Flight::uncommitted && holds(flight.pending)) uncommitted(flight, {});
+    left_over();
 }
 
 bool Walker::gave_up() const { return executed_ > most_executed_; }

@@ -91,6 +91,7 @@ class Walker final : private isa::Effects {
     void wait_copies(std::optional<int> pending) override;
     void arrive_copies() override;
     bool copied(const Region& region, std::string_view who, std::string_view fence);
+    void left_over();
     void mma_registers(const isa::AsyncMma& mma);
     void mma_fence(const isa::AsyncMma& mma);
     void mma_memory(const Region& a, const Region& b);

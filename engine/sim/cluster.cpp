@@ -131,6 +131,7 @@ void Cluster::leave(Cta& cta) {
             report_.fault(Fault::unfinished_load,
                           "the CTA ends, and nothing has waited for the mbarrier that counts this copy");
     }
+    copies_left_over(cta);
     for (const Mbarrier& mbarrier : cta.mbarriers.all()) {
         const std::int64_t missing = mbarrier.tx - mbarrier.under_way;
         if (!mbarrier.live || missing == 0) continue;

@@ -129,7 +129,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     int local() const { return current_ - cta_->first; }  ///< number of the warp in its CTA
     Actor actor() const;
     void touch(Registers& registers, RegisterState& state, bool write);
-    void in_flight(const Registers& registers, const RegisterState& state, bool write);
+    void in_flight(Registers& registers, const RegisterState& state, bool write);
     void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator);
     void check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                        int stride);
@@ -172,6 +172,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void seen_by(ThreadCopy& copy, int lane, Epoch epoch);
     void complete_arrivals(int warp);
     void arrive_for(ThreadCopies& own, int warp, const ThreadCopies::Arrival& arrival);
+    void copies_left_over(const Cta& cta);
     int generic_actor(const Cta& cta, Mbarrier& mbarrier);
 
     // cluster.cpp

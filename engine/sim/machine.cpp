@@ -34,11 +34,12 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch,
 
 // --- registers -----------------------------------------------------------------------------------------
 
-void Cluster::in_flight(const Registers& registers, const RegisterState& state, bool write) {
+void Cluster::in_flight(Registers& registers, const RegisterState& state, bool write) {
     if (const std::uint32_t wait = registers.waited_in_vain(state); wait != no_pc)
         report_.waited_in_vain(state, wait, write);
     else
         report_.register_in_flight(state, write);
+    registers.assume_waited(state.mma);
 }
 
 void Cluster::touch(Registers& registers, RegisterState& state, bool write) {
@@ -342,7 +343,7 @@ void* Cluster::async_write(Reg reg) {
 
 void Cluster::end_mma() {}
 
-void Cluster::commit_mma() { warp().registers.commit(); }
+void Cluster::commit_mma() { warp().registers.commit(pc_); }
 
 void Cluster::wait_mma(int pending) {
     Registers& registers = warp().registers;

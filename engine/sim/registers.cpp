@@ -17,16 +17,23 @@ void Registers::reset() {
     last_issued_pc_ = wait_pc_ = no_pc;
 }
 
-void Registers::commit() {
+void Registers::commit(std::uint32_t pc) {
     committed_ = issued_;
-    groups_.push_back(issued_);
+    groups_.push_back({issued_, last_issued_pc_, pc});
 }
 
 void Registers::wait(int pending, std::uint32_t pc) {
     waited_ = issued_;
     wait_pc_ = pc;
     while (groups_.size() > static_cast<std::size_t>(pending)) {
-        finished_ = groups_.front();
+        finished_ = groups_.front().last;
+        groups_.pop_front();
+    }
+}
+
+void Registers::assume_waited(std::uint32_t serial) {
+    while (!groups_.empty() && finished_ < serial) {
+        finished_ = groups_.front().last;
         groups_.pop_front();
     }
 }

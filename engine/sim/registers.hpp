@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "sim/code.hpp"
@@ -28,6 +29,12 @@ struct RegisterState {
 
 class Registers {
   public:
+    /// wgmma that a commit_group has closed.
+    struct Group {
+        std::uint32_t last;  ///< serial of the last of them; in an empty group that of the group before
+        std::uint32_t mma_pc, commit_pc;
+    };
+
     explicit Registers(const Code& code);
 
     /// All unwritten: every bit 1, which is a NaN in all formats.
@@ -49,8 +56,10 @@ class Registers {
         last_issued_pc_ = pc;
         return ++issued_;
     }
-    void commit();
+    void commit(std::uint32_t pc);
     void wait(int pending, std::uint32_t pc);
+    /// Goes on as if the wgmma of this serial had been waited for, so that one fault is one finding.
+    void assume_waited(std::uint32_t serial);
     /// The last wait_group after the wgmma that uses the register, if no commit_group closes that; else
     /// no_pc.
     std::uint32_t waited_in_vain(const RegisterState& state) const {
@@ -60,12 +69,19 @@ class Registers {
     std::uint32_t finished() const { return finished_; }
     /// The step of the last wgmma that no commit_group has closed, or no_pc.
     std::uint32_t uncommitted() const { return issued_ > committed_ ? last_issued_pc_ : no_pc; }
+    /// Calls f(group) for each committed group that still runs.
+    template <class F>
+    void for_each_running(F f) const {
+        std::uint32_t before = finished_;
+        for (const Group& group : groups_)
+            if (group.last > std::exchange(before, group.last)) f(group);
+    }
 
   private:
     const std::vector<std::uint32_t>& offsets_;
     std::vector<std::byte> data_;
     std::vector<RegisterState> states_;
-    std::deque<std::uint32_t> groups_;  ///< committed and running: the last serial of each
+    std::deque<Group> groups_;  ///< committed and running
     std::uint32_t fences_ = 0, issued_ = 0, committed_ = 0, finished_ = 0;
     std::uint32_t waited_ = 0;  ///< serial of the last wgmma before the last wait_group
     std::uint32_t last_issued_pc_ = no_pc, wait_pc_ = no_pc;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <utility>
+
+#include "program/end.hpp"
 
 namespace wgrun::sim {
 
@@ -158,6 +161,30 @@ void Report::uncommitted(std::uint32_t mma_pc) {
     add("WG-GROUP-02", no_pc, "the kernel ends and no wgmma.commit_group has closed this wgmma",
         std::vector<Remedy>{
             {insert_after(code_.where(mma_pc), {"wgmma_commit_group()", "wgmma_wait_group(0)"})}});
+}
+
+void Report::left_over(const Registers::Group& group) {
+    pc_ = group.commit_pc;
+    add("WG-GROUP-05", no_pc,
+        fmt::format("warp {} ends, and no wgmma.wait_group has waited for this wgmma-group",
+                    thread_ % threads_per_cta_ / isa::lanes),
+        Fix("k:wgmma_wait_group(0) before the kernel ends",
+            {{insert_after(end_of(program_), {"wgmma_wait_group(0)"})},
+             {insert_after(code_.where(pc_), {"wgmma_wait_group(0)"})}}),
+        {{code_.where(group.mma_pc), "issued here"}});
+}
+
+void Report::copy_left_over() {
+    const std::uint32_t copy = code_.ops[pc_].place;
+    const bool told = std::ranges::any_of(seen_, [&](const auto& finding) {
+        return std::get<0>(finding) == "WG-GROUP-04" && std::get<2>(finding) == copy;
+    });
+    if (told) return;
+    add("WG-GROUP-06", no_pc,
+        fmt::format("the CTA ends, and nothing has waited for this cp.async of {}", who()),
+        Fix("k:cp_async_wait_all() before the kernel ends",
+            {{insert_after(end_of(program_), {"cp_async_wait_all()"})},
+             {insert_after(code_.where(pc_), {"cp_async_wait_all()"})}}));
 }
 
 void Report::missing_fence(const RegisterState& state, bool accumulator) {

@@ -77,6 +77,10 @@ class Report final : public HazardSink {
     /// A register of a wgmma that no commit_group has closed is used although the warp waited, at `wait_pc`.
     void waited_in_vain(const RegisterState& state, std::uint32_t wait_pc, bool write);
     void uncommitted(std::uint32_t mma_pc);
+    /// WG-GROUP-05: the warp ends, and has not waited for the group.
+    void left_over(const Registers::Group& group);
+    /// WG-GROUP-06: a cp.async at the step at hand that nobody has waited for when the CTA ends.
+    void copy_left_over();
     void missing_fence(const RegisterState& state, bool accumulator);
     // WG-SYNC-01, -02, -03
     void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all);

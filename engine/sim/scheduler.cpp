@@ -178,6 +178,7 @@ void Cluster::end(Warp& warp) {
     warp.state = Warp::State::ended;
     fruitless_ = 0;
     if (const std::uint32_t mma = warp.registers.uncommitted(); mma != no_pc) report_.uncommitted(mma);
+    warp.registers.for_each_running([&](const Registers::Group& group) { report_.left_over(group); });
     if (--cta_->running == 0) leave(*cta_);
     complete_meeting();
 }

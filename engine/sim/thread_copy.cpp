@@ -210,22 +210,43 @@ void Cluster::arrive_for(ThreadCopies& own, int warp, const ThreadCopies::Arriva
     // Whoever waits for the phase has seen what the copies wrote.
     const std::uint32_t clock = mbarrier->next();
     const int actor = generic_actor(cta, *mbarrier);
-    bool any = false;
+    std::uint32_t last = no_pc;
     for (const auto& copy : own.copies) {
         if (copy->serial > arrival.serial || (copy->unseen >> arrival.lane & 1U) == 0) continue;
         seen_by(*copy, arrival.lane, Epoch(clock, copy->pc, actor, arrival.lane, true));
-        any = true;
+        last = copy->pc;
     }
-    if (any && launch_.detect_races) {
+    if (last != no_pc && launch_.detect_races) {
         const auto same = std::ranges::find(own.deliveries, actor, &ThreadCopies::Delivery::actor);
         ThreadCopies::Delivery& delivery =
-            same != own.deliveries.end() ? *same : own.deliveries.emplace_back(actor, 0U, 0U, isa::Mask{0});
+            same != own.deliveries.end() ? *same
+                                         : own.deliveries.emplace_back(actor, 0U, 0U, no_pc, isa::Mask{0});
         delivery.clock = clock;
         delivery.serial = arrival.serial;
+        delivery.pc = last;
         delivery.lanes |= 1U << arrival.lane;
     }
     --mbarrier->pending;
     advance(cta, *mbarrier);
+}
+
+// Copies of the CTA that neither their threads have waited for, nor anybody with an mbarrier.
+void Cluster::copies_left_over(const Cta& cta) {
+    const auto report = [&](std::uint32_t pc, int warp, isa::Mask lanes_of_it) {
+        report_.at(pc, warp * lanes + std::countr_zero(lanes_of_it));
+        report_.copy_left_over();
+    };
+    for (int w = cta.first; w < cta.first + warps_per_cta_; ++w) {
+        const ThreadCopies& own = thread_copies_[static_cast<std::size_t>(w)];
+        for (const auto& copy : own.copies)
+            if (copy->unseen != 0) report(copy->pc, w, copy->unseen);
+        for (const ThreadCopies::Delivery& delivery : own.deliveries) {
+            bool known = false;
+            for (int by = cta.first; by < cta.first + warps_per_cta_; ++by)
+                known |= clocks_.seen(by)[delivery.actor] >= delivery.clock;
+            if (!known) report(delivery.pc, w, delivery.lanes);
+        }
+    }
 }
 
 // The actor of what comes through the generic proxy and is known to those who wait for the mbarrier.

@@ -45,6 +45,7 @@ struct ThreadCopies {
         int actor;
         std::uint32_t clock;
         std::uint32_t serial;
+        std::uint32_t pc;  ///< of the last copy
         isa::Mask lanes;
     };
 

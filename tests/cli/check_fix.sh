@@ -25,6 +25,8 @@ mends() {
 mends WG-FENCE-01
 mends WG-GROUP-01
 mends WG-GROUP-02
+mends WG-GROUP-05 --dynamic
+mends WG-GROUP-06 --dynamic
 mends WG-MBAR-02
 mends WG-PROXY-01
 mends WG-PROXY-02 --dynamic

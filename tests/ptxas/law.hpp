@@ -21,11 +21,12 @@ enum class Fault : std::uint8_t {
     fragment_in_flight,  ///< a register of the A fragment is accessed before its group is waited for
     as_other_in_flight,  ///< accumulator of a wgmma in flight used as fragment, or the other way round
     uncommitted,         ///< a wgmma that no group holds is accessed, or is left over
+    left_over,           ///< a group that nothing waits for before the kernel ends
 };
 inline const char* name_of(Fault fault) {
     static constexpr const char* names[] = {
-        "no fence",  "written, no fence",  "read, no fence",      "other shape, no fence",
-        "in flight", "fragment in flight", "other use in flight", "uncommitted"};
+        "no fence",           "written, no fence",   "read, no fence", "other shape, no fence", "in flight",
+        "fragment in flight", "other use in flight", "uncommitted",    "group left over"};
     return names[static_cast<int>(fault)];
 }
 
@@ -33,14 +34,13 @@ inline const char* name_of(Fault fault) {
 enum class Oddity : std::uint8_t {
     empty_group,   ///< a commit_group with no wgmma since the last one
     two_shapes,    ///< wgmma of two shapes on the same accumulators, a fence between them
-    left_over,     ///< a group that nothing waits for before the kernel ends
     control_flow,  ///< a loop or a branch
     overlap,       ///< a thread accesses registers while wgmma on others are on their way
     idle_wait,     ///< a wait_group while no group is pending
     overwrites,    ///< a wgmma with scale-d 0
 };
 inline const char* name_of(Oddity oddity) {
-    static constexpr const char* names[] = {"empty group", "two shapes", "group left over", "control flow",
+    static constexpr const char* names[] = {"empty group", "two shapes", "control flow",
                                             "overlap",     "idle wait",  "scale-d 0"};
     return names[static_cast<int>(oddity)];
 }
@@ -59,7 +59,7 @@ class Law {
                     found_.insert(Fault::uncommitted);
                     return;
                 }
-            if (!state.uses.empty()) oddities_.insert(Oddity::left_over);
+            if (!state.uses.empty()) found_.insert(Fault::left_over);
         });
         return found_;
     }

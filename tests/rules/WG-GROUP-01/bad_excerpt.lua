@@ -19,5 +19,6 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
   k:wgmma_commit_group()
   k:st_global_f32(k:element(X, k:special "tid.x"), acc[0]) -- EXPECT: WG-GROUP-01
+  k:wgmma_wait_group(0)
 end)
 kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 200 }) } }

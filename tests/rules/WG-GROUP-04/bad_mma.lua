@@ -17,5 +17,6 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:wgmma_mma_async(acc, k:descriptor(a), k:descriptor(b), {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0}) -- EXPECT: WG-GROUP-04
   k:wgmma_commit_group()
   k:wgmma_wait_group(0)
+  k:cp_async_wait_all()
 end)
 kernel:run { grid = { 1 }, args = { wg.zeros("bf16", { 1024 }) } }

@@ -70,6 +70,7 @@ TEST_CASE("a wait covers all groups but the youngest n") {
     k.wait_copies(pending);
     k.publish();
     const int mma = k.multiply();
+    k.wait_all();
     if (pending == 0)
         CHECK(k.check() == Findings{});
     else
@@ -137,6 +138,7 @@ TEST_CASE("parts of a tile may come one after the other") {
     k.wait_copies(3);
     k.publish();
     k.multiply();  // reads the first part, or all: that is not followed
+    k.wait_all();
     CHECK(k.check() == Findings{});
 }
 
@@ -172,4 +174,29 @@ TEST_CASE("a tile in use is not overwritten by copies") {
     const int copy = k.copy(k.b);
     k.wait_all();
     CHECK(k.check() == Findings{{"WG-RACE-02", copy}});
+}
+
+TEST_CASE("every copy is waited for before the kernel ends") {
+    const int pending = GENERATE(0, 1, 2);
+    Copies k;
+    const int first = k.copy(k.a);
+    k.commit_copies();
+    const int second = k.copy(k.b);
+    k.commit_copies();
+    k.wait_copies(pending);
+    Findings want;
+    if (pending > 1) want.push_back({"WG-GROUP-06", first});
+    if (pending > 0) want.push_back({"WG-GROUP-06", second});
+    CHECK(k.check() == want);
+    if (pending == 0) return;
+    CHECK(k.diagnostics()[0].message == "the kernel ends, and nothing has waited for this cp.async");
+    CHECK(k.diagnostics()[0].fix == "k:cp_async_wait_all() before the kernel ends");
+}
+
+TEST_CASE("copies that may have been waited for are left to the simulator") {
+    Copies k;
+    const Reg some = k.uniform(), others = k.compare("gt", k.n(), Kernel::imm(5));
+    k.branch(some, [&] { k.copy(k.a); });
+    k.branch(others, [&] { k.wait_all(); });
+    CHECK(k.check() == Findings{});
 }

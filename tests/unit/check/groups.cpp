@@ -1,4 +1,4 @@
-// WG-GROUP-01, -02, -03: commit, wait, and what may be touched meanwhile.
+// WG-GROUP-01, -02, -03, -05: commit, wait, and what may be touched meanwhile.
 #include "tests/catch.hpp"
 #include "tests/unit/check/kit.hpp"
 
@@ -314,4 +314,56 @@ TEST_CASE("loops nested many times over end") {
     nest(24);
     k.wait(0);
     CHECK(k.check().empty());
+}
+
+TEST_CASE("every group is waited for before the kernel ends") {
+    const int pending = GENERATE(0, 1, 2);
+    Ready k;
+    const std::vector<Reg> second = k.accumulators();
+    k.fence();
+    const int mma = k.go();
+    const int first_group = k.commit();
+    k.mma(second, k.da, k.db);
+    const int second_group = k.commit();
+    k.wait(pending);
+    Findings want;
+    if (pending > 1) want.push_back({"WG-GROUP-05", first_group});
+    if (pending > 0) want.push_back({"WG-GROUP-05", second_group});
+    CHECK(k.check() == want);
+    if (pending < 2) return;
+    const Diagnostic& finding = k.diagnostics()[0];
+    CHECK(finding.message == "the kernel ends, and no wgmma.wait_group has waited for this wgmma-group");
+    CHECK(finding.fix == "k:wgmma_wait_group(0) before the kernel ends");
+    CHECK(finding.notes.at(0).where.line == mma);
+}
+
+TEST_CASE("a loop that keeps a group pending leaves one") {
+    const bool drained = GENERATE(false, true);
+    Ready k;
+    const std::vector<Reg> second = k.accumulators();
+    int last = 0;
+    k.fence();
+    k.loop([&](Reg) {
+        k.go();
+        k.commit();
+        k.mma(second, k.da, k.db);
+        last = k.commit();
+        k.wait(1);
+    });
+    if (drained) k.wait(0);
+    CHECK(k.check() == (drained ? Findings{} : Findings{{"WG-GROUP-05", last}}));
+}
+
+TEST_CASE("empty groups need no wait, and a wait that may not come is left to the simulator") {
+    const bool empty = GENERATE(false, true);
+    Ready k;
+    const Reg some = k.uniform(), others = k.compare("gt", k.n(), Kernel::imm(5));
+    k.branch(some, [&] {
+        if (empty) return void(k.commit());
+        k.fence();
+        k.go();
+        k.commit();
+    });
+    if (!empty) k.branch(others, [&] { k.wait(0); });
+    CHECK(k.check() == Findings{});
 }

@@ -242,6 +242,7 @@ TEST_CASE("the tile is overwritten at the start of the next iteration") {
         if (waits) k.wait(0);
         if (barrier) k.bar();
     });
+    k.wait(0);
     const bool right = waits && (barrier || threads == 128);
     CHECK(k.check() == (right ? Findings{} : Findings{{"WG-RACE-02", write}}));
 }
@@ -260,6 +261,7 @@ TEST_CASE("the tile is overwritten in an inner loop of the next iteration") {
         k.go(Kernel::imm(1));
         k.commit();
     });
+    k.wait(0);
     CHECK(k.check() == Findings{{"WG-RACE-02", write}});
 }
 

@@ -142,6 +142,8 @@ TEST_CASE("what has not been waited for may be neither read nor written") {
                 k.step(13, "st_shared_u32", {at(k.neighbour), k.thread});
             else
                 k.read(13, k.neighbour);
+            k.bar(14);
+            k.wait_all(15);
             const Outcome outcome = expect_on(k.finish(), {{"WG-GROUP-04", 13}});
             CHECK(outcome.findings[0].notes[0].where.line == 10);
             CHECK_THAT(outcome.findings[0].message,
@@ -198,6 +200,7 @@ TEST_CASE("wait_group n leaves the n youngest groups, and empty groups count") {
         k.wait_group(15, c.pending);
         k.read(20, k.here);
         k.read(21, k.here, 1024);
+        k.wait_all(22);
         INFO("wait_group " << c.pending << (c.empty ? " after an empty group" : ""));
         expect_on(k.finish(), c.want);
     }
@@ -215,6 +218,41 @@ TEST_CASE("lanes have groups of their own") {
     k.wait_all(22);
     k.read(23, k.here);
     expect_on(k.finish(), {{"WG-GROUP-04", 21}});
+}
+
+TEST_CASE("a copy is waited for before the CTA ends, by its thread or with an mbarrier") {
+    SECTION("by some lanes only, and of the groups but the last") {
+        CopyScript k(32);
+        k.copy(10);
+        k.commit(11);
+        k.step(12, "cp_async_cg", {at(k.here, 1024), at(k.from)});
+        k.commit(13);
+        const bool all = GENERATE(false, true);
+        k.wait_group(14, all ? 0 : 1);
+        const Outcome outcome = expect_on(k.finish(), all ? Found{} : Found{{"WG-GROUP-06", 12}});
+        if (all) return;
+        CHECK(outcome.findings[0].message ==
+              "the CTA ends, and nothing has waited for this cp.async of thread 0");
+        CHECK(outcome.findings[0].fix == "k:cp_async_wait_all() before the kernel ends");
+    }
+    SECTION("a wait of other lanes is none") {
+        CopyScript k(32);
+        const Reg low = k(1, "setp_lt_u32", {k.thread, 16});
+        k.copy(10);
+        k.wait_all(11, {low});
+        const Outcome outcome = expect_on(k.finish(), {{"WG-GROUP-06", 10}});
+        CHECK_THAT(outcome.findings[0].message, ContainsSubstring("thread 16"));
+    }
+    SECTION("an mbarrier is told") {
+        const bool waits = GENERATE(false, true);
+        CopyScript k;
+        const int full = k.mbarriers("full", 1);
+        k.init(2, full, {64});
+        k.copy(10);
+        k.step(11, "cp_async_mbarrier_arrive_noinc", {in_buffer(full)});
+        if (waits) k.wait(12, in_buffer(full), 0);
+        expect_on(k.finish(), waits ? Found{} : Found{{"WG-GROUP-06", 10}});
+    }
 }
 
 TEST_CASE("a stage is refilled only when everybody has read it") {

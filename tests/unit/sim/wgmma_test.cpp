@@ -206,6 +206,7 @@ TEST_CASE("a tile may be overwritten by its waiters, and by those they have met"
         k.begin_if(19, consumer);
         consume(false);
         k.step(24, "bar_sync", {1, 256});
+        k.step(25, "wgmma_wait_group", {0});
         k.builder.begin_else();
         k.step(30, "bar_sync", {1, 256});
         k.step(31, "st_shared_v4_b32", {at(to_a), MmaScript::four(k.ones)});
@@ -296,6 +297,7 @@ TEST_CASE("accumulators belong to the wgmma until a wait covers its group") {
         k.step(22, "wgmma_commit_group");
         k.step(23, "wgmma_wait_group", {1});
         k(24, "add_f32", {k.accumulators[0], k.accumulators[1]});
+        k.step(90, "wgmma_wait_group", {0});
         expect(k.finish(), {{"WG-GROUP-01", 24}});
     }
     SECTION("a wait that leaves a later, empty group pending") {
@@ -303,6 +305,7 @@ TEST_CASE("accumulators belong to the wgmma until a wait covers its group") {
         k.step(22, "wgmma_commit_group");
         k.step(23, "wgmma_wait_group", {1});
         k(24, "add_f32", {k.accumulators[0], k.accumulators[1]});
+        k.step(90, "wgmma_wait_group", {0});
         expect(k.finish(), {});
     }
     SECTION("one wait for two groups") {
@@ -327,9 +330,22 @@ TEST_CASE("accumulators belong to the wgmma until a wait covers its group") {
         k(24, "add_f32", {k.accumulators[0], k.accumulators[1]});
         expect(k.finish(), {{"WG-GROUP-01", 24}, {"WG-GROUP-02", 21}});
     }
-    SECTION("committed and never waited for: fine at the end") {
+    SECTION("committed and never waited for") {
         k.step(22, "wgmma_commit_group");
-        expect(k.finish(), {});
+        const Program program = k.finish();
+        expect(program, {{"WG-GROUP-05", 22}});
+        const Diagnostic finding = run_with(program, 0).findings.at(0);
+        CHECK_THAT(finding.message, ContainsSubstring("ends, and no wgmma.wait_group has waited for"));
+        CHECK(finding.fix == "k:wgmma_wait_group(0) before the kernel ends");
+        CHECK(finding.notes.at(0).where.line == 21);
+    }
+    SECTION("the youngest groups are left, an empty one does not count") {
+        k.step(22, "wgmma_commit_group");
+        k.mma(23, k.builder.regs(isa::Type::f32, 4), k.descriptor(k.a));
+        k.step(24, "wgmma_commit_group");
+        k.step(25, "wgmma_commit_group");
+        k.step(26, "wgmma_wait_group", {2});
+        expect(k.finish(), {{"WG-GROUP-05", 24}});
     }
     SECTION("a right wait") {
         k.step(22, "wgmma_commit_group");
@@ -347,6 +363,7 @@ TEST_CASE("a wgmma adds to accumulators that were written: WG-REG-01 unless scal
         k.mma(21, scale_d);
         k.mma(22, 1);
         k.step(23, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         expect(k.finish(), scale_d ? Found{{"WG-REG-01", 21}} : Found{});
     }
 }
@@ -362,6 +379,7 @@ TEST_CASE("a register fragment of A belongs to the wgmma too") {
         k.step(22, "wgmma_commit_group");
         if (!early) k.step(23, "wgmma_wait_group", {0});
         k.step(24, "mov_b32", {fragment[2], 0});
+        k.step(90, "wgmma_wait_group", {0});
         const Program program = k.finish();
         expect(program, early ? Found{{"WG-GROUP-01", 24}} : Found{});
         if (early)
@@ -376,6 +394,7 @@ TEST_CASE("wgmma.fence orders register accesses before a wgmma") {
     SECTION("none before the first wgmma") {
         k.mma(21);
         k.step(22, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         const Program program = k.finish();
         expect(program, {{"WG-FENCE-01", 21}});
         const Diagnostic finding = run_with(program, 0).findings.at(0);
@@ -387,6 +406,7 @@ TEST_CASE("wgmma.fence orders register accesses before a wgmma") {
         for (Reg reg : k.accumulators) k.step(20, "mov_f32", {reg, 0});
         k.mma(21, 1);
         k.step(22, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         const Program program = k.finish();
         expect(program, {{"WG-FENCE-01", 21}});
         const Diagnostic finding = run_with(program, 0).findings.at(0);
@@ -399,6 +419,7 @@ TEST_CASE("wgmma.fence orders register accesses before a wgmma") {
         k(31, "add_f32", {k.accumulators[0], k.accumulators[1]});
         k.mma(32, 1);
         k.step(33, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         expect(k.finish(), {{"WG-FENCE-01", 32}});
     }
     SECTION("accumulators written before it") {
@@ -406,6 +427,7 @@ TEST_CASE("wgmma.fence orders register accesses before a wgmma") {
         k.step(20, "wgmma_fence");
         k.mma(21, 1);
         k.step(22, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         expect(k.finish(), {});
     }
     SECTION("a fragment of A written after it") {
@@ -414,6 +436,7 @@ TEST_CASE("wgmma.fence orders register accesses before a wgmma") {
         for (int i = 0; i < 4; ++i) fragment.push_back(k(20, "mov_b32", {0x3F803F80}));
         k.mma(21, k.accumulators, fragment);
         k.step(22, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         expect(k.finish(), {{"WG-FENCE-01", 21}});
     }
     SECTION("the same accumulators, the same shape: no second fence") {
@@ -424,6 +447,7 @@ TEST_CASE("wgmma.fence orders register accesses before a wgmma") {
         k.step(24, "wgmma_wait_group", {0});
         k.mma(25, 1);
         k.step(26, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         expect(k.finish(), {});
     }
     SECTION("a fragment of A that two wgmma read: no second fence") {
@@ -432,6 +456,7 @@ TEST_CASE("wgmma.fence orders register accesses before a wgmma") {
         k.mma(21, k.accumulators, fragment);
         k.mma(22, other, fragment);
         k.step(23, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         expect(k.finish(), {});
     }
 }
@@ -458,6 +483,7 @@ TEST_CASE("another shape on the same accumulators wants a fence") {
         k.add(23, *isa::find("wgmma.mma_async"), form,
               {eight, k.descriptor(k.a), static_cast<std::int64_t>(tile.descriptor(start).encode()), 0});
         k.step(24, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         expect(k.finish(), fenced ? Found{} : Found{{"WG-FENCE-01", 23}});
     }
 }
@@ -475,6 +501,7 @@ TEST_CASE("an accumulator in flight is no A fragment, fence or not") {
     k.step(23, "wgmma_fence");
     k.add(24, *isa::find("wgmma.mma_async"), form, {second, first, k.descriptor(k.b), 0});
     k.step(25, "wgmma_commit_group");
+    k.step(90, "wgmma_wait_group", {0});
     expect(k.finish(), {{"WG-GROUP-01", 24}});
 }
 
@@ -485,6 +512,7 @@ TEST_CASE("a descriptor that leads outside every buffer: WG-DESC-03") {
     const auto outside = k.descriptor(k.a).imm + (4096 >> 4);
     k.mma(21, k.accumulators, outside);
     k.step(22, "wgmma_commit_group");
+    k.step(90, "wgmma_wait_group", {0});
     const Program program = k.finish();
     expect(program, {{"WG-DESC-03", 21}});
     CHECK_THAT(run_with(program, 0).findings.at(0).message, ContainsSubstring("read byte 4096"));
@@ -496,6 +524,7 @@ TEST_CASE("what a record refuses while it runs is a finding at its line") {
     k.step(20, "wgmma_fence");
     k.mma(21, k.accumulators, k.descriptor(k.a).imm | std::int64_t{1} << 14);  // an unused bit
     k.step(22, "wgmma_commit_group");
+    k.step(90, "wgmma_wait_group", {0});
     const Outcome outcome = run_with(k.finish(), 0);
     REQUIRE(outcome.findings.size() == 1);
     CHECK(outcome.findings[0].where.line == 21);
@@ -507,6 +536,7 @@ TEST_CASE("wgmma in half a warpgroup, or reached by three of its warps") {
         k.step(20, "wgmma_fence");
         k.mma(21);
         k.step(22, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         expect(k.finish(), {{"WG-SYNC-03", 21}});
     }
     SECTION("three warps") {
@@ -528,6 +558,7 @@ TEST_CASE("wgmma in half a warpgroup, or reached by three of its warps") {
         k.step(20, "wgmma_fence", {}, {k(1, "setp_lt_u32", {k.special("laneid"), 16})});
         k.mma(21);
         k.step(22, "wgmma_commit_group");
+        k.step(90, "wgmma_wait_group", {0});
         const Program program = k.finish();
         expect(program, {{"WG-SYNC-01", 20}});
         CHECK_THAT(run_with(program, 0).findings.at(0).message,
