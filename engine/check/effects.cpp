@@ -216,11 +216,8 @@ void Walker::issue_mma(const isa::AsyncMma& mma) {
     Flight flight;
     flight.mma = step_;
     flight.pending = Fact::always();
-    if (mma.a_descriptor)
-        flight.a = matrix_(*step_, {'A', mma.rows_a, mma.k_bytes_a, mma.element_bits_a, mma.a_mn_major},
-                           known(*mma.a_descriptor));
-    flight.b = matrix_(*step_, {'B', mma.rows_b, mma.k_bytes_b, mma.element_bits_b, mma.b_mn_major},
-                       known(*mma.b_descriptor));
+    if (mma.a_descriptor) flight.a = matrix_(*step_, Matrix::a(mma), known(*mma.a_descriptor));
+    flight.b = matrix_(*step_, Matrix::b(mma), known(*mma.b_descriptor));
     mma_registers(mma);
     mma_fence(mma);
     mma_memory(flight.a, flight.b);

@@ -29,17 +29,6 @@ std::optional<OperandBlock> block_at(const Tile& tile, std::int64_t offset) {
     return std::nullopt;
 }
 
-/// The addresses of the 16-byte units that wgmma reads through a descriptor.
-std::vector<std::uint32_t> units(const Descriptor& descriptor, const Matrix& matrix) {
-    const int k = matrix.k_bytes * 8 / matrix.element_bits;
-    const int lines = matrix.mn_major ? k : matrix.rows;
-    const int along = matrix.mn_major ? matrix.rows : k;
-    const int per_line = (along * matrix.element_bits + 127) / 128;
-    std::vector<std::uint32_t> out(static_cast<std::size_t>(lines) * static_cast<std::size_t>(per_line));
-    walk_units(descriptor, matrix.mn_major ? Major::mn : Major::k, lines, per_line, out);
-    return out;
-}
-
 /// Which field makes two descriptors differ, in words.
 std::string difference(const Descriptor& got, const Descriptor& wanted) {
     if (got.swizzle != wanted.swizzle)
@@ -52,6 +41,15 @@ std::string difference(const Descriptor& got, const Descriptor& wanted) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> units(const Descriptor& descriptor, const Matrix& matrix) {
+    const int k = matrix.k_bytes * 8 / matrix.element_bits, lines = matrix.lines();
+    const int along = matrix.mn_major ? matrix.rows : k;
+    const int per_line = (along * matrix.element_bits + 127) / 128;
+    std::vector<std::uint32_t> out(static_cast<std::size_t>(lines) * static_cast<std::size_t>(per_line));
+    walk_units(descriptor, matrix.mn_major ? Major::mn : Major::k, lines, per_line, out);
+    return out;
+}
 
 Cells::Cells(const Program& program) : program_(program) {
     for (const SharedBuffer& buffer : program.shared()) {

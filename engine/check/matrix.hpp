@@ -35,7 +35,18 @@ struct Matrix {
     int k_bytes;
     int element_bits;
     bool mn_major;  ///< what the instruction takes it for
+
+    static Matrix a(const isa::AsyncMma& mma) {
+        return {'A', mma.rows_a, mma.k_bytes_a, mma.element_bits_a, mma.a_mn_major};
+    }
+    static Matrix b(const isa::AsyncMma& mma) {
+        return {'B', mma.rows_b, mma.k_bytes_b, mma.element_bits_b, mma.b_mn_major};
+    }
+    int lines() const { return mn_major ? k_bytes * 8 / element_bits : rows; }  ///< of contiguous elements
 };
+
+/// The addresses of the 16-byte units that wgmma reads through a descriptor, line by line.
+std::vector<std::uint32_t> units(const Descriptor& descriptor, const Matrix& matrix);
 
 /// Applies the DESC rules to the operands of wgmma.
 class MatrixCheck {

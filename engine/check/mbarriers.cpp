@@ -273,21 +273,23 @@ std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, cons
 void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
     using Direction = isa::BulkCopy::Direction;
     if (copy.direction == Direction::prefetch) return;
+    std::int64_t bytes = copy.bytes;
+    const TensorBox* its_box = nullptr;
+    if (copy.dims != 0) {
+        const auto map = static_cast<std::size_t>(copy.tensor_map) - 1;
+        if (map < program_.params().size() && program_.params()[map].box)
+            its_box = &*program_.params()[map].box;
+        else if (copy.direction != Direction::to_global)
+            return refuse();
+        if (its_box != nullptr) bytes = its_box->bytes();
+    }
+    if (!fits_shared(copy, its_box)) return;
     if (copy.direction == Direction::to_global) {
         auto& all = warp_->stores;
         auto found = std::ranges::find(all, copy.lane, &Warp::Stores::lane);
         if (found == all.end()) found = all.insert(all.end(), Warp::Stores{copy.lane});
         found->open = op_->step;
         return;
-    }
-    std::int64_t bytes = copy.bytes;
-    const TensorBox* its_box = nullptr;
-    if (copy.dims != 0) {
-        if (copy.tensor_map == 0 || copy.tensor_map > program_.params().size()) return refuse();
-        const std::optional<TensorBox>& box = program_.params()[copy.tensor_map - 1].box;
-        if (!box) return refuse();
-        bytes = box->bytes();
-        its_box = &*box;
     }
     if (!is_clear(bytes) || !is_clear(copy.multicast) || !is_clear(copy.shared)) return refuse();
     const auto lane = static_cast<std::size_t>(copy.lane);
@@ -336,8 +338,8 @@ void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::size_t
     const auto lo = static_cast<std::uint32_t>(shared), hi = lo + static_cast<std::uint32_t>(bytes);
     overwrites(*cta, lo, hi);
     std::erase_if(cta->written, [&](const Written& other) { return other.lo < hi && lo < other.hi; });
-    cta->written.push_back({lo, hi, mbarrier, mbarrier->clock + 1, op_->step,
-                            box != nullptr ? std::optional(box->swizzle) : std::nullopt});
+    cta->written.push_back({lo, hi, mbarrier, mbarrier->clock + 1, op_->step, box});
+    cta->bring(lo, hi);
     mbarrier->brought = op_->step;
     mbarrier->landed = mbarrier->clock + 1;
     mbarrier->under_way += bytes;

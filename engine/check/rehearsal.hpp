@@ -6,11 +6,15 @@
 #pragma once
 
 #include <array>
+#include <cstdlib>
 #include <memory>
+#include <set>
 #include <span>
+#include <tuple>
 
 #include "check/findings.hpp"
 #include "check/knowledge.hpp"
+#include "check/matrix.hpp"
 #include "check/skeleton.hpp"
 #include "isa/thread_machine.hpp"
 
@@ -179,7 +183,7 @@ class Rehearsal final : public isa::ThreadMachine {
         const Mbarrier* mbarrier;
         std::uint32_t clock;  ///< of the mbarrier, when it has landed
         const Step* step;
-        std::optional<SwizzleMode> swizzle;  ///< of a box
+        const TensorBox* box;  ///< null for a linear copy
     };
 
     /// An access of another CTA's warp to this one's memory.
@@ -199,6 +203,10 @@ class Rehearsal final : public isa::ThreadMachine {
         std::vector<Visit> visits;  ///< the last of each warp
         std::vector<Point> points;
         std::vector<Written> written;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> brought;  ///< by copies: addresses [lo, hi)
+
+        void bring(std::uint32_t lo, std::uint32_t hi);
+        bool has_brought(std::uint32_t address) const;
     };
 
     struct Copy {
@@ -247,7 +255,7 @@ class Rehearsal final : public isa::ThreadMachine {
     // stages.cpp: what wgmma reads and copies overwrite
     class Multiplier;
     void multiply(const Step& step);
-    void reads_matrix(const Operand& descriptor);
+    void reads_matrix(const Operand& descriptor, const Matrix& read);
     bool maybe_stored(std::uint32_t offset) const;
     void commit_group();
     void wait_group(int pending);
@@ -255,6 +263,10 @@ class Rehearsal final : public isa::ThreadMachine {
     Fix release_later(const Point::Reader& reader) const;
     void overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi);
     void unfinished(Cta& cta);
+
+    // boxes.cpp: where bulk copies may go, and what tensor maps bring
+    bool fits_shared(const isa::BulkCopy& copy, const TensorBox* box);
+    void compare(const Written& written, const Matrix& read, std::uint64_t descriptor);
 
     // meetings.cpp: barriers of the CTA and of the cluster, and what a CTA's end is to its peers
     void meet(std::uint32_t id, std::uint32_t threads, bool wait);
@@ -282,7 +294,9 @@ class Rehearsal final : public isa::ThreadMachine {
     /// What a register reads as whose value is not known.
     static constexpr std::uint32_t nobody_knows = 0x7F00F00D;
     static bool is_clear(std::int64_t value) {
-        return static_cast<std::uint32_t>(value) != nobody_knows && value != (nobody_knows & 0xFFFF);
+        constexpr std::int64_t reach = 1 << 20;  // an address may have an offset
+        const auto distance = static_cast<std::int32_t>(static_cast<std::uint32_t>(value) - nobody_knows);
+        return std::abs(std::int64_t{distance}) > reach && value != (nobody_knows & 0xFFFF);
     }
 
     const Program& program_;
@@ -307,6 +321,8 @@ class Rehearsal final : public isa::ThreadMachine {
     int budget_;  ///< operations that may still be executed
     std::vector<Diagnostic> findings_;
     std::vector<Diagnostic> remarks_;
+    /// Matrices that have been compared with the boxes which bring them: the wgmma, the copy, the descriptor.
+    std::set<std::tuple<const Step*, const Step*, std::uint64_t>> compared_;
     std::size_t faults_ = 0;      ///< findings before nobody could go on
     std::vector<bool> executed_;  ///< by operation
     std::array<std::uint64_t, isa::lanes> nothing_{};

@@ -162,10 +162,17 @@ k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, tile, {guard=first})
 k:cp_async_bulk_commit_group{guard=first}
 k:cp_async_bulk_wait_group(0))"},
     Rule{"WG-TMA-05", error,
-         "A tensor map swizzles a tile as the descriptor does through which wgmma reads it.", "9.7.15.5.1.2",
-         "The copy engine puts the 16-byte units of a row where its swizzle says, wgmma looks for them where "
+         "A tensor map brings a tile as the descriptor reads it through which wgmma multiplies it: in its "
+         "type, "
+         "with its swizzle, in lines as long, and all of it.",
+         "9.7.15.5.1.2",
+         "The copy engine puts the lines of a box one behind the other and permutes their 16-byte units as "
+         "its "
+         "swizzle says; wgmma looks for them where the descriptor says. Where the two differ it multiplies "
          "the "
-         "descriptor says: it multiplies the wrong elements, without any error.",
+         "wrong elements, without any error. Integers may hold any bits, lines that are whole core matrices "
+         "may "
+         "come from a tensor that is laid out as the tile, and several boxes may fill a tile.",
          "Make both from one tile: k:tensor_map(name, {tile = t}) and k:descriptor(buffer of t).",
          R"(local t = wg.tile{dtype="bf16", mn=64, k=64, major="K"} -- 128B swizzle
 local map = k:tensor_map("B", {dtype="bf16", box={64, 64}, swizzle="none"})

@@ -12,7 +12,7 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:st_shared_v2_b32(k:mad_lo_u32(thread, 8, from), {word, word})
   k:fence_proxy_async()
   k:bar_sync(0)
-  k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, from + 64, {guard=first}) -- EXPECT IN RUN: WG-TMA-01
+  k:cp_async_bulk_tensor_store_2d(map, {zero, zero}, from + 64, {guard=first}) -- EXPECT: WG-TMA-01
   k:cp_async_bulk_commit_group()
   k:cp_async_bulk_wait_group(0)
 end)

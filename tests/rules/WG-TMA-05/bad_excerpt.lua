@@ -1,4 +1,4 @@
--- WG-TMA-05, broken: A tensor map swizzles a tile as the descriptor does through which wgmma reads it.
+-- WG-TMA-05, broken: A tensor map brings a tile as the descriptor reads it through which wgmma multiplies it: in its type, with its swizzle, in lines as long, and all of it.
 local wg = require "wgrun"
 
 local t = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }

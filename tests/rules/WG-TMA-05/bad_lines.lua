@@ -1,0 +1,26 @@
+-- WG-TMA-05, broken: lines of 32 bytes without a swizzle, where the descriptor speaks of units of 16.
+local wg = require "wgrun"
+
+local t = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
+local t_none = wg.tile { dtype = "bf16", mn = 64, k = 16, major = "K", swizzle = "none" }
+local kernel = wg.kernel("case", { threads = 128 }, function(k)
+  local A, B = k:tensor_map("A", { tile = t }), k:tensor_map("B", { dtype = "bf16", box = { 16, 64 } })
+  local a, b = k:shared(t, "a"), k:shared(t_none, "b")
+  local full = k:shared { bytes = 8, align = 8, name = "full" }
+  local first, zero = k:special("tid.x"):eq(0), k:mov(0, { type = "s32" })
+  k:if_(first, function()
+    k:mbarrier_init(full, 1)
+    k:fence_mbarrier_init()
+    k:mbarrier_arrive_expect_tx(full, t.bytes + 2048)
+    k:cp_async_bulk_tensor_2d(a, A, { zero, zero }, full)
+    k:cp_async_bulk_tensor_2d(b, B, { zero, zero }, full) -- EXPECT: WG-TMA-05
+  end)
+  k:bar_sync(0)
+  k:mbarrier_wait(full, 0)
+  local acc = k:regs("f32", 32)
+  k:wgmma_fence()
+  k:wgmma_mma_async(acc, k:descriptor(a), k:descriptor(b), { n = 64, k = 16, d = "f32", a="bf16", b="bf16", scale_d = 0 })
+  k:wgmma_commit_group()
+  k:wgmma_wait_group(0)
+end)
+kernel:run { grid = { 1 }, args = { wg.zeros("bf16", { 64, 64 }), wg.zeros("bf16", { 64, 64 }) } }
