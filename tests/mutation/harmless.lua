@@ -27,6 +27,17 @@ local rows = {
   { name = "matrix_descriptor", what = "LBO", why = "The leading dimension byte offset is not used: the operand is K-major and "
     .. "swizzled, or MN-major and one atom wide (9.7.15.5.1.2)." },
   { case = "^WG%-", kind = "swizzle of a tensor map", why = "All elements of the tensor are equal, or nobody reads the tile." },
+  { kind = "swizzle of a tile", why = "Buffers, boxes, descriptors and offsets all come from the tile: another layout of its elements "
+    .. "is as right. Where two tiles have to agree, WG-TMA-05, WG-TMA-01 or the result tells." },
+  { case = "^gemm$", kind = "swizzle of a buffer", why = "copy_tile and the descriptor both go by the buffer's own tile." },
+  { case = "^hello_wgmma$", kind = "swizzle of a buffer", why = "copy_tile and the descriptor both go by the buffer's own tile." },
+  { case = "^sparse_gemm", kind = "swizzle of a buffer", why = "copy_tile and the descriptor both go by the buffer's own tile." },
+  { case = "^WG%-", kind = "swizzle of a buffer", why = "All elements are zero, or nobody reads them." },
+  { case = "^WG%-TMA%-0[14]", kind = "box of a tensor map", why = "What it stores is what is there." },
+  { case = "^WG%-GROUP%-04/ok_mma", name = "matrix_descriptor", what = "base", why = "The base offset is one of swizzled matrices "
+    .. "(9.7.15.5.1.2), and these have no swizzle." },
+  { case = "^WG%-REG%-04", name = "matrix_descriptor", what = "start + 1024", why = "Eight rows further on: 192 of B's 256 rows are "
+    .. "read, and all are zero." },
 
   -- --- calls by more threads --------------------------------------------------------------------------------
   { name = "cp_async_bulk_wait_group", kind = "guard", why = "Groups belong to the thread that committed them; the others have "
@@ -61,7 +72,7 @@ local rows = {
   { name = "cp_async_bulk_wait_group", kind = "swapped", what = "after begin_if", text = "guard = leader", why = "The branch is the leader's." },
   { case = "^parts of K$", name = "mbarrier_arrive", kind = "swapped", what = "after st_global_v4_f32", why = "The stage is given back later." },
   { case = "^parts of K$", name = "st_global_v4_f32", kind = "swapped", what = "after bar_sync", why = "One CTA has all parts here, and "
-    .. "each thread reads what it wrote itself. Between CTAs it would be wrong: the simulator does not watch global memory." },
+    .. "each thread reads what it wrote itself." },
   { case = "^parts of K$", name = "bar_sync", text = "self:bar_sync(opts.barrier, { threads = 128 })", why = "As above: the first of "
     .. "two, which publishes the sums to other CTAs." },
   { case = "^gemm$", name = "bar_sync", kind = "swapped", what = "after ld_global_v4_b32", why = "The load is one of an operand in "
@@ -123,6 +134,10 @@ local rows = {
     .. "made by the same threads." },
   { case = "^WG%-RACE%-02/ok_excerpt", name = "bar_sync", why = "One warpgroup alone reads the tile: as in sparse_gemm." },
   { case = "^WG%-GROUP%-01/ok_same_arm", name = "bar_sync", kind = "swapped", what = "after begin_loop", why = "A barrier in each turn." },
+  { case = "^WG%-MBAR%-02/ok_lanes", name = "mbarrier_arrive", kind = "swapped", why = "The arrival comes later." },
+  { case = "^WG%-MBAR%-02/ok_lanes", name = "mbarrier_wait", why = "The kernel ends there." },
+  { case = "^WG%-GROUP%-04/ok_mma", name = "cp_async_commit_group", why = "cp.async.wait_all waits for copies that no group has, too." },
+  { case = "^WG%-GROUP%-04/ok_mma", name = "cp_async_cg", kind = "swapped", what = "after cp_async_commit_group", why = "As above." },
   { case = "^WG%-MBAR%-01/ok_again", name = "mbarrier_wait", why = "The barrier behind it comes after all arrivals: the phase is complete." },
   { case = "^WG%-MBAR%-01/ok_again", name = "mbarrier_inval", why = "The last one: the kernel ends there." },
   { case = "^WG%-SYNC%-05", name = "fence_mbarrier_init", why = "Threads alone use the mbarrier, and the barrier of the cluster (release, "

@@ -70,12 +70,39 @@ end
 
 local swizzles = { "none", "32B", "64B", "128B" }
 
--- A box with the next swizzle that fits its width, or nil.
-local function other_swizzle(box, wanted)
+local function with_field(given, name, value)
   local copy = {}
-  for key, value in pairs(box) do copy[key] = value end
-  copy.swizzle = wanted
+  for key, old in pairs(given) do copy[key] = old end
+  copy[name] = value
   return copy
+end
+
+-- What makes the same tile with another swizzle.
+local function spec(tile, swizzle)
+  return { dtype = tile.dtype, mn = tile.mn, k = tile.k, major = tile.major, order = tile.order, swizzle = swizzle }
+end
+
+-- Of a tile whatever is made from it.
+local function tile_itself(event)
+  local made = wg.tile(event.arguments[1])
+  for _, swizzle in ipairs(swizzles) do
+    if swizzle ~= made.swizzle then add("swizzle of a tile", "swizzle " .. swizzle, with(1, spec(made, swizzle))) end
+  end
+end
+
+-- Of a buffer alone: what copies into it and what reads from it may go by the tile that it was.
+local function tile_of_buffer(event)
+  local given = event.arguments[1]
+  local tile = type(given) == "userdata" and given or given.tile
+  if not tile then return end
+  for _, swizzle in ipairs(swizzles) do
+    if swizzle ~= tile.swizzle then
+      local good, other = pcall(wg.tile, spec(tile, swizzle))
+      if good then
+        add("swizzle of a buffer", "swizzle " .. swizzle, with(1, type(given) == "userdata" and other or with_field(given, "tile", other)))
+      end
+    end
+  end
 end
 
 local element_bytes = { f32 = 4, tf32 = 4, s32 = 4, u32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1 }
@@ -91,7 +118,16 @@ local function tensor_map(event)
   end
   for _, swizzle in ipairs(swizzles) do
     if swizzle ~= (box.swizzle or "none") and box.box[1] * element_bytes[box.dtype or "bf16"] <= width[swizzle] then
-      add("swizzle of a tensor map", "swizzle " .. swizzle, with(2, other_swizzle(box, swizzle)))
+      add("swizzle of a tensor map", "swizzle " .. swizzle, with(2, with_field(box, "swizzle", swizzle)))
+    end
+  end
+  for dimension, extent in ipairs(box.box) do
+    for what, changed in pairs { half = extent // 2, double = 2 * extent } do
+      if changed > 0 then
+        local extents = { table.unpack(box.box) }
+        extents[dimension] = changed
+        add("box of a tensor map", ("%s of dimension %d"):format(what, dimension - 1), with(2, with_field(box, "box", extents)))
+      end
     end
   end
 end
@@ -178,7 +214,7 @@ local laws = {
       end))
     end
   end },
-  { "^tensor_map$", tensor_map },
+  { "^tensor_map$", tensor_map }, { "^tile$", tile_itself }, { "^shared$", tile_of_buffer },
 }
 
 --- The mutants of one event, and of its swap with `following`, the next one: { kind, what, change }.

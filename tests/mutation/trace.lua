@@ -92,6 +92,14 @@ builder.__index = function(self, name)
   end
 end
 
+-- Tiles are made by a function of wgrun's, in no kernel.
+local original_tile = wg.tile
+
+local function watched_tile(...)
+  if now.paused then return original_tile(...) end
+  return event("tile", function(_, ...) return original_tile(...) end, wg, ...)
+end
+
 --- Runs body without watching what it builds.
 function trace.quietly(body, ...)
   local was = now.paused
@@ -180,9 +188,9 @@ end
 function trace.follow(body, settings)
   now = { count = 0, runs = 0, kernels = 0, seeds = settings.seeds, results = settings.results, events = settings.events,
     at = settings.at, change = settings.change, grid = settings.grid }
-  wg.kernel = checked_kernel
+  wg.kernel, wg.tile = checked_kernel, watched_tile
   local good, why = pcall(body)
-  wg.kernel = original_kernel
+  wg.kernel, wg.tile = original_kernel, original_tile
   local done = now
   now = nil
   if type(why) == "table" and why.killer == false then good = true end
