@@ -2,10 +2,10 @@
 --   wgrun scripts/gemm_fast.lua [--m 192] [--n 256] [--k 256] [--dtype bf16|f16|tf32|e4m3|e5m2|s8] [--a-major K|M]
 --                               [--b-major K|N] [--rounds 20] [--seed 1]
 --                               [--epilogue gelu]
---   wgrun scripts/gemm_fast.lua --bench large|small|types|majors|epilogues|all [--rounds 20]
+--   wgrun scripts/gemm_fast.lua --bench large|small|weights|types|majors|epilogues|all [--rounds 20]
 -- A is M x K and B is K x N; in memory a K-major operand has rows of K elements. D is bf16 for bf16 and 8-bit floats,
 -- f16 for f16, f32 for tf32, s32 for s8. With an epilogue, D = gelu(A * B / 2 - C + bias), where cuBLASLt, to compare
--- with, still computes A * B alone.
+-- with, still computes A * B alone. `weights` are the problems of few rows, B being constant: no launch writes it.
 local wg = require "wgrun"
 
 local function usage(message)
@@ -51,7 +51,7 @@ local function worst_error(c, A, B, D, given)
   return worst
 end
 
--- One problem: { m =, n =, k =, dtype =, a =, b = (majors), epilogue = }. Returns its speed over cuBLASLt's, if that is here.
+-- One problem: { m =, n =, k =, dtype =, a =, b = (majors), epilogue =, constant = }. Returns its speed over cuBLASLt's, if that is here.
 local function problem(c)
   local A = random(c.dtype, c.a == "K" and { c.m, c.k } or { c.k, c.m }, o.seed)
   local B = random(c.dtype, c.b == "K" and { c.n, c.k } or { c.k, c.n }, o.seed + 1)
@@ -63,6 +63,7 @@ local function problem(c)
   local gemm = wg.gemm {
     epilogue = c.epilogue and { alpha = true, beta = true, bias = "column", activation = "gelu" } or nil,
     dtype = c.dtype, a_major = c.a == "K" and "K" or "MN", b_major = c.b == "K" and "K" or "MN", problem = { c.m, c.n, c.k },
+    constant = c.constant,
   }
   local function with(options)
     for key, value in pairs(given) do options[key] = value end
@@ -91,10 +92,12 @@ local function problem(c)
   return ratio
 end
 
-local function list(dtype, a, b, shapes, epilogue)
+local function list(dtype, a, b, shapes, more)
   local out = {}
   for m, n, k in shapes:gmatch "(%d+)x(%d+)x(%d+)" do
-    out[#out + 1] = { m = tonumber(m), n = tonumber(n), k = tonumber(k), dtype = dtype, a = a, b = b, epilogue = epilogue }
+    local case = { m = tonumber(m), n = tonumber(n), k = tonumber(k), dtype = dtype, a = a, b = b }
+    for key, value in pairs(more or {}) do case[key] = value end
+    out[#out + 1] = case
   end
   return out
 end
@@ -103,6 +106,7 @@ local suites = {
   large = { list("bf16", "K", "K", "1024x1024x1024 2048x2048x2048 4096x4096x4096 8192x8192x8192 16384x16384x8192 "
     .. "4096x14336x4096 4096x4096x14336 8192x8192x512") },
   small = { list("bf16", "K", "K", "16x8192x8192 64x8192x8192 128x8192x8192") },
+  weights = { list("bf16", "K", "K", "16x8192x8192 64x8192x8192 128x8192x8192", { constant = "B" }) },
   types = {
     list("f16", "K", "K", "4096x4096x4096 8192x8192x8192"), list("tf32", "K", "K", "4096x4096x4096 8192x8192x8192"),
     list("e4m3", "K", "K", "4096x4096x4096 8192x8192x8192"), list("e5m2", "K", "K", "4096x4096x4096 8192x8192x8192"),
@@ -113,7 +117,8 @@ local suites = {
     list("bf16", "M", "N", "4096x4096x4096"),
   },
   epilogues = {
-    list("bf16", "K", "K", "4096x4096x4096 8192x8192x512 64x8192x8192", true), list("f16", "K", "K", "4096x4096x4096", true),
+    list("bf16", "K", "K", "4096x4096x4096 8192x8192x512 64x8192x8192", { epilogue = true }),
+    list("f16", "K", "K", "4096x4096x4096", { epilogue = true }),
   },
 }
 
@@ -121,10 +126,10 @@ if not o.bench then
   problem { m = o.m, n = o.n, k = o.k, dtype = o.dtype, a = o["a-major"], b = o["b-major"], epilogue = o.epilogue == "gelu" }
   return
 end
-local names = o.bench == "all" and { "large", "small", "types", "majors", "epilogues" } or { o.bench }
+local names = o.bench == "all" and { "large", "small", "weights", "types", "majors", "epilogues" } or { o.bench }
 for _, name in ipairs(names) do
   local product, count = 1, 0
-  for _, cases in ipairs(suites[name] or usage("--bench must be large, small, types, majors, epilogues or all")) do
+  for _, cases in ipairs(suites[name] or usage("--bench must be large, small, weights, types, majors, epilogues or all")) do
     for _, case in ipairs(cases) do
       local ratio = problem(case)
       if ratio then product, count = product * ratio, count + 1 end

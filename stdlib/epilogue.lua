@@ -150,7 +150,7 @@ return function(wg, internal)
     transfer[panel.size].store(self, words, piece.at, panel, piece.offset)
   end
 
-  local keys = { "panel", "map", "buffer", "offset", "buffers", "barrier", "alpha", "beta", "source", "bias", "activation" }
+  local keys = { "panel", "map", "buffer", "offset", "buffers", "barrier", "alpha", "beta", "source", "bias", "activation", "policy" }
 
   --- Returns store(acc, row, column), which stores a block of 64 x n accumulators (f32 or s32) of the executing
   --- warpgroup to row and column (registers) of a tensor, `finish`, which waits for the last copies to have read
@@ -162,7 +162,8 @@ return function(wg, internal)
   ---       alpha, beta (f32 registers), source (with beta: { map = tensor map of C, of the panel's box, barrier =
   ---       address of an mbarrier for one arrival, of this warpgroup alone }), bias ({ along = "row" or "column" of the
   ---       accumulators, from = pointer to f32, extent = how many there are }), activation ("relu", "gelu", "silu",
-  ---       "sigmoid", "tanh", or a function of k and an f32 register that returns one).
+  ---       "sigmoid", "tanh", or a function of k and an f32 register that returns one), policy (of the L2 cache, for
+  ---       the stores: a register of k:createpolicy_...).
   function k:epilogue(opts)
     options("k:epilogue", opts, keys)
     local panel, buffers, source = opts.panel, opts.buffers or 1, opts.source
@@ -230,7 +231,7 @@ return function(wg, internal)
         self:if_(leader, function()
           for i = first, last do
             local where = place(i)
-            self:cp_async_bulk_tensor_store_2d(opts.map, where, address(i, first))
+            self:cp_async_bulk_tensor_store_2d(opts.map, where, address(i, first), { policy = opts.policy })
           end
           self:cp_async_bulk_commit_group()
         end)

@@ -13,9 +13,11 @@ return function(wg, internal)
   ---       a_major, b_major ("K" or "MN"), problem ({ M, N, K }: picks the rest for it), tile ({ m, n, k }),
   ---       schedule ("cooperative": two consumers share a tile; "pingpong": each has its own), stages, cluster (CTAs
   ---       that share B), raster ("grouped": tiles follow each other down `group` rows of tiles; "hilbert": along
-  ---       Hilbert's curve), group (default 8), splits (parts of K, multiplied by different CTAs that put their sums
+  ---       Hilbert's curve), group (default 16, 8 for ping-pong), splits (parts of K, multiplied by different CTAs that put their sums
   ---       together in a fixed order: for few tiles and a long K; default: what the model says for `problem`),
-  ---       buffers (panels of a consumer's epilogue), registers ({ producer, consumer }), name, epilogue.
+  ---       buffers (panels of a consumer's epilogue), registers ({ producer, consumer }), name, epilogue,
+  ---       constant ("A" or "B": an operand that no launch writes which may still run when this one starts, as
+  ---       weights: its first tiles come while the launch before ends).
   --- epilogue: D = activation(alpha * A * B + beta * C + bias), in f32: alpha (true), beta (true: C has D's type),
   ---       bias ("row": one value for each row of D, or "column"), activation ("relu", "gelu", "silu",
   ---       "sigmoid", "tanh", or a function of k and an f32 register that returns one). alpha, beta, C and bias

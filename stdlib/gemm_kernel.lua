@@ -1,4 +1,4 @@
--- The kernel of wg.gemm: persistent CTAs. A producer warpgroup copies tiles by TMA, one or two consumer warpgroups
+-- The kernel of wg.gemm: persistent CTAs. Threads of a producer warpgroup copy tiles by TMA, one or two consumer warpgroups
 -- multiply them by wgmma. k:pipeline is the ring between them, k:each_tile the schedule, k:sum_parts what puts the parts
 -- of K together, k:epilogue the way out.
 
@@ -16,7 +16,11 @@ return function(wg, internal)
     return k:part_of_k { K = sizes.K, block = p.block_k, part = part, splits = p.splits }
   end
 
-  local function produce(k, p, ring, maps, stages, sizes)
+  -- A cache policy for bytes that are used once and should leave the L2 cache first.
+  local function used_once(k, once) return once and k:createpolicy_fractional_L2_evict_first(1.0) or nil end
+
+  -- One thread's part: copies the tiles of A, of B or of both.
+  local function produce(k, p, ring, maps, stages, sizes, copies)
     local cursor = ring:cursor()
     local a, b, share, mask = k:address(stages.a), k:address(stages.b), nil, nil
     if p.cluster > 1 then
@@ -30,6 +34,8 @@ return function(wg, internal)
       whole_k = k:div(sizes.K + (p.block_k - 1), p.block_k) * p.block_k
       from = k:rem(k:special "ctaid.x" * p.block_k, whole_k)
     end
+    local policy = copies.A and used_once(k, p.once.A)
+    local bytes = (copies.A and p.a.bytes or 0) + (copies.B and p.b.bytes or 0)
     k:each_tile(tiles_of(p, sizes), function(place, part)
       local row, column = place()
       if share then column = column + share end
@@ -40,12 +46,19 @@ return function(wg, internal)
           k:sub(first_k, first_k, whole_k, { guard = first_k:ge(whole_k) })
         end
         ring:acquire(cursor)
-        local barrier = ring:expect(cursor, p.a.bytes + p.b.bytes)
-        k:load_tile { tile = p.a, map = maps.A, to = a + cursor.stage * p.a.bytes, mn = row, k = first_k, barrier = barrier }
-        k:load_tile {
-          tile = p.b_piece, map = maps.B, to = b + cursor.stage * p.b.bytes, mn = column, k = first_k, barrier = barrier,
-          whole = p.b, mask = mask,
-        }
+        local barrier = ring:expect(cursor, bytes)
+        if copies.A then
+          k:load_tile {
+            tile = p.a, map = maps.A, to = a + cursor.stage * p.a.bytes, mn = row, k = first_k, barrier = barrier,
+            policy = policy,
+          }
+        end
+        if copies.B then
+          k:load_tile {
+            tile = p.b_piece, map = maps.B, to = b + cursor.stage * p.b.bytes, mn = column, k = first_k, barrier = barrier,
+            whole = p.b, mask = mask,
+          }
+        end
         ring:advance(cursor)
       end)
     end)
@@ -101,7 +114,7 @@ return function(wg, internal)
       buffers = p.buffers, barrier = mine + 1, alpha = sizes.alpha, beta = sizes.beta,
       source = maps.C and { map = maps.C, barrier = k:address(stages.c, mine << 3) },
       bias = sizes.bias and { along = p.epilogue.bias, from = sizes.bias, extent = p.epilogue.bias == "row" and sizes.M or sizes.N },
-      activation = p.epilogue.activation,
+      activation = p.epilogue.activation, policy = used_once(k, p.once.D),
     }
     local acc = {}
     for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.n // 2) end
@@ -175,7 +188,7 @@ return function(wg, internal)
       }
       -- Every warp that reads a stage releases it, in each CTA that fills it.
       local readers = 4 * (p.own_tiles and 1 or p.consumers)
-      local ring = k:pipeline { stages = p.stages, arrivals = readers * p.cluster }
+      local ring = k:pipeline { stages = p.stages, arrivals = readers * p.cluster, producers = p.constant and 2 or 1 }
       local function sync_all()
         if p.cluster == 1 then return k:bar_sync(0) end
         k:barrier_cluster_arrive()
@@ -196,13 +209,23 @@ return function(wg, internal)
         ring:init()
       end)
       -- The next grid of the stream may begin now, as this one may have: its prologue ran beside the end of the grid
-      -- before, whose memory is waited for here.
+      -- before, whose memory is waited for here. What that grid does not write need not wait: a producer of its own
+      -- fills the stages with it, and nobody gets further before the other producer's wait is over.
       k:griddepcontrol_launch_dependents()
-      k:griddepcontrol_wait()
+      if not p.constant then k:griddepcontrol_wait() end
       sync_all()
       k:if_((thread >> 7):eq(0), function()
         k:setmaxnreg_dec(p.registers[1])
-        k:if_(thread:eq(0), function() produce(k, p, ring, maps, stages, sizes) end)
+        if not p.constant then
+          k:if_(thread:eq(0), function() produce(k, p, ring, maps, stages, sizes, { A = true, B = true }) end)
+        else
+          local other = p.constant == "A" and "B" or "A"
+          k:if_(thread:eq(0), function() produce(k, p, ring, maps, stages, sizes, { [p.constant] = true }) end)
+          k:if_(thread:eq(32), function()
+            k:griddepcontrol_wait()
+            produce(k, p, ring, maps, stages, sizes, { [other] = true })
+          end)
+        end
       end, function()
         k:setmaxnreg_inc(p.registers[2])
         consume(k, p, ring, maps, stages, sizes)

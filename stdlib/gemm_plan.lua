@@ -5,6 +5,7 @@ local element_bytes = { f32 = 4, tf32 = 4, s32 = 4, f16 = 2, bf16 = 2, e4m3 = 1,
 local wgmma_k = { f16 = 16, bf16 = 16, tf32 = 8, e4m3 = 32, e5m2 = 32, s8 = 32, u8 = 32 }
 local result = { f16 = "f16", bf16 = "bf16", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32", u8 = "s32" }
 local shared_bytes = 232448
+local l2_bytes = 50 << 20
 
 return function(wg, internal)
   local fail, options = internal.fail, internal.options
@@ -66,7 +67,7 @@ return function(wg, internal)
   end
 
   local keys = { "dtype", "d", "a_major", "b_major", "tile", "stages", "cluster", "group", "name", "registers",
-    "buffers", "schedule", "problem", "epilogue", "raster", "splits" }
+    "buffers", "schedule", "problem", "epilogue", "raster", "splits", "constant" }
 
   -- What the epilogue does, for the matrix that the accumulators hold: rows and columns change places where D is
   -- written transposed.
@@ -129,7 +130,7 @@ return function(wg, internal)
     options("wg.gemm", opts, keys)
     local p = {
       dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
-      cluster = whole("cluster", opts.cluster or 1, 1, 16), group = whole("group", opts.group or 8, 1, 0xFFFF),
+      cluster = whole("cluster", opts.cluster or 1, 1, 16),
       raster = one_of("raster", opts.raster or "grouped", { "grouped", "hilbert" }), name = opts.name or "gemm",
     }
     p.k_step = wgmma_k[p.dtype] or fail("wg.gemm: no wgmma multiplies " .. tostring(p.dtype))
@@ -141,14 +142,23 @@ return function(wg, internal)
     for i, extent in ipairs { M, N, K } do whole(("problem[%d]"):format(i), extent, 1, 0x7FFFFFFF) end
     -- Few rows: the roles of A and B change, since wgmma's M is 64 at least, and D is written transposed.
     p.swapped = M <= 128 and element_bytes[p.d] == 2
-    if p.swapped then p.a_major, p.b_major = p.b_major, p.a_major end
+    p.constant = opts.constant and one_of("constant", opts.constant, { "A", "B" })
+    if p.swapped then
+      p.a_major, p.b_major = p.b_major, p.a_major
+      if p.constant then p.constant = p.constant == "A" and "B" or "A" end
+    end
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
       or ((opts.tile or p.swapped or opts.splits) and "cooperative")
     local chosen = choose(M, N, K, bytes, p.d, schedule)
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile, chosen)
     p.splits = splits_of(p, opts, M, N, K, bytes, chosen)
-    p.rotated = p.swapped and M <= 16 and p.splits == 1
+    -- CTAs of a cluster get the same block of the shared operand at the same time.
+    p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1
+    p.group = whole("group", opts.group or p.own_tiles and 8 or 16, 1, 0xFFFF)
+    -- Bytes that only pass through the L2 cache: the one pass over A where a tile has all columns of D, and a D that
+    -- fills more than half of it.
+    p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > l2_bytes // 2 }
     p.threads = 128 * (1 + p.consumers)
     local function operand(mn, major)
       return wg.tile { dtype = p.dtype, mn = mn, k = p.block_k, major = major, order = major == "MN" and "K" or "MN" }

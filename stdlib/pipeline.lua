@@ -23,11 +23,12 @@ return function(internal)
   --- announced to the mbarrier (pipeline:expect). By one thread.
   --- opts: tile, map (k:tensor_map of the tile), to (address: u32 register), mn, k (the tile's first row and K element
   ---       in the matrix: registers or numbers), barrier (address), whole (the tile in shared memory that this one
-  ---       is a piece of, default itself), mask (of the CTAs of the cluster that get it).
+  ---       is a piece of, default itself), mask (of the CTAs of the cluster that get it), policy (of the L2 cache: a
+  ---       register of k:createpolicy_...).
   function k:load_tile(opts)
-    options("k:load_tile", opts, { "tile", "map", "to", "mn", "k", "barrier", "whole", "mask" })
+    options("k:load_tile", opts, { "tile", "map", "to", "mn", "k", "barrier", "whole", "mask", "policy" })
     local tile, whole = internal.object("k:load_tile, tile", opts.tile, "tile"), opts.whole or opts.tile
-    local options_of = { mask = opts.mask }
+    local options_of = { mask = opts.mask, policy = opts.policy }
     for _, panel in ipairs(tile.tma_box.panels) do
       local offset = whole:offset(panel.mn, panel.k)
       local row = panel.mn == 0 and opts.mn or opts.mn + panel.mn
@@ -44,14 +45,16 @@ return function(internal)
 
   --- A pipeline of `stages` stages; `arrivals` consumers release each stage (over the whole cluster: with
   --- multicast every CTA's consumers release the stage in every CTA that fills it).
+  --- `producers` threads (default 1) each announce their share of a stage's bytes.
   --- One thread of the CTA calls init(), then all meet at a barrier (of the cluster, where there is one).
   function k:pipeline(opts)
-    options("k:pipeline", opts, { "stages", "arrivals", "name" })
+    options("k:pipeline", opts, { "stages", "arrivals", "producers", "name" })
     local stages = math.tointeger(opts.stages) or fail "k:pipeline: `stages` must be an integer"
     if stages < 1 or stages > 32 then fail(("k:pipeline: %d stages: 1 to 32"):format(stages)) end
     local name = opts.name or "pipeline"
     return setmetatable({
       k = self, stages = stages, arrivals = opts.arrivals or 1,
+      producers = internal.whole("k:pipeline: producers", opts.producers or 1, 1, 1024),
       full = self:shared { bytes = 8 * stages, align = 8, name = name .. "_full" },
       empty = self:shared { bytes = 8 * stages, align = 8, name = name .. "_empty" },
     }, pipeline)
@@ -61,7 +64,7 @@ return function(internal)
   function pipeline:init()
     local b = self.k
     for s = 0, self.stages - 1 do
-      b:mbarrier_init(b:address(self.full, 8 * s), 1)
+      b:mbarrier_init(b:address(self.full, 8 * s), self.producers)
       b:mbarrier_init(b:address(self.empty, 8 * s), self.arrivals)
     end
     b:fence_mbarrier_init()

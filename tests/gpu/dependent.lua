@@ -1,5 +1,6 @@
 -- Programmatic dependent launch: starts that may overlap each other, ordered by griddepcontrol.wait alone.
--- On the simulator the starts follow each other, and only the way of the calls is shown.
+-- On the simulator the starts follow each other, and only the way of the calls is shown. Then wg.gemm with constant
+-- weights, which are read before that wait: each launch reads what the one before has written.
 local wg = require "wgrun"
 local on_chip = wg.backend ~= "sim"
 
@@ -38,3 +39,29 @@ for _, dependent in ipairs { false, true } do
   end
 end
 print(("%d starts in a row, us each: %.2f one after the other, %.2f with griddepcontrol"):format(starts, times[1], times[2]))
+
+-- W moves the columns of X by one, exactly: after so many launches each row stands as many columns further on.
+local rows, n, turns = 64, on_chip and 2048 or 128, on_chip and 400 or 4
+local X, other, W = wg.randn { shape = { rows, n }, dtype = "bf16", seed = 1 }, wg.zeros("bf16", { rows, n }), wg.zeros("bf16", { n, n })
+for j = 0, n - 1 do W[{ j, (j - 1) % n }] = 1 end
+local first = {}
+for i = 0, rows - 1 do
+  for j = 0, n - 1 do first[i * n + j] = X[{ i, j }] end
+end
+local gemm = wg.gemm { problem = { rows, n, n }, constant = "B" }
+local there, back = gemm:prepare(X, W, other), gemm:prepare(other, W, X)
+for _ = 1, turns // 2 do
+  there:start()
+  back:start()
+end
+back:wait()
+back:download()
+for i = 0, rows - 1 do
+  for j = 0, n - 1 do
+    if X[{ i, j }] ~= first[i * n + (j - turns) % n] then
+      io.stderr:write(("X[%d, %d] is %g after %d launches, not %g\n"):format(i, j, X[{ i, j }], turns, first[i * n + (j - turns) % n]))
+      os.exit(5)
+    end
+  end
+end
+print(("%d products in a row, weights read before the one before has ended: exact"):format(turns))

@@ -109,5 +109,5 @@ check.refuses_in_kernel("k:epilogue: `panel` must be made by wg.panel", function
 check.refuses_in_kernel("k:epilogue: buffers is 0: an integer from 1 to 64", function(k) epilogue(k, { buffers = 0 }) end)
 check.refuses_in_kernel("k:epilogue: `beta` and `source` go together", function(k) epilogue(k, { beta = k:reg "f32" }) end)
 check.refuses_in_kernel("unknown option `to` of k:epilogue, bias (legal: along, from, extent)", function(k) epilogue(k, { bias = { to = 1 } }) end)
-check.refuses_in_kernel("unknown option `row` of k:load_tile (legal: tile, map, to, mn, k, barrier, whole, mask)", function(k) k:load_tile { row = 1 } end)
+check.refuses_in_kernel("unknown option `row` of k:load_tile (legal: tile, map, to, mn, k, barrier, whole, mask, policy)", function(k) k:load_tile { row = 1 } end)
 check.refuses_in_kernel("k:load_tile, tile: expected wgrun.tile, got nil", function(k) k:load_tile {} end)

@@ -39,6 +39,10 @@ product("a stage is used again and again", 64, 128, 1024, { tile = { 64, 128 }, 
 product("a cluster shares B", 256, 128, 256, { tile = { 128, 128 }, cluster = 2, stages = 3 }, 2)
 product("few rows", 9, 200, 512, { problem = { 9, 200, 512 } })
 product("few rows, K no multiple of a block", 16, 200, 1032, { problem = { 16, 200, 1032 } }, 2)
+product("few rows, a cluster shares them", 16, 200, 1032, { problem = { 16, 200, 1032 }, cluster = 2 }, 2)
+product("few rows, weights that do not wait", 16, 200, 1032, { problem = { 16, 200, 1032 }, constant = "B" }, 2)
+product("a constant A, ping-pong, a cluster", 264, 264, 328, { tile = { 128, 128 }, schedule = "pingpong", cluster = 2, constant = "A" }, 3)
+product("D larger than the cache", 64, 128, 72, { tile = { 64, 128 }, problem = { 8192, 8192, 72 } })
 product("64 rows", 64, 72, 256, { problem = { 64, 72, 256 } })
 for _, majors in ipairs { { "K", "MN" }, { "MN", "K" }, { "MN", "MN" } } do
   product(table.concat(majors, ", "), 136, 264, 72, { a_major = majors[1], b_major = majors[2] })
@@ -48,6 +52,8 @@ for dtype in pairs(result) do product(dtype, 72, 136, 160, { dtype = dtype }) en
 check.refuses("unknown option `tiles` of wg.gemm (legal: dtype, d, a_major...", function() wg.gemm { tiles = { 64, 64 } } end)
 check.refuses("wg.gemm: no wgmma multiplies f32", function() wg.gemm { dtype = "f32" } end)
 check.refuses("wg.gemm: schedule `fast` (legal: cooperative, pingpong)", function() wg.gemm { schedule = "fast" } end)
+
+check.refuses("wg.gemm: constant `D` (legal: A, B)", function() wg.gemm { constant = "D" } end)
 
 local A, B = wg.randn { shape = { 64, 64 }, dtype = "f16", seed = 3 }, wg.randn { shape = { 128, 64 }, dtype = "f16", seed = 4 }
 local one = wg.zeros("f16", { 64, 128 })
