@@ -161,7 +161,8 @@ int kernel_time(lua_State* L) {
 // A launch made by kernel:prepare; empty where kernels are only traced.
 using Prepared = std::optional<Launch>;
 
-// kernel:prepare{ grid =, args =, backend =, seed =, timeout_ms =, numerics =, unchecked = }: a launch
+// kernel:prepare{ grid =, args =, backend =, seed =, timeout_ms =, numerics =, unchecked = }: a launch.
+// Launches that live at the same time share the tensors on the device.
 int kernel_prepare(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:prepare", run_keys);

@@ -86,16 +86,16 @@ auto located(std::span<const Where> lines, const Program& program, Assemble asse
 /// Device copies of the tensors of one launch, and the bytes of its parameters.
 class GpuLaunch::Arguments {
   public:
-    Arguments(const gpu::Device& device, const Program& program, const std::vector<Argument>& args)
+    Arguments(const gpu::Device& device, const Program& program, const std::vector<Argument>& args,
+              Sharing sharing)
         : tensors_(tensors_of(args)) {
         std::vector<std::uint64_t> addresses;
         for (Tensor* tensor : tensors_) {
-            // An empty tensor still has an address.
-            gpu::Buffer& buffer =
-                buffers_.emplace_back(device, std::max<std::size_t>(tensor->size_bytes(), 16));
-            addresses.push_back(buffer.address());
+            DeviceCopy copy = device_copy(device, *tensor, sharing);
+            if (copy.fresh) copy.buffer->upload(tensor->bytes());
+            addresses.push_back(copy.buffer->address());
+            buffers_.push_back(std::move(copy.buffer));
         }
-        upload();
         for (const Param& param : program.params())
             if (param.pointee || param.box) written_.push_back(!param.constant);
         raw_ = raw_arguments(program, args, addresses);
@@ -116,28 +116,28 @@ class GpuLaunch::Arguments {
     std::span<const gpu::Parameter> parameters() const { return parameters_; }
 
     void upload() {
-        for (std::size_t i = 0; i < tensors_.size(); ++i) buffers_[i].upload(tensors_[i]->bytes());
+        for (std::size_t i = 0; i < tensors_.size(); ++i) buffers_[i]->upload(tensors_[i]->bytes());
     }
 
     void download() {
         for (std::size_t i = 0; i < tensors_.size(); ++i)
-            if (written_[i]) buffers_[i].download(tensors_[i]->bytes());
+            if (written_[i]) buffers_[i]->download(tensors_[i]->bytes());
     }
 
   private:
     std::vector<Tensor*> tensors_;
     std::vector<bool> written_;
-    std::vector<gpu::Buffer> buffers_;
+    std::vector<std::shared_ptr<gpu::Buffer>> buffers_;
     std::vector<std::uint64_t> raw_;
     std::vector<gpu::TensorMap> maps_;
     std::vector<gpu::Parameter> parameters_;
 };
 
 GpuLaunch::GpuLaunch(const gpu::Device& device, const gpu::Function& function, const Program& program,
-                     const RunOptions& options)
+                     const RunOptions& options, Sharing sharing)
     : device_(device),
       timeout_(options.timeout),
-      arguments_(std::make_unique<Arguments>(device, program, options.args)),
+      arguments_(std::make_unique<Arguments>(device, program, options.args, sharing)),
       launch_(function.prepare(config_of(program, options.grid), arguments_->parameters())) {}
 GpuLaunch::GpuLaunch(GpuLaunch&&) noexcept = default;
 GpuLaunch::~GpuLaunch() = default;
@@ -181,14 +181,14 @@ GpuKernel GpuKernel::from_cuda(const std::string& cuda, const Program& program) 
 
 bool GpuKernel::lost() const { return function_.lost(); }
 
-GpuLaunch GpuKernel::prepare(const Program& program, const RunOptions& options) {
+GpuLaunch GpuKernel::prepare(const Program& program, const RunOptions& options, Sharing sharing) {
     device_.set_timeout(options.timeout);  // copies wait for what runs
-    return {device_, function_, program, options};
+    return {device_, function_, program, options, sharing};
 }
 
 GpuTimes GpuKernel::time(const Program& program, const TimeOptions& options) {
     device_.set_timeout(options.timeout);
-    const GpuLaunch launch = prepare(program, options);
+    const GpuLaunch launch = prepare(program, options, Sharing::own);
     gpu::TimingOptions timing;
     timing.rounds = options.rounds;
     const auto work = [&] { launch.start(); };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/device_copies.hpp"
 #include "wgrun/gpu.hpp"
 #include "wgrun/kernel.hpp"
 
@@ -23,7 +24,7 @@ struct GpuTimes {
 class GpuLaunch {
   public:
     GpuLaunch(const gpu::Device& device, const gpu::Function& function, const Program& program,
-              const RunOptions& options);
+              const RunOptions& options, Sharing sharing);
     GpuLaunch(GpuLaunch&&) noexcept;
     ~GpuLaunch();
 
@@ -51,10 +52,10 @@ class GpuKernel {
     /// What the assembler noted.
     const std::vector<Diagnostic>& findings() const { return findings_; }
 
-    /// Uploads the tensors and makes a launch ready.
-    GpuLaunch prepare(const Program& program, const RunOptions& options);
+    /// Uploads the tensors, but those that another launch shares, and makes a launch ready.
+    GpuLaunch prepare(const Program& program, const RunOptions& options, Sharing sharing);
 
-    /// The tensors are uploaded once and not downloaded.
+    /// The tensors, in copies of their own, are uploaded once and not downloaded.
     GpuTimes time(const Program& program, const TimeOptions& options);
 
     /// True when the context that it was loaded into is gone.

@@ -190,16 +190,18 @@ AssemblyReport Kernel::report() {
 }
 
 Backend Kernel::run(const RunOptions& options) {
-    Launch launch = prepare(options);
+    Launch launch = launch_of(options, Sharing::own);
     launch.start();
     launch.download();
     return launch.backend();
 }
 
-Launch Kernel::prepare(const RunOptions& options) {
+Launch Kernel::prepare(const RunOptions& options) { return launch_of(options, Sharing::shared); }
+
+Launch Kernel::launch_of(const RunOptions& options, Sharing sharing) {
     auto state = std::make_unique<Launch::State>(Launch::State{program_, options, admitted(options), {}});
     if (state->backend != Backend::sim)
-        state->gpu.emplace(compiled(state->backend).kernel.prepare(*program_, options));
+        state->gpu.emplace(compiled(state->backend).kernel.prepare(*program_, options, sharing));
     return Launch(std::move(state));
 }
 

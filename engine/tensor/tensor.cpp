@@ -84,7 +84,8 @@ Tensor::Tensor(Dtype dtype, TensorShape shape)
         throw EnvironmentError("ENOMEM", fmt::format("{}: no memory for {:.1f} GiB", describe(dtype_, shape_),
                                                      static_cast<double>(bytes_) / 0x1p30));
     const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(block) % alignment;
-    data_ = {static_cast<std::byte*>(block) + (alignment - misaligned) % alignment, Free{block}};
+    data_ = {static_cast<std::byte*>(block) + (alignment - misaligned) % alignment,
+             [block](std::byte*) { std::free(block); }};
 }
 
 Tensor::Tensor(Tensor&& other) noexcept

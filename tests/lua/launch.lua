@@ -96,6 +96,13 @@ ready:download()
 check.equal(N:totable(), { 9, 18, 27 })
 ready:upload()
 check.equal(N:totable(), { 9, 18, 27 })
+-- What one launch writes, another that was made ready before reads: they share the tensor.
+local shared = wg.tensor("f32", { 3 }, { 1, 2, 3 })
+local twice, thrice = scale:prepare { args = { shared, 3, 2.0 } }, scale:prepare { args = { shared, 3, 3.0 } }
+twice:start()
+thrice:start()
+thrice:download()
+check.equal(shared:totable(), { 6, 12, 18 })
 refuses("kernel scale takes 3 arguments (A, n, f), not 0", function() scale:prepare {} end)
 refuses("unknown option `flops` of kernel:prepare (legal: grid, args, backend...", function() scale:prepare { flops = 1 } end)
 refuses("bad argument #1 to `start`: expected wgrun.launch, got wgrun.kernel", function() ready.start(scale) end)

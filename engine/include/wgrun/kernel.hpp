@@ -46,6 +46,7 @@ struct RunOptions {
 };
 
 class Cublas;
+enum class Sharing;
 
 struct TimeOptions : RunOptions {
     int rounds = 20;
@@ -72,7 +73,8 @@ struct AssemblyReport {
 };
 
 /// A launch made ready once, for many starts: its arguments are checked, its tensors and tensor maps are on
-/// the device. The tensors must outlive it.
+/// the device. The tensors must outlive it. Launches that live at the same time share the device copies of the
+/// tensors that they share: what one writes, the next one reads. run() and time() work on copies of their own.
 class Launch {
   public:
     Launch(Launch&&) noexcept;
@@ -86,7 +88,7 @@ class Launch {
     void start();
     /// Waits for what was started. EnvironmentError: EFAULT, ETIMEDOUT.
     void wait();
-    /// Copies the tensors to the device once more, as prepare has done.
+    /// Waits, and copies the tensors to the device once more, as the first prepare that named them has done.
     void upload();
     /// Waits, and copies the tensors back that the kernel may write.
     void download();
@@ -142,6 +144,7 @@ class Kernel {
   private:
     struct Compiled;
     Backend admitted(const RunOptions& options);
+    Launch launch_of(const RunOptions& options, Sharing sharing);
     const std::string& emitted_ptx();
     const std::string& emitted_cuda();
     Compiled& compiled(Backend backend);

@@ -89,6 +89,9 @@ class Tensor {
     const std::byte* data() const { return data_.get(); }
     std::span<std::byte> bytes() { return {data_.get(), bytes_}; }
     std::span<const std::byte> bytes() const { return {data_.get(), bytes_}; }
+    /// Which tensor's memory it is, to be compared by std::owner_less: no other's, also not that of a later
+    /// tensor at the same address.
+    std::weak_ptr<const std::byte[]> owner() const { return data_; }
 
     /// The element at `index` (zero-based, one coordinate a dimension). Exact, but s64 and u64 round to
     /// double. Throws ArgumentError if the index does not fit the shape.
@@ -107,18 +110,13 @@ class Tensor {
     std::vector<std::int64_t> index(std::int64_t position) const;
 
   private:
-    struct Free {
-        void* block;
-        void operator()(std::byte*) const { std::free(block); }
-    };
-
     Tensor(Dtype dtype, TensorShape shape);
 
     Dtype dtype_;
     TensorShape shape_;
     std::int64_t items_ = 0;
     std::size_t bytes_ = 0;
-    std::unique_ptr<std::byte[], Free> data_;
+    std::shared_ptr<std::byte[]> data_;
 };
 
 /// "bf16 {128, 64}"
