@@ -8,8 +8,8 @@
 
 namespace wgrun {
 
-/// A launch's own copy of a tensor, or the one of all launches that hold it at the time: then what one of them
-/// writes the next one reads, as on the simulator, where launches work on the tensors themselves.
+/// A launch's own copy of a tensor, or the one of all launches that hold it at the time: then what one of
+/// them writes the next one reads, as on the simulator, where launches work on the tensors themselves.
 enum class Sharing { own, shared };
 
 /// A tensor on the device.
@@ -18,8 +18,8 @@ struct DeviceCopy {
     bool fresh;  ///< nothing has been copied into it yet
 };
 
-/// Memory for the tensor on the device, uninitialised where it is fresh. The tensor must outlive it. Throws what
-/// gpu::Buffer throws.
+/// Memory for the tensor on the device, uninitialised where it is fresh. The tensor must outlive it. Throws
+/// what gpu::Buffer throws.
 DeviceCopy device_copy(const gpu::Device& device, const Tensor& tensor, Sharing sharing);
 
 }  // namespace wgrun

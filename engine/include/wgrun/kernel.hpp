@@ -73,8 +73,9 @@ struct AssemblyReport {
 };
 
 /// A launch made ready once, for many starts: its arguments are checked, its tensors and tensor maps are on
-/// the device. The tensors must outlive it. Launches that live at the same time share the device copies of the
-/// tensors that they share: what one writes, the next one reads. run() and time() work on copies of their own.
+/// the device. The tensors must outlive it. Launches that live at the same time share the device copies of
+/// the tensors that they share: what one writes, the next one reads. run() and time() work on copies of their
+/// own.
 class Launch {
   public:
     Launch(Launch&&) noexcept;
