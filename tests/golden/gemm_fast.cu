@@ -112,11 +112,11 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
             for (;;) {
                 asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p53) : "r"(r52), "r"(r51));
                 if (!p53) break;
-                asm("mul.lo.u32 %0, %1, 8;" : "=r"(r54) : "r"(r48));
+                asm("mul.lo.u32 %0, %1, 16;" : "=r"(r54) : "r"(r48));
                 asm("div.u32 %0, %1, %2;" : "=r"(r55) : "r"(r52), "r"(r54));
-                asm("mul.lo.u32 %0, %1, 8;" : "=r"(r56) : "r"(r55));
+                asm("mul.lo.u32 %0, %1, 16;" : "=r"(r56) : "r"(r55));
                 asm("sub.u32 %0, %1, %2;" : "=r"(r57) : "r"(r46), "r"(r56));
-                asm("min.u32 %0, %1, 8;" : "=r"(r58) : "r"(r57));
+                asm("min.u32 %0, %1, 16;" : "=r"(r58) : "r"(r57));
                 asm("mul.lo.u32 %0, %1, %2;" : "=r"(r59) : "r"(r55), "r"(r54));
                 asm("sub.u32 %0, %1, %2;" : "=r"(r60) : "r"(r52), "r"(r59));
                 asm("div.u32 %0, %1, %2;" : "=r"(r61) : "r"(r60), "r"(r58));
@@ -260,11 +260,11 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
                 if (p226) asm("xor.b32 %0, %1, 1;" : "=r"(r194) : "r"(r194));
                 asm("add.u32 %0, %1, 64;" : "=r"(r205) : "r"(r205));
             }
-            asm("mul.lo.u32 %0, %1, 8;" : "=r"(r227) : "r"(r199));
+            asm("mul.lo.u32 %0, %1, 16;" : "=r"(r227) : "r"(r199));
             asm("div.u32 %0, %1, %2;" : "=r"(r228) : "r"(r203), "r"(r227));
-            asm("mul.lo.u32 %0, %1, 8;" : "=r"(r229) : "r"(r228));
+            asm("mul.lo.u32 %0, %1, 16;" : "=r"(r229) : "r"(r228));
             asm("sub.u32 %0, %1, %2;" : "=r"(r230) : "r"(r197), "r"(r229));
-            asm("min.u32 %0, %1, 8;" : "=r"(r231) : "r"(r230));
+            asm("min.u32 %0, %1, 16;" : "=r"(r231) : "r"(r230));
             asm("mul.lo.u32 %0, %1, %2;" : "=r"(r232) : "r"(r228), "r"(r227));
             asm("sub.u32 %0, %1, %2;" : "=r"(r233) : "r"(r203), "r"(r232));
             asm("div.u32 %0, %1, %2;" : "=r"(r234) : "r"(r233), "r"(r231));
