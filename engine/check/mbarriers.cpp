@@ -129,7 +129,9 @@ void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& 
         mbarrier.told = false;
         mbarrier.made = op_->step;
         mbarrier.arrived = mbarrier.expecting = mbarrier.copied = mbarrier.brought = nullptr;
-        mbarrier.init = mbarrier.since = ++mbarrier.clock;
+        mbarrier.init = mbarrier.since = mbarrier.before = ++mbarrier.clock;
+        mbarrier.passed.assign(static_cast<std::size_t>(warps_per_cta_), 0U);
+        mbarrier.suspect = {};
         warp_->known.learn(mbarrier.actor, mbarrier.clock);
     });
 }
@@ -169,11 +171,10 @@ void Rehearsal::proxy_fence(std::optional<isa::Space> space) {
 void Rehearsal::phase_known(const Mbarrier& mbarrier, std::string_view what) {
     const std::uint32_t known = warp_->known.of(mbarrier.actor);
     if (anybody_left_ || known < mbarrier.init || known >= mbarrier.since) return;
-    add("WG-MBAR-03", op_->step,
-        fmt::format("{} {} phase {} of {}, and has not waited for phase {}", name(*warp_), what,
-                    mbarrier.phase, place(mbarrier.offset), mbarrier.phase - 1),
-        "wait for each phase before arriving in the next, with a parity that changes from phase to phase",
-        {made_here(mbarrier.made)});
+    early(mbarrier,
+          fmt::format("{} {} phase {} of {}, and has not waited for phase {}", name(*warp_), what,
+                      mbarrier.phase, place(mbarrier.offset), mbarrier.phase - 1),
+          "wait for each phase before arriving in the next, with a parity that changes from phase to phase");
 }
 
 void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
@@ -187,15 +188,13 @@ void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts
         fruitless_ = 0;
         phase_known(mbarrier, "arrives at");
         if (arrivals[lane] > mbarrier.pending) {
-            add("WG-MBAR-03", op_->step,
-                fmt::format(
-                    "{} arrives {} times at {}, where {} of {} arrivals are still expected in phase {}",
-                    name(*warp_), arrivals[lane], place(mbarrier.offset), mbarrier.pending, mbarrier.expected,
-                    mbarrier.phase),
-                "give mbarrier.init the number of arrivals of a phase, and wait for a phase before arriving "
-                "in "
-                "the next",
-                {made_here(mbarrier.made)});
+            early(mbarrier,
+                  fmt::format(
+                      "{} arrives {} times at {}, where {} of {} arrivals are still expected in phase {}",
+                      name(*warp_), arrivals[lane], place(mbarrier.offset), mbarrier.pending,
+                      mbarrier.expected, mbarrier.phase),
+                  "give mbarrier.init the number of arrivals of a phase, and wait for a phase before "
+                  "arriving in the next");
             return;
         }
         if (bytes[lane] != 0) {
@@ -212,8 +211,10 @@ void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts
             released = true;
         }
         mbarrier.pending -= arrivals[lane];
+        if (const Warp::LetThrough* wait = suspect(mbarrier)) mbarrier.suspect = *wait;
         advance(mbarrier);
     });
+    warp_->made_wait = warp_->told = false;
 }
 
 /// Completes the phase when all that it expects has come.
@@ -233,7 +234,7 @@ void Rehearsal::advance(Mbarrier& mbarrier) {
     mbarrier.pending = mbarrier.expected;
     mbarrier.under_way = mbarrier.copied_bytes = mbarrier.expected_bytes = 0;
     mbarrier.expecting = mbarrier.copied = nullptr;
-    mbarrier.since = ++mbarrier.clock;
+    mbarrier.before = std::exchange(mbarrier.since, ++mbarrier.clock);
     mbarrier.complete.learn(mbarrier.arriving);
     mbarrier.complete.learn(mbarrier.actor, mbarrier.clock);
     mbarrier.arriving.clear();
@@ -244,10 +245,13 @@ void Rehearsal::advance(Mbarrier& mbarrier) {
 std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) {
     Mask complete = 0;
     bool several = false;
-    const Mbarrier *waits_for = nullptr, *last = nullptr;
+    const Mbarrier *waits_for = nullptr, *last = nullptr, *watched = nullptr;
     for_each_lane(active_, [&](std::size_t lane) {
         if (!is_clear(parity[lane])) return refuse();
-        const Mbarrier* mbarrier = find(address[lane], lane, false);
+        Mbarrier* mbarrier = find(address[lane], lane, false);
+        if (mbarrier != nullptr && mbarrier->cta == warp_->cta &&
+            std::exchange(watched, mbarrier) != mbarrier)
+            watch_phase(*mbarrier, parity[lane]);
         if (mbarrier != nullptr && mbarrier->cta != warp_->cta) {
             add("WG-SYNC-05", op_->step, fmt::format("{} waits for an mbarrier of another CTA", name(*warp_)),
                 "wait for one of its own, at which the other CTA arrives");
@@ -336,7 +340,7 @@ void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::size_t
     // Whoever sees the bytes knows of the phases that the copy came after.
     mbarrier->arriving.learn(warp_->known, static_cast<int>(warps_.size()));
     const auto lo = static_cast<std::uint32_t>(shared), hi = lo + static_cast<std::uint32_t>(bytes);
-    overwrites(*cta, lo, hi);
+    overwrites(*mbarrier, lo, hi);
     std::erase_if(cta->written, [&](const Written& other) { return other.lo < hi && lo < other.hi; });
     cta->written.push_back({lo, hi, mbarrier, mbarrier->clock + 1, op_->step, box});
     cta->bring(lo, hi);

@@ -122,6 +122,19 @@ class Rehearsal final : public isa::ThreadMachine {
         };
         std::vector<Flight> flights;
         std::uint32_t multiplied = 0;  ///< wgmma issued
+        /// A wait for an mbarrier that a phase let through which the warp knew to be complete.
+        struct LetThrough {
+            const Mbarrier* mbarrier = nullptr;
+            std::uint32_t clock = 0, phase = 0;  ///< next() of the mbarrier, and its phase in progress
+            std::int64_t parity = 0;
+            const Step* step = nullptr;
+            /// The warp has waited for that phase before, and for nothing else since it arrived at an
+            /// mbarrier.
+            bool repeated = false;
+        };
+        std::vector<LetThrough> let_through;  ///< since it last waited for an unknown phase
+        /// Has a wait for an mbarrier told it anything since it arrived at one; since it met others anywhere?
+        bool made_wait = false, told = false;
         /// Copies to global memory that a lane has issued.
         struct Stores {
             int lane;
@@ -143,6 +156,9 @@ class Rehearsal final : public isa::ThreadMachine {
         std::uint32_t phase = 0;
         int actor = 0;
         std::uint32_t clock = 0, init = 0, announced = 0, since = 0;
+        std::uint32_t before = 0;           ///< `since` one phase earlier
+        std::vector<std::uint32_t> passed;  ///< by warp of the CTA: next() when a wait of it last succeeded
+        Warp::LetThrough suspect;           ///< a wait that has let a warp arrive too early, maybe
         int init_warp = 0;
         std::size_t init_lane = 0;
         std::uint32_t init_clock = 0;  ///< of the warp
@@ -154,6 +170,7 @@ class Rehearsal final : public isa::ThreadMachine {
         Knowledge arriving, complete;
 
         bool is_complete(std::int64_t parity) const { return (phase & 1) != (parity & 1); }
+        std::uint32_t next() const { return clock + 1; }  ///< when the phase in progress is complete
     };
 
     struct Barrier {
@@ -252,6 +269,15 @@ class Rehearsal final : public isa::ThreadMachine {
                  const TensorBox* box, bool by_engine);
     void land();
 
+    // phases.cpp: who waits for which phase
+    void watch_phase(Mbarrier& mbarrier, std::int64_t parity);
+    const Warp::LetThrough* repeated() const;
+    const Warp::LetThrough* suspect(const Mbarrier& mbarrier) const;
+    void early(const Mbarrier& mbarrier, std::string message, std::string fix);
+    bool let_through(const Warp& warp, const Mbarrier& mbarrier, std::uint32_t clock, const Step* copy);
+    void blame(const Warp::LetThrough& wait, Note consequence);
+    void skipped(const Step* wait, std::string message, std::string fix, Note note);
+
     // stages.cpp: what wgmma reads and copies overwrite
     class Multiplier;
     void multiply(const Step& step);
@@ -261,7 +287,7 @@ class Rehearsal final : public isa::ThreadMachine {
     void wait_group(int pending);
     bool known_past(const Point& point, const Point::Reader& reader) const;
     Fix release_later(const Point::Reader& reader) const;
-    void overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi);
+    void overwrites(const Mbarrier& mbarrier, std::uint32_t lo, std::uint32_t hi);
     void unfinished(Cta& cta);
 
     // boxes.cpp: where bulk copies may go, and what tensor maps bring

@@ -89,6 +89,31 @@ k:mbarrier_wait(full, 0))",
 k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
 k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
 k:mbarrier_wait(full, 0))"},
+    Rule{"WG-MBAR-06", error,
+         "Who waits for an mbarrier waits for its phases in turn, with the parity of the phase: no more than "
+         "one phase completes that it has not waited for.",
+         "9.7.13.15.16",
+         "A parity tells the phase in progress from the one before, and no others. With the wrong one the "
+         "phase before lets the wait through at once, and the bytes are not there; where two phases have "
+         "gone by, the wait is for another phase than it says.",
+         "Begin with parity 0 and turn it each time round the ring; who waits until a stage is free begins "
+         "with 1, which a fresh mbarrier lets through.",
+         R"(for i = 0, 1 do
+  k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+  k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+  k:mbarrier_wait(full, 0)
+  local x = k:ld_shared_f32(mine)
+  k:fence_proxy_async()
+  k:bar_sync(0)
+end)",
+         R"(for i = 0, 1 do
+  k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+  k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+  k:mbarrier_wait(full, i)
+  local x = k:ld_shared_f32(mine)
+  k:fence_proxy_async()
+  k:bar_sync(0)
+end)"},
     // --- TMA ----------------------------------------------------------------------------------------
     Rule{"WG-TMA-01", error,
          "A bulk copy names a tensor map of its number of dimensions and an address in shared memory that is "

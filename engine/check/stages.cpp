@@ -63,6 +63,7 @@ void Rehearsal::reads_matrix(const Operand& operand, const Matrix& read) {
         const Note copied{written.step->where, "copied here"};
         const std::string matrix = place(address - base);
         if (warp_->known.of(written.mbarrier->actor) < written.clock) {
+            if (let_through(*warp_, *written.mbarrier, written.clock, written.step)) break;
             add("WG-TMA-02", op_->step,
                 fmt::format("the wgmma of {} reads {}, which a bulk copy writes: nothing orders the two",
                             name(*warp_), matrix),
@@ -139,9 +140,10 @@ Fix Rehearsal::release_later(const Point::Reader& reader) const {
             std::move(remedies)};
 }
 
-/// A copy into addresses [lo, hi) of the CTA.
-void Rehearsal::overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi) {
+/// A copy that the mbarrier counts, into addresses [lo, hi) of its CTA.
+void Rehearsal::overwrites(const Mbarrier& mbarrier, std::uint32_t lo, std::uint32_t hi) {
     if (anybody_left_) return;
+    Cta& cta = *mbarrier.cta;
     for (Point& point : cta.points) {
         if (point.address < lo || point.address >= hi) continue;
         const bool fresh = std::ranges::none_of(cta.written, [&](const Written& written) {
@@ -149,6 +151,8 @@ void Rehearsal::overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi) {
         });
         for (const Point::Reader& reader : point.readers) {
             if (known_past(point, reader)) continue;
+            const Warp& who = warps_[static_cast<std::size_t>(reader.warp)];
+            if (let_through(who, mbarrier, mbarrier.next(), op_->step)) break;
             if (fresh && !maybe_stored(point.address - base)) {
                 add("WG-TMA-02", reader.step,
                     fmt::format("the wgmma reads {}, and nothing makes it wait for the copy that fills it",
@@ -157,7 +161,6 @@ void Rehearsal::overwrites(Cta& cta, std::uint32_t lo, std::uint32_t hi) {
                     {{op_->where, "copied here"}});
                 break;
             }
-            const Warp& who = warps_[static_cast<std::size_t>(reader.warp)];
             add("WG-RACE-02", op_->step,
                 fmt::format("the copy overwrites {}, which the wgmma of {} may still be reading",
                             place(point.address - base), name(who)),
@@ -189,11 +192,16 @@ void Rehearsal::unfinished(Cta& cta) {
             if (warps_[static_cast<std::size_t>(w)].known.of(mbarrier.actor) >= mbarrier.landed) return true;
         return false;
     };
-    for (const auto& mbarrier : cta.mbarriers)
-        if (mbarrier->brought != nullptr && !knows(*mbarrier))
+    for (const auto& mbarrier : cta.mbarriers) {
+        if (mbarrier->brought == nullptr || knows(*mbarrier)) continue;
+        const bool blamed = std::ranges::any_of(warps_, [&](const Warp& warp) {
+            return let_through(warp, *mbarrier, mbarrier->landed, mbarrier->brought);
+        });
+        if (!blamed)
             add("WG-TMA-03", mbarrier->brought,
                 "the CTA ends, and nothing has waited for the mbarrier that counts this copy",
                 "wait for the last phase of every mbarrier before the kernel ends");
+    }
     for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
         for (const Warp::Stores& stores : warps_[static_cast<std::size_t>(w)].stores) {
             const Step* copy = stores.open;

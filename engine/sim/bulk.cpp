@@ -151,6 +151,7 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
     check_phase_known(mbarrier, "copies into");
     if (launch_.detect_races) {
         const Epoch epoch(mbarrier.clock + 1, pc_, mbarrier.actor, copy.issuer % lanes);
+        const Report::Copying copying(report_, mbarrier.actor, epoch.clock());
         cta->shadow.copy_in(actor(), epoch, copy.shared - SharedMemory::base, copy.span);
         cta->owe(epoch);
         if (copy.direction == Direction::to_cluster) {

@@ -45,6 +45,7 @@ void Cluster::cluster_arrive() {
         return report_.fault(Fault::meeting,
                              fmt::format("warp {} arrives again without barrier.cluster.wait", local()));
     arrived = meeting_.phase;
+    warp().told = false;
     fruitless_ = 0;
     if (launch_.detect_races) {
         if (meeting_.arriving < 0) {
@@ -128,8 +129,7 @@ void Cluster::leave(Cta& cta) {
                           "the CTA ends, and nothing has waited for this copy to read "
                           "its shared memory");
         else
-            report_.fault(Fault::unfinished_load,
-                          "the CTA ends, and nothing has waited for the mbarrier that counts this copy");
+            report_.unfinished_load(access);
     }
     copies_left_over(cta);
     for (const Mbarrier& mbarrier : cta.mbarriers.all()) {

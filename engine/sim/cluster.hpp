@@ -150,6 +150,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     bool made_by_other_lane(const Mbarrier& mbarrier, int lane) const;
     void announce_mbarriers();
     void check_phase_known(const Mbarrier& mbarrier, std::string_view what);
+    void watch_phase(Mbarrier& mbarrier, std::int64_t parity);
     void add_bytes(Mbarrier& mbarrier, std::int64_t bytes);
     bool advance(Cta& cta, Mbarrier& mbarrier);
 

@@ -32,7 +32,7 @@ struct Warp {
         pc = 0;
         all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
         state = State::ready;
-        give_up = false;
+        give_up = made_wait = told = false;
         held = entry_registers;
         frames.clear();
         registers.reset();
@@ -44,7 +44,9 @@ struct Warp {
     isa::Mask active = 0;   ///< lanes that execute the collective step it waits at
     State state = State::ready;
     Wait wait = Wait::mbarrier;
-    bool give_up = false;       ///< its next wait for an mbarrier returns without success
+    bool give_up = false;  ///< its next wait for an mbarrier returns without success
+    /// Has a wait for an mbarrier told it anything since it arrived at one; since it met others anywhere?
+    bool made_wait = false, told = false;
     std::uint32_t barrier = 0;  ///< at which it waits: number, or offset of the mbarrier
     std::int64_t parity = 0;    ///< that it waits for there
     int held = 0, wanted = 0;   ///< registers a thread

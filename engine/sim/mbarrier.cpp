@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "sim/cluster.hpp"
 
@@ -118,7 +119,8 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
         if (!launch_.detect_races) continue;
         // To those who access the bytes as data it is a write like others.
         cta_->shadow.store(actor(), static_cast<int>(lane), offset, Mbarriers::bytes);
-        mbarrier->init = mbarrier->since = ++mbarrier->clock;
+        mbarrier->init = mbarrier->since = mbarrier->before = ++mbarrier->clock;
+        mbarrier->passed.assign(static_cast<std::size_t>(warps_per_cta_), 0U);
         clocks_.learn(current_, mbarrier->actor, mbarrier->clock);
     }
 }
@@ -165,7 +167,7 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
         mbarrier.pc = pc_;
         check_phase_known(mbarrier, "arrives at");
         if (arrivals[lane] > mbarrier.pending) {
-            report_.fault(Fault::mbarrier_count,
+            report_.early(mbarrier.actor,
                           fmt::format("{} arrives {} times at {}, where {} of {} arrivals are still expected "
                                       "in phase {}",
                                       report_.who(), arrivals[lane], report_.place(mbarrier.offset),
@@ -178,8 +180,10 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
             released = mbarrier.arriving;
         }
         mbarrier.pending -= arrivals[lane];
+        report_.arrives(mbarrier.actor);
         if (advance(*found.cta, mbarrier)) released = -1;
     }
+    warp().made_wait = warp().told = false;
 }
 
 // What belongs to a phase comes after the completion of the one before: somebody has waited for that, and the
@@ -188,7 +192,7 @@ void Cluster::check_phase_known(const Mbarrier& mbarrier, std::string_view what)
     if (!launch_.detect_races) return;
     const std::uint32_t known = clocks_.seen(current_)[mbarrier.actor];
     if (known < mbarrier.init || known >= mbarrier.since) return;
-    report_.fault(Fault::mbarrier_count,
+    report_.early(mbarrier.actor,
                   fmt::format("{} {} phase {} of {}, and has not waited for phase {}", report_.who(), what,
                               mbarrier.phase, report_.place(mbarrier.offset), mbarrier.phase - 1));
 }
@@ -215,7 +219,7 @@ bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
     mbarrier.pending = mbarrier.expected;
     mbarrier.under_way = 0;
     if (launch_.detect_races) {
-        mbarrier.since = ++mbarrier.clock;
+        mbarrier.before = std::exchange(mbarrier.since, ++mbarrier.clock);
         clocks_.drain(mbarrier.arriving, mbarrier.complete);
         clocks_.learn(mbarrier.complete, mbarrier.actor, mbarrier.clock);
         if (mbarrier.generic_actor >= 0)
@@ -226,17 +230,40 @@ bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
     return true;
 }
 
+// WG-MBAR-06. Parities tell two phases apart: the one in progress and the one before. A warp waits for the
+// first phase that it does not know to be complete, or again for the one before that.
+void Cluster::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
+    const std::uint32_t known = clocks_.seen(current_)[mbarrier.actor];
+    if (known < mbarrier.init) return;
+    const int behind = known >= mbarrier.since ? 0 : known >= mbarrier.before ? 1 : 2;
+    const bool passes = mbarrier.is_complete(parity);
+    if (behind == 2 || (behind == 1 && !passes)) return report_.phase_skipped(mbarrier, parity, local());
+    if (!passes) return;
+    std::uint32_t& passed = mbarrier.passed[static_cast<std::size_t>(local())];
+    const bool repeated = std::exchange(passed, mbarrier.next()) == mbarrier.next();
+    if (behind == 1) {
+        warp().made_wait = warp().told = true;
+        report_.waited(current_);
+    } else if (!warp().told && (repeated || mbarrier.phase == 0)) {
+        report_.let_through(current_, {mbarrier.actor, mbarrier.next(), pc_, mbarrier.phase, mbarrier.offset,
+                                       static_cast<int>(parity & 1), repeated && !warp().made_wait});
+    }
+}
+
 std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) {
     // try_wait may return early, and test_wait always does.
     constexpr std::uint32_t early = 4;
     isa::Mask complete = 0;
-    const Mbarrier* last = nullptr;
+    const Mbarrier *last = nullptr, *watched = nullptr;
     Warp& warp = this->warp();
     warp.barrier = Warp::none;
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
         report_.lane(current_ * lanes + static_cast<int>(lane));
         const Found found = find_mbarrier(address[lane], User::thread, static_cast<int>(lane));
+        if (launch_.detect_races && found.cta == cta_ &&
+            std::exchange(watched, found.mbarrier) != found.mbarrier)
+            watch_phase(*found.mbarrier, parity[lane]);
         if (found.mbarrier != nullptr && found.cta != cta_) {
             report_.fault(Fault::peer, fmt::format("{} waits for an mbarrier of another CTA", report_.who()));
         } else if (found.mbarrier != nullptr && !found.mbarrier->is_complete(parity[lane])) {

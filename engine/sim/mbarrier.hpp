@@ -27,6 +27,8 @@ struct Mbarrier {
     std::uint32_t clock = 0;
     std::uint32_t init = 0, announced = 0;  ///< clocks of them; announced 0: not yet
     std::uint32_t since = 0;                ///< clock of the last phase's completion, or of the init
+    std::uint32_t before = 0;               ///< the same one phase earlier
+    std::vector<std::uint32_t> passed;      ///< by warp of the CTA: next() when a wait of it last succeeded
 
     Epoch made;                     ///< the init
     bool told = false;              ///< do all lanes of the warp of the init know of it?

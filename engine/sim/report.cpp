@@ -22,6 +22,9 @@ void Report::reset(Dim3 cluster) {
     copies_under_way_ = -1;
     seen_.clear();
     findings_.clear();
+    let_through_.assign(static_cast<std::size_t>(warps_), {});
+    suspects_.clear();
+    settled_ = false;
 }
 
 void Report::at(std::uint32_t pc, int thread, Subject subject) {
@@ -60,7 +63,7 @@ bool Report::seen(std::string_view rule, std::uint32_t other) {
 
 void Report::add(std::string_view rule, std::uint32_t other, std::string message, Fix fix,
                  std::vector<Note> notes) {
-    if (seen(rule, other)) return;
+    if (settled_ || seen(rule, other)) return;
     Diagnostic finding;
     finding.rule = rule;
     finding.where = code_.where(pc_);
@@ -217,7 +220,7 @@ void Report::bad_barrier(const std::string& message) {
 }
 
 void Report::refused(Diagnostic finding) {
-    if (seen("refused", no_pc)) return;
+    if (settled_ || seen("refused", no_pc)) return;
     finding.where = code_.where(pc_);
     findings_.push_back(std::move(finding));
 }

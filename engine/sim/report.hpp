@@ -2,6 +2,7 @@
 // are those of the rules, which the catalogue has.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "diag/fix.hpp"
 #include "sim/code.hpp"
 #include "sim/global_shadow.hpp"
+#include "sim/mbarrier.hpp"
 #include "sim/memory.hpp"
 #include "sim/registers.hpp"
 #include "sim/shadow.hpp"
@@ -51,6 +53,34 @@ class Report final : public HazardSink {
     /// The actor of thread copies that nobody has waited for.
     void copies_under_way(int actor) { copies_under_way_ = actor; }
 
+    /// A wait for an mbarrier that a phase let through which its warp knew to be complete.
+    struct LetThrough {
+        int actor = -1;  ///< of the mbarrier, and its clock in the phase in progress
+        std::uint32_t clock = 0, pc = no_pc, phase = 0;
+        std::uint32_t offset = 0;  ///< of the mbarrier
+        int parity = 0;
+        /// The warp has waited for that phase before, and for nothing else since it arrived at an mbarrier.
+        bool repeated = false;
+    };
+    /// One of a warp, and that it has waited for an unknown phase since.
+    void let_through(int warp, const LetThrough& wait);
+    void waited(int warp) { let_through_[static_cast<std::size_t>(warp)].clear(); }
+    /// The step arrives at the mbarrier, too early maybe.
+    void arrives(int mbarrier);
+    /// While a copy is checked that an mbarrier counts: its actor, at this clock.
+    class Copying {
+      public:
+        Copying(Report& report, int actor, std::uint32_t clock) : report_(report) {
+            report.copying_ = {actor, clock};
+        }
+        ~Copying() { report_.copying_ = {-1, 0}; }
+        Copying(const Copying&) = delete;
+        Copying& operator=(const Copying&) = delete;
+
+      private:
+        Report& report_;
+    };
+
     bool empty() const { return findings_.empty(); }
     std::vector<Diagnostic> take() { return std::move(findings_); }
 
@@ -90,6 +120,12 @@ class Report final : public HazardSink {
     void deadlock(Endless wait, std::uint32_t pc, std::string message, std::vector<Note> notes);
     // WG-MBAR, WG-TMA, WG-SYNC-04, -05, WG-REG-02; `note` speaks of step `other`
     void fault(Fault fault, std::string message, std::uint32_t other = no_pc, std::string note = {});
+    /// WG-MBAR-06: what is told comes of a phase that went by unseen, and whatever follows it is no news.
+    void phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp);
+    /// WG-TMA-03, or WG-MBAR-06.
+    void unfinished_load(Epoch copy);
+    /// Something is done before a phase of an mbarrier has been waited for: WG-MBAR-03, or WG-MBAR-06.
+    void early(int mbarrier, std::string message);
     void mbarrier_touched(std::uint32_t offset, std::string_view how);
     /// What a step's own check said: an ArgumentError that it threw.
     void refused(Diagnostic finding);
@@ -97,6 +133,9 @@ class Report final : public HazardSink {
   private:
     void add(std::string_view rule, std::uint32_t other, std::string message, Fix fix,
              std::vector<Note> notes = {});
+    const LetThrough* repeated() const;
+    const LetThrough* culprit(Epoch other) const;
+    void blame(const LetThrough& wait, std::string consequence);
     std::vector<Remedy> remedies(Fault fault, std::uint32_t other) const;
     bool seen(std::string_view rule, std::uint32_t other);
     int line(std::uint32_t pc) const { return code_.where(pc).line; }
@@ -113,6 +152,10 @@ class Report final : public HazardSink {
     std::uint32_t pc_ = 0;
     int thread_ = 0;
     Subject subject_ = Subject::thread;
+    std::vector<std::vector<LetThrough>> let_through_;  ///< by warp
+    std::map<int, LetThrough> suspects_;                ///< by the mbarrier that the warp has arrived at then
+    std::pair<int, std::uint32_t> copying_{-1, 0};
+    bool settled_ = false;  ///< nothing that follows is news
     std::set<std::tuple<std::string_view, std::uint32_t, std::uint32_t>> seen_;
     std::vector<Diagnostic> findings_;
 };

@@ -158,6 +158,9 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     const std::string unordered =
         fmt::format("{}, which {} {}: nothing orders the two", what, past,
                     hazard != Hazard::write_after_read ? by_copy(other) ? "writes" : "wrote" : "reads");
+    const bool fenceless = hazard == Hazard::missing_proxy_fence || hazard == Hazard::unfenced_overwrite ||
+                           hazard == Hazard::unfenced_read;
+    if (const LetThrough* wait = fenceless ? nullptr : culprit(other)) return blame(*wait, unordered);
     const Where now = code_.where(pc_);
     Fix barrier(fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
                 {{insert_after(where, {"bar_sync(0)"})}, {insert_before(now, {"bar_sync(0)"})}});

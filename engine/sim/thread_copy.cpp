@@ -178,6 +178,7 @@ void Cluster::arrive_copies(const isa::Addresses& address, bool increase) {
         }
         own.arrivals.push_back({lane, own.issued, pc_, mbarrier.offset});
     });
+    warp().made_wait = warp().told = false;
     complete_arrivals(current_);
 }
 

@@ -16,7 +16,7 @@ local kernel = wg.kernel("wait", { threads = 128 }, function(k)
     if bytes ~= 0 then k:mbarrier_arrive_expect_tx(barrier, bytes or 2048, { guard = first }) end
     k:cp_async_bulk_tensor_2d(tile, map, { zero, zero }, barrier, { guard = first }) -- MAYBE: WG-RACE-01
   end
-  local function read(tile) k:ld_shared_b32(kit.mine(k, tile)) end -- EXPECT: WG-TMA-02 -- MAYBE: WG-MEM-04
+  local function read(tile) k:ld_shared_b32(kit.mine(k, tile)) end -- EXPECT(none other two_on_one overwritten): WG-TMA-02 -- MAYBE: WG-MEM-04
   if kit.is("none", "waited") then
     load(one, bar1)
     if kit.is "waited" then k:mbarrier_wait(bar1, 0) end
@@ -34,7 +34,7 @@ local kernel = wg.kernel("wait", { threads = 128 }, function(k)
     load(one, bar1)
     k:mbarrier_wait(bar1, 0)
     load(two, bar1)
-    k:mbarrier_wait(bar1, 0)
+    k:mbarrier_wait(bar1, 0) -- EXPECT(old_phase): WG-MBAR-06
     read(two)
     k:mbarrier_wait(bar1, 1)
   else

@@ -111,7 +111,7 @@ TEST_CASE("a second load into a tile that others still read: WG-RACE-01, WG-PROX
         else
             // A slow warp may even sleep through the phase that it waits for.
             expect_some(program, {&x},
-                        {{"WG-RACE-01", 11}, {"WG-TMA-02", 13}, {"WG-MBAR-05", 12}, {"WG-PROXY-02", 11}});
+                        {{"WG-RACE-01", 11}, {"WG-TMA-02", 13}, {"WG-MBAR-06", 12}, {"WG-PROXY-02", 11}});
     }
 }
 

@@ -1,4 +1,4 @@
--- WG-MBAR-03, broken: the consumers always wait for parity 0: in the second round for a phase that is long over.
+-- WG-MBAR-06, kept: the parities turn each time round the ring.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 256 }, function(k)
@@ -20,8 +20,8 @@ local kernel = wg.kernel("case", { threads = 256 }, function(k)
     end)
   end, function()
     k:loop(blocks, function()
-      k:mbarrier_wait(ring:full_barrier(cursor), 0)
-      ring:release(cursor, { lane = thread & 31 }) -- EXPECT: WG-MBAR-03
+      k:mbarrier_wait(ring:full_barrier(cursor), cursor.phase)
+      ring:release(cursor, { lane = thread & 31 })
       ring:advance(cursor)
     end)
   end)

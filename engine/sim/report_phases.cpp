@@ -1,0 +1,100 @@
+// What is said of waits that another phase of their mbarrier lets through: WG-MBAR-06.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/report.hpp"
+
+namespace wgrun::sim {
+namespace {
+
+/// The one that should have been for the phase of the mbarrier that ends at this clock.
+const Report::LetThrough* for_phase(const std::vector<Report::LetThrough>& waits, int actor,
+                                    std::uint32_t clock) {
+    const auto found = std::ranges::find(waits, actor, &Report::LetThrough::actor);
+    return found != waits.end() && found->clock == clock ? &*found : nullptr;
+}
+
+}  // namespace
+
+void Report::phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp) {
+    // The last phase of that parity that the warp may mean.
+    const std::int64_t phase = mbarrier.phase, meant = phase - (mbarrier.is_complete(parity) ? 3 : 2);
+    const std::string place = this->place(mbarrier.offset);
+    std::string message = fmt::format(
+        "warp {} waits {}, which is in phase {} by now: phase {} has completed, and the warp has not waited "
+        "for "
+        "it",
+        warp,
+        meant < 0 ? fmt::format("with parity {} for {} as for a fresh mbarrier", parity & 1, place)
+                  : fmt::format("for phase {} (parity {}) of {}", meant, parity & 1, place),
+        phase, phase - 1);
+    if (const LetThrough* wait = repeated()) return blame(*wait, std::move(message));
+    add("WG-MBAR-06", no_pc, std::move(message),
+        fmt::format("wait for each phase in turn: the parity of phase {} is {}", phase - 1, (phase - 1) & 1),
+        {{code_.where(mbarrier.made.pc()), "initialised here"}});
+    settled_ = true;
+}
+
+void Report::blame(const LetThrough& wait, std::string consequence) {
+    const std::uint32_t here = std::exchange(pc_, wait.pc);
+    const std::string place = this->place(wait.offset);
+    add("WG-MBAR-06", no_pc,
+        wait.phase == 0
+            ? fmt::format(
+                  "a fresh mbarrier lets the wait with parity {} for {} through: phase 0 is in progress",
+                  wait.parity, place)
+            : fmt::format(
+                  "phase {} of {}, which the warp has waited for before, lets the wait with parity {} "
+                  "through: phase {} is in progress",
+                  wait.phase - 1, place, wait.parity, wait.phase),
+        fmt::format("turn the parity from phase to phase: that of phase {} is {}", wait.phase,
+                    wait.phase & 1),
+        {{code_.where(here), std::move(consequence)}});
+    pc_ = here;
+    settled_ = true;
+}
+
+void Report::unfinished_load(Epoch copy) {
+    constexpr const char* message =
+        "the CTA ends, and nothing has waited for the mbarrier that counts this copy";
+    for (const auto& waits : let_through_)
+        if (const LetThrough* wait = for_phase(waits, copy.actor(), copy.clock()))
+            return blame(*wait, message);
+    fault(Fault::unfinished_load, message);
+}
+
+void Report::let_through(int warp, const LetThrough& wait) {
+    auto& waits = let_through_[static_cast<std::size_t>(warp)];
+    std::erase_if(waits, [&](const LetThrough& other) { return other.actor == wait.actor; });
+    waits.push_back(wait);
+}
+
+/// The last wait of the warp at hand, if it has waited for that phase before and for nothing else since.
+const Report::LetThrough* Report::repeated() const {
+    const auto& waits = let_through_[static_cast<std::size_t>(thread_ / isa::lanes)];
+    return !waits.empty() && waits.back().repeated ? &waits.back() : nullptr;
+}
+
+void Report::arrives(int mbarrier) {
+    if (const LetThrough* wait = repeated()) suspects_.try_emplace(mbarrier, *wait);
+}
+
+void Report::early(int mbarrier, std::string message) {
+    if (const LetThrough* wait = repeated()) return blame(*wait, std::move(message));
+    if (const auto found = suspects_.find(mbarrier); found != suspects_.end())
+        return blame(LetThrough(found->second), std::move(message));
+    fault(Fault::mbarrier_count, std::move(message));
+}
+
+/// The wait that should have kept the step at hand, or the access before it, from coming too early.
+const Report::LetThrough* Report::culprit(Epoch other) const {
+    const auto of = [&](int warp) -> const auto& { return let_through_[static_cast<std::size_t>(warp)]; };
+    if (copying_.first < 0) return for_phase(of(thread_ / isa::lanes), other.actor(), other.clock());
+    const LetThrough* theirs =
+        by_copy(other) ? nullptr : for_phase(of(other.actor()), copying_.first, copying_.second);
+    return theirs != nullptr ? theirs : repeated();
+}
+
+}  // namespace wgrun::sim
