@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,30 +28,73 @@ inline std::vector<isa::Form> forms_of(const isa::Row& row) {
     return forms;
 }
 
-inline std::vector<isa::Form> forms_of(const isa::Instruction& op) {
-    std::vector<isa::Form> forms;
-    for (const isa::Row& row : op.rows) {
-        const std::vector<isa::Form> more = forms_of(row);
-        forms.insert(forms.end(), more.begin(), more.end());
+/// Is `form` one of those of the row?
+inline bool has_form(const isa::Row& row, const isa::Form& form) {
+    for (int i = 0; i < isa::field_count; ++i) {
+        const auto field = static_cast<isa::Field>(i);
+        const isa::Choice* choice = row.find(field);
+        if (form.has(field) ? choice == nullptr || !choice->allows(form.get(field))
+                            : choice != nullptr && choice->fallback != isa::Form::absent)
+            return false;
     }
-    return forms;
+    return true;
+}
+inline bool has_form(const isa::Instruction& op, const isa::Form& form) {
+    return std::ranges::any_of(op.rows, [&](const isa::Row& row) { return has_form(row, form); });
 }
 
-/// The forms of a row; of some hundred, which differ in independent qualifiers, the first and the last.
-inline std::vector<isa::Form> some_forms_of(const isa::Row& row) {
-    constexpr std::size_t many = 400;
+/// Forms of a row such that each two values of different fields meet in one of them. All forms if they are
+/// few.
+inline std::vector<isa::Form> mixed_forms_of(const isa::Row& row) {
+    constexpr std::size_t few = 32;
     std::vector<isa::Form> forms = forms_of(row);
-    if (forms.size() > many) forms = {forms.front(), forms.back()};
-    return forms;
+    if (forms.size() <= few) return forms;
+    std::shuffle(forms.begin() + 1, forms.end(), std::mt19937{1});
+    std::set<std::array<int, 4>> met;
+    std::vector<isa::Form> out;
+    for (const isa::Form& form : forms) {
+        bool fresh = false;
+        for (std::size_t i = 0; i < row.choices.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                fresh |= met.insert({static_cast<int>(i), form.get(row.choices[i].field), static_cast<int>(j),
+                                     form.get(row.choices[j].field)})
+                             .second;
+        if (fresh) out.push_back(form);
+    }
+    return out;
 }
 
-inline std::vector<isa::Form> some_forms_of(const isa::Instruction& op) {
+/// Forms of a row that have each value of each field once at least.
+inline std::vector<isa::Form> some_forms_of(const isa::Row& row) {
+    std::size_t most = 0;
+    for (const isa::Choice& choice : row.choices)
+        most = std::max(most, choice.values().size() + (choice.fallback == isa::Form::absent ? 1 : 0));
+    std::vector<isa::Form> out(std::max<std::size_t>(most, 1));
+    for (std::size_t i = 0; i < out.size(); ++i)
+        for (const isa::Choice& choice : row.choices) {
+            std::vector<int> values = choice.values();
+            if (choice.fallback == isa::Form::absent) values.push_back(isa::Form::absent);
+            out[i].set(choice.field, values[i % values.size()]);
+        }
+    return out;
+}
+
+/// Those of all rows.
+inline std::vector<isa::Form> of_all_rows(const isa::Instruction& op,
+                                          std::vector<isa::Form> (*forms_of_row)(const isa::Row&)) {
     std::vector<isa::Form> forms;
     for (const isa::Row& row : op.rows) {
-        const std::vector<isa::Form> more = some_forms_of(row);
+        const std::vector<isa::Form> more = forms_of_row(row);
         forms.insert(forms.end(), more.begin(), more.end());
     }
     return forms;
+}
+inline std::vector<isa::Form> forms_of(const isa::Instruction& op) { return of_all_rows(op, forms_of); }
+inline std::vector<isa::Form> mixed_forms_of(const isa::Instruction& op) {
+    return of_all_rows(op, mixed_forms_of);
+}
+inline std::vector<isa::Form> some_forms_of(const isa::Instruction& op) {
+    return of_all_rows(op, some_forms_of);
 }
 
 /// "type=f32 vec=2"
@@ -90,7 +136,7 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::num: return count(10);
         case Field::space: return count(4);
         case Field::dim: return {1, 2, 3, 4, 5};
-        case Field::sem: return count(13);
+        case Field::sem: return count(24);
         case Field::round: return count(9);
         case Field::cmp: return count(18);
         case Field::half: return count(3);

@@ -166,6 +166,21 @@ local theirs = k:mapa(mine, k:special "cluster_ctarank" ~ 1)
 local x = k:ld_u32(theirs, {space="shared::cluster"})
 k:barrier_cluster_arrive()
 k:barrier_cluster_wait())"},
+    Rule{"WG-SYNC-06", error, "A thread that looks at memory until it changes finds the change.", "8.9",
+         "When nobody is left who could write the value, the loop has no end: the kernel hangs.",
+         "Let a thread write the value on every way through the kernel, and compare with what it writes.",
+         R"(k:if_(k:special "tid.x":eq(32), function()
+  k:st_release_cta_shared_u32(flag, 2)
+end)
+k:if_(k:special "tid.x":eq(0), function()
+  k:while_(function() return k:ld_acquire_cta_shared_u32(flag):ne(1) end, function() end)
+end))",
+         R"(k:if_(k:special "tid.x":eq(32), function()
+  k:st_release_cta_shared_u32(flag, 1)
+end)
+k:if_(k:special "tid.x":eq(0), function()
+  k:while_(function() return k:ld_acquire_cta_shared_u32(flag):ne(1) end, function() end)
+end))"},
 };
 
 }  // namespace

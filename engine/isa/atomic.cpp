@@ -48,7 +48,7 @@ Operand element(const Operand& operand, int i) {
                                                : operand;
 }
 
-constexpr int widest = 4;  // elements
+constexpr int widest = 8;  // elements
 using Elements = std::array<Lanes<std::uint64_t>, widest>;
 
 Elements read_elements(const Step& s, Machine& m, const Operand& operand) {
@@ -102,6 +102,7 @@ void run_cas(const Step& s, Machine& m) {
 template <int address>
 void effects(const Step& s, Effects& e) {
     const int bytes = element_bytes(s.form) * vec(s.form);
+    if (order_of(s).acquire) e.await_arrivals();
     e.memory({space(s.form), false, &s.operands[address], bytes});
     e.memory({space(s.form), true, &s.operands[address], bytes});
 }
@@ -110,16 +111,18 @@ void effects(const Step& s, Effects& e) {
 
 using Names = std::initializer_list<std::string_view>;
 
-/// What red and atom share. `orders` are the memory orders and scopes of accesses to global memory; those to
-/// shared memory have the default one.
+/// What red and atom share. `orders` come in all scopes; accesses to shared memory need not say any.
 std::vector<Row> rows(Names orders, Names bitwise, Names more = {}) {
     std::vector<Row> out;
+    const Choice of_shared = optional(in_all_scopes(orders)),
+                 of_global = in_all_scopes(orders, "relaxed.gpu");
     const auto add = [&](Names ops, std::initializer_list<Type> of, std::vector<Choice> tail = {}) {
         for (bool global : {true, false}) {
             Row row{{reductions(ops), types(of), among(Field::vec, {1}, 1)}, {7, 8}};
             row.choices.push_back(global ? spelled_as(Field::space, {"global"})
                                          : spelled_as(Field::space, {"shared", "shared::cluster"}));
-            if (global) row.choices.push_back(spelled_as(Field::sem, orders, "relaxed.gpu"));
+            row.choices.push_back(global ? of_global : of_shared);
+            if (global) row.choices.push_back(cache_hint());
             row.choices.insert(row.choices.end(), tail.begin(), tail.end());
             out.push_back(row);
         }
@@ -131,28 +134,29 @@ std::vector<Row> rows(Names orders, Names bitwise, Names more = {}) {
     add({"inc", "dec"}, {u32});
     add(bitwise, {b32, b64});
     if (more.size() > 0) add(more, {b32, b64});
-    const auto add_vector = [&](std::initializer_list<Type> of, std::initializer_list<Choice> tail) {
-        Row row{{spelled_as(Field::op, {"add"}), types(of), among(Field::vec, {2, 4}),
-                 spelled_as(Field::space, {"global"}), spelled_as(Field::sem, orders, "relaxed.gpu")},
+    const auto add_vector = [&](Names ops, std::initializer_list<Type> of, std::initializer_list<int> sizes,
+                                std::initializer_list<Choice> tail) {
+        Row row{{reductions(ops), types(of), among(Field::vec, sizes), spelled_as(Field::space, {"global"}),
+                 of_global, cache_hint()},
                 {8, 1}};
         row.choices.insert(row.choices.end(), tail.begin(), tail.end());
         out.push_back(row);
     };
-    add_vector({f32}, {});
-    add_vector({f16x2, bf16x2}, {noftz});
+    add_vector({"add"}, {f32}, {2, 4}, {});
+    add_vector({"add", "min", "max"}, {f16x2, bf16x2}, {2, 4}, {noftz});
+    add_vector({"add", "min", "max"}, {f16, bf16}, {2, 4, 8}, {noftz});
     return out;
 }
 
-const Names weak_and_release{"relaxed.gpu", "release.gpu", "relaxed.cta", "relaxed.sys"};
-const Names all_orders{"relaxed.gpu", "acquire.gpu", "release.gpu",
-                       "acq_rel.gpu", "relaxed.cta", "relaxed.sys"};
+const Names of_red{"relaxed", "release"};
+const Names of_atom{"relaxed", "acquire", "release", "acq_rel"};
 
 std::vector<Row> cas_rows() {
-    const Choice op = spelled_as(Field::op, {"cas"}), type = types({b32, b64});
-    return {
-        {{op, type, spelled_as(Field::space, {"global"}), spelled_as(Field::sem, all_orders, "relaxed.gpu")},
-         {7, 8}},
-        {{op, type, spelled_as(Field::space, {"shared", "shared::cluster"})}, {7, 8}}};
+    const Choice op = spelled_as(Field::op, {"cas"}), type = types({b16, b32, b64});
+    return {{{op, type, spelled_as(Field::space, {"global"}), in_all_scopes(of_atom, "relaxed.gpu")}, {7, 8}},
+            {{op, type, spelled_as(Field::space, {"shared", "shared::cluster"}),
+              optional(in_all_scopes(of_atom))},
+             {7, 8}}};
 }
 
 const OperandRule destination{"d", Access::out, Rule::reg | Rule::list, typed<Field::type>, vec, false,
@@ -168,9 +172,9 @@ const std::vector<Instruction> records{
     {.name = "red",
      .summary = "combines a value with memory, atomically",
      .section = "9.7.13.6",
-     .rows = rows(weak_and_release, {"and", "or", "xor"}),
-     .operands = {place, operand},
-     .ptx = "red{.sem}{.space}{.op}{.noftz}{.vec}{.type} [{%a}], {%b}",
+     .rows = rows(of_red, {"and", "or", "xor"}),
+     .operands = {place, operand, cache_policy()},
+     .ptx = "red{.sem}{.space}{.op}{.noftz}{.cache}{.vec}{.type} [{%a}], {%b}{,%policy}",
      .writes_memory = true,
      .atomic = true,
      .effects = effects<0>,
@@ -178,9 +182,9 @@ const std::vector<Instruction> records{
     {.name = "atom",
      .summary = "combines a value with memory, atomically, and gives what was there before",
      .section = "9.7.13.5",
-     .rows = rows(all_orders, {"and", "or", "xor"}, {"exch"}),
-     .operands = {destination, place, operand},
-     .ptx = "atom{.sem}{.space}{.op}{.noftz}{.vec}{.type} {%d}, [{%a}], {%b}",
+     .rows = rows(of_atom, {"and", "or", "xor"}, {"exch"}),
+     .operands = {destination, place, operand, cache_policy()},
+     .ptx = "atom{.sem}{.space}{.op}{.noftz}{.cache}{.vec}{.type} {%d}, [{%a}], {%b}{,%policy}",
      .writes_memory = true,
      .atomic = true,
      .effects = effects<1>,

@@ -51,6 +51,11 @@ void run_policy(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
+/// Of an access property as CUDA makes them: as opaque.
+void run_convert(const Step& s, Machine& m) {
+    write_reg(m, s.operands[0].reg, read<std::uint64_t>(m, s.operands[1]));
+}
+
 /// The same in all threads; what its bits are is the hardware's affair.
 Value value_policy(const Step&, const ValueOf&) {
     return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
@@ -98,6 +103,14 @@ const std::vector<Instruction> records{
      .infer = check_sizes,
      .value = value_policy,
      .run = run_policy},
+    {.name = "createpolicy.cvt.L2",
+     .summary = "the cache policy that an access property of CUDA's stands for",
+     .section = createpolicy,
+     .rows = {{{}, {7, 8}}},
+     .operands = {out("d", fixed<u64>), in("property", fixed<u64>)},
+     .ptx = "createpolicy.cvt.L2.b64 {%d}, {%property}",
+     .value = joined,
+     .run = run_convert},
 };
 
 }  // namespace

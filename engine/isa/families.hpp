@@ -55,6 +55,19 @@ inline Choice spelled_as(Field field, std::initializer_list<std::string_view> li
 /// Operations that memory is combined with; spelled so, the values are those of BulkCopy::Reduction.
 inline Choice reductions(std::initializer_list<std::string_view> list) { return spelled_as(Field::op, list); }
 
+/// Memory orders, each in all scopes: "acquire" stands for acquire.cta, .cluster, .gpu and .sys.
+inline Choice in_all_scopes(std::initializer_list<std::string_view> orders, std::string_view fallback = {}) {
+    Choice out{Field::sem, {}, {}};
+    for (std::string_view order : orders)
+        for (std::string_view scope : {".cta", ".cluster", ".gpu", ".sys"}) {
+            const std::string text = std::string(order).append(scope);
+            const int value = *parse_value(Field::sem, text);
+            out.allowed.push_back({value, value});
+            if (text == fallback) out.fallback = value;
+        }
+    return out;
+}
+
 /// A flag that is off unless it is asked for.
 inline Choice flag(Field field) { return {field, {{0, 1}}, 0}; }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -28,10 +29,12 @@ constexpr std::array<std::string_view, 20> operations{
     "and.popc", "add",      "min", "max",  "inc",  "dec", "and", "or",  "xor", "exch",
     "cas",      "xor.popc", "up",  "down", "bfly", "idx", "all", "any", "uni", "ballot"};
 constexpr std::array<std::string_view, 6> dims{"", "1d", "2d", "3d", "4d", "5d"};
-constexpr std::array<std::string_view, 13> orders{
+constexpr std::array<std::string_view, 24> orders{
     "release.cta",     "release.cluster", "acquire.cta", "acquire.cluster", "relaxed.cta",
     "relaxed.cluster", "relaxed.gpu",     "acquire.gpu", "release.gpu",     "acq_rel.gpu",
-    "relaxed.sys",     "release",         "relaxed"};
+    "relaxed.sys",     "release",         "relaxed",     "acquire.sys",     "release.sys",
+    "acq_rel.cta",     "acq_rel.cluster", "acq_rel.sys", "sc.cta",          "sc.cluster",
+    "sc.gpu",          "sc.sys",          "volatile",    "mmio.relaxed.sys"};
 constexpr std::array<std::string_view, 7> cache_operators{"ca", "cg", "cs", "lu", "cv", "wb", "wt"};
 constexpr std::array<std::string_view, 5> evictions{"L1::evict_normal", "L1::evict_unchanged",
                                                     "L1::evict_first", "L1::evict_last", "L1::no_allocate"};
@@ -142,44 +145,57 @@ std::string quoted(Field field, int value) {
     return std::string(to_string(field)) + "=" + (text.empty() ? std::to_string(value) : text);
 }
 
-/// The fields in which `asked` does not fit `row`.
-std::vector<Field> misfits(const Row& row, const Form& asked) {
-    std::vector<Field> out;
-    for (int i = 0; i < field_count; ++i) {
-        const auto field = static_cast<Field>(i);
-        const Choice* choice = row.find(field);
-        if (asked.has(field) ? !choice || !choice->allows(asked.get(field))
-                             : choice && !choice->fallback && (choice->asked || choice->values().size() > 1))
-            out.push_back(field);
-    }
-    return out;
+/// Must the field be asked for?
+bool is_open(const Choice& choice) {
+    const bool single = choice.allowed.size() == 1 && choice.allowed.front().lo == choice.allowed.front().hi;
+    return !choice.fallback && (choice.asked || !single);
 }
+
+/// The fields in which `asked` does not fit a row, a bit each; of two the later one is the higher.
+using Misfits = std::uint64_t;
+static_assert(field_count <= 64);
+
+Misfits misfits(const Row& row, const Form& asked) {
+    Misfits asked_for = 0, wrong = 0;
+    for (int i = 0; i < field_count; ++i)
+        if (asked.has(static_cast<Field>(i))) asked_for |= Misfits{1} << i;
+    Misfits known = 0;
+    for (const Choice& choice : row.choices) {
+        const Misfits bit = Misfits{1} << static_cast<int>(choice.field);
+        known |= bit;
+        if ((asked_for & bit) != 0 ? !choice.allows(asked.get(choice.field)) : is_open(choice)) wrong |= bit;
+    }
+    return wrong | (asked_for & ~known);
+}
+
+Field first(Misfits misfits) { return static_cast<Field>(std::countr_zero(misfits)); }
 
 /// "n=40 is not legal for d=s32, a=s8 (legal: 8, 16, ...)": the rows that differ in one field only say what
 /// that field could have been.
 std::string complaint(const Instruction& op, const Form& asked) {
-    std::size_t fewest = field_count;
-    for (const Row& row : op.rows) fewest = std::min(fewest, misfits(row, asked).size());
+    std::vector<Misfits> of_rows;
+    int fewest = field_count;
+    for (const Row& row : op.rows) {
+        of_rows.push_back(misfits(row, asked));
+        fewest = std::min(fewest, std::popcount(of_rows.back()));
+    }
 
     // What is missing is asked for before what is there is blamed, and of two that do not go together the
     // later one is.
     const auto latest = [&](bool missing) {
         std::optional<Field> out;
-        for (const Row& row : op.rows) {
-            const std::vector<Field> wrong = misfits(row, asked);
-            if (wrong.size() != fewest || (missing && asked.has(wrong.front()))) continue;
-            out = std::max(out, std::optional(wrong.front()));
-        }
+        for (const Misfits wrong : of_rows)
+            if (std::popcount(wrong) == fewest && !(missing && asked.has(first(wrong))))
+                out = std::max(out, std::optional(first(wrong)));
         return out;
     };
     const std::optional<Field> absent = latest(true);
     const Field guilty = absent ? *absent : *latest(false);
 
     std::vector<int> legal;
-    for (const Row& row : op.rows) {
-        const std::vector<Field> wrong = misfits(row, asked);
-        if (wrong.size() != fewest || wrong.front() != guilty) continue;
-        if (const Choice* choice = row.find(guilty))
+    for (std::size_t i = 0; i < of_rows.size(); ++i) {
+        if (std::popcount(of_rows[i]) != fewest || first(of_rows[i]) != guilty) continue;
+        if (const Choice* choice = op.rows[i].find(guilty))
             for (int value : choice->values())
                 if (std::find(legal.begin(), legal.end(), value) == legal.end()) legal.push_back(value);
     }
@@ -259,7 +275,7 @@ const Choice* Row::find(Field field) const {
 
 Form resolve(const Instruction& op, const Form& asked) {
     for (const Row& row : op.rows) {
-        if (!misfits(row, asked).empty()) continue;
+        if (misfits(row, asked) != 0) continue;
         Form form = asked;
         for (const Choice& choice : row.choices)
             if (!form.has(choice.field))
@@ -275,7 +291,7 @@ Form resolve(const Instruction& op, const Form& asked) {
 
 const Row& row_of(const Instruction& op, const Form& form) {
     for (const Row& row : op.rows)
-        if (misfits(row, form).empty()) return row;
+        if (misfits(row, form) == 0) return row;
     throw ArgumentError(std::string(op.name) + ": " + complaint(op, form));
 }
 

@@ -83,6 +83,7 @@ void run_st(const Step& s, Machine& m) {
 }
 
 void effects_ld(const Step& s, Effects& e) {
+    if (order_of(s).acquire) e.await_arrivals();
     e.memory({space(s.form), false, &s.operands[1], element_bytes(s.form) * vec(s.form)});
 }
 void effects_st(const Step& s, Effects& e) {
@@ -99,6 +100,7 @@ Value value_ld(const Step& s, const ValueOf& of) {
 const Choice scalar = types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64});
 const Choice scalar_of_four = types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32});
 const Choice every_space = spelled_as(Field::space, {"global", "shared", "shared::cluster"});
+const Choice shared_spaces = spelled_as(Field::space, {"shared", "shared::cluster"});
 const Choice global_space = [] {
     Choice out = spelled_as(Field::space, {"global"});
     out.asked = true;
@@ -118,6 +120,27 @@ void add_sizes(std::vector<Row>& rows, const Choice& space, const std::vector<Ch
 const Choice evictions = spelled_as(Field::evict, {"L1::evict_normal", "L1::evict_unchanged",
                                                    "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
 
+/// Accesses that others may meet with: volatile ones, and `order` or relaxed in a scope. Of global memory an
+/// eviction priority besides, and `more`.
+void add_strong(std::vector<Row>& rows, std::string_view order, const std::vector<Choice>& more) {
+    const Choice is_volatile = spelled_as(Field::sem, {"volatile"}), sem = in_all_scopes({"relaxed", order});
+    const auto strong = [](Choice choice) {
+        choice.asked = true;
+        return choice;
+    };
+    add_sizes(rows, shared_spaces, {sem});
+    add_sizes(rows, shared_spaces, {strong(is_volatile)});
+    std::vector<Choice> of_global{sem, optional(evictions), cache_hint()};
+    of_global.insert(of_global.end(), more.begin(), more.end());
+    add_sizes(rows, global_space, of_global);
+    of_global.assign({strong(is_volatile)});
+    of_global.insert(of_global.end(), more.begin(), more.end());
+    add_sizes(rows, global_space, of_global);
+    rows.push_back({{global_space, scalar, among(Field::vec, {1}, 1),
+                     strong(spelled_as(Field::sem, {"mmio.relaxed.sys"}))},
+                    {8, 2}});
+}
+
 /// Global memory has caches: a cache operator or an eviction priority, not both, and what else is said of L2.
 std::vector<Row> load_rows() {
     std::vector<Row> out;
@@ -128,6 +151,7 @@ std::vector<Row> load_rows() {
               {optional(spelled_as(Field::cop, {"ca", "cg", "cs"})), nc, cache_hint(), prefetch});
     add_sizes(out, global_space, {spelled_as(Field::cop, {"lu", "cv"}), cache_hint(), prefetch});
     add_sizes(out, global_space, {evictions, nc, cache_hint(), prefetch});
+    add_strong(out, "acquire", {prefetch});
     return out;
 }
 
@@ -136,6 +160,7 @@ std::vector<Row> store_rows() {
     add_sizes(out, every_space, {});
     add_sizes(out, global_space, {optional(spelled_as(Field::cop, {"wb", "cg", "cs", "wt"})), cache_hint()});
     add_sizes(out, global_space, {evictions, cache_hint()});
+    add_strong(out, "release", {});
     return out;
 }
 
@@ -150,7 +175,7 @@ const std::vector<Instruction> records{
      .operands = {{"d", Access::out, Rule::reg | Rule::list, loaded, vec, false, {}, {}},
                   {"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
                   cache_policy()},
-     .ptx = "ld{.space}{.cop}{.nc}{.evict}{.cache}{.prefetch}{.vec}{.type} {%d}, [{%a}]{,%policy}",
+     .ptx = "ld{.sem}{.space}{.cop}{.nc}{.evict}{.cache}{.prefetch}{.vec}{.type} {%d}, [{%a}]{,%policy}",
      .writes_memory = true,
      .effects = effects_ld,
      .value = value_ld,
@@ -162,7 +187,7 @@ const std::vector<Instruction> records{
      .operands = {{"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
                   {"b", Access::in, Rule::reg | Rule::imm | Rule::list, loaded, vec, false, {}, {}},
                   cache_policy()},
-     .ptx = "st{.space}{.cop}{.evict}{.cache}{.vec}{.type} [{%a}], {%b}{,%policy}",
+     .ptx = "st{.sem}{.space}{.cop}{.evict}{.cache}{.vec}{.type} [{%a}], {%b}{,%policy}",
      .writes_memory = true,
      .effects = effects_st,
      .run = run_st},

@@ -1,4 +1,4 @@
-// CTA barriers and proxy fences.
+// CTA barriers and fences.
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 
@@ -44,6 +44,19 @@ const std::vector<Instruction> records{
      .writes_memory = true,
      .run = [](const Step& s,
                Machine& m) { m.barrier_arrive(first_lane(m, s.operands[0]), first_lane(m, s.operands[1])); }},
+    {.name = "fence",
+     .summary = "orders what the thread does with memory before and after it, for the threads of the scope",
+     .section = "9.7.13.4",
+     .rows = {{{in_all_scopes({"sc", "acq_rel"})}, {7, 8}},
+              {{in_all_scopes({"acquire", "release"})}, {8, 6}}},
+     .operands = {},
+     .ptx = "fence{.sem}",
+     .writes_memory = true,
+     .effects =
+         [](const Step& s, Effects& e) {
+             if (order_of(s).acquire) e.await_arrivals();
+         },
+     .run = [](const Step& s, Machine& m) { m.fence(order_of(s)); }},
     {.name = "fence.proxy.async",
      .summary = "orders accesses of the generic and the async proxy; without a space, in all of them",
      .section = "9.7.13.4",

@@ -202,6 +202,7 @@ void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
 
 void Cluster::land(std::size_t index) {
     fruitless_ = 0;
+    if (pollers_) wake_pollers();
     Copy& next = copies_[index];
     Cta& cta = ctas_[static_cast<std::size_t>(next.cta)];
     const std::byte* shared = cta.shared.at(next.shared);

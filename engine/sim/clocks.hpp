@@ -72,6 +72,8 @@ class Clocks {
     void release(int warp, int place, bool whole_warp = true);
     /// The warp learns what the place knows, and its lanes of each other if they all released there.
     void acquire(int warp, int place);
+    /// The place learns what the other knows.
+    void join(int place, int other) { raise(place, other); }
     /// The place learns what the other knows, which then knows nothing.
     void drain(int from, int place);
     /// The place learns what the warp knows of other actors than warps.

@@ -5,6 +5,7 @@
 #include "sim/bulk.hpp"
 #include "sim/cta.hpp"
 #include "sim/global_shadow.hpp"
+#include "sim/handoffs.hpp"
 #include "sim/report.hpp"
 #include "sim/thread_copy.hpp"
 #include "sim/turns.hpp"
@@ -35,7 +36,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
 
     Report& report() { return report_; }
     /// What the last run did to global memory.
-    GlobalTrace global_trace() const { return global_shadow_.trace(); }
+    GlobalTrace global_trace() const;
     std::uint64_t steps() const { return steps_; }  ///< of the last run
     std::uint64_t mmas() const { return mmas_; }
 
@@ -55,6 +56,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void barrier_arrive(std::uint32_t id, std::uint32_t threads) override { meet(id, threads, false); }
     void converge() override;
     void proxy_fence(std::optional<isa::Space> space) override;
+    void fence(const isa::MemoryOrder& order) override;
 
     void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override;
     void mbarrier_inval(const isa::Addresses& address) override;
@@ -133,11 +135,22 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator);
     void check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                        int stride);
-    void meet_at_atomics(const isa::Addresses& address, bool before);
     void global_race(const GlobalRace& race) override;
     template <class Move>
     void for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes, Move move);
     void meet(std::uint32_t id, std::uint32_t threads, bool wait);
+
+    // strong.cpp
+    std::uint64_t location(isa::Space space, std::uint64_t address) const;
+    void strong_read(isa::Space space, const isa::Addresses& address);
+    void strong_write(isa::Space space, const isa::Addresses& address, bool combines);
+    void poll(std::uint64_t digest);
+    /// The warp has done something to memory: what it polls may have changed by that, and for others too.
+    void acted() {
+        warp().polled = {};
+        if (pollers_) wake_pollers();
+    }
+    void wake_pollers();
 
     // mbarrier.cpp
     struct Found {
@@ -195,8 +208,9 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     GlobalMemory global_;
     Report report_;
     GlobalShadow global_shadow_;
-    std::map<std::uint64_t, int> atomic_places_;  ///< in Clocks, by address: acquire and release meet there
     Clocks clocks_;
+    Handoffs handoffs_;
+    bool pollers_ = false;  ///< may warps be asleep until memory changes?
     std::vector<Warp> warps_;
     std::vector<Cta> ctas_;           ///< by rank
     std::vector<std::byte> outside_;  ///< what a read outside every buffer gives

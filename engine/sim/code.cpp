@@ -44,6 +44,7 @@ class Flattener {
         op.aligned = step.op->taken_by != isa::Participants::thread;
         if (step.guard) op.reg = step.guard.id;
         op.step = &step;
+        op.order = isa::order_of(step);
     }
 
     void loop(const Loop& loop) {

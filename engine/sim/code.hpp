@@ -24,6 +24,7 @@ struct Op {
     bool aligned = false;        ///< all lanes of a warp must execute it together
     std::uint32_t reg = no_reg;  ///< guard of a step, condition of a branch or test
     std::uint32_t target = 0;
+    isa::MemoryOrder order = {};  ///< of a step
     std::uint32_t place = 0;  ///< the same for operations of one line of the script
     const isa::Step* step = nullptr;
     Where where;
@@ -36,6 +37,14 @@ struct Code {
     std::size_t register_bytes = 0;  ///< of a warp
 
     Where where(std::uint32_t pc) const { return ops[pc].where; }
+    /// May two steps meet in memory without a race (PTX ISA 8.7, morally strong)? Of CTAs of one cluster.
+    bool meet(std::uint32_t a, std::uint32_t b, bool same_cta) const {
+        const auto meets = [&](std::uint32_t pc) {
+            const isa::MemoryOrder& order = ops[pc].order;
+            return order.strong && (same_cta || order.scope > isa::Scope::cta);
+        };
+        return meets(a) && meets(b);
+    }
 };
 
 /// Throws ArgumentError when the program has more steps or registers than the simulator can name.

@@ -17,12 +17,19 @@ struct Warp {
     /// at_barrier waits behind its step; asleep waits before it, and will execute it again.
     enum class State : std::uint8_t { ready, at_barrier, at_collective, asleep, ended };
     /// What a sleeping warp waits for.
-    enum class Wait : std::uint8_t { mbarrier, copies, cluster, registers };
+    enum class Wait : std::uint8_t { mbarrier, copies, cluster, registers, memory };
     /// Of `barrier`, where it is the offset of an mbarrier: of several, of none.
     static constexpr std::uint32_t several = UINT32_MAX - 1, none = UINT32_MAX;
     /// Lanes to go on with: after the construct, and in its other arm.
     struct Frame {
         isa::Mask outside, other;
+    };
+
+    /// A strong access that found memory so, and nothing that the warp has done since then.
+    struct Poll {
+        std::uint32_t pc = UINT32_MAX;
+        std::uint64_t digest = 0;  ///< of the places and what was there
+        bool operator==(const Poll&) const = default;
     };
 
     explicit Warp(const Code& code) : registers(code) {}
@@ -33,6 +40,7 @@ struct Warp {
         all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
         state = State::ready;
         give_up = made_wait = told = false;
+        polled = {};
         held = entry_registers;
         frames.clear();
         registers.reset();
@@ -44,7 +52,8 @@ struct Warp {
     isa::Mask active = 0;   ///< lanes that execute the collective step it waits at
     State state = State::ready;
     Wait wait = Wait::mbarrier;
-    bool give_up = false;  ///< its next wait for an mbarrier returns without success
+    bool give_up = false;  ///< its next wait for an mbarrier or for memory returns without success
+    Poll polled;
     /// Has a wait for an mbarrier told it anything since it arrived at one; since it met others anywhere?
     bool made_wait = false, told = false;
     std::uint32_t barrier = 0;  ///< at which it waits: number, or offset of the mbarrier

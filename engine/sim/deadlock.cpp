@@ -1,6 +1,7 @@
 // When no warp can go on: who waits where, and for what.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <map>
 
@@ -9,8 +10,9 @@
 namespace wgrun::sim {
 namespace {
 
-/// Rounds in which warps that wait for mbarriers may look again and do nothing else.
-constexpr int patience = 1000;
+/// Rounds in which warps that wait for mbarriers, or for memory, may look again and do nothing else. Whoever
+/// polls memory may count how often: that ends sooner or later.
+constexpr int patience = 1000, patience_of_pollers = 100000;
 
 /// "warp 3", "warps 0, 1, 2"
 std::string names(std::uint32_t warps) {
@@ -26,6 +28,7 @@ Endless kind_of(const Warp& warp) {
     switch (warp.wait) {
         case Warp::Wait::registers: return Endless::registers;
         case Warp::Wait::cluster: return Endless::cluster;
+        case Warp::Wait::memory: return Endless::memory;
         default: return Endless::mbarrier;
     }
 }
@@ -34,10 +37,14 @@ Endless kind_of(const Warp& warp) {
 
 // A wait for an mbarrier ends by itself after a while, and the kernel may then do something else.
 bool Cluster::wake_sleepers() {
-    if (++fruitless_ > patience) return false;
+    const auto polls = [](const Warp& warp) {
+        return warp.state == Warp::State::asleep && warp.wait == Warp::Wait::memory;
+    };
+    if (++fruitless_ > (std::ranges::any_of(warps_, polls) ? patience_of_pollers : patience)) return false;
     bool any = false;
     for (Warp& warp : warps_) {
-        if (warp.state != Warp::State::asleep || warp.wait != Warp::Wait::mbarrier) continue;
+        if (warp.state != Warp::State::asleep || (warp.wait != Warp::Wait::mbarrier && !polls(warp)))
+            continue;
         warp.state = Warp::State::ready;
         warp.give_up = any = true;
     }
@@ -70,6 +77,7 @@ std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
         return fmt::format("at the barrier of the cluster: {} of {} warps have arrived", arrived,
                            warps_.size());
     }
+    if (warp.wait == Wait::memory) return "for memory to change that nobody writes any more";
     const Mbarrier* mbarrier = waited_for(warp, cta);
     if (mbarrier == nullptr) return "for several mbarriers";
     return fmt::format(

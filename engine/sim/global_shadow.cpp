@@ -57,7 +57,6 @@ void GlobalShadow::reset() {
     touched_.clear();
     values_.clear();
     last_page_ = UINT64_MAX;
-    meetings_.clear();
     combining_.clear();
 }
 
@@ -119,7 +118,6 @@ bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, in
 
 void GlobalShadow::update(const Actor& actor, int lane, std::uint64_t address, int bytes) {
     pc_ = actor.pc;
-    combining_.insert(pc_);
     const std::uint32_t at = offset(address, static_cast<std::uint64_t>(bytes));
     shadow_.load(actor, lane, at, bytes);
     shadow_.store(actor, lane, at, bytes);
@@ -171,7 +169,6 @@ void GlobalShadow::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
 
 GlobalTrace GlobalShadow::trace() const {
     GlobalTrace out;
-    out.meetings = meetings_;
     out.combining_steps = combining_;
     std::vector<std::uint32_t> order(addresses_.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;

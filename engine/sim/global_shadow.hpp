@@ -33,8 +33,8 @@ class GlobalTrace {
     static constexpr std::uint32_t line_words = 32;
     static constexpr std::uint32_t line_bytes = line_words * 4;
 
-    std::set<std::uint64_t> meetings;         ///< atomics with acquire or release were here
-    std::set<std::uint32_t> combining_steps;  ///< atomics and reductions
+    std::set<std::uint64_t> meetings;         ///< the cluster acquired or released here
+    std::set<std::uint32_t> combining_steps;  ///< strong accesses, and reductions
 
     /// Adds a line whose words are word(0), word(1), ...
     template <class F>
@@ -99,8 +99,8 @@ class GlobalShadow final : public HazardSink {
     bool store(const Actor& actor, int lane, std::uint64_t address, int bytes, const std::byte* data);
     /// An atomic.
     void update(const Actor& actor, int lane, std::uint64_t address, int bytes);
-    /// An atomic that acquires or releases.
-    void meet(std::uint64_t address) { meetings_.insert(address); }
+    /// The step may meet with others of its kind.
+    void strong(std::uint32_t pc) { combining_.insert(pc); }
 
     // Bulk copies as they are issued, of bytes that lie together. A load counts as an access of its issuer.
     void copy_from(const Actor& issuer, int lane, std::uint64_t address, std::uint64_t bytes);
@@ -132,7 +132,6 @@ class GlobalShadow final : public HazardSink {
     std::vector<std::byte> values_;         ///< last written
     std::uint64_t last_page_ = UINT64_MAX;
     std::uint32_t last_place_ = 0;
-    std::set<std::uint64_t> meetings_;
     std::set<std::uint32_t> combining_;
     std::uint32_t pc_ = 0;     ///< of the access at hand
     bool same_value_ = false;  ///< it writes what is there

@@ -24,6 +24,7 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch,
       report_(program, code, launch.grid),
       global_shadow_(program, launch, warps_per_cta_ * static_cast<int>(program.cluster().volume()), *this),
       clocks_(warps_per_cta_ * static_cast<int>(program.cluster().volume()), warps_per_cta_),
+      handoffs_(clocks_, warps_per_cta_),
       warps_(static_cast<std::size_t>(clocks_.warps()), Warp(code)) {
     const auto ctas = static_cast<int>(program.cluster().volume());
     ctas_.reserve(static_cast<std::size_t>(ctas));
@@ -117,6 +118,27 @@ Actor Cluster::actor() const {
 
 namespace {
 
+/// Of what some lanes found in memory.
+class Digest {
+  public:
+    void add(int lane, std::uint64_t address, const std::byte* place, int bytes) {
+        mix(address * isa::lanes + static_cast<std::uint64_t>(lane));
+        for (int i = 0; i < bytes; i += 8) {
+            std::uint64_t part = 0;
+            std::memcpy(&part, place + i, static_cast<std::size_t>(std::min(bytes - i, 8)));
+            mix(part);
+        }
+    }
+    std::uint64_t value() const { return value_; }
+
+  private:
+    void mix(std::uint64_t part) {
+        value_ = (value_ ^ part) * 0x9E3779B97F4A7C15U;
+        value_ ^= value_ >> 29;
+    }
+    std::uint64_t value_ = 0;
+};
+
 /// memcpy of 1, 2, 4, 8 or 16 bytes, without a call.
 void copy(std::byte* to, const std::byte* from, int bytes) {
     switch (bytes) {
@@ -131,20 +153,31 @@ void copy(std::byte* to, const std::byte* from, int bytes) {
 }  // namespace
 
 void Cluster::load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) {
+    const bool strong = code_.ops[pc_].order.strong;
+    std::unique_lock lock(turns_.global_memory(), std::defer_lock);
+    if (strong && space == isa::Space::global) lock.lock();
     const Actor actor = this->actor();
+    Digest seen;
     for_each_access(
         false, space, address, bytes, [&](const std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
             copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
+            if (strong) seen.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
             if (cta != nullptr && launch_.detect_races)
                 cta->shadow.load(actor, lane, offset, bytes);
             else if (const std::uint64_t at =
                          cta == nullptr ? global_shadow_.watched(address[static_cast<std::size_t>(lane)]) : 0)
                 global_shadow_.load(actor, lane, at, bytes);
         });
+    if (!strong) return;
+    strong_read(space, address);
+    poll(seen.value());
 }
 
 void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                     int stride) {
+    const bool strong = code_.ops[pc_].order.strong;
+    std::unique_lock lock(turns_.global_memory(), std::defer_lock);
+    if (strong && space == isa::Space::global) lock.lock();
     const Actor actor = this->actor();
     bool overlap = false;
     for_each_access(
@@ -157,20 +190,25 @@ void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, 
                          cta == nullptr ? global_shadow_.watched(address[static_cast<std::size_t>(lane)]) : 0)
                 overlap |= global_shadow_.store(actor, lane, at, bytes, from);
         });
-    if (overlap) check_overlap(space, address, bytes, data, stride);
+    acted();
+    if (strong)
+        strong_write(space, address, false);
+    else if (overlap)
+        check_overlap(space, address, bytes, data, stride);
 }
 
 void Cluster::update(isa::Space space, const isa::Addresses& address, int bytes,
                      const std::function<void(int, std::byte*)>& change) {
     std::unique_lock lock(turns_.global_memory(), std::defer_lock);
-    if (space == isa::Space::global) {
-        lock.lock();
-        meet_at_atomics(address, true);
-    }
+    if (space == isa::Space::global) lock.lock();
+    strong_read(space, address);
     const Actor actor = this->actor();
+    Digest before, after;
     for_each_access(
         true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+            before.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
             change(lane, place);
+            after.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
             if (const std::uint64_t at =
                     cta == nullptr ? global_shadow_.watched(address[static_cast<std::size_t>(lane)]) : 0)
                 global_shadow_.update(actor, lane, at, bytes);
@@ -178,31 +216,20 @@ void Cluster::update(isa::Space space, const isa::Addresses& address, int bytes,
             cta->shadow.load(actor, lane, offset, bytes);
             cta->shadow.store(actor, lane, offset, bytes);
         });
-    if (space == isa::Space::global) meet_at_atomics(address, false);
+    strong_write(space, address, true);
+    // What leaves everything as it was only looks.
+    if (before.value() == after.value())
+        poll(before.value());
+    else
+        acted();
 }
 
-// Atomics that acquire (before they change memory) and release (after) order what comes before the one and
-// after the other, through the place that they change.
-void Cluster::meet_at_atomics(const isa::Addresses& address, bool before) {
-    if (!launch_.detect_races) return;
-    const int sem = code_.ops[pc_].step->form.get(isa::Field::sem, -1);
-    if (sem < 0) return;
-    const std::string_view name = isa::spelled(isa::Field::sem, sem);
-    const bool both = name.starts_with("acq_rel");
-    if (!both && !name.starts_with(before ? "acquire" : "release")) return;
-    for (isa::Mask left = active_; left != 0; left &= left - 1) {
-        const std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
-        const auto [found, made] = atomic_places_.try_emplace(at, 0);
-        if (made) found->second = clocks_.add_place();
-        global_shadow_.meet(at);
-        if (before)
-            clocks_.acquire(current_, found->second);
-        else
-            clocks_.release(current_, found->second, active_ == warp().all);
-    }
+void Cluster::global_race(const GlobalRace& race) {
+    if (race.other.actor() < clocks_.warps() &&
+        code_.meet(pc_, race.other.pc(), race.other.actor() / warps_per_cta_ == current_ / warps_per_cta_))
+        return;
+    report_.global_race(race, global_.place(race.address));
 }
-
-void Cluster::global_race(const GlobalRace& race) { report_.global_race(race, global_.place(race.address)); }
 
 // Lanes of one step may write one byte only if they write the same value. Sizes are equal and addresses
 // aligned, so that accesses overlap whole or not at all.

@@ -35,7 +35,7 @@ enum class Fault : std::uint8_t {
 };
 
 /// What warps wait for when none can go on; the first is the likeliest cause of the others.
-enum class Endless : std::uint8_t { registers, mbarrier, cluster, barrier };
+enum class Endless : std::uint8_t { registers, mbarrier, cluster, memory, barrier };
 
 /// Where cluster number `index` of a grid is, among its clusters of `size` CTAs.
 Dim3 cluster_position(Dim3 grid, Dim3 size, std::uint64_t index);

@@ -56,6 +56,9 @@ Law law(Endless wait) {
             return {"WG-MBAR-05",
                     "compare the arrivals and bytes that the barrier expects with those that come, and the "
                     "parity with the number of the phase"};
+        case Endless::memory:
+            return {"WG-SYNC-06",
+                    "let a thread write the value that is waited for, on every way through the kernel"};
         case Endless::cluster: return {"WG-SYNC-04", "let every warp of the cluster arrive, or end"};
         default:
             return {"WG-SYNC-02",
@@ -145,11 +148,8 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     if (hazard == Hazard::uninitialised)
         return add("WG-MEM-04", no_pc, fmt::format("{} reads {}, which nothing has written", who(), place),
                    fmt::format("write the whole tile before line {}", line(pc_)));
-    const auto atomic = [&](std::uint32_t pc) {
-        const isa::Step* step = code_.ops[pc].step;
-        return step != nullptr && step->op->atomic;
-    };
-    if (atomic(pc_) && atomic(other.pc())) return;  // whichever comes first
+    const bool same_cta = by_copy(other) || other.thread() / threads_per_cta_ == thread_ / threads_per_cta_;
+    if (code_.meet(pc_, other.pc(), same_cta)) return;  // whichever comes first
     const int here = line(pc_), there = line(other.pc());
     const Where where = code_.where(other.pc());
     const std::string past = this->past(other);

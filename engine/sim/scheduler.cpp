@@ -47,7 +47,8 @@ void Cluster::reset(std::uint64_t index) {
     report_.reset(position_);
     clocks_.reset();
     global_shadow_.reset();
-    atomic_places_.clear();
+    handoffs_.reset();
+    pollers_ = false;
     copies_.clear();
     groups_.clear();
     groups_of_thread_.clear();

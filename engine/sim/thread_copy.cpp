@@ -80,6 +80,7 @@ void Cluster::copy_async(const isa::Addresses& to, const isa::Addresses& from, i
 
 void Cluster::land_thread_copy(std::size_t index) {
     fruitless_ = 0;
+    if (pollers_) wake_pollers();
     ThreadCopy& copy = *flying_[index];
     flying_[index] = flying_.back();
     flying_.pop_back();

@@ -53,7 +53,7 @@ TEST_CASE("every form of every record assembles, with operands of every kind") {
     Batches batches;
     for (const Instruction* op : isa::all()) {
         if (has_own_test(*op)) continue;
-        for (const Form& form : forms_of(*op)) batches.add("registers", *op, form);
+        for (const Form& form : mixed_forms_of(*op)) batches.add("registers", *op, form);
         for (const Form& form : some_forms_of(*op)) {
             for (std::size_t i = 0; i < op->operands.size(); ++i) {
                 const OperandRule& rule = op->operands[i];

@@ -35,9 +35,14 @@ struct Case {
 
 bool computes(const Instruction& op) {
     // Cache policies are opaque, and mapa wants a cluster.
-    static const std::set<std::string_view> others{
-        "special", "ld.param", "cvta.param", "cvta.to.global", "matrix.descriptor", "createpolicy.fractional",
-        "mapa"};
+    static const std::set<std::string_view> others{"special",
+                                                   "ld.param",
+                                                   "cvta.param",
+                                                   "cvta.to.global",
+                                                   "matrix.descriptor",
+                                                   "createpolicy.fractional",
+                                                   "createpolicy.cvt.L2",
+                                                   "mapa"};
     if (op.run == nullptr || op.writes_memory || op.taken_by != isa::Participants::thread ||
         others.contains(op.name))
         return false;

@@ -69,6 +69,9 @@ bool agrees(Type reg, Type wanted);
 enum class Space : std::uint8_t { global, shared, shared_cta, shared_cluster };
 enum class Proxy : std::uint8_t { generic, async };
 
+/// Threads of the CTA, the cluster, the GPU, the system (PTX ISA 8.5), each with those before.
+enum class Scope : std::uint8_t { cta, cluster, gpu, sys };
+
 /// A qualifier of an instruction: one key of the option table of a builder call.
 enum class Field : std::uint8_t {
     type,
@@ -256,6 +259,13 @@ struct Operand {
 
 struct Instruction;
 
+/// What an access or a fence says of the order of memory (PTX ISA 8). Weak accesses say nothing.
+struct MemoryOrder {
+    bool strong = false;  ///< may meet with others that are strong, in the scopes of both
+    bool acquire = false, release = false;
+    Scope scope = Scope::cta;
+};
+
 /// One instruction of a program, and the line of the script that asked for it.
 struct Step {
     const Instruction* op = nullptr;
@@ -436,6 +446,8 @@ class Machine {
     virtual void barrier_arrive(std::uint32_t id, std::uint32_t threads) = 0;  ///< does not wait
     virtual void converge() {}  ///< the active lanes wait for each other
     virtual void proxy_fence(std::optional<Space> space) = 0;
+    /// Between the accesses before and after it; those of the step itself are ordered by its form.
+    virtual void fence(const MemoryOrder&) {}
 
     // mbarriers (PTX ISA 9.7.13.15), for every active lane. Addresses are of the shared window; those that
     // map_shared gave lie in another CTA of the cluster.
@@ -543,6 +555,9 @@ Form resolve(const Instruction& op, const Form& asked);
 
 /// The row that `form` (complete) belongs to.
 const Row& row_of(const Instruction& op, const Form& form);
+
+/// What the qualifiers of a step say of the order of memory.
+MemoryOrder order_of(const Step& step);
 
 /// Fills the holes of `text`, a template of step.op (see Instruction::ptx). `print` spells an operand; what
 /// it says of one that is optional and equals its fallback is left out, comma and all.

@@ -114,6 +114,13 @@ TEST_CASE("method names are record names and qualifiers in the order of the text
     CHECK(parsed("cvta_to_global_u64") == "cvta.to.global type=u64");
     CHECK(parsed("and_pred") == "and type=pred");
     CHECK(parsed("fence_proxy_async") == "fence.proxy.async");
+    CHECK(parsed("fence_acq_rel_gpu") == "fence sem=acq_rel.gpu");
+    CHECK(parsed("createpolicy_cvt_L2") == "createpolicy.cvt.L2");
+    CHECK(parsed("ld_acquire_sys_shared_cluster_v2_u32") ==
+          "ld type=u32 space=shared::cluster vec=v2 sem=acquire.sys");
+    CHECK(parsed("st_volatile_global_f32") == "st type=f32 space=global sem=volatile");
+    CHECK(parsed("red_release_gpu_global_add_noftz_L2_cache_hint_v4_f16x2") ==
+          "red type=f16x2 space=global vec=v4 op=add sem=release.gpu cache=L2::cache_hint noftz=noftz");
     CHECK(parsed("shfl_sync_bfly_b32") == "shfl.sync type=b32 op=bfly");
     CHECK(parsed("vote_sync_ballot") == "vote.sync op=ballot");
     CHECK(parsed("bar_warp_sync") == "bar.warp.sync");
@@ -179,6 +186,8 @@ TEST_CASE("texts: qualifiers, operands, and what stays out") {
     CHECK(text(step("bar.sync", {}, {Operand::immediate(1), Operand::immediate(0)})) == "bar.sync 1");
     CHECK(text(step("bar.sync", {}, {Operand::immediate(0), Operand::immediate(64)})) == "bar.sync 0, 64");
     CHECK(text(step("fence.proxy.async", {}, {})) == "fence.proxy.async");
+    CHECK(text(step("fence", Form().set(Field::sem, *isa::parse_value(Field::sem, "sc.cluster")), {})) ==
+          "fence.sc.cluster");
     CHECK(text(step("fence.proxy.async", Form().set(Field::space, 2), {})) ==
           "fence.proxy.async.shared::cta");
     CHECK(text(step("stmatrix", Form().set(Field::num, 4).set(Field::trans, 1), operands)) ==

@@ -53,6 +53,17 @@ Raw added(Type type, Raw a, Raw b) {
     return cut(type, a + b);
 }
 
+/// The smaller or the greater one of 16-bit floats, or of each pair.
+Raw chosen(const std::string& op, Type type, Raw a, Raw b) {
+    const auto half = [&](Raw x, Raw y) -> Raw {
+        const auto p = static_cast<std::uint16_t>(x), q = static_cast<std::uint16_t>(y);
+        const bool brain = type == Type::bf16 || type == Type::bf16x2;
+        const bool less = brain ? from_bf16(p) < from_bf16(q) : from_f16(p) < from_f16(q);
+        return (op == "min") == less ? p : q;
+    };
+    return isa::bits(type) == 16 ? half(a, b) : half(a, b) | half(a >> 16, b >> 16) << 16;
+}
+
 Raw want(const std::string& op, Type type, Raw old, Raw b) {
     if (op == "add") return added(type, old, b);
     if (op == "and") return old & b;
@@ -61,6 +72,7 @@ Raw want(const std::string& op, Type type, Raw old, Raw b) {
     if (op == "exch") return b;
     if (op == "inc") return old >= b ? 0 : old + 1;
     if (op == "dec") return old == 0 || old > b ? b : old - 1;
+    if (isa::is_float(type)) return chosen(op, type, old, b);
     const bool less = isa::is_signed(type) ? signed_of(type, old) < signed_of(type, b) : old < b;
     return (op == "min") == less ? old : b;
 }
@@ -119,6 +131,10 @@ void run_form(const std::string& name, const Form& form) {
 TEST_CASE("red and atom combine lane after lane: every form") {
     for (const char* name : {"red", "atom"})
         for (const Form& form : wgrun::test::forms_of(*isa::find(name))) {
+            // Orders and caches change no value.
+            if (form.get(Field::cache, 0) != 0) continue;
+            if (form.has(Field::sem) && !isa::spelled(Field::sem, form.get(Field::sem)).ends_with("d.gpu"))
+                continue;
             INFO(name << " " << wgrun::test::spelled(form));
             run_form(name, form);
         }
@@ -140,7 +156,7 @@ TEST_CASE("atom.cas: one lane of those that expect the same takes the place") {
                  {Operand::of(d), Operand::address(m.put(global ? Type::u64 : Type::u32, address), 0),
                   Operand::of(m.put(type, expected)), Operand::of(m.put(type, fresh))});
         s.op->run(s, m);
-        CHECK(at(memory, memory.base + 8, 4) == 108);
+        CHECK(at(memory, memory.base + 8, 2) == 108);
         CHECK(m.get(d)[8] == 0);
         for (std::size_t l = 9; l < lanes; ++l) CHECK(m.get(d)[l] == 108);
     }

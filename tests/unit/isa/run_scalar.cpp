@@ -201,6 +201,8 @@ TEST_CASE("every record is run by a test") {
                                                "prefetch",
                                                "createpolicy.fractional",
                                                "createpolicy.range",
+                                               "createpolicy.cvt.L2",
+                                               "fence",
                                                "cp.async.bulk.prefetch",
                                                "cp.async",
                                                "cp.async.ignore_src",

@@ -1,0 +1,25 @@
+// The memory order that a form asks for.
+#include <array>
+
+#include "wgrun/isa.hpp"
+
+namespace wgrun::isa {
+
+MemoryOrder order_of(const Step& step) {
+    MemoryOrder out;
+    const int sem = step.form.get(Field::sem, -1);
+    const std::string name = sem < 0 ? "" : spelled(Field::sem, sem);
+    if (name.empty() && !step.op->atomic) return out;
+    const bool both = name.starts_with("acq_rel") || name.starts_with("sc");
+    out.strong = true;
+    out.acquire = both || name.starts_with("acquire");
+    out.release = both || name.starts_with("release");
+    // Atomics that say nothing are relaxed.gpu; volatile is relaxed.sys (PTX ISA 9.7.9.8, 9.7.13.5).
+    out.scope = name.empty() ? Scope::gpu : Scope::sys;
+    constexpr std::array<std::string_view, 3> narrower{".cta", ".cluster", ".gpu"};
+    for (std::size_t i = 0; i < narrower.size(); ++i)
+        if (name.ends_with(narrower[i])) out.scope = static_cast<Scope>(i);
+    return out;
+}
+
+}  // namespace wgrun::isa

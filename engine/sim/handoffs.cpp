@@ -1,0 +1,74 @@
+#include "sim/handoffs.hpp"
+
+namespace wgrun::sim {
+
+namespace {
+
+constexpr int everywhere = -1;
+
+}  // namespace
+
+void Handoffs::reset() {
+    locations_.clear();
+    released_.clear();
+    read_.clear();
+    ordered_.clear();
+    relaxed_.clear();
+    fenced_ = false;
+}
+
+int& Handoffs::made(int& place) {
+    if (place < 0) place = clocks_.add_place();
+    return place;
+}
+
+void Handoffs::read(int warp, std::uint64_t location, const isa::MemoryOrder& order) {
+    if (order.scope >= isa::Scope::gpu) (order.acquire ? ordered_ : relaxed_).insert(location);
+    const auto found = locations_.find(location);
+    if (found == locations_.end()) return;
+    for (const auto& [cta, place] : found->second.places) {
+        if (cta == everywhere ? !wide(order) : cta != cta_of(warp)) continue;
+        if (order.acquire) clocks_.acquire(warp, place);
+        Places& read = read_[warp];
+        clocks_.join(made(cta == everywhere ? read.wide : read.cta), place);
+    }
+}
+
+void Handoffs::write(int warp, std::uint64_t location, const isa::MemoryOrder& order, bool combines,
+                     bool whole_warp) {
+    if (order.scope >= isa::Scope::gpu) (order.release ? ordered_ : relaxed_).insert(location);
+    Location& at = locations_[location];
+    if (!combines && at.writer != warp)
+        for (const auto& [cta, place] : at.places) clocks_.clear(place);
+    at.writer = combines ? at.writer : warp;
+    const auto place_of = [&](int cta) { return made(at.places.try_emplace(cta, -1).first->second); };
+    if (order.release) {
+        clocks_.release(warp, place_of(cta_of(warp)), whole_warp);
+        if (wide(order)) clocks_.release(warp, place_of(everywhere), whole_warp);
+    }
+    const auto fenced = released_.find(warp);
+    if (fenced == released_.end()) return;
+    if (fenced->second.cta >= 0) clocks_.join(place_of(cta_of(warp)), fenced->second.cta);
+    if (fenced->second.wide >= 0 && wide(order)) clocks_.join(place_of(everywhere), fenced->second.wide);
+}
+
+void Handoffs::fence(int warp, const isa::MemoryOrder& order, bool whole_warp) {
+    fenced_ |= order.scope >= isa::Scope::gpu;
+    if (order.acquire)
+        if (const auto found = read_.find(warp); found != read_.end()) {
+            if (found->second.cta >= 0) clocks_.acquire(warp, found->second.cta);
+            if (found->second.wide >= 0 && wide(order)) clocks_.acquire(warp, found->second.wide);
+        }
+    if (!order.release) return;
+    Places& released = released_[warp];
+    clocks_.release(warp, made(released.cta), whole_warp);
+    if (wide(order)) clocks_.release(warp, made(released.wide), whole_warp);
+}
+
+std::set<std::uint64_t> Handoffs::beyond_cluster() const {
+    std::set<std::uint64_t> out = ordered_;
+    if (fenced_) out.insert(relaxed_.begin(), relaxed_.end());
+    return out;
+}
+
+}  // namespace wgrun::sim

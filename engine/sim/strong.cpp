@@ -1,0 +1,70 @@
+// Strong accesses: what order they make, and warps that look at memory until it changes.
+#include <bit>
+
+#include "sim/cluster.hpp"
+
+namespace wgrun::sim {
+
+// A name for the place, whichever way it is addressed.
+std::uint64_t Cluster::location(isa::Space space, std::uint64_t address) const {
+    if (space == isa::Space::global) {
+        const std::uint64_t at = global_shadow_.watched(address);
+        return at != 0 ? at : address;
+    }
+    constexpr std::uint64_t shared = std::uint64_t{1} << 63;
+    std::uint64_t rank = address >> rank_shift;
+    if (rank == 0) rank = static_cast<std::uint64_t>(cta_ - ctas_.data()) + 1;
+    return shared | rank << 32 | (address & ((1U << rank_shift) - 1));
+}
+
+void Cluster::strong_read(isa::Space space, const isa::Addresses& address) {
+    if (!launch_.detect_races) return;
+    const isa::MemoryOrder& order = code_.ops[pc_].order;
+    if (space == isa::Space::global && order.scope >= isa::Scope::gpu) global_shadow_.strong(pc_);
+    for (isa::Mask left = active_; left != 0; left &= left - 1)
+        handoffs_.read(current_, location(space, address[static_cast<std::size_t>(std::countr_zero(left))]),
+                       order);
+}
+
+void Cluster::strong_write(isa::Space space, const isa::Addresses& address, bool combines) {
+    if (!launch_.detect_races) return;
+    const isa::MemoryOrder& order = code_.ops[pc_].order;
+    if (space == isa::Space::global && order.scope >= isa::Scope::gpu) global_shadow_.strong(pc_);
+    for (isa::Mask left = active_; left != 0; left &= left - 1)
+        handoffs_.write(current_, location(space, address[static_cast<std::size_t>(std::countr_zero(left))]),
+                        order, combines, active_ == warp().all);
+}
+
+void Cluster::fence(const isa::MemoryOrder& order) {
+    if (launch_.detect_races) handoffs_.fence(current_, order, active_ == warp().all);
+}
+
+// A warp that finds the same as the last time, and has done nothing to memory since, sleeps until memory
+// changes. Then it executes the step again, as often as it likes.
+void Cluster::poll(std::uint64_t digest) {
+    Warp& warp = this->warp();
+    const Warp::Poll now{pc_, digest};
+    if (warp.polled != now) {
+        warp.polled = now;
+        return;
+    }
+    if (warp.give_up) {
+        warp.give_up = false;
+        return;
+    }
+    pollers_ = true;
+    sleep(Warp::Wait::memory);
+}
+
+void Cluster::wake_pollers() {
+    pollers_ = false;
+    wake(nullptr, Warp::Wait::memory, [](const Warp&) { return true; });
+}
+
+GlobalTrace Cluster::global_trace() const {
+    GlobalTrace out = global_shadow_.trace();
+    out.meetings = handoffs_.beyond_cluster();
+    return out;
+}
+
+}  // namespace wgrun::sim
