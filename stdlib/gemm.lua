@@ -123,7 +123,8 @@ return function(wg, internal)
       sms = device and device.sm_count or internal.default_sms
     end
     local rows, columns = ceil_div(M, p.m * p.cluster), ceil_div(N, p.n)
-    local clusters = math.min(rows * columns * p.splits, sms // p.cluster)
+    local most = p.cluster > 1 and self.kernel:resident_clusters() or sms // p.cluster
+    local clusters = math.min(rows * columns * p.splits, most)
     local args = { A, B, D, M, N, K }
     epilogue_arguments(p, epilogue or {}, D, args)
     if p.raster == "hilbert" then args[#args + 1] = order_of(self, rows, columns) end

@@ -158,6 +158,18 @@ int kernel_time(lua_State* L) {
     return 1;
 }
 
+// kernel:resident_clusters(): how many clusters (CTAs, where it has none) the GPU runs at a time; nil where
+// there is none. Compiles the kernel.
+int kernel_resident_clusters(lua_State* L) {
+    Kernel& kernel = check<Kernel>(L, 1);
+    if (session(L).mode != Mode::run || resolve_backend(L, Backend::automatic) == Backend::sim) return 0;
+    auto& clusters = held<std::optional<int>>(L);
+    guarded(L, [&] { clusters = kernel.resident_clusters(); });
+    if (!clusters) return 0;
+    lua_pushinteger(L, *clusters);
+    return 1;
+}
+
 // A launch made by kernel:prepare; empty where kernels are only traced.
 using Prepared = std::optional<Launch>;
 
@@ -222,8 +234,11 @@ int launch_start(lua_State* L) {
 }  // namespace
 
 void open_launch(lua_State* L) {
-    static const luaL_Reg of_kernel[] = {
-        {"run", kernel_run}, {"time", kernel_time}, {"prepare", kernel_prepare}, {nullptr, nullptr}};
+    static const luaL_Reg of_kernel[] = {{"run", kernel_run},
+                                         {"time", kernel_time},
+                                         {"prepare", kernel_prepare},
+                                         {"resident_clusters", kernel_resident_clusters},
+                                         {nullptr, nullptr}};
     push_methods(L, &class_key<Kernel>, class_name<Kernel>);
     luaL_setfuncs(L, of_kernel, 0);
     lua_pop(L, 1);

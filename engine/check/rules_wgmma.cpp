@@ -143,10 +143,11 @@ k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))"},
     Rule{"WG-FORM-03", error,
-         "A CTA has 1 to 1024 threads and at most 227 KiB of shared memory, a cluster 1 to 8 CTAs.", "5.1.7",
-         "More than that no multiprocessor of an sm_90 can hold; clusters of more CTAs are not portable. The "
-         "launch "
-         "would fail.",
+         "A CTA has 1 to 1024 threads and at most 227 KiB of shared memory, a cluster 1 to 16 CTAs.", "5.1.7",
+         "More than that no multiprocessor, and no group of them, of an sm_90 can hold: the launch would "
+         "fail. "
+         "Clusters of more than 8 CTAs need the driver's permission (non-portable cluster size), for which "
+         "wgrun asks.",
          "smaller tiles or fewer stages; more CTAs with fewer threads.",
          R"(-- six stages of 48 KiB
 local tile = wg.tile{dtype="bf16", mn=384, k=64, major="K"}

@@ -127,6 +127,8 @@ struct Driver {
     /// Since CUDA 12.4; null before.
     abi::Result (*function_get_param_info)(abi::Handle function, std::size_t index, std::size_t* offset,
                                            std::size_t* size);
+    abi::Result (*occupancy_max_active_clusters)(int* clusters, abi::Handle function,
+                                                 const abi::LaunchConfig* config);
     abi::Result (*launch_kernel_ex)(const abi::LaunchConfig* config, abi::Handle function, void** parameters,
                                     void** extra);
     abi::Result (*stream_query)(abi::Handle stream);

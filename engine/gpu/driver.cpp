@@ -47,6 +47,7 @@ const char* bind_all(const Library& library, Driver& driver) {
     bind(driver.module_get_function, "cuModuleGetFunction");
     bind(driver.function_get_attribute, "cuFuncGetAttribute");
     bind(driver.function_set_attribute, "cuFuncSetAttribute");
+    bind(driver.occupancy_max_active_clusters, "cuOccupancyMaxActiveClusters");
     bind(driver.launch_kernel_ex, "cuLaunchKernelEx");
     bind(driver.stream_query, "cuStreamQuery");
     bind(driver.event_create, "cuEventCreate");

@@ -111,14 +111,19 @@ const FunctionAttributes& Function::attributes() const { return state_->attribut
 
 bool Function::lost() const { return state_->module->context->generation() != state_->module->generation; }
 
-Launch Function::prepare(const LaunchConfig& config, std::span<const Parameter> parameters) const {
-    check_launch(state_->name, state_->attributes, config, parameters);
-    state_->allow(config);
+namespace {
 
-    auto launch = std::make_unique<Launch::State>();
-    launch->function = state_;
-    launch->cluster = config.cluster.x * config.cluster.y * config.cluster.z;
-    abi::LaunchConfig& raw = launch->config;
+abi::LaunchAttribute cluster_attribute(const Dim3& cluster) {
+    abi::LaunchAttribute attribute{};
+    attribute.id = abi::launch_attribute_cluster_dimension;
+    attribute.value.cluster = {static_cast<unsigned>(cluster.x), static_cast<unsigned>(cluster.y),
+                               static_cast<unsigned>(cluster.z)};
+    return attribute;
+}
+
+/// What the driver wants to know of a launch; `attributes` must outlive it.
+abi::LaunchConfig raw_config(const LaunchConfig& config, std::span<abi::LaunchAttribute, 2> attributes) {
+    abi::LaunchConfig raw{};
     raw.grid_x = static_cast<unsigned>(config.grid.x);
     raw.grid_y = static_cast<unsigned>(config.grid.y);
     raw.grid_z = static_cast<unsigned>(config.grid.z);
@@ -127,19 +132,40 @@ Launch Function::prepare(const LaunchConfig& config, std::span<const Parameter> 
     raw.block_z = static_cast<unsigned>(config.block.z);
     raw.shared_bytes = static_cast<unsigned>(config.shared_bytes);
     raw.stream = config.stream;
-    raw.attributes = launch->attributes.data();
-    if (config.cluster != Dim3{}) {
-        abi::LaunchAttribute& cluster = launch->attributes[raw.attribute_count++];
-        cluster.id = abi::launch_attribute_cluster_dimension;
-        cluster.value.cluster = {static_cast<unsigned>(config.cluster.x),
-                                 static_cast<unsigned>(config.cluster.y),
-                                 static_cast<unsigned>(config.cluster.z)};
-    }
+    raw.attributes = attributes.data();
+    if (config.cluster != Dim3{}) attributes[raw.attribute_count++] = cluster_attribute(config.cluster);
     if (config.overlaps_previous) {
-        abi::LaunchAttribute& overlap = launch->attributes[raw.attribute_count++];
+        abi::LaunchAttribute& overlap = attributes[raw.attribute_count++];
         overlap.id = abi::launch_attribute_programmatic_stream_serialization;
         overlap.value.allowed = 1;
     }
+    return raw;
+}
+
+}  // namespace
+
+int Function::resident_clusters(const LaunchConfig& config) const {
+    state_->allow(config);
+    // The driver asks for the cluster's extents even where they are 1.
+    std::array<abi::LaunchAttribute, 2> attributes{};
+    abi::LaunchConfig raw = raw_config(config, attributes);
+    attributes[0] = cluster_attribute(config.cluster);
+    raw.attribute_count = 1;
+    const Context::Entered cuda = state_->module->context->enter(state_->module->generation, name_of_module);
+    int clusters = 0;
+    cuda.check(cuda.driver().occupancy_max_active_clusters(&clusters, state_->handle, &raw),
+               "asking how many clusters run at a time");
+    return clusters;
+}
+
+Launch Function::prepare(const LaunchConfig& config, std::span<const Parameter> parameters) const {
+    check_launch(state_->name, state_->attributes, config, parameters);
+    state_->allow(config);
+
+    auto launch = std::make_unique<Launch::State>();
+    launch->function = state_;
+    launch->cluster = config.cluster.x * config.cluster.y * config.cluster.z;
+    launch->config = raw_config(config, launch->attributes);
 
     // 64: the alignment of a tensor map, the largest that a parameter can have.
     constexpr std::size_t align = 64;

@@ -49,6 +49,8 @@ gpu::LaunchConfig config_of(const Program& program, Dim3 grid) {
     config.grid = {grid.x, grid.y, grid.z};
     config.block = {program.threads(), 1, 1};
     config.shared_bytes = program.shared_bytes();
+    const Dim3 cluster = program.cluster();
+    config.non_portable_cluster = cluster.x * cluster.y * cluster.z > 8;
     config.overlaps_previous = waits_for_previous(program);
     return config;
 }
@@ -184,6 +186,13 @@ bool GpuKernel::lost() const { return function_.lost(); }
 GpuLaunch GpuKernel::prepare(const Program& program, const RunOptions& options, Sharing sharing) {
     device_.set_timeout(options.timeout);  // copies wait for what runs
     return {device_, function_, program, options, sharing};
+}
+
+int GpuKernel::resident_clusters(const Program& program) const {
+    gpu::LaunchConfig config = config_of(program, program.cluster());
+    const Dim3 cluster = program.cluster();
+    config.cluster = {cluster.x, cluster.y, cluster.z};
+    return function_.resident_clusters(config);
 }
 
 GpuTimes GpuKernel::time(const Program& program, const TimeOptions& options) {

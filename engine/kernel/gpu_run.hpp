@@ -55,6 +55,9 @@ class GpuKernel {
     /// Uploads the tensors, but those that another launch shares, and makes a launch ready.
     GpuLaunch prepare(const Program& program, const RunOptions& options, Sharing sharing);
 
+    /// How many of its clusters run at a time.
+    int resident_clusters(const Program& program) const;
+
     /// The tensors, in copies of their own, are uploaded once and not downloaded.
     GpuTimes time(const Program& program, const TimeOptions& options);
 

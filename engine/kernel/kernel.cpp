@@ -228,6 +228,12 @@ Timing Kernel::time(const TimeOptions& options) {
     return summary(std::move(us), options.flops, backend);
 }
 
+std::optional<int> Kernel::resident_clusters() {
+    if (choose_backend(Backend::automatic).backend == Backend::sim) return std::nullopt;
+    throw_errors_of(check());
+    return compiled(Backend::gpu).kernel.resident_clusters(*program_);
+}
+
 std::vector<Diagnostic> Kernel::take_remarks() { return std::exchange(remarks_, {}); }
 
 Kernel::Compiled& Kernel::compiled(Backend backend) {

@@ -18,7 +18,7 @@ struct Builder::Open {
 };
 
 namespace {
-constexpr std::uint32_t most_ctas = 8;  // in a cluster
+constexpr std::uint32_t most_ctas = 16;  // in a cluster; more than 8 are not portable
 
 /// As PTX and C++ have them; PTX takes no lone underscore.
 bool is_identifier(std::string_view name) {
@@ -40,7 +40,7 @@ Builder::Builder(std::string name, int threads, Dim3 cluster, Where where) : whe
     const auto legal = [](std::uint32_t extent) { return extent >= 1 && extent <= most_ctas; };
     if (!legal(cluster.x) || !legal(cluster.y) || !legal(cluster.z) || cluster.volume() > most_ctas)
         throw ArgumentError(
-            fmt::format("kernel {}: a cluster of {} x {} x {} CTAs, 1 to {} in all are portable", name,
+            fmt::format("kernel {}: a cluster of {} x {} x {} CTAs, 1 to {} in all fit a group of SMs", name,
                         cluster.x, cluster.y, cluster.z, most_ctas),
             {}, "WG-FORM-03");
     program_.name_ = std::move(name);

@@ -268,6 +268,14 @@ TEST_CASE("large shared memory and clusters", "[gpu]") {
                              .shared_bytes = 16,
                              .non_portable_cluster = true};
     CHECK(stored(device, module, large).back() == 7 + 15);
+    // A CTA that fills an SM: clusters of 4 leave SMs over, where those of a group are no multiple of 4.
+    const Function store = module.function("store");
+    const int alone = store.resident_clusters({.block = {32, 1, 1}, .shared_bytes = 232448});
+    CHECK(alone == device.info().sm_count);
+    const int fours =
+        store.resident_clusters({.block = {32, 1, 1}, .cluster = {4, 1, 1}, .shared_bytes = 232448});
+    CHECK(fours > 0);
+    CHECK(fours <= alone / 4);
 }
 
 TEST_CASE("a tensor map loads the box that it describes", "[gpu]") {

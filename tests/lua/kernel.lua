@@ -15,7 +15,7 @@ refuses("wg.kernel: option `threads`: expected an integer, got string \"1\"", fu
 refuses("kernel k: threads = 0, a CTA has 1 to 1024", function() wg.kernel("k", { threads = 0 }, nothing) end)
 refuses("kernel k: threads = 1025, a CTA has 1 to 1024", function() wg.kernel("k", { threads = 1025 }, nothing) end)
 refuses("wg.kernel: option `threads` is -1, must be 0..2147483647", function() wg.kernel("k", { threads = -1 }, nothing) end)
-refuses("kernel k: a cluster of 9 x 1 x 1 CTAs, 1 to 8 in all are portable", function() wg.kernel("k", { cluster = { 9, 1, 1 } }, nothing) end)
+refuses("kernel k: a cluster of 17 x 1 x 1 CTAs, 1 to 16 in all fit a group of SMs", function() wg.kernel("k", { cluster = { 17, 1, 1 } }, nothing) end)
 refuses("cluster has 4 entries, at most 3 are possible", function() wg.kernel("k", { cluster = { 1, 1, 1, 1 } }, nothing) end)
 refuses("option `cluster`: entry 2 is 0, extents are 1 to 2147483647", function() wg.kernel("k", { cluster = { 1, 0 } }, nothing) end)
 refuses("kernel name `a b`: letters, digits and _ only, not starting with a digit", function() wg.kernel("a b", {}, nothing) end)

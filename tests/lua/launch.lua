@@ -116,6 +116,9 @@ tensor:close()
 refuses("the tensor is closed", function() kept:start() end)
 refuses("the tensor is closed", function() kept:download() end)
 
+check.equal(scale:resident_clusters(), nil) -- the simulator has no SMs
+check.equal(select("#", scale:resident_clusters()), 0)
+
 -- `unchecked` lets a kernel run that the static checker refuses; the simulator still watches.
 local early = wg.kernel("early", { threads = 128 }, function(k)
   local to = k:param("to", "f32*")

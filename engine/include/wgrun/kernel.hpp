@@ -142,6 +142,11 @@ class Kernel {
 
     Timing time(const TimeOptions& options);
 
+    /// How many clusters (of one CTA, where the kernel has none) the GPU runs at a time: what a grid of
+    /// persistent CTAs should not exceed. Compiles the kernel; nothing where there is no GPU. Throws what
+    /// ptx() throws, and what the GPU's compiler does.
+    std::optional<int> resident_clusters();
+
   private:
     struct Compiled;
     Backend admitted(const RunOptions& options);

@@ -1,4 +1,4 @@
--- WG-FORM-03, broken: A CTA has 1 to 1024 threads and at most 227 KiB of shared memory, a cluster 1 to 8 CTAs.
+-- WG-FORM-03, broken: A CTA has 1 to 1024 threads and at most 227 KiB of shared memory, a cluster 1 to 16 CTAs.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)

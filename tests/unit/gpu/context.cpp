@@ -176,6 +176,10 @@ TEST_CASE("a kernel is loaded, described and launched") {
     CHECK(gpu.last.shared_bytes == 200000);
     CHECK(gpu.max_shared_set == 200000);
     CHECK(gpu.non_portable_set);
+    CHECK(function->resident_clusters({.block = {128, 1, 1}, .cluster = {4, 1, 1}, .shared_bytes = 1024}) ==
+          31);
+    CHECK(gpu.last.shared_bytes == 1024);
+    CHECK(function->resident_clusters({.block = {128, 1, 1}}) == 130);
     launch(*function, {.block = {1, 1, 1}, .shared_bytes = 100000});
     CHECK(gpu.max_shared_set == 200000);  // never lowered
 

@@ -242,6 +242,13 @@ inline const Driver& fake_functions() {
             *size = index == 0 ? 8 : 4;
             return abi::success;
         };
+        d.occupancy_max_active_clusters = [](int* clusters, Handle function,
+                                             const abi::LaunchConfig* config) {
+            if (!fake->modules.contains(function)) return ++fake->bad_handles, abi::invalid_value;
+            fake->last = *config;
+            *clusters = 132 / static_cast<int>(config->attributes->value.cluster.x) - 2;
+            return abi::success;
+        };
         d.launch_kernel_ex = [](const abi::LaunchConfig* config, Handle function, void** parameters, void**) {
             if (!fake->modules.contains(function)) return ++fake->bad_handles, abi::invalid_value;
             if (fake->sticky != abi::success) return fake->sticky;

@@ -34,14 +34,15 @@ TEST_CASE("a kernel has a name, 1 to 1024 threads and a cluster that can be laun
     CHECK_THROWS_WITH(Builder("k", 0, {}, here), "kernel k: threads = 0, a CTA has 1 to 1024");
     CHECK_THROWS_WITH(Builder("k", 1025, {}, here), "kernel k: threads = 1025, a CTA has 1 to 1024");
     CHECK_THROWS_WITH(Builder("k", -1, {}, here), "kernel k: threads = -1, a CTA has 1 to 1024");
-    CHECK_NOTHROW(Builder("k", 1024, {2, 2, 2}, here));
-    CHECK_THROWS_WITH(Builder("k", 128, {3, 3, 1}, here),
-                      "kernel k: a cluster of 3 x 3 x 1 CTAs, 1 to 8 in all are portable");
+    CHECK_NOTHROW(Builder("k", 1024, {4, 2, 2}, here));
+    CHECK_THROWS_WITH(Builder("k", 128, {3, 3, 2}, here),
+                      "kernel k: a cluster of 3 x 3 x 2 CTAs, 1 to 16 in all fit a group of SMs");
     CHECK_THROWS_WITH(Builder("k", 128, {0, 1, 1}, here),
-                      "kernel k: a cluster of 0 x 1 x 1 CTAs, 1 to 8 in all are portable");
+                      "kernel k: a cluster of 0 x 1 x 1 CTAs, 1 to 16 in all fit a group of SMs");
     // The product is 2^65 + 1: in 64 bits it would be 1.
-    CHECK_THROWS_WITH(Builder("k", 128, {33, 1119412321, 998724481}, here),
-                      "kernel k: a cluster of 33 x 1119412321 x 998724481 CTAs, 1 to 8 in all are portable");
+    CHECK_THROWS_WITH(
+        Builder("k", 128, {33, 1119412321, 998724481}, here),
+        "kernel k: a cluster of 33 x 1119412321 x 998724481 CTAs, 1 to 16 in all fit a group of SMs");
 }
 
 TEST_CASE("registers have the type that PTX declares them with, and a place") {
