@@ -146,9 +146,11 @@ abi::LaunchConfig raw_config(const LaunchConfig& config, std::span<abi::LaunchAt
 
 int Function::resident_clusters(const LaunchConfig& config) const {
     state_->allow(config);
-    // The driver asks for the cluster's extents even where they are 1.
+    // The driver asks for the cluster's extents even where they are 1, and for a grid of whole clusters.
     std::array<abi::LaunchAttribute, 2> attributes{};
-    abi::LaunchConfig raw = raw_config(config, attributes);
+    LaunchConfig whole = config;
+    whole.grid = config.cluster;
+    abi::LaunchConfig raw = raw_config(whole, attributes);
     attributes[0] = cluster_attribute(config.cluster);
     raw.attribute_count = 1;
     const Context::Entered cuda = state_->module->context->enter(state_->module->generation, name_of_module);

@@ -189,7 +189,7 @@ GpuLaunch GpuKernel::prepare(const Program& program, const RunOptions& options, 
 }
 
 int GpuKernel::resident_clusters(const Program& program) const {
-    gpu::LaunchConfig config = config_of(program, program.cluster());
+    gpu::LaunchConfig config = config_of(program, {});
     const Dim3 cluster = program.cluster();
     config.cluster = {cluster.x, cluster.y, cluster.z};
     return function_.resident_clusters(config);
