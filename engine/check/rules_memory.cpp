@@ -105,6 +105,30 @@ k:bar_sync(0)
 k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
 k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
 k:mbarrier_wait(full, 1))"},
+    Rule{
+        "WG-PROXY-03", error,
+        "Between a generic-proxy write to global memory and a bulk copy that reads, overwrites or reduces it "
+        "stands a fence.proxy.async of global memory.",
+        "9.7.13.4",
+        "The copy engine goes through the async proxy. A barrier alone does not make st.global or red "
+        "visible "
+        "there: the copy may bring old bytes. The other way round the wait is the fence: what a copy has "
+        "written may be read after cp.async.bulk.wait_group without .read.",
+        "k:fence_proxy_async() or k:fence_proxy_async{space=\"global\"} by every thread that wrote, before "
+        "the barrier; or by the thread that copies, after it. One with space = \"shared::cta\" is about "
+        "shared memory alone.",
+        R"(k:st_global_f32(k:element(X, thread), value)
+k:fence_proxy_async{space="shared::cta"}
+k:bar_sync(0)
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))",
+        R"(k:st_global_f32(k:element(X, thread), value)
+k:fence_proxy_async{space="global"}
+k:bar_sync(0)
+k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
+k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
+k:mbarrier_wait(full, 0))"},
     // --- RACE ---------------------------------------------------------------------------------------
     Rule{"WG-RACE-01", error,
          "Between a write to shared memory by one thread and an access to it by another, or by a wgmma, "
@@ -170,12 +194,16 @@ k:bar_sync(0)
 k:st_shared_f32(mine, 2))"},
     Rule{"WG-RACE-04", error,
          "Two threads do not access one place in global memory, one of them writing, unless a barrier of "
-         "their CTA or cluster or atomics that release and acquire stand between, or both are atomic.",
+         "their CTA or cluster or atomics that release and acquire stand between, or both are atomic through "
+         "one "
+         "proxy.",
          "8.7.1",
          "CTAs of a launch run in any order, and warps at their own speed: what is there in the end, or is "
          "read, depends on who comes first. A copy from shared memory has written when "
          "cp.async.bulk.wait_group "
-         "says so without .read. CTAs that write the same value do no harm.",
+         "says so without .read. What atom and red do, and the reducing copies, are two proxies. CTAs that "
+         "write "
+         "the same value do no harm.",
          "Give each CTA and each thread elements of its own; combine sums with red or atom; leave what other "
          "CTAs write to the next launch.",
          R"(local cta = k:special "ctaid.x"

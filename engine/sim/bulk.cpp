@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "isa/combine.hpp"
 #include "sim/cluster.hpp"
@@ -39,8 +40,10 @@ void Cluster::bulk_copy(const isa::BulkCopy& asked) {
         copy.source_cta = rank(*cta_);
         copy.source = asked.source;
     }
+    std::optional<Actor> issuer;
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
-        global_shadow_.copy_from(actor(), asked.lane, address, bytes);
+        if (!issuer) issuer = global_shadow_.issuer(actor());
+        global_shadow_.copy_from(*issuer, asked.lane, address, bytes);
     });
     if (asked.multicast == 0) return load_bulk(asked.shared, asked.mbarrier, copy);
     // Data and signal land at the same place of each CTA.
@@ -190,9 +193,11 @@ void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
         cta_->shadow.copy_out(actor(), epoch, copy.shared - SharedMemory::base, copy.span);
         cta_->owe(epoch);
     }
+    std::optional<Actor> issuer;
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
         if (groups.writer < 0) groups.writer = clocks_.add_actor();
-        global_shadow_.copy_to(actor(), Epoch(copy.serial, pc_, groups.writer, asked.lane), address, bytes,
+        if (!issuer) issuer = global_shadow_.issuer(actor());
+        global_shadow_.copy_to(*issuer, Epoch(copy.serial, pc_, groups.writer, asked.lane), address, bytes,
                                copy.reduction != isa::BulkCopy::Reduction::none);
     });
     copies_.push_back(std::move(copy));

@@ -96,7 +96,7 @@ void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_me
         const bool here = u / warps_per_cta_ == warp / warps_per_cta_;
         for (int l = 0; l < isa::lanes; ++l) {
             const bool by_itself = u != warp || whole_warp || (lanes >> l & 1U) != 0;
-            const std::uint32_t clock = by_itself ? known[u] : converged_[static_cast<std::size_t>(warp)];
+            const std::uint32_t clock = by_itself ? known[u] : converged(warp);
             const int thread = u * isa::lanes + l;
             if (here || !own_memory) own[thread] = std::max(own[thread], clock);
             if (warps_ != warps_per_cta_ && (!here || !own_memory))
@@ -106,8 +106,7 @@ void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_me
     for (const Generic& generic : generic_)
         if (!own_memory || generic.cta == warp / warps_per_cta_)
             learn(warp, generic.actor + 1, known[generic.actor]);
-    ++row(warp)[warp];
-    changed(warp);
+    tick(warp);
 }
 
 void Clocks::converge(int warp) {

@@ -60,10 +60,17 @@ class Clocks {
     /// these lanes did, and what the others of the warp did before it last converged. own_memory: of the
     /// CTA's own memory alone (.shared::cta).
     void proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_memory = false);
+    /// What the warp does next is later than what it has done.
+    void tick(int warp) {
+        ++row(warp)[warp];
+        changed(warp);
+    }
     /// All lanes of the warp meet: each knows what the others did.
     void converge(int warp);
     /// Some lanes do.
     void meet(int warp);
+    /// The warp's clock when all its lanes last learnt of each other.
+    std::uint32_t converged(int warp) const { return converged_[static_cast<std::size_t>(warp)]; }
     /// The warp's clock when lanes of it last learnt of each other: later writes of one are not known to
     /// others.
     std::uint32_t met(int warp) const { return met_[static_cast<std::size_t>(warp)]; }

@@ -136,6 +136,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                        int stride);
     void global_race(const GlobalRace& race) override;
+    void global_unfenced(const GlobalRace& race) override;
     template <class Move>
     void for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes, Move move);
     void meet(std::uint32_t id, std::uint32_t threads, bool wait);

@@ -24,7 +24,7 @@ bool overlap(const std::set<std::uint64_t>& a, const std::set<std::uint64_t>& b)
 }  // namespace
 
 GlobalShadow::GlobalShadow(const Program& program, const Launch& launch, int warps, Sink& sink)
-    : sink_(sink), shadow_({warps, 0, warps}, 0, *this) {
+    : sink_(sink), shadow_({warps, 0, warps}, 0, *this), fences_(warps) {
     if (!launch.detect_races) return;
     const auto holds = [](const GlobalBuffer& buffer, std::uint64_t address) {
         return address >= buffer.address &&
@@ -57,7 +57,9 @@ void GlobalShadow::reset() {
     touched_.clear();
     values_.clear();
     last_page_ = UINT64_MAX;
-    combining_.clear();
+    steps_ = {};
+    fences_.reset();
+    wrote_ = false;
 }
 
 std::uint64_t GlobalShadow::watched(std::uint64_t address) const {
@@ -107,6 +109,7 @@ void GlobalShadow::load(const Actor& actor, int lane, std::uint64_t address, int
 bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, int bytes,
                          const std::byte* data) {
     pc_ = actor.pc;
+    wrote_ = true;
     const auto size = static_cast<std::size_t>(bytes);
     const std::uint32_t at = offset(address, size);
     same_value_ = std::memcmp(values_.data() + at, data, size) == 0;
@@ -118,6 +121,7 @@ bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, in
 
 void GlobalShadow::update(const Actor& actor, int lane, std::uint64_t address, int bytes) {
     pc_ = actor.pc;
+    wrote_ = true;
     const std::uint32_t at = offset(address, static_cast<std::uint64_t>(bytes));
     shadow_.load(actor, lane, at, bytes);
     shadow_.store(actor, lane, at, bytes);
@@ -131,13 +135,14 @@ void GlobalShadow::copy_from(const Actor& issuer, int lane, std::uint64_t addres
             while (size > part - i || (at + i) % size != 0) size /= 2;
             shadow_.load(issuer, lane, at + i, static_cast<int>(size));
         }
+        if (wrote_) shadow_.check_published(issuer, lane, at, part);
     });
 }
 
 void GlobalShadow::copy_to(const Actor& issuer, Epoch copy, std::uint64_t address, std::uint64_t bytes,
                            bool combines) {
     pc_ = issuer.pc;
-    if (combines) combining_.insert(pc_);
+    if (combines) steps_.reductions.insert(pc_);
     for_each_part(address, bytes, [&](std::uint64_t, std::uint32_t at, std::uint32_t part) {
         // Whole words: a row of a box begins and ends with one, but for the edges of a tensor.
         const std::uint32_t begin = (at + word_bytes - 1) / word_bytes * word_bytes;
@@ -153,10 +158,12 @@ void GlobalShadow::landed(std::uint64_t address, const std::byte* data, std::uin
     });
 }
 
-// Of the proxies nothing is said here, nor of what was there before the launch.
+// Nothing is said of what was there before the launch, nor of reads that a bulk copy comes after.
 void GlobalShadow::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
-    if (combining_.contains(pc_) && combining_.contains(other.pc())) return;
     const std::uint64_t address = addresses_[offset / page_bytes] + offset % page_bytes;
+    if (hazard == Hazard::missing_proxy_fence) return sink_.global_unfenced({true, false, address, other});
+    if (hazard == Hazard::unfenced_overwrite) return sink_.global_unfenced({false, false, address, other});
+    if (steps_.both_combine(pc_, other.pc())) return;
     switch (hazard) {
         case Hazard::write_after_write:
             if (!same_value_) sink_.global_race({false, false, address, other});
@@ -168,8 +175,7 @@ void GlobalShadow::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
 }
 
 GlobalTrace GlobalShadow::trace() const {
-    GlobalTrace out;
-    out.combining_steps = combining_;
+    GlobalTrace out = steps_;
     std::vector<std::uint32_t> order(addresses_.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, {}, [&](std::uint32_t place) { return addresses_[place]; });
@@ -211,7 +217,8 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
     std::vector<Conflict> out;
     std::set<std::pair<std::uint32_t, std::uint32_t>> steps;
     const auto self = static_cast<std::uint32_t>(cluster);
-    combining_.insert(trace.combining_steps.begin(), trace.combining_steps.end());
+    steps_.strong.insert(trace.strong.begin(), trace.strong.end());
+    steps_.reductions.insert(trace.reductions.begin(), trace.reductions.end());
     if (!trace.meetings.empty()) meetings_[self] = trace.meetings;
     // Clusters that met at an atomic are taken to be in order.
     const auto met = [&](std::uint32_t other) {
@@ -229,7 +236,7 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
             const auto compare = [&](unsigned bytes, Epoch by, const Access& other, bool writes,
                                      bool other_writes) {
                 if ((bytes & other.bytes) == 0) return;
-                if (combining_.contains(by.pc()) && combining_.contains(other.by.pc())) return;
+                if (steps_.both_combine(by.pc(), other.by.pc())) return;
                 if (met(other.cluster) || !steps.emplace(by.pc(), other.by.pc()).second) return;
                 const auto byte = static_cast<std::uint64_t>(std::countr_zero(bytes & other.bytes));
                 out.push_back({writes, other_writes, word.address + byte, other.cluster, by, other.by});

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "sim/global_fences.hpp"
 #include "sim/shadow.hpp"
 #include "sim/sim.hpp"
 
@@ -33,8 +34,12 @@ class GlobalTrace {
     static constexpr std::uint32_t line_words = 32;
     static constexpr std::uint32_t line_bytes = line_words * 4;
 
-    std::set<std::uint64_t> meetings;         ///< the cluster acquired or released here
-    std::set<std::uint32_t> combining_steps;  ///< strong accesses, and reductions
+    std::set<std::uint64_t> meetings;  ///< the cluster acquired or released here
+    /// Steps that do not race with their like: strong accesses, reducing copies.
+    std::set<std::uint32_t> strong, reductions;
+    bool both_combine(std::uint32_t a, std::uint32_t b) const {
+        return (strong.contains(a) && strong.contains(b)) || (reductions.contains(a) && reductions.contains(b));
+    }
 
     /// Adds a line whose words are word(0), word(1), ...
     template <class F>
@@ -86,6 +91,9 @@ class GlobalShadow final : public HazardSink {
       public:
         virtual ~Sink() = default;
         virtual void global_race(const GlobalRace& race) = 0;
+        /// A bulk copy reads or overwrites what was written through the generic proxy: in order, but with no
+        /// fence.proxy.async between.
+        virtual void global_unfenced(const GlobalRace& race) = 0;
     };
     GlobalShadow(const Program& program, const Launch& launch, int warps, Sink& sink);
 
@@ -100,9 +108,19 @@ class GlobalShadow final : public HazardSink {
     /// An atomic.
     void update(const Actor& actor, int lane, std::uint64_t address, int bytes);
     /// The step may meet with others of its kind.
-    void strong(std::uint32_t pc) { combining_.insert(pc); }
+    void strong(std::uint32_t pc) { steps_.strong.insert(pc); }
 
-    // Bulk copies as they are issued, of bytes that lie together. A load counts as an access of its issuer.
+    /// fence.proxy.async of global memory.
+    void proxy_fence(Clocks& clocks, int warp, isa::Mask lanes, bool whole_warp) {
+        if (wrote_) fences_.add(clocks, warp, lanes, whole_warp);
+    }
+    /// What the warp knows, with what the async proxy sees of global memory. Valid until the next call.
+    Actor issuer(Actor actor) {
+        if (wrote_) actor.published = fences_.published(actor.seen);
+        return actor;
+    }
+    // Bulk copies as issuer() issues them, of bytes that lie together. A load counts as an access of its
+    // issuer.
     void copy_from(const Actor& issuer, int lane, std::uint64_t address, std::uint64_t bytes);
     void copy_to(const Actor& issuer, Epoch copy, std::uint64_t address, std::uint64_t bytes, bool combines);
     /// What a copy has brought.
@@ -132,7 +150,9 @@ class GlobalShadow final : public HazardSink {
     std::vector<std::byte> values_;         ///< last written
     std::uint64_t last_page_ = UINT64_MAX;
     std::uint32_t last_place_ = 0;
-    std::set<std::uint32_t> combining_;
+    GlobalTrace steps_;  ///< of all: without lines
+    GlobalFences fences_;
+    bool wrote_ = false;       ///< has a thread written? Fences before that order nothing
     std::uint32_t pc_ = 0;     ///< of the access at hand
     bool same_value_ = false;  ///< it writes what is there
 };
@@ -172,7 +192,7 @@ class LaunchShadow {
     std::unordered_map<std::uint64_t, Line> lines_;  ///< by address
     std::map<std::uint32_t, GlobalTrace> traces_;
     std::map<std::uint32_t, std::set<std::uint64_t>> meetings_;
-    std::set<std::uint32_t> combining_;
+    GlobalTrace steps_;  ///< of all: without lines
 };
 
 }  // namespace wgrun::sim

@@ -231,6 +231,10 @@ void Cluster::global_race(const GlobalRace& race) {
     report_.global_race(race, global_.place(race.address));
 }
 
+void Cluster::global_unfenced(const GlobalRace& race) {
+    report_.global_unfenced(race, global_.place(race.address));
+}
+
 // Lanes of one step may write one byte only if they write the same value. Sizes are equal and addresses
 // aligned, so that accesses overlap whole or not at all.
 void Cluster::check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
@@ -303,6 +307,8 @@ void Cluster::converge() {
 }
 
 void Cluster::proxy_fence(std::optional<isa::Space> space) {
+    if (!space || space == isa::Space::global)
+        global_shadow_.proxy_fence(clocks_, current_, active_, active_ == warp().all);
     if (space == isa::Space::global) return;
     clocks_.proxy_fence(current_, active_, active_ == warp().all,
                         space == isa::Space::shared || space == isa::Space::shared_cta);

@@ -91,8 +91,9 @@ class Report final : public HazardSink {
 
     // WG-RACE-01, -02, -03, WG-PROXY-01, WG-MEM-04, WG-TMA-02, WG-GROUP-04
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
-    // WG-RACE-04
+    // WG-RACE-04, WG-PROXY-03
     void global_race(const GlobalRace& race, const std::string& place);
+    void global_unfenced(const GlobalRace& race, const std::string& place);
     void global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place);
     /// Within one step: WG-RACE-01, or WG-RACE-04.
     void overlapping_store(std::string_view rule, const std::string& place, int other_thread);

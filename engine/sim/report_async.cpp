@@ -127,6 +127,19 @@ void Report::global_race(const GlobalRace& race, const std::string& place) {
         {{code_.where(race.other.pc()), race.other_reads ? "read here" : "written here"}});
 }
 
+void Report::global_unfenced(const GlobalRace& race, const std::string& place) {
+    const Where where = code_.where(race.other.pc());
+    add("WG-PROXY-03", race.other.pc(),
+        fmt::format(
+            "{} {} {}, which {} wrote through the generic proxy: no fence.proxy.async of global memory "
+            "orders the two",
+            who(), race.reads ? "reads" : "overwrites", place, past(race.other)),
+        Fix(fmt::format("k:fence_proxy_async() after line {}, before the barrier", line(race.other.pc())),
+            {{insert_after(where, {"fence_proxy_async()"})},
+             {insert_before(code_.where(pc_), {"fence_proxy_async()"})}}),
+        {{where, "written here by " + past(race.other)}});
+}
+
 void Report::global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place) {
     const auto name = [&](Epoch access, Dim3 cluster) {
         const int thread = by_copy(access) ? 0 : access.thread();

@@ -128,6 +128,10 @@ class Shadow {
     void copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
     void copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
 
+    /// Bytes that a bulk copy of the lane reads, as far as what was written there comes before it: does the
+    /// async proxy see that?
+    void check_published(const Actor& issuer, int lane, std::uint32_t offset, std::uint32_t bytes);
+
     /// An asynchronous write of 4, 8 or 16 bytes through the generic proxy, as it is issued.
     void write_later(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes);
     /// What was written at one epoch, and by nobody since, counts as written at another.

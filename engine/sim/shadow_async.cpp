@@ -141,6 +141,24 @@ void Shadow::copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std
         copies_[unit] = copy;
 }
 
+void Shadow::check_published(const Actor& issuer, int lane, std::uint32_t offset, std::uint32_t bytes) {
+    const Epoch now(issuer.clock, issuer.pc, issuer.warp, lane);
+    const auto check = [&](Epoch written, std::uint32_t at) {
+        if (written && ordered(issuer, now, written) && !published(issuer.seen, issuer.published, written))
+            sink_.hazard(Hazard::missing_proxy_fence, at, written);
+    };
+    for (std::uint32_t at = offset; at < offset + bytes;) {
+        const Epoch written = writes_[at / word_bytes];
+        if (written.is_link()) {
+            check(splits_[written.index()].write[at % word_bytes], at);
+            ++at;
+        } else {
+            check(written, at);
+            at += word_bytes - at % word_bytes;
+        }
+    }
+}
+
 void Shadow::check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset) {
     if (!written)
         sink_.hazard(Hazard::uninitialised, offset, written);

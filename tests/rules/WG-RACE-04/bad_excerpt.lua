@@ -1,4 +1,4 @@
--- WG-RACE-04, broken: Two threads do not access one place in global memory, one of them writing, unless a barrier of their CTA or cluster or atomics that release and acquire stand between, or both are atomic.
+-- WG-RACE-04, broken: Two threads do not access one place in global memory, one of them writing, unless a barrier of their CTA or cluster or atomics that release and acquire stand between, or both are atomic through one proxy.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)

@@ -62,10 +62,14 @@ TEST_CASE("atomics do not conflict with each other, and order clusters where the
     for (const bool other_combines : {true, false}) {
         LaunchShadow shadow;
         GlobalTrace one = trace(writes, 15, 5, 1), two = trace(writes, 15, 6, 2);
-        one.combining_steps = {5};
-        if (other_combines) two.combining_steps = {6};
+        one.strong = {5};
+        if (other_combines) two.strong = {6};
         CHECK(shadow.add(0, one).empty());
         CHECK(shadow.add(1, two).size() == (other_combines ? 0 : 1));
+        // A reducing copy goes through another proxy.
+        GlobalTrace three = trace(writes, 15, 7, 3);
+        three.reductions = {7};
+        CHECK_FALSE(shadow.add(2, three).empty());
     }
     for (const std::uint64_t where : {0x2000U, 0x2004U}) {
         LaunchShadow shadow;

@@ -1,0 +1,72 @@
+// What fences of global memory publish, and to whom.
+#include "sim/global_fences.hpp"
+#include "tests/catch.hpp"
+
+using namespace wgrun;
+using namespace wgrun::sim;
+
+namespace {
+
+constexpr isa::Mask all = UINT32_MAX;
+
+/// What the warp's next bulk copy sees of `thread`'s writes.
+std::uint32_t seen_of(GlobalFences& fences, const Clocks& clocks, int warp, int thread) {
+    return fences.published(clocks.seen(warp))[thread];
+}
+
+}  // namespace
+
+TEST_CASE("a fence publishes what its warp did before it, and not what comes after") {
+    Clocks clocks(2);
+    GlobalFences fences(2);
+    const std::uint32_t before = clocks.now(0);
+    CHECK(seen_of(fences, clocks, 0, 3) == 0);
+    fences.add(clocks, 0, all, true);
+    CHECK(seen_of(fences, clocks, 0, 3) == before);
+    CHECK(clocks.now(0) > before);
+    fences.reset();
+    CHECK(seen_of(fences, clocks, 0, 3) == 0);
+}
+
+TEST_CASE("a fence by some lanes is theirs, and of what the warp did before it converged") {
+    Clocks clocks(1);
+    GlobalFences fences(1);
+    const std::uint32_t first = clocks.now(0);
+    clocks.converge(0);
+    const std::uint32_t second = clocks.now(0);
+    fences.add(clocks, 0, 1, false);
+    CHECK(seen_of(fences, clocks, 0, 0) == second);
+    CHECK(seen_of(fences, clocks, 0, 1) == first);
+    fences.add(clocks, 0, 2, false);
+    CHECK(seen_of(fences, clocks, 0, 0) == second);
+    CHECK(seen_of(fences, clocks, 0, 1) > second);
+}
+
+TEST_CASE("others see what a fence has published when they know of the fence") {
+    Clocks clocks(3);
+    GlobalFences fences(3);
+    const int place = clocks.add_place(), other = clocks.add_place();
+    const std::uint32_t written = clocks.now(0);
+    const bool at_the_writer = GENERATE(true, false);
+    if (at_the_writer) fences.add(clocks, 0, all, true);
+    clocks.release(0, place);
+    clocks.acquire(1, place);
+    CHECK((seen_of(fences, clocks, 1, 5) >= written) == at_the_writer);
+    // The reader's fence speaks for those whose writes it knows of.
+    if (!at_the_writer) fences.add(clocks, 1, 1, false);
+    CHECK(seen_of(fences, clocks, 1, 5) >= written);
+    CHECK(seen_of(fences, clocks, 2, 5) == 0);
+    clocks.release(1, other);
+    clocks.acquire(2, other);
+    CHECK(seen_of(fences, clocks, 2, 5) >= written);
+}
+
+TEST_CASE("a fence after the release is none for those who acquire it") {
+    Clocks clocks(2);
+    GlobalFences fences(2);
+    const int place = clocks.add_place();
+    clocks.release(0, place);
+    fences.add(clocks, 0, all, true);
+    clocks.acquire(1, place);
+    CHECK(seen_of(fences, clocks, 1, 5) == 0);
+}
