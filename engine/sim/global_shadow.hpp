@@ -38,7 +38,8 @@ class GlobalTrace {
     /// Steps that do not race with their like: strong accesses, reducing copies.
     std::set<std::uint32_t> strong, reductions;
     bool both_combine(std::uint32_t a, std::uint32_t b) const {
-        return (strong.contains(a) && strong.contains(b)) || (reductions.contains(a) && reductions.contains(b));
+        return (strong.contains(a) && strong.contains(b)) ||
+               (reductions.contains(a) && reductions.contains(b));
     }
 
     /// Adds a line whose words are word(0), word(1), ...
