@@ -43,10 +43,13 @@ asan: deps
 mutate: all
 	@$(BUILD)/wgrun --backend=sim tests/mutation/mutate.lua --all yes --seeds 16
 
-# The rules of registers beside the law and beside ptxas, over generated programs: the tables of docs/ptxas.md.
+# The rules of registers beside the law and beside ptxas, over generated programs, and the estimate of registers
+# beside what ptxas needs: the tables of docs/ptxas.md.
 ptxas-compare: $(BUILD)/CMakeCache.txt
-	@cmake --build $(BUILD) --target test_ptxas -j $(JOBS)
+	@cmake --build $(BUILD) --target test_ptxas wgrun -j $(JOBS)
 	@$(BUILD)/tests/test_ptxas "[.table]"
+	@tests/ptxas/registers.py $(BUILD)/wgrun $(addprefix scripts/,attention.lua gemm.lua gemm_fast.lua hello_wgmma.lua \
+	  mma_sync.lua sparse_gemm.lua tune.lua) tests/ptxas/gemms.lua
 
 # Each fuzz target for FUZZ_SECONDS. Inputs that break a law stay in build-fuzz/.
 FUZZ_SECONDS := 60

@@ -23,6 +23,7 @@ std::string as_json(const Request& request, const Checked& checked) {
         json["assembly"].push_back({{"kernel", name},
                                     {"assembler", report.assembler},
                                     {"registers", report.registers},
+                                    {"estimated", report.estimated},
                                     {"spill_stores", report.spill_stores},
                                     {"spill_loads", report.spill_loads},
                                     {"static_shared", report.static_shared},
@@ -35,9 +36,10 @@ std::string as_text(const Request& request, const Checked& checked) {
     const std::size_t errors = checked.errors();
     std::string text;
     for (const auto& [name, report] : checked.assembled)
-        text += fmt::format("{}: {} registers a thread, {} bytes of shared memory, {} bytes spilled ({})\n",
-                            name, report.registers, report.static_shared + report.dynamic_shared,
-                            report.spill_stores, report.assembler);
+        text += fmt::format(
+            "{}: {} registers a thread (estimate: {}), {} bytes of shared memory, {} bytes spilled ({})\n",
+            name, report.registers, report.estimated, report.static_shared + report.dynamic_shared,
+            report.spill_stores, report.assembler);
     if (!checked.not_assembled.empty()) text += fmt::format("not assembled: {}\n", checked.not_assembled);
     return text + fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
                               counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));

@@ -69,8 +69,9 @@ int kernel_report(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     auto& report = held<AssemblyReport>(L);
     if (const int failed = attempted(L, [&] { report = kernel.report(); })) return failed;
-    lua_createtable(L, 0, 8);
+    lua_createtable(L, 0, 9);
     set_integer(L, "registers", report.registers);
+    set_integer(L, "estimated", report.estimated);
     set_integer(L, "spill_stores", report.spill_stores);
     set_integer(L, "spill_loads", report.spill_loads);
     set_integer(L, "static_shared", report.static_shared);

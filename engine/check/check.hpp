@@ -32,6 +32,10 @@ std::vector<Diagnostic> check(const Program& program);
 /// What is slower than it need be: WG-PERF-05, in the order of the script. Only what is certain.
 std::vector<Diagnostic> performance(const Program& program);
 
+/// The registers of a thread that the values of `program` fill at least, where most of them are alive: what
+/// ptxas needs is seldom less (docs/ptxas.md).
+int estimated_registers(const Program& program);
+
 /// What a launch chooses.
 struct LaunchSizes {
     Dim3 grid;                         ///< CTAs

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/rehearsal.hpp"
+#include "program/register_file.hpp"
 
 namespace wgrun::check {
 
@@ -58,22 +59,22 @@ void Rehearsal::resized_together() {
 
 /// WG-REG-04, once a line.
 void Rehearsal::fits_registers(const Step& step) {
-    constexpr int most = 255;  // that an instruction can name
-    const int limit = std::min(warp_->held, most), need = op_->pressure;
-    if (need < limit) return;
+    const bool as_at_entry = warp_->resized_by == nullptr;
+    const int limit = as_at_entry ? registers_to_use(program_.threads()) : warp_->held, need = op_->pressure;
+    if (need <= limit) return;
     const Where where = step.where;
     if (std::ranges::any_of(remarks_, [&](const Diagnostic& told) { return told.where == where; })) return;
     Diagnostic remark;
     remark.rule = "WG-REG-04";
     remark.where = where;
     remark.message = fmt::format(
-        "accumulators and fragments hold {} registers of a thread here, which has {}: none are left for "
-        "addresses. "
-        "The assembler spills, waits for each wgmma or ignores setmaxnreg",
+        "this wgmma and what is alive here need {} registers of a thread or more, and it has {}: the "
+        "assembler "
+        "spills, waits for each wgmma, ignores setmaxnreg or gives up",
         need, limit);
-    remark.fix = warp_->held < most ? "a smaller N, fewer accumulators at a time, or setmaxnreg.inc"
-                                    : "a smaller N, or fewer accumulators at a time";
-    if (warp_->resized_by != nullptr)
+    remark.fix = limit < most_registers ? "a smaller N, fewer values at a time, or setmaxnreg.inc"
+                                        : "a smaller N, or fewer values at a time";
+    if (!as_at_entry)
         remark.notes.push_back(
             {warp_->resized_by->where, fmt::format("{} registers since here", warp_->held)});
     remarks_.push_back(std::move(remark));

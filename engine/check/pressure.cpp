@@ -1,27 +1,37 @@
 #include "check/pressure.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
+#include <bit>
 #include <utility>
+
+#include "check/check.hpp"
 
 namespace wgrun::check {
 
 namespace {
 
-/// Is a register given a new value whatever it held? The accumulators of a wgmma with the constant scale-d 0
-/// are.
-struct Overwrites final : isa::Effects {
-    explicit Overwrites(const Step& step) {
+/// Registers that ptxas 13.0 wants besides the operands of a wgmma (C7602 names the sum).
+constexpr int besides_operands = 26;
+/// Loops nested many times over could take for ever.
+constexpr int most_visits = 16;
+
+/// What a step is to the registers of wgmma.
+struct Role final : isa::Effects {
+    explicit Role(const Step& step) {
         if (step.op->effects) step.op->effects(step, *this);
     }
     void memory(const isa::MemoryAccess&) override {}
     void order_registers() override {}
     void issue_mma(const isa::AsyncMma& mma) override {
-        accumulators = mma.reads_accumulators ? nullptr : mma.accumulators;
+        // The constant scale-d 0 gives them new values, whatever they held.
+        overwritten = mma.reads_accumulators ? nullptr : mma.accumulators;
+        operands = *mma.accumulators;
+        if (mma.a_fragment != nullptr)
+            operands.insert(operands.end(), mma.a_fragment->begin(), mma.a_fragment->end());
+        if (mma.metadata != nullptr) operands.push_back(mma.metadata->reg);
     }
-    void commit_mma() override {}
-    void wait_mma(int) override {}
+    void commit_mma() override { commits = true; }
+    void wait_mma(int pending) override { waits = pending; }
     void proxy_fence(std::optional<isa::Space>) override {}
     void barrier(const Operand&, const Operand&) override {}
     void await_arrivals() override {}
@@ -30,88 +40,168 @@ struct Overwrites final : isa::Effects {
     void wait_copies(std::optional<int>) override {}
     void arrive_copies() override {}
 
-    const std::vector<Reg>* accumulators = nullptr;
+    const std::vector<Reg>* overwritten = nullptr;
+    std::vector<Reg> operands;  ///< of a wgmma
+    bool commits = false;
+    std::optional<int> waits;
 };
 
-}  // namespace
-
 template <class Visit>
-void Pressure::for_each_slot(const Operand& operand, Visit visit) const {
-    const auto one = [&](Reg reg) {
-        if (const int slot = plan_.slots[reg.id]; slot >= 0) visit(static_cast<std::size_t>(slot));
-    };
+void for_each_register(const Operand& operand, Visit visit) {
     if (operand.kind == Operand::Kind::list) {
-        for (Reg reg : operand.list) one(reg);
+        for (Reg reg : operand.list) visit(reg);
     } else if (operand.reg) {
-        one(operand.reg);
+        visit(operand.reg);
     }
 }
 
-Pressure::Pressure(const Program& program, const Plan& plan)
-    : plan_(plan),
-      written_(static_cast<std::size_t>(plan.slot_count)),
-      live_(static_cast<std::size_t>(plan.slot_count)) {
-    if (plan.slot_count == 0) return;
-    forward(program.body());
+template <class Visit>
+void for_each_read(const Step& step, Visit visit) {
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+        if (step.op->operands[i].access != isa::Access::out) for_each_register(step.operands[i], visit);
+}
+template <class Visit>
+void for_each_written(const Step& step, Visit visit) {
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+        if (step.op->operands[i].access != isa::Access::in) for_each_register(step.operands[i], visit);
+}
+
+}  // namespace
+
+int estimated_registers(const Program& program) { return Pressure(program).most(); }
+
+Pressure::Pressure(const Program& program)
+    : program_(program), live_((program.registers().size() + 63) / 64), written_(program.registers().size()) {
+    weigh();
+    forward(program.body(), nullptr);
     backward(program.body());
 }
 
-/// Adds what the block writes.
-void Pressure::collect(const Block& block, Set& written) const {
-    for_each_step(block, [&](const Step& step) {
-        for (std::size_t i = 0; i < step.operands.size(); ++i)
-            if (step.op->operands[i].access != isa::Access::in)
-                for_each_slot(step.operands[i], [&](std::size_t slot) { written[slot] = 1; });
+/// What is written once, from constants and parameters alone, is the same for all threads; what is written
+/// once from one such value besides can be had from that.
+void Pressure::weigh() {
+    std::vector<int> writes(program_.registers().size());
+    for_each_step(program_.body(), [&](const Step& step) {
+        budget_ += most_visits;
+        for_each_written(step, [&](Reg reg) { ++writes[reg.id]; });
+    });
+    for (const RegisterInfo& reg : program_.registers())
+        weights_.push_back(reg.type == isa::Type::pred ? 0 : isa::bits(reg.type) == 64 ? 2 : 1);
+    std::vector<bool> uniform(program_.registers().size());
+    sources_.resize(program_.registers().size());
+    const auto value_of = [&](const Operand& operand) {
+        isa::Value value;
+        if (!operand.reg || uniform[operand.reg.id]) value.uniform = isa::Uniform::grid;
+        return value;
+    };
+    for_each_step(program_.body(), [&](const Step& step) {
+        if (step.guard || step.op->writes_memory || step.op->effects) return;
+        bool alike = true;
+        for_each_read(step, [&](Reg reg) { alike = alike && uniform[reg.id]; });
+        if (alike && step.op->value) alike = step.op->value(step, value_of).uniform >= isa::Uniform::cta;
+        Reg source;
+        bool one = !alike;
+        for_each_read(step, [&](Reg reg) {
+            if (uniform[reg.id]) return;
+            const Reg from = sources_[reg.id] ? sources_[reg.id] : reg;
+            one = one && writes[from.id] == 1 && (!source || source == from);
+            source = from;
+        });
+        if (!alike && (!one || !source)) return;
+        for_each_written(step, [&](Reg reg) {
+            if (writes[reg.id] != 1) return;
+            uniform[reg.id] = alike;
+            sources_[reg.id] = source;
+            weights_[reg.id] = 0;
+        });
     });
 }
 
-void Pressure::forward(const Block& block) {
+// --- where values begin, and how long wgmma access them ------------------------------------------------
+
+/// `loop`: the outermost one around, whose values may come from an iteration before.
+void Pressure::forward(const Block& block, const void* loop) {
     for (const Node& node : block) {
         if (const auto* step = std::get_if<Step>(&node)) {
-            for (std::size_t i = 0; i < step->operands.size(); ++i)
-                if (step->op->operands[i].access != isa::Access::in)
-                    for_each_slot(step->operands[i], [&](std::size_t slot) { written_[slot] = 1; });
-            if (step->op->collective) before_.emplace(step, written_);
+            for_each_written(*step, [&](Reg reg) {
+                if (written_[reg.id]) return;
+                written_[reg.id] = true;
+                born_[loop != nullptr ? loop : step].push_back(reg);
+            });
+            Role role(*step);
+            groups_.back().insert(groups_.back().end(), role.operands.begin(), role.operands.end());
+            if (role.commits) groups_.emplace_back();
+            if (!role.waits) continue;
+            std::vector<Reg>& accessed = read_until_[step];
+            for (const std::vector<Reg>& group : groups_)
+                accessed.insert(accessed.end(), group.begin(), group.end());
+            const auto kept = static_cast<std::size_t>(*role.waits) + 1;
+            if (groups_.size() > kept)
+                groups_.erase(groups_.begin(), groups_.end() - static_cast<std::ptrdiff_t>(kept));
         } else if (const auto* inner = std::get_if<std::unique_ptr<Loop>>(&node)) {
-            collect((*inner)->head, written_);
-            collect((*inner)->body, written_);
-            forward((*inner)->head);
-            forward((*inner)->body);
+            forward((*inner)->head, loop != nullptr ? loop : inner->get());
+            forward((*inner)->body, loop != nullptr ? loop : inner->get());
         } else {
             const Branch& branch = *std::get<std::unique_ptr<Branch>>(node);
-            const Set before = written_;
-            forward(branch.then_body);
-            const Set after = std::exchange(written_, before);
-            forward(branch.else_body);
-            for (std::size_t i = 0; i < after.size(); ++i) written_[i] |= after[i];
+            forward(branch.then_body, loop);
+            forward(branch.else_body, loop);
         }
     }
 }
 
+// --- what is alive -------------------------------------------------------------------------------------
+
+void Pressure::begin(Reg reg) {
+    std::uint64_t& word = live_[reg.id / 64];
+    const std::uint64_t bit = std::uint64_t{1} << reg.id % 64;
+    if ((word & bit) == 0) count_ += weights_[reg.id];
+    word |= bit;
+    if (sources_[reg.id]) begin(sources_[reg.id]);
+}
+
+void Pressure::end(Reg reg) {
+    std::uint64_t& word = live_[reg.id / 64];
+    const std::uint64_t bit = std::uint64_t{1} << reg.id % 64;
+    if ((word & bit) != 0) count_ -= weights_[reg.id];
+    word &= ~bit;
+}
+
+void Pressure::end_born(const void* place) {
+    if (const auto found = born_.find(place); found != born_.end())
+        for (Reg reg : found->second) end(reg);
+}
+
+void Pressure::meet(const Set& other) {
+    for (std::size_t w = 0; w < live_.size(); ++w)
+        for (std::uint64_t more = other[w] & ~live_[w]; more != 0; more &= more - 1)
+            begin({static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(more))});
+}
+
 void Pressure::backward(const Step& step) {
-    const Overwrites overwrites(step);
-    const bool collective = step.op->collective;
-    if (collective) {
-        Set held = live_;
-        for (const Operand& operand : step.operands)
-            for_each_slot(operand, [&](std::size_t slot) { held[slot] = 1; });
-        const Set& written = before_.at(&step);
-        int& need = needs_[&step];
-        need = std::max(need, std::transform_reduce(held.begin(), held.end(), written.begin(), 0,
-                                                    std::plus<>(), [](int a, int b) { return a & b; }));
+    --budget_;
+    const Role role(step);
+    const auto gives_values = [&](std::size_t i) {
+        return step.op->operands[i].access == isa::Access::out || &step.operands[i].list == role.overwritten;
+    };
+    // What it writes has a place already, also where nobody reads it.
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+        if (gives_values(i)) for_each_register(step.operands[i], [&](Reg reg) { begin(reg); });
+    int need = count_;
+    if (!step.guard)
+        for (std::size_t i = 0; i < step.operands.size(); ++i)
+            if (gives_values(i)) for_each_register(step.operands[i], [&](Reg reg) { end(reg); });
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+        if (!gives_values(i)) for_each_register(step.operands[i], [&](Reg reg) { begin(reg); });
+    if (const auto accessed = read_until_.find(&step); accessed != read_until_.end())
+        for (Reg reg : accessed->second) begin(reg);
+    need = std::max(need, count_);
+    if (!role.operands.empty()) {
+        need = std::max(need, static_cast<int>(role.operands.size()) + besides_operands);
+        int& most = needs_[&step];
+        most = std::max(most, need);
     }
-    for (std::size_t i = 0; i < step.operands.size(); ++i) {
-        const Operand& operand = step.operands[i];
-        const bool kills =
-            step.op->operands[i].access == isa::Access::out || &operand.list == overwrites.accumulators;
-        if (kills && !step.guard) for_each_slot(operand, [&](std::size_t slot) { live_[slot] = 0; });
-    }
-    for (std::size_t i = 0; i < step.operands.size(); ++i) {
-        const Operand& operand = step.operands[i];
-        if (step.op->operands[i].access == isa::Access::out || &operand.list == overwrites.accumulators)
-            continue;
-        for_each_slot(operand, [&](std::size_t slot) { live_[slot] = 1; });
-    }
+    most_ = std::max(most_, need);
+    end_born(&step);
 }
 
 void Pressure::backward(const Block& block) {
@@ -124,18 +214,21 @@ void Pressure::backward(const Block& block) {
             for (Set head;;) {
                 // What the head leaves: the body may follow, or the end of the loop.
                 backward(loop.head);
-                if (head == live_) break;
+                if (head == live_ || budget_ < 0) break;
                 head = live_;
                 backward(loop.body);
-                for (std::size_t i = 0; i < live_.size(); ++i) live_[i] |= after[i];
+                meet(after);
             }
+            end_born(&loop);
         } else {
             const Branch& branch = *std::get<std::unique_ptr<Branch>>(*node);
             const Set after = live_;
+            const int count = count_;
             backward(branch.then_body);
             const Set then_live = std::exchange(live_, after);
+            count_ = count;
             backward(branch.else_body);
-            for (std::size_t i = 0; i < live_.size(); ++i) live_[i] |= then_live[i];
+            meet(then_live);
         }
     }
 }

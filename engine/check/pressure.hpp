@@ -1,39 +1,59 @@
-// How many registers a thread needs for what wgmma accesses.
+// How many registers a thread needs: an estimate of what the assembler will find.
 #pragma once
 
+#include <cstdint>
 #include <unordered_map>
 #include <vector>
 
-#include "check/plan.hpp"
+#include "wgrun/program.hpp"
 
 namespace wgrun::check {
 
-/// The accumulators and fragments of A that hold something at each wgmma, counted in 32-bit registers: those
-/// that it accesses, and those that are read later. A thread needs more, for addresses and counters.
+/// The values that are alive at each step, in 32-bit registers: those that are read further on, or that a
+/// wgmma under way accesses, and that have been written on some way to here. What the assembler can do
+/// without counts nothing: predicates have registers of their own, what all threads of the grid compute alike
+/// is kept in uniform registers or the constant bank, and what one value gives alone is computed when it is
+/// wanted. So it is an estimate from below; docs/ptxas.md compares it with ptxas.
 class Pressure {
   public:
-    Pressure(const Program& program, const Plan& plan);
+    explicit Pressure(const Program& program);
 
-    /// Of a wgmma step; 0 for others.
+    /// Alive at a wgmma step; 0 for others.
     int at(const Step* step) const {
         const auto found = needs_.find(step);
         return found != needs_.end() ? found->second : 0;
     }
+    /// The most that are alive anywhere.
+    int most() const { return most_; }
 
   private:
-    using Set = std::vector<unsigned char>;  ///< by slot: 0 or 1
-    void collect(const Block& block, Set& written) const;
-    void forward(const Block& block);
+    using Set = std::vector<std::uint64_t>;  ///< a bit a register
+    void weigh();
+    void forward(const Block& block, const void* loop);
     void backward(const Block& block);
     void backward(const Step& step);
-    template <class Visit>
-    void for_each_slot(const Operand& operand, Visit visit) const;
+    void begin(Reg reg);  ///< its value is needed before here
+    void end(Reg reg);    ///< and no longer, further up
+    void end_born(const void* place);
+    void meet(const Set& other);
 
-    const Plan& plan_;
-    Set written_;                                  ///< on some way to here
-    Set live_;                                     ///< read further on
-    std::unordered_map<const Step*, Set> before_;  ///< of wgmma steps: what was written
+    const Program& program_;
+    std::vector<std::uint8_t> weights_;  ///< by register: 0, 1 or 2
+    std::vector<Reg> sources_;           ///< what else is needed as long as a register is
+    Set live_;
+    int count_ = 0;  ///< the registers of live_
+    int most_ = 0;
+    std::int64_t budget_ = 0;  ///< steps that may still be visited
     std::unordered_map<const Step*, int> needs_;
+    /// Registers without a value further up than a step, or a loop.
+    std::unordered_map<const void*, std::vector<Reg>> born_;
+    /// What the wgmma access that a wait is for.
+    std::unordered_map<const Step*, std::vector<Reg>> read_until_;
+
+    // Of forward(): what has been written, and what the wgmma of groups under way access; the last group is
+    // open.
+    std::vector<bool> written_;
+    std::vector<std::vector<Reg>> groups_{1};
 };
 
 }  // namespace wgrun::check

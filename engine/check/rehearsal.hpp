@@ -358,6 +358,6 @@ class Rehearsal final : public isa::ThreadMachine {
 /// with each of them. True when that is all there is to tell: every warp came to its end, or a fault was
 /// found.
 /// `stored`: by buffer, whether threads may write to it.
-bool rehearse(const Program& program, const Plan& plan, std::vector<bool> stored, Findings& findings);
+bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings);
 
 }  // namespace wgrun::check

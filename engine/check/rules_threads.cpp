@@ -52,13 +52,17 @@ k:setmaxnreg_dec(40)
 k:bar_sync(1, {threads=128})
 k:setmaxnreg_inc(64))"},
     Rule{"WG-REG-04", warning,
-         "The accumulators and fragments of A that hold something at a wgmma leave registers free for the "
-         "rest.",
+         "The values that are alive at a wgmma fit into the registers of its threads, and 26 are left "
+         "besides its "
+         "own.",
          "9.7.15.2",
-         "A thread has 255 registers at most, or what setmaxnreg gives it. Where accumulators and fragments "
-         "alone take "
-         "them all, the assembler spills some of them, or waits for each wgmma (C7511, C7512).",
-         "A smaller N, fewer accumulators at a time, or more registers for the warpgroup that multiplies.",
+         "A thread has 255 registers at most, what a CTA of so many threads leaves it, or what setmaxnreg "
+         "gives "
+         "it. Where its values need more, the assembler spills some of them, waits for each wgmma (C7511, "
+         "C7512), "
+         "or ignores setmaxnreg (C7507). Fewer than the accumulators and fragments of one wgmma and 26 it "
+         "refuses (C7602).",
+         "A smaller N, fewer values at a time, or more registers for the warpgroup that multiplies.",
          R"(local upper, lower = k:regs("f32", 128), k:regs("f32", 128)
 local form = {n=256, k=16, d="f32", a="bf16", b="bf16", scale_d=0}
 k:wgmma_fence()

@@ -45,8 +45,8 @@ void give_sections(std::vector<Diagnostic> findings, Findings& out) {
 
 }  // namespace
 
-bool rehearse(const Program& program, const Plan& plan, std::vector<bool> stored, Findings& findings) {
-    const Pressure pressure(program, plan);
+bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings) {
+    const Pressure pressure(program);
     Skeleton skeleton(program, &pressure);
     skeleton.stored = std::move(stored);
     if (skeleton.ops.empty()) return true;

@@ -7,8 +7,8 @@ namespace wgrun::check {
 
 namespace {
 
-/// Fewer registers than these are never too many.
-constexpr int much = 64;
+/// No thread has fewer registers: setmaxnreg takes 24 and more.
+constexpr int least = 24;
 
 /// What kind of step it is, by its effects.
 struct Nature final : isa::Effects {
@@ -106,7 +106,7 @@ void Skeleton::need(Reg reg) {
 
 /// wgmma matters where the bulk-copy engine fills what it reads.
 bool Skeleton::is_root(const Step& step) const {
-    if (pressure_ != nullptr && pressure_->at(&step) >= much) return true;
+    if (pressure_ != nullptr && pressure_->at(&step) > least) return true;
     return synchronises(step) || (copies_ && Nature(step).multiplies);
 }
 

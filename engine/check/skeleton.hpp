@@ -19,7 +19,7 @@ struct SkeletonOp {
     bool synchronises = false;  ///< step: it concerns other threads
     bool opaque = false;        ///< step: what it gives is not known before the kernel runs
     bool multiplies = false;    ///< step: it issues, commits or waits for wgmma
-    int pressure = 0;           ///< registers that hold accumulators and fragments there
+    int pressure = 0;           ///< registers that are needed there
     bool both_arms = false;     ///< branch: the other arm synchronises too
     Reg reg;                    ///< guard of a step, condition of a branch or test
     std::uint32_t target = 0;

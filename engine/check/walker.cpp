@@ -21,8 +21,7 @@ std::vector<Diagnostic> check(const Program& program) {
     Walker walker(program, findings);
     walker.run();
     // Where threads part that should go together, what follows of it is no news.
-    const bool decided =
-        !findings.any_of("WG-SYNC-") && rehearse(program, walker.plan(), walker.stored(), findings);
+    const bool decided = !findings.any_of("WG-SYNC-") && rehearse(program, walker.stored(), findings);
     if (!decided) walker.barriers_met();
     return std::move(findings).sorted(program.where().file);
 }

@@ -16,7 +16,6 @@ class Walker final : private isa::Effects {
     /// Reports bank conflicts to `remarks` too.
     void watch_banks(Findings& remarks) { remarks_ = &remarks; }
 
-    const Plan& plan() const { return plan_; }
     /// By shared buffer: may threads write to it?
     const std::vector<bool>& stored() const { return stored_; }
 

@@ -186,6 +186,7 @@ AssemblyReport Kernel::report() {
     const std::string& text = ptx();
     AssemblyReport report = assemble_report(text, ptx_lines_, *program_);
     report.dynamic_shared = program_->shared_bytes();
+    report.estimated = check::estimated_registers(*program_);
     return report;
 }
 

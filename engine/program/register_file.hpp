@@ -5,11 +5,19 @@
 
 namespace wgrun {
 
+inline constexpr int register_file = 65536;  ///< registers of an SM
+inline constexpr int register_unit = 8;      ///< of a thread: what it gets is a multiple
+inline constexpr int most_registers = 255;   ///< that the instructions of a thread can name
+
 /// Registers that each thread has when a kernel of `threads` threads a CTA begins, where one CTA may fill the
-/// SM (.minnctapersm 1): an even share of the 64K, in units of 8, and a thread names at most 255.
+/// SM (.minnctapersm 1): an even share, in units, and a thread names at most 255.
 constexpr int registers_at_entry(int threads) {
-    constexpr int file = 65536, unit = 8, most = 255;
-    return std::min(file / threads, most) / unit * unit;
+    return std::min(register_file / threads, most_registers) / register_unit * register_unit;
+}
+
+/// Registers that the assembler may use for a thread of such a kernel.
+constexpr int registers_to_use(int threads) {
+    return std::min(register_file / threads / register_unit * register_unit, most_registers);
 }
 
 }  // namespace wgrun

@@ -66,10 +66,11 @@ struct Timing {
 /// What the assembler says of a kernel.
 struct AssemblyReport {
     int registers = 0, spill_stores = 0, spill_loads = 0;  ///< per thread; bytes of spills
-    std::int64_t static_shared = 0, dynamic_shared = 0;    ///< bytes
-    std::vector<std::string> notes;                        ///< C75xx lines
-    std::vector<Diagnostic> findings;                      ///< the notes at lines of the script: WG-PERF
-    std::string assembler;                                 ///< "ptxas 13.0.88", "driver JIT"
+    int estimated = 0;  ///< registers per thread that the program's values fill at least
+    std::int64_t static_shared = 0, dynamic_shared = 0;  ///< bytes
+    std::vector<std::string> notes;                      ///< C75xx lines
+    std::vector<Diagnostic> findings;                    ///< the notes at lines of the script: WG-PERF
+    std::string assembler;                               ///< "ptxas 13.0.88", "driver JIT"
 };
 
 /// A launch made ready once, for many starts: its arguments are checked, its tensors and tensor maps are on

@@ -1,4 +1,4 @@
--- WG-REG-04, kept: The accumulators and fragments of A that hold something at a wgmma leave registers free for the rest.
+-- WG-REG-04, kept: The values that are alive at a wgmma fit into the registers of its threads, and 26 are left besides its own.
 local wg = require "wgrun"
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
