@@ -237,6 +237,7 @@ void Cluster::write_global(const Copy& copy) {
         std::memcpy(copy.global, from, copy.bytes);
     else
         reduce(copy.reduction, copy.type, copy.global, from, copy.bytes * 8 / isa::bits(copy.type));
+    wrote_ = true;
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte* data, std::uint64_t bytes) {
         global_shadow_.landed(address, data, bytes);
     });

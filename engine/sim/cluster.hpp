@@ -2,6 +2,8 @@
 // clusters is one of clusters of one CTA.
 #pragma once
 
+#include <utility>
+
 #include "sim/bulk.hpp"
 #include "sim/cta.hpp"
 #include "sim/global_shadow.hpp"
@@ -31,8 +33,11 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
   public:
     Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns);
 
-    /// Runs cluster number `index` of the grid to its end, or until it deadlocks or `launch.stop` is set.
-    void run(std::uint64_t index);
+    /// Begins cluster number `index` of the grid.
+    void reset(std::uint64_t index);
+    /// Runs it to its end, or until it deadlocks or `launch.stop` is set. False: it can only go on when
+    /// another cluster has changed memory; alone: there is none that could.
+    bool run(bool alone);
 
     Report& report() { return report_; }
     /// What the last run did to global memory.
@@ -95,7 +100,6 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
 
   private:
     // scheduler.cpp
-    void reset(std::uint64_t index);
     std::uint32_t draw(std::uint32_t below);
     void enter(int warp);
     void burst(std::uint32_t steps);
@@ -145,13 +149,18 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     std::uint64_t location(isa::Space space, std::uint64_t address) const;
     void strong_read(isa::Space space, const isa::Addresses& address);
     void strong_write(isa::Space space, const isa::Addresses& address, bool combines);
-    void poll(std::uint64_t digest);
+    void poll(isa::Space space, std::uint64_t digest);
+    bool polls_global() const;
     /// The warp has done something to memory: what it polls may have changed by that, and for others too.
     void acted() {
         warp().polled = {};
         if (pollers_) wake_pollers();
     }
     void wake_pollers();
+    /// Others may look at global memory again.
+    void tell() {
+        if (std::exchange(wrote_, false)) turns_.changed();
+    }
 
     // mbarrier.cpp
     struct Found {
@@ -212,6 +221,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     Clocks clocks_;
     Handoffs handoffs_;
     bool pollers_ = false;  ///< may warps be asleep until memory changes?
+    bool wrote_ = false;    ///< to global memory, and others have not been told
     std::vector<Warp> warps_;
     std::vector<Cta> ctas_;           ///< by rank
     std::vector<std::byte> outside_;  ///< what a read outside every buffer gives

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace wgrun::sim {
@@ -84,6 +85,10 @@ Code flatten(const Program& program) {
     Flattener flattener(code.ops);
     flattener.block(program.body());
     flattener.add(Op::Kind::end, program.where());
+    code.hands_over = std::ranges::any_of(code.ops, [](const Op& op) {
+        return op.order.strong && op.order.scope >= isa::Scope::gpu && !op.step->op->atomic &&
+               op.step->form.get(isa::Field::space, -1) == static_cast<int>(isa::Space::global);
+    });
     for (const RegisterInfo& info : program.registers()) {
         if (code.register_bytes > UINT32_MAX - 256)
             throw ArgumentError(fmt::format("the program has {} registers, more than the simulator can hold",

@@ -25,7 +25,7 @@ struct Op {
     std::uint32_t reg = no_reg;  ///< guard of a step, condition of a branch or test
     std::uint32_t target = 0;
     isa::MemoryOrder order = {};  ///< of a step
-    std::uint32_t place = 0;  ///< the same for operations of one line of the script
+    std::uint32_t place = 0;      ///< the same for operations of one line of the script
     const isa::Step* step = nullptr;
     Where where;
 };
@@ -35,6 +35,8 @@ struct Code {
     /// Bytes from the start of a warp's registers to the 32 lanes of each register.
     std::vector<std::uint32_t> register_offset;
     std::size_t register_bytes = 0;  ///< of a warp
+
+    bool hands_over = false;  ///< to other clusters: strong accesses to global memory, besides atomics
 
     Where where(std::uint32_t pc) const { return ops[pc].where; }
     /// May two steps meet in memory without a race (PTX ISA 8.7, morally strong)? Of CTAs of one cluster.

@@ -28,6 +28,7 @@ struct Warp {
     /// A strong access that found memory so, and nothing that the warp has done since then.
     struct Poll {
         std::uint32_t pc = UINT32_MAX;
+        bool global = false;
         std::uint64_t digest = 0;  ///< of the places and what was there
         bool operator==(const Poll&) const = default;
     };

@@ -170,7 +170,7 @@ void Cluster::load(isa::Space space, const isa::Addresses& address, int bytes, v
         });
     if (!strong) return;
     strong_read(space, address);
-    poll(seen.value());
+    poll(space, seen.value());
 }
 
 void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
@@ -191,10 +191,13 @@ void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, 
                 overlap |= global_shadow_.store(actor, lane, at, bytes, from);
         });
     acted();
-    if (strong)
+    wrote_ |= space == isa::Space::global;
+    if (strong) {
         strong_write(space, address, false);
-    else if (overlap)
+        tell();
+    } else if (overlap) {
         check_overlap(space, address, bytes, data, stride);
+    }
 }
 
 void Cluster::update(isa::Space space, const isa::Addresses& address, int bytes,
@@ -218,10 +221,10 @@ void Cluster::update(isa::Space space, const isa::Addresses& address, int bytes,
         });
     strong_write(space, address, true);
     // What leaves everything as it was only looks.
-    if (before.value() == after.value())
-        poll(before.value());
-    else
-        acted();
+    if (before.value() == after.value()) return poll(space, before.value());
+    acted();
+    wrote_ |= space == isa::Space::global;
+    tell();
 }
 
 void Cluster::global_race(const GlobalRace& race) {

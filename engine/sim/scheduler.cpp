@@ -10,17 +10,21 @@ constexpr std::uint32_t longest_burst = 128;
 
 }  // namespace
 
-void Cluster::run(std::uint64_t index) {
-    reset(index);
+bool Cluster::run(bool alone) {
+    const std::uint64_t changes = turns_.changes();
+    if (pollers_) wake_pollers();
     for (;;) {
         ready_.clear();
         for (std::size_t w = 0; w < warps_.size(); ++w)
             if (warps_[w].state == Warp::State::ready) ready_.push_back(static_cast<int>(w));
-        if (launch_.stop != nullptr && launch_.stop->load(std::memory_order_relaxed)) return;
+        if (launch_.stop != nullptr && launch_.stop->load(std::memory_order_relaxed)) return true;
         const auto under_way = static_cast<std::uint32_t>(copies_.size() + flying_.size());
         if (ready_.empty() && under_way == 0) {
+            tell();
+            if (polls_global() && !(alone && turns_.changes() == changes)) return false;
             if (wake_sleepers()) continue;
-            return report_deadlock();
+            report_deadlock();
+            return true;
         }
         const auto ready = static_cast<std::uint32_t>(ready_.size());
         const std::uint32_t next = draw(ready + (under_way == 0 ? 0 : 1));
@@ -48,7 +52,7 @@ void Cluster::reset(std::uint64_t index) {
     clocks_.reset();
     global_shadow_.reset();
     handoffs_.reset();
-    pollers_ = false;
+    pollers_ = wrote_ = false;
     copies_.clear();
     groups_.clear();
     groups_of_thread_.clear();

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -13,6 +16,16 @@
 
 namespace wgrun::sim {
 namespace {
+
+/// How many clusters an H200 holds at a time, as far as threads and shared memory go.
+std::size_t resident_clusters(const Program& program) {
+    constexpr std::int64_t multiprocessors = 132, most_threads = 2048, most_ctas = 32;
+    constexpr std::int64_t shared = 228 * 1024, reserved = 1024;  // bytes: of each, for each CTA
+    const std::int64_t ctas = std::min({most_threads / std::max(program.threads(), isa::lanes), most_ctas,
+                                        shared / (program.shared_bytes() + reserved)});
+    const auto volume = static_cast<std::int64_t>(program.cluster().volume());
+    return static_cast<std::size_t>(std::max<std::int64_t>(multiprocessors * ctas / volume, 1));
+}
 
 /// What all host threads share. The cluster with findings that comes first in the grid decides: later ones
 /// count for nothing, so that the outcome does not depend on who was faster.
@@ -22,29 +35,34 @@ class Grid {
         : program_(program),
           launch_(launch),
           code_(flatten(program)),
-          clusters_(launch.grid.volume() / program.cluster().volume()) {}
+          clusters_(launch.grid.volume() / program.cluster().volume()),
+          resident_(resident_clusters(program)) {}
+
+    /// Clusters that hand values to each other take turns on one host thread, so that a run can be repeated.
+    std::uint64_t most_workers() const {
+        return code_.hands_over ? 1 : std::max(1U, std::thread::hardware_concurrency());
+    }
 
     void work() try {
-        Cluster cluster(program_, code_, launch_, turns_);
-        for (;;) {
-            const Turns::Turn turn(turns_);
-            const std::uint64_t index = turn.index();
-            if (index >= clusters_ || index > last_.load() || stopped()) return;
-            cluster.run(index);
-            GlobalTrace trace = cluster.global_trace();
+        while (Running* running = next()) {
+            if (running->cluster == nullptr)
+                running->cluster = std::make_unique<Cluster>(program_, code_, launch_, turns_);
+            Cluster& cluster = *running->cluster;
+            if (std::exchange(running->fresh, false)) cluster.reset(running->index);
+            const bool ended = cluster.run(running->alone);
+            turns_.end(running->index);
+            GlobalTrace trace = ended ? cluster.global_trace() : GlobalTrace();
             const std::lock_guard lock(mutex_);
-            done_.push_back({index, cluster.steps(), cluster.mmas()});
-            if (!cluster.report().empty() && index < last_.load()) {
-                last_ = index;
-                findings_ = cluster.report().take();
-            }
-            traces_.emplace(index, std::move(trace));
-            compare();
+            --at_work_;
+            running->at_work = false;
+            if (ended) finish(*running, std::move(trace));
+            moved_.notify_all();
         }
     } catch (...) {
         const std::lock_guard lock(mutex_);
         failure_ = std::current_exception();
         last_ = 0;
+        moved_.notify_all();
     }
 
     bool stopped() const { return launch_.stop != nullptr && launch_.stop->load(std::memory_order_relaxed); }
@@ -66,6 +84,61 @@ class Grid {
     struct Done {
         std::uint64_t index, steps, mmas;
     };
+    /// A cluster that has begun and not ended: somebody works at it, or it waits for others.
+    struct Running {
+        std::unique_ptr<Cluster> cluster;
+        std::uint64_t index = 0;
+        std::uint64_t changes = 0;  ///< of memory, when it was taken to work at
+        bool fresh = true, at_work = false, alone = false;
+    };
+
+    /// What to work at next: a cluster that waits and may go on, else the next of the grid. Null: nothing is
+    /// left.
+    Running* next() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            if (failure_ || stopped()) return nullptr;
+            std::erase_if(running_,
+                          [&](const auto& one) { return !one.second->at_work && one.first > last_.load(); });
+            for (const auto& [index, running] : running_)
+                if (!running->at_work && running->changes != turns_.changes()) return take(*running, false);
+            if (begun_ < clusters_ && begun_ <= last_.load() && running_.size() < resident_) return begin();
+            if (at_work_ == 0) return running_.empty() ? nullptr : take(*running_.begin()->second, true);
+            moved_.wait_for(lock, std::chrono::milliseconds(1));
+        }
+    }
+    Running* begin() {
+        auto running = std::make_unique<Running>();
+        running->index = begun_;
+        if (!idle_.empty()) {
+            running->cluster = std::move(idle_.back());
+            idle_.pop_back();
+        }
+        return take(*(running_[begun_++] = std::move(running)), false);
+    }
+    Running* take(Running& running, bool alone) {
+        running.at_work = true;
+        running.alone = alone;
+        running.changes = turns_.changes();
+        ++at_work_;
+        turns_.begin(running.index);
+        return &running;
+    }
+
+    void finish(Running& running, GlobalTrace trace) {
+        const std::uint64_t index = running.index;
+        Cluster& cluster = *running.cluster;
+        turns_.changed();
+        done_.push_back({index, cluster.steps(), cluster.mmas()});
+        if (!cluster.report().empty() && index < last_.load()) {
+            last_ = index;
+            findings_ = cluster.report().take();
+        }
+        traces_.emplace(index, std::move(trace));
+        compare();
+        idle_.push_back(std::move(running.cluster));
+        running_.erase(index);
+    }
 
     // Compares what the clusters did to global memory, in their order.
     void compare() {
@@ -88,9 +161,15 @@ class Grid {
     const Launch& launch_;
     const Code code_;
     const std::uint64_t clusters_;
+    const std::size_t resident_;  ///< that may have begun and not ended
     Turns turns_;
     std::atomic<std::uint64_t> last_{UINT64_MAX};  ///< no cluster after this one counts
     std::mutex mutex_;
+    std::condition_variable moved_;  ///< a cluster has ended, or waits
+    std::map<std::uint64_t, std::unique_ptr<Running>> running_;
+    std::vector<std::unique_ptr<Cluster>> idle_;  ///< to be used again
+    std::uint64_t begun_ = 0;                     ///< clusters
+    int at_work_ = 0;
     std::vector<Done> done_;
     std::vector<Diagnostic> findings_;
     std::map<std::uint64_t, GlobalTrace> traces_;  ///< of clusters, to be compared
@@ -119,8 +198,7 @@ void check(const Program& program, const Launch& launch) {
 Outcome run(const Program& program, const Launch& launch) {
     check(program, launch);
     Grid grid(program, launch);
-    const std::uint64_t workers =
-        std::min<std::uint64_t>(launch.grid.volume(), std::max(1U, std::thread::hardware_concurrency()));
+    const std::uint64_t workers = std::min<std::uint64_t>(launch.grid.volume(), grid.most_workers());
     {
         std::vector<std::jthread> others;
         for (std::uint64_t i = 1; i < workers; ++i) others.emplace_back([&grid] { grid.work(); });

@@ -1,4 +1,5 @@
 // Strong accesses: what order they make, and warps that look at memory until it changes.
+#include <algorithm>
 #include <bit>
 
 #include "sim/cluster.hpp"
@@ -41,9 +42,9 @@ void Cluster::fence(const isa::MemoryOrder& order) {
 
 // A warp that finds the same as the last time, and has done nothing to memory since, sleeps until memory
 // changes. Then it executes the step again, as often as it likes.
-void Cluster::poll(std::uint64_t digest) {
+void Cluster::poll(isa::Space space, std::uint64_t digest) {
     Warp& warp = this->warp();
-    const Warp::Poll now{pc_, digest};
+    const Warp::Poll now{pc_, space == isa::Space::global, digest};
     if (warp.polled != now) {
         warp.polled = now;
         return;
@@ -54,6 +55,12 @@ void Cluster::poll(std::uint64_t digest) {
     }
     pollers_ = true;
     sleep(Warp::Wait::memory);
+}
+
+bool Cluster::polls_global() const {
+    return std::ranges::any_of(warps_, [](const Warp& warp) {
+        return warp.state == Warp::State::asleep && warp.wait == Warp::Wait::memory && warp.polled.global;
+    });
 }
 
 void Cluster::wake_pollers() {

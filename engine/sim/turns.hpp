@@ -2,6 +2,7 @@
 // (reductions) comes in the order of the grid, so that a run can be repeated.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -11,31 +12,20 @@ namespace wgrun::sim {
 
 class Turns {
   public:
-    /// One cluster's run: takes the next number of the grid, and gives it back at the end.
-    class Turn {
-      public:
-        explicit Turn(Turns& turns) : turns_(turns) {
-            const std::lock_guard lock(turns_.mutex_);
-            index_ = turns_.next_++;
-            turns_.running_.insert(index_);
+    void begin(std::uint64_t index) {
+        const std::lock_guard lock(mutex_);
+        running_.insert(index);
+    }
+    /// The cluster has ended, or waits for others.
+    void end(std::uint64_t index) {
+        {
+            const std::lock_guard lock(mutex_);
+            running_.erase(index);
         }
-        ~Turn() {
-            {
-                const std::lock_guard lock(turns_.mutex_);
-                turns_.running_.erase(index_);
-            }
-            turns_.ended_.notify_all();
-        }
-        Turn(const Turn&) = delete;
-        Turn& operator=(const Turn&) = delete;
-        std::uint64_t index() const { return index_; }
+        ended_.notify_all();
+    }
 
-      private:
-        Turns& turns_;
-        std::uint64_t index_;
-    };
-
-    /// Returns when all clusters before this one have ended.
+    /// Returns when all clusters before this one have ended, or wait for others.
     void await(std::uint64_t index) {
         std::unique_lock lock(mutex_);
         ended_.wait(lock, [&] { return *running_.begin() >= index; });
@@ -44,12 +34,16 @@ class Turns {
     /// Held by whoever reads and writes global memory in one operation.
     std::mutex& global_memory() { return global_memory_; }
 
+    /// Counts what clusters write that others may wait for.
+    std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
+    void changed() { changes_.fetch_add(1, std::memory_order_relaxed); }
+
   private:
     std::mutex global_memory_;
     std::mutex mutex_;
     std::condition_variable ended_;
-    std::uint64_t next_ = 0;
     std::set<std::uint64_t> running_;
+    std::atomic<std::uint64_t> changes_{0};
 };
 
 }  // namespace wgrun::sim
