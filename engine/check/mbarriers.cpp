@@ -245,7 +245,8 @@ void Rehearsal::advance(Mbarrier& mbarrier) {
 std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) {
     Mask complete = 0;
     bool several = false;
-    const Mbarrier *waits_for = nullptr, *last = nullptr, *watched = nullptr;
+    const Mbarrier *waits_for = nullptr, *watched = nullptr;
+    std::vector<const Mbarrier*> past;  // whose phases are complete
     for_each_lane(active_, [&](std::size_t lane) {
         if (!is_clear(parity[lane])) return refuse();
         Mbarrier* mbarrier = find(address[lane], lane, false);
@@ -260,12 +261,12 @@ std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, cons
             waits_for = mbarrier;
             warp_->parity = parity[lane] & 1;
             return;
-        } else if (mbarrier != nullptr && last != mbarrier) {
-            last = mbarrier;
-            acquire(*warp_, mbarrier->complete);
+        } else if (mbarrier != nullptr && (past.empty() || past.back() != mbarrier)) {
+            past.push_back(mbarrier);
         }
         complete |= Mask{1} << lane;
     });
+    for (const Mbarrier* mbarrier : past) acquire(*warp_, mbarrier->complete);
     if (complete != 0 || unclear_ || std::exchange(warp_->give_up, false)) return complete;
     warp_->mbarrier = several ? nullptr : waits_for;
     sleep(Warp::Wait::mbarrier);

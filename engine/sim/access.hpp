@@ -24,7 +24,7 @@ void Cluster::for_each_access(bool store, isa::Space space, const isa::Addresses
             else
                 report_.global_out_of_bounds(store, bytes, global_.describe(at, bytes));
         } else {
-            Cta* cta = space == isa::Space::shared_cluster ? peer(at, true) : cta_;
+            Cta* cta = space == isa::Space::shared_cluster ? peer(at, lane, true) : cta_;
             if (cta == nullptr) continue;
             if (!cta->shared.declared(at, bytes)) {
                 report_.shared_out_of_bounds(store, bytes, at);

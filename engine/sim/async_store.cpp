@@ -19,7 +19,7 @@ void Cluster::store_async(const isa::AsyncStore& store, const isa::Addresses& to
             report_.misaligned(true, store.bytes, at);
             continue;
         }
-        Cta* cta = peer(at, false);
+        Cta* cta = peer(at, lane, false);
         if (cta == nullptr) continue;
         const auto bytes = static_cast<std::uint32_t>(store.bytes);
         if (!check_shared_side(*cta, at, bytes, bytes)) continue;
@@ -39,11 +39,11 @@ void Cluster::store_async(const isa::AsyncStore& store, const isa::Addresses& to
         copy.shared = static_cast<std::uint32_t>(at);
         const auto* value = static_cast<const std::byte*>(data) + lane * stride;
         copy.read.assign(value, value + bytes);
-        check_phase_known(*found.mbarrier, "stores for");
+        check_phase_known(*found.mbarrier, lane, "stores for");
         if (launch_.detect_races) {
             const std::uint32_t offset = copy.shared - SharedMemory::base;
             const Epoch epoch(found.mbarrier->next(), pc_, generic_actor(*cta, *found.mbarrier), lane, true);
-            const Actor actor = this->actor();
+            const Actor actor = this->actor(lane);
             if (store.reduction != isa::BulkCopy::Reduction::none)
                 cta->shadow.load(actor, lane, offset, store.bytes);
             cta->shadow.write_later(actor, epoch, offset, bytes);

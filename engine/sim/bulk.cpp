@@ -42,7 +42,7 @@ void Cluster::bulk_copy(const isa::BulkCopy& asked) {
     }
     std::optional<Actor> issuer;
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
-        if (!issuer) issuer = global_shadow_.issuer(actor());
+        if (!issuer) issuer = global_shadow_.issuer(actor(asked.lane));
         global_shadow_.copy_from(*issuer, asked.lane, address, bytes);
     });
     if (asked.multicast == 0) return load_bulk(asked.shared, asked.mbarrier, copy);
@@ -140,25 +140,26 @@ bool Cluster::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t b
 }
 
 void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Copy copy) {
-    Cta* cta = peer(shared, false);
+    const int lane = copy.issuer % lanes;
+    Cta* cta = peer(shared, lane, false);
     if (cta == nullptr ||
         !check_shared_side(*cta, shared, copy.span, copy.tensor.map != nullptr ? box_align : unit))
         return;
-    const Found found = find_mbarrier(mbarrier_address, User::engine, copy.issuer % lanes);
+    const Found found = find_mbarrier(mbarrier_address, User::engine, lane);
     if (found.mbarrier == nullptr) return;
     if (found.cta != cta)
         return report_.fault(Fault::copy_operands,
                              "the mbarrier lies in another CTA than the bytes it counts");
     const Mbarrier& mbarrier = *found.mbarrier;
     copy.shared = static_cast<std::uint32_t>(shared);
-    check_phase_known(mbarrier, "copies into");
+    check_phase_known(mbarrier, lane, "copies into");
     if (launch_.detect_races) {
-        const Epoch epoch(mbarrier.clock + 1, pc_, mbarrier.actor, copy.issuer % lanes);
+        const Epoch epoch(mbarrier.clock + 1, pc_, mbarrier.actor, lane);
         const Report::Copying copying(report_, mbarrier.actor, epoch.clock());
-        cta->shadow.copy_in(actor(), epoch, copy.shared - SharedMemory::base, copy.span);
+        cta->shadow.copy_in(actor(lane), epoch, copy.shared - SharedMemory::base, copy.span);
         cta->owe(epoch);
         if (copy.direction == Direction::to_cluster) {
-            cta_->shadow.copy_out(actor(), epoch, copy.source - SharedMemory::base, copy.span);
+            cta_->shadow.copy_out(actor(lane), epoch, copy.source - SharedMemory::base, copy.span);
             cta_->owe(epoch);
         }
     }
@@ -171,7 +172,7 @@ void Cluster::count_for(const Found& found, Copy copy) {
     copy.cta = rank(*found.cta);
     copy.mbarrier = mbarrier.offset;
     copy.serial = mbarrier.phase;
-    if (launch_.detect_races) clocks_.release_actors(current_, mbarrier.arriving);
+    if (launch_.detect_races) clocks_.release_actors(current_, copy.issuer % lanes, mbarrier.arriving);
     mbarrier.under_way += copy.bytes;
     mbarrier.copy_pc = pc_;
     copies_.push_back(std::move(copy));
@@ -190,13 +191,13 @@ void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     copy.serial = ++groups.issued;
     if (launch_.detect_races) {
         const Epoch epoch(copy.serial, pc_, groups.actor, asked.lane);
-        cta_->shadow.copy_out(actor(), epoch, copy.shared - SharedMemory::base, copy.span);
+        cta_->shadow.copy_out(actor(asked.lane), epoch, copy.shared - SharedMemory::base, copy.span);
         cta_->owe(epoch);
     }
     std::optional<Actor> issuer;
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
         if (groups.writer < 0) groups.writer = clocks_.add_actor();
-        if (!issuer) issuer = global_shadow_.issuer(actor());
+        if (!issuer) issuer = global_shadow_.issuer(actor(asked.lane));
         global_shadow_.copy_to(*issuer, Epoch(copy.serial, pc_, groups.writer, asked.lane), address, bytes,
                                copy.reduction != isa::BulkCopy::Reduction::none);
     });
@@ -319,8 +320,9 @@ void Cluster::bulk_wait(int pending, bool read) {
             return;
         }
         if (!read) groups->committed.erase(groups->committed.begin(), end);
-        if (launch_.detect_races) clocks_.learn(current_, groups->actor, last);
-        if (!read && groups->writer >= 0) clocks_.learn(current_, groups->writer, last);
+        const Lanes waiting{isa::Mask{1} << lane, warp().all};
+        if (launch_.detect_races) clocks_.learn(current_, waiting, groups->actor, last);
+        if (!read && groups->writer >= 0) clocks_.learn(current_, waiting, groups->writer, last);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace wgrun::sim {
 namespace {
@@ -23,11 +24,14 @@ Clocks::Clocks(int warps, int warps_per_cta)
 }
 
 void Clocks::reset() {
+    const auto warps = static_cast<std::size_t>(warps_);
     actors_ = warps_;
     generic_.clear();
-    rows_.assign(static_cast<std::size_t>(warps_) * stride_, 0U);
-    converged_.assign(static_cast<std::size_t>(warps_), 0U);
-    released_ = met_ = converged_;
+    rows_.assign(warps * stride_, 0U);
+    parts_.assign(warps * warps, {});
+    some_parts_.assign(warps, 0);
+    met_.assign(warps, 0U);
+    fronts_.assign(warps, {});
     for (int w = 0; w < warps_; ++w) {
         row(w)[w] = 1;
         changed(w);
@@ -51,9 +55,22 @@ int Clocks::add_generic_actor(int cta) {
     return actor;
 }
 
-int Clocks::add_place() {
+int Clocks::add_place() { return new_row(); }
+
+int Clocks::new_row() {
     rows_.resize(rows_.size() + stride_);
-    return static_cast<int>(rows_.size() / stride_) - 1;
+    parts_.resize(parts_.size() + static_cast<std::size_t>(warps_));
+    some_parts_.push_back(0);
+    return static_cast<int>(some_parts_.size()) - 1;
+}
+
+Known Clocks::known(int row, int warp) const {
+    const std::uint32_t* columns = this->row(row);
+    const std::uint32_t* published = columns + published_at();
+    const auto w = static_cast<std::size_t>(warp);
+    return {columns, published, published + threads(),
+            some_parts_[static_cast<std::size_t>(row)] != 0 ? parts(row) : nullptr,
+            row == warp ? met_[w] : fronts_[w].met};
 }
 
 // Room for more actors in every row.
@@ -79,24 +96,98 @@ Clocks::Group Clocks::group(int first) {
     for (int w = first; w < first + 4; ++w) version += versions_[static_cast<std::size_t>(w)];
     if (version != group.version) {
         group.version = version;
-        group.row.assign(row(first), row(first) + stride_);
+        const std::uint32_t* leader = row(row_of(first, UINT32_MAX));
+        group.row.assign(leader, leader + stride_);
         for (int w = first + 1; w < first + 4; ++w) {
-            const std::uint32_t* other = row(w);
+            const std::uint32_t* other = row(row_of(w, UINT32_MAX));
             for (std::size_t i = 0; i < stride_; ++i) group.row[i] = std::min(group.row[i], other[i]);
         }
     }
     return {group.row.data(), group.row.data() + published_at()};
 }
 
-void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_memory) {
-    std::uint32_t* const own = row(warp) + published_at();
+void Clocks::tick(int warp) {
+    const std::uint32_t now = ++row(warp)[warp];
+    const Front& front = fronts_[static_cast<std::size_t>(warp)];
+    if (front.lanes != 0) row(front.row)[warp] = now;
+    changed(warp);
+}
+
+// What a row knows of all lanes of a warp needs no part.
+void Clocks::settle(int row, int warp, std::uint32_t known) {
+    if (Part& part = this->part(row, warp); part.clock <= known) part = {};
+}
+
+// --- lanes that know more ------------------------------------------------------------------------------
+
+// The row of the lanes, which are to learn something, and of those that were ahead before.
+int Clocks::go_ahead(int warp, Lanes lanes) {
+    const auto w = static_cast<std::size_t>(warp);
+    if (fronts_[w].lanes == 0) {
+        if (fronts_[w].row < 0) fronts_[w].row = new_row();
+        Front& front = fronts_[w];
+        std::copy_n(row(warp), stride_, row(front.row));
+        std::copy_n(parts(warp), warps_, &part(front.row, 0));
+        some_parts_[static_cast<std::size_t>(front.row)] = some_parts_[w];
+        front.met = met_[w];
+    }
+    Front& front = fronts_[w];
+    front.lanes |= lanes.some;
+    front.changed = now(warp);
+    changed(warp);
+    return front.row;
+}
+
+// When all lanes are ahead, nobody is.
+void Clocks::catch_up(int warp, Lanes lanes) {
+    const auto w = static_cast<std::size_t>(warp);
+    Front& front = fronts_[w];
+    if (front.lanes == 0 || (lanes.all & ~front.lanes) != 0) return;
+    front.lanes = 0;
+    met_[w] = std::max(met_[w], front.met);
+    raise(warp, front.row);
+    settle(warp, warp, met_[w]);
+}
+
+void Clocks::meet(int warp, Lanes lanes) {
+    const auto w = static_cast<std::size_t>(warp);
+    if (lanes.whole()) {
+        if (fronts_[w].lanes != 0) fronts_[w].lanes = lanes.all;
+        catch_up(warp, lanes);
+        met_[w] = now(warp);
+        settle(warp, warp, met_[w]);
+    } else {
+        const int front = go_ahead(warp, lanes);
+        part(front, warp).join({now(warp), lanes.some});
+        some_parts_[static_cast<std::size_t>(front)] = 1;
+        catch_up(warp, lanes);
+    }
+    tick(warp);
+}
+
+// --- fences --------------------------------------------------------------------------------------------
+
+void Clocks::proxy_fence(int warp, Lanes lanes, bool own_memory) {
+    const auto w = static_cast<std::size_t>(warp);
+    publish(warp, warp, lanes, met_[w], own_memory);
+    if (Front& front = fronts_[w]; front.lanes != 0) {
+        publish(front.row, warp, lanes, front.met, own_memory);
+        front.changed = now(warp);
+    }
+    tick(warp);
+}
+
+void Clocks::publish(int row, int warp, Lanes lanes, std::uint32_t met, bool own_memory) {
+    std::uint32_t* const own = this->row(row) + published_at();
     std::uint32_t* const others = own + warps_ * isa::lanes;  // where there are several CTAs
-    const std::uint32_t* known = seen(warp);
+    const std::uint32_t* known = this->row(row);
     for (int u = 0; u < warps_; ++u) {
         const bool here = u / warps_per_cta_ == warp / warps_per_cta_;
+        const Part part = parts(row)[u];
         for (int l = 0; l < isa::lanes; ++l) {
-            const bool by_itself = u != warp || whole_warp || (lanes >> l & 1U) != 0;
-            const std::uint32_t clock = by_itself ? known[u] : converged(warp);
+            const bool by_itself = u != warp || lanes.whole() || (lanes.some >> l & 1U) != 0;
+            std::uint32_t clock = by_itself ? known[u] : met;
+            if (part.has(l)) clock = std::max(clock, part.clock);
             const int thread = u * isa::lanes + l;
             if (here || !own_memory) own[thread] = std::max(own[thread], clock);
             if (warps_ != warps_per_cta_ && (!here || !own_memory))
@@ -104,41 +195,87 @@ void Clocks::proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_me
         }
     }
     for (const Generic& generic : generic_)
-        if (!own_memory || generic.cta == warp / warps_per_cta_)
-            learn(warp, generic.actor + 1, known[generic.actor]);
-    tick(warp);
+        if (!own_memory || generic.cta == warp / warps_per_cta_) {
+            std::uint32_t& seen = this->row(row)[generic.actor + 1];
+            seen = std::max(seen, known[generic.actor]);
+        }
 }
 
-void Clocks::converge(int warp) {
-    meet(warp);
-    converged_[static_cast<std::size_t>(warp)] = met(warp);
-}
-
-void Clocks::meet(int warp) {
-    met_[static_cast<std::size_t>(warp)] = row(warp)[warp]++;
-    changed(warp);
-}
+// --- places --------------------------------------------------------------------------------------------
 
 void Clocks::raise(int to, int from) {
     std::uint32_t* out = row(to);
     const std::uint32_t* other = row(from);
     for (std::size_t i = 0; i < stride_; ++i) out[i] = std::max(out[i], other[i]);
+    std::uint8_t& some = some_parts_[static_cast<std::size_t>(to)];
+    if (some_parts_[static_cast<std::size_t>(from)] != 0 || some != 0) {
+        some = 0;
+        for (int w = 0; w < warps_; ++w) {
+            part(to, w).join(part(from, w));
+            // A warp's own clock says nothing of what its lanes know of each other.
+            if (to != w && fronts_[static_cast<std::size_t>(w)].row != to) settle(to, w, out[w]);
+            some |= part(to, w).clock != 0;
+        }
+    }
     changed(to);
 }
 
-void Clocks::release(int warp, int place, bool whole_warp) {
-    raise(place, warp);
-    std::uint32_t& now = row(warp)[warp];
-    if (whole_warp) released_[static_cast<std::size_t>(warp)] = now;
-    ++now;
-    changed(warp);
+void Clocks::release(int warp, int place, Lanes lanes) {
+    const int from = row_of(warp, lanes.some);
+    if (lanes.whole()) {
+        raise(place, from);
+        tick(warp);
+        return;
+    }
+    // Of the other lanes nobody learns more than these know.
+    const std::uint32_t met =
+        from == warp ? met_[static_cast<std::size_t>(warp)] : fronts_[static_cast<std::size_t>(warp)].met;
+    const std::size_t sets = warps_ == warps_per_cta_ ? 1 : 2;
+    std::array<std::uint32_t, 2 * isa::lanes> before{};
+    const std::size_t first = published_at() + static_cast<std::size_t>(warp) * isa::lanes;
+    const auto column = [&](std::size_t i) {
+        return first + i / isa::lanes * static_cast<std::size_t>(warps_) * isa::lanes + i % isa::lanes;
+    };
+    for (std::size_t i = 0; i < sets * isa::lanes; ++i) before[i] = row(place)[column(i)];
+    const std::uint32_t known = row(place)[warp];
+    const Part earlier = part(place, warp);
+    raise(place, from);
+    std::uint32_t* out = row(place);
+    out[warp] = std::max(known, met);
+    for (std::size_t i = 0; i < sets * isa::lanes; ++i)
+        if ((lanes.some >> i % isa::lanes & 1U) == 0)
+            out[column(i)] = std::max(before[i], std::min(row(from)[column(i)], met));
+    Part& part = this->part(place, warp);
+    part = earlier;
+    part.join(parts(from)[warp]);
+    part.join({now(warp), lanes.some});
+    some_parts_[static_cast<std::size_t>(place)] = 1;
+    tick(warp);
 }
 
-void Clocks::acquire(int warp, int place) {
-    raise(warp, place);
+void Clocks::acquire(int warp, int place, Lanes lanes) {
     const auto w = static_cast<std::size_t>(warp);
-    met_[w] = std::max(met_[w], row(place)[warp]);
-    if (row(place)[warp] >= released_[w]) converged_[w] = std::max(converged_[w], released_[w]);
+    const std::uint32_t together = row(place)[warp];
+    if (lanes.whole()) {
+        raise(warp, place);
+        met_[w] = std::max(met_[w], together);
+        settle(warp, warp, met_[w]);
+        Front& front = fronts_[w];
+        if (front.lanes == 0) return;
+        if (together >= front.changed) {  // those ahead released it there
+            front.lanes = 0;
+            return;
+        }
+        front.met = std::max(front.met, together);
+        raise(front.row, place);
+        settle(front.row, warp, front.met);
+        return;
+    }
+    const int front = go_ahead(warp, lanes);
+    fronts_[w].met = std::max(fronts_[w].met, together);
+    raise(front, place);
+    settle(front, warp, fronts_[w].met);
+    catch_up(warp, lanes);
 }
 
 void Clocks::drain(int from, int place) {
@@ -146,23 +283,40 @@ void Clocks::drain(int from, int place) {
     clear(from);
 }
 
-void Clocks::release_actors(int warp, int place) {
+void Clocks::release_actors(int warp, int lane, int place) {
     std::uint32_t* out = row(place);
-    const std::uint32_t* known = row(warp);
+    const std::uint32_t* known = row(row_of(warp, isa::Mask{1} << lane));
     for (int a = warps_; a < actors_; ++a) out[a] = std::max(out[a], known[a]);
 }
 
-void Clocks::clear(int place) { std::fill_n(row(place), stride_, 0U); }
+void Clocks::clear(int place) {
+    std::fill_n(row(place), stride_, 0U);
+    std::fill_n(&part(place, 0), warps_, Part{});
+    some_parts_[static_cast<std::size_t>(place)] = 0;
+}
 
-void Clocks::learn(int row, int actor, std::uint32_t clock) {
-    std::uint32_t& known = this->row(row)[actor];
+void Clocks::learn(int place, int actor, std::uint32_t clock) {
+    std::uint32_t& known = row(place)[actor];
     known = std::max(known, clock);
-    changed(row);
+    changed(place);
+}
+
+void Clocks::learn(int warp, Lanes lanes, int actor, std::uint32_t clock) {
+    if (!lanes.whole()) {
+        learn(go_ahead(warp, lanes), actor, clock);
+        return catch_up(warp, lanes);
+    }
+    learn(warp, actor, clock);
+    if (const Front& front = fronts_[static_cast<std::size_t>(warp)]; front.lanes != 0)
+        learn(front.row, actor, clock);
 }
 
 void Clocks::finish(int warp, int first, std::uint32_t serial) {
-    std::uint32_t* of_warps = row(warp) + published_at() + threads();
-    for (int w = first; w < first + 4; ++w) of_warps[w] = std::max(of_warps[w], serial);
+    const Front& front = fronts_[static_cast<std::size_t>(warp)];
+    for (const int of : {warp, front.lanes != 0 ? front.row : warp}) {
+        std::uint32_t* of_warps = row(of) + published_at() + threads();
+        for (int w = first; w < first + 4; ++w) of_warps[w] = std::max(of_warps[w], serial);
+    }
     changed(warp);
 }
 

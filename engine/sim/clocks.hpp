@@ -1,6 +1,7 @@
 // Vector clocks: what each warp of a cluster knows to have happened before its next step.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -9,16 +10,49 @@
 
 namespace wgrun::sim {
 
+/// Lanes of a warp: those that do something, of those that exist.
+struct Lanes {
+    isa::Mask some, all;
+    bool whole() const { return some == all; }
+};
+
+/// What more is known of some lanes of a warp than of all: what they did up to this clock of the warp.
+struct Part {
+    std::uint32_t clock = 0;
+    isa::Mask lanes = 0;
+
+    bool has(int lane) const { return (lanes >> lane & 1U) != 0; }
+    /// Where others know of other lanes, both are taken together.
+    void join(Part other) {
+        clock = std::max(clock, other.clock);
+        lanes |= other.lanes;
+    }
+};
+
+/// What a thread knows: a row of Clocks.
+struct Known {
+    const std::uint32_t* seen;
+    const std::uint32_t* published;
+    const std::uint32_t* finished;
+    const Part* parts = nullptr;     ///< by warp
+    std::uint32_t met = UINT32_MAX;  ///< it knows what the other lanes of its warp did up to this clock
+};
+
 /// Every actor has a clock of its own. Actors are the warps of the cluster, and after them whatever works
 /// asynchronously: the bulk copies that one mbarrier counts, and those that one thread has in its groups.
 /// A row says what is known:
-///   seen[a]       what actor a did up to this clock happened before
+///   seen[a]       what actor a did up to this clock happened before; if it is a warp, what all its lanes did
+///   parts[w]      so did more of some lanes of warp w
 ///   published[t]  so did the generic accesses of thread t to shared memory up to this clock, and a fence
 ///                 orders the async proxy after them. A cluster has a second row of these: the first is of
 ///                 accesses to the memory of the thread's own CTA, the second of those to other CTAs'
 ///   finished[u]   the wgmma of warp u have ended up to this serial number
 /// Each warp has a row, and so have the places where warps meet (barriers), through which they learn from
 /// each other: a warp releases into a place what it knows, and acquires what others left there.
+///
+/// What some lanes of a warp learn, the others learn when they meet. Until then it is in a second row of the
+/// warp, the front. Sets of lanes that learn different things, or that others learn different things of, are
+/// taken together: so a race may be missed, and none is invented.
 class Clocks {
   public:
     /// Actors are named by ten bits in the shadow of shared memory.
@@ -43,11 +77,15 @@ class Clocks {
     int warps() const { return warps_; }
     int actors() const { return actors_; }
 
-    // Of a warp or a place.
+    /// Of a place, or what all lanes of a warp know.
     const std::uint32_t* seen(int row) const { return this->row(row); }
-    const std::uint32_t* published(int row) const { return this->row(row) + published_at(); }
-    const std::uint32_t* finished(int row) const { return this->row(row) + published_at() + threads(); }
+    /// What a lane knows.
+    Known of(int warp, int lane) const { return known(row_of(warp, isa::Mask{1} << lane), warp); }
+    /// What all that its lanes know comes to: whatever the warp does as a whole, comes after it.
+    Known of(int warp) const { return known(row_of(warp, UINT32_MAX), warp); }
     std::uint32_t now(int warp) const { return row(warp)[warp]; }
+    /// Lanes that know more than the others.
+    isa::Mask ahead(int warp) const { return fronts_[static_cast<std::size_t>(warp)].lanes; }
 
     /// What all four warps of the warpgroup that begins with warp `first` know: the least of each.
     struct Group {
@@ -56,38 +94,28 @@ class Clocks {
     };
     Group group(int first);
 
-    /// fence.proxy.async by the lanes of `lanes`: publishes what other warps did and the warp has seen, what
-    /// these lanes did, and what the others of the warp did before it last converged. own_memory: of the
-    /// CTA's own memory alone (.shared::cta).
-    void proxy_fence(int warp, isa::Mask lanes, bool whole_warp, bool own_memory = false);
+    /// fence.proxy.async by these lanes: publishes what other threads did and the lanes know of, and what
+    /// they did themselves. own_memory: of the CTA's own memory alone (.shared::cta).
+    void proxy_fence(int warp, Lanes lanes, bool own_memory = false);
     /// What the warp does next is later than what it has done.
-    void tick(int warp) {
-        ++row(warp)[warp];
-        changed(warp);
-    }
-    /// All lanes of the warp meet: each knows what the others did.
-    void converge(int warp);
-    /// Some lanes do.
-    void meet(int warp);
-    /// The warp's clock when all its lanes last learnt of each other.
-    std::uint32_t converged(int warp) const { return converged_[static_cast<std::size_t>(warp)]; }
-    /// The warp's clock when lanes of it last learnt of each other: later writes of one are not known to
-    /// others.
-    std::uint32_t met(int warp) const { return met_[static_cast<std::size_t>(warp)]; }
-    /// The place learns what the warp knows; what the warp does next is later. whole_warp: do all its lanes
-    /// release?
-    void release(int warp, int place, bool whole_warp = true);
-    /// The warp learns what the place knows, and its lanes of each other if they all released there.
-    void acquire(int warp, int place);
+    void tick(int warp);
+    /// Lanes of the warp meet: each knows what the others did and knew.
+    void meet(int warp, Lanes lanes);
+    /// The place learns what the lanes did and know; what the warp does next is later.
+    void release(int warp, int place, Lanes lanes);
+    /// The lanes learn what the place knows.
+    void acquire(int warp, int place, Lanes lanes);
     /// The place learns what the other knows.
     void join(int place, int other) { raise(place, other); }
     /// The place learns what the other knows, which then knows nothing.
     void drain(int from, int place);
-    /// The place learns what the warp knows of other actors than warps.
-    void release_actors(int warp, int place);
+    /// The place learns what the lane knows of other actors than warps.
+    void release_actors(int warp, int lane, int place);
     void clear(int place);
-    /// A warp or a place learns that `actor` got as far as `clock`.
-    void learn(int row, int actor, std::uint32_t clock);
+    /// A place learns that `actor` got as far as `clock`.
+    void learn(int place, int actor, std::uint32_t clock);
+    /// So do lanes of a warp.
+    void learn(int warp, Lanes lanes, int actor, std::uint32_t clock);
     /// The warp, of the warpgroup that begins with warp `first`, has waited for its wgmma up to `serial`.
     /// That is the end of them for all four: they are one operation of the warpgroup (docs/silicon.md).
     void finish(int warp, int first, std::uint32_t serial);
@@ -102,7 +130,25 @@ class Clocks {
     std::size_t threads() const {
         return static_cast<std::size_t>(warps_) * isa::lanes * (warps_ == warps_per_cta_ ? 1 : 2);
     }
+    Known known(int row, int warp) const;
+    /// The row that speaks for these lanes.
+    int row_of(int warp, isa::Mask lanes) const {
+        const Front& front = fronts_[static_cast<std::size_t>(warp)];
+        return (front.lanes & lanes) != 0 ? front.row : warp;
+    }
+    const Part* parts(int row) const {
+        return parts_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(warps_);
+    }
+    Part& part(int row, int warp) {
+        return parts_[static_cast<std::size_t>(row) * static_cast<std::size_t>(warps_) +
+                      static_cast<std::size_t>(warp)];
+    }
+    int new_row();
     void raise(int to, int from);
+    void settle(int row, int warp, std::uint32_t known);
+    int go_ahead(int warp, Lanes lanes);
+    void catch_up(int warp, Lanes lanes);
+    void publish(int row, int warp, Lanes lanes, std::uint32_t met, bool own_memory);
     void changed(int row) {
         if (row < warps_) ++versions_[static_cast<std::size_t>(row)];
     }
@@ -118,9 +164,18 @@ class Clocks {
     int actors_, capacity_;  ///< capacity: of the columns for actors, warps included
     std::size_t stride_;     ///< of a row: actors, then threads, then warps
     std::vector<std::uint32_t> rows_;
-    // By warp, its clock when all its lanes last met, and when they last released together.
-    std::vector<std::uint32_t> converged_, released_;
-    std::vector<std::uint32_t> met_;  ///< likewise, when any of them last met
+    std::vector<Part> parts_;               ///< by row and warp
+    std::vector<std::uint8_t> some_parts_;  ///< by row: are there any?
+    std::vector<std::uint32_t> met_;        ///< by warp: up to this clock its lanes know of each other
+
+    /// Of a warp some of whose lanes know more than the others.
+    struct Front {
+        int row = -1;         ///< kept for later when nobody is ahead
+        isa::Mask lanes = 0;  ///< who is ahead; 0: nobody
+        std::uint32_t met = 0;
+        std::uint32_t changed = 0;  ///< the warp's clock when it last grew
+    };
+    std::vector<Front> fronts_;
 
     /// The least of four rows, kept while none of them changes.
     struct GroupRow {

@@ -17,7 +17,7 @@ std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
 
 // The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.
 // Null, and reported, when there is none. `owes`: the access is over when the warp knows it to be.
-Cta* Cluster::peer(std::uint64_t& address, bool owes) {
+Cta* Cluster::peer(std::uint64_t& address, int lane, bool owes) {
     const std::uint64_t rank = address >> rank_shift;
     if (rank == 0) return cta_;
     if (rank > ctas_.size()) {
@@ -33,7 +33,7 @@ Cta* Cluster::peer(std::uint64_t& address, bool owes) {
                                   "has ended",
                                   report_.who(), rank - 1));
     else if (owes && launch_.detect_races)
-        cta.owe(Epoch(clocks_.now(current_), pc_, current_, 0));
+        cta.owe(Epoch(clocks_.now(current_), pc_, current_, lane));
     return &cta;
 }
 
@@ -55,7 +55,7 @@ void Cluster::cluster_arrive() {
         const isa::Form& form = code_.ops[pc_].step->form;
         const int sem = form.get(isa::Field::sem, -1);
         if (sem < 0 || !isa::spelled(isa::Field::sem, sem).starts_with("relaxed"))
-            clocks_.release(current_, meeting_.arriving);
+            clocks_.release(current_, meeting_.arriving, {warp().all, warp().all});
         else
             release_announced(meeting_.arriving);
     }
@@ -66,15 +66,8 @@ void Cluster::cluster_arrive() {
 void Cluster::release_announced(int place) {
     for (Cta& cta : ctas_)
         for (const Mbarrier& mbarrier : cta.mbarriers.all())
-            if (mbarrier.announced != 0 && clocks_.seen(current_)[mbarrier.actor] >= mbarrier.announced)
+            if (mbarrier.announced != 0 && clocks_.of(current_).seen[mbarrier.actor] >= mbarrier.announced)
                 clocks_.learn(place, mbarrier.actor, mbarrier.announced);
-}
-
-// All lanes of the warp hear of the mbarriers that one of them has announced.
-void Cluster::acquire_announced(int place) {
-    for (Mbarrier& mbarrier : cta_->mbarriers.all())
-        if (mbarrier.announced != 0 && mbarrier.made.actor() == current_)
-            mbarrier.told |= clocks_.seen(place)[mbarrier.actor] >= mbarrier.announced;
 }
 
 void Cluster::complete_meeting() {
@@ -103,9 +96,7 @@ void Cluster::cluster_wait() {
         return;
     }
     arrived = 0;
-    if (!launch_.detect_races) return;
-    clocks_.acquire(current_, meeting_.complete);
-    acquire_announced(meeting_.complete);
+    if (launch_.detect_races) clocks_.acquire(current_, meeting_.complete, {warp().all, warp().all});
 }
 
 // --- the end of a CTA ----------------------------------------------------------------------------------
@@ -116,7 +107,7 @@ void Cluster::leave(Cta& cta) {
         if (!access) continue;
         bool known = false;
         for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
-            known |= clocks_.seen(w)[access.actor()] >= access.clock();
+            known |= cta.shadow.ordered(clocks_.of(w), access);
         if (known) continue;
         report_.at(access.pc(), access.thread(), Subject::copy);
         const bool in_group = std::ranges::any_of(

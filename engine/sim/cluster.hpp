@@ -133,12 +133,21 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     // machine.cpp
     Warp& warp() { return warps_[static_cast<std::size_t>(current_)]; }
     int local() const { return current_ - cta_->first; }  ///< number of the warp in its CTA
-    Actor actor() const;
+    Actor actor(int lane) const;
+    struct Actors {
+        isa::Mask ahead;
+        Actor first, others;
+        const Actor& of(int lane) const { return (ahead >> lane & 1U) != 0 ? first : others; }
+    };
+    Actors actors() const;
+    Lanes active_lanes() { return {active_, warp().all}; }
     void touch(Registers& registers, RegisterState& state, bool write);
     void in_flight(Registers& registers, const RegisterState& state, bool write);
     void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator);
     void check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                        int stride);
+    /// The lanes of `among` whose address it is.
+    static isa::Mask lanes_at(const isa::Addresses& address, isa::Mask among, std::uint64_t at);
     void global_race(const GlobalRace& race) override;
     void global_unfenced(const GlobalRace& race) override;
     template <class Move>
@@ -170,9 +179,8 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     /// On whose behalf an mbarrier is named.
     enum class User : std::uint8_t { thread, engine, async_store };
     Found find_mbarrier(std::uint64_t address, User user, int lane);
-    bool made_by_other_lane(const Mbarrier& mbarrier, int lane) const;
     void announce_mbarriers();
-    void check_phase_known(const Mbarrier& mbarrier, std::string_view what);
+    void check_phase_known(const Mbarrier& mbarrier, int lane, std::string_view what);
     void watch_phase(Mbarrier& mbarrier, std::int64_t parity);
     void add_bytes(Mbarrier& mbarrier, std::int64_t bytes);
     bool advance(Cta& cta, Mbarrier& mbarrier);
@@ -201,9 +209,8 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
 
     // cluster.cpp
     int rank(const Cta& cta) const { return static_cast<int>(&cta - ctas_.data()); }
-    Cta* peer(std::uint64_t& address, bool owes);
+    Cta* peer(std::uint64_t& address, int lane, bool owes);
     void release_announced(int place);
-    void acquire_announced(int place);
     void complete_meeting();
     void leave(Cta& cta);
 

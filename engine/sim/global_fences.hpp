@@ -16,16 +16,16 @@ class GlobalFences {
     explicit GlobalFences(int warps) : fences_(static_cast<std::size_t>(warps)) {}
 
     void reset();
-    /// A fence by the lanes of `lanes`, all of which the warp has or not. The warp's clock ticks.
-    void add(Clocks& clocks, int warp, isa::Mask lanes, bool whole_warp);
-    /// By thread: the clock up to which its writes are published, to those who know what `seen` says. Valid
-    /// until the next call.
-    const std::uint32_t* published(const std::uint32_t* seen);
+    /// A fence by these lanes. The warp's clock ticks.
+    void add(Clocks& clocks, int warp, Lanes lanes);
+    /// By thread: the clock up to which its writes are published, to those who know so much. Valid until the
+    /// next call.
+    const std::uint32_t* published(const Known& knows);
 
   private:
     struct Fence {
         std::uint32_t clock;
-        std::vector<std::uint32_t> seen;  ///< what other warps did: by warp
+        std::vector<std::uint32_t> seen;  ///< what any lanes of other warps did: by warp
         std::array<std::uint32_t, isa::lanes>
             own;  ///< what the warp itself did: by lane, of all fences so far
     };

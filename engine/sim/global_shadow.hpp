@@ -112,12 +112,12 @@ class GlobalShadow final : public HazardSink {
     void strong(std::uint32_t pc) { steps_.strong.insert(pc); }
 
     /// fence.proxy.async of global memory.
-    void proxy_fence(Clocks& clocks, int warp, isa::Mask lanes, bool whole_warp) {
-        if (wrote_) fences_.add(clocks, warp, lanes, whole_warp);
+    void proxy_fence(Clocks& clocks, int warp, Lanes lanes) {
+        if (wrote_) fences_.add(clocks, warp, lanes);
     }
     /// What the warp knows, with what the async proxy sees of global memory. Valid until the next call.
     Actor issuer(Actor actor) {
-        if (wrote_) actor.published = fences_.published(actor.seen);
+        if (wrote_) actor.published = fences_.published(actor);
         return actor;
     }
     // Bulk copies as issuer() issues them, of bytes that lie together. A load counts as an access of its

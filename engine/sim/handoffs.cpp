@@ -22,20 +22,20 @@ int& Handoffs::made(int& place) {
     return place;
 }
 
-void Handoffs::read(int warp, std::uint64_t location, const isa::MemoryOrder& order) {
+void Handoffs::read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order) {
     if (order.scope >= isa::Scope::gpu) (order.acquire ? ordered_ : relaxed_).insert(location);
     const auto found = locations_.find(location);
     if (found == locations_.end()) return;
     for (const auto& [cta, place] : found->second.places) {
         if (cta == everywhere ? !wide(order) : cta != cta_of(warp)) continue;
-        if (order.acquire) clocks_.acquire(warp, place);
+        if (order.acquire) clocks_.acquire(warp, place, lanes);
         Places& read = read_[warp];
         clocks_.join(made(cta == everywhere ? read.wide : read.cta), place);
     }
 }
 
-void Handoffs::write(int warp, std::uint64_t location, const isa::MemoryOrder& order, bool combines,
-                     bool whole_warp) {
+void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order,
+                     bool combines) {
     if (order.scope >= isa::Scope::gpu) (order.release ? ordered_ : relaxed_).insert(location);
     Location& at = locations_[location];
     if (!combines && at.writer != warp)
@@ -43,8 +43,8 @@ void Handoffs::write(int warp, std::uint64_t location, const isa::MemoryOrder& o
     at.writer = combines ? at.writer : warp;
     const auto place_of = [&](int cta) { return made(at.places.try_emplace(cta, -1).first->second); };
     if (order.release) {
-        clocks_.release(warp, place_of(cta_of(warp)), whole_warp);
-        if (wide(order)) clocks_.release(warp, place_of(everywhere), whole_warp);
+        clocks_.release(warp, place_of(cta_of(warp)), lanes);
+        if (wide(order)) clocks_.release(warp, place_of(everywhere), lanes);
     }
     const auto fenced = released_.find(warp);
     if (fenced == released_.end()) return;
@@ -52,17 +52,17 @@ void Handoffs::write(int warp, std::uint64_t location, const isa::MemoryOrder& o
     if (fenced->second.wide >= 0 && wide(order)) clocks_.join(place_of(everywhere), fenced->second.wide);
 }
 
-void Handoffs::fence(int warp, const isa::MemoryOrder& order, bool whole_warp) {
+void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     fenced_ |= order.scope >= isa::Scope::gpu;
     if (order.acquire)
         if (const auto found = read_.find(warp); found != read_.end()) {
-            if (found->second.cta >= 0) clocks_.acquire(warp, found->second.cta);
-            if (found->second.wide >= 0 && wide(order)) clocks_.acquire(warp, found->second.wide);
+            if (found->second.cta >= 0) clocks_.acquire(warp, found->second.cta, lanes);
+            if (found->second.wide >= 0 && wide(order)) clocks_.acquire(warp, found->second.wide, lanes);
         }
     if (!order.release) return;
     Places& released = released_[warp];
-    clocks_.release(warp, made(released.cta), whole_warp);
-    if (wide(order)) clocks_.release(warp, made(released.wide), whole_warp);
+    clocks_.release(warp, made(released.cta), lanes);
+    if (wide(order)) clocks_.release(warp, made(released.wide), lanes);
 }
 
 std::set<std::uint64_t> Handoffs::beyond_cluster() const {

@@ -18,11 +18,10 @@ class Handoffs {
     void reset();
 
     // Strong accesses. location: of the first byte, the same for all who access it.
-    void read(int warp, std::uint64_t location, const isa::MemoryOrder& order);
+    void read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order);
     /// combines: it is an atomic, which passes on what others have left there.
-    void write(int warp, std::uint64_t location, const isa::MemoryOrder& order, bool combines,
-               bool whole_warp);
-    void fence(int warp, const isa::MemoryOrder& order, bool whole_warp);
+    void write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order, bool combines);
+    void fence(int warp, Lanes lanes, const isa::MemoryOrder& order);
 
     /// Where this cluster may have met others.
     std::set<std::uint64_t> beyond_cluster() const;

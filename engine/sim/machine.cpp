@@ -106,14 +106,15 @@ std::uint32_t Cluster::special(int sreg, int lane) {
 
 // --- memory --------------------------------------------------------------------------------------------
 
-Actor Cluster::actor() const {
-    return {current_,
-            pc_,
-            clocks_.now(current_),
-            clocks_.seen(current_),
-            clocks_.published(current_),
-            clocks_.finished(current_),
-            clocks_.met(current_)};
+Actor Cluster::actor(int lane) const {
+    return {clocks_.of(current_, lane), current_, pc_, clocks_.now(current_)};
+}
+
+// By lane: those that know more than the others, and the others.
+Cluster::Actors Cluster::actors() const {
+    const isa::Mask ahead = clocks_.ahead(current_);
+    const Actor others = actor(ahead == UINT32_MAX ? 0 : std::countr_one(ahead));
+    return {ahead, ahead == 0 ? others : actor(std::countr_zero(ahead)), others};
 }
 
 namespace {
@@ -156,17 +157,17 @@ void Cluster::load(isa::Space space, const isa::Addresses& address, int bytes, v
     const bool strong = code_.ops[pc_].order.strong;
     std::unique_lock lock(turns_.global_memory(), std::defer_lock);
     if (strong && space == isa::Space::global) lock.lock();
-    const Actor actor = this->actor();
+    const Actors actors = this->actors();
     Digest seen;
     for_each_access(
         false, space, address, bytes, [&](const std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
             copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
             if (strong) seen.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
             if (cta != nullptr && launch_.detect_races)
-                cta->shadow.load(actor, lane, offset, bytes);
+                cta->shadow.load(actors.of(lane), lane, offset, bytes);
             else if (const std::uint64_t at =
                          cta == nullptr ? global_shadow_.watched(address[static_cast<std::size_t>(lane)]) : 0)
-                global_shadow_.load(actor, lane, at, bytes);
+                global_shadow_.load(actors.of(lane), lane, at, bytes);
         });
     if (!strong) return;
     strong_read(space, address);
@@ -178,17 +179,17 @@ void Cluster::store(isa::Space space, const isa::Addresses& address, int bytes, 
     const bool strong = code_.ops[pc_].order.strong;
     std::unique_lock lock(turns_.global_memory(), std::defer_lock);
     if (strong && space == isa::Space::global) lock.lock();
-    const Actor actor = this->actor();
+    const Actors actors = this->actors();
     bool overlap = false;
     for_each_access(
         true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
             const std::byte* from = static_cast<const std::byte*>(data) + lane * stride;
             copy(place, from, bytes);
             if (cta != nullptr && launch_.detect_races)
-                overlap |= cta->shadow.store(actor, lane, offset, bytes);
+                overlap |= cta->shadow.store(actors.of(lane), lane, offset, bytes);
             else if (const std::uint64_t at =
                          cta == nullptr ? global_shadow_.watched(address[static_cast<std::size_t>(lane)]) : 0)
-                overlap |= global_shadow_.store(actor, lane, at, bytes, from);
+                overlap |= global_shadow_.store(actors.of(lane), lane, at, bytes, from);
         });
     acted();
     wrote_ |= space == isa::Space::global;
@@ -205,7 +206,7 @@ void Cluster::update(isa::Space space, const isa::Addresses& address, int bytes,
     std::unique_lock lock(turns_.global_memory(), std::defer_lock);
     if (space == isa::Space::global) lock.lock();
     strong_read(space, address);
-    const Actor actor = this->actor();
+    const Actors actors = this->actors();
     Digest before, after;
     for_each_access(
         true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
@@ -214,10 +215,10 @@ void Cluster::update(isa::Space space, const isa::Addresses& address, int bytes,
             after.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
             if (const std::uint64_t at =
                     cta == nullptr ? global_shadow_.watched(address[static_cast<std::size_t>(lane)]) : 0)
-                global_shadow_.update(actor, lane, at, bytes);
+                global_shadow_.update(actors.of(lane), lane, at, bytes);
             if (cta == nullptr || !launch_.detect_races) return;
-            cta->shadow.load(actor, lane, offset, bytes);
-            cta->shadow.store(actor, lane, offset, bytes);
+            cta->shadow.load(actors.of(lane), lane, offset, bytes);
+            cta->shadow.store(actors.of(lane), lane, offset, bytes);
         });
     strong_write(space, address, true);
     // What leaves everything as it was only looks.
@@ -225,6 +226,13 @@ void Cluster::update(isa::Space space, const isa::Addresses& address, int bytes,
     acted();
     wrote_ |= space == isa::Space::global;
     tell();
+}
+
+isa::Mask Cluster::lanes_at(const isa::Addresses& address, isa::Mask among, std::uint64_t at) {
+    isa::Mask out = 0;
+    for (isa::Mask left = among; left != 0; left &= left - 1)
+        if (address[static_cast<std::size_t>(std::countr_zero(left))] == at) out |= left & -left;
+    return out;
 }
 
 void Cluster::global_race(const GlobalRace& race) {
@@ -285,7 +293,7 @@ void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
     fruitless_ = 0;
     if (launch_.detect_races) {
         if (barrier.place < 0) barrier.place = clocks_.add_place();
-        clocks_.release(current_, barrier.place);
+        clocks_.release(current_, barrier.place, {warp().all, warp().all});
     }
     if (wait) {
         barrier.waiting |= self;
@@ -295,25 +303,20 @@ void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
     if (static_cast<std::uint32_t>(std::popcount(barrier.arrived) * lanes) < barrier.expected) return;
     for (std::uint32_t left = barrier.waiting; left != 0; left &= left - 1) {
         const int w = cta_->first + std::countr_zero(left);
-        if (launch_.detect_races) clocks_.acquire(w, barrier.place);
+        const isa::Mask all = warps_[static_cast<std::size_t>(w)].all;
+        if (launch_.detect_races) clocks_.acquire(w, barrier.place, {all, all});
         warps_[static_cast<std::size_t>(w)].state = Warp::State::ready;
     }
     if (launch_.detect_races) clocks_.clear(barrier.place);
     barrier.arrived = barrier.waiting = 0;
 }
 
-void Cluster::converge() {
-    if (active_ == warp().all)
-        clocks_.converge(current_);
-    else
-        clocks_.meet(current_);
-}
+void Cluster::converge() { clocks_.meet(current_, active_lanes()); }
 
 void Cluster::proxy_fence(std::optional<isa::Space> space) {
-    if (!space || space == isa::Space::global)
-        global_shadow_.proxy_fence(clocks_, current_, active_, active_ == warp().all);
+    if (!space || space == isa::Space::global) global_shadow_.proxy_fence(clocks_, current_, active_lanes());
     if (space == isa::Space::global) return;
-    clocks_.proxy_fence(current_, active_, active_ == warp().all,
+    clocks_.proxy_fence(current_, active_lanes(),
                         space == isa::Space::shared || space == isa::Space::shared_cta);
     announce_mbarriers();
 }

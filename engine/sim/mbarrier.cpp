@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -37,7 +38,7 @@ const Mbarrier* Mbarriers::search(std::uint32_t offset, std::uint32_t size) cons
 // Finds the object that an instruction names. What is wrong with it is reported; nothing is found when
 // nothing can be done with it.
 Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user, int lane) {
-    Cta* cta = peer(address, user == User::thread);
+    Cta* cta = peer(address, lane, user == User::thread);
     if (cta == nullptr) return {};
     const std::uint32_t offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
     if (address % Mbarriers::bytes != 0) {
@@ -56,8 +57,8 @@ Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user, int lane
         return {};
     }
     if (launch_.detect_races) {
-        const std::uint32_t known = clocks_.seen(current_)[mbarrier->actor];
-        if (known < mbarrier->init || made_by_other_lane(*mbarrier, lane))
+        const std::uint32_t known = clocks_.of(current_, lane).seen[mbarrier->actor];
+        if (known < mbarrier->init)
             report_.fault(Fault::mbarrier_unknown,
                           fmt::format("nothing tells {} that the mbarrier {} is initialised", report_.who(),
                                       report_.place(offset)),
@@ -70,12 +71,6 @@ Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user, int lane
                 mbarrier->made.pc(), "initialised here");
     }
     return {cta, mbarrier};
-}
-
-// The lanes of a warp know of what one of them made when they have met since.
-bool Cluster::made_by_other_lane(const Mbarrier& mbarrier, int lane) const {
-    return mbarrier.made.actor() == current_ && mbarrier.made.lane() != lane && !mbarrier.told &&
-           mbarrier.made.clock() > clocks_.met(current_);
 }
 
 void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) {
@@ -114,14 +109,13 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
         mbarrier->tx = mbarrier->under_way = 0;
         mbarrier->phase = 0;
         mbarrier->made = Epoch(clocks_.now(current_), pc_, current_, static_cast<int>(lane));
-        mbarrier->told = false;
         mbarrier->announced = 0;
         if (!launch_.detect_races) continue;
         // To those who access the bytes as data it is a write like others.
-        cta_->shadow.store(actor(), static_cast<int>(lane), offset, Mbarriers::bytes);
+        cta_->shadow.store(actor(static_cast<int>(lane)), static_cast<int>(lane), offset, Mbarriers::bytes);
         mbarrier->init = mbarrier->since = mbarrier->before = ++mbarrier->clock;
         mbarrier->passed.assign(static_cast<std::size_t>(warps_per_cta_), 0U);
-        clocks_.learn(current_, mbarrier->actor, mbarrier->clock);
+        clocks_.learn(current_, {isa::Mask{1} << lane, warp().all}, mbarrier->actor, mbarrier->clock);
     }
 }
 
@@ -148,7 +142,7 @@ void Cluster::announce_mbarriers() {
             (active_ >> mbarrier.made.lane() & 1U) == 0)
             continue;
         mbarrier.announced = ++mbarrier.clock;
-        clocks_.learn(current_, mbarrier.actor, mbarrier.clock);
+        clocks_.learn(current_, active_lanes(), mbarrier.actor, mbarrier.clock);
     }
 }
 
@@ -156,7 +150,7 @@ void Cluster::mbarrier_fence_init() { announce_mbarriers(); }
 
 void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
                               const isa::Counts& arrivals) {
-    int released = -1;  // where this step has released already
+    isa::Mask released = 0;  // lanes that have
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
         report_.lane(current_ * lanes + static_cast<int>(lane));
@@ -165,7 +159,7 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
         Mbarrier& mbarrier = *found.mbarrier;
         fruitless_ = 0;
         mbarrier.pc = pc_;
-        check_phase_known(mbarrier, "arrives at");
+        check_phase_known(mbarrier, static_cast<int>(lane), "arrives at");
         if (arrivals[lane] > mbarrier.pending) {
             report_.early(mbarrier.actor,
                           fmt::format("{} arrives {} times at {}, where {} of {} arrivals are still expected "
@@ -175,22 +169,23 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
             continue;
         }
         if (bytes[lane] != 0) add_bytes(mbarrier, bytes[lane]);
-        if (arrivals[lane] != 0 && launch_.detect_races && released != mbarrier.arriving) {
-            clocks_.release(current_, mbarrier.arriving, active_ == warp().all);
-            released = mbarrier.arriving;
+        if (arrivals[lane] != 0 && launch_.detect_races && (released >> lane & 1U) == 0) {
+            const isa::Mask same = lanes_at(address, left, address[lane]);
+            clocks_.release(current_, mbarrier.arriving, {same, warp().all});
+            released |= same;
         }
         mbarrier.pending -= arrivals[lane];
         report_.arrives(mbarrier.actor);
-        if (advance(*found.cta, mbarrier)) released = -1;
+        if (advance(*found.cta, mbarrier)) released = 0;
     }
     warp().made_wait = warp().told = false;
 }
 
 // What belongs to a phase comes after the completion of the one before: somebody has waited for that, and the
 // executing warp knows of it. Else it might as well count for the phase before.
-void Cluster::check_phase_known(const Mbarrier& mbarrier, std::string_view what) {
+void Cluster::check_phase_known(const Mbarrier& mbarrier, int lane, std::string_view what) {
     if (!launch_.detect_races) return;
-    const std::uint32_t known = clocks_.seen(current_)[mbarrier.actor];
+    const std::uint32_t known = clocks_.of(current_, lane).seen[mbarrier.actor];
     if (known < mbarrier.init || known >= mbarrier.since) return;
     report_.early(mbarrier.actor,
                   fmt::format("{} {} phase {} of {}, and has not waited for phase {}", report_.who(), what,
@@ -233,7 +228,7 @@ bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
 // WG-MBAR-06. Parities tell two phases apart: the one in progress and the one before. A warp waits for the
 // first phase that it does not know to be complete, or again for the one before that.
 void Cluster::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
-    const std::uint32_t known = clocks_.seen(current_)[mbarrier.actor];
+    const std::uint32_t known = clocks_.of(current_).seen[mbarrier.actor];
     if (known < mbarrier.init) return;
     const int behind = known >= mbarrier.since ? 0 : known >= mbarrier.before ? 1 : 2;
     const bool passes = mbarrier.is_complete(parity);
@@ -254,7 +249,9 @@ std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, c
     // try_wait may return early, and test_wait always does.
     constexpr std::uint32_t early = 4;
     isa::Mask complete = 0;
-    const Mbarrier *last = nullptr, *watched = nullptr;
+    std::array<std::pair<int, isa::Mask>, lanes> past;  // places of complete phases, and who waited there
+    std::size_t places = 0;
+    const Mbarrier* watched = nullptr;
     Warp& warp = this->warp();
     warp.barrier = Warp::none;
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
@@ -271,12 +268,15 @@ std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, c
             warp.barrier = warp.barrier == Warp::none || warp.barrier == offset ? offset : Warp::several;
             warp.parity = parity[lane] & 1;
             continue;
-        } else if (found.mbarrier != nullptr && launch_.detect_races && last != found.mbarrier) {
-            last = found.mbarrier;
-            clocks_.acquire(current_, last->complete);
+        } else if (found.mbarrier != nullptr && launch_.detect_races) {
+            if (places == 0 || past[places - 1].first != found.mbarrier->complete)
+                past[places++] = {found.mbarrier->complete, 0};
+            past[places - 1].second |= 1U << lane;
         }
         complete |= 1U << lane;
     }
+    for (std::size_t i = 0; i < places; ++i)
+        clocks_.acquire(current_, past[i].first, {past[i].second, warp.all});
     if (complete != 0 || warp.give_up || draw(early) == 0) {
         warp.give_up = false;
         return complete;

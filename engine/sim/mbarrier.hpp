@@ -31,7 +31,6 @@ struct Mbarrier {
     std::vector<std::uint32_t> passed;      ///< by warp of the CTA: next() when a wait of it last succeeded
 
     Epoch made;                     ///< the init
-    bool told = false;              ///< do all lanes of the warp of the init know of it?
     std::uint32_t pc = no_pc;       ///< of the last arrival or expectation
     std::uint32_t copy_pc = no_pc;  ///< of the last copy of the phase in progress
     std::int64_t under_way = 0;     ///< bytes of copies of the phase that have not landed

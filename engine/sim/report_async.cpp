@@ -176,7 +176,10 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     if (const LetThrough* wait = fenceless ? nullptr : culprit(other)) return blame(*wait, unordered);
     const Where now = code_.where(pc_);
     Fix barrier(fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
-                {{insert_after(where, {"bar_sync(0)"})}, {insert_before(now, {"bar_sync(0)"})}});
+                {{insert_after(where, {"bar_sync(0)"})},
+                 {insert_before(now, {"bar_sync(0)"})},
+                 // Where one lane of the warp has told of itself alone.
+                 {insert_after(where, {"bar_warp_sync()"})}});
     if (program_.cluster().volume() > 1)
         barrier.remedies.push_back(
             {insert_before(now, {"barrier_cluster_arrive()", "barrier_cluster_wait()"})});

@@ -43,7 +43,7 @@ void Shadow::load(const Actor& actor, int lane, std::uint32_t offset, int bytes)
     for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
         const Epoch written = writes_[word], read = reads_[word];
         if (part == whole_word && (written || initialised_) && ordered(actor, now, written) &&
-            ordered(actor.seen, read))
+            replaced(actor, now, read))
             reads_[word] = joined(actor, now, read);
         else
             load_word(actor, now, word, part);
@@ -117,7 +117,8 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
 }
 
 void Shadow::check_overwrite(const Actor& actor, Epoch written, std::uint32_t offset) {
-    if (!ordered(actor.seen, written)) sink_.hazard(Hazard::write_after_write, offset, written);
+    if (!ordered(static_cast<const Known&>(actor), written))
+        sink_.hazard(Hazard::write_after_write, offset, written);
 }
 
 void Shadow::check_read_before(const Actor& actor, Epoch now, Epoch read, std::uint32_t offset) {
@@ -125,9 +126,9 @@ void Shadow::check_read_before(const Actor& actor, Epoch now, Epoch read, std::u
         if (!ordered(actor, now, read)) sink_.hazard(Hazard::write_after_read, offset, read);
         return;
     }
-    const Epoch* set = read_sets_.data() + std::size_t{read.index()} * static_cast<std::size_t>(warps_.all);
-    for (int w = 0; w < warps_.all; ++w)
-        if (!ordered(actor, now, set[w])) sink_.hazard(Hazard::write_after_read, offset, set[w]);
+    const Epoch* set = read_sets_.data() + read.index() * set_size();
+    for (std::size_t i = 0; i < set_size(); ++i)
+        if (!ordered(actor, now, set[i])) sink_.hazard(Hazard::write_after_read, offset, set[i]);
     forget_read(read);
 }
 
@@ -147,9 +148,8 @@ Shadow::Last Shadow::last(std::uint32_t word) const {
         out.read |= bytes;
         out.reader = read;
         if (!read.is_link()) return;
-        const Epoch* set =
-            read_sets_.data() + std::size_t{read.index()} * static_cast<std::size_t>(warps_.all);
-        out.reader = *std::find_if(set, set + warps_.all, [](Epoch one) { return static_cast<bool>(one); });
+        const Epoch* set = read_sets_.data() + read.index() * set_size();
+        out.reader = *std::find_if(set, set + set_size(), [](Epoch one) { return static_cast<bool>(one); });
     };
     if (!writes_[word].is_link()) {
         add(whole_word, writes_[word], reads_[word]);
@@ -174,9 +174,9 @@ void Shadow::check_in_flight(const Actor& actor, std::uint32_t unit) {
 
 // The reads to remember after one more: the new one alone when it has seen the others, else a set.
 Epoch Shadow::merged_read(const Actor& actor, Epoch now, Epoch read) {
-    const auto size = static_cast<std::size_t>(warps_.all);
+    const std::size_t size = set_size();
     if (!read.is_link()) {
-        if (ordered(actor.seen, read)) return joined(actor, now, read);
+        if (replaced(actor, now, read)) return joined(actor, now, read);
         std::uint32_t index = static_cast<std::uint32_t>(read_sets_.size() / size);
         if (free_read_sets_.empty()) {
             read_sets_.resize(read_sets_.size() + size);
@@ -187,15 +187,28 @@ Epoch Shadow::merged_read(const Actor& actor, Epoch now, Epoch read) {
         }
         Epoch* set = read_sets_.data() + index * size;
         set[static_cast<std::size_t>(read.actor())] = read;
-        set[static_cast<std::size_t>(actor.warp)] = now;
+        add_read(actor, now, set);
         return Epoch::link(index);
     }
     Epoch* set = read_sets_.data() + read.index() * size;
-    Epoch& own = set[static_cast<std::size_t>(actor.warp)];
-    own = joined(actor, now, own);
-    if (!std::all_of(set, set + size, [&](Epoch past) { return ordered(actor.seen, past); })) return read;
+    add_read(actor, now, set);
+    const Epoch own = set[static_cast<std::size_t>(actor.warp)];
+    if (!std::all_of(set, set + size, [&](Epoch past) { return past == own || ordered(actor, now, past); }))
+        return read;
     forget_read(read);
     return own;
+}
+
+void Shadow::add_read(const Actor& actor, Epoch now, Epoch* set) {
+    Epoch& last = set[static_cast<std::size_t>(actor.warp)];
+    Epoch& before = set[static_cast<std::size_t>(warps_.all + actor.warp)];
+    if (ordered(actor, now, before)) before = Epoch();
+    if (replaced(actor, now, last)) {
+        last = joined(actor, now, last);
+    } else {
+        before = last;
+        last = now;
+    }
 }
 
 void Shadow::forget_read(Epoch read) { free_read_sets_.push_back(read.index()); }
@@ -214,7 +227,7 @@ Shadow::Split& Shadow::split(std::uint32_t word) {
     parts.write.fill(writes_[word]);
     parts.read.fill(reads_[word]);
     if (reads_[word].is_link()) {  // each byte needs a set of its own
-        const auto size = static_cast<std::size_t>(warps_.all);
+        const std::size_t size = set_size();
         for (std::size_t b = 1; b < word_bytes; ++b) {
             const std::size_t from = reads_[word].index() * size, to = read_sets_.size();
             read_sets_.resize(to + size);

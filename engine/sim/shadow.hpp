@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -77,15 +78,11 @@ class HazardSink {
     virtual void hazard(Hazard hazard, std::uint32_t offset, Epoch other) = 0;
 };
 
-/// The warp that accesses, and what it knows. Warps are numbered in the cluster.
-struct Actor {
+/// The warp that accesses, and what the lane knows. Warps are numbered in the cluster.
+struct Actor : Known {
     int warp;
     std::uint32_t pc;
     std::uint32_t clock;
-    const std::uint32_t* seen;  ///< Clocks::seen, published and finished of the warp
-    const std::uint32_t* published;
-    const std::uint32_t* finished;
-    std::uint32_t met = UINT32_MAX;  ///< Clocks::met: its lanes know what the others did up to this clock
 };
 
 /// A wgmma of a warpgroup.
@@ -106,6 +103,11 @@ class Shadow {
     void reset();
     /// Room for so many bytes, which had values before. Without the reads of wgmma and bulk copies.
     void grow(std::int64_t bytes);
+
+    /// Is it known to have happened?
+    bool ordered(const Known& known, Epoch past) const {
+        return ordered(known.seen, past) || among(known, 0, past);
+    }
 
     /// The last accesses to a word: to which of its bytes (a bit each), and by whom to one of them.
     struct Last {
@@ -141,18 +143,20 @@ class Shadow {
     static constexpr std::uint32_t word_bytes = 4;
     static constexpr std::uint32_t unit_bytes = 16;
 
-    /// Was it another lane of the warp, and have the lanes not met since?
-    static bool by_other_lane(const Actor& actor, Epoch now, Epoch past) {
-        return past.actor() == actor.warp && past.clock() > actor.met &&
-               (past.thread() != now.thread() || past.several());
-    }
     /// Is it before what the lane does now?
-    static bool ordered(const Actor& actor, Epoch now, Epoch past) {
-        return ordered(actor.seen, past) && !by_other_lane(actor, now, past);
+    bool ordered(const Actor& actor, Epoch now, Epoch past) const {
+        if (past.actor() != actor.warp) return ordered(static_cast<const Known&>(actor), past);
+        return (past.clock() <= actor.met && !past.is_link()) || among(actor, 1U << now.lane(), past);
     }
-    /// What to remember of a warp's reads after one more.
-    static Epoch joined(const Actor& actor, Epoch now, Epoch read) {
-        return by_other_lane(actor, now, read) ? now.with_others() : now;
+    /// Is it known of the lane that did it, if not of its warp? `known` lanes are.
+    bool among(const Known& knows, isa::Mask known, Epoch past) const {
+        if (past.is_link()) return false;
+        if (knows.parts != nullptr && past.actor() < warps_.all) {
+            const Part part = knows.parts[past.actor()];
+            if (past.clock() <= part.clock) known |= part.lanes;
+        }
+        // Of several lanes that read only one has a name: if more are known, they may be all.
+        return (known >> past.lane() & 1U) != 0 && !(past.several() && std::has_single_bit(known));
     }
     /// The lane that issues a copy, at the time.
     static Epoch issue(const Actor& issuer, Epoch copy) {
@@ -191,7 +195,16 @@ class Shadow {
         const bool own = actor >= first && actor < first + warps_.warps;
         return published[(own ? 0 : warps_.all * isa::lanes) + past.thread()] >= past.clock();
     }
+    std::size_t set_size() const { return 2 * static_cast<std::size_t>(warps_.all); }
     Epoch merged_read(const Actor& actor, Epoch now, Epoch read);
+    void add_read(const Actor& actor, Epoch now, Epoch* set);
+    /// May one epoch stand for both reads?
+    bool replaced(const Actor& actor, Epoch now, Epoch read) const {
+        return ordered(actor, now, read) || (read.actor() == actor.warp && read.clock() == now.clock());
+    }
+    Epoch joined(const Actor& actor, Epoch now, Epoch read) const {
+        return ordered(actor, now, read) ? now : now.with_others();
+    }
     void forget_read(Epoch read);
     Split& split(std::uint32_t word);
 
@@ -204,7 +217,9 @@ class Shadow {
     std::vector<InFlight> in_flight_;    ///< per unit of 16 bytes and warp: the last wgmma that reads it
     std::vector<Split> splits_;
     std::vector<std::uint32_t> free_splits_;
-    std::vector<Epoch> read_sets_;  ///< pool of sets, one entry a warp of the cluster
+    /// Pool of sets: by warp of the cluster the last read, and before it one of another lane at another
+    /// clock.
+    std::vector<Epoch> read_sets_;
     std::vector<std::uint32_t> free_read_sets_;
 };
 

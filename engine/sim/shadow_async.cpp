@@ -9,7 +9,7 @@ void Shadow::async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std
                         int bytes) {
     const int one = mma.first + std::countr_zero(warps);
     const Clocks::Group known = std::has_single_bit(warps)
-                                    ? Clocks::Group{clocks.seen(one), clocks.published(one)}
+                                    ? Clocks::Group{clocks.of(one).seen, clocks.of(one).published}
                                     : clocks.group(mma.first);
     const std::uint32_t end = offset + static_cast<std::uint32_t>(bytes);
     for (std::uint32_t at = offset; at < end; at += word_bytes) {
@@ -37,9 +37,11 @@ void Shadow::check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks
     if (!written) return sink_.hazard(Hazard::uninitialised, offset, written);
     bool raced = false, unpublished = false;
     for (int w = mma.first; warps != 0; warps >>= 1, ++w) {
-        if ((warps & 1U) == 0 || published(clocks.seen(w), clocks.published(w), written)) continue;
+        if ((warps & 1U) == 0) continue;
+        const Known known = clocks.of(w);
+        if (published(known.seen, known.published, written)) continue;
         unpublished = true;
-        raced |= !ordered(clocks.seen(w), written);
+        raced |= !ordered(known, written);
     }
     if (raced)
         sink_.hazard(Hazard::async_after_write, offset, written);
@@ -114,9 +116,8 @@ void Shadow::check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::ui
             sink_.hazard(Hazard::unfenced_read, offset, one);
     };
     if (read.is_link()) {
-        const auto all = static_cast<std::size_t>(warps_.all);
-        const Epoch* set = read_sets_.data() + read.index() * all;
-        for (std::size_t w = 0; w < all; ++w) check(set[w]);
+        const Epoch* set = read_sets_.data() + read.index() * set_size();
+        for (std::size_t i = 0; i < set_size(); ++i) check(set[i]);
     } else {
         check(read);
     }

@@ -22,22 +22,26 @@ void Cluster::strong_read(isa::Space space, const isa::Addresses& address) {
     if (!launch_.detect_races) return;
     const isa::MemoryOrder& order = code_.ops[pc_].order;
     if (space == isa::Space::global && order.scope >= isa::Scope::gpu) global_shadow_.strong(pc_);
-    for (isa::Mask left = active_; left != 0; left &= left - 1)
-        handoffs_.read(current_, location(space, address[static_cast<std::size_t>(std::countr_zero(left))]),
-                       order);
+    for (isa::Mask left = active_, same = 0; left != 0; left &= ~same) {
+        const std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
+        same = lanes_at(address, left, at);
+        handoffs_.read(current_, {same, warp().all}, location(space, at), order);
+    }
 }
 
 void Cluster::strong_write(isa::Space space, const isa::Addresses& address, bool combines) {
     if (!launch_.detect_races) return;
     const isa::MemoryOrder& order = code_.ops[pc_].order;
     if (space == isa::Space::global && order.scope >= isa::Scope::gpu) global_shadow_.strong(pc_);
-    for (isa::Mask left = active_; left != 0; left &= left - 1)
-        handoffs_.write(current_, location(space, address[static_cast<std::size_t>(std::countr_zero(left))]),
-                        order, combines, active_ == warp().all);
+    for (isa::Mask left = active_, same = 0; left != 0; left &= ~same) {
+        const std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
+        same = lanes_at(address, left, at);
+        handoffs_.write(current_, {same, warp().all}, location(space, at), order, combines);
+    }
 }
 
 void Cluster::fence(const isa::MemoryOrder& order) {
-    if (launch_.detect_races) handoffs_.fence(current_, order, active_ == warp().all);
+    if (launch_.detect_races) handoffs_.fence(current_, active_lanes(), order);
 }
 
 // A warp that finds the same as the last time, and has done nothing to memory since, sleeps until memory

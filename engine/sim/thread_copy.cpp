@@ -43,7 +43,7 @@ void Cluster::copy_async(const isa::Addresses& to, const isa::Addresses& from, i
     copy.serial = ++own.issued;
     copy.clock = ++copy_clock_;
     copy.bytes = bytes;
-    const Actor actor = this->actor();
+    const Actors actors = this->actors();
     for_each_access(
         true, isa::Space::shared, to, bytes, [&](std::byte*, int lane, Cta* cta, std::uint32_t offset) {
             const auto l = static_cast<std::size_t>(lane);
@@ -63,13 +63,13 @@ void Cluster::copy_async(const isa::Addresses& to, const isa::Addresses& from, i
             if (const std::uint64_t at = count > 0 ? global_shadow_.watched(from[l]) : 0)
                 for (int byte = 0, piece = 16; byte < count; byte += piece) {
                     while (piece > count - byte) piece /= 2;
-                    global_shadow_.load(actor, lane, at + static_cast<std::uint64_t>(byte), piece);
+                    global_shadow_.load(actors.of(lane), lane, at + static_cast<std::uint64_t>(byte), piece);
                 }
             copy.lanes |= 1U << lane;
             copy.to[l] = offset;
             copy.from_bytes[l] = static_cast<std::uint8_t>(count);
             if (launch_.detect_races)
-                cta->shadow.write_later(actor, under_way(copy, copy_actor_, lane), offset,
+                cta->shadow.write_later(actors.of(lane), under_way(copy, copy_actor_, lane), offset,
                                         static_cast<std::uint32_t>(bytes));
         });
     if (copy.lanes == 0) return;
@@ -146,7 +146,7 @@ void Cluster::wait_copies(std::optional<int> pending) {
     std::erase_if(own.copies, is_done);
     for (ThreadCopies::Delivery& delivery : own.deliveries) {
         const isa::Mask waiting = waited_for(delivery.lanes, delivery.serial);
-        if (waiting != 0) clocks_.learn(current_, delivery.actor, delivery.clock);
+        if (waiting != 0) clocks_.learn(current_, {waiting, warp().all}, delivery.actor, delivery.clock);
         delivery.lanes &= ~waiting;
     }
     std::erase_if(own.deliveries, [](const auto& delivery) { return delivery.lanes == 0; });
@@ -158,7 +158,7 @@ void Cluster::wait_copies(std::optional<int> pending) {
 
 void Cluster::arrive_copies(const isa::Addresses& address, bool increase) {
     ThreadCopies& own = thread_copies_[static_cast<std::size_t>(current_)];
-    int released = -1;  // where this step has released already
+    isa::Mask released = 0;  // lanes that have
     for_each_lane(active_, [&](int lane) {
         report_.lane(current_ * lanes + lane);
         const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], User::thread, lane);
@@ -167,15 +167,16 @@ void Cluster::arrive_copies(const isa::Addresses& address, bool increase) {
             return report_.fault(Fault::peer,
                                  fmt::format("{} arrives at an mbarrier of another CTA", report_.who()));
         Mbarrier& mbarrier = *found.mbarrier;
-        check_phase_known(mbarrier, "arrives at");
+        check_phase_known(mbarrier, lane, "arrives at");
         if (increase && mbarrier.pending == Mbarrier::most)
             return report_.fault(Fault::mbarrier_count,
                                  fmt::format("{} expects {} arrivals already, and no more are possible",
                                              report_.place(mbarrier.offset), mbarrier.pending));
         if (increase) ++mbarrier.pending;
-        if (launch_.detect_races && released != mbarrier.arriving) {
-            clocks_.release(current_, mbarrier.arriving, active_ == warp().all);
-            released = mbarrier.arriving;
+        if (launch_.detect_races && (released >> lane & 1U) == 0) {
+            const isa::Mask same = lanes_at(address, active_, address[static_cast<std::size_t>(lane)]);
+            clocks_.release(current_, mbarrier.arriving, {same, warp().all});
+            released |= same;
         }
         own.arrivals.push_back({lane, own.issued, pc_, mbarrier.offset});
     });
@@ -245,7 +246,7 @@ void Cluster::copies_left_over(const Cta& cta) {
         for (const ThreadCopies::Delivery& delivery : own.deliveries) {
             bool known = false;
             for (int by = cta.first; by < cta.first + warps_per_cta_; ++by)
-                known |= clocks_.seen(by)[delivery.actor] >= delivery.clock;
+                known |= clocks_.of(by).seen[delivery.actor] >= delivery.clock;
             if (!known) report(delivery.pc, w, delivery.lanes);
         }
     }

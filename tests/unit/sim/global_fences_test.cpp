@@ -7,11 +7,11 @@ using namespace wgrun::sim;
 
 namespace {
 
-constexpr isa::Mask all = UINT32_MAX;
+constexpr Lanes all{UINT32_MAX, UINT32_MAX}, first_lane{1, UINT32_MAX}, second_lane{2, UINT32_MAX};
 
 /// What the warp's next bulk copy sees of `thread`'s writes.
 std::uint32_t seen_of(GlobalFences& fences, const Clocks& clocks, int warp, int thread) {
-    return fences.published(clocks.seen(warp))[thread];
+    return fences.published(clocks.of(warp))[thread];
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ TEST_CASE("a fence publishes what its warp did before it, and not what comes aft
     GlobalFences fences(2);
     const std::uint32_t before = clocks.now(0);
     CHECK(seen_of(fences, clocks, 0, 3) == 0);
-    fences.add(clocks, 0, all, true);
+    fences.add(clocks, 0, all);
     CHECK(seen_of(fences, clocks, 0, 3) == before);
     CHECK(clocks.now(0) > before);
     fences.reset();
@@ -32,12 +32,12 @@ TEST_CASE("a fence by some lanes is theirs, and of what the warp did before it c
     Clocks clocks(1);
     GlobalFences fences(1);
     const std::uint32_t first = clocks.now(0);
-    clocks.converge(0);
+    clocks.meet(0, all);
     const std::uint32_t second = clocks.now(0);
-    fences.add(clocks, 0, 1, false);
+    fences.add(clocks, 0, first_lane);
     CHECK(seen_of(fences, clocks, 0, 0) == second);
     CHECK(seen_of(fences, clocks, 0, 1) == first);
-    fences.add(clocks, 0, 2, false);
+    fences.add(clocks, 0, second_lane);
     CHECK(seen_of(fences, clocks, 0, 0) == second);
     CHECK(seen_of(fences, clocks, 0, 1) > second);
 }
@@ -48,16 +48,16 @@ TEST_CASE("others see what a fence has published when they know of the fence") {
     const int place = clocks.add_place(), other = clocks.add_place();
     const std::uint32_t written = clocks.now(0);
     const bool at_the_writer = GENERATE(true, false);
-    if (at_the_writer) fences.add(clocks, 0, all, true);
-    clocks.release(0, place);
-    clocks.acquire(1, place);
+    if (at_the_writer) fences.add(clocks, 0, all);
+    clocks.release(0, place, all);
+    clocks.acquire(1, place, all);
     CHECK((seen_of(fences, clocks, 1, 5) >= written) == at_the_writer);
     // The reader's fence speaks for those whose writes it knows of.
-    if (!at_the_writer) fences.add(clocks, 1, 1, false);
+    if (!at_the_writer) fences.add(clocks, 1, first_lane);
     CHECK(seen_of(fences, clocks, 1, 5) >= written);
     CHECK(seen_of(fences, clocks, 2, 5) == 0);
-    clocks.release(1, other);
-    clocks.acquire(2, other);
+    clocks.release(1, other, all);
+    clocks.acquire(2, other, all);
     CHECK(seen_of(fences, clocks, 2, 5) >= written);
 }
 
@@ -65,8 +65,8 @@ TEST_CASE("a fence after the release is none for those who acquire it") {
     Clocks clocks(2);
     GlobalFences fences(2);
     const int place = clocks.add_place();
-    clocks.release(0, place);
-    fences.add(clocks, 0, all, true);
-    clocks.acquire(1, place);
+    clocks.release(0, place, all);
+    fences.add(clocks, 0, all);
+    clocks.acquire(1, place, all);
     CHECK(seen_of(fences, clocks, 1, 5) == 0);
 }

@@ -43,6 +43,7 @@ TEST_CASE("two warps hand a word to and fro through the phases of two mbarriers"
     k.begin_if(10, warp_is(k, 0));
     k.step(11, "st_shared_u32", {at(mine), 0});
     Reg counter = k.begin_loop(12, 9);
+    k.step(13, "bar_warp_sync");
     k.step(13, "mbarrier_arrive", {in_buffer(bars, 0)}, {leads});
     k.wait(14, in_buffer(bars, 8), parity);
     Reg value = k(15, "ld_shared_u32", {at(mine)});
@@ -59,6 +60,7 @@ TEST_CASE("two warps hand a word to and fro through the phases of two mbarriers"
     k.wait(21, in_buffer(bars, 0), parity);
     value = k(22, "ld_shared_u32", {at(mine)});
     k.step(22, "st_shared_u32", {at(mine), k(22, "add_u32", {value, 1})});
+    k.step(23, "bar_warp_sync");
     k.step(23, "mbarrier_arrive", {in_buffer(bars, 8)}, {leads});
     k.step(24, "xor_b32", {parity, parity, 1});
     k.end_loop(20, counter);
@@ -91,6 +93,7 @@ TEST_CASE("the life of an mbarrier: WG-MBAR-01") {
         k.step(11, "mbarrier_inval", {in_buffer(bar)}, {k.first});
         k.step(12, "mbarrier_init", {in_buffer(bar), 2}, {k.first});
         k.step(13, "mbarrier_arrive", {in_buffer(bar), 2}, {k.first});
+        k.step(13, "bar_warp_sync");
         k.wait(14, in_buffer(bar), 0);
         expect_mapped(k.finish(), {}, {});
     }

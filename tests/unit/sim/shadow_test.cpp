@@ -162,16 +162,19 @@ struct Model {
         std::map<int, Events> f;
         for (int w = 0; w < warps; ++w) {
             if ((members >> w & 1U) == 0) continue;
-            k |= known[w];
-            p |= published[w];
+            // Lane 0 alone speaks for what it did, and for what the lanes did before they met.
+            Events told = known[w];
+            for (std::uint32_t e = 1; e < events && !together; ++e)
+                if (log[e].generic && log[e].warp == w && log[e].lane != 0 && !met[w][e]) told.reset(e);
+            k |= told;
+            p |= published[w] & told;
             for (const auto& [of, mmas] : finished[w]) f[of] |= mmas;
         }
         for (int w = 0; w < warps; ++w) {
             if ((members >> w & 1U) == 0) continue;
-            known[w] = k, published[w] = p, finished[w] = f;
-            if (!together) continue;
+            known[w] |= k, published[w] |= p, finished[w] = f;
             for (std::uint32_t e = 1; e < events; ++e)
-                if (log[e].warp == w && known[w][e]) met[w].set(e);
+                if (log[e].warp == w && k[e]) met[w].set(e);
         }
     }
     bool racy(std::uint32_t offset, int size) const {
@@ -182,16 +185,21 @@ struct Model {
 };
 
 Actor actor_of(const Clocks& clocks, int warp, std::uint32_t pc) {
-    return {warp, pc, clocks.now(warp), clocks.seen(warp), clocks.published(warp), clocks.finished(warp)};
+    Known known = clocks.of(warp, 0);
+    known.met = UINT32_MAX;  // what lanes of one warp do to each other is not compared
+    return {known, warp, pc, clocks.now(warp)};
 }
 
-/// A barrier of the warps whose bits are set. together: all their lanes come to it.
+constexpr Lanes whole{UINT32_MAX, UINT32_MAX};
+
+/// A place where warps meet whose bits are set: all of them wait. together: all their lanes release, not lane
+/// 0 alone.
 void join(Clocks& clocks, std::uint32_t members, bool together) {
     const int place = warps;
     for (int w = 0; w < warps; ++w)
-        if (members >> w & 1U) clocks.release(w, place, together);
+        if (members >> w & 1U) clocks.release(w, place, together ? whole : Lanes{1, UINT32_MAX});
     for (int w = 0; w < warps; ++w)
-        if (members >> w & 1U) clocks.acquire(w, place);
+        if (members >> w & 1U) clocks.acquire(w, place, whole);
     clocks.clear(place);
 }
 
@@ -262,10 +270,9 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
                     break;
                 }
                 case 4: {
-                    const bool whole = draw(2) == 0;
-                    const isa::Mask lanes = whole ? UINT32_MAX : draw(16);
-                    clocks.proxy_fence(warp, lanes, whole);
-                    model.fence(warp, lanes, whole);
+                    const isa::Mask lanes = draw(2) == 0 ? UINT32_MAX : draw(16);
+                    clocks.proxy_fence(warp, {lanes, UINT32_MAX});
+                    model.fence(warp, lanes, lanes == UINT32_MAX);
                     break;
                 }
                 case 5: {  // waits for all wgmma of its group but the last few
@@ -303,7 +310,7 @@ TEST_CASE("the shadow finds what a model of event sets finds") {
                     const unsigned engine = draw(engines);
                     const auto issued = static_cast<std::uint32_t>(copy_events[engine].size());
                     const std::uint32_t upto = issued - std::min(issued, draw(2));
-                    clocks.learn(warp, warps + static_cast<int>(engine), upto);
+                    clocks.learn(warp, whole, warps + static_cast<int>(engine), upto);
                     for (std::uint32_t i = 0; i < upto; ++i) model.known[warp].set(copy_events[engine][i]);
                     break;
                 }
