@@ -194,9 +194,8 @@ k:bar_sync(0)
 k:st_shared_f32(mine, 2))"},
     Rule{"WG-RACE-04", error,
          "Two threads do not access one place in global memory, one of them writing, unless a barrier of "
-         "their CTA or cluster or atomics that release and acquire stand between, or both are atomic through "
-         "one "
-         "proxy.",
+         "their CTA or cluster or a release and an acquire stand between, or both are atomic or strong, in "
+         "scopes that hold the other, through one proxy.",
          "8.7.1",
          "CTAs of a launch run in any order, and warps at their own speed: what is there in the end, or is "
          "read, depends on who comes first. A copy from shared memory has written when "

@@ -129,3 +129,91 @@ TEST_CASE("a lock that is taken by compare and swap") {
                {{"WG-RACE-01", 11}, {"WG-RACE-01", 12}});
     }
 }
+
+namespace {
+
+/// Cluster i waits until cluster i + 1 has set its flag, adds 1 to what that has left and sets its own: the
+/// last one begins. first_flag: what the last one sets.
+struct Chain {
+    explicit Chain(int clusters, int first_flag = 1, std::int64_t shared = 16) : script(32), count(clusters) {
+        Builder& b = script.builder;
+        const Reg values = param("values"), flags = param("flags");
+        script.buffer("room", shared);
+        const Reg cta = script.special("ctaid.x");
+        const auto place = [&](Reg start, int offset) {
+            return at(script(2, "mad_wide_u32", {cta, 4, start}), 4 * offset);
+        };
+        const Reg last = script(2, "setp_eq_u32", {cta, clusters - 1});
+        script.begin_if(3, script(3, "setp_eq_u32", {script.tid(), 0}));
+        const Reg value = script.constant(0), flag = script.constant(first_flag);
+        script.begin_if(4, last, true);
+        b.begin_loop();
+        const Reg seen = script(10, "ld_acquire_gpu_global_u32", {place(flags, 1)});
+        b.loop_condition(script(10, "setp_ne_u32", {seen, 1}));
+        b.end_loop();
+        script.step(11, "add_u32", {value, script(11, "ld_global_u32", {place(values, 1)}), 1});
+        script.step(11, "mov_u32", {flag, 1});
+        b.end_if();
+        script.step(12, "st_global_u32", {place(values, 0), value});
+        script.step(13, "st_release_gpu_global_u32", {place(flags, 0), flag});
+        b.end_if();
+    }
+    Outcome run(const Program& program, std::uint64_t seed = 0, bool detect_races = true) {
+        const auto words = static_cast<std::size_t>(count);
+        values.assign(words, 0);
+        const std::vector<std::uint32_t> none(words);
+        flags = none;
+        const auto bytes = static_cast<std::int64_t>(4 * words);
+        const std::vector<GlobalBuffer> buffers{{reinterpret_cast<std::byte*>(values.data()), bytes, 0x10000},
+                                                {reinterpret_cast<std::byte*>(flags.data()), bytes, 0x80000}};
+        const std::vector<std::uint64_t> params{0x10000, 0x80000};
+        Launch launch;
+        launch.grid = {static_cast<std::uint32_t>(count), 1, 1};
+        launch.params = params;
+        launch.buffers = buffers;
+        launch.seed = seed;
+        launch.detect_races = detect_races;
+        return sim::run(program, launch);
+    }
+
+    Script script;
+    int count;
+    std::vector<std::uint32_t> values, flags;
+
+  private:
+    Reg param(const char* name) {
+        const int index = script.builder.param(name, isa::Type::u64, Dtype::u32, false);
+        return script
+            .add(1, *isa::find("ld.param"), isa::Form().set(isa::Field::type, isa::Type::u64),
+                 {Operand::param(index)})
+            .operands[0]
+            .reg;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a cluster that waits for a later one steps aside") {
+    Chain chain(40);
+    const Program program = chain.script.finish();
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        CHECK(found(chain.run(program, seed)).empty());
+        for (int i = 0; i < 40; ++i)
+            CHECK(chain.values[static_cast<std::size_t>(i)] == static_cast<unsigned>(39 - i));
+    }
+}
+
+TEST_CASE("clusters that all wait for each other are a deadlock of the first") {
+    Chain chain(5, 2);
+    const Outcome outcome = chain.run(chain.script.finish());
+    CHECK(found(outcome) == Found{{"WG-SYNC-06", 10}});
+    CHECK_THAT(outcome.findings.at(0).message,
+               ContainsSubstring("deadlock: warp 0 waits for memory to change"));
+}
+
+TEST_CASE("more clusters than a chip holds cannot wait for the last one") {
+    constexpr std::int64_t most = 200 * 1024;  // one CTA on each of 132 multiprocessors
+    Chain fits(132, 1, most), waits(133, 1, most);
+    CHECK(found(fits.run(fits.script.finish(), 0, false)).empty());
+    CHECK(found(waits.run(waits.script.finish(), 0, false)) == Found{{"WG-SYNC-06", 10}});
+}
