@@ -26,14 +26,6 @@ BankPhase worst_phase(const Exact& address, std::int64_t offset, int bytes, int 
 
 }  // namespace
 
-std::vector<Diagnostic> performance(const Program& program) {
-    Findings laws, remarks;
-    Walker walker(program, laws);
-    walker.watch_banks(remarks);
-    walker.run();
-    return std::move(remarks).sorted(program.where().file);
-}
-
 /// Told when every warp has the conflict: a branch may leave some of them out.
 void Walker::bank_conflicts(const isa::MemoryAccess& access) {
     const Operand& operand = *access.address;

@@ -29,7 +29,7 @@ const Rule* find_rule(std::string_view id);
 /// Every finding in `program`, each (rule, place) once, in the order of the script. Never stops at the first.
 std::vector<Diagnostic> check(const Program& program);
 
-/// What is slower than it need be: WG-PERF-05, in the order of the script. Only what is certain.
+/// What is slower than it need be: WG-PERF-05 and -06, in the order of the script. Only what is certain.
 std::vector<Diagnostic> performance(const Program& program);
 
 /// The registers of a thread that the values of `program` fill at least, where most of them are alive: what

@@ -141,7 +141,10 @@ void Walker::proxy_fence(std::optional<isa::Space> space) {
 }
 
 // Whose arrivals it counts is not followed: that those who should arrive do is left to the simulator.
-void Walker::await_arrivals() { state_.barrier(); }
+void Walker::await_arrivals() {
+    state_.barrier();
+    meets_others_ = false;
+}
 
 // --- wgmma ---------------------------------------------------------------------------------------------
 
@@ -166,9 +169,15 @@ std::string_view used_as(Part part) {
 
 }  // namespace
 
-void Walker::order_registers() { state_.order_registers(); }
+void Walker::order_registers() {
+    state_.order_registers();
+    meets_others_ = false;
+}
 
-void Walker::commit_mma() { state_.commit(*step_); }
+void Walker::commit_mma() {
+    state_.commit(*step_);
+    meets_others_ = false;
+}
 
 void Walker::wait_mma(int pending) {
     constexpr int most = 7;
@@ -177,6 +186,7 @@ void Walker::wait_mma(int pending) {
                       fmt::format("wait_group {} waits as wait_group {} does: the hardware counts to {}",
                                   pending, most, most),
                       fmt::format("k:wgmma_wait_group({})", most));
+    drained(pending);
     state_.wait(*step_, std::min(pending, most), program_.threads() > 128 && !in_role());
 }
 
@@ -215,9 +225,11 @@ void Walker::issue_mma(const isa::AsyncMma& mma) {
     };
     Flight flight;
     flight.mma = step_;
+    flight.shape = mma.same_shape_key;
     flight.pending = Fact::always();
     if (mma.a_descriptor) flight.a = matrix_(*step_, Matrix::a(mma), known(*mma.a_descriptor));
     flight.b = matrix_(*step_, Matrix::b(mma), known(*mma.b_descriptor));
+    drained_for(mma);
     mma_registers(mma);
     mma_fence(mma);
     mma_memory(flight.a, flight.b);

@@ -146,6 +146,7 @@ void Walker::write_operands(const Step& step) {
 void Walker::touch(Reg reg, bool writes) {
     const int slot = plan_.slots[reg.id];
     if (slot < 0) return;
+    drain_needed(reg);
     if (const Flight* flight = pending([&](const MmaRegisters& mma) { return mma.part(slot).has_value(); }))
         overtaken(*flight, *plan_.mmas.at(flight->mma).part(slot), writes ? "written" : "read");
     RegisterState& state = state_.registers.at(static_cast<std::size_t>(slot));

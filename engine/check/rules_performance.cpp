@@ -98,6 +98,25 @@ k:bar_sync(0))",
 local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 k:st_shared_f32(address, 0)
 k:bar_sync(0))"},
+    Rule{
+        "WG-PERF-06", note,
+        "Between two batches of wgmma stands no wait_group 0 that nothing in between needs.", "9.7.15.7.3",
+        "The tensor cores run dry: the next wgmma begins only when the warpgroup has seen the end of the one "
+        "before and has issued it. Told with wgrun check --perf, where nothing between the wait and the next "
+        "wgmma accesses the registers of the first, writes memory, arrives at an mbarrier or meets others.",
+        "k:wgmma_wait_group(1) in its place, and k:wgmma_wait_group(0) before the accumulators are used.",
+        R"(for i = 0, 3 do
+  k:wgmma_fence()
+  k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=math.min(i, 1)})
+  k:wgmma_commit_group()
+  k:wgmma_wait_group(0)
+end)",
+        R"(for i = 0, 3 do
+  k:wgmma_fence()
+  k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=math.min(i, 1)})
+  k:wgmma_commit_group()
+  k:wgmma_wait_group(i < 3 and 1 or 0)
+end)"},
 };
 
 }  // namespace

@@ -201,6 +201,7 @@ State join(const State& a, const State& b, const Decision& decision, const Known
     }
     out.unfenced = join(a.unfenced, b.unfenced, decision);
     out.proxy_fence = a.proxy_fence ? a.proxy_fence : b.proxy_fence;
+    if (a.drain == b.drain) out.drain = a.drain;
     return out;
 }
 

@@ -62,6 +62,7 @@ struct Grouped {
 /// A wgmma on its way. The register file and the tiles it reads are free again at different times.
 struct Flight : Grouped {
     const Step* mma = nullptr;
+    int shape = 0;
     Region a, b;
     Fact retired;  ///< waited for by this warpgroup, but no barrier yet: others may not be as far
 
@@ -97,6 +98,18 @@ struct CellState {
     bool operator==(const CellState&) const = default;
 };
 
+/// A wait_group 0, and the wgmma that it has waited for, as long as nothing has needed that.
+struct Drain {
+    struct Mma {
+        const Step* step;
+        int shape;
+        bool operator==(const Mma&) const = default;
+    };
+    const Step* wait = nullptr;
+    std::vector<Mma> mmas;
+    bool operator==(const Drain&) const = default;
+};
+
 struct State {
     Chunks<Known> values;             ///< by Reg::id
     Chunks<RegisterState> registers;  ///< by slot
@@ -105,6 +118,7 @@ struct State {
     std::vector<CellState> cells;
     Fact unfenced = Fact::always();     ///< no wgmma.fence so far
     const Step* proxy_fence = nullptr;  ///< the last one, of whatever space
+    Drain drain;                        ///< followed for performance() alone
 
     bool operator==(const State&) const = default;
 

@@ -124,10 +124,12 @@ void Walker::guarded(const Step& step) {
 void Walker::execute(const Step& step) {
     step_ = &step;
     reads_memory_ = false;
+    meets_others_ = step.op->writes_memory;
     if (step.op->taken_by != isa::Participants::thread) aligned(step);
     read_operands(step);
     if (step.op->effects) step.op->effects(step, *this);
     write_operands(step);
+    if (meets_others_) state_.drain = {};
 }
 
 void Walker::branch(const Branch& branch) {
@@ -196,6 +198,8 @@ void Walker::unknown_iterations(const Loop& loop) {
                 seen.values.at(i) = join(seen.values[i], state_.values[i], known, &loop);
         });
         next.values = std::move(seen.values);
+        // A wait at the end of the body stands before the next iteration, whatever stands before the first.
+        if (state_.drain.wait != nullptr) next.drain = state_.drain;
         const bool settled = next == head;
         if (!settled && pass < most_passes && !gave_up()) {
             state_ = std::move(next);

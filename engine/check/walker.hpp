@@ -13,8 +13,8 @@ class Walker final : private isa::Effects {
   public:
     Walker(const Program& program, Findings& findings);
     void run();
-    /// Reports bank conflicts to `remarks` too.
-    void watch_banks(Findings& remarks) { remarks_ = &remarks; }
+    /// Reports what is slow to `remarks` too.
+    void watch_speed(Findings& remarks) { remarks_ = &remarks; }
 
     /// By shared buffer: may threads write to it?
     const std::vector<bool>& stored() const { return stored_; }
@@ -99,6 +99,10 @@ class Walker final : private isa::Effects {
     Region accessed(const isa::MemoryAccess& access) const;
     void overwritten(const Region& region);
     void bank_conflicts(const isa::MemoryAccess& access);  // banks.cpp
+    // drains.cpp
+    void drained(int pending);
+    void drain_needed(Reg reg);
+    void drained_for(const isa::AsyncMma& mma);
     std::string buffer_name(int cell) const;
 
     const Program& program_;
@@ -112,6 +116,7 @@ class Walker final : private isa::Effects {
     std::vector<Scope> scopes_;
     const Step* step_ = nullptr;  ///< the one at hand
     bool reads_memory_ = false;
+    bool meets_others_ = false;  ///< the step at hand may do more than read and compute
     int fold_budget_ = 1 << 13;  ///< warps that may still be run to fold values
     std::int64_t most_executed_ = 0;
     std::int64_t executed_ = 0;           ///< steps and iterations, over all passes

@@ -171,16 +171,19 @@ class Kernel {
     void loop(const std::function<void(Reg)>& body) { loop(Operand::of(n()), body); }
 
     /// The findings; the kernel is used up.
-    Findings check() {
-        diagnostics_ = check::check(builder_.finish());
+    Findings check() { return found(check::check(builder_.finish())); }
+    /// What is slow; the kernel is used up.
+    Findings performance() { return found(check::performance(builder_.finish())); }
+    /// After check() or performance(): the findings in full.
+    const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+
+  private:
+    Findings found(std::vector<Diagnostic> diagnostics) {
+        diagnostics_ = std::move(diagnostics);
         Findings out;
         for (const Diagnostic& finding : diagnostics_) out.push_back({finding.rule, finding.where.line});
         return out;
     }
-    /// After check(): the findings in full.
-    const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
-
-  private:
     int multiply(const std::vector<Reg>& d, Operand a, Reg b, Operand scale_d, Form form) {
         if (!form.has(Field::n)) form.set(Field::n, static_cast<int>(d.size()) * 2);
         if (!form.has(Field::d)) form.set(Field::d, Type::f32);

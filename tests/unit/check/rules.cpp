@@ -26,7 +26,7 @@ TEST_CASE("rules are ordered by id, and found by it") {
           "WG-TMA-01",    "WG-TMA-02",   "WG-TMA-03",   "WG-PERF-01",   "WG-PERF-02",   "WG-PERF-03",
           "WG-PERF-04",   "WG-PERF-05",  "WG-FORM-03",  "WG-LAYOUT-01", "WG-SPARSE-01", "WG-SPARSE-02",
           "WG-SPARSE-03", "WG-TMA-04",   "WG-TMA-05",   "WG-REG-03",    "WG-REG-04",    "WG-GROUP-04",
-          "WG-GROUP-05",  "WG-GROUP-06", "WG-MBAR-06",  "WG-SYNC-06",   "WG-PROXY-03"})
+          "WG-GROUP-05",  "WG-GROUP-06", "WG-MBAR-06",  "WG-SYNC-06",   "WG-PROXY-03",  "WG-PERF-06"})
         CHECK(check::find_rule(id) != nullptr);
 }
 
