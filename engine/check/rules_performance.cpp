@@ -105,14 +105,14 @@ k:bar_sync(0))"},
         "before and has issued it. Told with wgrun check --perf, where nothing between the wait and the next "
         "wgmma accesses the registers of the first, writes memory, arrives at an mbarrier or meets others.",
         "k:wgmma_wait_group(1) in its place, and k:wgmma_wait_group(0) before the accumulators are used.",
-        R"(for i = 0, 3 do
-  k:wgmma_fence()
+        R"(k:wgmma_fence()
+for i = 0, 3 do
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=math.min(i, 1)})
   k:wgmma_commit_group()
   k:wgmma_wait_group(0)
 end)",
-        R"(for i = 0, 3 do
-  k:wgmma_fence()
+        R"(k:wgmma_fence()
+for i = 0, 3 do
   k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=math.min(i, 1)})
   k:wgmma_commit_group()
   k:wgmma_wait_group(i < 3 and 1 or 0)

@@ -154,6 +154,32 @@ local rows = {
   { case = "^WG%-SYNC%-01", name = "bar_sync", kind = "swapped", what = "after begin_if", why = "All 128 threads take the branch." },
   { case = "^WG%-SYNC%-02", name = "bar_sync", why = "Nothing comes before or after it." },
   { case = "^WG%-SYNC%-04", name = "barrier_cluster_wait", why = "The CTA ends there." },
+  { case = "^WG%-GROUP%-05/ok_empty", name = "wgmma_commit_group", text = "k:wgmma_commit_group()", why = "An empty group." },
+  { case = "^WG%-GROUP%-05/ok_empty", name = "bar_sync", kind = "swapped", what = "after wgmma_commit_group", why = "An empty group." },
+  { case = "^WG%-GROUP%-05/ok_in_run", name = "bar_sync", kind = "swapped", what = "after begin_if", why = "All 128 threads take the "
+    .. "branch." },
+  { case = "^WG%-GROUP%-06/ok_excerpt", name = "cp_async_commit_group", why = "The next commit_group closes both groups, and the wait is "
+    .. "for both." },
+  { case = "^WG%-GROUP%-06/ok_excerpt", name = "cp_async_cg", kind = "swapped", what = "after cp_async_commit_group", why = "As above." },
+  { case = "^WG%-GROUP%-06/ok_mbarrier", name = "fence_mbarrier_init", why = "No bulk copy uses the mbarrier: the barrier of the CTA is "
+    .. "enough for threads." },
+  { case = "^WG%-GROUP%-06/ok_mbarrier", name = "bar_sync", kind = "swapped", what = "after cp_async_cg", why = "The copy does not use "
+    .. "the mbarrier." },
+  { case = "^WG%-MBAR%-06/ok_excerpt", name = "fence_proxy_async", why = "That of the last round: nothing comes after it." },
+  { case = "^WG%-MBAR%-06/ok_excerpt", name = "bar_sync", why = "As above." },
+  { case = "^WG%-MBAR%-06/ok_sleeper", name = "mbarrier_wait", why = "Of the two warps one waits for phase 0, and tells the other at the "
+    .. "barrier; the kernel ends behind the wait for phase 1." },
+  { case = "^WG%-PROXY%-03/ok_excerpt", name = "bar_sync", why = "The first of two: the thread that initialises copies too, and the "
+    .. "others wait behind the second." },
+  { case = "^WG%-PROXY%-03", name = "cp_async_bulk_wait_group", kind = "swapped", what = "after end_if", why = "The other threads have no "
+    .. "groups and pass at once." },
+  { case = "^WG%-PROXY%-03/ok_reduces", name = "fence_proxy_async", kind = "swapped", what = "after fence_proxy_async", why = "Two fences, "
+    .. "of two spaces." },
+  { case = "^WG%-PERF%-06/ok_[eo]", name = "wgmma_commit_group", why = "The next commit_group closes the wgmma, and the wait there is for "
+    .. "it too; a fence stands between the shapes." },
+  { case = "^WG%-PERF%-06/ok_[eo]", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "As above." },
+  { case = "^WG%-PERF%-06", name = "bar_sync", kind = "swapped", what = "after begin_loop", why = "A barrier in each turn." },
+  { case = "^WG%-PERF%-06/ok_released", name = "bar_sync", why = "One warpgroup alone reads the tiles: as in sparse_gemm." },
   { case = "^WG%-TMA%-01", name = "cp_async_bulk_tensor_store_2d", why = "What it stores is what is there." },
   { case = "^WG%-TMA%-03", name = "cp_async_bulk_tensor_store_2d", kind = "guard", why = "128 times the same bytes to the same "
     .. "place, and every thread waits for its own." },

@@ -120,8 +120,11 @@ local original_of_kernel, original_kernel = kernel_class.__index, wg.kernel
 local function is_tensor(value) return tostring(debug.getmetatable(value) and debug.getmetatable(value).__name):find "tensor" ~= nil end
 
 local function copies(arguments)
-  local out = {}
-  for i, argument in ipairs(arguments) do out[i] = is_tensor(argument) and argument:copy() or argument end
+  local out, copy_of = {}, {}
+  for i, argument in ipairs(arguments) do
+    if is_tensor(argument) and not copy_of[argument] then copy_of[argument] = argument:copy() end
+    out[i] = copy_of[argument] or argument
+  end
   return out
 end
 

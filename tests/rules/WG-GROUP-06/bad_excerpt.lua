@@ -11,5 +11,6 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   k:cp_async_cg(here + 2048, k:element(X, thread * 4)) -- EXPECT: WG-GROUP-06
   k:cp_async_commit_group()
   k:cp_async_wait_group(1)
+  k:st_global_f32(k:element(X, thread + 512), k:ld_shared_f32(here))
 end)
-kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 512 }) } }
+kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 640 }) } }

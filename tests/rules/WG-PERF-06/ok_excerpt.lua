@@ -17,8 +17,8 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   fill()
   local da, db = k:descriptor(a), k:descriptor(b)
   local acc = k:regs("f32", 32)
+  k:wgmma_fence()
   for i = 0, 3 do
-    k:wgmma_fence()
     k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=math.min(i, 1)})
     k:wgmma_commit_group()
     k:wgmma_wait_group(i < 3 and 1 or 0) -- PERF
