@@ -77,7 +77,7 @@ bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes
     bool overlap = false;
     for_each_word(offset, bytes, [&](std::uint32_t word, unsigned part) {
         const Epoch written = writes_[word];
-        if (part == whole_word && ordered(actor.seen, written) && ordered(actor, now, reads_[word]) &&
+        if (part == whole_word && ordered(actor, now, written) && ordered(actor, now, reads_[word]) &&
             !written.same_step(now)) {
             writes_[word] = now;
             reads_[word] = Epoch();
@@ -93,7 +93,7 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
     const std::uint32_t offset = word * word_bytes;
     if (bytes == whole_word && !writes_[word].is_link()) {
         const Epoch written = writes_[word];
-        check_overwrite(actor, written, offset);
+        check_overwrite(actor, now, written, offset);
         check_read_before(actor, now, reads_[word], offset);
         writes_[word] = now;
         reads_[word] = Epoch();
@@ -104,7 +104,7 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
     for (std::uint32_t b = 0; b < word_bytes; ++b) {
         if ((bytes >> b & 1U) == 0) continue;
         overlap |= parts.write[b] != now && parts.write[b].same_step(now);
-        check_overwrite(actor, parts.write[b], offset + b);
+        check_overwrite(actor, now, parts.write[b], offset + b);
         check_read_before(actor, now, parts.read[b], offset + b);
         parts.write[b] = now;
         parts.read[b] = Epoch();
@@ -116,8 +116,9 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
     return overlap;
 }
 
-void Shadow::check_overwrite(const Actor& actor, Epoch written, std::uint32_t offset) {
-    if (!ordered(static_cast<const Known&>(actor), written))
+// Of lanes that write in one step store() tells.
+void Shadow::check_overwrite(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset) {
+    if (!written.same_step(now) && !ordered(actor, now, written))
         sink_.hazard(Hazard::write_after_write, offset, written);
 }
 

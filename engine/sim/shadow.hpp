@@ -177,7 +177,7 @@ class Shadow {
     void load_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes);
     bool store_word(const Actor& actor, Epoch now, std::uint32_t word, unsigned bytes);
     void check_load(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset);
-    void check_overwrite(const Actor& actor, Epoch written, std::uint32_t offset);
+    void check_overwrite(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset);
     void check_read_before(const Actor& actor, Epoch now, Epoch read, std::uint32_t offset);
     void check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks, Epoch written,
                    std::uint32_t offset);

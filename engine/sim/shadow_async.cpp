@@ -88,7 +88,7 @@ void Shadow::write_later(const Actor& issuer, Epoch write, std::uint32_t offset,
     const Epoch now = issue(issuer, write);
     overwrite(
         issuer, write, offset, bytes,
-        [&](Epoch written, std::uint32_t at) { check_overwrite(issuer, written, at); },
+        [&](Epoch written, std::uint32_t at) { check_overwrite(issuer, now, written, at); },
         [&](Epoch read, std::uint32_t at) { check_read_before(issuer, now, read, at); });
 }
 

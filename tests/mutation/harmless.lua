@@ -36,7 +36,10 @@ local rows = {
   { case = "^WG%-TMA%-0[14]", kind = "box of a tensor map", why = "What it stores is what is there." },
   { case = "^WG%-GROUP%-04/ok_mma", name = "matrix_descriptor", what = "base", why = "The base offset is one of swizzled matrices "
     .. "(9.7.15.5.1.2), and these have no swizzle." },
-  { case = "^WG%-REG%-04", name = "matrix_descriptor", what = "start + 1024", why = "Eight rows further on: 192 of B's 256 rows are "
+  { case = "^WG%-REG%-04/ok_role", name = "matrix_descriptor", what = "base", why = "No swizzle either." },
+  { case = "^WG%-REG%-04/ok_threads", name = "matrix_descriptor", what = "base", why = "No swizzle either." },
+  { case = "^WG%-TMA%-05/ok_core_matrices", name = "matrix_descriptor", what = "base", why = "No swizzle either." },
+  { case = "^WG%-REG%-04", name = "matrix_descriptor", what = "start", why = "Eight rows further on: fewer than the tile's 256 are "
     .. "read, and all are zero." },
 
   -- --- calls by more threads --------------------------------------------------------------------------------
@@ -46,6 +49,8 @@ local rows = {
   { name = "cp_async_bulk_commit_group", kind = "swapped", what = "after end_if", why = "The leader commits just as well behind "
     .. "the branch; the others commit empty groups." },
   { name = "fence_mbarrier_init", kind = "guard", why = "Orders the executing thread's mbarrier.init; the others have made none." },
+  { name = "fence_mbarrier_init", kind = "swapped", what = "after mbarrier_arrive_expect_tx", why = "The thread knows of its own "
+    .. "mbarrier; the fence is for the copy engine, and still comes before the copy." },
   { name = "fence_mbarrier_init", kind = "swapped", what = "after end_if", why = "The thread that initialises comes by there as "
     .. "well, and the barrier is still to come." },
 
@@ -58,6 +63,7 @@ local rows = {
     .. "neither order is seen." },
   { name = "fence_proxy_async", kind = "swapped", what = "after bar_sync", why = "The fence at the reader, after the barrier, in "
     .. "place of the fence at the writer, before it: all threads execute both." },
+  { name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_tensor_1d", why = "As below." },
   { name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_tensor_2d", why = "The arrival itself keeps "
     .. "the phase open, and the tx-count may go below 0 until then (9.7.13.15.5)." },
   { kind = "swapped", name = "cp_async_bulk_tensor_2d", what = "after cp_async_bulk_tensor_2d", why = "Copies are not ordered "
@@ -138,6 +144,26 @@ local rows = {
   { case = "^WG%-MBAR%-02/ok_lanes", name = "mbarrier_wait", why = "The kernel ends there." },
   { case = "^WG%-GROUP%-04/ok_mma", name = "cp_async_commit_group", why = "cp.async.wait_all waits for copies that no group has, too." },
   { case = "^WG%-GROUP%-04/ok_mma", name = "cp_async_cg", kind = "swapped", what = "after cp_async_commit_group", why = "As above." },
+  { case = "^WG%-GROUP%-05/ok_empty_groups", name = "wgmma_commit_group", why = "The group is empty." },
+  { case = "^WG%-GROUP%-05/ok_empty_groups", name = "bar_sync", kind = "swapped", what = "after wgmma_commit_group", why = "The group "
+    .. "is empty." },
+  { case = "^WG%-GROUP%-05/ok_in_run", name = "bar_sync", kind = "swapped", what = "after begin_if", why = "All threads take the branch." },
+  { case = "^WG%-GROUP%-06", name = "cp_async_cg", kind = "deleted copy", why = "Nobody reads what it copies." },
+  { case = "^WG%-GROUP%-06/ok_excerpt", kind = "swapped", why = "Both copies are in the last group, or each in its own: all groups are "
+    .. "waited for." },
+  { case = "^WG%-GROUP%-06/ok_excerpt", name = "cp_async_commit_group", why = "The second group has both copies then." },
+  { case = "^WG%-GROUP%-06/ok_mbarrier", name = "fence_mbarrier_init", why = "Threads alone use the mbarrier: the barrier of the CTA is "
+    .. "enough." },
+  { case = "^WG%-GROUP%-06/ok_mbarrier", name = "bar_sync", kind = "swapped", what = "after cp_async_cg", why = "The copy names no mbarrier." },
+  { case = "^WG%-GROUP%-06/ok_mbarrier", name = "mbarrier_wait", kind = "swapped", what = "after end_if", why = "All threads wait." },
+  { case = "^WG%-MBAR%-06/ok_excerpt", name = "fence_proxy_async", why = "The kernel ends there." },
+  { case = "^WG%-MBAR%-06/ok_excerpt", name = "bar_sync", why = "The kernel ends there." },
+  { case = "^WG%-MBAR%-06/ok_sleeper", name = "mbarrier_wait", why = "The other warp waits as well, and the barrier tells of it; after "
+    .. "the last one the kernel ends." },
+  { case = "^WG%-RACE%-01/ok_one_lane_arrives", name = "mbarrier_init", kind = "swapped", what = "after begin_if", why = "Thread 0 takes "
+    .. "the branch, and the barrier is still to come." },
+  { case = "^WG%-RACE%-01/ok_one_lane_arrives", name = "st_global_f32", kind = "swapped", what = "after bar_warp_sync", why = "What it "
+    .. "stores has been read before." },
   { case = "^WG%-MBAR%-01/ok_again", name = "mbarrier_wait", why = "The barrier behind it comes after all arrivals: the phase is complete." },
   { case = "^WG%-MBAR%-01/ok_again", name = "mbarrier_inval", why = "The last one: the kernel ends there." },
   { case = "^WG%-SYNC%-05", name = "fence_mbarrier_init", why = "Threads alone use the mbarrier, and the barrier of the cluster (release, "

@@ -75,6 +75,17 @@ TEST_CASE("of two lanes that read, each stands in the way of the other") {
     }
 }
 
+TEST_CASE("two lanes write one word in turn: they meet before the second, else WG-RACE-01") {
+    for (const bool met : {true, false}) {
+        LaneScript k;
+        k.step(10, "st_shared_u32", {in_buffer(k.buffer), 1}, {k.first});
+        k.step(11, "st_shared_u32", {in_buffer(k.buffer), 2}, {k.first});
+        if (met) k.meet(12);
+        k.step(13, "st_shared_u32", {in_buffer(k.buffer), 3}, {k.last});
+        expect(k.finish(), met ? Found{} : Found{{"WG-RACE-01", 13}});
+    }
+}
+
 TEST_CASE("bytes of a word that one lane reads and another writes are no race, the same byte is") {
     for (const int byte : {1, 2}) {
         LaneScript k;
