@@ -53,6 +53,15 @@ notes C7514 WG-PERF-01/bad_ping_pong
 notes C7519 WG-PERF-02/bad_excerpt
 notes C7520 WG-PERF-01/bad_excerpt
 
+# A bug of the world: accumulators of a whole tile in one warpgroup, and shared by two.
+run check --assemble "$SOURCE/tests/bugs/lesson14_accumulators_of_one_warpgroup.lua" one
+exits 0
+err_has "(C7511) [WG-PERF-01]"
+run check --assemble "$SOURCE/tests/bugs/lesson14_accumulators_of_one_warpgroup.lua" two
+exits 0
+out_has "0 bytes spilled"
+out_has "1 kernel, 0 errors, 0 remarks"
+
 # Scripts see them too.
 sed 's/^wg.kernel/local kernel = wg.kernel/' serial.lua >report.lua
 echo 'local finding = kernel:report().findings[1] print(finding.rule, finding.line)' >>report.lua
