@@ -34,7 +34,8 @@ inline Tile tile(int mn = 64, int k = 64, Major major = Major::k, Dtype dtype = 
 
 class Kernel {
   public:
-    explicit Kernel(int threads = 128) : builder_("kernel", threads, {}, Where::at("k.lua", 1)) {
+    explicit Kernel(int threads = 128, Dim3 cluster = {})
+        : builder_("kernel", threads, cluster, Where::at("k.lua", 1)) {
         n_ = builder_.param("n", Type::u32, {});
     }
 
