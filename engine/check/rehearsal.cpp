@@ -281,15 +281,18 @@ void Rehearsal::update(isa::Space space, const isa::Addresses& address, int,
 
 // --- findings ------------------------------------------------------------------------------------------
 
+bool Rehearsal::told(std::string_view rule, const Step* at) const {
+    const Where where = at != nullptr ? at->where : program_.where();
+    return std::ranges::any_of(
+        findings_, [&](const Diagnostic& finding) { return finding.rule == rule && finding.where == where; });
+}
+
 void Rehearsal::add(std::string_view rule, const Step* at, std::string message, Fix fix,
                     std::vector<Note> notes) {
-    const Where where = at != nullptr ? at->where : program_.where();
-    const bool told = std::ranges::any_of(
-        findings_, [&](const Diagnostic& finding) { return finding.rule == rule && finding.where == where; });
-    if (told) return;
+    if (told(rule, at)) return;
     Diagnostic finding;
     finding.rule = rule;
-    finding.where = where;
+    finding.where = at != nullptr ? at->where : program_.where();
     finding.message = std::move(message);
     finding.fix = std::move(fix.text);
     finding.remedies = std::move(fix.remedies);

@@ -256,6 +256,8 @@ class Rehearsal final : public isa::ThreadMachine {
     void acquire(Warp& warp, const Knowledge& place);
     void add(std::string_view rule, const Step* at, std::string message, Fix fix,
              std::vector<Note> notes = {});
+    /// Does `add` have the finding?
+    bool told(std::string_view rule, const Step* at) const;
     std::string place(std::uint32_t offset) const;
     std::string name(const Warp& warp) const;
 

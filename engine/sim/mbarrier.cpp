@@ -52,11 +52,12 @@ Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user, int lane
     }
     Mbarrier* mbarrier = cta->mbarriers.find(offset);
     if (mbarrier == nullptr || !mbarrier->live) {
+        if (report_.said(Fault::mbarrier_life)) return {};
         report_.fault(Fault::mbarrier_life,
                       fmt::format("no mbarrier is initialised at {}", report_.place(offset)));
         return {};
     }
-    if (launch_.detect_races) {
+    if (launch_.detect_races && !report_.said(Fault::mbarrier_unknown, mbarrier->made.pc())) {
         const std::uint32_t known = clocks_.of(current_, lane).seen[mbarrier->actor];
         if (known < mbarrier->init)
             report_.fault(Fault::mbarrier_unknown,

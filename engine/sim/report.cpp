@@ -57,8 +57,12 @@ std::string Report::who() const {
     }
 }
 
+Report::Key Report::key(std::string_view rule, std::uint32_t other) const {
+    return {rule, code_.ops[pc_].place, other == no_pc ? no_pc : code_.ops[other].place};
+}
+
 bool Report::seen(std::string_view rule, std::uint32_t other) {
-    return !seen_.emplace(rule, code_.ops[pc_].place, other == no_pc ? no_pc : code_.ops[other].place).second;
+    return !seen_.insert(key(rule, other)).second;
 }
 
 void Report::add(std::string_view rule, std::uint32_t other, std::string message, Fix fix,

@@ -121,6 +121,8 @@ class Report final : public HazardSink {
     void deadlock(Endless wait, std::uint32_t pc, std::string message, std::vector<Note> notes);
     // WG-MBAR, WG-TMA, WG-SYNC-04, -05, WG-REG-02; `note` speaks of step `other`
     void fault(Fault fault, std::string message, std::uint32_t other = no_pc, std::string note = {});
+    /// Has the fault been said of the step at hand?
+    bool said(Fault fault, std::uint32_t other = no_pc) const;
     /// WG-MBAR-06: what is told comes of a phase that went by unseen, and whatever follows it is no news.
     void phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp);
     /// WG-TMA-03, or WG-MBAR-06.
@@ -138,6 +140,9 @@ class Report final : public HazardSink {
     const LetThrough* culprit(Epoch other) const;
     void blame(const LetThrough& wait, std::string consequence);
     std::vector<Remedy> remedies(Fault fault, std::uint32_t other) const;
+    /// Rule, and the places of the two parties.
+    using Key = std::tuple<std::string_view, std::uint32_t, std::uint32_t>;
+    Key key(std::string_view rule, std::uint32_t other) const;
     bool seen(std::string_view rule, std::uint32_t other);
     int line(std::uint32_t pc) const { return code_.where(pc).line; }
     std::string who(int thread) const { return who(thread, cluster_); }
@@ -157,7 +162,7 @@ class Report final : public HazardSink {
     std::map<int, LetThrough> suspects_;                ///< by the mbarrier that the warp has arrived at then
     std::pair<int, std::uint32_t> copying_{-1, 0};
     bool settled_ = false;  ///< nothing that follows is news
-    std::set<std::tuple<std::string_view, std::uint32_t, std::uint32_t>> seen_;
+    std::set<Key> seen_;
     std::vector<Diagnostic> findings_;
 };
 

@@ -89,6 +89,10 @@ void Report::deadlock(Endless wait, std::uint32_t pc, std::string message, std::
     add(broken.rule, no_pc, std::move(message), std::string(broken.fix), std::move(notes));
 }
 
+bool Report::said(Fault fault, std::uint32_t other) const {
+    return seen_.contains(key(law(fault).rule, other));
+}
+
 void Report::fault(Fault fault, std::string message, std::uint32_t other, std::string note) {
     const Law broken = law(fault);
     std::vector<Note> notes;

@@ -141,7 +141,9 @@ class Author {
         for (;;) {
             const std::string_view name = names[pick(names.size())];
             const isa::Instruction& op = *isa::find(name);
-            const std::vector<Form> forms = wgrun::test::forms_of(op);
+            static std::map<std::string_view, std::vector<Form>> known;
+            std::vector<Form>& forms = known[name];
+            if (forms.empty()) forms = wgrun::test::forms_of(op);
             const Form& form = forms[pick(forms.size())];
             std::vector<Operand> operands(1);
             for (std::size_t i = 1; i < op.operands.size(); ++i)
