@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "bindings/cli/gather.hpp"
 
@@ -205,6 +206,41 @@ std::string replace(const std::string& file, const std::string& text) {
     return reason;
 }
 
+/// What came of it.
+struct Mended {
+    const Checked& found;                   ///< what remains
+    const std::vector<Inserted>& inserted;  ///< by line; written, or with --diff to be written
+    std::string diff;
+    std::string problem;  ///< why nothing was written; empty: it was, or nothing was to be
+};
+
+std::string why_not(const Checked& found) {
+    if (found.code == Exit::interrupted) return "interrupted";
+    const std::size_t errors = found.errors();
+    return fmt::format("{} error{} that no inserted call mends", errors, errors == 1 ? "" : "s");
+}
+
+std::string as_text(const Request& request, const Mended& outcome) {
+    std::string text;
+    for (const Inserted& call : outcome.inserted)
+        text += fmt::format("{}:{}: {} inserted [{}]\n", request.file, call.line, call.call, call.rule);
+    return text + fmt::format("{}: {} call{} inserted, 0 errors\n", request.file, outcome.inserted.size(),
+                              outcome.inserted.size() == 1 ? "" : "s");
+}
+
+/// As check --json: the findings that remain, and besides what was done. Lines are those of the text with all
+/// calls.
+std::string as_json(const Request& request, const Mended& outcome) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(outcome.found.findings));
+    json["inserted"] = nlohmann::ordered_json::array();
+    for (const Inserted& call : outcome.inserted)
+        json["inserted"].push_back({{"line", call.line}, {"call", call.call}, {"rule", call.rule}});
+    json["written"] = outcome.problem.empty() && !request.diff && !outcome.inserted.empty();
+    if (request.diff) json["diff"] = outcome.diff;
+    if (!outcome.problem.empty()) json["problem"] = outcome.problem;
+    return json.dump(2);
+}
+
 }  // namespace
 
 std::optional<ScriptText> read_script(const std::string& file) {
@@ -225,36 +261,28 @@ int fix(const Request& request, Results& results) {
     const std::string before = script->text();
     Mender mender(request, std::move(*script));
     mender.run();
-    print_findings(request, mender.found().findings);
-    if (!mender.clean()) {
-        const std::size_t errors = mender.found().errors();
-        const int code = mender.found().code;
-        const std::string why =
-            code == Exit::interrupted
-                ? std::string("interrupted")
-                : fmt::format("{} error{} that no inserted call mends", errors, errors == 1 ? "" : "s");
-        remark(fmt::format("wgrun: {} is left as it was: {}", request.file, why));
-        return code == Exit::ok ? Exit::failed : code;
-    }
     std::vector<Inserted>& inserted = mender.inserted();
     std::sort(inserted.begin(), inserted.end(),
               [](const Inserted& a, const Inserted& b) { return a.line < b.line; });
-    if (request.diff) {
-        if (!inserted.empty()) results.write(unified_diff(request.file, before, mender.script().text()));
-    } else {
-        if (!inserted.empty()) {
-            if (const std::string why = replace(request.file, mender.script().text()); !why.empty()) {
-                remark(fmt::format("wgrun: cannot write {}: {}", request.file, why));
-                return Exit::failed;
-            }
-        }
-        for (const Inserted& call : inserted)
-            results.write(
-                fmt::format("{}:{}: {} inserted [{}]\n", request.file, call.line, call.call, call.rule));
-        results.write(fmt::format("{}: {} call{} inserted, 0 errors\n", request.file, inserted.size(),
-                                  inserted.size() == 1 ? "" : "s"));
-    }
-    return results.finish() ? Exit::ok : Exit::failed;
+    const std::string& after = mender.script().text();
+    Mended outcome{mender.found(), inserted, {}, {}};
+    if (!mender.clean())
+        outcome.problem = fmt::format("{} is left as it was: {}", request.file, why_not(mender.found()));
+    else if (!inserted.empty() && request.diff)
+        outcome.diff = unified_diff(request.file, before, after);
+    else if (!inserted.empty())
+        if (const std::string why = replace(request.file, after); !why.empty())
+            outcome.problem = fmt::format("cannot write {}: {}", request.file, why);
+
+    if (!request.json) print_findings(request, outcome.found.findings);
+    if (!outcome.problem.empty()) remark("wgrun: " + outcome.problem);
+    if (request.json)
+        results.write(as_json(request, outcome));
+    else if (outcome.problem.empty())
+        results.write(request.diff ? outcome.diff : as_text(request, outcome));
+    if (!results.finish()) return Exit::failed;
+    if (outcome.found.code != Exit::ok) return outcome.found.code;
+    return outcome.problem.empty() ? Exit::ok : Exit::failed;
 }
 
 }  // namespace wgrun::cli

@@ -85,8 +85,7 @@ void add_check_options(CLI::App& command, Request& request) {
                          "errors");
     CLI::Option* diff =
         command.add_flag("--diff", request.diff, "Show what --fix would do, and write nothing");
-    for (CLI::Option* option : {fix, diff})
-        for (const char* other : {"--json", "--sarif"}) option->excludes(command.get_option(other));
+    for (CLI::Option* option : {fix, diff}) option->excludes(command.get_option("--sarif"));
     command.add_flag("--perf", request.perf, "Report bank conflicts and needless waits too");
     command.add_flag("--assemble", request.assemble,
                      "Assemble the kernels too, and report what ptxas or the driver notes");

@@ -113,7 +113,7 @@ err_has "wgrun: cannot read none.lua: No such file"
 run check --fix -
 exits 2
 err_has "standard input cannot be written"
-run check --fix --json many.lua
+run check --fix --sarif many.lua
 exits 2
 
 # The lines to insert, for programs.
@@ -148,3 +148,29 @@ run check --dynamic --fix wait.lua
 exits 1
 err_lacks "attempt to index"
 cmp -s wait.lua before.lua || bad "wait.lua was written"
+
+# --json: what was inserted, what remains, and with --diff the change.
+cp "$SOURCE/tests/rules/WG-FENCE-01/bad_excerpt.lua" case.lua
+run check --diff --json case.lua
+exits 0
+out_has '"written": false'
+out_has '+  k:wgmma_fence()\n'
+err ""
+cmp -s "$SOURCE/tests/rules/WG-FENCE-01/bad_excerpt.lua" case.lua || bad "--diff has written"
+run check --fix --json case.lua
+exits 0
+out_has '"findings": []'
+out_has '"call": "k:wgmma_fence()"'
+out_has '"rule": "WG-FENCE-01"'
+out_has '"written": true'
+out_lacks '"problem"'
+run check --fix --json case.lua
+exits 0
+out_has '"inserted": []'
+out_has '"written": false'
+cp "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua
+run check --fix --json case.lua
+exits 1
+out_has '"rule": "WG-DESC-01"'
+out_has '"problem": "case.lua is left as it was: 1 error that no inserted call mends"'
+cmp -s "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua || bad "case.lua was written"
