@@ -11,9 +11,11 @@ return function(wg, internal)
   --- opts: dtype ("bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"), d (of D: "bf16", "f16", "f32", "e4m3", "e5m2",
   ---       "s32", "s8"),
   ---       a_major, b_major ("K" or "MN"), problem ({ M, N, K }: picks the rest for it), tile ({ m, n, k }),
-  ---       schedule ("cooperative": two consumers share a tile; "pingpong": each has its own), stages, cluster (CTAs
+  ---       schedule ("cooperative": the consumers, two, or three where m is 192, share a tile;
+  ---       "pingpong": each of two has its own), stages, cluster (CTAs
   ---       that share B), raster ("grouped": tiles follow each other down `group` rows of tiles; "hilbert": along
-  ---       Hilbert's curve), group (default 16, 8 for ping-pong), splits (parts of K, multiplied by different CTAs that put their sums
+  ---       Hilbert's curve), group (default 16, 8 for ping-pong), stream_k (true: CTAs share the blocks of K of the
+  ---       tiles that fill no whole round; default: what the model says for `problem`), splits (parts of K, multiplied by different CTAs that put their sums
   ---       together in a fixed order: for few tiles and a long K; default: what the model says for `problem`),
   ---       buffers (panels of a consumer's epilogue), registers ({ producer, consumer }), name, epilogue,
   ---       constant ("A" or "B": an operand that no launch writes which may still run when this one starts, as
@@ -100,10 +102,10 @@ return function(wg, internal)
     return self.order
   end
 
-  local function workspace_of(self, tiles)
+  local function workspace_of(self, tiles, parts)
     local p = self.plan
-    local elements = tiles * p.splits * p.m * p.n
-    if elements > 0xFFFFFFFF then fail(("gemm: %d splits of %d tiles need %d sums: 2^32 - 1 at most"):format(p.splits, tiles, elements)) end
+    local elements = tiles * parts * p.m * p.n
+    if elements > 0xFFFFFFFF then fail(("gemm: %d splits of %d tiles need %d sums: 2^32 - 1 at most"):format(parts, tiles, elements)) end
     if self.workspace_tiles ~= tiles then
       self.workspace_tiles = tiles
       self.partials, self.counters = wg.zeros(p.accumulator, { elements }), wg.zeros("u32", { tiles * p.consumers })
@@ -128,12 +130,17 @@ return function(wg, internal)
     local args = { A, B, D, M, N, K }
     epilogue_arguments(p, epilogue or {}, D, args)
     if p.raster == "hilbert" then args[#args + 1] = order_of(self, rows, columns) end
-    if p.splits > 1 then
-      local blocks = ceil_div(K, p.block_k)
+    local blocks = ceil_div(K, p.block_k)
+    if p.stream then
+      if rows * columns * blocks >= 1 << 31 then
+        fail(("gemm: %d tiles of %d blocks of K are too many for stream_k: wg.gemm{stream_k = false}"):format(rows * columns, blocks))
+      end
+      args[#args + 1], args[#args + 2] = workspace_of(self, clusters, 2)
+    elseif p.splits > 1 then
       if blocks < p.splits then
         fail(("gemm: K is %d, %d blocks of %d: too few for %d splits"):format(K, blocks, p.block_k, p.splits))
       end
-      args[#args + 1], args[#args + 2] = workspace_of(self, rows * p.cluster * columns)
+      args[#args + 1], args[#args + 2] = workspace_of(self, rows * p.cluster * columns, p.splits)
     end
     return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K }
   end

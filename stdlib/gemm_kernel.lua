@@ -1,4 +1,4 @@
--- The kernel of wg.gemm: persistent CTAs. Threads of a producer warpgroup copy tiles by TMA, one or two consumer warpgroups
+-- The kernel of wg.gemm: persistent CTAs. Threads of a producer warpgroup copy tiles by TMA, one to three consumer warpgroups
 -- multiply them by wgmma. k:pipeline is the ring between them, k:each_tile the schedule, k:sum_parts what puts the parts
 -- of K together, k:epilogue the way out.
 
@@ -10,10 +10,19 @@ return function(wg, internal)
     return out
   end
 
-  -- The first element of K and the one after the last, of a part of it or of the whole.
-  local function range_of(k, p, sizes, part)
-    if not part then return 0, sizes.K end
-    return k:part_of_k { K = sizes.K, block = p.block_k, part = part, splits = p.splits }
+  -- Calls body(place, piece) for each tile or piece of a tile. piece: from, to (of K), and of a piece that is to be
+  -- summed up with others their number, its part, and, where that is not known before, a predicate `cut`.
+  local function each_piece(k, p, sizes, more, body)
+    local tiles = tiles_of(p, sizes, more)
+    if p.stream then
+      tiles.K, tiles.block, tiles.cluster, tiles.splits = sizes.K, p.block_k, nil, nil
+      return k:each_piece(tiles, body)
+    end
+    k:each_tile(tiles, function(place, part, number)
+      local piece = { from = 0, to = sizes.K, part = part, number = number }
+      if part then piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.block_k, part = part, splits = p.splits } end
+      body(place, piece)
+    end)
   end
 
   -- A cache policy for bytes that are used once and should leave the L2 cache first.
@@ -36,11 +45,10 @@ return function(wg, internal)
     end
     local policy = copies.A and used_once(k, p.once.A)
     local bytes = (copies.A and p.a.bytes or 0) + (copies.B and p.b.bytes or 0)
-    k:each_tile(tiles_of(p, sizes), function(place, part)
+    each_piece(k, p, sizes, {}, function(place, piece)
       local row, column = place()
       if share then column = column + share end
-      local first, last = range_of(k, p, sizes, part)
-      k:loop({ from = first, to = last, step = p.block_k }, function(first_k)
+      k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function(first_k)
         if from then
           first_k = first_k + from
           k:sub(first_k, first_k, whole_k, { guard = first_k:ge(whole_k) })
@@ -124,13 +132,12 @@ return function(wg, internal)
     local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- k-blocks of the other's tile
     if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
 
-    k:each_tile(tiles_of(p, sizes, p.own_tiles and { first = mine, every = 2 }), function(place, part, tile)
+    each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 }, function(place, piece)
       turns.take()
-      local first, last = range_of(k, p, sizes, part)
-      k:loop({ from = first, to = last, step = p.block_k }, function(first_k)
+      k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function(first_k)
         ring:wait(cursor)
         k:wgmma_fence()
-        local later = first_k:gt(first)
+        local later = first_k:gt(piece.from)
         multiply(k, p, acc, descriptors(k, p.a, a0, cursor.stage), descriptors(k, p.b, b0, cursor.stage), later)
         k:wgmma_wait_group(1) -- the block before is done: its stage is free
         ring:release(previous, { lane = lane, cluster = p.cluster, guard = later })
@@ -140,18 +147,25 @@ return function(wg, internal)
       turns.pass()
       local row, column = place() -- while the last block is multiplied
       if shared_tile then row = row + mine * (64 * p.blocks) end
-      if not part then fetch(row, column) end
+      if not piece.part then fetch(row, column) end
       k:wgmma_wait_group(0)
       ring:release(previous, { lane = lane, cluster = p.cluster })
       if others then ring:skip(cursor, others) end
       local function store_all()
         for block = 1, p.blocks do store(acc[block], block == 1 and row or row + 64 * (block - 1), column) end
       end
-      if not part then return store_all() end
-      k:sum_parts({
-        acc = acc, partials = sizes.partials, counters = sizes.counters, tile = tile * p.consumers + mine, part = part,
-        splits = p.splits, barrier = mine + 1, flag = k:address(stages.flags, mine << 2),
-      }, store_all)
+      if not piece.part then return store_all() end
+      local function sum()
+        return k:sum_parts {
+          acc = acc, partials = sizes.partials, counters = sizes.counters, tile = piece.number * p.consumers + mine,
+          part = piece.part, splits = p.stream and 2 or p.splits, barrier = mine + 1, flag = k:address(stages.flags, mine << 2),
+        }
+      end
+      if not piece.cut then return k:if_(sum(), store_all) end
+      local whole = k:reg "u32"
+      k:mov(whole, 1)
+      k:if_(piece.cut, function() k:mov(whole, 0, { guard = ~sum() }) end)
+      k:if_(whole:ne(0), store_all)
     end)
     finish()
   end
@@ -175,7 +189,7 @@ return function(wg, internal)
       end
       if e.bias then sizes.bias = k:param("bias", "const f32*") end
       if p.raster == "hilbert" then sizes.order = k:param("order", "const u32*") end
-      if p.splits > 1 then
+      if p.splits > 1 or p.stream then
         sizes.partials, sizes.counters = k:param("partials", p.accumulator .. "*"), k:param("counters", "u32*")
       end
       local stages = {
@@ -184,7 +198,7 @@ return function(wg, internal)
         d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = 1024, name = "D" },
         turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
         c = e.beta and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
-        flags = p.splits > 1 and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
+        flags = (p.splits > 1 or p.stream) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
       }
       -- Every warp that reads a stage releases it, in each CTA that fills it.
       local readers = 4 * (p.own_tiles and 1 or p.consumers)

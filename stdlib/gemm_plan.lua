@@ -67,7 +67,7 @@ return function(wg, internal)
   end
 
   local keys = { "dtype", "d", "a_major", "b_major", "tile", "stages", "cluster", "group", "name", "registers",
-    "buffers", "schedule", "problem", "epilogue", "raster", "splits", "constant" }
+    "buffers", "schedule", "problem", "epilogue", "raster", "splits", "stream_k", "constant" }
 
   -- What the epilogue does, for the matrix that the accumulators hold: rows and columns change places where D is
   -- written transposed.
@@ -99,15 +99,16 @@ return function(wg, internal)
     end
     p.m, p.n = whole("tile[1]", tile[1], 64, 512), whole("tile[2]", tile[2], 8, 256)
     p.block_k = whole("tile[3]", tile[3] or 128 // bytes, p.k_step, 1024)
-    local rows = p.schedule == "cooperative" and p.m > 64 and 128 or 64
+    p.own_tiles = p.schedule == "pingpong"
+    p.consumers = p.own_tiles and 2 or p.m == 192 and 3 or math.min(p.m // 64, 2)
+    local rows = p.own_tiles and 64 or 64 * p.consumers
     if p.m % rows ~= 0 then fail(("wg.gemm: tiles of %d rows: a multiple of %d for %s"):format(p.m, rows, p.schedule)) end
     if p.block_k % p.k_step ~= 0 then fail(("wg.gemm: tiles of %d in K: a multiple of %d for %s"):format(p.block_k, p.k_step, p.dtype)) end
-    p.own_tiles = p.schedule == "pingpong"
-    p.consumers = p.own_tiles and 2 or math.min(p.m // 64, 2)
     -- Blocks of 64 rows that a consumer holds: of a tile of its own, or of its share of a common one.
     p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
-    if p.blocks * p.n > 416 then
-      fail(("wg.gemm: a tile of %d x %d, %s, is %d accumulators a thread: 208 at most"):format(p.m, p.n, p.schedule, p.blocks * p.n // 2))
+    local most = p.consumers == 3 and 104 or 208
+    if p.blocks * p.n // 2 > most then
+      fail(("wg.gemm: a tile of %d x %d, %s, is %d accumulators a thread: %d at most"):format(p.m, p.n, p.schedule, p.blocks * p.n // 2, most))
     end
   end
 
@@ -123,6 +124,16 @@ return function(wg, internal)
     local cycles = 2 * p.m * p.n * K * bytes / 8192 / (opts.tile and 1 or chosen.speed)
     if p.swapped then cycles = math.max(cycles, (p.m + p.n) * K * bytes / memory_bytes) end
     return (best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k))
+  end
+
+  -- Whether CTAs share the blocks of tiles that fill no whole round: as asked for.
+  local function stream_of(p, opts)
+    if opts.stream_k == nil then return false end
+    if type(opts.stream_k) ~= "boolean" then fail("wg.gemm: stream_k is true or false, not " .. tostring(opts.stream_k)) end
+    if opts.stream_k and (p.own_tiles or p.cluster > 1 or p.splits > 1) then
+      fail "wg.gemm: stream_k is for the cooperative schedule without clusters and splits"
+    end
+    return opts.stream_k
   end
 
   --- The plan for the options of wg.gemm.
@@ -153,8 +164,9 @@ return function(wg, internal)
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile, chosen)
     p.splits = splits_of(p, opts, M, N, K, bytes, chosen)
+    p.stream = stream_of(p, opts)
     -- CTAs of a cluster get the same block of the shared operand at the same time.
-    p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1
+    p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
     p.group = whole("group", opts.group or p.own_tiles and 8 or 16, 1, 0xFFFF)
     -- Bytes that only pass through the L2 cache: the one pass over A where a tile has all columns of D, and a D that
     -- fills more than half of it.
@@ -175,7 +187,7 @@ return function(wg, internal)
     if most < 2 then fail(("wg.gemm: two stages are %d bytes, %d are left of shared memory"):format(2 * (p.a.bytes + p.b.bytes), shared_bytes - fixed)) end
     p.stages = whole("stages", opts.stages or math.min(12, most), 2, most)
     p.registers = opts.registers
-      or (p.consumers == 1 and { 56, 256 } or p.blocks * p.n > 256 and { 24, 240 } or { 40, 232 })
+      or (p.consumers == 1 and { 56, 256 } or p.consumers == 3 and { 32, 160 } or p.blocks * p.n > 256 and { 24, 240 } or { 40, 232 })
     return p
   end
 end

@@ -1,37 +1,20 @@
--- Which tile of D comes when: persistent CTAs walk over the tiles in an order that the L2 cache likes.
+-- Which tile of D comes when: persistent CTAs walk over the tiles in an order that the L2 cache likes. With stream-K
+-- they also share the blocks of K of the tiles that fill no whole round.
 
 return function(wg, internal)
   local k = internal.methods.builder
   local options = internal.options
 
-  --- Calls body(place) for each tile of this CTA. The clusters of the grid take turns: cluster c has the tiles
-  --- c, c + clusters, ... Tiles follow each other down `group` rows of tiles, then to the next column, so that those
-  --- in flight at a time share rows of A and columns of B. place() computes the tile's first row and column (u32
-  --- registers) where it is called.
-  --- opts: m, n (extents of a tile), rows, columns (of the matrix: registers), cluster (CTAs along M that work on
-  ---       neighbouring tiles, default 1), group (default 8), order (pointer to u32, one for each tile: its row of
-  ---       tiles << 16 | its column, as wg.hilbert gives them; instead of group), splits (each tile comes that often,
-  ---       for the parts 0, 1, ... of K: body also gets the part and the number of the CTA's tile; default 1),
-  ---       first (register) and every: of the cluster's tiles only each `every`th, from `first` on.
-  function k:each_tile(opts, body)
-    options("k:each_tile", opts, { "m", "n", "rows", "columns", "cluster", "group", "order", "splits", "first", "every" })
-    local function whole(name, default, most) return internal.whole("k:each_tile: " .. name, opts[name] or default, 1, most) end
-    local cluster, group, splits = whole("cluster", 1, 16), whole("group", 8, 0xFFFF), whole("splits", 1, 0xFFFF)
+  -- The order of the tiles, and how many there are, in clusters of tiles: place(number) gives the first row and column,
+  -- in tiles. opts: m, n, rows, columns, cluster, group, order as in k:each_tile.
+  local function order_of(self, what, opts)
+    local function whole(name, default, most) return internal.whole(what .. ": " .. name, opts[name] or default, 1, most) end
+    local cluster, group = whole("cluster", 1, 16), whole("group", 8, 0xFFFF)
     local m, n = whole("m", nil, 0xFFFF), whole("n", nil, 0xFFFF)
-    internal.object("k:each_tile, rows", opts.rows, "reg")
-    internal.object("k:each_tile, columns", opts.columns, "reg")
-    internal.body("k:each_tile, body", body)
+    internal.object(what .. ", rows", opts.rows, "reg")
+    internal.object(what .. ", columns", opts.columns, "reg")
     local rows = self:div(opts.rows + (m * cluster - 1), m * cluster)
     local columns = self:div(opts.columns + (n - 1), n)
-    local cta = self:special "ctaid.x"
-    local from, clusters, rank = cta, self:special "nctaid.x", 0
-    if cluster > 1 then
-      from, clusters, rank = self:div(cta, cluster), self:div(clusters, cluster), self:rem(cta, cluster)
-    end
-    if opts.first then from = from + opts.first * clusters end
-    local step = opts.every and clusters * opts.every or clusters
-
-    -- Row and column, in tiles, of a tile's number.
     local function listed(tile)
       local entry = self:ld_global_u32(self:element(opts.order, tile))
       return entry >> 16, entry & 0xFFFF
@@ -45,8 +28,31 @@ return function(wg, internal)
       local column = self:div(inside, height)
       return top + (inside - column * height), column
     end
+    return opts.order and listed or grouped, rows * columns, cluster
+  end
 
-    local units = rows * columns
+  --- Calls body(place) for each tile of this CTA. The clusters of the grid take turns: cluster c has the tiles
+  --- c, c + clusters, ... Tiles follow each other down `group` rows of tiles, then to the next column, so that those
+  --- in flight at a time share rows of A and columns of B. place() computes the tile's first row and column (u32
+  --- registers) where it is called.
+  --- opts: m, n (extents of a tile), rows, columns (of the matrix: registers), cluster (CTAs along M that work on
+  ---       neighbouring tiles, default 1), group (default 8), order (pointer to u32, one for each tile: its row of
+  ---       tiles << 16 | its column, as wg.hilbert gives them; instead of group), splits (each tile comes that often,
+  ---       for the parts 0, 1, ... of K: body also gets the part and the number of the CTA's tile; default 1),
+  ---       first (register) and every: of the cluster's tiles only each `every`th, from `first` on.
+  function k:each_tile(opts, body)
+    options("k:each_tile", opts, { "m", "n", "rows", "columns", "cluster", "group", "order", "splits", "first", "every" })
+    local splits = internal.whole("k:each_tile: splits", opts.splits or 1, 1, 0xFFFF)
+    local place, units, cluster = order_of(self, "k:each_tile", opts)
+    internal.body("k:each_tile, body", body)
+    local cta = self:special "ctaid.x"
+    local from, clusters, rank = cta, self:special "nctaid.x", 0
+    if cluster > 1 then
+      from, clusters, rank = self:div(cta, cluster), self:div(clusters, cluster), self:rem(cta, cluster)
+    end
+    if opts.first then from = from + opts.first * clusters end
+    local step = opts.every and clusters * opts.every or clusters
+
     if splits > 1 then units = units * splits end
     self:loop({ from = from, to = units, step = step }, function(unit)
       local tile, part, number = unit, nil, nil
@@ -56,10 +62,61 @@ return function(wg, internal)
         number = cluster == 1 and tile or tile * cluster + rank
       end
       body(function()
-        local row, column = (opts.order and listed or grouped)(tile)
+        local row, column = place(tile)
         if cluster > 1 then row = row * cluster + rank end
-        return row * m, column * n
+        return row * opts.m, column * opts.n
       end, part, number)
+    end)
+  end
+
+  --- Stream-K: calls body(place, piece) for the tiles of this CTA and for pieces of tiles. Where the tiles are no whole
+  --- number of rounds of the grid, those of the last round and of one more are cut by blocks of K, so that each CTA has
+  --- as many, one tile's at least; the others follow as in k:each_tile. No tile is cut more than once.
+  --- piece: { from, to (registers: the first element of K and the one after the last), cut (predicate: there is
+  --- another piece), part (register: 0 for the first blocks, 1 for the last), number (register: of the cut, from 1 to
+  --- the CTAs of the grid less 1) }.
+  --- opts: m, n, rows, columns, group, order as in k:each_tile; K (register), block (elements). The tiles times the
+  --- blocks of K must be less than 2^31.
+  function k:each_piece(opts, body)
+    options("k:each_piece", opts, { "m", "n", "rows", "columns", "group", "order", "K", "block" })
+    local place, tiles = order_of(self, "k:each_piece", opts)
+    local block = internal.whole("k:each_piece: block", opts.block, 1, 0xFFFF)
+    internal.object("k:each_piece, K", opts.K, "reg")
+    internal.body("k:each_piece, body", body)
+    local cta, ctas = self:special "ctaid.x", self:special "nctaid.x"
+    local blocks = self:div(opts.K + (block - 1), block)
+    local rounds = self:div(tiles, ctas)
+    local rest = tiles - rounds * ctas
+    local shared = rest + ctas -- tiles that are cut
+    self:mov(shared, 0, { guard = rest:eq(0) | rounds:eq(0) })
+
+    -- A CTA's place in the row of all blocks of all tiles, and where its share of the cut tiles ends: `never` when
+    -- that is behind it.
+    local never = 0xFFFFFFFF
+    local share = self:div(shared * blocks, ctas)
+    local over = shared * blocks - share * ctas -- so many CTAs have one block more
+    local at, stop = cta * share + self:min(cta, over), (cta + 1) * share + self:min(cta + 1, over)
+    local first_whole, round = (shared + cta) * blocks, (ctas - 1) * blocks
+    local function leave(guard)
+      self:mov(at, first_whole, { guard = guard })
+      self:mov(stop, never, { guard = guard })
+    end
+    leave(shared:eq(0))
+    local all = tiles * blocks
+    self:while_(function() return at:lt(all) end, function()
+      local tile = self:div(at, blocks)
+      local from = at - tile * blocks
+      local to = self:min(from + (stop - at), blocks)
+      body(function()
+        local row, column = place(tile)
+        return row * opts.m, column * opts.n
+      end, {
+        from = from * block, to = to * block, cut = (to - from):ne(blocks),
+        part = self:min(from, 1), number = cta + 1 - self:min(from, 1),
+      })
+      self:add(at, at, to - from)
+      self:add(at, at, round, { guard = stop:eq(never) })
+      leave(at:eq(stop))
     end)
   end
 

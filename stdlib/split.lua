@@ -15,15 +15,14 @@ return function(internal)
     return from * opts.block, to * opts.block
   end
 
-  --- Leaves the accumulators of a warpgroup in the workspace, and calls body() in the warpgroup that is the last of
-  --- its tile, with the sums of all parts in them. By all 128 threads. Nobody waits for another CTA.
+  --- Leaves the accumulators of a warpgroup in the workspace. Returns a predicate that holds in the warpgroup that is
+  --- the last of its tile: its accumulators have the sums of all parts. By all 128 threads. Nobody waits for another CTA.
   --- opts: acc (list of register arrays), partials (pointer to the accumulators' type, room for `splits` times all
   ---       accumulators of the grid's tiles), counters (pointer to u32, all 0: one for each tile; 0 again at the end),
   ---       tile, part (registers: which of the tiles that are summed up by themselves, which part), splits,
   ---       barrier (id of a named barrier for the 128 threads), flag (address of 4 bytes of shared memory).
-  function k:sum_parts(opts, body)
+  function k:sum_parts(opts)
     options("k:sum_parts", opts, { "acc", "partials", "counters", "tile", "part", "splits", "barrier", "flag" })
-    internal.body("k:sum_parts, body", body)
     local acc = opts.acc
     if type(acc) ~= "table" or #acc == 0 then internal.fail "k:sum_parts: `acc` must be a list of register arrays" end
     for _, block in ipairs(acc) do internal.object("k:sum_parts, acc", block, "regs") end
@@ -48,7 +47,8 @@ return function(internal)
       self:st_shared_u32(opts.flag, self:atom_global_add_u32(counter, 1, { sem = "acq_rel.gpu" }))
     end)
     self:bar_sync(opts.barrier, { threads = 128 })
-    self:if_(self:ld_shared_u32(opts.flag):eq(splits - 1), function()
+    local last = self:ld_shared_u32(opts.flag):eq(splits - 1)
+    self:if_(last, function()
       self:st_global_u32(counter, 0, { guard = leader })
       for _, block in ipairs(acc) do
         for r = 0, #block - 1 do self:mov(block[r], 0) end
@@ -62,7 +62,7 @@ return function(internal)
         end)
         self:add(at, at, 4 * one)
       end)
-      body()
     end)
+    return last
   end
 end
