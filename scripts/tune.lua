@@ -18,10 +18,10 @@ if cache == "off" then cache = false end
 
 local function text(options)
   local parts = {}
-  for _, key in ipairs { "tile", "schedule", "cluster", "raster", "group", "splits" } do
+  for _, key in ipairs { "tile", "schedule", "cluster", "raster", "group", "splits", "stream_k" } do
     local value = options[key]
     if type(value) == "table" then value = table.concat(value, "x") end
-    if value ~= nil then parts[#parts + 1] = key .. " " .. value end
+    if value ~= nil then parts[#parts + 1] = key .. " " .. tostring(value) end
   end
   return #parts > 0 and table.concat(parts, ", ") or "as wg.gemm chooses"
 end

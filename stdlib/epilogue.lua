@@ -1,11 +1,10 @@
 -- From accumulators to a matrix in global memory: elementwise operations, conversion, a swizzled panel in shared
--- memory, and a bulk copy that overlaps what comes next. A panel is 64 rows of accumulators and 128 bytes wide;
--- transposed, its lines are the columns of the accumulators. A C to be added comes in by the same panel.
+-- memory, and a bulk copy that overlaps what comes next. A panel is 64 rows of accumulators and 128 bytes wide, or 64
+-- where n wants that; transposed, its lines are the columns of the accumulators. A C to be added comes in by the same panel.
 
 return function(wg, internal)
   local k = internal.methods.builder
   local fail, options = internal.fail, internal.options
-  local line_bytes = 128
   local element_bytes = { f16 = 2, bf16 = 2, f32 = 4, s32 = 4, e4m3 = 1, e5m2 = 1, s8 = 1 }
 
   --- What an epilogue for blocks of 64 x n needs: { columns, lines, bytes (of a panel), count (panels in a block),
@@ -24,33 +23,37 @@ return function(wg, internal)
       fail(("wg.panel: n is %s: 8 to 256, a multiple of 8"):format(tostring(n)))
     end
     local size = element_bytes[dtype]
+    local line_bytes = (transposed or n * size % 128 == 0) and 128 or 64
     local columns, lines = line_bytes // size, transposed and n or 64
     if transposed and (size ~= 2 or n % 16 ~= 0) then fail "a transposed epilogue writes f16 or bf16, n being a multiple of 16" end
     if not transposed and n % columns ~= 0 then
-      fail(("%d columns of %s are not a whole number of %d-byte panels"):format(n, dtype, line_bytes))
+      fail(("%d columns of %s are not a whole number of 64-byte panels"):format(n, dtype))
     end
     return {
-      dtype = dtype, size = size, transposed = transposed, columns = columns, lines = lines, bytes = lines * line_bytes,
-      count = transposed and 1 or n // columns, box = { dtype = dtype, box = { columns, lines }, swizzle = "128B" },
+      dtype = dtype, size = size, transposed = transposed, columns = columns, lines = lines, line_bytes = line_bytes,
+      bytes = lines * line_bytes, count = transposed and 1 or n // columns,
+      box = { dtype = dtype, box = { columns, lines }, swizzle = line_bytes .. "B" },
     }
   end
 
-  -- Address of 16-byte unit `unit` of a line whose number modulo 8 is `line8`: the 128-byte swizzle.
-  local function unit_address(line, unit, line8) return line + ((unit ~ line8) << 4) end
+  -- Address of 16-byte unit `unit` of a line whose number modulo 8 is `line8`: the 128- or the 64-byte swizzle.
+  local function unit_address(panel, line, unit, line8)
+    return line + ((unit ~ (panel.line_bytes == 128 and line8 or line8 >> 1)) << 4)
+  end
 
   -- The pieces of a panel that a thread writes by one instruction each: pieces(first, offset) are those of the
   -- block's panel `first`, at `offset` bytes. A piece has an address, an offset, and the even ones of its registers:
   -- each stands for itself and its right neighbour.
 
   -- 16-bit panels: stmatrix takes four 8x8 blocks, lane i gives the address of line i % 8 of block i / 8.
-  local function pieces_16bit(_, base, lane, warp)
-    local line = base + ((warp << 4) + (lane & 15)) * line_bytes
-    local at = {}
-    for b = 0, 3 do at[b] = unit_address(line, (lane >> 4) + 2 * b, lane & 7) end
+  local function pieces_16bit(panel, base, lane, warp)
+    local line = base + ((warp << 4) + (lane & 15)) * panel.line_bytes
+    local at, pairs_of_blocks = {}, panel.columns // 16
+    for b = 0, pairs_of_blocks - 1 do at[b] = unit_address(panel, line, (lane >> 4) + 2 * b, lane & 7) end
     return function(first, offset)
       local pieces = {}
-      for b = 0, 3 do
-        local r = 32 * first + 8 * b
+      for b = 0, pairs_of_blocks - 1 do
+        local r = panel.columns // 2 * first + 8 * b
         pieces[b + 1] = { at = at[b], offset = offset, r, r + 2, r + 4, r + 6 }
       end
       return pieces
@@ -60,29 +63,30 @@ return function(wg, internal)
   -- Transposed: line c of the panel is column c of the accumulators, a warp's 16 rows are two units of it.
   local function pieces_transposed(panel, base, lane, warp)
     local in_pair = lane >> 3
-    local line = base + ((lane & 7) + ((in_pair >> 1) << 3)) * line_bytes
-    local at = unit_address(line, (warp << 1) + (in_pair & 1), lane & 7)
+    local line = base + ((lane & 7) + ((in_pair >> 1) << 3)) * panel.line_bytes
+    local at = unit_address(panel, line, (warp << 1) + (in_pair & 1), lane & 7)
     return function(_, offset)
       local pieces = {}
       for pair = 0, panel.lines // 16 - 1 do
         local r = 8 * pair
-        pieces[pair + 1] = { at = at, offset = offset + pair * 16 * line_bytes, r, r + 2, r + 4, r + 6 }
+        pieces[pair + 1] = { at = at, offset = offset + pair * 16 * panel.line_bytes, r, r + 2, r + 4, r + 6 }
       end
       return pieces
     end
   end
 
   -- 32-bit panels: each lane writes its pairs of neighbours.
-  local function pieces_32bit(_, base, lane, warp)
-    local row = lane >> 2
-    local line = base + ((warp << 4) + row) * line_bytes + ((lane & 1) << 3)
+  local function pieces_32bit(panel, base, lane, warp)
+    local row, blocks = lane >> 2, panel.columns // 8
+    local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 1) << 3)
     local at = {}
-    for g = 0, 3 do at[g] = unit_address(line, ((lane & 3) >> 1) + 2 * g, row) end
+    for g = 0, blocks - 1 do at[g] = unit_address(panel, line, ((lane & 3) >> 1) + 2 * g, row) end
     return function(first, offset)
       local pieces = {}
-      for g = 0, 3 do
+      for g = 0, blocks - 1 do
         for h = 0, 1 do
-          pieces[#pieces + 1] = { at = at[g], offset = offset + 8 * line_bytes * h, 16 * first + 4 * g + 2 * h }
+          local r = panel.columns // 2 * first + 4 * g + 2 * h
+          pieces[#pieces + 1] = { at = at[g], offset = offset + 8 * panel.line_bytes * h, r }
         end
       end
       return pieces
@@ -90,16 +94,17 @@ return function(wg, internal)
   end
 
   -- 8-bit panels: likewise, and the four lanes of a row share half a unit.
-  local function pieces_8bit(_, base, lane, warp)
-    local row = lane >> 2
-    local line = base + ((warp << 4) + row) * line_bytes + ((lane & 3) << 1)
+  local function pieces_8bit(panel, base, lane, warp)
+    local row, blocks = lane >> 2, panel.columns // 8
+    local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 3) << 1)
     local at = {}
-    for u = 0, 7 do at[u] = unit_address(line, u, row) end
+    for u = 0, blocks // 2 - 1 do at[u] = unit_address(panel, line, u, row) end
     return function(first, offset)
       local pieces = {}
-      for g = 0, 15 do
+      for g = 0, blocks - 1 do
         for h = 0, 1 do
-          pieces[#pieces + 1] = { at = at[g // 2], offset = offset + 8 * (g % 2) + 8 * line_bytes * h, 64 * first + 4 * g + 2 * h }
+          local r = panel.columns // 2 * first + 4 * g + 2 * h
+          pieces[#pieces + 1] = { at = at[g // 2], offset = offset + 8 * (g % 2) + 8 * panel.line_bytes * h, r }
         end
       end
       return pieces

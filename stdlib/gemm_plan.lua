@@ -12,14 +12,27 @@ return function(wg, internal)
 
   -- Tiles, and what share of the tensor cores' speed their main loop reaches: fitted to the runs of
   -- docs/performance.md, so that the plan ranks the tiles as the chip did.
-  local candidates = {
-    { tile = { 128, 256 }, schedule = "cooperative", speed = 1 },
-    { tile = { 128, 192 }, schedule = "pingpong", speed = 0.94 },
-    { tile = { 128, 128 }, schedule = "pingpong", speed = 0.92 },
-    { tile = { 64, 256 }, schedule = "pingpong", speed = 0.90 },
-    { tile = { 64, 128 }, schedule = "cooperative", speed = 0.80 },
-  }
-  local epilogue_cycles = 3500 -- with draining and filling the pipeline; fitted likewise
+  local candidates = {}
+  internal.gemm_candidates = candidates
+  local function tiles(schedule, list)
+    for _, c in ipairs(list) do
+      candidates[#candidates + 1] = { tile = { c[1], c[2] }, schedule = schedule, speed = c[3] }
+    end
+  end
+  tiles("cooperative", {
+    { 128, 256, 1 }, { 256, 192, 0.99 }, { 384, 128, 0.97 }, { 128, 224, 0.98 }, { 128, 192, 0.98 }, { 256, 160, 0.975 },
+    { 192, 192, 0.97 }, { 192, 160, 0.96 }, { 256, 128, 0.955 }, { 128, 160, 0.95 }, { 192, 128, 0.94 }, { 128, 128, 0.93 },
+    { 64, 128, 0.76 },
+  })
+  tiles("pingpong", {
+    { 128, 192, 0.94 }, { 128, 160, 0.93 }, { 192, 128, 0.92 }, { 128, 128, 0.92 }, { 64, 256, 0.90 }, { 64, 224, 0.89 },
+    { 192, 96, 0.86 }, { 128, 96, 0.80 }, { 64, 192, 0.79 },
+  })
+  -- Of a consumer that holds so many blocks of 64 rows, with draining and filling the pipeline; fitted likewise.
+  local function epilogue_cycles(m, n, schedule)
+    local consumers = schedule == "pingpong" and 1 or m == 192 and 3 or math.min(m // 64, 2)
+    return 1000 + 2500 * (m // 64 // consumers) * n / 256
+  end
   local workspace_bytes = 32 -- sums that an SM writes to or reads from the L2 cache in a cycle: not measured
   local memory_bytes = 24 -- what an SM gets of the chip's memory in a cycle
 
@@ -30,11 +43,11 @@ return function(wg, internal)
   -- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` parts: waves of
   -- parts, epilogues where nothing hides them, and the sums that every part writes and the last one reads back.
   local function cycles_of(m, n, tiles, cycles, schedule, splits)
-    local waves = ceil_div(tiles * splits, internal.default_sms)
-    if schedule == "pingpong" then return waves * math.max(cycles, epilogue_cycles) + epilogue_cycles end
-    if splits == 1 then return waves * (cycles + epilogue_cycles) end
+    local waves, epilogue = ceil_div(tiles * splits, internal.default_sms), epilogue_cycles(m, n, schedule)
+    if schedule == "pingpong" then return waves * math.max(cycles, epilogue) + epilogue end
+    if splits == 1 then return waves * (cycles + epilogue) end
     local sums = m * n * 4 / workspace_bytes
-    return waves * (cycles / splits + epilogue_cycles + sums) + splits * sums
+    return waves * (cycles / splits + epilogue + sums) + splits * sums
   end
 
   -- In how many parts K, of `blocks` blocks, is split: one, unless that leaves most of the chip idle and more are
@@ -49,7 +62,7 @@ return function(wg, internal)
   end
 
   -- The candidate, of that schedule if one is given, that takes the fewest cycles for the problem.
-  local function choose(M, N, K, bytes, d, schedule)
+  local function choose(M, N, K, bytes, d, b_major, schedule)
     local best, least
     for _, c in ipairs(candidates) do
       local m, n = c.tile[1], c.tile[2]
@@ -60,7 +73,7 @@ return function(wg, internal)
       else
         total = select(2, best_splits(m, n, tiles, cycles, K * bytes // 128))
       end
-      local fits = n * element_bytes[d] % 128 == 0 and (not schedule or schedule == c.schedule)
+      local fits = n * element_bytes[d] % 64 == 0 and (b_major ~= "MN" or n % 64 == 0) and (not schedule or schedule == c.schedule)
       if fits and (not least or total < least) then best, least = c, total end
     end
     return best
@@ -160,7 +173,7 @@ return function(wg, internal)
     end
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
       or ((opts.tile or p.swapped or opts.splits) and "cooperative")
-    local chosen = choose(M, N, K, bytes, p.d, schedule)
+    local chosen = choose(M, N, K, bytes, p.d, p.b_major, schedule)
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile, chosen)
     p.splits = splits_of(p, opts, M, N, K, bytes, chosen)

@@ -22,18 +22,19 @@ return function(wg, internal)
       end
       return list
     end
-    for _, tile in ipairs { { 128, 256 }, { 128, 192 }, { 128, 128 }, { 256, 128 }, { 64, 256 }, { 64, 128 } } do
-      local rows, columns = internal.ceil_div(M, tile[1]), internal.ceil_div(N, tile[2])
-      for _, schedule in ipairs { "cooperative", "pingpong" } do
-        for cluster = 1, math.min(rows, 2) do
-          local function order(key, value) add { tile = tile, schedule = schedule, cluster = cluster, [key] = value } end
-          order("group", 8)
-          if rows > 8 then order("group", 16) end
-          if rows > 1 and columns > 1 then order("raster", "hilbert") end
+    for _, c in ipairs(internal.gemm_candidates) do
+      local rows, columns = internal.ceil_div(M, c.tile[1]), internal.ceil_div(N, c.tile[2])
+      local function with(key, value) add { tile = c.tile, schedule = c.schedule, [key] = value } end
+      with("cluster", 1)
+      if rows > 1 then with("cluster", 2) end
+      if rows > 1 and columns > 1 then with("raster", "hilbert") end
+      if rows > 8 then with("group", c.schedule == "pingpong" and 16 or 8) end
+      if c.schedule == "cooperative" then
+        local tiles = rows * columns
+        if tiles > internal.default_sms and tiles % internal.default_sms ~= 0 then with("stream_k", true) end
+        for _, splits in ipairs { 2, 3, 4, 6, 8 } do
+          if tiles * splits <= 2 * internal.default_sms then with("splits", splits) end
         end
-      end
-      for _, splits in ipairs { 2, 3, 4, 6, 8 } do
-        if rows * columns * splits <= 2 * internal.default_sms then add { tile = tile, splits = splits } end
       end
     end
     return list

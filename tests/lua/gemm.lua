@@ -42,6 +42,9 @@ product("few rows, K no multiple of a block", 16, 200, 1032, { problem = { 16, 2
 product("few rows, a cluster shares them", 16, 200, 1032, { problem = { 16, 200, 1032 }, cluster = 2 }, 2)
 product("few rows, weights that do not wait", 16, 200, 1032, { problem = { 16, 200, 1032 }, constant = "B" }, 2)
 product("a constant A, ping-pong, a cluster", 264, 264, 328, { tile = { 128, 128 }, schedule = "pingpong", cluster = 2, constant = "A" }, 3)
+product("three consumers", 200, 264, 328, { tile = { 192, 192 } }, 2)
+product("panels of 64 bytes", 136, 328, 136, { tile = { 128, 160 }, schedule = "pingpong" }, 2)
+product("panels of 64 bytes of f32", 72, 104, 72, { dtype = "tf32", tile = { 64, 48 } })
 product("D larger than the cache", 64, 128, 72, { tile = { 64, 128 }, problem = { 8192, 8192, 72 } })
 product("64 rows", 64, 72, 256, { problem = { 64, 72, 256 } })
 for _, majors in ipairs { { "K", "MN" }, { "MN", "K" }, { "MN", "MN" } } do
