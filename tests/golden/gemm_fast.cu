@@ -105,12 +105,12 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
             asm("div.u32 %0, %1, 64;" : "=r"(r46) : "r"(r45));
             asm("add.u32 %0, %1, 127;" : "=r"(r47) : "r"(r4));
             asm("div.u32 %0, %1, 128;" : "=r"(r48) : "r"(r47));
-            asm("mov.u32 %0, %%ctaid.x;" : "=r"(r49) : );
-            asm("mov.u32 %0, %%nctaid.x;" : "=r"(r50) : );
-            asm("mul.lo.u32 %0, %1, %2;" : "=r"(r51) : "r"(r46), "r"(r48));
-            r52 = r49;
+            asm("mul.lo.u32 %0, %1, %2;" : "=r"(r49) : "r"(r46), "r"(r48));
+            asm("mov.u32 %0, %%ctaid.x;" : "=r"(r50) : );
+            asm("mov.u32 %0, %%nctaid.x;" : "=r"(r51) : );
+            r52 = r50;
             for (;;) {
-                asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p53) : "r"(r52), "r"(r51));
+                asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p53) : "r"(r52), "r"(r49));
                 if (!p53) break;
                 asm("mul.lo.u32 %0, %1, 16;" : "=r"(r54) : "r"(r48));
                 asm("div.u32 %0, %1, %2;" : "=r"(r55) : "r"(r52), "r"(r54));
@@ -154,7 +154,7 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
                     if (p82) asm("xor.b32 %0, %1, 1;" : "=r"(r42) : "r"(r42));
                     asm("add.u32 %0, %1, 64;" : "=r"(r67) : "r"(r67));
                 }
-                asm("add.u32 %0, %1, %2;" : "=r"(r52) : "r"(r52), "r"(r50));
+                asm("add.u32 %0, %1, %2;" : "=r"(r52) : "r"(r52), "r"(r51));
             }
         }
     } else {
@@ -212,12 +212,12 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
         asm("div.u32 %0, %1, 64;" : "=r"(r197) : "r"(r196));
         asm("add.u32 %0, %1, 127;" : "=r"(r198) : "r"(r4));
         asm("div.u32 %0, %1, 128;" : "=r"(r199) : "r"(r198));
-        asm("mov.u32 %0, %%ctaid.x;" : "=r"(r200) : );
-        asm("mov.u32 %0, %%nctaid.x;" : "=r"(r201) : );
-        asm("mul.lo.u32 %0, %1, %2;" : "=r"(r202) : "r"(r197), "r"(r199));
-        r203 = r200;
+        asm("mul.lo.u32 %0, %1, %2;" : "=r"(r200) : "r"(r197), "r"(r199));
+        asm("mov.u32 %0, %%ctaid.x;" : "=r"(r201) : );
+        asm("mov.u32 %0, %%nctaid.x;" : "=r"(r202) : );
+        r203 = r201;
         for (;;) {
-            asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p204) : "r"(r203), "r"(r202));
+            asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p204) : "r"(r203), "r"(r200));
             if (!p204) break;
             r205 = 0;
             for (;;) {
@@ -331,7 +331,7 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
                 asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" :  : "l"(l2), "r"(r277), "r"(r238), "r"(r278) : "memory");
                 asm volatile("cp.async.bulk.commit_group;" :  :  : "memory");
             }
-            asm("add.u32 %0, %1, %2;" : "=r"(r203) : "r"(r203), "r"(r201));
+            asm("add.u32 %0, %1, %2;" : "=r"(r203) : "r"(r203), "r"(r202));
         }
         if (p97) asm volatile("cp.async.bulk.wait_group.read 0;" :  :  : "memory");
     }
