@@ -134,9 +134,11 @@ local rows = {
     .. "as well." },
   { case = "^WG%-", name = "st_shared_v4_b32", kind = "swapped", what = "after fence_proxy_async", why = "The fence after the second "
     .. "writes orders the first ones as well." },
-  { case = "^WG%-PROXY%-01", name = "bar_sync", why = "The barrier after the second writes orders the first ones as well; both are "
+  { case = "^WG%-PROXY%-01/ok_stmatrix", name = "bar_sync", why = "The barrier after stmatrix orders the first writes as well; each "
+    .. "thread names the row that it wrote itself." },
+  { case = "^WG%-PROXY%-01/ok_excerpt", name = "bar_sync", why = "The barrier after the second writes orders the first ones as well; both are "
     .. "made by the same threads." },
-  { case = "^WG%-RACE%-01", name = "bar_sync", why = "The barrier after the second writes orders the first ones as well; both are "
+  { case = "^WG%-RACE%-01/ok_excerpt", name = "bar_sync", why = "The barrier after the second writes orders the first ones as well; both are "
     .. "made by the same threads." },
   { case = "^WG%-RACE%-02/ok_excerpt", name = "bar_sync", why = "One warpgroup alone reads the tile: as in sparse_gemm." },
   { case = "^WG%-GROUP%-01/ok_same_arm", name = "bar_sync", kind = "swapped", what = "after begin_loop", why = "A barrier in each turn." },
@@ -144,22 +146,8 @@ local rows = {
   { case = "^WG%-MBAR%-02/ok_lanes", name = "mbarrier_wait", why = "The kernel ends there." },
   { case = "^WG%-GROUP%-04/ok_mma", name = "cp_async_commit_group", why = "cp.async.wait_all waits for copies that no group has, too." },
   { case = "^WG%-GROUP%-04/ok_mma", name = "cp_async_cg", kind = "swapped", what = "after cp_async_commit_group", why = "As above." },
-  { case = "^WG%-GROUP%-05/ok_empty_groups", name = "wgmma_commit_group", why = "The group is empty." },
-  { case = "^WG%-GROUP%-05/ok_empty_groups", name = "bar_sync", kind = "swapped", what = "after wgmma_commit_group", why = "The group "
-    .. "is empty." },
-  { case = "^WG%-GROUP%-05/ok_in_run", name = "bar_sync", kind = "swapped", what = "after begin_if", why = "All threads take the branch." },
-  { case = "^WG%-GROUP%-06", name = "cp_async_cg", kind = "deleted copy", why = "Nobody reads what it copies." },
-  { case = "^WG%-GROUP%-06/ok_excerpt", kind = "swapped", why = "Both copies are in the last group, or each in its own: all groups are "
-    .. "waited for." },
-  { case = "^WG%-GROUP%-06/ok_excerpt", name = "cp_async_commit_group", why = "The second group has both copies then." },
-  { case = "^WG%-GROUP%-06/ok_mbarrier", name = "fence_mbarrier_init", why = "Threads alone use the mbarrier: the barrier of the CTA is "
-    .. "enough." },
-  { case = "^WG%-GROUP%-06/ok_mbarrier", name = "bar_sync", kind = "swapped", what = "after cp_async_cg", why = "The copy names no mbarrier." },
-  { case = "^WG%-GROUP%-06/ok_mbarrier", name = "mbarrier_wait", kind = "swapped", what = "after end_if", why = "All threads wait." },
-  { case = "^WG%-MBAR%-06/ok_excerpt", name = "fence_proxy_async", why = "The kernel ends there." },
-  { case = "^WG%-MBAR%-06/ok_excerpt", name = "bar_sync", why = "The kernel ends there." },
-  { case = "^WG%-MBAR%-06/ok_sleeper", name = "mbarrier_wait", why = "The other warp waits as well, and the barrier tells of it; after "
-    .. "the last one the kernel ends." },
+  { case = "^WG%-RACE%-01/ok_mbarrier", name = "bar_sync", kind = "swapped", what = "after st_shared_v4_b32", why = "The stores do not "
+    .. "use the mbarrier." },
   { case = "^WG%-RACE%-01/ok_one_lane_arrives", name = "mbarrier_init", kind = "swapped", what = "after begin_if", why = "Thread 0 takes "
     .. "the branch, and the barrier is still to come." },
   { case = "^WG%-RACE%-01/ok_one_lane_arrives", name = "st_global_f32", kind = "swapped", what = "after bar_warp_sync", why = "What it "
