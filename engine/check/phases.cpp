@@ -12,6 +12,12 @@ namespace wgrun::check {
 /// that it does not know to be complete, or again for the one before that.
 void Rehearsal::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
     const std::uint32_t known = warp_->known.of(mbarrier.actor);
+    if (parity != 0 && parity != 1)
+        return skipped(op_->step,
+                       fmt::format("{} waits for {} with parity {}: it is 0 or 1", name(*warp_),
+                                   place(mbarrier.offset), parity),
+                       "the lowest bit of the phase's number: phase & 1",
+                       {mbarrier.made->where, "initialised here"});
     if (anybody_left_ || known < mbarrier.init) return;
     const bool passes = mbarrier.is_complete(parity);
     if (known < mbarrier.before || (known < mbarrier.since && !passes)) {
@@ -20,8 +26,7 @@ void Rehearsal::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
         const std::string where = place(mbarrier.offset);
         std::string message = fmt::format(
             "{} waits {}, which is in phase {} by now: phase {} has completed, and the warp has not waited "
-            "for "
-            "it",
+            "for it",
             name(*warp_),
             meant < 0 ? fmt::format("with parity {} for {} as for a fresh mbarrier", parity & 1, where)
                       : fmt::format("for phase {} (parity {}) of {}", meant, parity & 1, where),

@@ -97,7 +97,7 @@ k:mbarrier_wait(full, 0))"},
          "phase before lets the wait through at once, and the bytes are not there; where two phases have "
          "gone by, the wait is for another phase than it says.",
          "Begin with parity 0 and turn it each time round the ring; who waits until a stage is free begins "
-         "with 1, which a fresh mbarrier lets through.",
+         "with 1, which a fresh mbarrier lets through. Of a number that counts on the lowest bit: phase & 1.",
          R"(for i = 0, 1 do
   k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
   k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})

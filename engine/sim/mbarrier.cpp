@@ -230,6 +230,7 @@ bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
 // first phase that it does not know to be complete, or again for the one before that.
 void Cluster::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
     const std::uint32_t known = clocks_.of(current_).seen[mbarrier.actor];
+    if (parity != 0 && parity != 1) return report_.bad_parity(mbarrier, parity);
     if (known < mbarrier.init) return;
     const int behind = known >= mbarrier.since ? 0 : known >= mbarrier.before ? 1 : 2;
     const bool passes = mbarrier.is_complete(parity);

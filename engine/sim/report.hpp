@@ -123,6 +123,7 @@ class Report final : public HazardSink {
     void fault(Fault fault, std::string message, std::uint32_t other = no_pc, std::string note = {});
     /// Has the fault been said of the step at hand?
     bool said(Fault fault, std::uint32_t other = no_pc) const;
+    void bad_parity(const Mbarrier& mbarrier, std::int64_t parity);
     /// WG-MBAR-06: what is told comes of a phase that went by unseen, and whatever follows it is no news.
     void phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp);
     /// WG-TMA-03, or WG-MBAR-06.

@@ -18,14 +18,21 @@ const Report::LetThrough* for_phase(const std::vector<Report::LetThrough>& waits
 
 }  // namespace
 
+void Report::bad_parity(const Mbarrier& mbarrier, std::int64_t parity) {
+    add("WG-MBAR-06", no_pc,
+        fmt::format("{} waits for {} with parity {}: it is 0 or 1", who(), place(mbarrier.offset), parity),
+        "the lowest bit of the phase's number: phase & 1",
+        {{code_.where(mbarrier.made.pc()), "initialised here"}});
+    settled_ = true;
+}
+
 void Report::phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp) {
     // The last phase of that parity that the warp may mean.
     const std::int64_t phase = mbarrier.phase, meant = phase - (mbarrier.is_complete(parity) ? 3 : 2);
     const std::string place = this->place(mbarrier.offset);
     std::string message = fmt::format(
         "warp {} waits {}, which is in phase {} by now: phase {} has completed, and the warp has not waited "
-        "for "
-        "it",
+        "for it",
         warp,
         meant < 0 ? fmt::format("with parity {} for {} as for a fresh mbarrier", parity & 1, place)
                   : fmt::format("for phase {} (parity {}) of {}", meant, parity & 1, place),

@@ -192,6 +192,7 @@ local rows = {
   { case = "^WG%-PERF%-06/ok_[eo]", name = "wgmma_commit_group", why = "The next commit_group closes the wgmma, and the wait there is for "
     .. "it too; a fence stands between the shapes." },
   { case = "^WG%-PERF%-06/ok_[eo]", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "As above." },
+  { case = "^WG%-MBAR%-06/ok_count", name = "bar_sync", kind = "swapped", what = "after begin_loop", why = "A barrier in each turn." },
   { case = "^WG%-PERF%-06", name = "bar_sync", kind = "swapped", what = "after begin_loop", why = "A barrier in each turn." },
   { case = "^WG%-PERF%-06/ok_released", name = "bar_sync", why = "One warpgroup alone reads the tiles: as in sparse_gemm." },
   { case = "^WG%-TMA%-01", name = "cp_async_bulk_tensor_store_2d", why = "What it stores is what is there." },

@@ -334,6 +334,20 @@ TEST_CASE("a phase that is known of lets a wait through, and the bytes are not t
     }
 }
 
+TEST_CASE("a parity is 0 or 1: WG-MBAR-06") {
+    AsyncScript k(32);
+    const int full = k.mbarriers("full", 1);
+    k.init(2, full, {32});
+    const Reg parity = k.constant(0);
+    for (int phase = 0; phase < 3; ++phase) {
+        k.step(10, "mbarrier_arrive", {in_buffer(full)});
+        k.wait(11, in_buffer(full), parity);
+        k.step(12, "add_u32", {parity, parity, 1});
+    }
+    const Outcome outcome = expect_mapped(k.finish(), {}, {{"WG-MBAR-06", 11}});
+    CHECK(outcome.findings[0].message == "thread 0 waits for `full` + 0 with parity 2: it is 0 or 1");
+}
+
 TEST_CASE("the bytes of a live mbarrier belong to it: WG-MBAR-04") {
     AsyncScript k(32);
     const int bar = k.mbarriers("bar", 2);

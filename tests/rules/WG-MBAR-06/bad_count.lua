@@ -1,0 +1,13 @@
+-- WG-MBAR-06, broken: a number that counts on is no parity: in the third round it is 2.
+local wg = require "wgrun"
+
+local kernel = wg.kernel("case", { threads = 128 }, function(k)
+  local full = k:shared { bytes = 8, align = 8, name = "full" }
+  k:mbarrier_init(full, 128, { guard = k:special("tid.x"):eq(0) })
+  k:bar_sync(0)
+  k:loop(3, function(i)
+    k:mbarrier_arrive(full)
+    k:mbarrier_wait(full, i) -- EXPECT: WG-MBAR-06
+  end)
+end)
+kernel:run { grid = { 1 } }
