@@ -30,11 +30,10 @@ bool stands_for(Dtype brought, isa::Type multiplied) {
 }
 
 /// Can the lines of the box be those that the descriptor speaks of? Lines that are whole core matrices may
-/// come from a tensor that is laid out as the tile already, and so may a box of one line.
+/// come from a tensor that is laid out as the tile already.
 bool lines_fit(const TensorBox& box, SwizzleMode swizzle) {
     const std::int64_t line = line_bytes(box);
-    if (line == width(swizzle) || box.bytes() == line) return true;
-    return swizzle == SwizzleMode::none && line % core_matrix == 0;
+    return line == width(swizzle) || (swizzle == SwizzleMode::none && line % core_matrix == 0);
 }
 
 }  // namespace

@@ -180,6 +180,28 @@ TEST_CASE("an MN-major tile") {
         CHECK_THAT(out.message(), ContainsSubstring("1024 of 2048 bytes, from column 8 of operand B"));
 }
 
+TEST_CASE("a matrix that goes on in the next buffer, where threads may write") {
+    const bool stored = GENERATE(false, true);
+    const Tile wide(TileSpec{Dtype::bf16, 128, 64, Major::mn, {}, AtomOrder::k});  // two panels of 8 KiB
+    Roles k(128);
+    const int a = k.buffer(whole), one = k.memory("one", 8192), two = k.memory("two", 8192),
+              bar = k.memory("bar", 8);
+    const Reg map_a = k.map(right), map_b = k.map({Dtype::bf16, {64, 64}, SwizzleMode::b128});
+    k.make(Roles::in(bar), 1);
+    k.once([&] { return k.expect(Roles::in(bar), 16384); });
+    k.once([&] { return k.load(Roles::in(a), map_a, Roles::in(bar)); });
+    const int copy = k.once([&] { return k.load(Roles::in(one), map_b, Roles::in(bar)); });
+    k.wait_for(Roles::in(bar), 0);
+    const Reg da = k.descriptor(a), db = k.descriptor_at(k.address_of(one), wide.descriptor(0));
+    k.fence();
+    k.mma(k.accumulators(128), da, db, Kernel::imm(0), Form().set(Field::trans_b, 1));
+    k.commit();
+    k.wait(0);
+    std::vector<bool> by_buffer(4);
+    by_buffer[static_cast<std::size_t>(two)] = stored;
+    CHECK(k.rehearse({1, 1, 1}, by_buffer).findings == (stored ? Findings{} : Findings{{"WG-TMA-05", copy}}));
+}
+
 // --- where copies go -----------------------------------------------------------------------------------
 
 TEST_CASE("a copy has the dimensions of its tensor map") {
@@ -222,6 +244,18 @@ TEST_CASE("a box goes to a multiple of 128 bytes, inside the buffer") {
     INFO(offset);
     CHECK(out.findings == (rule.empty() ? Findings{} : Findings{{rule, line}}));
     CHECK(out.message() == message);
+}
+
+TEST_CASE("a buffer need not be a multiple of anything") {
+    const int bytes = GENERATE(511, 512, 513);
+    Roles k(32);
+    const int tile = k.memory("tile", bytes), bar = k.memory("bar", 8);
+    const Reg map = k.map({Dtype::f32, {32, 4}, SwizzleMode::none});
+    k.make(Roles::in(bar), 1);
+    k.once([&] { return k.expect(Roles::in(bar), 512); });
+    const int line = k.once([&] { return k.load(Roles::in(tile), map, Roles::in(bar)); });
+    if (bytes >= 512) k.wait_for(Roles::in(bar), 0);
+    CHECK(k.rehearse().findings == (bytes >= 512 ? Findings{} : Findings{{"WG-MEM-03", line}}));
 }
 
 TEST_CASE("a store reads inside the buffer too") {

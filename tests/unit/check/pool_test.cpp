@@ -122,6 +122,23 @@ TEST_CASE("a wgmma has the registers that its role has: WG-REG-04") {
     CHECK(out.remarks == (registers == 160 ? Findings{} : Findings{{"WG-REG-04", mma}}));
 }
 
+TEST_CASE("as many as it has are enough") {
+    // f16 accumulators: N / 4 registers, 54 for N = 216, and 26.
+    const int registers = GENERATE(72, 80);
+    Roles k(128);
+    const int tile = k.buffer(kit::tile(256));
+    k.setmaxnreg("dec", registers);
+    const Reg d = k.descriptor(tile);
+    const std::vector<Reg> acc = k.builder().regs(Type::b32, 54);
+    k.fence();
+    const int mma = k.mma(
+        acc, d, d, Kernel::imm(0),
+        Form().set(Field::n, 216).set(Field::d, Type::f16).set(Field::a, Type::f16).set(Field::b, Type::f16));
+    k.commit();
+    k.wait(0);
+    CHECK(k.rehearse().remarks == (registers == 80 ? Findings{} : Findings{{"WG-REG-04", mma}}));
+}
+
 TEST_CASE("without setmaxnreg a thread has its share of the SM, and 255") {
     const auto [threads, n, fits] = GENERATE(table<int, int, bool>({{128, 256, true},
                                                                     {384, 256, true},

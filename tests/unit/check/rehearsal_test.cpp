@@ -151,6 +151,21 @@ TEST_CASE("of several faults those that break the law of the first are told") {
     CHECK_FALSE(rehearsal.came_to(Where::at("k.lua", 999)));
 }
 
+TEST_CASE("who waits for ever because of a fault is no fault besides") {
+    Roles k(96);
+    int other = 0;
+    k.branch(
+        k.warps(0, 0), [&] { k.bar_sync(1, 64); }, [&] { other = k.bar_sync(1, 96); });
+    const Program program = k.builder().finish();
+    const check::Skeleton skeleton(program);
+    check::Rehearsal rehearsal(program, skeleton, {{1, 1, 1}, {256}});
+    rehearsal.run();
+    CHECK(rehearsal.findings().size() == 2);
+    const std::vector<Diagnostic> first = rehearsal.first_findings();
+    REQUIRE(first.size() == 1);
+    CHECK(first[0].where.line == other);
+}
+
 TEST_CASE("what is found must come with all sizes of a launch") {
     const std::string cmp = GENERATE("gt", "ge");
     Roles k;
