@@ -211,7 +211,10 @@ void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts
             released = true;
         }
         mbarrier.pending -= arrivals[lane];
-        if (const Warp::LetThrough* wait = suspect(mbarrier)) mbarrier.suspect = *wait;
+        if (const Warp::LetThrough* wait = repeated()) {
+            mbarrier.suspect = *wait;
+            mbarrier.suspected = mbarrier.phase;
+        }
         advance(mbarrier);
     });
     warp_->made_wait = warp_->told = false;

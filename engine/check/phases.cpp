@@ -56,10 +56,18 @@ const Rehearsal::Warp::LetThrough* Rehearsal::repeated() const {
     return !waits.empty() && waits.back().repeated ? &waits.back() : nullptr;
 }
 
-/// The same, or that of a warp that has arrived at the mbarrier.
+/// The same, or that of a warp that has arrived at the mbarrier, or has waited for it.
 const Rehearsal::Warp::LetThrough* Rehearsal::suspect(const Mbarrier& mbarrier) const {
     if (const Warp::LetThrough* wait = repeated()) return wait;
-    return mbarrier.suspect.mbarrier != nullptr ? &mbarrier.suspect : nullptr;
+    // An arrival too many in this phase, or in the one before, which it has completed.
+    if (mbarrier.suspect.mbarrier != nullptr && mbarrier.phase - mbarrier.suspected <= 1)
+        return &mbarrier.suspect;
+    // Of one that is waited for before its first bytes come.
+    if (mbarrier.brought != nullptr)
+        for (const Warp& warp : warps_)
+            for (const Warp::LetThrough& wait : warp.let_through)
+                if (wait.mbarrier == &mbarrier && wait.phase == 0) return &wait;
+    return nullptr;
 }
 
 /// Once a phase has gone by unseen, what follows is no news.

@@ -158,7 +158,8 @@ class Rehearsal final : public isa::ThreadMachine {
         std::uint32_t clock = 0, init = 0, announced = 0, since = 0;
         std::uint32_t before = 0;           ///< `since` one phase earlier
         std::vector<std::uint32_t> passed;  ///< by warp of the CTA: next() when a wait of it last succeeded
-        Warp::LetThrough suspect;           ///< a wait that has let a warp arrive too early, maybe
+        Warp::LetThrough suspect;           ///< a wait that has let a warp arrive too early, maybe,
+        std::uint32_t suspected = 0;        ///< in this phase
         int init_warp = 0;
         std::size_t init_lane = 0;
         std::uint32_t init_clock = 0;  ///< of the warp

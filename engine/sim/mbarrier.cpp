@@ -162,7 +162,7 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
         mbarrier.pc = pc_;
         check_phase_known(mbarrier, static_cast<int>(lane), "arrives at");
         if (arrivals[lane] > mbarrier.pending) {
-            report_.early(mbarrier.actor,
+            report_.early(mbarrier,
                           fmt::format("{} arrives {} times at {}, where {} of {} arrivals are still expected "
                                       "in phase {}",
                                       report_.who(), arrivals[lane], report_.place(mbarrier.offset),
@@ -176,7 +176,7 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
             released |= same;
         }
         mbarrier.pending -= arrivals[lane];
-        report_.arrives(mbarrier.actor);
+        report_.arrives(mbarrier);
         if (advance(*found.cta, mbarrier)) released = 0;
     }
     warp().made_wait = warp().told = false;
@@ -188,7 +188,7 @@ void Cluster::check_phase_known(const Mbarrier& mbarrier, int lane, std::string_
     if (!launch_.detect_races) return;
     const std::uint32_t known = clocks_.of(current_, lane).seen[mbarrier.actor];
     if (known < mbarrier.init || known >= mbarrier.since) return;
-    report_.early(mbarrier.actor,
+    report_.early(mbarrier,
                   fmt::format("{} {} phase {} of {}, and has not waited for phase {}", report_.who(), what,
                               mbarrier.phase, report_.place(mbarrier.offset), mbarrier.phase - 1));
 }

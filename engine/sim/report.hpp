@@ -66,7 +66,7 @@ class Report final : public HazardSink {
     void let_through(int warp, const LetThrough& wait);
     void waited(int warp) { let_through_[static_cast<std::size_t>(warp)].clear(); }
     /// The step arrives at the mbarrier, too early maybe.
-    void arrives(int mbarrier);
+    void arrives(const Mbarrier& mbarrier);
     /// While a copy is checked that an mbarrier counts: its actor, at this clock.
     class Copying {
       public:
@@ -129,7 +129,7 @@ class Report final : public HazardSink {
     /// WG-TMA-03, or WG-MBAR-06.
     void unfinished_load(Epoch copy);
     /// Something is done before a phase of an mbarrier has been waited for: WG-MBAR-03, or WG-MBAR-06.
-    void early(int mbarrier, std::string message);
+    void early(const Mbarrier& mbarrier, std::string message);
     void mbarrier_touched(std::uint32_t offset, std::string_view how);
     /// What a step's own check said: an ArgumentError that it threw.
     void refused(Diagnostic finding);
@@ -160,7 +160,11 @@ class Report final : public HazardSink {
     int thread_ = 0;
     Subject subject_ = Subject::thread;
     std::vector<std::vector<LetThrough>> let_through_;  ///< by warp
-    std::map<int, LetThrough> suspects_;                ///< by the mbarrier that the warp has arrived at then
+    struct Suspect {
+        LetThrough wait;
+        std::uint32_t phase;  ///< in which the warp has arrived then
+    };
+    std::map<int, Suspect> suspects_;  ///< the last of each mbarrier: its actor
     std::pair<int, std::uint32_t> copying_{-1, 0};
     bool settled_ = false;  ///< nothing that follows is news
     std::set<Key> seen_;

@@ -84,14 +84,22 @@ const Report::LetThrough* Report::repeated() const {
     return !waits.empty() && waits.back().repeated ? &waits.back() : nullptr;
 }
 
-void Report::arrives(int mbarrier) {
-    if (const LetThrough* wait = repeated()) suspects_.try_emplace(mbarrier, *wait);
+void Report::arrives(const Mbarrier& mbarrier) {
+    if (const LetThrough* wait = repeated())
+        suspects_.insert_or_assign(mbarrier.actor, Suspect{*wait, mbarrier.phase});
 }
 
-void Report::early(int mbarrier, std::string message) {
+void Report::early(const Mbarrier& mbarrier, std::string message) {
     if (const LetThrough* wait = repeated()) return blame(*wait, std::move(message));
-    if (const auto found = suspects_.find(mbarrier); found != suspects_.end())
-        return blame(LetThrough(found->second), std::move(message));
+    // An arrival too many in this phase, or in the one before, which it has completed.
+    const auto found = suspects_.find(mbarrier.actor);
+    if (found != suspects_.end() && mbarrier.phase - found->second.phase <= 1)
+        return blame(LetThrough(found->second.wait), std::move(message));
+    // One that is waited for before its first bytes come.
+    if (mbarrier.copy_pc != no_pc)
+        for (const auto& waits : let_through_)
+            for (const LetThrough& wait : waits)
+                if (wait.actor == mbarrier.actor && wait.phase == 0) return blame(wait, std::move(message));
     fault(Fault::mbarrier_count, std::move(message));
 }
 
