@@ -9,7 +9,8 @@ local function gemm(dtype, m, n, options)
 end
 
 for _, dtype in ipairs { "bf16", "tf32", "e4m3", "s8" } do
-  for _, mn in ipairs { { 64, 64 }, { 128, 64 }, { 128, 128 }, { 128, 256 }, { 256, 128 }, { 64, 256 } } do
+  for _, mn in ipairs { { 64, 64 }, { 64, 256 }, { 128, 64 }, { 128, 128 }, { 128, 192 }, { 128, 256 }, { 192, 96 }, { 192, 192 },
+                        { 256, 128 }, { 256, 192 }, { 384, 128 } } do
     for _, schedule in ipairs { "cooperative", "pingpong" } do
       -- Not every schedule takes every tile.
       pcall(gemm, dtype, mn[1], mn[2], { name = schedule, schedule = schedule })
@@ -17,6 +18,7 @@ for _, dtype in ipairs { "bf16", "tf32", "e4m3", "s8" } do
   end
   gemm(dtype, 128, 128, { name = "splits", splits = 4 })
   gemm(dtype, 128, 128, { name = "cluster", cluster = 2 })
+  gemm(dtype, 128, 128, { name = "stream_k", stream_k = true })
   gemm(dtype, 128, 128, { name = "hilbert", raster = "hilbert" })
 end
 local epilogue = { alpha = true, beta = true, bias = "row", activation = "gelu" }

@@ -58,6 +58,42 @@ TEST_CASE("a box like the tile") {
     CHECK(out.findings == Findings{});
 }
 
+TEST_CASE("the boxes of a tile fill it, whatever its layout") {
+    const Major major = GENERATE(Major::k, Major::mn);
+    const SwizzleMode swizzle =
+        GENERATE(SwizzleMode::none, SwizzleMode::b32, SwizzleMode::b64, SwizzleMode::b128);
+    const AtomOrder order = GENERATE(AtomOrder::mn, AtomOrder::k);
+    const int rows = GENERATE(64, 128), columns = GENERATE(64, 128), kstep = GENERATE(0, 3);
+    const Tile tile(TileSpec{Dtype::bf16, rows, columns, major, swizzle, order});
+    const TmaBox boxes = tile.tma_box();
+    std::vector<std::int64_t> offsets;
+    for (const TmaPanel& panel : boxes.panels) offsets.push_back(panel.offset);
+    Product k(tile);
+    k.copy({Dtype::bf16, {boxes.inner, boxes.outer}, swizzle}, offsets);
+    k.multiply(major == Major::mn ? Form().set(Field::trans_b, 1) : Form(), kstep);
+    const Rehearsed out = k.rehearse();
+    INFO(tile.layout().to_string() << ' ' << out.message());
+    CHECK(out.complete);
+    CHECK(out.findings == Findings{});
+}
+
+TEST_CASE("one box too few is told") {
+    const Major major = GENERATE(Major::k, Major::mn);
+    const Tile tile(TileSpec{Dtype::bf16, 64, 64, major, SwizzleMode::none, AtomOrder::mn});
+    const TmaBox boxes = tile.tma_box();
+    std::vector<std::int64_t> offsets;
+    for (const TmaPanel& panel : boxes.panels) offsets.push_back(panel.offset);
+    REQUIRE(offsets.size() > 1);
+    offsets.erase(offsets.begin() + 1);
+    Product k(tile);
+    const int copy = k.copy({Dtype::bf16, {boxes.inner, boxes.outer}, SwizzleMode::none}, offsets);
+    k.multiply(major == Major::mn ? Form().set(Field::trans_b, 1) : Form());
+    const Rehearsed out = k.rehearse();
+    REQUIRE(out.findings.size() == 1);
+    CHECK(out.findings[0].rule == "WG-TMA-05");
+    CHECK(out.findings[0].line <= copy);
+}
+
 TEST_CASE("a box with another swizzle") {
     Product k;
     const int copy = k.copy({Dtype::bf16, {64, 64}, SwizzleMode::none});
