@@ -90,7 +90,12 @@ class Report final : public HazardSink {
     std::string place(std::uint32_t offset) const { return describe_shared(program_, offset); }
 
     // WG-RACE-01, -02, -03, WG-PROXY-01, WG-MEM-04, WG-TMA-02, WG-GROUP-04
-    void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
+    void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override {
+        describe(hazard, offset, other, false);
+    }
+    void hazard_of_lane(Hazard hazard, std::uint32_t offset, Epoch other) override {
+        describe(hazard, offset, other, true);
+    }
     // WG-RACE-04, WG-PROXY-03
     void global_race(const GlobalRace& race, const std::string& place);
     void global_unfenced(const GlobalRace& race, const std::string& place);
@@ -135,6 +140,8 @@ class Report final : public HazardSink {
     void refused(Diagnostic finding);
 
   private:
+    /// one_told: a lane of the other's warp has told of itself, and not of the other.
+    void describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told);
     void add(std::string_view rule, std::uint32_t other, std::string message, Fix fix,
              std::vector<Note> notes = {});
     const LetThrough* repeated() const;

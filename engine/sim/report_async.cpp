@@ -160,7 +160,7 @@ void Report::global_conflict(const LaunchShadow::Conflict& conflict, const std::
         {{code_.where(conflict.other.pc()), conflict.other_writes ? "written here" : "read here"}});
 }
 
-void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
+void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {
     const std::string place = this->place(offset);
     if (hazard == Hazard::uninitialised)
         return add("WG-MEM-04", no_pc, fmt::format("{} reads {}, which nothing has written", who(), place),
@@ -180,10 +180,11 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     if (const LetThrough* wait = fenceless ? nullptr : culprit(other)) return blame(*wait, unordered);
     const Where now = code_.where(pc_);
     Fix barrier(fmt::format("k:bar_sync(0) after line {} and before line {}", there, here),
-                {{insert_after(where, {"bar_sync(0)"})},
-                 {insert_before(now, {"bar_sync(0)"})},
-                 // Where one lane of the warp has told of itself alone.
-                 {insert_after(where, {"bar_warp_sync()"})}});
+                {{insert_after(where, {"bar_sync(0)"})}, {insert_before(now, {"bar_sync(0)"})}});
+    if (one_told)
+        barrier = {
+            fmt::format("k:bar_warp_sync() after line {}, before one lane tells of the whole warp", there),
+            {{insert_after(where, {"bar_warp_sync()"})}}};
     if (program_.cluster().volume() > 1)
         barrier.remedies.push_back(
             {insert_before(now, {"barrier_cluster_arrive()", "barrier_cluster_wait()"})});
@@ -191,9 +192,10 @@ void Report::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     const Fix meeting(
         fmt::format("k:bar_warp_sync() after line {} and before line {}", there, here),
         {{insert_after(where, {"bar_warp_sync()"})}, {insert_before(now, {"bar_warp_sync()"})}});
-    const std::string_view meet = own_warp ? "bar_warp_sync()" : "bar_sync(0)";
+    const std::string_view meet = own_warp || one_told ? "bar_warp_sync()" : "bar_sync(0)";
     const Fix published(
-        fmt::format("k:fence_proxy_async() after line {}, then k:{} before line {}", there, meet, here),
+        fmt::format("k:fence_proxy_async() after line {}, then k:{} before {}", there, meet,
+                    one_told ? "one lane tells of the whole warp" : fmt::format("line {}", here)),
         {{insert_after(where, {"fence_proxy_async()", std::string(meet)})}});
     const Fix fence(fmt::format("k:fence_proxy_async() after line {}, before the barrier", there),
                     {{insert_after(where, {"fence_proxy_async()"})},

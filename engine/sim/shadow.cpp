@@ -69,7 +69,7 @@ void Shadow::check_load(const Actor& actor, Epoch now, Epoch written, std::uint3
     if (!written && !initialised_)
         sink_.hazard(Hazard::uninitialised, offset, written);
     else if (!ordered(actor, now, written))
-        sink_.hazard(Hazard::read_after_write, offset, written);
+        race(actor, Hazard::read_after_write, offset, written);
 }
 
 bool Shadow::store(const Actor& actor, int lane, std::uint32_t offset, int bytes) {
@@ -119,17 +119,17 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
 // Of lanes that write in one step store() tells.
 void Shadow::check_overwrite(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset) {
     if (!written.same_step(now) && !ordered(actor, now, written))
-        sink_.hazard(Hazard::write_after_write, offset, written);
+        race(actor, Hazard::write_after_write, offset, written);
 }
 
 void Shadow::check_read_before(const Actor& actor, Epoch now, Epoch read, std::uint32_t offset) {
     if (!read.is_link()) {
-        if (!ordered(actor, now, read)) sink_.hazard(Hazard::write_after_read, offset, read);
+        if (!ordered(actor, now, read)) race(actor, Hazard::write_after_read, offset, read);
         return;
     }
     const Epoch* set = read_sets_.data() + read.index() * set_size();
     for (std::size_t i = 0; i < set_size(); ++i)
-        if (!ordered(actor, now, set[i])) sink_.hazard(Hazard::write_after_read, offset, set[i]);
+        if (!ordered(actor, now, set[i])) race(actor, Hazard::write_after_read, offset, set[i]);
     forget_read(read);
 }
 

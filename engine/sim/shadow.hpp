@@ -76,6 +76,10 @@ class HazardSink {
   public:
     virtual ~HazardSink() = default;
     virtual void hazard(Hazard hazard, std::uint32_t offset, Epoch other) = 0;
+    /// The same, where other lanes of `other`'s warp are known to have got so far, and that one is not.
+    virtual void hazard_of_lane(Hazard hazard, std::uint32_t offset, Epoch other) {
+        this->hazard(hazard, offset, other);
+    }
 };
 
 /// The warp that accesses, and what the lane knows. Warps are numbered in the cluster.
@@ -157,6 +161,15 @@ class Shadow {
         }
         // Of several lanes that read only one has a name: if more are known, they may be all.
         return (known >> past.lane() & 1U) != 0 && !(past.several() && std::has_single_bit(known));
+    }
+    /// What was done before and what is done now are in no order.
+    void race(const Known& knows, Hazard hazard, std::uint32_t offset, Epoch past) const {
+        const bool of_lane = knows.parts != nullptr && past.actor() < warps_.all &&
+                             knows.parts[past.actor()].clock >= past.clock();
+        if (of_lane)
+            sink_.hazard_of_lane(hazard, offset, past);
+        else
+            sink_.hazard(hazard, offset, past);
     }
     /// The lane that issues a copy, at the time.
     static Epoch issue(const Actor& issuer, Epoch copy) {

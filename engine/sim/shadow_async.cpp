@@ -44,7 +44,7 @@ void Shadow::check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks
         raced |= !ordered(known, written);
     }
     if (raced)
-        sink_.hazard(Hazard::async_after_write, offset, written);
+        race(clocks.of(mma.first), Hazard::async_after_write, offset, written);
     else if (unpublished)
         sink_.hazard(Hazard::missing_proxy_fence, offset, written);
 }
@@ -104,7 +104,7 @@ void Shadow::rewrite(Epoch from, Epoch to, std::uint32_t offset, std::uint32_t b
 void Shadow::check_copy_in(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset) {
     if (!written) return;
     if (!ordered(issuer, now, written))
-        sink_.hazard(Hazard::write_after_write, offset, written);
+        race(issuer, Hazard::write_after_write, offset, written);
     else if (!published(issuer.seen, issuer.published, written))
         sink_.hazard(Hazard::unfenced_overwrite, offset, written);
 }
@@ -164,7 +164,7 @@ void Shadow::check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::
     if (!written)
         sink_.hazard(Hazard::uninitialised, offset, written);
     else if (!ordered(issuer, now, written))
-        sink_.hazard(Hazard::async_after_write, offset, written);
+        race(issuer, Hazard::async_after_write, offset, written);
     else if (!published(issuer.seen, issuer.published, written))
         sink_.hazard(Hazard::missing_proxy_fence, offset, written);
 }

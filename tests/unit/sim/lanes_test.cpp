@@ -212,6 +212,28 @@ TEST_CASE("cp.async over what other lanes read, when they have met: else WG-RACE
     }
 }
 
+TEST_CASE("one lane tells another warp of what all lanes did, when they have met: else WG-RACE-01") {
+    for (const bool met : {true, false}) {
+        AsyncScript k(64);
+        const int bar = k.mbarriers("bar", 1), buffer = k.builder.shared("buf", words, 128, std::nullopt);
+        k.init(2, bar, {1});
+        const Reg lane = k.special("laneid"), own = k.address(buffer, lane, 4);
+        k.begin_if(10, k(1, "setp_lt_u32", {k.thread, 32}));
+        k.step(11, "st_shared_u32", {at(own), 7});
+        if (met) k.step(12, "bar_warp_sync");
+        k.step(13, "mbarrier_arrive", {in_buffer(bar)}, {k.first});
+        k.builder.begin_else();
+        k.wait(14, in_buffer(bar), 0);
+        k(15, "ld_shared_u32", {at(own)});
+        k.builder.end_if();
+        const Program program = k.finish();
+        expect(program, met ? Found{} : Found{{"WG-RACE-01", 15}});
+        if (!met)
+            CHECK(run_with(program, 0).findings.at(0).fix ==
+                  "k:bar_warp_sync() after line 11, before one lane tells of the whole warp");
+    }
+}
+
 TEST_CASE("an mbarrier that one lane makes is known to the others when they have met: WG-MBAR-02") {
     for (const bool met : {true, false})
         for (const int user : {0, 7}) {
