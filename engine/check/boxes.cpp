@@ -29,11 +29,11 @@ bool stands_for(Dtype brought, isa::Type multiplied) {
            (brought == Dtype::f32 && multiplied == isa::Type::tf32);
 }
 
-/// Can the lines of the box be those that the descriptor speaks of? Lines that are whole core matrices may
-/// come from a tensor that is laid out as the tile already.
-bool lines_fit(const TensorBox& box, SwizzleMode swizzle) {
+/// Can the lines of the box be those that the descriptor speaks of? With a swizzle they are as far apart as it
+/// is wide. Lines that are whole core matrices may come from a tensor that is laid out as the tile already.
+bool lines_fit(const TensorBox& box) {
     const std::int64_t line = line_bytes(box);
-    return line == width(swizzle) || (swizzle == SwizzleMode::none && line % core_matrix == 0);
+    return box.swizzle != SwizzleMode::none || line == width(SwizzleMode::none) || line % core_matrix == 0;
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ bool Rehearsal::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
             fmt::format("align = {} for the buffer, and offsets that are multiples of {}", align, align));
         return false;
     }
-    const std::int64_t bytes = box != nullptr ? box->bytes() : copy.bytes;
+    const std::int64_t bytes = box != nullptr ? box->span() : copy.bytes;
     const auto holder = std::ranges::find_if(program_.shared(), [&](const SharedBuffer& buffer) {
         return offset >= buffer.offset && offset < buffer.offset + buffer.bytes;
     });
@@ -107,7 +107,7 @@ void Rehearsal::compare(const Written& written, const Matrix& read, std::uint64_
         return tell(fmt::format("the copy brings {} to {}, and the wgmma that multiplies it reads {}",
                                 to_string(box.dtype), matrix, isa::to_string(type)),
                     fmt::format("a tensor of {}, and a tensor map of it", isa::to_string(type)));
-    if (!lines_fit(box, box.swizzle))
+    if (!lines_fit(box))
         return tell(
             fmt::format("the box of {} fills {} in lines of {} bytes, and the wgmma that multiplies it "
                         "reads lines of {}",

@@ -343,11 +343,15 @@ void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::size_t
     phase_known(*mbarrier, "copies into");
     // Whoever sees the bytes knows of the phases that the copy came after.
     mbarrier->arriving.learn(warp_->known, static_cast<int>(warps_.size()));
-    const auto lo = static_cast<std::uint32_t>(shared), hi = lo + static_cast<std::uint32_t>(bytes);
+    const auto lo = static_cast<std::uint32_t>(shared),
+               hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes);
     overwrites(*mbarrier, lo, hi);
     std::erase_if(cta->written, [&](const Written& other) { return other.lo < hi && lo < other.hi; });
     cta->written.push_back({lo, hi, mbarrier, mbarrier->clock + 1, op_->step, box});
-    cta->bring(lo, hi);
+    if (box == nullptr)
+        cta->bring(lo, hi);
+    else
+        box->for_each_run(lo, [&](std::uint32_t at, std::uint32_t size) { cta->bring(at, at + size); });
     mbarrier->brought = op_->step;
     mbarrier->landed = mbarrier->clock + 1;
     mbarrier->under_way += bytes;

@@ -12,6 +12,25 @@ std::int64_t TensorBox::bytes() const {
     return out;
 }
 
+std::int64_t TensorBox::pitch() const {
+    return swizzle == SwizzleMode::none ? extents[0] * bits(dtype) / 8 : width(swizzle);
+}
+
+std::int64_t TensorBox::span() const {
+    const std::int64_t line = extents[0] * bits(dtype) / 8;
+    return line == 0 ? 0 : bytes() / line * pitch();
+}
+
+void TensorBox::for_each_run(std::uint32_t address,
+                             const std::function<void(std::uint32_t, std::uint32_t)>& f) const {
+    constexpr std::uint32_t unit = 16;  // bytes that a swizzle keeps together
+    const auto line = static_cast<std::uint32_t>(extents[0] * bits(dtype) / 8);
+    const auto step = static_cast<std::uint32_t>(pitch()), end = address + static_cast<std::uint32_t>(span());
+    if (line == step) return f(address, end - address);
+    for (; address != end; address += step)
+        for (std::uint32_t at = 0; at < line; at += unit) f(swizzled(swizzle, address + at), unit);
+}
+
 void check_box(const TensorBox& box) {
     const auto refuse = [&](const std::string& why) {
         throw ArgumentError(fmt::format("tensor map: box {{{}}} of {}: {}", fmt::join(box.extents, ", "),

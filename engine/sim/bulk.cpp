@@ -76,9 +76,8 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
             return false;
         }
         copy.at = asked.coordinates;
-        const auto line = static_cast<std::uint32_t>(width(box.swizzle));
         copy.bytes = static_cast<std::uint32_t>(box.bytes());
-        copy.span = (copy.bytes + line - 1) / line * line;
+        copy.span = static_cast<std::uint32_t>(box.span());
         if (asked.direction != Direction::to_global) return true;
         for (int d = 0; d < asked.dims; ++d)
             if (const std::int32_t x = asked.coordinates[static_cast<std::size_t>(d)]; x < 0) {
@@ -122,6 +121,14 @@ void Cluster::for_each_global_run(const Copy& copy, F f) {
     }
 }
 
+/// Calls f(offset, bytes) for the shared memory at `address` that the copy fills or empties.
+template <class F>
+void for_each_shared_run(const Copy& copy, std::uint32_t address, F f) {
+    if (copy.tensor.map == nullptr) return f(address - SharedMemory::base, copy.bytes);
+    copy.tensor.map->box->for_each_run(
+        address, [&](std::uint32_t at, std::uint32_t bytes) { f(at - SharedMemory::base, bytes); });
+}
+
 // May the copy use this piece of the CTA's shared memory? What is wrong is reported.
 bool Cluster::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align) {
     if (address % align != 0) {
@@ -156,7 +163,9 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
     if (launch_.detect_races) {
         const Epoch epoch(mbarrier.clock + 1, pc_, mbarrier.actor, lane);
         const Report::Copying copying(report_, mbarrier.actor, epoch.clock());
-        cta->shadow.copy_in(actor(lane), epoch, copy.shared - SharedMemory::base, copy.span);
+        for_each_shared_run(copy, copy.shared, [&](std::uint32_t offset, std::uint32_t bytes) {
+            cta->shadow.copy_in(actor(lane), epoch, offset, bytes);
+        });
         cta->owe(epoch);
         if (copy.direction == Direction::to_cluster) {
             cta_->shadow.copy_out(actor(lane), epoch, copy.source - SharedMemory::base, copy.span);
@@ -191,7 +200,9 @@ void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     copy.serial = ++groups.issued;
     if (launch_.detect_races) {
         const Epoch epoch(copy.serial, pc_, groups.actor, asked.lane);
-        cta_->shadow.copy_out(actor(asked.lane), epoch, copy.shared - SharedMemory::base, copy.span);
+        for_each_shared_run(copy, copy.shared, [&](std::uint32_t offset, std::uint32_t bytes) {
+            cta_->shadow.copy_out(actor(asked.lane), epoch, offset, bytes);
+        });
         cta_->owe(epoch);
     }
     std::optional<Actor> issuer;

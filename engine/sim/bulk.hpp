@@ -22,7 +22,7 @@ struct Copy {
     std::byte* global;             ///< of a linear copy
     std::uint64_t global_address;  ///< the same, as the kernel sees it
     std::uint32_t bytes;           ///< that are moved
-    std::uint32_t span;            ///< bytes of shared memory that they lie in: whole lines of the swizzle
+    std::uint32_t span;            ///< bytes of shared memory that they lie in: whole lines of a swizzle
     int cta;                       ///< rank of the CTA at the shared side; the destination of to_cluster
     std::uint32_t shared;          ///< address there
     int source_cta;                ///< of to_cluster

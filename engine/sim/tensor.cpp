@@ -37,7 +37,7 @@ void for_each_row(const TensorMap& map, const Coordinates& at, std::uint32_t add
                 row.end = row.begin;
         }
         f(row, bytes);
-        address += static_cast<std::uint32_t>(bytes);
+        address += static_cast<std::uint32_t>(map.box->pitch());
         std::size_t d = 1;
         while (d < box.size() && ++index[d] == box[d]) index[d++] = 0;
         if (d >= box.size()) return;
@@ -55,13 +55,11 @@ void for_each_piece(SwizzleMode swizzle, const BoxPlace<Byte>& place, std::uint3
           unit_bytes);
 }
 
-/// The bytes of an element outside the tensor.
+/// The bytes of elements outside the tensor. The NaN is 0x7FF7 in every 16 bits, whatever the type
+/// (tests/gpu/async.lua).
 void fill(const TensorBox& box, std::byte* row, std::int64_t bytes) {
-    std::memset(row, 0, static_cast<std::size_t>(bytes));
-    if (!box.nan_fill) return;
-    const std::int64_t element = bits(box.dtype) / 8;
-    std::memset(row, 0xFF, static_cast<std::size_t>(bytes));
-    for (std::int64_t i = element - 1; i < bytes; i += element) row[i] = std::byte{0x7F};
+    for (std::int64_t i = 0; i < bytes; ++i)
+        row[i] = !box.nan_fill ? std::byte{0} : std::byte{i % 2 == 0 ? 0xF7 : 0x7F};
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ local function compare(name, kernel, grid, make, want)
     local x, y = results[1][at], results[2][at]
     if x ~= y or want and want(i) and x ~= want(i) then
       differ = differ + 1
-      first = first or ("%d: %08x, simulator %08x%s"):format(i, x, y, want and want(i) and (", expected %08x"):format(want(i)) or "")
+      first = first or ("%d: %s, simulator %s%s"):format(i, x, y, want and want(i) and (", expected %s"):format(want(i)) or "")
     end
   end
   if differ == 0 then return end

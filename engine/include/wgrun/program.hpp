@@ -30,7 +30,16 @@ struct TensorBox {
     bool nan_fill = false;  ///< what lies outside the tensor is read as NaN instead of 0
     bool operator==(const TensorBox&) const = default;
 
-    std::int64_t bytes() const;  ///< in shared memory
+    /// That a copy moves, and an mbarrier counts.
+    std::int64_t bytes() const;
+    /// Bytes from one line, along dimension 0, to the next in shared memory: with a swizzle its width, however
+    /// short the lines are (tests/gpu/async.lua).
+    std::int64_t pitch() const;
+    /// Bytes of shared memory from the first line to the end of the last one's pitch.
+    std::int64_t span() const;
+    /// Calls f(address, bytes) for the pieces of shared memory that a box at `address` fills.
+    void for_each_run(std::uint32_t address,
+                      const std::function<void(std::uint32_t, std::uint32_t)>& f) const;
 };
 
 /// Throws ArgumentError for a box that no tensor map can have (cuTensorMapEncodeTiled's limits).

@@ -24,6 +24,22 @@ TEST_CASE("a box within the limits of cuTensorMapEncodeTiled, and its bytes") {
     CHECK(TensorBox{Dtype::f64, {2, 3, 5}, SwizzleMode::none, false}.bytes() == 240);
 }
 
+TEST_CASE("lines shorter than the swizzle are as far apart as it is wide") {
+    const TensorBox narrow{Dtype::f32, {8, 3, 2}, SwizzleMode::b128, false};
+    CHECK(narrow.bytes() == 192);
+    CHECK(narrow.pitch() == 128);
+    CHECK(narrow.span() == 768);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;
+    narrow.for_each_run(1024, [&](std::uint32_t at, std::uint32_t bytes) { runs.emplace_back(at, bytes); });
+    REQUIRE(runs.size() == 12);
+    CHECK(runs[0] == std::pair{1024U, 16U});
+    CHECK(runs[2] == std::pair{1024U + 128 + 16, 16U});  // the second line: its units change places
+    CHECK(runs[3] == std::pair{1024U + 128, 16U});
+    const TensorBox packed{Dtype::f32, {8, 3}, SwizzleMode::none, false};
+    CHECK(packed.pitch() == 32);
+    CHECK(packed.span() == packed.bytes());
+}
+
 TEST_CASE("a box beyond them is refused with the reason") {
     CHECK(refused({Dtype::bf16, {}, SwizzleMode::none, false}) ==
           "tensor map: box {} of bf16: 1 to 5 dimensions are possible");
