@@ -29,8 +29,9 @@ bool stands_for(Dtype brought, isa::Type multiplied) {
            (brought == Dtype::f32 && multiplied == isa::Type::tf32);
 }
 
-/// Can the lines of the box be those that the descriptor speaks of? With a swizzle they are as far apart as it
-/// is wide. Lines that are whole core matrices may come from a tensor that is laid out as the tile already.
+/// Can the lines of the box be those that the descriptor speaks of? With a swizzle they are as far apart as
+/// it is wide. Lines that are whole core matrices may come from a tensor that is laid out as the tile
+/// already.
 bool lines_fit(const TensorBox& box) {
     const std::int64_t line = line_bytes(box);
     return box.swizzle != SwizzleMode::none || line == width(SwizzleMode::none) || line % core_matrix == 0;

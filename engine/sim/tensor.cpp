@@ -58,8 +58,7 @@ void for_each_piece(SwizzleMode swizzle, const BoxPlace<Byte>& place, std::uint3
 /// The bytes of elements outside the tensor. The NaN is 0x7FF7 in every 16 bits, whatever the type
 /// (tests/gpu/async.lua).
 void fill(const TensorBox& box, std::byte* row, std::int64_t bytes) {
-    for (std::int64_t i = 0; i < bytes; ++i)
-        row[i] = !box.nan_fill ? std::byte{0} : std::byte{i % 2 == 0 ? 0xF7 : 0x7F};
+    for (std::int64_t i = 0; i < bytes; ++i) row[i] = std::byte(!box.nan_fill ? 0 : i % 2 == 0 ? 0xF7 : 0x7F);
 }
 
 }  // namespace

@@ -171,6 +171,8 @@ if chosen "peer" then
         for i = 1, count do
           local at = k:mad_wide_u32((rank * threads + thread) * 4, 4, X)
           values[i] = k["ld_global_" .. what:match "[^_]+$"](k, at, { offset = (i - 1) * width })
+          -- inc and dec wrap at their operand: with different ones the result depends on the order.
+          if what:match "_inc_" or what:match "_dec_" then values[i] = k:mov(5, { type = "u32" }) end
         end
         k[what](k, k:mapa(place, peer), count > 1 and values or values[1], k:mapa(k:address(barrier), peer))
         k:mbarrier_wait(k:address(barrier), 0)

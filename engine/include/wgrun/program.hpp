@@ -32,8 +32,8 @@ struct TensorBox {
 
     /// That a copy moves, and an mbarrier counts.
     std::int64_t bytes() const;
-    /// Bytes from one line, along dimension 0, to the next in shared memory: with a swizzle its width, however
-    /// short the lines are (tests/gpu/async.lua).
+    /// Bytes from one line, along dimension 0, to the next in shared memory: with a swizzle its width,
+    /// however short the lines are (tests/gpu/async.lua).
     std::int64_t pitch() const;
     /// Bytes of shared memory from the first line to the end of the last one's pitch.
     std::int64_t span() const;

@@ -145,16 +145,13 @@ TEST_CASE("f32 is what tf32 is made from") {
     CHECK(out.findings == Findings{});
 }
 
-TEST_CASE("lines of another length") {
-    const int inner = GENERATE(16, 32);
+TEST_CASE("short lines lie a swizzle apart, and what is read of them must be there") {
+    const int inner = GENERATE(8, 16, 32);
     Product k;
     const int copy = k.copy({Dtype::bf16, {inner, 64}, SwizzleMode::b128});
-    k.multiply();
+    k.multiply();  // 16 elements of each line
     const Rehearsed out = k.rehearse();
-    CHECK(out.findings == Findings{{"WG-TMA-05", copy}});
-    CHECK(out.message() == "the box of {" + std::to_string(inner) + ", 64} of bf16 fills `B` in lines of " +
-                               std::to_string(2 * inner) +
-                               " bytes, and the wgmma that multiplies it reads lines of 128");
+    CHECK(out.findings == (inner >= 16 ? Findings{} : Findings{{"WG-TMA-05", copy}}));
 }
 
 TEST_CASE("without a swizzle lines are units, or whole core matrices") {

@@ -42,7 +42,11 @@ struct Model {
                 inside &= x >= 0 && x < tensor.extents[d];
                 from += x * (d == 0 ? element() : tensor.strides[d - 1]);
             }
-            const auto place = address + static_cast<std::uint32_t>(i * element());
+            // Lines lie a swizzle apart.
+            const std::int64_t pitch = std::max<std::int64_t>(
+                box[0] * element(), tensor.box.swizzle == SwizzleMode::none ? 0 : width(tensor.box.swizzle));
+            const auto place =
+                address + static_cast<std::uint32_t>(i / box[0] * pitch + i % box[0] * element());
             f(inside ? from : -1, swizzled(tensor.box.swizzle, place) - base);
         }
     }
@@ -65,7 +69,7 @@ const std::vector<Model> models() {
         {{40, 30}, {Dtype::bf16, {32, 16}, b64}},
         {{24, 9}, {Dtype::f16, {16, 8}, b32, true}},
         {{24, 9}, {Dtype::f32, {8, 4}, none, true}, 16},
-        {{40, 30}, {Dtype::bf16, {16, 3}, b128}},  // lines are wider than rows
+        {{40, 30}, {Dtype::bf16, {16, 3}, b128}},  // a swizzle wider than the lines
         {{48, 9}, {Dtype::u8, {16, 256}}},
         {{8, 5, 7}, {Dtype::f32, {4, 3, 2}}, 16},
         {{16, 4, 3, 5}, {Dtype::bf16, {8, 2, 3, 2}}},
