@@ -2,10 +2,11 @@
 --   wgrun scripts/gemm_fast.lua [--m 192] [--n 256] [--k 256] [--dtype bf16|f16|tf32|e4m3|e5m2|s8] [--a-major K|M]
 --                               [--b-major K|N] [--rounds 20] [--seed 1]
 --                               [--epilogue gelu]
---   wgrun scripts/gemm_fast.lua --bench large|small|weights|types|majors|epilogues|all [--rounds 20]
+--   wgrun scripts/gemm_fast.lua --bench large|small|weights|uneven|types|majors|epilogues|all [--rounds 20]
 -- A is M x K and B is K x N; in memory a K-major operand has rows of K elements. D is bf16 for bf16 and 8-bit floats,
 -- f16 for f16, f32 for tf32, s32 for s8. With an epilogue, D = gelu(A * B / 2 - C + bias), where cuBLASLt, to compare
--- with, still computes A * B alone. `weights` are the problems of few rows, B being constant: no launch writes it.
+-- with, still computes A * B alone. `weights` are the problems of few rows, B being constant: no launch writes it;
+-- `uneven` are those of which tiles of 128 x 256 fill no whole number of rounds of the chip.
 local wg = require "wgrun"
 
 local function usage(message)
@@ -107,6 +108,8 @@ local suites = {
     .. "4096x14336x4096 4096x4096x14336 8192x8192x512") },
   small = { list("bf16", "K", "K", "16x8192x8192 64x8192x8192 128x8192x8192") },
   weights = { list("bf16", "K", "K", "16x8192x8192 64x8192x8192 128x8192x8192", { constant = "B" }) },
+  uneven = { list("bf16", "K", "K", "1536x1536x4096 2304x2048x4096 2432x2048x8192 2560x2560x4096 3072x3072x3072 1792x4096x4096 "
+    .. "2048x5120x2048 4096x7168x2048 5120x5120x5120 2048x11008x4096") },
   types = {
     list("f16", "K", "K", "4096x4096x4096 8192x8192x8192"), list("tf32", "K", "K", "4096x4096x4096 8192x8192x8192"),
     list("e4m3", "K", "K", "4096x4096x4096 8192x8192x8192"), list("e5m2", "K", "K", "4096x4096x4096 8192x8192x8192"),
@@ -126,10 +129,10 @@ if not o.bench then
   problem { m = o.m, n = o.n, k = o.k, dtype = o.dtype, a = o["a-major"], b = o["b-major"], epilogue = o.epilogue == "gelu" }
   return
 end
-local names = o.bench == "all" and { "large", "small", "weights", "types", "majors", "epilogues" } or { o.bench }
+local names = o.bench == "all" and { "large", "small", "weights", "uneven", "types", "majors", "epilogues" } or { o.bench }
 for _, name in ipairs(names) do
   local product, count = 1, 0
-  for _, cases in ipairs(suites[name] or usage("--bench must be large, small, weights, types, majors, epilogues or all")) do
+  for _, cases in ipairs(suites[name] or usage("--bench must be large, small, weights, uneven, types, majors, epilogues or all")) do
     for _, case in ipairs(cases) do
       local ratio = problem(case)
       if ratio then product, count = product * ratio, count + 1 end
