@@ -9,15 +9,14 @@ return function(wg, internal)
   --- A kernel for D = A * B. A is M x K, B is K x N, D is M x N; a K-major operand has rows of K elements in memory,
   --- an MN-major one rows of M or N (16-bit types only).
   --- opts: dtype ("bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"), d (of D: "bf16", "f16", "f32", "e4m3", "e5m2",
-  ---       "s32", "s8"),
-  ---       a_major, b_major ("K" or "MN"), problem ({ M, N, K }: picks the rest for it), tile ({ m, n, k }),
-  ---       schedule ("cooperative": the consumers, two, or three where m is 192, share a tile;
-  ---       "pingpong": each of two has its own), stages, cluster (CTAs
-  ---       that share B), raster ("grouped": tiles follow each other down `group` rows of tiles; "hilbert": along
-  ---       Hilbert's curve), group (default 16, 8 for ping-pong), stream_k (true: CTAs share the blocks of K of the
-  ---       tiles that fill no whole round; default: what the model says for `problem`), splits (parts of K, multiplied by different CTAs that put their sums
+  ---       "s32", "s8"), a_major, b_major ("K" or "MN"), problem ({ M, N, K }: picks the rest for it), name, epilogue,
+  ---       tile ({ m, n, k }), stages, registers ({ producer, consumer }), buffers (panels of a consumer's epilogue),
+  ---       schedule ("cooperative": the consumers, one for 64 rows, three for 192, else two, share a tile;
+  ---       "pingpong": each of two has its own), cluster (CTAs that share B),
+  ---       raster ("grouped": tiles follow each other down `group` rows of tiles; "hilbert": along Hilbert's curve),
+  ---       group (default 16, 8 for ping-pong), splits (parts of K, multiplied by different CTAs that put their sums
   ---       together in a fixed order: for few tiles and a long K; default: what the model says for `problem`),
-  ---       buffers (panels of a consumer's epilogue), registers ({ producer, consumer }), name, epilogue,
+  ---       stream_k (true: the tiles that fill no whole round of the CTAs are shared out by blocks of K),
   ---       constant ("A" or "B": an operand that no launch writes which may still run when this one starts, as
   ---       weights: its first tiles come while the launch before ends).
   --- epilogue: D = activation(alpha * A * B + beta * C + bias), in f32: alpha (true), beta (true: C has D's type),
