@@ -8,6 +8,7 @@ scripts=$folder/../../scripts
 echo "binary                 $(wc -c < "$wgrun") bytes"
 "$wgrun" --version
 "$wgrun" "$folder/trace.lua" "$scripts/gemm.lua"
+"$wgrun" "$folder/gemm.lua"
 "$wgrun" --backend=sim "$folder/simulator.lua"
 
 if "$wgrun" -e 'os.exit(require "wgrun".device() and 0 or 1)'; then

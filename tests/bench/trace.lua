@@ -39,4 +39,4 @@ for _, stage in ipairs { "trace", "check", "ptx", "cuda" } do
   if stage ~= "cuda" then sum = sum + ms end
   line[#line + 1] = ("%s %.2f ms"):format(stage, ms)
 end
-print(("gemm.lua               %s; trace + check + ptx %.2f ms"):format(table.concat(line, ", "), sum))
+print(("%-22s %s; trace + check + ptx %.2f ms"):format(script:match "[^/]+$", table.concat(line, ", "), sum))
