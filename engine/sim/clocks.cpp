@@ -312,10 +312,12 @@ void Clocks::learn(int warp, Lanes lanes, int actor, std::uint32_t clock) {
 }
 
 void Clocks::finish(int warp, int first, std::uint32_t serial) {
+    // A CTA may end before its last warpgroup is whole.
+    const int end = std::min(first + 4, (warp / warps_per_cta_ + 1) * warps_per_cta_);
     const Front& front = fronts_[static_cast<std::size_t>(warp)];
     for (const int of : {warp, front.lanes != 0 ? front.row : warp}) {
         std::uint32_t* of_warps = row(of) + published_at() + threads();
-        for (int w = first; w < first + 4; ++w) of_warps[w] = std::max(of_warps[w], serial);
+        for (int w = first; w < end; ++w) of_warps[w] = std::max(of_warps[w], serial);
     }
     changed(warp);
 }
