@@ -9,7 +9,6 @@
 
 namespace wgrun::check {
 
-using isa::lanes;
 using isa::Mask;
 
 namespace {

@@ -78,7 +78,7 @@ Pressure::Pressure(const Program& program)
 }
 
 /// What is written once, from constants and parameters alone, is the same for all threads; what is written
-/// once from one such value besides can be had from that.
+/// once from one such value besides can be had from that, if it was there before.
 void Pressure::weigh() {
     std::vector<int> writes(program_.registers().size());
     for_each_step(program_.body(), [&](const Step& step) {
@@ -89,12 +89,13 @@ void Pressure::weigh() {
         weights_.push_back(reg.type == isa::Type::pred ? 0 : isa::bits(reg.type) == 64 ? 2 : 1);
     std::vector<bool> uniform(program_.registers().size());
     sources_.resize(program_.registers().size());
+    std::vector<bool> known(program_.registers().size());
     const auto value_of = [&](const Operand& operand) {
         isa::Value value;
         if (!operand.reg || uniform[operand.reg.id]) value.uniform = isa::Uniform::grid;
         return value;
     };
-    for_each_step(program_.body(), [&](const Step& step) {
+    const auto derive = [&](const Step& step) {
         if (step.guard || step.op->writes_memory || step.op->effects) return;
         bool alike = true;
         for_each_read(step, [&](Reg reg) { alike = alike && uniform[reg.id]; });
@@ -104,7 +105,7 @@ void Pressure::weigh() {
         for_each_read(step, [&](Reg reg) {
             if (uniform[reg.id]) return;
             const Reg from = sources_[reg.id] ? sources_[reg.id] : reg;
-            one = one && writes[from.id] == 1 && (!source || source == from);
+            one = one && known[from.id] && writes[from.id] == 1 && (!source || source == from);
             source = from;
         });
         if (!alike && (!one || !source)) return;
@@ -114,6 +115,10 @@ void Pressure::weigh() {
             sources_[reg.id] = source;
             weights_[reg.id] = 0;
         });
+    };
+    for_each_step(program_.body(), [&](const Step& step) {
+        derive(step);
+        for_each_written(step, [&](Reg reg) { known[reg.id] = true; });
     });
 }
 

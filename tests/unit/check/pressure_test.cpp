@@ -207,3 +207,17 @@ TEST_CASE("loops within loops do not take for ever") {
     nest(30);
     CHECK(k.most() > 0);
 }
+
+TEST_CASE("what is read before it is written does not take for ever") {
+    const int registers = GENERATE(1, 2, 3);
+    Values k;
+    std::vector<Reg> round;
+    for (int i = 0; i < registers; ++i) round.push_back(k.builder().reg(Type::u32));
+    k.loop([&](Reg) {
+        for (std::size_t i = 0; i < round.size(); ++i)
+            k.step("add", Kernel::type(Type::u32),
+                   {Operand::of(round[i]), Operand::of(round[(i + 1) % round.size()]), Kernel::imm(1)});
+    });
+    for (const Reg reg : round) k.store(reg);
+    CHECK(k.most() >= Values::pointer + 1);
+}
