@@ -45,13 +45,8 @@ class Grid {
 
     void work() try {
         while (Running* running = next()) {
-            if (running->cluster == nullptr)
-                running->cluster = std::make_unique<Cluster>(program_, code_, launch_, turns_);
-            Cluster& cluster = *running->cluster;
-            if (std::exchange(running->fresh, false)) cluster.reset(running->index);
-            const bool ended = cluster.run(running->alone);
-            turns_.end(running->index);
-            GlobalTrace trace = ended ? cluster.global_trace() : GlobalTrace();
+            const bool ended = run(*running);
+            GlobalTrace trace = ended ? running->cluster->global_trace() : GlobalTrace();
             const std::lock_guard lock(mutex_);
             --at_work_;
             running->at_work = false;
@@ -106,6 +101,14 @@ class Grid {
             if (at_work_ == 0) return running_.empty() ? nullptr : take(*running_.begin()->second, true);
             moved_.wait_for(lock, std::chrono::milliseconds(1));
         }
+    }
+    /// False: the cluster waits for others.
+    bool run(Running& running) {
+        const Turns::Ending ending(turns_, running.index);
+        if (running.cluster == nullptr)
+            running.cluster = std::make_unique<Cluster>(program_, code_, launch_, turns_);
+        if (std::exchange(running.fresh, false)) running.cluster->reset(running.index);
+        return running.cluster->run(running.alone);
     }
     Running* begin() {
         auto running = std::make_unique<Running>();

@@ -16,14 +16,24 @@ class Turns {
         const std::lock_guard lock(mutex_);
         running_.insert(index);
     }
-    /// The cluster has ended, or waits for others.
-    void end(std::uint64_t index) {
-        {
-            const std::lock_guard lock(mutex_);
-            running_.erase(index);
+    /// Ends a turn that has begun, whatever becomes of the run: those who await it must not hang.
+    class Ending {
+      public:
+        Ending(Turns& turns, std::uint64_t index) : turns_(turns), index_(index) {}
+        ~Ending() {
+            {
+                const std::lock_guard lock(turns_.mutex_);
+                turns_.running_.erase(index_);
+            }
+            turns_.ended_.notify_all();
         }
-        ended_.notify_all();
-    }
+        Ending(const Ending&) = delete;
+        Ending& operator=(const Ending&) = delete;
+
+      private:
+        Turns& turns_;
+        std::uint64_t index_;
+    };
 
     /// Returns when all clusters before this one have ended, or wait for others.
     void await(std::uint64_t index) {
