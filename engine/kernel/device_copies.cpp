@@ -11,7 +11,7 @@ namespace {
 struct Shared {
     using Owner = std::weak_ptr<const std::byte[]>;
     std::mutex mutex;
-    std::map<Owner, std::weak_ptr<gpu::Buffer>, std::owner_less<Owner>> copies;
+    std::map<Owner, std::weak_ptr<DeviceCopy>, std::owner_less<Owner>> copies;
 };
 
 Shared& shared() {
@@ -29,23 +29,25 @@ bool usable(const gpu::Buffer& buffer) {
     }
 }
 
-std::shared_ptr<gpu::Buffer> make(const gpu::Device& device, const Tensor& tensor) {
+std::shared_ptr<DeviceCopy> make(const gpu::Device& device, const Tensor& tensor) {
+    auto copy = std::make_shared<DeviceCopy>();
     // An empty tensor still has an address.
-    return std::make_shared<gpu::Buffer>(device, std::max<std::size_t>(tensor.size_bytes(), 16));
+    copy->buffer = gpu::Buffer(device, std::max<std::size_t>(tensor.size_bytes(), 16));
+    return copy;
 }
 
 }  // namespace
 
-DeviceCopy device_copy(const gpu::Device& device, const Tensor& tensor, Sharing sharing) {
-    if (sharing == Sharing::own || tensor.size_bytes() == 0) return {make(device, tensor), true};
+std::shared_ptr<DeviceCopy> device_copy(const gpu::Device& device, const Tensor& tensor, Sharing sharing) {
+    if (sharing == Sharing::own || tensor.size_bytes() == 0) return make(device, tensor);
     Shared& all = shared();
     const std::scoped_lock lock(all.mutex);
     std::erase_if(all.copies, [](const auto& entry) { return entry.second.expired(); });
-    std::weak_ptr<gpu::Buffer>& known = all.copies[tensor.owner()];
-    if (std::shared_ptr<gpu::Buffer> buffer = known.lock(); buffer && usable(*buffer)) return {buffer, false};
-    std::shared_ptr<gpu::Buffer> buffer = make(device, tensor);
-    known = buffer;
-    return {std::move(buffer), true};
+    std::weak_ptr<DeviceCopy>& known = all.copies[tensor.owner()];
+    if (std::shared_ptr<DeviceCopy> copy = known.lock(); copy && usable(copy->buffer)) return copy;
+    std::shared_ptr<DeviceCopy> copy = make(device, tensor);
+    known = copy;
+    return copy;
 }
 
 }  // namespace wgrun

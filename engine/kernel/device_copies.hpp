@@ -1,6 +1,7 @@
 // Device copies of tensors, which the prepared launches of a process share.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "wgrun/gpu.hpp"
@@ -14,12 +15,13 @@ enum class Sharing { own, shared };
 
 /// A tensor on the device.
 struct DeviceCopy {
-    std::shared_ptr<gpu::Buffer> buffer;
-    bool fresh;  ///< nothing has been copied into it yet
+    gpu::Buffer buffer;
+    /// A launch that may write it has been started, and it has not been copied to or from the host since.
+    std::atomic<bool> ahead = false;
 };
 
-/// Memory for the tensor on the device, uninitialised where it is fresh. The tensor must outlive it. Throws
-/// what gpu::Buffer throws.
-DeviceCopy device_copy(const gpu::Device& device, const Tensor& tensor, Sharing sharing);
+/// Memory for the tensor on the device, uninitialised where no launch holds it yet. The tensor must outlive
+/// it. Throws what gpu::Buffer throws.
+std::shared_ptr<DeviceCopy> device_copy(const gpu::Device& device, const Tensor& tensor, Sharing sharing);
 
 }  // namespace wgrun

@@ -93,10 +93,19 @@ class GpuLaunch::Arguments {
         : tensors_(tensors_of(args)) {
         std::vector<std::uint64_t> addresses;
         for (Tensor* tensor : tensors_) {
-            DeviceCopy copy = device_copy(device, *tensor, sharing);
-            if (copy.fresh) copy.buffer->upload(tensor->bytes());
-            addresses.push_back(copy.buffer->address());
-            buffers_.push_back(std::move(copy.buffer));
+            // One that is passed twice is one on the device as well.
+            if (const auto same = std::ranges::find(tensors_, tensor) - tensors_.begin();
+                static_cast<std::size_t>(same) < copies_.size()) {
+                addresses.push_back(addresses[static_cast<std::size_t>(same)]);
+                copies_.push_back(copies_[static_cast<std::size_t>(same)]);
+                continue;
+            }
+            std::shared_ptr<DeviceCopy> copy = device_copy(device, *tensor, sharing);
+            // Another launch may hold it, perhaps one that only waits for its garbage collection: the host
+            // decides what is in it, but for results that are still to be fetched.
+            if (!copy->ahead) copy->buffer.upload(tensor->bytes());
+            addresses.push_back(copy->buffer.address());
+            copies_.push_back(std::move(copy));
         }
         for (const Param& param : program.params())
             if (param.pointee || param.box) written_.push_back(!param.constant);
@@ -117,19 +126,30 @@ class GpuLaunch::Arguments {
 
     std::span<const gpu::Parameter> parameters() const { return parameters_; }
 
+    void starts() const {
+        for (std::size_t i = 0; i < copies_.size(); ++i)
+            if (written_[i]) copies_[i]->ahead = true;
+    }
+
     void upload() {
-        for (std::size_t i = 0; i < tensors_.size(); ++i) buffers_[i]->upload(tensors_[i]->bytes());
+        for (std::size_t i = 0; i < tensors_.size(); ++i) {
+            copies_[i]->buffer.upload(tensors_[i]->bytes());
+            copies_[i]->ahead = false;
+        }
     }
 
     void download() {
-        for (std::size_t i = 0; i < tensors_.size(); ++i)
-            if (written_[i]) buffers_[i]->download(tensors_[i]->bytes());
+        for (std::size_t i = 0; i < tensors_.size(); ++i) {
+            if (!written_[i]) continue;
+            copies_[i]->buffer.download(tensors_[i]->bytes());
+            copies_[i]->ahead = false;
+        }
     }
 
   private:
     std::vector<Tensor*> tensors_;
     std::vector<bool> written_;
-    std::vector<std::shared_ptr<gpu::Buffer>> buffers_;
+    std::vector<std::shared_ptr<DeviceCopy>> copies_;
     std::vector<std::uint64_t> raw_;
     std::vector<gpu::TensorMap> maps_;
     std::vector<gpu::Parameter> parameters_;
@@ -143,6 +163,11 @@ GpuLaunch::GpuLaunch(const gpu::Device& device, const gpu::Function& function, c
       launch_(function.prepare(config_of(program, options.grid), arguments_->parameters())) {}
 GpuLaunch::GpuLaunch(GpuLaunch&&) noexcept = default;
 GpuLaunch::~GpuLaunch() = default;
+
+void GpuLaunch::start() const {
+    launch_->start();
+    arguments_->starts();
+}
 
 void GpuLaunch::wait() {
     device_.set_timeout(timeout_);

@@ -28,7 +28,7 @@ class GpuLaunch {
     GpuLaunch(GpuLaunch&&) noexcept;
     ~GpuLaunch();
 
-    void start() const { launch_->start(); }
+    void start() const;
     void wait();
     void upload();
     void download();  ///< and waits first
@@ -52,7 +52,8 @@ class GpuKernel {
     /// What the assembler noted.
     const std::vector<Diagnostic>& findings() const { return findings_; }
 
-    /// Uploads the tensors, but those that another launch shares, and makes a launch ready.
+    /// Uploads the tensors, but for results of other launches that the host has not fetched, and makes a
+    /// launch ready.
     GpuLaunch prepare(const Program& program, const RunOptions& options, Sharing sharing);
 
     /// How many of its clusters run at a time.

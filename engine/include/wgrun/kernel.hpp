@@ -75,8 +75,9 @@ struct AssemblyReport {
 
 /// A launch made ready once, for many starts: its arguments are checked, its tensors and tensor maps are on
 /// the device. The tensors must outlive it. Launches that live at the same time share the device copies of
-/// the tensors that they share: what one writes, the next one reads. run() and time() work on copies of their
-/// own.
+/// the tensors that they share: what one writes, the next one reads. Each prepare copies the tensors to the
+/// device, but for those that a launch has been started to write and that have not been downloaded since.
+/// run() and time() work on copies of their own.
 class Launch {
   public:
     Launch(Launch&&) noexcept;
@@ -90,7 +91,7 @@ class Launch {
     void start();
     /// Waits for what was started. EnvironmentError: EFAULT, ETIMEDOUT.
     void wait();
-    /// Waits, and copies the tensors to the device once more, as the first prepare that named them has done.
+    /// Waits, and copies the tensors to the device once more, whatever launches have written there.
     void upload();
     /// Waits, and copies the tensors back that the kernel may write.
     void download();

@@ -33,6 +33,7 @@ struct FakeGpu {
     abi::Result load_result = abi::success;
     bool old_driver = false;  ///< no cuFuncGetParamInfo
     double microseconds_per_launch = 10;
+    std::size_t second_parameter = 4;  ///< bytes of it
 
     // What happened.
     std::map<abi::DevicePointer, std::unique_ptr<std::byte[]>> allocations;
@@ -48,7 +49,7 @@ struct FakeGpu {
     bool non_portable_set = false;
     abi::LaunchConfig last{};
     abi::LaunchAttribute last_attribute{};
-    std::vector<std::byte> last_parameters;
+    std::vector<std::byte> last_parameters;  ///< of the last launch, one behind the other
     abi::Result sticky = abi::success;
     bool hanging = false;
     int not_ready_left = 0;
@@ -98,7 +99,8 @@ inline std::byte* memory(abi::DevicePointer address, std::size_t bytes) {
     return fake->allocations[it->first].get() + (address - it->first);
 }
 
-/// The kernel that every module has: two parameters (8 and 4 bytes), 1 KiB of static shared memory.
+/// The kernel that every module has: two parameters (8 and, if not told otherwise, 4 bytes), 1 KiB of static
+/// shared memory.
 constexpr const char* kernel_name = "work";
 
 }  // namespace fake_driver
@@ -239,7 +241,7 @@ inline const Driver& fake_functions() {
         d.function_get_param_info = [](Handle, std::size_t index, std::size_t* offset, std::size_t* size) {
             if (index > 1) return abi::invalid_value;
             *offset = index * 8;
-            *size = index == 0 ? 8 : 4;
+            *size = index == 0 ? 8 : fake->second_parameter;
             return abi::success;
         };
         d.occupancy_max_active_clusters = [](int* clusters, Handle function,
@@ -255,8 +257,11 @@ inline const Driver& fake_functions() {
             ++fake->launches;
             fake->last = *config;
             fake->last_attribute = *config->attributes;
-            fake->last_parameters.assign(static_cast<std::byte*>(parameters[0]),
-                                         static_cast<std::byte*>(parameters[0]) + 8);
+            fake->last_parameters.clear();
+            for (const auto& [index, size] : {std::pair{0, std::size_t{8}}, {1, fake->second_parameter}}) {
+                const auto* bytes = static_cast<const std::byte*>(parameters[index]);
+                fake->last_parameters.insert(fake->last_parameters.end(), bytes, bytes + size);
+            }
             fake->sticky = fake->fault;
             fake->hanging = fake->hanging || fake->hang;
             fake->not_ready_left = fake->busy_queries;
