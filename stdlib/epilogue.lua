@@ -27,7 +27,7 @@ return function(wg, internal)
     local columns, lines = line_bytes // size, transposed and n or 64
     if transposed and (size ~= 2 or n % 16 ~= 0) then fail "a transposed epilogue writes f16 or bf16, n being a multiple of 16" end
     if not transposed and n % columns ~= 0 then
-      fail(("%d columns of %s are not a whole number of 64-byte panels"):format(n, dtype))
+      fail(("wg.panel: %d columns of %s are not a whole number of 64-byte panels: a multiple of %d"):format(n, dtype, columns))
     end
     return {
       dtype = dtype, size = size, transposed = transposed, columns = columns, lines = lines, line_bytes = line_bytes,

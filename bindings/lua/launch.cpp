@@ -162,11 +162,13 @@ int kernel_time(lua_State* L) {
 // there is none. Compiles the kernel.
 int kernel_resident_clusters(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
-    if (session(L).mode != Mode::run || resolve_backend(L, Backend::automatic) == Backend::sim) return 0;
     auto& clusters = held<std::optional<int>>(L);
-    guarded(L, [&] { clusters = kernel.resident_clusters(); });
-    if (!clusters) return 0;
-    lua_pushinteger(L, *clusters);
+    if (session(L).mode == Mode::run && resolve_backend(L, Backend::automatic) != Backend::sim)
+        guarded(L, [&] { clusters = kernel.resident_clusters(); });
+    if (clusters)
+        lua_pushinteger(L, *clusters);
+    else
+        lua_pushnil(L);
     return 1;
 }
 

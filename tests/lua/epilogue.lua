@@ -95,7 +95,7 @@ check.refuses("gemm: C must be a matrix", function() added:run(A, B, half, { C =
 check.refuses("gemm: C is 64 x 64, D is 64 x 128", function() added:run(A, B, half, { C = A }) end)
 
 check.refuses("wg.panel: n is 12: 8 to 256, a multiple of 8", function() wg.panel { dtype = "bf16", n = 12 } end)
-check.refuses("40 columns of bf16 are not a whole number of 64-byte panels", function() wg.panel { dtype = "bf16", n = 40 } end)
+check.refuses("wg.panel: 40 columns of bf16 are not a whole number of 64-byte panels: a multiple of 32", function() wg.panel { dtype = "bf16", n = 40 } end)
 check.refuses("a transposed epilogue writes f16 or bf16, n being a multiple of 16", function() wg.panel { dtype = "f32", n = 64, transposed = true } end)
 check.refuses("unknown option `type` of wg.panel (legal: dtype, n, transposed)", function() wg.panel { type = "f32" } end)
 local panel = wg.panel { dtype = "bf16", n = 64 }
