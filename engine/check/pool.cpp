@@ -69,8 +69,7 @@ void Rehearsal::fits_registers(const Step& step) {
     remark.where = where;
     remark.message = fmt::format(
         "this wgmma and what is alive here need {} registers of a thread or more, and it has {}: the "
-        "assembler "
-        "spills, waits for each wgmma, ignores setmaxnreg or gives up",
+        "assembler spills, waits for each wgmma, ignores setmaxnreg or gives up",
         need, limit);
     remark.fix = limit < most_registers ? "a smaller N, fewer values at a time, or setmaxnreg.inc"
                                         : "a smaller N, or fewer values at a time";

@@ -170,8 +170,8 @@ k:cp_async_bulk_commit_group()
 k:cp_async_bulk_wait_group(0))"},
     Rule{"WG-TMA-04", error,
          "A tensor map has 1 to 5 dimensions and a box with sides of 1 to 256 elements, whose lines are "
-         "multiples "
-         "of 16 bytes and no longer than the swizzle; the rows of its tensor are multiples of 16 bytes.",
+         "multiples of 16 bytes and no longer than the swizzle; the rows of its tensor are multiples of 16 "
+         "bytes.",
          "5.5.8",
          "The copy engine moves units of 16 bytes and permutes them within the span of the swizzle. "
          "cuTensorMapEncodeTiled refuses everything else.",
@@ -188,16 +188,13 @@ k:cp_async_bulk_commit_group{guard=first}
 k:cp_async_bulk_wait_group(0))"},
     Rule{"WG-TMA-05", error,
          "A tensor map brings a tile as the descriptor reads it through which wgmma multiplies it: in its "
-         "type, "
-         "with its swizzle, in lines as long, and all of it.",
+         "type, with its swizzle, in lines as long, and all of it.",
          "9.7.15.5.1.2",
          "The copy engine puts the lines of a box one behind the other and permutes their 16-byte units as "
-         "its "
-         "swizzle says; wgmma looks for them where the descriptor says. Where the two differ it multiplies "
-         "the "
-         "wrong elements, without any error. Integers may hold any bits, lines that are whole core matrices "
-         "may "
-         "come from a tensor that is laid out as the tile, and several boxes may fill a tile.",
+         "its swizzle says; wgmma looks for them where the descriptor says. Where the two differ it "
+         "multiplies the wrong elements, without any error. Integers may hold any bits, lines that are whole "
+         "core matrices may come from a tensor that is laid out as the tile, and several boxes may fill a "
+         "tile.",
          "Make both from one tile: k:tensor_map(name, {tile = t}) and k:descriptor(buffer of t).",
          R"(local t = wg.tile{dtype="bf16", mn=64, k=64, major="K"} -- 128B swizzle
 local map = k:tensor_map("B", {dtype="bf16", box={64, 64}, swizzle="none"})

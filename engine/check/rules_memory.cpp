@@ -69,8 +69,7 @@ k:st_global_f32(k:element(X, k:special "tid.x"), x))"},
          "wgmma reads shared memory through the async proxy. A barrier alone does not make st.shared visible "
          "there: the wgmma may read old bytes. Nothing in the tool chain warns of it.",
          "k:fence_proxy_async{space=\"shared::cta\"} by every thread that wrote, before the barrier; or by "
-         "the "
-         "threads of the warpgroup, after the barrier.",
+         "the threads of the warpgroup, after the barrier.",
          R"(k:st_shared_v4_b32(to_b, words)
 k:bar_sync(0)
 k:wgmma_fence()
@@ -105,25 +104,23 @@ k:bar_sync(0)
 k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
 k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
 k:mbarrier_wait(full, 1))"},
-    Rule{
-        "WG-PROXY-03", error,
-        "Between a generic-proxy write to global memory and a bulk copy that reads, overwrites or reduces it "
-        "stands a fence.proxy.async of global memory.",
-        "9.7.13.4",
-        "The copy engine goes through the async proxy. A barrier alone does not make st.global or red "
-        "visible "
-        "there: the copy may bring old bytes. The other way round the wait is the fence: what a copy has "
-        "written may be read after cp.async.bulk.wait_group without .read.",
-        "k:fence_proxy_async() or k:fence_proxy_async{space=\"global\"} by every thread that wrote, before "
-        "the barrier; or by the thread that copies, after it. One with space = \"shared::cta\" is about "
-        "shared memory alone.",
-        R"(k:st_global_f32(k:element(X, thread), value)
+    Rule{"WG-PROXY-03", error,
+         "Between a generic-proxy write to global memory and a bulk copy that reads, overwrites or reduces "
+         "it stands a fence.proxy.async of global memory.",
+         "9.7.13.4",
+         "The copy engine goes through the async proxy. A barrier alone does not make st.global or red "
+         "visible there: the copy may bring old bytes. The other way round the wait is the fence: what a "
+         "copy has written may be read after cp.async.bulk.wait_group without .read.",
+         "k:fence_proxy_async() or k:fence_proxy_async{space=\"global\"} by every thread that wrote, before "
+         "the barrier; or by the thread that copies, after it. One with space = \"shared::cta\" is about "
+         "shared memory alone.",
+         R"(k:st_global_f32(k:element(X, thread), value)
 k:fence_proxy_async{space="shared::cta"}
 k:bar_sync(0)
 k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
 k:cp_async_bulk_tensor_2d(tile, map, {zero, zero}, full, {guard=first})
 k:mbarrier_wait(full, 0))",
-        R"(k:st_global_f32(k:element(X, thread), value)
+         R"(k:st_global_f32(k:element(X, thread), value)
 k:fence_proxy_async{space="global"}
 k:bar_sync(0)
 k:mbarrier_arrive_expect_tx(full, 512, {guard=first})
@@ -132,8 +129,7 @@ k:mbarrier_wait(full, 0))"},
     // --- RACE ---------------------------------------------------------------------------------------
     Rule{"WG-RACE-01", error,
          "Between a write to shared memory by one thread and an access to it by another, or by a wgmma, "
-         "stands "
-         "a barrier.",
+         "stands a barrier.",
          "8.7.1",
          "Warps run at their own speed. Without the barrier a slow warp may not have written what another "
          "reads, even in the same warpgroup, or may still read what another overwrites. So do the lanes of a "
@@ -159,8 +155,7 @@ k:wgmma_wait_group(0))"},
          "9.7.15.7.3",
          "The wgmma may still read the tile and multiply the new elements. wgmma.wait_group in a warp covers "
          "what its warpgroup reads (docs/silicon.md), and nothing of another warpgroup: where several read "
-         "the "
-         "tile, a barrier has to follow.",
+         "the tile, a barrier has to follow.",
          "k:wgmma_wait_group(N) that covers the wgmma, and k:bar_sync(0) where others write, before the "
          "write.",
          R"(k:wgmma_fence()
@@ -199,10 +194,8 @@ k:st_shared_f32(mine, 2))"},
          "8.7.1",
          "CTAs of a launch run in any order, and warps at their own speed: what is there in the end, or is "
          "read, depends on who comes first. A copy from shared memory has written when "
-         "cp.async.bulk.wait_group "
-         "says so without .read. What atom and red do, and the reducing copies, are two proxies. CTAs that "
-         "write "
-         "the same value do no harm.",
+         "cp.async.bulk.wait_group says so without .read. What atom and red do, and the reducing copies, are "
+         "two proxies. CTAs that write the same value do no harm.",
          "Give each CTA and each thread elements of its own; combine sums with red or atom; leave what other "
          "CTAs write to the next launch.",
          R"(local cta = k:special "ctaid.x"

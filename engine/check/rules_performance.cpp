@@ -12,9 +12,8 @@ constexpr Rule rows[] = {
     Rule{"WG-PERF-01", warning, "The wgmma of a kernel overlap: the assembler does not serialise them.",
          "9.7.15.7.1",
          "Where ptxas cannot keep the order of registers in any other way, or runs out of them, it waits "
-         "after "
-         "every single wgmma: the kernel stays right and may take several times as long. Its notes C7509 to "
-         "C7516, C7518 and C7520 say why.",
+         "after every single wgmma: the kernel stays right and may take several times as long. Its notes "
+         "C7509 to C7516, C7518 and C7520 say why.",
          "fence, wgmma, commit and wait in one straight line or one loop body, accumulators that fit, and no "
          "access to them before the wait.",
          R"(local group = k:special "tid.x" >> 7
@@ -26,30 +25,28 @@ k:wgmma_wait_group(0))",
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))"},
-    Rule{
-        "WG-PERF-02", note,
-        "The assembler adds no wgmma.fence and no wgmma.wait_group: those of the script are where it needs "
-        "them.",
-        "9.7.15.7.1",
-        "ptxas follows registers only along the paths that it sees, and puts a fence (C7519) or a wait "
-        "(C7517) "
-        "of its own where it cannot see that of the script. An added wait stops the overlap of the wgmma.",
-        "one fence right before the first wgmma and one wait right before the accumulators are used, outside "
-        "of branches.",
-        R"(local block = k:special "ctaid.x"
+    Rule{"WG-PERF-02", note,
+         "The assembler adds no wgmma.fence and no wgmma.wait_group: those of the script are where it needs "
+         "them.",
+         "9.7.15.7.1",
+         "ptxas follows registers only along the paths that it sees, and puts a fence (C7519) or a wait "
+         "(C7517) of its own where it cannot see that of the script. An added wait stops the overlap of the "
+         "wgmma.",
+         "one fence right before the first wgmma and one wait right before the accumulators are used, "
+         "outside of branches.",
+         R"(local block = k:special "ctaid.x"
 k:if_(block:eq(0), function() k:wgmma_fence() end, function() k:wgmma_fence() end)
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))",
-        R"(k:wgmma_fence()
+         R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))"},
     Rule{"WG-PERF-03", warning, "The assembler honours setmaxnreg.", "9.7.19.5",
          "ptxas ignores every setmaxnreg of a kernel (C7504 to C7508) if one of the roles would be left with "
-         "fewer "
-         "registers than it needs, or if it does not know how many a thread enters with. Then all warps keep "
-         "what they entered with, and those with large accumulators spill.",
+         "fewer registers than it needs, or if it does not know how many a thread enters with. Then all "
+         "warps keep what they entered with, and those with large accumulators spill.",
          "ask for as many registers as the code after setmaxnreg needs, in units of 8.",
          R"(-- threads = 384: each enters with 168 registers
 k:setmaxnreg_dec(136)
@@ -67,11 +64,9 @@ k:wgmma_commit_group()
 k:wgmma_wait_group(0))"},
     Rule{"WG-PERF-04", warning, "The values of a thread fit into its registers: none is spilled.", "5.1.1",
          "A value that finds no register is kept in local memory, which lies in global memory: every use of "
-         "it "
-         "costs a load through the caches.",
+         "it costs a load through the caches.",
          "fewer values at a time: smaller accumulators, fewer loads under way, fewer threads a CTA, "
-         "setmaxnreg "
-         "for the role that needs more.",
+         "setmaxnreg for the role that needs more.",
          R"(-- threads = 512: 128 registers each
 local at, v = k:element(X, k:special "tid.x"), {}
 for i = 0, 299 do v[i] = k:ld_global_f32(at, {offset=2048*i}) end
@@ -84,12 +79,10 @@ for i = 0, 49 do k:st_global_f32(at, v[i], {offset=2048*(49-i)}) end)"},
          "The lanes of a warp that shared memory serves together access different banks, or one word.",
          "5.1.7",
          "There are 32 banks of 4 bytes, and a bank serves one word at a time: lanes that want different "
-         "words "
-         "of one bank wait for each other. Told with wgrun check --perf, where the addresses follow from the "
-         "thread index.",
+         "words of one bank wait for each other. Told with wgrun check --perf, where the addresses follow "
+         "from the thread index.",
          "neighbouring lanes take neighbouring words; for columns of a matrix a swizzled tile, or lines that "
-         "are "
-         "no multiple of 128 bytes long.",
+         "are no multiple of 128 bytes long.",
          R"(local S = k:shared{bytes=4096, name="S"}
 local address = k:mad_lo_u32(k:special "tid.x", 32, k:mov(S, {type="u32"}))
 k:st_shared_f32(address, 0)  -- lanes 0, 4, 8, ... on one bank

@@ -40,8 +40,7 @@ k:if_(group:eq(0), function() k:setmaxnreg_dec(40) end)
 k:if_(group:gt(0), function() k:setmaxnreg_inc(232) end))"},
     Rule{"WG-REG-03", error, "Between two setmaxnreg of a warpgroup its four warps synchronise.", "9.7.19.5",
          "The warps of a warpgroup change their registers one by one. One that asks again before the others "
-         "have "
-         "followed is undefined.",
+         "have followed is undefined.",
          "k:bar_sync(id, {threads=128}) of the warpgroup between the two.",
          R"(-- threads = 128
 k:setmaxnreg_dec(40)
@@ -53,15 +52,12 @@ k:bar_sync(1, {threads=128})
 k:setmaxnreg_inc(64))"},
     Rule{"WG-REG-04", warning,
          "The values that are alive at a wgmma fit into the registers of its threads, and 26 are left "
-         "besides its "
-         "own.",
+         "besides its own.",
          "9.7.15.2",
          "A thread has 255 registers at most, what a CTA of so many threads leaves it, or what setmaxnreg "
-         "gives "
-         "it. Where its values need more, the assembler spills some of them, waits for each wgmma (C7511, "
-         "C7512), "
-         "or ignores setmaxnreg (C7507). Fewer than the accumulators and fragments of one wgmma and 26 it "
-         "refuses (C7602).",
+         "gives it. Where its values need more, the assembler spills some of them, waits for each wgmma "
+         "(C7511, C7512), or ignores setmaxnreg (C7507). Fewer than the accumulators and fragments of one "
+         "wgmma and 26 it refuses (C7602).",
          "A smaller N, fewer values at a time, or more registers for the warpgroup that multiplies.",
          R"(local upper, lower = k:regs("f32", 128), k:regs("f32", 128)
 local form = {n=256, k=16, d="f32", a="bf16", b="bf16", scale_d=0}
@@ -80,14 +76,12 @@ k:wgmma_wait_group(0))"},
     // --- SYNC ---------------------------------------------------------------------------------------
     Rule{"WG-SYNC-01", error,
          "An .aligned instruction is executed by all threads of the warp or warpgroup together: the "
-         "conditions "
-         "around it are the same for all of them.",
+         "conditions around it are the same for all of them.",
          "9.7.15.7.1",
          "Where some threads go another way, the behaviour is undefined: wrong results, or a kernel that "
          "hangs.",
          "Branch on a value that is the same in the whole group (tid.x >> 7 for a warpgroup), and guard "
-         "single "
-         "accesses instead of the code around them.",
+         "single accesses instead of the code around them.",
          R"(local tid = k:special "tid.x"
 k:if_(tid:eq(0), function()
   k:wgmma_fence()

@@ -9,20 +9,19 @@ using enum Severity;
 
 constexpr Rule rows[] = {
     // --- DESC ---------------------------------------------------------------------------------------
-    Rule{
-        "WG-DESC-01", error,
-        "A matrix descriptor has the swizzle, LBO, SBO and major-ness of the tile that it points into.",
-        "9.7.15.5.1.2",
-        "wgmma finds elements by the descriptor alone. With another swizzle, another stride or the transpose "
-        "immediate set the wrong way it multiplies the wrong elements, without any error.",
-        "Take the descriptor from the tile, and trans_a or trans_b from its major-ness: 0 for K, 1 for MN.",
-        R"(local B = k:shared(wg.tile{dtype="bf16", mn=64, k=16, major="MN"}, "B")
+    Rule{"WG-DESC-01", error,
+         "A matrix descriptor has the swizzle, LBO, SBO and major-ness of the tile that it points into.",
+         "9.7.15.5.1.2",
+         "wgmma finds elements by the descriptor alone. With another swizzle, another stride or the "
+         "transpose immediate set the wrong way it multiplies the wrong elements, without any error.",
+         "Take the descriptor from the tile, and trans_a or trans_b from its major-ness: 0 for K, 1 for MN.",
+         R"(local B = k:shared(wg.tile{dtype="bf16", mn=64, k=16, major="MN"}, "B")
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))",
-        R"(local B = k:shared(wg.tile{dtype="bf16", mn=64, k=16, major="MN"}, "B")
+         R"(local B = k:shared(wg.tile{dtype="bf16", mn=64, k=16, major="MN"}, "B")
 local db = k:descriptor(B)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", trans_b=1, scale_d=0})
@@ -33,8 +32,7 @@ k:wgmma_wait_group(0))"},
         "The M or N rows and the K step that a wgmma reads lie inside the tile and start on an 8-row group.",
         "9.7.15.5.1.2",
         "A block that leaves the tile reads its neighbour in shared memory; one that cuts a swizzle atom "
-        "reads "
-        "permuted elements.",
+        "reads permuted elements.",
         "Count K steps from 0 to tile.k divided by the K of the instruction, and rows in whole 8-row groups.",
         R"(local B = k:shared(wg.tile{dtype="bf16", mn=32, k=64, major="K"}, "B")
 local db = k:descriptor(B)
@@ -69,8 +67,7 @@ k:wgmma_commit_group()
 k:wgmma_wait_group(0))"},
     Rule{"WG-DESC-04", error,
          "A tile that wgmma reads starts on a multiple of its swizzle pattern: 1024 bytes for 128B, 512 for "
-         "64B, "
-         "256 for 32B, 16 without a swizzle.",
+         "64B, 256 for 32B, 16 without a swizzle.",
          "9.7.15.5.1.2.2",
          "The hardware permutes by the bits of the address. A tile that starts elsewhere is read in another "
          "order than it was written.",
@@ -94,8 +91,7 @@ k:wgmma_wait_group(0))"},
     // --- FENCE --------------------------------------------------------------------------------------
     Rule{"WG-FENCE-01", error,
          "A wgmma.fence comes before the first wgmma of a warpgroup, and between an access to a register and "
-         "a "
-         "wgmma that uses it as accumulator or A fragment.",
+         "a wgmma that uses it as accumulator or A fragment.",
          "9.7.15.7.1",
          "wgmma reads and writes registers asynchronously. Without the fence it may read them before an "
          "earlier instruction has written them: the behaviour is undefined. Only accumulators of successive "
@@ -124,20 +120,19 @@ k:wgmma_wait_group(0))",
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))"},
-    Rule{
-        "WG-FORM-02", error,
-        "An operand has the kind, the type and the number of registers that the instruction asks for, and an "
-        "immediate is in its range.",
-        "9.4",
-        "PTX has no conversions between operands: the assembler refuses the program, or takes the bits for "
-        "something else.",
-        "Give the operand that the message asks for; registers are made by k:reg and k:regs.",
-        R"(local acc = k:regs("f32", 16)
+    Rule{"WG-FORM-02", error,
+         "An operand has the kind, the type and the number of registers that the instruction asks for, and "
+         "an immediate is in its range.",
+         "9.4",
+         "PTX has no conversions between operands: the assembler refuses the program, or takes the bits for "
+         "something else.",
+         "Give the operand that the message asks for; registers are made by k:reg and k:regs.",
+         R"(local acc = k:regs("f32", 16)
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))",
-        R"(local acc = k:regs("f32", 32)   -- n/2 registers for an f32 accumulator
+         R"(local acc = k:regs("f32", 32)   -- n/2 registers for an f32 accumulator
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
@@ -145,9 +140,8 @@ k:wgmma_wait_group(0))"},
     Rule{"WG-FORM-03", error,
          "A CTA has 1 to 1024 threads and at most 227 KiB of shared memory, a cluster 1 to 16 CTAs.", "5.1.7",
          "More than that no multiprocessor, and no group of them, of an sm_90 can hold: the launch would "
-         "fail. "
-         "Clusters of more than 8 CTAs need the driver's permission (non-portable cluster size), for which "
-         "wgrun asks.",
+         "fail. Clusters of more than 8 CTAs need the driver's permission (non-portable cluster size), for "
+         "which wgrun asks.",
          "smaller tiles or fewer stages; more CTAs with fewer threads.",
          R"(-- six stages of 48 KiB
 local tile = wg.tile{dtype="bf16", mn=384, k=64, major="K"}
@@ -160,8 +154,7 @@ k:bar_sync(0))"},
     // --- GROUP --------------------------------------------------------------------------------------
     Rule{"WG-GROUP-01", error,
          "The accumulators and the A fragment of a wgmma are not accessed before a wgmma.wait_group that "
-         "covers "
-         "its wgmma-group.",
+         "covers its wgmma-group.",
          "9.7.15.7.3",
          "The wgmma may still be running: what is read is not the result, what is written may be used or "
          "overwritten. wait_group N covers all groups but the N youngest.",
@@ -192,8 +185,7 @@ k:wgmma_wait_group(0)
 k:st_global_f32(k:element(X, k:special "tid.x"), acc[0]))"},
     Rule{"WG-GROUP-03", warning, "The operand of wgmma.wait_group is at most 7.", "9.7.15.7.3",
          "The instruction counts to 7, and a greater number is clamped: the kernel waits for more groups "
-         "than it "
-         "asks for.",
+         "than it asks for.",
          "k:wgmma_wait_group(7) or less.",
          R"(k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
@@ -205,23 +197,22 @@ k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d
 k:wgmma_commit_group()
 k:wgmma_wait_group(7)
 k:wgmma_wait_group(0))"},
-    Rule{
-        "WG-GROUP-04", error,
-        "What a cp.async copies is not accessed before a cp.async.wait_group that covers its group, by the "
-        "threads that copy, and a barrier for the others.",
-        "9.7.9.25.3.3",
-        "The bytes come some time after the instruction. A barrier does not wait for them: each thread waits "
-        "for what it has copied itself, wait_group N for all its groups but the N youngest, and then the "
-        "barrier tells the others. A wgmma needs k:fence_proxy_async() between the two besides.",
-        "k:cp_async_commit_group() after the copies, k:cp_async_wait_group(N) before the barrier; or "
-        "k:cp_async_mbarrier_arrive_noinc(full), and a wait for its phase.",
-        R"(k:cp_async_cg(here, k:element(X, thread * 4))
+    Rule{"WG-GROUP-04", error,
+         "What a cp.async copies is not accessed before a cp.async.wait_group that covers its group, by the "
+         "threads that copy, and a barrier for the others.",
+         "9.7.9.25.3.3",
+         "The bytes come some time after the instruction. A barrier does not wait for them: each thread "
+         "waits for what it has copied itself, wait_group N for all its groups but the N youngest, and then "
+         "the barrier tells the others. A wgmma needs k:fence_proxy_async() between the two besides.",
+         "k:cp_async_commit_group() after the copies, k:cp_async_wait_group(N) before the barrier; or "
+         "k:cp_async_mbarrier_arrive_noinc(full), and a wait for its phase.",
+         R"(k:cp_async_cg(here, k:element(X, thread * 4))
 k:cp_async_commit_group()
 k:bar_sync(0)
 local x = k:ld_shared_f32(next)
 k:bar_sync(0)
 k:cp_async_wait_group(0))",
-        R"(k:cp_async_cg(here, k:element(X, thread * 4))
+         R"(k:cp_async_cg(here, k:element(X, thread * 4))
 k:cp_async_commit_group()
 k:cp_async_wait_group(0)
 k:bar_sync(0)
@@ -257,24 +248,21 @@ k:cp_async_cg(here + 2048, k:element(X, thread * 4))
 k:cp_async_commit_group()
 k:cp_async_wait_group(0))"},
     // --- LAYOUT -------------------------------------------------------------------------------------
-    Rule{
-        "WG-LAYOUT-01", error,
-        "A tile is made of whole swizzle atoms, 8 rows of 16, 32, 64 or 128 bytes, of a type that wgmma "
-        "reads, "
-        "with K in steps of 32 bytes.",
-        "9.7.15.5.1",
-        "A matrix descriptor steps from atom to atom: what is no whole number of them cannot be described, "
-        "nor "
-        "can a major-ness that the type has no transpose immediate for.",
-        "round the extents up and fill with zeros, take the widest swizzle that divides a line, or leave the "
-        "swizzle out.",
-        R"(local A = wg.tile{dtype="bf16", mn=64, k=32, major="K", swizzle="128B"}
+    Rule{"WG-LAYOUT-01", error,
+         "A tile is made of whole swizzle atoms, 8 rows of 16, 32, 64 or 128 bytes, of a type that wgmma "
+         "reads, with K in steps of 32 bytes.",
+         "9.7.15.5.1",
+         "A matrix descriptor steps from atom to atom: what is no whole number of them cannot be described, "
+         "nor can a major-ness that the type has no transpose immediate for.",
+         "round the extents up and fill with zeros, take the widest swizzle that divides a line, or leave "
+         "the swizzle out.",
+         R"(local A = wg.tile{dtype="bf16", mn=64, k=32, major="K", swizzle="128B"}
 local da = k:descriptor(k:shared(A, "A"))
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))",
-        R"(local A = wg.tile{dtype="bf16", mn=64, k=32, major="K", swizzle="64B"}
+         R"(local A = wg.tile{dtype="bf16", mn=64, k=32, major="K", swizzle="64B"}
 local da = k:descriptor(k:shared(A, "A"))
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
@@ -283,12 +271,10 @@ k:wgmma_wait_group(0))"},
     // --- SPARSE -------------------------------------------------------------------------------------
     Rule{"WG-SPARSE-01", error,
          "Each code of sparse metadata names two different elements of its chunk of four, the first one's "
-         "index "
-         "in the lower bits; for tf32 it is 0b0100 or 0b1110.",
+         "index in the lower bits; for tf32 it is 0b0100 or 0b1110.",
          "9.7.15.6.1",
          "What the hardware makes of another code is undefined: it multiplies with the wrong elements and "
-         "says "
-         "nothing.",
+         "says nothing.",
          "metadata from wg.sparse.compress; wg.sparse.validate says which row and chunk are wrong.",
          R"(local A = wg.sparse.prune(wg.randn{shape={64, 32}, dtype="bf16", seed=1})
 local values, metadata = wg.sparse.compress(A)
@@ -303,8 +289,7 @@ wg.sparse.validate(metadata, "bf16"))"},
          "selector stand in both pairs.",
          "9.7.15.6.1",
          "Of each four lanes wgmma reads two: 0 and 1 with sp_sel 0, 2 and 3 with sp_sel 1. For 8-bit types "
-         "all "
-         "four hold different words, and sp_sel is 0.",
+         "all four hold different words, and sp_sel is 0.",
          "every lane loads its own word of what wg.sparse.compress makes.",
          R"(local A = wg.sparse.prune(wg.randn{shape={64, 32}, dtype="bf16", seed=1})
 local values, metadata = wg.sparse.compress(A)
@@ -316,8 +301,7 @@ for lane = 0, 127 do metadata[{0, 0, lane}] = 0xEEEEEEEE end
 wg.sparse.validate(metadata, "bf16"))"},
     Rule{"WG-SPARSE-03", error,
          "A sparse A has at most two elements that are not zero in each chunk of four along K; for tf32 one "
-         "in "
-         "each chunk of two.",
+         "in each chunk of two.",
          "9.7.15.6.1",
          "Only those have a place in what is stored. More cannot be kept, and leaving one out changes the "
          "product.",
