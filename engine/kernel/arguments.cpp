@@ -42,11 +42,14 @@ void check_mapped(const std::string& where, const Tensor& tensor, const TensorBo
             throw ArgumentError(where + ": a tensor map cannot describe an empty tensor", {},
                                 tensor_map_rule);
     const std::int64_t line = shape.back() * bits(box.dtype) / 8;
-    if (shape.size() > 1 && line % 16 != 0)
+    constexpr std::int64_t unit = 16;  // bytes
+    if (shape.size() > 1 && line % unit != 0)
         throw ArgumentError(
-            fmt::format("{}: rows of {} {} elements are {} bytes; a tensor map needs a multiple of 16", where,
-                        shape.back(), to_string(box.dtype), line),
-            {}, tensor_map_rule);
+            fmt::format("{}: rows of {} {} elements are {} bytes; a tensor map needs a multiple of {}", where,
+                        shape.back(), to_string(box.dtype), line, unit),
+            fmt::format("rows of {} elements, the last ones padding",
+                        (line / unit + 1) * unit * 8 / bits(box.dtype)),
+            tensor_map_rule);
 }
 
 void check_argument(const Program& program, std::size_t i, const Argument& arg) {
