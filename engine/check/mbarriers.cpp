@@ -85,7 +85,7 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, std::size_t lane, bo
 
 /// The lanes of a warp know of what one of them made when they have met since.
 bool Rehearsal::made_by_other_lane(const Mbarrier& mbarrier, std::size_t lane) const {
-    return mbarrier.init_warp == warp_->number && mbarrier.init_lane != lane && !mbarrier.told &&
+    return mbarrier.init_warp == warp_->number && mbarrier.init_lane != lane && !mbarrier.known_to_warp &&
            mbarrier.init_clock > warp_->gathered;
 }
 
@@ -125,7 +125,7 @@ void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& 
         mbarrier.init_warp = warp_->number;
         mbarrier.init_lane = lane;
         mbarrier.init_clock = warp_->now;
-        mbarrier.told = false;
+        mbarrier.known_to_warp = false;
         mbarrier.made = op_->step;
         mbarrier.arrived = mbarrier.expecting = mbarrier.copied = mbarrier.brought = nullptr;
         mbarrier.init = mbarrier.since = mbarrier.before = ++mbarrier.clock;
@@ -216,7 +216,7 @@ void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts
         }
         advance(mbarrier);
     });
-    warp_->made_wait = warp_->told = false;
+    warp_->news_since_arrival = warp_->news_since_meeting = false;
 }
 
 /// Completes the phase when all that it expects has come.

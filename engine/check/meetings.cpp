@@ -60,7 +60,7 @@ void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
             fmt::format("barrier {}: {} arrives a second time before the others have", id, name(*warp_)),
             fix);
     barrier.arrived |= self;
-    warp_->told = false;
+    warp_->news_since_meeting = false;
     fruitless_ = 0;
     release(barrier.meeting);
     if (wait) {
@@ -86,7 +86,7 @@ void Rehearsal::cluster_arrive() {
                    fmt::format("{} arrives again without barrier.cluster.wait", name(*warp_)),
                    {in_turn, {{insert_before(op_->step->where, {"barrier_cluster_wait()"})}}});
     warp_->met = meeting_phase_;
-    warp_->told = false;
+    warp_->news_since_meeting = false;
     fruitless_ = 0;
     const int sem = op_->step->form.get(isa::Field::sem, -1);
     if (sem < 0 || !isa::spelled(isa::Field::sem, sem).starts_with("relaxed")) {
@@ -125,7 +125,7 @@ void Rehearsal::cluster_wait() {
     acquire(*warp_, met_);
     for (const auto& mbarrier : warp_->cta->mbarriers)
         if (mbarrier->announced != 0 && mbarrier->init_warp == warp_->number)
-            mbarrier->told |= met_.of(mbarrier->actor) >= mbarrier->announced;
+            mbarrier->known_to_warp |= met_.of(mbarrier->actor) >= mbarrier->announced;
 }
 
 // --- the memory of peers -------------------------------------------------------------------------------

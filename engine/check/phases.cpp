@@ -41,12 +41,12 @@ void Rehearsal::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
     std::uint32_t& passed = mbarrier.passed[static_cast<std::size_t>(local(*warp_))];
     const bool repeated = std::exchange(passed, mbarrier.next()) == mbarrier.next();
     if (known < mbarrier.since) {
-        warp_->made_wait = warp_->told = true;
+        warp_->news_since_arrival = warp_->news_since_meeting = true;
         warp_->let_through.clear();
-    } else if (!warp_->told && (repeated || mbarrier.phase == 0)) {
+    } else if (!warp_->news_since_meeting && (repeated || mbarrier.phase == 0)) {
         std::erase_if(warp_->let_through, [&](const auto& other) { return other.mbarrier == &mbarrier; });
         warp_->let_through.push_back({&mbarrier, mbarrier.next(), mbarrier.phase, parity & 1, op_->step,
-                                      repeated && !warp_->made_wait});
+                                      repeated && !warp_->news_since_arrival});
     }
 }
 

@@ -134,7 +134,7 @@ class Rehearsal final : public isa::ThreadMachine {
         };
         std::vector<LetThrough> let_through;  ///< since it last waited for an unknown phase
         /// Has a wait for an mbarrier told it anything since it arrived at one; since it met others anywhere?
-        bool made_wait = false, told = false;
+        bool news_since_arrival = false, news_since_meeting = false;
         /// Copies to global memory that a lane has issued.
         struct Stores {
             int lane;
@@ -163,7 +163,7 @@ class Rehearsal final : public isa::ThreadMachine {
         int init_warp = 0;
         std::size_t init_lane = 0;
         std::uint32_t init_clock = 0;  ///< of the warp
-        bool told = false;             ///< do all lanes of the warp know of the init?
+        bool known_to_warp = false;    ///< do all lanes of the warp know of the init?
         const Step *made = nullptr, *arrived = nullptr, *expecting = nullptr, *copied = nullptr;
         std::int64_t copied_bytes = 0, expected_bytes = 0;  ///< in this phase
         const Step* brought = nullptr;  ///< the last copy ever, and the clock at which it has landed

@@ -45,7 +45,7 @@ void Cluster::cluster_arrive() {
         return report_.fault(Fault::meeting,
                              fmt::format("warp {} arrives again without barrier.cluster.wait", local()));
     arrived = meeting_.phase;
-    warp().told = false;
+    warp().news_since_meeting = false;
     fruitless_ = 0;
     if (launch_.detect_races) {
         if (meeting_.arriving < 0) {

@@ -289,7 +289,7 @@ void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
         return report_.bad_barrier(
             fmt::format("barrier {}: the warp arrives a second time before the others have", id));
     barrier.arrived |= self;
-    warp().told = false;
+    warp().news_since_meeting = false;
     fruitless_ = 0;
     if (launch_.detect_races) {
         if (barrier.place < 0) barrier.place = clocks_.add_place();

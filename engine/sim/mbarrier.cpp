@@ -179,7 +179,7 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
         report_.arrives(mbarrier);
         if (advance(*found.cta, mbarrier)) released = 0;
     }
-    warp().made_wait = warp().told = false;
+    warp().news_since_arrival = warp().news_since_meeting = false;
 }
 
 // What belongs to a phase comes after the completion of the one before: somebody has waited for that, and the
@@ -239,11 +239,11 @@ void Cluster::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
     std::uint32_t& passed = mbarrier.passed[static_cast<std::size_t>(local())];
     const bool repeated = std::exchange(passed, mbarrier.next()) == mbarrier.next();
     if (behind == 1) {
-        warp().made_wait = warp().told = true;
+        warp().news_since_arrival = warp().news_since_meeting = true;
         report_.waited(current_);
-    } else if (!warp().told && (repeated || mbarrier.phase == 0)) {
+    } else if (!warp().news_since_meeting && (repeated || mbarrier.phase == 0)) {
         report_.let_through(current_, {mbarrier.actor, mbarrier.next(), pc_, mbarrier.phase, mbarrier.offset,
-                                       static_cast<int>(parity & 1), repeated && !warp().made_wait});
+                                       static_cast<int>(parity & 1), repeated && !warp().news_since_arrival});
     }
 }
 

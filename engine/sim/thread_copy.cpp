@@ -180,7 +180,7 @@ void Cluster::arrive_copies(const isa::Addresses& address, bool increase) {
         }
         own.arrivals.push_back({lane, own.issued, pc_, mbarrier.offset});
     });
-    warp().made_wait = warp().told = false;
+    warp().news_since_arrival = warp().news_since_meeting = false;
     complete_arrivals(current_);
 }
 

@@ -281,6 +281,7 @@ class Function {
 
     /// How many clusters of `config` the device runs at a time, by their shared memory and registers and by
     /// how its SMs are grouped: less than SMs over the CTAs of a cluster. Grid and parameters do not matter.
+    /// EnvironmentError EFAULT when the driver refuses.
     int resident_clusters(const LaunchConfig& config) const;
 
     /// A launch made ready for many starts. The parameters are copied. Errors as launch.
