@@ -530,6 +530,15 @@ TEST_CASE("what a record refuses while it runs is a finding at its line") {
     CHECK(outcome.findings[0].where.line == 21);
 }
 
+// The sanitizers see whether the warps that are missing are let alone.
+TEST_CASE("a wait_group is nothing special in a CTA of fewer warps than a warpgroup") {
+    const int threads = GENERATE(1, 32, 96, 160);
+    Script k(threads);
+    k.step(10, "wgmma_commit_group");
+    k.step(11, "wgmma_wait_group", {0});
+    expect(k.finish(), {});
+}
+
 TEST_CASE("wgmma in half a warpgroup, or reached by three of its warps") {
     SECTION("64 threads") {
         MmaScript k(64);
