@@ -32,6 +32,8 @@ gemm("cluster pingpong", 512, 128, 256, { tile = { 64, 64 }, stages = 2, cluster
 gemm("swapped", 16, 192, 256, { tile = { 64, 16, 64 }, stages = 2, problem = { 16, 192, 256 } })
 gemm("epilogue", 192, 128, 256, { tile = { 64, 128 }, stages = 2, buffers = 1, epilogue = { beta = true, bias = "column" } })
 gemm("parts of K", 128, 128, 448, { tile = { 64, 64 }, stages = 2, splits = 2 })
+gemm("constant", 64, 192, 256, { tile = { 64, 64, 64 }, stages = 2, problem = { 64, 192, 256 }, constant = "B" })
+gemm("three consumers", 384, 96, 192, { tile = { 192, 96 }, stages = 2 })
 gemm("two blocks", 512, 64, 192, { tile = { 256, 64 }, stages = 2 })
 gemm("MN-major", 128, 256, 192, { tile = { 64, 128 }, stages = 2, a_major = "MN", b_major = "MN" })
 gemm("f16", 128, 128, 256, { tile = { 64, 64 }, stages = 2, dtype = "f16" })

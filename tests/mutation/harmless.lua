@@ -76,6 +76,8 @@ local rows = {
   { case = "^epilogue$", name = "mbarrier_arrive", kind = "swapped", what = "after mbarrier_wait", why = "The stage is given back "
     .. "later; C, which is waited for, needs none." },
   { name = "cp_async_bulk_wait_group", kind = "swapped", what = "after begin_if", text = "guard = leader", why = "The branch is the leader's." },
+  { case = "^three consumers$", name = "cp_async_bulk_tensor_store_2d", kind = "swapped", what = "after cp_async_bulk_commit_group",
+    why = "The copy then belongs to the next round's group, which is waited for before its panel is written again." },
   { case = "^parts of K$", name = "mbarrier_arrive", kind = "swapped", what = "after st_global_v4_f32", why = "The stage is given back later." },
   { case = "^parts of K$", name = "st_global_v4_f32", kind = "swapped", what = "after bar_sync", why = "One CTA has all parts here, and "
     .. "each thread reads what it wrote itself." },
