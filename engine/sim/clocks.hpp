@@ -38,6 +38,20 @@ struct Known {
     std::uint32_t met = UINT32_MAX;  ///< it knows what the other lanes of its warp did up to this clock
 };
 
+/// What a place knows, kept beyond its cluster. Empty: nothing.
+struct Snapshot {
+    std::vector<std::uint32_t> seen;  ///< by actor
+    std::vector<Part> parts;          ///< by warp
+
+    /// Of what the lane of an actor did at that clock; of actors that came later, too.
+    bool has(int actor, int lane, std::uint32_t clock) const {
+        const auto a = static_cast<std::size_t>(actor);
+        if (seen.empty()) return false;
+        if (a >= seen.size() || clock <= seen[a]) return true;
+        return a < parts.size() && parts[a].has(lane) && clock <= parts[a].clock;
+    }
+};
+
 /// Every actor has a clock of its own. Actors are the warps of the cluster, and after them whatever works
 /// asynchronously: the bulk copies that one mbarrier counts, and those that one thread has in its groups.
 /// A row says what is known:
@@ -83,6 +97,9 @@ class Clocks {
     Known of(int warp, int lane) const { return known(row_of(warp, isa::Mask{1} << lane), warp); }
     /// What all that its lanes know comes to: whatever the warp does as a whole, comes after it.
     Known of(int warp) const { return known(row_of(warp, UINT32_MAX), warp); }
+    Snapshot snapshot(int place) const {
+        return {{row(place), row(place) + actors_}, {parts(place), parts(place) + warps_}};
+    }
     std::uint32_t now(int warp) const { return row(warp)[warp]; }
     /// Lanes that know more than the others.
     isa::Mask ahead(int warp) const { return fronts_[static_cast<std::size_t>(warp)].lanes; }

@@ -17,8 +17,13 @@ std::uint32_t bits_of(unsigned bytes) {
     return out;
 }
 
-bool overlap(const std::set<std::uint64_t>& a, const std::set<std::uint64_t>& b) {
-    return std::ranges::any_of(a, [&](std::uint64_t x) { return b.contains(x); });
+using Meetings = std::map<std::uint64_t, Snapshot>;
+
+/// Did a cluster leave, at a place where the other one was too, what it did?
+bool handed_over(const Meetings& released, Epoch by, const Meetings& other) {
+    return std::ranges::any_of(released, [&](const auto& place) {
+        return place.second.has(by.actor(), by.lane(), by.clock()) && other.contains(place.first);
+    });
 }
 
 }  // namespace
@@ -220,10 +225,12 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
     steps_.strong.insert(trace.strong.begin(), trace.strong.end());
     steps_.reductions.insert(trace.reductions.begin(), trace.reductions.end());
     if (!trace.meetings.empty()) meetings_[self] = trace.meetings;
-    // Clusters that met at an atomic are taken to be in order.
-    const auto met = [&](std::uint32_t other) {
+    // What a cluster did before it released comes before what others do that acquire, or release, there.
+    // Whether before or after they did so is not asked.
+    const auto in_order = [&](Epoch by, std::uint32_t other, Epoch others) {
         const auto found = meetings_.find(other);
-        return found != meetings_.end() && overlap(trace.meetings, found->second);
+        return found != meetings_.end() && (handed_over(found->second, others, trace.meetings) ||
+                                            handed_over(trace.meetings, by, found->second));
     };
     for (std::uint32_t index = 0; index < trace.lines(); ++index) {
         const auto [line, first] = lines_.try_emplace(trace.address(index), Line{self, index, nullptr});
@@ -237,7 +244,8 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
                                      bool other_writes) {
                 if ((bytes & other.bytes) == 0) return;
                 if (steps_.both_combine(by.pc(), other.by.pc())) return;
-                if (met(other.cluster) || !steps.emplace(by.pc(), other.by.pc()).second) return;
+                if (in_order(by, other.cluster, other.by)) return;
+                if (!steps.emplace(by.pc(), other.by.pc()).second) return;
                 const auto byte = static_cast<std::uint64_t>(std::countr_zero(bytes & other.bytes));
                 out.push_back({writes, other_writes, word.address + byte, other.cluster, by, other.by});
             };

@@ -34,7 +34,7 @@ class GlobalTrace {
     static constexpr std::uint32_t line_words = 32;
     static constexpr std::uint32_t line_bytes = line_words * 4;
 
-    std::set<std::uint64_t> meetings;  ///< the cluster acquired or released here
+    std::map<std::uint64_t, Snapshot> meetings;  ///< where the cluster acquired, or released what it knew
     /// Steps that do not race with their like: strong accesses, reducing copies.
     std::set<std::uint32_t> strong, reductions;
     bool both_combine(std::uint32_t a, std::uint32_t b) const {
@@ -192,7 +192,7 @@ class LaunchShadow {
 
     std::unordered_map<std::uint64_t, Line> lines_;  ///< by address
     std::map<std::uint32_t, GlobalTrace> traces_;
-    std::map<std::uint32_t, std::set<std::uint64_t>> meetings_;
+    std::map<std::uint32_t, std::map<std::uint64_t, Snapshot>> meetings_;
     GlobalTrace steps_;  ///< of all: without lines
 };
 

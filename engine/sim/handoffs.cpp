@@ -12,8 +12,7 @@ void Handoffs::reset() {
     locations_.clear();
     released_.clear();
     read_.clear();
-    ordered_.clear();
-    relaxed_.clear();
+    beyond_.clear();
     fenced_ = false;
 }
 
@@ -23,7 +22,7 @@ int& Handoffs::made(int& place) {
 }
 
 void Handoffs::read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order) {
-    if (order.scope >= isa::Scope::gpu) (order.acquire ? ordered_ : relaxed_).insert(location);
+    if (order.scope >= isa::Scope::gpu) beyond_[location].ordered |= order.acquire;
     const auto found = locations_.find(location);
     if (found == locations_.end()) return;
     for (const auto& [cta, place] : found->second.places) {
@@ -36,7 +35,12 @@ void Handoffs::read(int warp, Lanes lanes, std::uint64_t location, const isa::Me
 
 void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order,
                      bool combines) {
-    if (order.scope >= isa::Scope::gpu) (order.release ? ordered_ : relaxed_).insert(location);
+    if (order.scope >= isa::Scope::gpu) {
+        Beyond& beyond = beyond_[location];
+        beyond.ordered |= order.release;
+        // Whose fence it was that came before is not asked.
+        if (order.release || fenced_) clocks_.release(warp, made(beyond.released), lanes);
+    }
     Location& at = locations_[location];
     if (!combines && at.writer != warp)
         for (const auto& [cta, place] : at.places) clocks_.clear(place);
@@ -65,9 +69,11 @@ void Handoffs::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
     if (wide(order)) clocks_.release(warp, made(released.wide), lanes);
 }
 
-std::set<std::uint64_t> Handoffs::beyond_cluster() const {
-    std::set<std::uint64_t> out = ordered_;
-    if (fenced_) out.insert(relaxed_.begin(), relaxed_.end());
+std::map<std::uint64_t, Snapshot> Handoffs::beyond_cluster() const {
+    std::map<std::uint64_t, Snapshot> out;
+    for (const auto& [location, beyond] : beyond_)
+        if (beyond.ordered || fenced_)
+            out.emplace(location, beyond.released < 0 ? Snapshot() : clocks_.snapshot(beyond.released));
     return out;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 
 #include "sim/clocks.hpp"
 
@@ -23,8 +22,8 @@ class Handoffs {
     void write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order, bool combines);
     void fence(int warp, Lanes lanes, const isa::MemoryOrder& order);
 
-    /// Where this cluster may have met others.
-    std::set<std::uint64_t> beyond_cluster() const;
+    /// Where this cluster may have met others, and what it has released there.
+    std::map<std::uint64_t, Snapshot> beyond_cluster() const;
 
   private:
     /// Rows of Clocks: for threads of one CTA, and for others.
@@ -44,8 +43,13 @@ class Handoffs {
     std::map<std::uint64_t, Location> locations_;
     std::map<int, Places> released_;  ///< by warp: at its last fence that releases
     std::map<int, Places> read_;      ///< by warp: at the places that it has read since a fence acquired
-    std::set<std::uint64_t> ordered_, relaxed_;  ///< accessed in the scope of the GPU: with an order, without
-    bool fenced_ = false;                        ///< in that scope
+    /// Accessed in the scope of the GPU.
+    struct Beyond {
+        bool ordered = false;  ///< acquired or released
+        int released = -1;     ///< row of Clocks: all that was ever released
+    };
+    std::map<std::uint64_t, Beyond> beyond_;
+    bool fenced_ = false;  ///< in that scope
 };
 
 }  // namespace wgrun::sim

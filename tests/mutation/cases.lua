@@ -6,8 +6,8 @@ local cases = {}
 
 local root = arg[0]:match "^(.*)/tests/mutation/[^/]*$" or "."
 
--- One CTA or cluster has all the tiles, so that each stage, panel and barrier is used again and again.
-local function gemm(name, M, N, K, opts)
+-- One CTA or cluster (or `ctas`) has all the tiles, so that each stage, panel and barrier is used again and again.
+local function gemm(name, M, N, K, opts, ctas)
   local dtype = opts.dtype or "bf16"
   local d = opts.d or ({ tf32 = "f32", s8 = "s32", u8 = "s32", f16 = "f16" })[dtype] or "bf16"
   local function random(rows, columns, seed)
@@ -20,7 +20,7 @@ local function gemm(name, M, N, K, opts)
   local C, bias = e.beta and random(M, N, 3) or nil, e.bias and wg.randn { shape = { N }, dtype = "f32", seed = 4 } or nil
   cases[#cases + 1] = { name = name, body = function()
     local made = wg.gemm(opts)
-    made:run(A, B, wg.zeros(d, { M, N }), { grid = { opts.cluster or 1 }, C = C, bias = bias })
+    made:run(A, B, wg.zeros(d, { M, N }), { grid = { ctas or opts.cluster or 1 }, C = C, bias = bias })
   end }
 end
 
@@ -32,6 +32,7 @@ gemm("cluster pingpong", 512, 128, 256, { tile = { 64, 64 }, stages = 2, cluster
 gemm("swapped", 16, 192, 256, { tile = { 64, 16, 64 }, stages = 2, problem = { 16, 192, 256 } })
 gemm("epilogue", 192, 128, 256, { tile = { 64, 128 }, stages = 2, buffers = 1, epilogue = { beta = true, bias = "column" } })
 gemm("parts of K", 128, 128, 448, { tile = { 64, 64 }, stages = 2, splits = 2 })
+gemm("stream-K", 320, 64, 320, { tile = { 64, 64 }, stages = 2, stream_k = true }, 4)
 gemm("constant", 64, 192, 256, { tile = { 64, 64, 64 }, stages = 2, problem = { 64, 192, 256 }, constant = "B" })
 gemm("three consumers", 384, 96, 192, { tile = { 192, 96 }, stages = 2 })
 gemm("two blocks", 512, 64, 192, { tile = { 256, 64 }, stages = 2 })

@@ -71,14 +71,18 @@ TEST_CASE("atomics do not conflict with each other, and order clusters where the
         three.reductions = {7};
         CHECK_FALSE(shadow.add(2, three).empty());
     }
-    for (const std::uint64_t where : {0x2000U, 0x2004U}) {
-        LaunchShadow shadow;
-        GlobalTrace one = trace(writes, 15, 5, 1), two = trace(reads, 15, 6);
-        one.meetings = {0x2000};
-        two.meetings = {where};
-        CHECK(shadow.add(0, one).empty());
-        CHECK(shadow.add(1, two).size() == (where == 0x2000 ? 0 : 1));
-    }
+    // Released at clock 1, when the write was made, or before it.
+    const Snapshot after{{1}, {{}}}, before{{0}, {{}}};
+    for (const std::uint64_t where : {0x2000U, 0x2004U})
+        for (const Snapshot& released : {after, before}) {
+            LaunchShadow shadow;
+            GlobalTrace one = trace(writes, 15, 5, 1), two = trace(reads, 15, 6);
+            one.meetings[0x2000] = released;
+            two.meetings[where] = {};
+            CHECK(shadow.add(0, one).empty());
+            const bool in_order = where == 0x2000 && released.seen[0] == 1;
+            CHECK(shadow.add(1, two).size() == (in_order ? 0 : 1));
+        }
 }
 
 TEST_CASE("each pair of steps is said once") {
