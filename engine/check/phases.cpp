@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "check/rehearsal.hpp"
+#include "program/phase_words.hpp"
 
 namespace wgrun::check {
 
@@ -12,30 +13,20 @@ namespace wgrun::check {
 /// that it does not know to be complete, or again for the one before that.
 void Rehearsal::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
     const std::uint32_t known = warp_->known.of(mbarrier.actor);
+    const auto skips = [&](phase_words::Words words) {
+        skipped(op_->step, std::move(words.message), std::move(words.fix),
+                {mbarrier.made->where, "initialised here"});
+    };
     if (parity != 0 && parity != 1)
-        return skipped(op_->step,
-                       fmt::format("{} waits for {} with parity {}: it is 0 or 1", name(*warp_),
-                                   place(mbarrier.offset), parity),
-                       "the lowest bit of the phase's number: phase & 1",
-                       {mbarrier.made->where, "initialised here"});
+        return skips(phase_words::bad_parity(name(*warp_), place(mbarrier.offset), parity));
     if (anybody_left_ || known < mbarrier.init) return;
     const bool passes = mbarrier.is_complete(parity);
     if (known < mbarrier.before || (known < mbarrier.since && !passes)) {
-        // The last phase of that parity that the warp may mean.
-        const std::int64_t phase = mbarrier.phase, meant = phase - (passes ? 3 : 2);
-        const std::string where = place(mbarrier.offset);
-        std::string message = fmt::format(
-            "{} waits {}, which is in phase {} by now: phase {} has completed, and the warp has not waited "
-            "for it",
-            name(*warp_),
-            meant < 0 ? fmt::format("with parity {} for {} as for a fresh mbarrier", parity & 1, where)
-                      : fmt::format("for phase {} (parity {}) of {}", meant, parity & 1, where),
-            phase, phase - 1);
-        if (const Warp::LetThrough* wait = repeated()) return blame(*wait, {op_->where, std::move(message)});
-        return skipped(op_->step, std::move(message),
-                       fmt::format("wait for each phase in turn: the parity of phase {} is {}", phase - 1,
-                                   (phase - 1) & 1),
-                       {mbarrier.made->where, "initialised here"});
+        phase_words::Words words =
+            phase_words::skipped(name(*warp_), place(mbarrier.offset), mbarrier.phase, parity, passes);
+        if (const Warp::LetThrough* wait = repeated())
+            return blame(*wait, {op_->where, std::move(words.message)});
+        return skips(std::move(words));
     }
     if (!passes) return;
     std::uint32_t& passed = mbarrier.passed[static_cast<std::size_t>(local(*warp_))];
@@ -96,19 +87,9 @@ bool Rehearsal::let_through(const Warp& warp, const Mbarrier& mbarrier, std::uin
 }
 
 void Rehearsal::blame(const Warp::LetThrough& wait, Note consequence) {
-    const std::string where = place(wait.mbarrier->offset);
-    skipped(wait.step,
-            wait.phase == 0
-                ? fmt::format(
-                      "a fresh mbarrier lets the wait with parity {} for {} through: phase 0 is in progress",
-                      wait.parity, where)
-                : fmt::format(
-                      "phase {} of {}, which the warp has waited for before, lets the wait with parity {} "
-                      "through: phase {} is in progress",
-                      wait.phase - 1, where, wait.parity, wait.phase),
-            fmt::format("turn the parity from phase to phase: that of phase {} is {}", wait.phase,
-                        wait.phase & 1),
-            std::move(consequence));
+    phase_words::Words words =
+        phase_words::let_through(place(wait.mbarrier->offset), wait.phase, wait.parity);
+    skipped(wait.step, std::move(words.message), std::move(words.fix), std::move(consequence));
 }
 
 }  // namespace wgrun::check

@@ -1,9 +1,8 @@
 // What is said of waits that another phase of their mbarrier lets through: WG-MBAR-06.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "program/phase_words.hpp"
 #include "sim/report.hpp"
 
 namespace wgrun::sim {
@@ -19,45 +18,25 @@ const Report::LetThrough* for_phase(const std::vector<Report::LetThrough>& waits
 }  // namespace
 
 void Report::bad_parity(const Mbarrier& mbarrier, std::int64_t parity) {
-    add("WG-MBAR-06", no_pc,
-        fmt::format("{} waits for {} with parity {}: it is 0 or 1", who(), place(mbarrier.offset), parity),
-        "the lowest bit of the phase's number: phase & 1",
+    phase_words::Words words = phase_words::bad_parity(who(), place(mbarrier.offset), parity);
+    add("WG-MBAR-06", no_pc, std::move(words.message), std::move(words.fix),
         {{code_.where(mbarrier.made.pc()), "initialised here"}});
     settled_ = true;
 }
 
 void Report::phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp) {
-    // The last phase of that parity that the warp may mean.
-    const std::int64_t phase = mbarrier.phase, meant = phase - (mbarrier.is_complete(parity) ? 3 : 2);
-    const std::string place = this->place(mbarrier.offset);
-    std::string message = fmt::format(
-        "warp {} waits {}, which is in phase {} by now: phase {} has completed, and the warp has not waited "
-        "for it",
-        warp,
-        meant < 0 ? fmt::format("with parity {} for {} as for a fresh mbarrier", parity & 1, place)
-                  : fmt::format("for phase {} (parity {}) of {}", meant, parity & 1, place),
-        phase, phase - 1);
-    if (const LetThrough* wait = repeated()) return blame(*wait, std::move(message));
-    add("WG-MBAR-06", no_pc, std::move(message),
-        fmt::format("wait for each phase in turn: the parity of phase {} is {}", phase - 1, (phase - 1) & 1),
+    phase_words::Words words = phase_words::skipped("warp " + std::to_string(warp), place(mbarrier.offset),
+                                                    mbarrier.phase, parity, mbarrier.is_complete(parity));
+    if (const LetThrough* wait = repeated()) return blame(*wait, std::move(words.message));
+    add("WG-MBAR-06", no_pc, std::move(words.message), std::move(words.fix),
         {{code_.where(mbarrier.made.pc()), "initialised here"}});
     settled_ = true;
 }
 
 void Report::blame(const LetThrough& wait, std::string consequence) {
     const std::uint32_t here = std::exchange(pc_, wait.pc);
-    const std::string place = this->place(wait.offset);
-    add("WG-MBAR-06", no_pc,
-        wait.phase == 0
-            ? fmt::format(
-                  "a fresh mbarrier lets the wait with parity {} for {} through: phase 0 is in progress",
-                  wait.parity, place)
-            : fmt::format(
-                  "phase {} of {}, which the warp has waited for before, lets the wait with parity {} "
-                  "through: phase {} is in progress",
-                  wait.phase - 1, place, wait.parity, wait.phase),
-        fmt::format("turn the parity from phase to phase: that of phase {} is {}", wait.phase,
-                    wait.phase & 1),
+    phase_words::Words words = phase_words::let_through(place(wait.offset), wait.phase, wait.parity);
+    add("WG-MBAR-06", no_pc, std::move(words.message), std::move(words.fix),
         {{code_.where(here), std::move(consequence)}});
     pc_ = here;
     settled_ = true;
