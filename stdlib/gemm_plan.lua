@@ -28,10 +28,12 @@ return function(wg, internal)
     { 128, 192, 0.94 }, { 128, 160, 0.93 }, { 192, 128, 0.92 }, { 128, 128, 0.92 }, { 64, 256, 0.90 }, { 64, 224, 0.89 },
     { 192, 96, 0.86 }, { 128, 96, 0.80 }, { 64, 192, 0.79 },
   })
+  -- Consumers that share a tile of m rows.
+  local function consumers_of(m) return m == 192 and 3 or math.min(m // 64, 2) end
   -- Of a consumer that holds so many blocks of 64 rows, with draining and filling the pipeline; fitted likewise.
   local function epilogue_cycles(m, n, schedule)
-    local consumers = schedule == "pingpong" and 1 or m == 192 and 3 or math.min(m // 64, 2)
-    return 1000 + 2500 * (m // 64 // consumers) * n / 256
+    local sharing = schedule == "pingpong" and 1 or consumers_of(m)
+    return 1000 + 2500 * (m // 64 // sharing) * n / 256
   end
   local workspace_bytes = 32 -- sums that an SM writes to or reads from the L2 cache in a cycle: not measured
   local memory_bytes = 24 -- what an SM gets of the chip's memory in a cycle
@@ -113,7 +115,7 @@ return function(wg, internal)
     p.m, p.n = whole("tile[1]", tile[1], 64, 512), whole("tile[2]", tile[2], 8, 256)
     p.block_k = whole("tile[3]", tile[3] or 128 // bytes, p.k_step, 1024)
     p.own_tiles = p.schedule == "pingpong"
-    p.consumers = p.own_tiles and 2 or p.m == 192 and 3 or math.min(p.m // 64, 2)
+    p.consumers = p.own_tiles and 2 or consumers_of(p.m)
     local rows = p.own_tiles and 64 or 64 * p.consumers
     if p.m % rows ~= 0 then fail(("wg.gemm: tiles of %d rows: a multiple of %d for %s"):format(p.m, rows, p.schedule)) end
     if p.block_k % p.k_step ~= 0 then fail(("wg.gemm: tiles of %d in K: a multiple of %d for %s"):format(p.block_k, p.k_step, p.dtype)) end
