@@ -15,7 +15,6 @@ constexpr std::int64_t max_block_z = 64;
 constexpr std::int64_t max_grid_x = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t max_grid_yz = 65535;
 constexpr std::int64_t max_shared_bytes = 232448;  // 227 KiB
-constexpr std::int64_t portable_cluster = 8;
 constexpr std::int64_t max_cluster = 16;
 
 std::string text(const Dim3& d) { return fmt::format("{{{}, {}, {}}}", d.x, d.y, d.z); }

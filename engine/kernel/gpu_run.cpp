@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kernel/arguments.hpp"
 #include "kernel/assembler_notes.hpp"
@@ -49,8 +50,7 @@ gpu::LaunchConfig config_of(const Program& program, Dim3 grid) {
     config.grid = {grid.x, grid.y, grid.z};
     config.block = {program.threads(), 1, 1};
     config.shared_bytes = program.shared_bytes();
-    const Dim3 cluster = program.cluster();
-    config.non_portable_cluster = cluster.x * cluster.y * cluster.z > 8;
+    config.non_portable_cluster = std::cmp_greater(program.cluster().volume(), gpu::portable_cluster);
     config.overlaps_previous = waits_for_previous(program);
     return config;
 }

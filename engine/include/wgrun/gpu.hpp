@@ -216,6 +216,9 @@ struct Dim3 {
     bool operator==(const Dim3&) const = default;
 };
 
+/// CTAs of a cluster that every sm_90 runs without being asked.
+inline constexpr std::int64_t portable_cluster = 8;
+
 struct LaunchConfig {
     Dim3 grid{};                        ///< CTAs
     Dim3 block{};                       ///< threads of a CTA
