@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "memory/shared_block.hpp"
 #include "number/number.hpp"
 #include "tensor/chunk.hpp"
 #include "tensor/parallel.hpp"
@@ -78,6 +79,13 @@ Tensor::Tensor(Dtype dtype, TensorShape shape)
       shape_(std::move(shape)),
       items_(count_items(dtype_, shape_)),
       bytes_(static_cast<std::size_t>(bytes_of(dtype_, items_))) {
+    if (bytes_ >= memory::SharedBlock::worthwhile) {
+        if (std::optional<memory::SharedBlock> shared = memory::SharedBlock::make(bytes_)) {
+            const auto owner = std::make_shared<memory::SharedBlock>(std::move(*shared));
+            data_ = {owner, owner->data()};
+            return;
+        }
+    }
     // calloc takes large blocks from the kernel, which has zeroed their pages by the time they are touched.
     void* block = std::calloc(bytes_ + alignment, 1);
     if (block == nullptr)

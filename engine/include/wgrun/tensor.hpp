@@ -20,6 +20,9 @@ using TensorShape = std::vector<std::int64_t>;
 
 /// A contiguous row-major array in host memory, aligned to 64 bytes. Moves; copies only by copy().
 ///
+/// From 1 MiB on it lies in pages that a worker process maps as they are (engine/memory), and that a forked
+/// child shares with its parent.
+///
 /// Elements are little-endian. b1 is packed eight to a byte, the first element in the lowest bit, without
 /// padding between rows. tf32 takes 32 bits.
 class Tensor {

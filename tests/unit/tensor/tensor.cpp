@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "memory/shared_block.hpp"
 #include "tests/catch.hpp"
 #include "wgrun/diagnostic.hpp"
 
@@ -152,4 +153,11 @@ TEST_CASE("what set, get and from_values refuse") {
                       "bf16 {2, 3} has 6 elements, but 2 values are given");
     CHECK(tensor(Dtype::s64, {1}, {-0x1p63}).get(0) == -0x1p63);
     CHECK(tensor(Dtype::u64, {1}, {0x1.fffffffffffffp63}).get(0) == 0x1.fffffffffffffp63);
+}
+
+TEST_CASE("tensor: large ones lie where another process can map them") {
+    const Tensor large = Tensor::zeros(Dtype::u8, {1 << 20});
+    CHECK(memory::find(large.data(), large.size_bytes()));
+    CHECK_FALSE(memory::find(Tensor::zeros(Dtype::u8, {1 << 10}).data(), 1));
+    CHECK(memory::find(large.copy().data(), large.size_bytes()));
 }
