@@ -304,6 +304,7 @@ int find_instruction(lua_State* L) {
     return 1;
 }
 
+/// Good until Lua is called next: a finalizer may add buffers.
 const SharedBuffer& buffer_of(lua_State* L) {
     const SharedBox& box = check<SharedBox>(L, 1);
     return builder_of(L, box.trace).shared_buffer(box.index);
@@ -320,9 +321,9 @@ int shared_name(lua_State* L) {
 }
 
 int shared_tile(lua_State* L) {
-    const SharedBuffer& buffer = buffer_of(L);
-    if (!buffer.tile) return lua_pushnil(L), 1;
-    push_object<Tile>(L, [&] { return *buffer.tile; });
+    if (!buffer_of(L).tile) return lua_pushnil(L), 1;
+    const SharedBox& box = check<SharedBox>(L, 1);
+    push_object<Tile>(L, [&] { return *box.trace->builder->shared_buffer(box.index).tile; });
     return 1;
 }
 

@@ -25,6 +25,7 @@ struct Request {
     std::int64_t offset = 0;
     Reg guard;
     bool guard_negated = false;
+    Operand result;
 };
 
 [[noreturn]] void fail_operand(lua_State* L, const Instruction& op, const char* name, int index) {
@@ -260,6 +261,7 @@ std::optional<int> qualifier(lua_State* L, int index, Field field) {
 int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::Spelling& spelling,
                   int first) {
     Builder& builder = builder_of(L, trace);
+    const Where where = builder.where();
     const int top = lua_gettop(L);
     int last = top;
     auto& request = held<Request>(L);
@@ -271,20 +273,26 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
         Operand* operand = guarded(L, [&] { return &request.positional.emplace_back(); });
         read_operand(L, trace, *spelling.op, "operand", i, *operand);
     }
-    const Step* step = guarded(L, [&] {
+    // A finalizer that ran while the operands were read, or runs while the result is pushed, may add steps of
+    // its own: it changes the builder's place, and moves the steps.
+    const bool has_result = guarded(L, [&] {
+        builder.at(where);
         place_operands(request);
-        return &builder.add(*request.op, request.form, std::move(request.operands), request.guard,
-                            request.guard_negated);
+        const Step& step = builder.add(*request.op, request.form, std::move(request.operands), request.guard,
+                                       request.guard_negated);
+        for (std::size_t i = 0; i < step.operands.size(); ++i) {
+            if (step.op->operands[i].access != Access::out) continue;
+            request.result = step.operands[i];
+            return true;
+        }
+        return false;
     });
-    for (std::size_t i = 0; i < step->operands.size(); ++i) {
-        if (step->op->operands[i].access != Access::out) continue;
-        if (step->operands[i].kind == Kind::list)
-            push_regs(L, trace, step->operands[i].list);
-        else
-            push_reg(L, trace, step->operands[i].reg);
-        return 1;
-    }
-    return 0;
+    if (!has_result) return 0;
+    if (request.result.kind == Kind::list)
+        push_regs(L, trace, request.result.list);
+    else
+        push_reg(L, trace, request.result.reg);
+    return 1;
 }
 
 }  // namespace wgrun::lua

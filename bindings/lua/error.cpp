@@ -44,13 +44,13 @@ void set_place(lua_State* L, const Where& where) {
     lua_setfield(L, -2, "line");
 }
 
-// The string field `key` of the table at `index`; empty if it is none. Valid while the table holds it.
-std::string_view string_field(lua_State* L, int index, const char* key) {
+// Pushes the string field `key` of the table at `index`; empty if it is none. The table is the script's, and
+// a finalizer may change it: the view is good as long as the string stays on the stack.
+std::string_view push_string_field(lua_State* L, int index, const char* key) {
     lua_pushstring(L, key);
     lua_rawget(L, index);
     std::size_t size = 0;
     const char* text = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &size) : "";
-    lua_pop(L, 1);
     return {text, size};
 }
 
@@ -119,13 +119,14 @@ void push_remedies(lua_State* L, const std::vector<Remedy>& remedies) {
 /// The insertion at the top of the stack.
 void read_insertion(lua_State* L, Remedy& remedy) {
     const int at = lua_gettop(L);
-    const std::string_view file = string_field(L, at, "file");
+    luaL_checkstack(L, 6, nullptr);
+    const std::string_view file = push_string_field(L, at, "file");
     const int line = line_field(L, at);
     lua_pushliteral(L, "after");
     lua_rawget(L, at);
     const bool after = lua_toboolean(L, -1) != 0;
-    lua_pop(L, 1);
     guarded(L, [&] { remedy.push_back({Where::at(file, line), after, {}}); });
+    lua_settop(L, at);
     const auto calls = static_cast<lua_Integer>(lua_rawlen(L, at));
     for (lua_Integer call = 1; call <= calls; ++call) {
         if (lua_rawgeti(L, at, call) == LUA_TSTRING) {
@@ -197,20 +198,22 @@ bool is_error(lua_State* L, int index) {
 }
 
 void read_finding(lua_State* L, int index, Diagnostic& finding) {
-    luaL_checkstack(L, 12, nullptr);
+    luaL_checkstack(L, 16, nullptr);
     index = lua_absindex(L, index);
-    if (lua_type(L, index) != LUA_TTABLE || string_field(L, index, "message").empty()) {
+    const int top = lua_gettop(L);
+    if (lua_type(L, index) != LUA_TTABLE || push_string_field(L, index, "message").empty()) {
         std::size_t size = 0;
-        const char* text = luaL_tolstring(L, index, &size);
+        // __tostring of an error object whose message a script has taken away would come back here.
+        const char* text = is_error(L, index) ? "" : luaL_tolstring(L, index, &size);
         guarded(L, [&] { read_message({text, size}, finding); });
-        lua_pop(L, 1);
+        lua_settop(L, top);
         return;
     }
     struct Texts {
         std::string_view rule, severity, file, message, fix, section;
-    } t{string_field(L, index, "rule"), string_field(L, index, "severity"),
-        string_field(L, index, "file"), string_field(L, index, "message"),
-        string_field(L, index, "fix"),  string_field(L, index, "section")};
+    } t{push_string_field(L, index, "rule"), push_string_field(L, index, "severity"),
+        push_string_field(L, index, "file"), push_string_field(L, index, "message"),
+        push_string_field(L, index, "fix"),  push_string_field(L, index, "section")};
     const int line = line_field(L, index);
     guarded(L, [&] {
         finding.rule = t.rule;
@@ -221,16 +224,18 @@ void read_finding(lua_State* L, int index, Diagnostic& finding) {
         if (t.severity == "warning") finding.severity = Severity::warning;
         if (t.severity == "note") finding.severity = Severity::note;
     });
+    lua_settop(L, top);
     read_remedies(L, index, finding.remedies);
     lua_pushliteral(L, "notes");
     const int count = lua_rawget(L, index) == LUA_TTABLE ? static_cast<int>(lua_rawlen(L, -1)) : 0;
     for (int i = 1; i <= count; ++i) {
         if (lua_rawgeti(L, -1, i) == LUA_TTABLE) {
             const int at = lua_gettop(L);
-            const std::string_view file = string_field(L, at, "file");
-            const std::string_view message = string_field(L, at, "message");
+            const std::string_view file = push_string_field(L, at, "file");
+            const std::string_view message = push_string_field(L, at, "message");
             const int note_line = line_field(L, at);
             guarded(L, [&] { finding.notes.push_back({Where::at(file, note_line), std::string(message)}); });
+            lua_settop(L, at);
         }
         lua_pop(L, 1);
     }

@@ -46,8 +46,10 @@ int kernel_new(lua_State* L) {
 // kernel:check()
 int kernel_check(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
-    const std::vector<Diagnostic>* findings = guarded(L, [&] { return &kernel.check(); });
-    push_findings(L, *findings);
+    // A copy: a finalizer may run the kernel while the list is made, which adds to its findings.
+    auto& findings = held<std::vector<Diagnostic>>(L);
+    guarded(L, [&] { findings = kernel.check(); });
+    push_findings(L, findings);
     return 1;
 }
 

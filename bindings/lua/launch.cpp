@@ -16,16 +16,23 @@ void set_number(lua_State* L, const char* key, double value) {
     lua_setfield(L, -2, key);
 }
 
-/// Reads the list `args`: tensors and numbers. `out` does not live in a C++ frame.
-void read_arguments(lua_State* L, const Options& options, std::vector<Argument>& out) {
+/// Options of a launch, with a share of its tensors. Does not live in a C++ frame.
+template <class Base>
+struct Shared : Base {
+    std::vector<std::shared_ptr<Tensor>> tensors;
+};
+
+/// Reads the list `args`: tensors and numbers.
+void read_arguments(lua_State* L, const Options& options, std::vector<Argument>& out,
+                    std::vector<std::shared_ptr<Tensor>>& tensors) {
     if (!options.has("args")) return;
     if (options.push("args") != LUA_TTABLE) options.fail_value("args", "a list of tensors and numbers");
     const int list = lua_gettop(L);
     const lua_Integer count = luaL_len(L, list);
     for (lua_Integer i = 1; i <= count; ++i) {
         lua_rawgeti(L, list, i);
-        if (Tensor* tensor = test_tensor(L, -1)) {
-            guarded(L, [&] { out.emplace_back(tensor); });
+        if (const std::shared_ptr<Tensor>* tensor = test_tensor(L, -1)) {
+            guarded(L, [&] { out.emplace_back(tensors.emplace_back(*tensor).get()); });
         } else if (lua_isinteger(L, -1)) {
             const std::int64_t value = lua_tointeger(L, -1);
             guarded(L, [&] { out.emplace_back(value); });
@@ -44,9 +51,10 @@ void read_arguments(lua_State* L, const Options& options, std::vector<Argument>&
     lua_pop(L, 1);
 }
 
-void read_run_options(lua_State* L, const Options& options, RunOptions& out) {
+template <class Base>
+void read_run_options(lua_State* L, const Options& options, Shared<Base>& out) {
     out.grid = options.extents("grid");
-    read_arguments(L, options, out.args);
+    read_arguments(L, options, out.args, out.tensors);
     const std::string_view backend = options.string("backend", "auto");
     const Backend asked = guarded(L, [&] { return backend_named(backend); });
     out.seed =
@@ -76,7 +84,7 @@ void push_name(lua_State* L, std::string_view name) { lua_pushlstring(L, name.da
 int kernel_run(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:run", run_keys);
-    auto& run = held<RunOptions>(L);
+    auto& run = held<Shared<RunOptions>>(L);
     read_run_options(L, options, run);
     if (session(L).mode == Mode::trace) {
         guarded(L, [&] { kernel.foresee(run); });
@@ -104,27 +112,26 @@ void push_timing(lua_State* L, const Timing& timing) {
 int cublas_new(lua_State* L) {
     static constexpr std::string_view keys[] = {"a", "b", "d", "a_major", "b_major"};
     const Options options(L, 1, "wg.cublas", keys);
-    Tensor* tensors[3];
+    CublasBox& box = push_object<CublasBox>(L, [] { return CublasBox{}; });
     for (int i = 0; i < 3; ++i) {
         options.push(keys[i]);
-        tensors[i] = test_tensor(L, -1);
-        if (tensors[i] == nullptr) options.fail_value(keys[i], "a tensor");
+        const std::shared_ptr<Tensor>* tensor = test_tensor(L, -1);
+        if (tensor == nullptr) options.fail_value(keys[i], "a tensor");
+        guarded(L, [&] { box.tensors.push_back(*tensor); });
+        lua_pop(L, 1);
     }
     const std::string_view a_major = options.string("a_major", "K"), b_major = options.string("b_major", "K");
-    auto& made = held<std::optional<Cublas>>(L);
     if (const int failed = attempted(L, [&] {
-            made.emplace(*tensors[0], parse_major(a_major), *tensors[1], parse_major(b_major), *tensors[2]);
+            box.cublas.emplace(*box.tensors[0], parse_major(a_major), *box.tensors[1], parse_major(b_major),
+                               *box.tensors[2]);
         }))
         return failed;
-    push_object<Cublas>(L, [&] { return std::move(*made); });
-    lua_pushvalue(L, 1);
-    lua_setiuservalue(L, -2, 1);  // keeps the tensors
     return 1;
 }
 
 int cublas_run(lua_State* L) {
-    Cublas& cublas = check<Cublas>(L, 1);
-    guarded(L, [&] { cublas.run(); });
+    CublasBox& box = check<CublasBox>(L, 1);
+    guarded(L, [&] { box.cublas->run(); });
     return 0;
 }
 
@@ -134,13 +141,14 @@ int kernel_time(lua_State* L) {
                                                 "rounds", "flops", "against", "numerics", "unchecked"};
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:time", keys);
-    auto& run = held<TimeOptions>(L);
+    auto& run = held<Shared<TimeOptions>>(L);
     read_run_options(L, options, run);
     run.rounds = static_cast<int>(options.integer("rounds", 20, 1, 100000));
     run.flops = options.number("flops", 0);
     if (options.push("against") != LUA_TNIL) {
-        run.against = test<Cublas>(L, -1);
-        if (run.against == nullptr) options.fail_value("against", "a yardstick made by wg.cublas");
+        const CublasBox* against = test<CublasBox>(L, -1);
+        if (against == nullptr) options.fail_value("against", "a yardstick made by wg.cublas");
+        run.against = &*against->cublas;
     }
     auto& timing = held<Timing>(L);
     timing.backend = run.backend;
@@ -172,20 +180,19 @@ int kernel_resident_clusters(lua_State* L) {
     return 1;
 }
 
-// A launch made by kernel:prepare; empty where kernels are only traced.
-using Prepared = std::optional<Launch>;
-
 // kernel:prepare{ grid =, args =, backend =, seed =, timeout_ms =, numerics =, unchecked = }: a launch.
 // Launches that live at the same time share the tensors on the device.
 int kernel_prepare(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:prepare", run_keys);
-    auto& run = held<RunOptions>(L);
+    auto& run = held<Shared<RunOptions>>(L);
     read_run_options(L, options, run);
     const bool runs = session(L).mode == Mode::run;
-    push_object<Prepared>(L, [&] {
+    push_object<LaunchBox>(L, [&] {
         if (!runs) kernel.foresee(run);
-        return runs ? Prepared(kernel.prepare(run)) : Prepared();
+        LaunchBox box{run.tensors, std::nullopt};
+        if (runs) box.launch.emplace(kernel.prepare(run));
+        return box;
     });
     warn_of_assembly(L, kernel);
     // Keeps the tensors, whatever becomes of the caller's list.
@@ -202,8 +209,8 @@ int kernel_prepare(lua_State* L) {
 }
 
 // The launch at argument 1; raises when one of its tensors was closed.
-Prepared& check_launch(lua_State* L) {
-    Prepared& launch = check<Prepared>(L, 1);
+std::optional<Launch>& check_launch(lua_State* L) {
+    LaunchBox& box = check<LaunchBox>(L, 1);
     lua_getiuservalue(L, 1, 1);
     const lua_Integer count = luaL_len(L, -1);
     for (lua_Integer i = 1; i <= count; ++i) {
@@ -212,12 +219,12 @@ Prepared& check_launch(lua_State* L) {
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
-    return launch;
+    return box.launch;
 }
 
 template <void (Launch::*step)()>
 int launch_step(lua_State* L) {
-    Prepared& launch = check_launch(L);
+    std::optional<Launch>& launch = check_launch(L);
     guarded(L, [&] {
         if (launch) ((*launch).*step)();
     });
@@ -226,7 +233,7 @@ int launch_step(lua_State* L) {
 
 // launch:start(): only this needs no tensor of the host on the GPU, and is kept short.
 int launch_start(lua_State* L) {
-    Prepared& launch = check<Prepared>(L, 1);
+    std::optional<Launch>& launch = check<LaunchBox>(L, 1).launch;
     if (!launch) return 0;
     if (launch->backend() == Backend::sim) check_launch(L);
     guarded(L, [&] { launch->start(); });
@@ -249,9 +256,9 @@ void open_launch(lua_State* L) {
                                        {"upload", launch_step<&Launch::upload>},
                                        {"download", launch_step<&Launch::download>},
                                        {nullptr, nullptr}};
-    declare<Prepared>(L, {.methods = methods});
+    declare<LaunchBox>(L, {.methods = methods});
     static const luaL_Reg cublas_methods[] = {{"run", cublas_run}, {nullptr, nullptr}};
-    declare<Cublas>(L, {.methods = cublas_methods});
+    declare<CublasBox>(L, {.methods = cublas_methods});
     lua_pushcfunction(L, cublas_new);
     lua_setfield(L, -2, "cublas");
 }

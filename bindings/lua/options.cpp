@@ -14,7 +14,7 @@ namespace wgrun::lua {
 Options::Options(lua_State* L, int index, const char* function, std::span<const std::string_view> keys,
                  Missing missing)
     : L_(L), index_(lua_absindex(L, index)), function_(function), keys_(keys) {
-    luaL_checkstack(L, 4, nullptr);
+    luaL_checkstack(L, 6, nullptr);
     if (missing == Missing::empty && lua_isnoneornil(L, index)) {
         index_ = 0;
         return;
@@ -24,24 +24,31 @@ Options::Options(lua_State* L, int index, const char* function, std::span<const 
         fail(L,
              [&] { return fmt::format("{}: expected a table of options, got {}", function_, given.text); });
     }
+    // A table of its own takes the caller's place: what is read of it stays there, whatever a finalizer does
+    // to the caller's.
+    lua_createtable(L, 0, static_cast<int>(keys_.size()));
     lua_pushnil(L);
     while (lua_next(L, index_) != 0) {
-        lua_pop(L, 1);
-        if (lua_type(L, -1) != LUA_TSTRING) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        if (lua_type(L, -2) != LUA_TSTRING) {
+            lua_pop(L, 1);
             const ShortText given = describe(L, -1);
             fail(L, [&] {
                 return fmt::format("{}: options have names; key {} is none (legal: {})", function_,
                                    given.text, fmt::join(keys_, ", "));
             });
         }
-        const std::string_view key = string_argument(L, -1);
+        const std::string_view key = string_argument(L, -2);
         if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
             fail(L, [&] {
                 return fmt::format("unknown option `{}` of {}{} (legal: {})", key, function_,
                                    nearest(key, keys_), fmt::join(keys_, ", "));
             });
         }
+        lua_rawset(L, -4);
     }
+    lua_replace(L, index_);
 }
 
 Dim3 Options::extents(std::string_view key) const {

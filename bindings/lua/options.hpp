@@ -14,7 +14,7 @@ namespace wgrun::lua {
 
 /// A view of the option table at a stack index. Every reader raises an error that names the function, the
 /// key, what was expected and what was given. Trivially destructible: it may live in frames that Lua jumps
-/// over.
+/// over. A copy of the table takes its place on the stack.
 class Options {
   public:
     enum class Missing { error, empty };
@@ -32,7 +32,7 @@ class Options {
     double number(std::string_view key, std::optional<double> fallback = {}) const;
     bool boolean(std::string_view key, std::optional<bool> fallback = {}) const;
 
-    /// Valid as long as the table holds it.
+    /// Valid as long as the table stays on the stack.
     std::string_view string(std::string_view key, std::optional<std::string_view> fallback = {}) const;
 
     /// The position in `legal` of the string given.

@@ -8,20 +8,21 @@
 namespace wgrun::lua {
 namespace {
 
-/// Pushes a tensor that `make` makes.
+/// Pushes a tensor that `make` makes, as the result of a function.
 template <class Make>
-int push_tensor(lua_State* L, Make make) {
-    TensorBox& box = push_object<TensorBox>(L, [&] { return TensorBox{make()}; });
+int give_tensor(lua_State* L, Make make) {
+    const TensorBox& box = push_tensor(L, make);
     account(L, box.tensor->size_bytes());
     return 1;
 }
 
 // wg.sparse.prune(t [, dtype]): t, in that dtype, with zeros where the smaller half of each chunk was
 int prune(lua_State* L) {
-    const Tensor& tensor = check_tensor(L, 1);
+    lua_settop(L, 2);
+    const Tensor& tensor = hold_tensor(L, 1);
     const bool same = lua_isnoneornil(L, 2);
     const std::string_view name = same ? std::string_view() : string_argument(L, 2);
-    return push_tensor(L, [&] {
+    return give_tensor(L, [&] {
         const Dtype dtype = same ? tensor.dtype() : dtype_named(name);
         sparse::instruction_k(dtype);  // refuses before work is done
         return dtype == tensor.dtype() ? sparse::prune(tensor) : sparse::prune(tensor.convert(dtype));
@@ -30,13 +31,13 @@ int prune(lua_State* L) {
 
 // wg.sparse.compress(t): values {m, k/2}, metadata u32 {m/64, steps, 128}
 int compress(lua_State* L) {
-    const Tensor& tensor = check_tensor(L, 1);
+    const Tensor& tensor = hold_tensor(L, 1);
     TensorBox& values = push_object<TensorBox>(L, [] { return TensorBox{}; });
     TensorBox& metadata = push_object<TensorBox>(L, [] { return TensorBox{}; });
     guarded(L, [&] {
         sparse::Compressed made = sparse::compress(tensor);
-        values.tensor = std::move(made.values);
-        metadata.tensor = std::move(made.metadata);
+        values.tensor = std::make_shared<Tensor>(std::move(made.values));
+        metadata.tensor = std::make_shared<Tensor>(std::move(made.metadata));
     });
     account(L, values.tensor->size_bytes() + metadata.tensor->size_bytes());
     return 2;
@@ -44,14 +45,16 @@ int compress(lua_State* L) {
 
 // wg.sparse.decompress(values, metadata)
 int decompress(lua_State* L) {
-    const Tensor& values = check_tensor(L, 1);
-    const Tensor& metadata = check_tensor(L, 2);
-    return push_tensor(L, [&] { return sparse::decompress(values, metadata); });
+    lua_settop(L, 2);
+    const Tensor& values = hold_tensor(L, 1);
+    const Tensor& metadata = hold_tensor(L, 2);
+    return give_tensor(L, [&] { return sparse::decompress(values, metadata); });
 }
 
 // wg.sparse.validate(metadata, dtype): true, or an error that names row and chunk
 int validate(lua_State* L) {
-    const Tensor& metadata = check_tensor(L, 1);
+    lua_settop(L, 2);
+    const Tensor& metadata = hold_tensor(L, 1);
     const std::string_view dtype = string_argument(L, 2);
     guarded(L, [&] { sparse::validate(metadata, dtype_named(dtype)); });
     lua_pushboolean(L, 1);

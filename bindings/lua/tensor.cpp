@@ -31,10 +31,6 @@ TensorShape& shape_argument(lua_State* L, int arg) {
     return shape;
 }
 
-TensorBox& push_box(lua_State* L) {
-    return push_object<TensorBox>(L, [] { return TensorBox{}; });
-}
-
 [[noreturn]] void fail_count(lua_State* L, const Tensor& tensor, const char* what) {
     fail(L, [&] { return "wg.tensor: " + std::string(what) + " for " + to_string(tensor); });
 }
@@ -74,9 +70,8 @@ int tensor_new(lua_State* L) {
     lua_settop(L, 3);
     const Dtype dtype = dtype_argument(L, 1);
     const TensorShape& shape = shape_argument(L, 2);
-    TensorBox& box = push_box(L);
+    const TensorBox& box = push_tensor(L, [&] { return Tensor::zeros(dtype, shape); });
     const int result = lua_gettop(L);
-    guarded(L, [&] { box.tensor = Tensor::zeros(dtype, shape); });
     if (!lua_isnil(L, 3)) {
         if (lua_type(L, 3) != LUA_TTABLE) fail_argument(L, 3, "a table of numbers");
         lua_pushvalue(L, 3);
@@ -112,8 +107,7 @@ int randn(lua_State* L) {
     Dtype dtype{};
     const TensorShape& shape = random_options(L, options, dtype);
     const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-    TensorBox& box = push_box(L);
-    guarded(L, [&] { box.tensor = Tensor::randn(shape, dtype, seed); });
+    const TensorBox& box = push_tensor(L, [&] { return Tensor::randn(shape, dtype, seed); });
     account(L, box.tensor->size_bytes());
     return 1;
 }
@@ -127,8 +121,7 @@ int randint(lua_State* L) {
     const std::int64_t lo = options.integer("lo");
     const std::int64_t hi = options.integer("hi");
     const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-    TensorBox& box = push_box(L);
-    guarded(L, [&] { box.tensor = Tensor::randint(shape, dtype, lo, hi, seed); });
+    const TensorBox& box = push_tensor(L, [&] { return Tensor::randint(shape, dtype, lo, hi, seed); });
     account(L, box.tensor->size_bytes());
     return 1;
 }
@@ -138,8 +131,9 @@ int load(lua_State* L) {
     const std::string_view path = string_argument(L, 1);
     std::optional<Dtype> dtype;
     if (!lua_isnoneornil(L, 2)) dtype = dtype_argument(L, 2);
-    TensorBox& box = push_box(L);
-    if (int failed = attempted(L, [&] { box.tensor = Tensor::load(path, dtype); })) return failed;
+    TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });
+    if (int failed = attempted(L, [&] { box.tensor = std::make_shared<Tensor>(Tensor::load(path, dtype)); }))
+        return failed;
     account(L, box.tensor->size_bytes());
     return 1;
 }
@@ -155,8 +149,9 @@ std::optional<Tolerance> tolerance_argument(lua_State* L, int arg) {
 
 // wg.compare(got, want [, tolerance]): ok, worst error, where
 int compare_tensors(lua_State* L) {
-    const Tensor& got = check_tensor(L, 1);
-    const Tensor& want = check_tensor(L, 2);
+    lua_settop(L, 3);
+    const Tensor& got = hold_tensor(L, 1);
+    const Tensor& want = hold_tensor(L, 2);
     const std::optional<Tolerance> tolerance = tolerance_argument(L, 3);
     auto& result = held<Comparison>(L);
     guarded(L, [&] { result = compare(got, want, tolerance); });
@@ -176,9 +171,10 @@ int compare_tensors(lua_State* L) {
 
 // wg.dot(a, first, stride, b, first, stride, count): positions count in row-major order from 0
 int tensor_dot(lua_State* L) {
-    const Tensor& a = check_tensor(L, 1);
+    lua_settop(L, 7);
+    const Tensor& a = hold_tensor(L, 1);
     const StridedVector of_a{integer_argument(L, 2), integer_argument(L, 3)};
-    const Tensor& b = check_tensor(L, 4);
+    const Tensor& b = hold_tensor(L, 4);
     const StridedVector of_b{integer_argument(L, 5), integer_argument(L, 6)};
     const std::int64_t count = integer_argument(L, 7);
     lua_pushnumber(L, guarded(L, [&] { return dot(a, of_a, b, of_b, count); }));

@@ -6,12 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "wgrun/tensor.hpp"
+#include "bindings/lua/types.hpp"
 
 namespace wgrun::lua {
 
 /// Makes the class wgrun.tensor.
 void declare_tensor(lua_State* L);
+
+/// Pushes a tensor that `make` (guarded) makes.
+template <class Make>
+TensorBox& push_tensor(lua_State* L, Make&& make) {
+    return push_object<TensorBox>(L, [&] { return TensorBox{std::make_shared<Tensor>(make())}; });
+}
 
 /// Writes the number at `index` of the stack to row-major position `position`. 64-bit integers are exact.
 void store_element(lua_State* L, Tensor& tensor, std::int64_t position, int index);

@@ -14,11 +14,19 @@ Tensor& check_tensor(lua_State* L, int arg) {
     return *box.tensor;
 }
 
-Tensor* test_tensor(lua_State* L, int index) {
-    TensorBox* box = test<TensorBox>(L, index);
+Tensor& hold_tensor(lua_State* L, int arg) {
+    // Made before the tensor is looked at: making it may run the finalizer that closes it.
+    auto& share = held<std::shared_ptr<Tensor>>(L);
+    check_tensor(L, arg);  // raises for a closed one
+    share = test<TensorBox>(L, arg)->tensor;
+    return *share;
+}
+
+const std::shared_ptr<Tensor>* test_tensor(lua_State* L, int index) {
+    const TensorBox* box = test<TensorBox>(L, index);
     if (box == nullptr) return nullptr;
     if (!box->tensor) fail(L, [] { return "the tensor is closed"; });
-    return &*box->tensor;
+    return &box->tensor;
 }
 
 void store_element(lua_State* L, Tensor& tensor, std::int64_t position, int index) {
@@ -53,26 +61,31 @@ void push_element(lua_State* L, const Tensor& tensor, std::int64_t position) {
 
 namespace {
 
-// The position that the key at argument 2 means: {i, j, ...}, or i for one dimension; from 0.
-std::int64_t key_position(lua_State* L, const Tensor& tensor) {
+// The index that argument 2 is: {i, j, ...}, or i for one dimension; from 0. On the stack, and read before
+// the tensor is looked at.
+const std::vector<std::int64_t>& key_argument(lua_State* L) {
+    check_tensor(L, 1);
     auto& index = held<std::vector<std::int64_t>>(L);
     read_integers(L, 2, "index", index);
-    return guarded(L, [&] { return tensor.position(index); });
+    return index;
 }
 
 int tensor_get(lua_State* L) {
+    const std::vector<std::int64_t>& index = key_argument(L);
     const Tensor& tensor = check_tensor(L, 1);
-    push_element(L, tensor, key_position(L, tensor));
+    push_element(L, tensor, guarded(L, [&] { return tensor.position(index); }));
     return 1;
 }
 
 int tensor_set(lua_State* L) {
-    Tensor& tensor = check_tensor(L, 1);
     if (lua_type(L, 2) == LUA_TSTRING) {
         const std::string_view key = string_argument(L, 2);
         fail(L, [&] { return "t." + std::string(key) + " cannot be set: elements are t[{i, j}], from 0"; });
     }
-    store_element(L, tensor, key_position(L, tensor), 3);
+    const std::vector<std::int64_t>& index = key_argument(L);
+    // The message about what is no number calls Lua.
+    Tensor& tensor = lua_type(L, 3) == LUA_TNUMBER ? check_tensor(L, 1) : hold_tensor(L, 1);
+    store_element(L, tensor, guarded(L, [&] { return tensor.position(index); }), 3);
     return 0;
 }
 
@@ -82,19 +95,15 @@ int tensor_len(lua_State* L) {
 }
 
 int tensor_tostring(lua_State* L) {
-    const TensorBox& box = check<TensorBox>(L, 1);
-    if (!box.tensor) {
-        lua_pushliteral(L, "closed tensor");
-        return 1;
-    }
     auto& text = held<std::string>(L);
-    guarded(L, [&] { text = to_string(*box.tensor); });
+    const TensorBox& box = check<TensorBox>(L, 1);
+    guarded(L, [&] { text = box.tensor ? to_string(*box.tensor) : "closed tensor"; });
     lua_pushlstring(L, text.data(), text.size());
     return 1;
 }
 
 int tensor_shape(lua_State* L) {
-    const TensorShape& shape = check_tensor(L, 1).shape();
+    const TensorShape& shape = hold_tensor(L, 1).shape();
     push_integers(L, shape.data(), shape.size());
     return 1;
 }
@@ -112,7 +121,7 @@ int tensor_bytes(lua_State* L) {
 
 // t:save(path): true, or nil, message, code
 int tensor_save(lua_State* L) {
-    const Tensor& tensor = check_tensor(L, 1);
+    const Tensor& tensor = hold_tensor(L, 1);
     const std::string_view path = string_argument(L, 2);
     if (int failed = attempted(L, [&] { tensor.save(path); })) return failed;
     lua_pushboolean(L, 1);
@@ -120,25 +129,24 @@ int tensor_save(lua_State* L) {
 }
 
 int tensor_copy(lua_State* L) {
-    const Tensor& tensor = check_tensor(L, 1);
-    push_object<TensorBox>(L, [&] { return TensorBox{tensor.copy()}; });
+    const Tensor& tensor = hold_tensor(L, 1);
+    push_tensor(L, [&] { return tensor.copy(); });
     account(L, tensor.size_bytes());
     return 1;
 }
 
 // t:convert(dtype)
 int tensor_convert(lua_State* L) {
-    const Tensor& tensor = check_tensor(L, 1);
+    const Tensor& tensor = hold_tensor(L, 1);
     const std::string_view name = string_argument(L, 2);
-    const TensorBox& box =
-        push_object<TensorBox>(L, [&] { return TensorBox{tensor.convert(dtype_named(name))}; });
+    const TensorBox& box = push_tensor(L, [&] { return tensor.convert(dtype_named(name)); });
     account(L, box.tensor->size_bytes());
     return 1;
 }
 
 // t:totable(): the elements in row-major order
 int tensor_totable(lua_State* L) {
-    const Tensor& tensor = check_tensor(L, 1);
+    const Tensor& tensor = hold_tensor(L, 1);
     const std::int64_t count = tensor.items();
     if (count > INT32_MAX) fail_argument(L, 1, "a tensor of fewer than 2^31 elements");
     lua_createtable(L, static_cast<int>(count), 0);

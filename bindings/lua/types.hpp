@@ -1,7 +1,9 @@
 // The classes that scripts see, and the parts that luaopen_wgrun puts together.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "bindings/lua/userdata.hpp"
 #include "wgrun/fragment.hpp"
@@ -12,9 +14,22 @@
 
 namespace wgrun::lua {
 
-/// A tensor that scripts can close early.
+/// A tensor that scripts can close early: null then. Calls and launches that use it have a share of their
+/// own, for a finalizer, which runs at any allocation, may close what they work on.
 struct TensorBox {
-    std::optional<Tensor> tensor;
+    std::shared_ptr<Tensor> tensor;
+};
+
+/// cuBLAS for three tensors, of which it keeps a share.
+struct CublasBox {
+    std::vector<std::shared_ptr<Tensor>> tensors;
+    std::optional<Cublas> cublas;
+};
+
+/// A launch made by kernel:prepare, with a share of its tensors; empty where kernels are only traced.
+struct LaunchBox {
+    std::vector<std::shared_ptr<Tensor>> tensors;
+    std::optional<Launch> launch;
 };
 
 template <>
@@ -30,15 +45,20 @@ inline constexpr const char* class_name<TensorBox> = "wgrun.tensor";
 template <>
 inline constexpr const char* class_name<Kernel> = "wgrun.kernel";
 template <>
-inline constexpr const char* class_name<std::optional<Launch>> = "wgrun.launch";
+inline constexpr const char* class_name<LaunchBox> = "wgrun.launch";
 template <>
-inline constexpr const char* class_name<Cublas> = "wgrun.cublas";
+inline constexpr const char* class_name<CublasBox> = "wgrun.cublas";
 
-/// The open tensor at argument `arg`; raises for anything else, and for a closed one.
+/// The open tensor at argument `arg`; raises for anything else, and for a closed one. Good until Lua is
+/// called next: a finalizer may close it.
 Tensor& check_tensor(lua_State* L, int arg);
 
-/// The open tensor at `index`, or null for another value; raises for a closed one.
-Tensor* test_tensor(lua_State* L, int index);
+/// The same, and pushes a share in it: good as long as that stays on the stack.
+Tensor& hold_tensor(lua_State* L, int arg);
+
+/// The open tensor at `index`, or null for another value; raises for a closed one. Copy it (guarded) before
+/// Lua is called next.
+const std::shared_ptr<Tensor>* test_tensor(lua_State* L, int index);
 
 /// Reads integers nested in tables: 8, {8, {2, 64}}. `what` names the value in messages; `out` must not live
 /// in a C++ frame.

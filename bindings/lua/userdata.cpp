@@ -10,8 +10,9 @@ namespace {
 
 enum Upvalue { methods = 1, fields, other };
 
-// Collects the string keys of the table at `index` into `names`.
-void add_names(lua_State* L, int index, std::vector<std::string_view>& names) {
+// Collects the string keys of the table at `index` into `names`: copies, for a finalizer may change the
+// table.
+void add_names(lua_State* L, int index, std::vector<std::string>& names) {
     if (lua_type(L, index) != LUA_TTABLE) return;
     lua_pushnil(L);
     while (lua_next(L, index) != 0) {
@@ -64,9 +65,12 @@ int class_newindex(lua_State* L) {
 }  // namespace
 
 void fail_unknown_name(lua_State* L, const char* owner, const char* word, std::initializer_list<int> tables) {
-    auto& names = held<std::vector<std::string_view>>(L);
+    auto& names = held<std::vector<std::string>>(L);
     for (int index : tables) add_names(L, index, names);
-    fail(L, [&] { return std::string(owner) + " has no `" + word + "`" + nearest(word, names); });
+    fail(L, [&] {
+        const std::vector<std::string_view> views(names.begin(), names.end());
+        return std::string(owner) + " has no `" + word + "`" + nearest(word, views);
+    });
 }
 
 void declare_class(lua_State* L, const void* key, const char* name, lua_CFunction finalizer, const Class& c) {
