@@ -17,6 +17,7 @@ set(owner_isa isa)
 set(owner_program program)
 set(owner_gpu gpu)
 set(owner_kernel kernel)
+set(owner_host_launch kernel)
 set(owner_wgrun kernel)
 
 set(modules "")

@@ -6,6 +6,7 @@
 
 #include "gpu/context.hpp"
 #include "gpu/module_state.hpp"
+#include "gpu/raw_launch.hpp"
 
 namespace wgrun::gpu {
 
@@ -57,13 +58,7 @@ struct Launch::State {
     /// Throws what a launch that the driver refused with `result` means.
     void fail(const Context::Entered& cuda, abi::Result result) const {
         if (result == abi::launch_out_of_resources || result == abi::invalid_cluster_size)
-            throw EnvironmentError(
-                "EFAULT",
-                fmt::format("kernel `{}` does not fit on the device: {} registers a thread, {} bytes of "
-                            "shared memory a CTA, clusters of {} CTAs",
-                            function->name, function->attributes.registers,
-                            function->attributes.shared_bytes + std::size_t{config.shared_bytes}, cluster),
-                "use fewer threads, less shared memory or smaller clusters");
+            throw does_not_fit(function->name, function->attributes, config.shared_bytes, cluster);
         cuda.check(result, fmt::format("launching kernel `{}`", function->name));
     }
 };
@@ -78,30 +73,8 @@ Function Module::function(const std::string& name) const {
     if (result == abi::not_found) throw ArgumentError(fmt::format("the module has no kernel `{}`", name));
     cuda.check(result, "looking for a kernel");
 
-    const auto attribute = [&](abi::FunctionAttribute which) {
-        int got = 0;
-        cuda.check(driver.function_get_attribute(&got, which, function->handle),
-                   "reading a kernel's attributes");
-        return got;
-    };
-    using enum abi::FunctionAttribute;
-    FunctionAttributes& attributes = function->attributes;
-    attributes.registers = attribute(num_regs);
-    attributes.max_threads = attribute(max_threads_per_block);
-    attributes.local_bytes = static_cast<std::size_t>(attribute(local_size_bytes));
-    attributes.shared_bytes = static_cast<std::size_t>(attribute(shared_size_bytes));
-    attributes.constant_bytes = static_cast<std::size_t>(attribute(const_size_bytes));
-    attributes.cluster = {attribute(required_cluster_width), attribute(required_cluster_height),
-                          attribute(required_cluster_depth)};
-    if (driver.function_get_param_info != nullptr) {
-        auto& parameters = attributes.parameters.emplace();
-        std::size_t offset = 0;
-        std::size_t size = 0;
-        // An index past the last parameter is the only invalid value here.
-        while (driver.function_get_param_info(function->handle, parameters.size(), &offset, &size) ==
-               abi::success)
-            parameters.push_back(size);
-    }
+    cuda.check(read_attributes(driver, function->handle, function->attributes),
+               "reading a kernel's attributes");
     return Function(std::move(function));
 }
 
@@ -110,39 +83,6 @@ const std::string& Function::name() const { return state_->name; }
 const FunctionAttributes& Function::attributes() const { return state_->attributes; }
 
 bool Function::lost() const { return state_->module->context->generation() != state_->module->generation; }
-
-namespace {
-
-abi::LaunchAttribute cluster_attribute(const Dim3& cluster) {
-    abi::LaunchAttribute attribute{};
-    attribute.id = abi::launch_attribute_cluster_dimension;
-    attribute.value.cluster = {static_cast<unsigned>(cluster.x), static_cast<unsigned>(cluster.y),
-                               static_cast<unsigned>(cluster.z)};
-    return attribute;
-}
-
-/// What the driver wants to know of a launch; `attributes` must outlive it.
-abi::LaunchConfig raw_config(const LaunchConfig& config, std::span<abi::LaunchAttribute, 2> attributes) {
-    abi::LaunchConfig raw{};
-    raw.grid_x = static_cast<unsigned>(config.grid.x);
-    raw.grid_y = static_cast<unsigned>(config.grid.y);
-    raw.grid_z = static_cast<unsigned>(config.grid.z);
-    raw.block_x = static_cast<unsigned>(config.block.x);
-    raw.block_y = static_cast<unsigned>(config.block.y);
-    raw.block_z = static_cast<unsigned>(config.block.z);
-    raw.shared_bytes = static_cast<unsigned>(config.shared_bytes);
-    raw.stream = config.stream;
-    raw.attributes = attributes.data();
-    if (config.cluster != Dim3{}) attributes[raw.attribute_count++] = cluster_attribute(config.cluster);
-    if (config.overlaps_previous) {
-        abi::LaunchAttribute& overlap = attributes[raw.attribute_count++];
-        overlap.id = abi::launch_attribute_programmatic_stream_serialization;
-        overlap.value.allowed = 1;
-    }
-    return raw;
-}
-
-}  // namespace
 
 int Function::resident_clusters(const LaunchConfig& config) const {
     state_->allow(config);

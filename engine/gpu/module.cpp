@@ -1,23 +1,16 @@
 #include <fmt/format.h>
 
-#include <array>
-#include <bit>
+#include <memory>
 
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
 #include "gpu/context.hpp"
+#include "gpu/jit_logs.hpp"
 #include "gpu/module_state.hpp"
 
 namespace wgrun::gpu {
 
 namespace {
-
-void* value(std::size_t number) { return std::bit_cast<void*>(number); }
-
-struct JitLogs {
-    std::array<char, 256 << 10> info{};
-    std::array<char, 64 << 10> error{};
-};
 
 // The driver assembles a text only once; later it takes the code from a cache of its own and has nothing to
 // say. So its words are kept beside ours.
@@ -42,19 +35,14 @@ Module Module::from_ptx(const Device& device, std::string_view ptx) {
     const Context::Entered cuda = context.enter();
 
     const auto logs = std::make_unique<JitLogs>();
-    std::array options = {abi::JitOption::info_log_buffer, abi::JitOption::info_log_buffer_size_bytes,
-                          abi::JitOption::error_log_buffer, abi::JitOption::error_log_buffer_size_bytes,
-                          abi::JitOption::log_verbose};
-    std::array<void*, 5> values = {logs->info.data(), value(logs->info.size() - 1), logs->error.data(),
-                                   value(logs->error.size() - 1), value(1)};
     abi::Handle handle = nullptr;
-    const abi::Result result = cuda.driver().module_load_data_ex(&handle, text.c_str(), options.size(),
-                                                                 options.data(), values.data());
+    const abi::Result result = cuda.driver().module_load_data_ex(&handle, text.c_str(), logs->count(),
+                                                                 logs->options(), logs->values());
     if (result == abi::invalid_ptx || result == abi::unsupported_ptx_version)
-        throw CompileError("the driver's assembler", parse_log(logs->error.data()));
+        throw CompileError("the driver's assembler", parse_log(logs->error()));
     cuda.check(result, "loading PTX");
     return Module(std::make_shared<State>(device.shared(), cuda.generation(), handle,
-                                          remembered(device.info(), text, logs->info.data())));
+                                          remembered(device.info(), text, logs->info())));
 }
 
 Module Module::from_cubin(const Device& device, std::span<const std::byte> image) {

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "gpu/context.hpp"
+#include "gpu/tensor_map.hpp"
 
 namespace wgrun::gpu {
 
@@ -70,21 +71,24 @@ void check_tensor_map(const TensorMapSpec& spec) {
     if (spec.nan_fill && !type.is_float) fail("out of bounds elements can be NaN only for float types");
 }
 
-TensorMap encode_tensor_map(const Device& device, const TensorMapSpec& spec) {
-    check_tensor_map(spec);
+abi::Result encode(const Driver& driver, const TensorMapSpec& spec, TensorMap& map) {
     const auto rank = static_cast<std::uint32_t>(spec.extents.size());
     const std::vector<std::uint64_t> extents(spec.extents.begin(), spec.extents.end());
     std::vector<std::uint64_t> strides(spec.strides.begin(), spec.strides.end());
     strides.resize(rank);  // one dimension has none, and the driver still wants an address
     const std::vector<std::uint32_t> box(spec.box.begin(), spec.box.end());
     const std::vector<std::uint32_t> element_strides(rank, 1);
+    return driver.tensor_map_encode_tiled(
+        map.bytes, static_cast<int>(spec.type), rank, std::bit_cast<void*>(spec.address), extents.data(),
+        strides.data(), box.data(), element_strides.data(), interleave_none, static_cast<int>(spec.swizzle),
+        l2_promotion_128b, spec.nan_fill ? 1 : 0);
+}
+
+TensorMap encode_tensor_map(const Device& device, const TensorMapSpec& spec) {
+    check_tensor_map(spec);
     const Context::Entered cuda = device.context().enter();
     TensorMap map{};
-    cuda.check(cuda.driver().tensor_map_encode_tiled(
-                   map.bytes, static_cast<int>(spec.type), rank, std::bit_cast<void*>(spec.address),
-                   extents.data(), strides.data(), box.data(), element_strides.data(), interleave_none,
-                   static_cast<int>(spec.swizzle), l2_promotion_128b, spec.nan_fill ? 1 : 0),
-               "encoding a tensor map");
+    cuda.check(encode(cuda.driver(), spec, map), "encoding a tensor map");
     return map;
 }
 

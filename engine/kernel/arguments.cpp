@@ -10,91 +10,124 @@ namespace {
 
 using isa::Type;
 
-std::string place(const Program& program, std::size_t i) {
-    return fmt::format("kernel {}, argument {} ({})", program.name(), i + 1, program.params()[i].name);
-}
+/// Where an argument is, for messages: written out only when there is one.
+class Place {
+  public:
+    Place(const Program& program, std::size_t i) : program_(program), i_(i) {}
+    std::string text() const {
+        return fmt::format("kernel {}, argument {} ({})", program_.name(), i_ + 1,
+                           program_.params()[i_].name);
+    }
 
-void check_integer(const std::string& where, std::int64_t value, Type type) {
+  private:
+    const Program& program_;
+    std::size_t i_;
+};
+
+void check_integer(const Place& where, std::int64_t value, Type type) {
     const int width = isa::bits(type);
     if (width == 64) return;
     const bool negative_fits = isa::is_signed(type);
     const std::int64_t lo = negative_fits ? -(std::int64_t{1} << (width - 1)) : 0;
     const std::int64_t hi = (std::int64_t{1} << (negative_fits ? width - 1 : width)) - 1;
     if (value < lo || value > hi)
-        throw ArgumentError(fmt::format("{}: {} does not fit {}", where, value, isa::to_string(type)));
+        throw ArgumentError(fmt::format("{}: {} does not fit {}", where.text(), value, isa::to_string(type)));
 }
 
 constexpr const char* tensor_map_rule = "WG-TMA-04";
 
 /// A tensor that a tensor map is to describe: cuTensorMapEncodeTiled's limits that depend on it.
-void check_mapped(const std::string& where, const Tensor& tensor, const TensorBox& box) {
-    if (tensor.dtype() != box.dtype)
-        throw ArgumentError(fmt::format("{}: a {} tensor is expected, not {}", where, to_string(box.dtype),
-                                        to_string(tensor.dtype())));
-    const std::vector<std::int64_t>& shape = tensor.shape();
+void check_mapped(const Place& where, Dtype dtype, const TensorShape& shape, const TensorBox& box) {
+    if (dtype != box.dtype)
+        throw ArgumentError(fmt::format("{}: a {} tensor is expected, not {}", where.text(),
+                                        to_string(box.dtype), to_string(dtype)));
     if (shape.size() != box.extents.size())
         throw ArgumentError(fmt::format("{}: a tensor of {} dimensions is expected, as its tensor map's "
                                         "box has them, not {}",
-                                        where, box.extents.size(), shape.size()),
+                                        where.text(), box.extents.size(), shape.size()),
                             {}, tensor_map_rule);
     for (std::int64_t extent : shape)
         if (extent < 1)
-            throw ArgumentError(where + ": a tensor map cannot describe an empty tensor", {},
-                                tensor_map_rule);
+            throw ArgumentError(fmt::format("{}: a tensor map cannot describe an empty tensor", where.text()),
+                                {}, tensor_map_rule);
     const std::int64_t line = shape.back() * bits(box.dtype) / 8;
     constexpr std::int64_t unit = 16;  // bytes
     if (shape.size() > 1 && line % unit != 0)
         throw ArgumentError(
-            fmt::format("{}: rows of {} {} elements are {} bytes; a tensor map needs a multiple of {}", where,
-                        shape.back(), to_string(box.dtype), line, unit),
+            fmt::format("{}: rows of {} {} elements are {} bytes; a tensor map needs a multiple of {}",
+                        where.text(), shape.back(), to_string(box.dtype), line, unit),
             fmt::format("rows of {} elements, the last ones padding",
                         (line / unit + 1) * unit * 8 / bits(box.dtype)),
             tensor_map_rule);
 }
 
 void check_argument(const Program& program, std::size_t i, const Argument& arg) {
-    const Param& param = program.params()[i];
-    const std::string where = place(program, i);
     if (const auto* tensor = std::get_if<Tensor*>(&arg)) {
-        if (param.box) return check_mapped(where, **tensor, *param.box);
-        if (!param.pointee)
-            throw ArgumentError(fmt::format("{}: a number of type {} is expected, not a tensor", where,
-                                            isa::to_string(param.type)));
-        if ((*tensor)->dtype() != *param.pointee)
-            throw ArgumentError(fmt::format("{}: a tensor of {} is expected, not of {}", where,
-                                            to_string(*param.pointee), to_string((*tensor)->dtype())));
-        return;
+        check_memory(program, i, {(*tensor)->dtype(), &(*tensor)->shape()});
+    } else if (const auto* integer = std::get_if<std::int64_t>(&arg)) {
+        check_number(program, i, *integer);
+    } else {
+        check_number(program, i, std::get<double>(arg));
     }
-    if (param.pointee || param.box)
-        throw ArgumentError(fmt::format("{}: a tensor of {} is expected, not a number", where,
-                                        to_string(param.pointee ? *param.pointee : param.box->dtype)));
-    if (const auto* integer = std::get_if<std::int64_t>(&arg)) {
-        if (!isa::is_float(param.type)) check_integer(where, *integer, param.type);
-    } else if (!isa::is_float(param.type)) {
-        throw ArgumentError(fmt::format("{}: an integer of type {} is expected, not {}", where,
-                                        isa::to_string(param.type), std::get<double>(arg)));
-    }
-}
-
-std::uint64_t raw_number(const Argument& arg, Type type) {
-    const auto* integer = std::get_if<std::int64_t>(&arg);
-    if (!isa::is_float(type)) return static_cast<std::uint64_t>(*integer);
-    const double value = integer ? static_cast<double>(*integer) : std::get<double>(arg);
-    if (type == Type::f64) return std::bit_cast<std::uint64_t>(value);
-    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
 }  // namespace
 
-void check_arguments(const Program& program, const RunOptions& options) {
-    if (options.args.size() != program.params().size()) {
-        std::string names;
-        for (const Param& param : program.params()) names += (names.empty() ? "" : ", ") + param.name;
-        throw ArgumentError(fmt::format("kernel {} takes {} arguments ({}), not {}", program.name(),
-                                        program.params().size(), names, options.args.size()));
+std::uint64_t raw_number(Number number, Type type) {
+    const auto* integer = std::get_if<std::int64_t>(&number);
+    if (!isa::is_float(type)) return static_cast<std::uint64_t>(*integer);
+    const double value = integer ? static_cast<double>(*integer) : std::get<double>(number);
+    if (type == Type::f64) return std::bit_cast<std::uint64_t>(value);
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+void check_memory(const Program& program, std::size_t i, const PassedMemory& memory) {
+    const Param& param = program.params()[i];
+    const Place where(program, i);
+    if (param.box) {
+        if (memory.shape == nullptr)
+            throw ArgumentError(
+                fmt::format("{}: a tensor map is made of it, so its shape is needed", where.text()));
+        return check_mapped(where, memory.dtype.value_or(param.box->dtype), *memory.shape, *param.box);
     }
+    if (!param.pointee)
+        throw ArgumentError(fmt::format("{}: a number of type {} is expected, not a tensor", where.text(),
+                                        isa::to_string(param.type)));
+    if (memory.dtype && *memory.dtype != *param.pointee)
+        throw ArgumentError(fmt::format("{}: a tensor of {} is expected, not of {}", where.text(),
+                                        to_string(*param.pointee), to_string(*memory.dtype)));
+}
+
+void check_number(const Program& program, std::size_t i, Number number) {
+    const Param& param = program.params()[i];
+    const Place where(program, i);
+    if (param.pointee || param.box)
+        throw ArgumentError(fmt::format("{}: a tensor of {} is expected, not a number", where.text(),
+                                        to_string(param.pointee ? *param.pointee : param.box->dtype)));
+    if (isa::is_float(param.type)) return;
+    const auto* integer = std::get_if<std::int64_t>(&number);
+    if (integer == nullptr)
+        throw ArgumentError(fmt::format("{}: an integer of type {} is expected, not {}", where.text(),
+                                        isa::to_string(param.type), std::get<double>(number)));
+    check_integer(where, *integer, param.type);
+}
+
+void check_arguments(const Program& program, const RunOptions& options) {
+    check_count(program, options.args.size());
     for (std::size_t i = 0; i < options.args.size(); ++i) check_argument(program, i, options.args[i]);
-    const Dim3 grid = options.grid, cluster = program.cluster();
+    check_grid(program, options.grid);
+}
+
+void check_count(const Program& program, std::size_t given) {
+    if (given == program.params().size()) return;
+    std::string names;
+    for (const Param& param : program.params()) names += (names.empty() ? "" : ", ") + param.name;
+    throw ArgumentError(fmt::format("kernel {} takes {} arguments ({}), not {}", program.name(),
+                                    program.params().size(), names, given));
+}
+
+void check_grid(const Program& program, Dim3 grid) {
+    const Dim3 cluster = program.cluster();
     if (grid.x < 1 || grid.y < 1 || grid.z < 1 || grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535)
         throw ArgumentError(
             fmt::format("kernel {}: grid {{{}, {}, {}}}: extents of 1 to 2147483647, 65535 and 65535",
@@ -109,18 +142,22 @@ std::vector<std::uint64_t> raw_arguments(const Program& program, const std::vect
                                          const std::vector<std::uint64_t>& addresses) {
     std::vector<std::uint64_t> raw;
     std::size_t next = 0;
-    for (std::size_t i = 0; i < args.size(); ++i)
-        raw.push_back(std::holds_alternative<Tensor*>(args[i])
-                          ? addresses[next++]
-                          : raw_number(args[i], program.params()[i].type));
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        const isa::Type type = program.params()[i].type;
+        if (std::holds_alternative<Tensor*>(args[i]))
+            raw.push_back(addresses[next++]);
+        else if (const auto* integer = std::get_if<std::int64_t>(&args[i]))
+            raw.push_back(raw_number(*integer, type));
+        else
+            raw.push_back(raw_number(std::get<double>(args[i]), type));
+    }
     return raw;
 }
 
-MapGeometry geometry_of(const Tensor& tensor) {
-    const std::vector<std::int64_t>& shape = tensor.shape();
+MapGeometry geometry_of(Dtype dtype, const TensorShape& shape) {
     MapGeometry out;
     out.extents.assign(shape.rbegin(), shape.rend());
-    std::int64_t stride = bits(tensor.dtype()) / 8;
+    std::int64_t stride = bits(dtype) / 8;
     for (std::size_t d = 0; d + 1 < out.extents.size(); ++d) out.strides.push_back(stride *= out.extents[d]);
     return out;
 }

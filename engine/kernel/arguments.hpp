@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <variant>
 #include <vector>
 
 #include "wgrun/kernel.hpp"
@@ -11,6 +13,23 @@ namespace wgrun {
 /// Throws ArgumentError when the number, kind, dtype or range of an argument does not fit its parameter, or
 /// the grid is empty or too large.
 void check_arguments(const Program& program, const RunOptions& options);
+
+/// The parts of it, for arguments that are not in host tensors.
+void check_count(const Program& program, std::size_t given);
+void check_grid(const Program& program, Dim3 grid);
+
+/// What is said of the memory that argument `i` passes; nothing is known of what is absent.
+struct PassedMemory {
+    std::optional<Dtype> dtype{};
+    const TensorShape* shape = nullptr;
+};
+void check_memory(const Program& program, std::size_t i, const PassedMemory& memory);
+
+using Number = std::variant<std::int64_t, double>;
+void check_number(const Program& program, std::size_t i, Number number);
+
+/// A number that fits a parameter of `type`, in the low bytes.
+std::uint64_t raw_number(Number number, isa::Type type);
 
 /// The raw value of each parameter, in its low bytes. Pointers and tensor maps are taken from
 /// `addresses`, in the order of the tensors.
@@ -22,7 +41,7 @@ std::vector<std::uint64_t> raw_arguments(const Program& program, const std::vect
 struct MapGeometry {
     std::vector<std::int64_t> extents, strides;
 };
-MapGeometry geometry_of(const Tensor& tensor);
+MapGeometry geometry_of(Dtype dtype, const TensorShape& shape);
 
 /// The tensors among the arguments, in order.
 std::vector<Tensor*> tensors_of(const std::vector<Argument>& args);

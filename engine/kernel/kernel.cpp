@@ -7,6 +7,7 @@
 #include "check/check.hpp"
 #include "emit/emit.hpp"
 #include "kernel/arguments.hpp"
+#include "kernel/errors.hpp"
 #include "kernel/gpu_run.hpp"
 #include "kernel/timing.hpp"
 #include "sim/sim.hpp"
@@ -26,13 +27,14 @@ Kernel::Kernel(Kernel&&) noexcept = default;
 Kernel& Kernel::operator=(Kernel&&) noexcept = default;
 Kernel::~Kernel() = default;
 
-namespace {
 void throw_errors_of(const std::vector<Diagnostic>& findings) {
     std::vector<Diagnostic> errors;
     std::copy_if(findings.begin(), findings.end(), std::back_inserter(errors),
                  [](const Diagnostic& f) { return f.severity == Severity::error; });
     if (!errors.empty()) throw CheckError(std::move(errors));
 }
+
+namespace {
 void run_on_simulator(const Program& program, const RunOptions& options) {
     std::vector<sim::GlobalBuffer> buffers;
     std::vector<std::uint64_t> addresses;
@@ -48,7 +50,8 @@ void run_on_simulator(const Program& program, const RunOptions& options) {
     for (std::size_t i = 0; i < raw.size(); ++i) {
         const std::optional<TensorBox>& box = program.params()[i].box;
         if (!box) continue;
-        MapGeometry geometry = geometry_of(*std::get<Tensor*>(options.args[i]));
+        const Tensor& tensor = *std::get<Tensor*>(options.args[i]);
+        MapGeometry geometry = geometry_of(tensor.dtype(), tensor.shape());
         maps.push_back({next, raw[i], std::move(geometry.extents), std::move(geometry.strides), &*box});
         raw[i] = next;  // where the kernel sees the map: no memory that it may load from
         next += 4096;

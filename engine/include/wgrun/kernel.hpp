@@ -15,6 +15,10 @@
 
 namespace wgrun {
 
+namespace gpu {
+class HostContext;
+}
+
 /// Where a kernel runs. `automatic` is the GPU where an sm_90 device is there, else the simulator.
 enum class Backend : std::uint8_t { automatic, gpu, gpu_cuda, sim };
 
@@ -47,6 +51,7 @@ struct RunOptions {
 
 class Cublas;
 enum class Sharing;
+struct HostLaunch;
 
 struct TimeOptions : RunOptions {
     int rounds = 20;
@@ -144,6 +149,21 @@ class Kernel {
 
     Timing time(const TimeOptions& options);
 
+    /// Starts the kernel in the caller's CUDA context and stream, with the caller's memory (host_launch.hpp).
+    /// Waits for nothing, resets nothing, allocates nothing on the device but, once for each context, the
+    /// kernel's code; while a stream is captured it becomes part of the graph. The static check is made once,
+    /// and what it says of a launch once for each grid and integers. Throws CheckError, ArgumentError,
+    /// gpu::CompileError; EnvironmentError ENODEV (no driver, no current context, no sm_90), EFAULT (the
+    /// driver refuses).
+    void launch(const HostLaunch& launch);
+
+    /// Everything of launch() that takes long: checks, compiles, and loads the code into that context.
+    /// `device` as in HostLaunch.
+    void load(Backend backend, int device);
+
+    /// As resident_clusters(), of the device of that context.
+    int resident_clusters(Backend backend, int device);
+
     /// How many clusters (of one CTA, where the kernel has none) the GPU runs at a time: what a grid of
     /// persistent CTAs should not exceed. Compiles the kernel; nothing where there is no GPU. Throws what
     /// ptx() throws, and what the GPU's compiler does.
@@ -151,6 +171,10 @@ class Kernel {
 
   private:
     struct Compiled;
+    struct Hosted;
+    Hosted& hosted(Backend backend, bool unchecked);
+    void foresee(const HostLaunch& launch, Hosted& hosted);
+    void load(Hosted& hosted, const gpu::HostContext& context);
     Backend admitted(const RunOptions& options);
     Launch launch_of(const RunOptions& options, Sharing sharing);
     const std::string& emitted_ptx();
@@ -165,6 +189,7 @@ class Kernel {
     std::vector<Where> ptx_lines_;
     std::vector<Diagnostic> remarks_;
     std::map<Backend, std::unique_ptr<Compiled>> compiled_;
+    std::map<Backend, std::shared_ptr<Hosted>> hosted_;
 };
 
 /// cuBLASLt as a yardstick: D = A * B with f32 accumulation, the fastest of the algorithms that its heuristic

@@ -1,0 +1,196 @@
+// Launches in the context and the stream of the embedding program.
+#include "wgrun/host_launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "check/check.hpp"
+#include "gpu/host_module.hpp"
+#include "gpu/tensor_map.hpp"
+#include "kernel/arguments.hpp"
+#include "kernel/assembler_notes.hpp"
+#include "kernel/errors.hpp"
+#include "kernel/launch_spec.hpp"
+
+namespace wgrun {
+namespace {
+
+constexpr std::size_t most_sizes = 4096;  // launches that are remembered to be right
+
+Backend gpu_backend(Backend asked) {
+    if (asked == Backend::automatic) return Backend::gpu;
+    if (asked != Backend::gpu && asked != Backend::gpu_cuda)
+        throw ArgumentError(fmt::format("device memory cannot be used on the backend `{}`", to_string(asked)),
+                            "gpu or gpu-cuda");
+    return asked;
+}
+
+/// A tensor map, and what it was made of.
+struct EncodedMap {
+    std::uint64_t address = 0;
+    TensorShape shape;
+    gpu::TensorMap map;
+};
+
+std::string image_of(const gpu::Cubin& cubin) {
+    return {reinterpret_cast<const char*>(cubin.image.data()), cubin.image.size()};
+}
+
+}  // namespace
+
+/// What the launches of a kernel keep between them.
+struct Kernel::Hosted {
+    Hosted(std::string image, const Program& program)
+        : config(config_of(program, {})),
+          module(std::move(image), program.name(), config),
+          raw(program.params().size()),
+          maps(program.params().size()),
+          parameters(program.params().size()) {}
+
+    /// Writes the raw parameters of the arguments, which fit the program.
+    void set(const gpu::HostContext& context, const Program& program, const std::vector<HostArgument>& args);
+    void set_map(const gpu::HostContext& context, std::size_t i, const TensorBox& box,
+                 const HostPointer& pointer);
+
+    gpu::LaunchConfig config;
+    gpu::HostModule module;
+    /// Grids and integers that the rehearsal found nothing against.
+    std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::vector<std::int64_t>>> right;
+    std::vector<std::uint64_t> raw;
+    std::vector<EncodedMap> maps;
+    std::vector<gpu::Parameter> parameters;
+};
+
+void Kernel::Hosted::set_map(const gpu::HostContext& context, std::size_t i, const TensorBox& box,
+                             const HostPointer& pointer) {
+    EncodedMap& known = maps[i];
+    if (known.address == pointer.address && known.shape == *pointer.shape) return;
+    known.address = 0;
+    const gpu::TensorMapSpec spec = map_spec(box, *pointer.shape, pointer.address);
+    gpu::check_tensor_map(spec);
+    context.check(gpu::encode(*context.driver().base, spec, known.map), "encoding a tensor map");
+    known.shape = *pointer.shape;
+    known.address = pointer.address;
+}
+
+void Kernel::Hosted::set(const gpu::HostContext& context, const Program& program,
+                         const std::vector<HostArgument>& args) {
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        const Param& param = program.params()[i];
+        if (const auto* pointer = std::get_if<HostPointer>(&args[i])) {
+            raw[i] = pointer->address;
+            if (param.box) {
+                set_map(context, i, *param.box, *pointer);
+                parameters[i] = std::as_bytes(std::span(maps[i].map.bytes));
+                continue;
+            }
+        } else if (const auto* integer = std::get_if<std::int64_t>(&args[i])) {
+            raw[i] = raw_number(*integer, param.type);
+        } else {
+            raw[i] = raw_number(std::get<double>(args[i]), param.type);
+        }
+        parameters[i] =
+            std::as_bytes(std::span(&raw[i], 1)).first(static_cast<std::size_t>(isa::bits(param.type) / 8));
+    }
+}
+
+namespace {
+
+void check_pointer(const Program& program, std::size_t i, const HostPointer& pointer) {
+    check_memory(program, i, {pointer.dtype, pointer.shape ? &*pointer.shape : nullptr});
+    if (pointer.read_only && !program.params()[i].constant)
+        throw ArgumentError(
+            fmt::format("kernel {}, argument {} ({}): the memory is read-only, and the parameter is "
+                        "not const",
+                        program.name(), i + 1, program.params()[i].name),
+            "declare the parameter const, or pass a copy");
+    const bool empty = pointer.shape && std::ranges::find(*pointer.shape, 0) != pointer.shape->end();
+    if (pointer.address == 0 && !empty)
+        throw ArgumentError(fmt::format("kernel {}, argument {} ({}): a null pointer", program.name(), i + 1,
+                                        program.params()[i].name));
+}
+
+void check_arguments(const Program& program, const HostLaunch& launch) {
+    check_count(program, launch.args.size());
+    for (std::size_t i = 0; i < launch.args.size(); ++i) {
+        if (const auto* pointer = std::get_if<HostPointer>(&launch.args[i]))
+            check_pointer(program, i, *pointer);
+        else if (const auto* integer = std::get_if<std::int64_t>(&launch.args[i]))
+            check_number(program, i, *integer);
+        else
+            check_number(program, i, std::get<double>(launch.args[i]));
+    }
+    check_grid(program, launch.grid);
+}
+
+std::vector<std::int64_t> integers_of(const HostLaunch& launch) {
+    std::vector<std::int64_t> integers;
+    integers.reserve(launch.args.size());
+    for (const HostArgument& argument : launch.args) {
+        const auto* integer = std::get_if<std::int64_t>(&argument);
+        integers.push_back(integer == nullptr ? 0 : *integer);
+    }
+    return integers;
+}
+
+}  // namespace
+
+Kernel::Hosted& Kernel::hosted(Backend backend, bool unchecked) {
+    if (!unchecked) throw_errors_of(check());
+    std::shared_ptr<Hosted>& slot = hosted_[backend];
+    if (!slot)
+        slot = std::make_shared<Hosted>(
+            backend == Backend::gpu ? emitted_ptx() : image_of(gpu::nvrtc_compile(emitted_cuda())),
+            *program_);
+    return *slot;
+}
+
+void Kernel::foresee(const HostLaunch& launch, Hosted& hosted) {
+    std::tuple sizes(launch.grid.x, launch.grid.y, launch.grid.z, integers_of(launch));
+    if (hosted.right.contains(sizes)) return;
+    throw_errors_of(check::check_launch(*program_, {launch.grid, std::get<3>(sizes)}));
+    if (hosted.right.size() >= most_sizes) hosted.right.clear();
+    hosted.right.insert(std::move(sizes));
+}
+
+void Kernel::launch(const HostLaunch& launch) {
+    const Backend backend = gpu_backend(launch.backend);
+    check_arguments(*program_, launch);
+    Hosted& hosted = this->hosted(backend, launch.unchecked);
+    if (!launch.unchecked) foresee(launch, hosted);
+    const gpu::HostContext context(gpu::host_driver(), launch.device);
+    load(hosted, context);
+    hosted.set(context, *program_, launch.args);
+    gpu::LaunchConfig config = hosted.config;
+    config.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
+    config.stream = launch.stream;
+    hosted.module.launch(context, config, hosted.parameters);
+}
+
+void Kernel::load(Hosted& hosted, const gpu::HostContext& context) {
+    try {
+        hosted.module.load(context);
+    } catch (gpu::CompileError& error) {
+        error.finding().where = place_of_error(error.log(), ptx_lines_, *program_);
+        throw;
+    }
+}
+
+void Kernel::load(Backend backend, int device) {
+    Hosted& hosted = this->hosted(gpu_backend(backend), false);
+    load(hosted, gpu::HostContext(gpu::host_driver(), device));
+}
+
+int Kernel::resident_clusters(Backend backend, int device) {
+    Hosted& hosted = this->hosted(gpu_backend(backend), false);
+    const gpu::HostContext context(gpu::host_driver(), device);
+    load(hosted, context);
+    const Dim3 cluster = program_->cluster();
+    return hosted.module.resident_clusters(context, {cluster.x, cluster.y, cluster.z});
+}
+
+}  // namespace wgrun
