@@ -72,6 +72,10 @@ class Results {
     std::FILE* file_;
 };
 
+/// Opens those of the streams 0, 1 and 2 that the process was started without, so that no file that it opens
+/// becomes its standard output. Reading finds nothing; writing to standard output fails as it would have.
+void open_standard_streams();
+
 /// A line on standard error.
 void remark(std::string_view text);
 

@@ -2,18 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "bindings/cli/gather.hpp"
+#include "file/replacement.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -182,30 +181,6 @@ class Mender {
     std::vector<Inserted> inserted_;
 };
 
-/// Replaces the file in one step: nobody ever sees half of it. Says why when it could not.
-std::string replace(const std::string& file, const std::string& text) {
-    std::error_code problem;
-    const std::filesystem::path real = std::filesystem::canonical(file, problem);
-    struct stat status {};
-    if (problem || stat(real.c_str(), &status) != 0) return "it is not there any more";
-    std::string temporary = real.string() + ".XXXXXX";
-    const int descriptor = mkstemp(temporary.data());
-    if (descriptor < 0) return std::strerror(errno);
-    bool good = fchmod(descriptor, status.st_mode & 07777U) == 0;
-    for (std::size_t at = 0; good && at < text.size();) {
-        const ssize_t written = write(descriptor, text.data() + at, text.size() - at);
-        good = written > 0;
-        at += good ? static_cast<std::size_t>(written) : 0;
-    }
-    good = good && fsync(descriptor) == 0;
-    good = close(descriptor) == 0 && good;
-    good = good && rename(temporary.c_str(), real.c_str()) == 0;
-    if (good) return {};
-    std::string reason = std::strerror(errno);
-    unlink(temporary.c_str());
-    return reason;
-}
-
 /// What came of it.
 struct Mended {
     const Checked& found;                   ///< what remains
@@ -271,8 +246,11 @@ int fix(const Request& request, Results& results) {
     else if (!inserted.empty() && request.diff)
         outcome.diff = unified_diff(request.file, before, after);
     else if (!inserted.empty())
-        if (const std::string why = replace(request.file, after); !why.empty())
-            outcome.problem = fmt::format("cannot write {}: {}", request.file, why);
+        try {
+            file::replace(request.file, after);
+        } catch (const EnvironmentError& error) {
+            outcome.problem = fmt::format("cannot write {}", error.what());
+        }
 
     if (!request.json) print_findings(request, outcome.found.findings);
     if (!outcome.problem.empty()) remark("wgrun: " + outcome.problem);

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <memory>
 
-#include "bindings/cli/interrupt.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/interrupt.hpp"
 #include "bindings/lua/module.hpp"
@@ -189,7 +188,6 @@ int body_main(lua_State* L) {
         lua_pop(L, 1);
     }
     lua::install_interrupt(L);
-    watch_interrupts();
     set_arguments(L, call.request);
     call.body(L, call.request, call.outcome, call.context);
     return 0;

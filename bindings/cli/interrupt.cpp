@@ -7,29 +7,48 @@
 
 #include "bindings/cli/cli.hpp"
 #include "bindings/lua/interrupt.hpp"
+#include "file/leftovers.hpp"
 
 namespace wgrun::cli {
 namespace {
 
 pthread_t watcher;  // the thread that runs Lua
 
-void handle(int) {
+void stop_script(int) {
     // Drivers start threads of their own, and the signal may have come to one of them.
     if (pthread_equal(pthread_self(), watcher) == 0) {
         pthread_kill(watcher, SIGINT);
         return;
     }
-    if (!lua::interrupt()) _exit(Exit::interrupted);
+    if (lua::interrupt()) return;
+    file::remove_leftovers();
+    _exit(Exit::interrupted);
+}
+
+// What ends the process does so, once nothing of it is left.
+void ended(int signal) {
+    file::remove_leftovers();
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
+
+void handle(int signal, void (*handler)(int)) {
+    struct sigaction old {};
+    // nohup wants it ignored; a shell ignores Ctrl-C for what it starts with &, and that must not count.
+    if (signal != SIGINT && sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) return;
+    struct sigaction action {};
+    action.sa_handler = handler;  // without SA_RESTART: a read of a pipe returns
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);
 }
 
 }  // namespace
 
-void watch_interrupts() {
+void watch_signals() {
     watcher = pthread_self();
-    struct sigaction action {};
-    action.sa_handler = handle;  // without SA_RESTART: a read of a pipe returns
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, nullptr);
+    handle(SIGINT, stop_script);
+    for (const int signal : {SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU}) handle(signal, ended);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that gets too large is an error of the write
 }
 
 }  // namespace wgrun::cli

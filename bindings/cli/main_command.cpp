@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <exception>
 #include <lua.hpp>
+#include <sstream>
 
 #include "bindings/cli/cli.hpp"
+#include "bindings/cli/interrupt.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -149,7 +151,13 @@ int dispatch(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) return app.exit(error);
+        if (error.get_exit_code() == 0) {  // --help, --version
+            std::ostringstream text;
+            app.exit(error, text, text);
+            Results results(false);
+            results.write(text.str());
+            return results.finish() ? Exit::ok : Exit::failed;
+        }
         remark("wgrun: " + std::string(error.what()) + " (wgrun --help)");
         return Exit::usage;
     }
@@ -184,6 +192,8 @@ int dispatch(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    open_standard_streams();
+    watch_signals();
     try {
         return dispatch(argc, argv);
     } catch (const std::exception& error) {

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,23 @@ bool Results::finish() {
     if (std::fflush(file_) == 0 && std::ferror(file_) == 0) return true;
     remark(std::string("wgrun: cannot write the results: ") + std::strerror(errno));
     return false;
+}
+
+void open_standard_streams() {
+    for (;;) {
+        // The lowest number that is free. Only standard error may be written to, and forgets it.
+        const int opened = open("/dev/null", O_RDONLY);
+        if (opened < 0) return;
+        if (opened == STDERR_FILENO) {
+            const int writable = open("/dev/null", O_WRONLY | O_CLOEXEC);
+            if (writable >= 0) dup2(writable, opened);
+            if (writable >= 0) close(writable);
+        }
+        if (opened > STDERR_FILENO) {
+            close(opened);
+            return;
+        }
+    }
 }
 
 void remark(std::string_view text) {

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
+#include "file/replacement.hpp"
 #include "layout/picture.hpp"
 #include "wgrun/diagnostic.hpp"
 
@@ -199,13 +197,7 @@ std::string to_svg(const Picture& picture) {
 }
 
 void save_svg(const Picture& picture, const std::string& path) {
-    const std::string text = to_svg(picture);
-    errno = 0;
-    std::ofstream file(path, std::ios::binary);
-    if ((file << text) && file.flush()) return;
-    const int reason = errno;
-    throw EnvironmentError(reason == ENOENT ? "ENOENT" : "EIO",
-                           fmt::format("cannot write {}: {}", path, std::strerror(reason)));
+    file::replace(path, to_svg(picture));
 }
 
 }  // namespace wgrun

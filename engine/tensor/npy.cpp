@@ -1,15 +1,14 @@
 // .npy files: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <utility>
 
+#include "file/replacement.hpp"
 #include "number/number.hpp"
 #include "tensor/npy_header.hpp"
 #include "tensor/shape.hpp"
@@ -140,45 +139,6 @@ void copy_transposed(const Tensor& from, Tensor& to) {
     }
 }
 
-/// A new file beside `path` that takes its place when it is complete, and goes away if it is never completed.
-class Replacement {
-  public:
-    explicit Replacement(const fs::path& path) : name_(path.string()) {
-        check_regular(path);
-        std::error_code error;
-        // Through a symbolic link the file that it names is replaced, not the link.
-        target_ = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
-        static std::atomic<unsigned> serial{0};
-        do {  // past what a process of the same number may have left behind when it was killed
-            temporary_ = fmt::format("{}.{}.{}.tmp", target_.string(), ::getpid(), serial++);
-            file_.reset(std::fopen(temporary_.c_str(), "wbx"));
-        } while (!file_ && errno == EEXIST);
-        if (!file_) throw system_error(name_, errno);
-    }
-
-    ~Replacement() {
-        if (!temporary_.empty()) std::remove(temporary_.c_str());
-    }
-    Replacement(const Replacement&) = delete;
-    Replacement& operator=(const Replacement&) = delete;
-
-    void write(const void* from, std::size_t bytes) {
-        if (bytes > 0 && std::fwrite(from, 1, bytes, file_.get()) != bytes) throw system_error(name_, errno);
-    }
-
-    void complete() {
-        if (std::fclose(file_.release()) != 0) throw system_error(name_, errno);
-        if (std::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error(name_, errno);
-        temporary_.clear();
-    }
-
-  private:
-    std::string name_;
-    fs::path target_;
-    std::string temporary_;
-    File file_;
-};
-
 }  // namespace
 
 Tensor Tensor::load(const fs::path& path, std::optional<Dtype> dtype) {
@@ -210,9 +170,10 @@ Tensor Tensor::load(const fs::path& path, std::optional<Dtype> dtype) {
 
 void Tensor::save(const fs::path& path) const {
     const std::string preamble = npy_preamble(*this, path.string());
-    Replacement file(path);
-    file.write(preamble.data(), preamble.size());
-    file.write(data(), size_bytes());
+    check_regular(path);
+    file::Replacement file(path);
+    file.write(preamble);
+    file.write({reinterpret_cast<const char*>(data()), size_bytes()});
     file.complete();
 }
 
