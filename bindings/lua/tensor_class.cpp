@@ -37,7 +37,7 @@ void store_element(lua_State* L, Tensor& tensor, std::int64_t position, int inde
     const bool wide = tensor.dtype() == Dtype::s64 || tensor.dtype() == Dtype::u64;
     if (wide && lua_isinteger(L, index) && (tensor.dtype() == Dtype::s64 || lua_tointeger(L, index) >= 0)) {
         const lua_Integer value = lua_tointeger(L, index);
-        std::memcpy(tensor.data() + position * 8, &value, 8);
+        guarded(L, [&] { std::memcpy(tensor.data() + position * 8, &value, 8); });
         return;
     }
     const double value = lua_tonumber(L, index);

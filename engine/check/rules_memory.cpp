@@ -61,6 +61,14 @@ local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
 k:st_shared_f32(address, 0)
 local x = k:ld_shared_f32(address)
 k:st_global_f32(k:element(X, k:special "tid.x"), x))"},
+    Rule{"WG-MEM-05", error, "A kernel does not write through a parameter that it declares const.", "5.1.4",
+         "The tensor of a const parameter may be read-only memory, and is not copied back from the device: "
+         "what the kernel writes there is lost, or destroys what others read.",
+         "Declare the parameter without const.",
+         R"(local X = k:param("X", "const f32*")
+k:st_global_f32(k:element(X, k:special "tid.x"), 1))",
+         R"(local X = k:param("X", "f32*")
+k:st_global_f32(k:element(X, k:special "tid.x"), 1))"},
     // --- PROXY --------------------------------------------------------------------------------------
     Rule{"WG-PROXY-01", error,
          "Between a generic-proxy write to shared memory and a wgmma that reads it stands a "

@@ -64,6 +64,10 @@ void check_mapped(const Place& where, Dtype dtype, const TensorShape& shape, con
 void check_argument(const Program& program, std::size_t i, const Argument& arg) {
     if (const auto* tensor = std::get_if<Tensor*>(&arg)) {
         check_memory(program, i, {(*tensor)->dtype(), &(*tensor)->shape()});
+        if ((*tensor)->read_only() && !program.params()[i].constant)
+            throw ArgumentError(fmt::format("{}: the tensor is read-only, and the parameter is not const",
+                                            Place(program, i).text()),
+                                "declare the parameter const, or pass t:copy()");
     } else if (const auto* integer = std::get_if<std::int64_t>(&arg)) {
         check_number(program, i, *integer);
     } else {

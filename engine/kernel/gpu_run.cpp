@@ -60,7 +60,7 @@ class GpuLaunch::Arguments {
             std::shared_ptr<DeviceCopy> copy = device_copy(device, *tensor, sharing);
             // Another launch may hold it, perhaps one that only waits for its garbage collection: the host
             // decides what is in it, but for results that are still to be fetched.
-            if (!copy->ahead) copy->buffer.upload(tensor->bytes());
+            if (!copy->ahead) copy->buffer.upload(std::as_const(*tensor).bytes());
             addresses.push_back(copy->buffer.address());
             copies_.push_back(std::move(copy));
         }
@@ -90,7 +90,7 @@ class GpuLaunch::Arguments {
 
     void upload() {
         for (std::size_t i = 0; i < tensors_.size(); ++i) {
-            copies_[i]->buffer.upload(tensors_[i]->bytes());
+            copies_[i]->buffer.upload(std::as_const(*tensors_[i]).bytes());
             copies_[i]->ahead = false;
         }
     }

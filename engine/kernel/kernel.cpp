@@ -40,10 +40,16 @@ void run_on_simulator(const Program& program, const RunOptions& options) {
     std::vector<std::uint64_t> addresses;
     // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
     std::uint64_t next = std::uint64_t{1} << 40;
-    for (Tensor* tensor : tensors_of(options.args)) {
-        buffers.push_back({tensor->data(), static_cast<std::int64_t>(tensor->size_bytes()), next});
+    for (std::size_t i = 0; i < options.args.size(); ++i) {
+        const auto* argument = std::get_if<Tensor*>(&options.args[i]);
+        if (argument == nullptr) continue;
+        const Tensor& tensor = **argument;
+        // Where the parameter is const the simulator refuses stores.
+        buffers.push_back({const_cast<std::byte*>(tensor.data()),
+                           static_cast<std::int64_t>(tensor.size_bytes()), next,
+                           program.params()[i].constant});
         addresses.push_back(next);
-        next += (tensor->size_bytes() / 4096 + 2) * 4096;
+        next += (tensor.size_bytes() / 4096 + 2) * 4096;
     }
     std::vector<std::uint64_t> raw = raw_arguments(program, options.args, addresses);
     std::vector<sim::TensorMap> maps;

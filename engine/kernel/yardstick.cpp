@@ -62,6 +62,7 @@ Cublas::Cublas(const Tensor& a, Major a_major, const Tensor& b, Major b_major, T
     if (d.shape() != TensorShape{m, n})
         throw ArgumentError(fmt::format("cuBLAS: D is {}, {}x{} is expected", to_string(d), m, n));
     if (a.dtype() != b.dtype()) throw ArgumentError("cuBLAS: A and B are of different dtypes");
+    if (d.read_only()) throw ArgumentError("cuBLAS: D is a read-only tensor");
     gpu::Gemm gemm;
     gemm.m = m, gemm.n = n, gemm.k = k;
     gemm.input = input_type(a.dtype());

@@ -19,10 +19,13 @@ void Cluster::for_each_access(bool store, isa::Space space, const isa::Addresses
         if ((at & static_cast<std::uint64_t>(bytes - 1)) != 0) {
             report_.misaligned(store, bytes, at);
         } else if (space == isa::Space::global) {
-            if (std::byte* place = global_.find(at, bytes))
-                move(place, lane, nullptr, 0);
-            else
+            std::byte* place = global_.find(at, bytes);
+            if (place == nullptr)
                 report_.global_out_of_bounds(store, bytes, global_.describe(at, bytes));
+            else if (store && global_.constant(at))
+                report_.constant_store(bytes, global_.place(at));
+            else
+                move(place, lane, nullptr, 0);
         } else {
             Cta* cta = space == isa::Space::shared_cluster ? peer(at, lane, true) : cta_;
             if (cta == nullptr) continue;

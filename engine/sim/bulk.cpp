@@ -79,6 +79,10 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
         copy.bytes = static_cast<std::uint32_t>(box.bytes());
         copy.span = static_cast<std::uint32_t>(box.span());
         if (asked.direction != Direction::to_global) return true;
+        if (const std::uint64_t start = copy.tensor.map->address; global_.constant(start)) {
+            report_.constant_store(static_cast<int>(copy.bytes), global_.place(start));
+            return false;
+        }
         for (int d = 0; d < asked.dims; ++d)
             if (const std::int32_t x = asked.coordinates[static_cast<std::size_t>(d)]; x < 0) {
                 report_.fault(Fault::copy_operands,
@@ -99,7 +103,11 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
     if (asked.direction == Direction::to_cluster) return true;
     copy.global_address = asked.global;
     copy.global = global_.find(asked.global, static_cast<int>(asked.bytes));
-    if (copy.global != nullptr) return true;
+    if (copy.global != nullptr) {
+        if (asked.direction != Direction::to_global || !global_.constant(asked.global)) return true;
+        report_.constant_store(static_cast<int>(asked.bytes), global_.place(asked.global));
+        return false;
+    }
     report_.global_out_of_bounds(asked.direction == Direction::to_global, static_cast<int>(asked.bytes),
                                  global_.describe(asked.global, static_cast<int>(asked.bytes)));
     return false;

@@ -52,6 +52,14 @@ std::byte* GlobalMemory::find(std::uint64_t address, int bytes) {
     return buffer.data + (address - buffer.address);
 }
 
+bool GlobalMemory::constant(std::uint64_t address) const {
+    const auto inside = [&](const Piece& p) { return holds(p.buffer.address, p.buffer.bytes, address, 1); };
+    if (pieces_.empty()) return false;
+    if (inside(pieces_[last_])) return pieces_[last_].buffer.constant;
+    const auto found = std::find_if(pieces_.begin(), pieces_.end(), inside);
+    return found != pieces_.end() && found->buffer.constant;
+}
+
 std::string GlobalMemory::place(std::uint64_t address) const {
     for (const Piece& piece : pieces_)
         if (holds(piece.buffer.address, piece.buffer.bytes, address, 1))

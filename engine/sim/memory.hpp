@@ -18,6 +18,9 @@ class GlobalMemory {
     /// Where bytes [address, address + bytes) lie, or null unless one buffer holds them all.
     std::byte* find(std::uint64_t address, int bytes);
 
+    /// Does the address lie in a buffer that the kernel may not write?
+    bool constant(std::uint64_t address) const;
+
     /// The tensor whose map the kernel sees at `handle`; without a map if there is none.
     Tensor tensor(std::uint64_t handle) const;
 

@@ -91,6 +91,13 @@ void Report::global_out_of_bounds(bool store, int bytes, const std::string& plac
         "guard the access with a predicate on the index, or make the tensor larger");
 }
 
+void Report::constant_store(int bytes, const std::string& place) {
+    add("WG-MEM-05", no_pc,
+        fmt::format("{} stores {} bytes at {}, a parameter that the kernel declares const", who(), bytes,
+                    place),
+        "declare the parameter without const");
+}
+
 void Report::misaligned(bool store, int bytes, std::uint64_t address) {
     add("WG-MEM-02", no_pc,
         fmt::format("{} {} {} bytes at {:#x}, which is not a multiple of {}", who(),

@@ -102,8 +102,9 @@ class Report final : public HazardSink {
     void global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place);
     /// Within one step: WG-RACE-01, or WG-RACE-04.
     void overlapping_store(std::string_view rule, const std::string& place, int other_thread);
-    // WG-MEM-01, -02, -03 and WG-DESC-03
+    // WG-MEM-01, -02, -03, -05 and WG-DESC-03
     void global_out_of_bounds(bool store, int bytes, const std::string& place);
+    void constant_store(int bytes, const std::string& place);
     void misaligned(bool store, int bytes, std::uint64_t address);
     void shared_out_of_bounds(bool store, int bytes, std::uint64_t address);
     void operand_out_of_bounds(std::uint64_t address);

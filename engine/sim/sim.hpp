@@ -16,6 +16,7 @@ struct GlobalBuffer {
     std::byte* data = nullptr;
     std::int64_t bytes = 0;
     std::uint64_t address = 0;  ///< where the kernel sees it
+    bool constant = false;      ///< the kernel said that it only reads it: stores are refused
 };
 
 /// A tensor map: a tensor in global memory, and the box of the parameter that it is given for.

@@ -10,14 +10,12 @@
 
 namespace wgrun {
 
-inline std::span<std::byte> chunk_bytes(Tensor& tensor, std::int64_t begin, std::size_t count) {
+/// `TensorType` is Tensor or const Tensor, and the bytes are as it is.
+template <class TensorType>
+auto chunk_bytes(TensorType& tensor, std::int64_t begin, std::size_t count) {
     return tensor.bytes().subspan(
         static_cast<std::size_t>(bytes_of(tensor.dtype(), begin)),
         static_cast<std::size_t>(bytes_of(tensor.dtype(), static_cast<std::int64_t>(count))));
-}
-
-inline std::span<const std::byte> chunk_bytes(const Tensor& tensor, std::int64_t begin, std::size_t count) {
-    return chunk_bytes(const_cast<Tensor&>(tensor), begin, count);
 }
 
 }  // namespace wgrun

@@ -10,6 +10,7 @@
 
 #include "file/replacement.hpp"
 #include "number/number.hpp"
+#include "tensor/mapping.hpp"
 #include "tensor/npy_header.hpp"
 #include "tensor/shape.hpp"
 #include "wgrun/diagnostic.hpp"
@@ -45,14 +46,14 @@ class Reader {
         check_regular(path);
         file_.reset(std::fopen(name_.c_str(), "rb"));
         if (!file_) throw system_error(name_, errno);
-        std::error_code error;
-        left_ = fs::file_size(path, error);
-        if (error) throw system_error(name_, error.value());
+        size_ = left_ = file_size(descriptor(), name_);
     }
 
     const std::string& name() const { return name_; }
-    /// Bytes not read yet.
-    std::uintmax_t left() const { return left_; }
+    /// Bytes not read yet, and bytes read.
+    std::uint64_t left() const { return left_; }
+    std::uint64_t offset() const { return size_ - left_; }
+    int descriptor() const { return ::fileno(file_.get()); }
 
     void read(void* to, std::size_t bytes) {
         if (bytes == 0) return;
@@ -96,7 +97,7 @@ class Reader {
 
     std::string name_;
     File file_;
-    std::uintmax_t left_ = 0;
+    std::uint64_t size_ = 0, left_ = 0;
 };
 
 /// Copies elements that stand in Fortran order, the first index fastest, to row-major order: for each
@@ -141,7 +142,7 @@ void copy_transposed(const Tensor& from, Tensor& to) {
 
 }  // namespace
 
-Tensor Tensor::load(const fs::path& path, std::optional<Dtype> dtype) {
+Tensor Tensor::load(const fs::path& path, std::optional<Dtype> dtype, Loading loading) {
     Reader reader(path);
     NpyHeader header = reader.header();
     const Dtype read_as = npy_dtype(header.descr, dtype, reader.name());
@@ -152,13 +153,22 @@ Tensor Tensor::load(const fs::path& path, std::optional<Dtype> dtype) {
     } catch (const ArgumentError& error) {
         throw ArgumentError(fmt::format("{}: {}", reader.name(), error.what()));
     }
-    if (reader.left() != static_cast<std::uintmax_t>(expected))
+    if (reader.left() != static_cast<std::uint64_t>(expected))
         throw ArgumentError(
             fmt::format("{}: {}{} takes {} bytes, but {} follow the header", reader.name(),
-                        reader.left() < static_cast<std::uintmax_t>(expected) ? "truncated: " : "",
+                        reader.left() < static_cast<std::uint64_t>(expected) ? "truncated: " : "",
                         describe(read_as, header.shape), expected, reader.left()));
+    const bool transposed = header.fortran_order && header.shape.size() > 1 && expected > 0;
+    const std::uint64_t element = static_cast<std::uint64_t>(bits(read_as)) / 8;
+    if (loading == Loading::map && !transposed && expected > 0 && reader.offset() % element == 0) {
+        const std::uint64_t offset = reader.offset();
+        std::shared_ptr<std::byte> file =
+            map_file(reader.descriptor(), offset + reader.left(), reader.name());
+        std::byte* const elements = file.get() + offset;
+        return wrap(read_as, std::move(header.shape), elements, std::move(file));
+    }
     Tensor tensor(read_as, std::move(header.shape));
-    if (header.fortran_order && tensor.rank() > 1 && tensor.items() > 0) {
+    if (transposed) {
         Tensor as_stored(read_as, tensor.shape());
         reader.read(as_stored.data(), as_stored.size_bytes());
         copy_transposed(as_stored, tensor);

@@ -74,11 +74,13 @@ void check_position(const Tensor& tensor, std::int64_t position) {
 
 }  // namespace
 
-Tensor::Tensor(Dtype dtype, TensorShape shape)
+Tensor::Tensor(Uninitialised, Dtype dtype, TensorShape shape)
     : dtype_(dtype),
       shape_(std::move(shape)),
       items_(count_items(dtype_, shape_)),
-      bytes_(static_cast<std::size_t>(bytes_of(dtype_, items_))) {
+      bytes_(static_cast<std::size_t>(bytes_of(dtype_, items_))) {}
+
+Tensor::Tensor(Dtype dtype, TensorShape shape) : Tensor(Uninitialised{}, dtype, std::move(shape)) {
     if (bytes_ >= memory::SharedBlock::worthwhile) {
         if (std::optional<memory::SharedBlock> shared = memory::SharedBlock::make(bytes_)) {
             const auto owner = std::make_shared<memory::SharedBlock>(std::move(*shared));
@@ -96,11 +98,44 @@ Tensor::Tensor(Dtype dtype, TensorShape shape)
              [block](std::byte*) { std::free(block); }};
 }
 
+Tensor Tensor::wrap(Dtype dtype, TensorShape shape, void* data, std::shared_ptr<void> owner) {
+    Tensor tensor(Uninitialised{}, dtype, std::move(shape));
+    const auto where = reinterpret_cast<std::uintptr_t>(data);
+    const auto element = static_cast<std::uintptr_t>(std::max(bits(dtype) / 8, 1));
+    if (data == nullptr && tensor.bytes_ > 0)
+        throw ArgumentError(fmt::format("{}: the memory to wrap is null", to_string(tensor)));
+    if (where % element != 0)
+        throw ArgumentError(fmt::format("{}: memory at {:#x} is not aligned to the {} bytes of an element",
+                                        to_string(tensor), where, element),
+                            "copy it to aligned memory first");
+    // A count of its own: tensors that share an owner, as those of a file do, are still told apart. The owner
+    // goes with the last tensor, and not with the last weak_ptr, which keeps the deleter.
+    tensor.data_ = {static_cast<std::byte*>(data),
+                    [owner = std::move(owner)](std::byte*) mutable { owner.reset(); }};
+    return tensor;
+}
+
+Tensor Tensor::wrap_read_only(Dtype dtype, TensorShape shape, const void* data,
+                              std::shared_ptr<const void> owner) {
+    Tensor tensor = wrap(dtype, std::move(shape), const_cast<void*>(data),
+                         std::const_pointer_cast<void>(std::move(owner)));
+    tensor.read_only_ = true;
+    return tensor;
+}
+
+std::byte* Tensor::data() {
+    if (read_only_)
+        throw ArgumentError(fmt::format("{}: the tensor is read-only", to_string(*this)),
+                            "write to a copy: t:copy()");
+    return data_.get();
+}
+
 Tensor::Tensor(Tensor&& other) noexcept
     : dtype_(other.dtype_),
       shape_(std::exchange(other.shape_, {0})),
       items_(std::exchange(other.items_, 0)),
       bytes_(std::exchange(other.bytes_, 0)),
+      read_only_(std::exchange(other.read_only_, false)),
       data_(std::move(other.data_)) {}
 
 Tensor& Tensor::operator=(Tensor&& other) noexcept {
@@ -109,6 +144,7 @@ Tensor& Tensor::operator=(Tensor&& other) noexcept {
     shape_ = std::exchange(other.shape_, {0});
     items_ = std::exchange(other.items_, 0);
     bytes_ = std::exchange(other.bytes_, 0);
+    read_only_ = std::exchange(other.read_only_, false);
     data_ = std::move(other.data_);
     return *this;
 }
@@ -183,7 +219,7 @@ void Tensor::set(std::int64_t position, double value) {
     check_position(*this, position);
     check_values(dtype_, std::span(&value, 1));
     if (dtype_ == Dtype::b1) {
-        std::byte& byte = data_[static_cast<std::size_t>(position / 8)];
+        std::byte& byte = data()[position / 8];
         const std::byte bit = std::byte{1} << (position % 8);
         byte = value != 0 ? byte | bit : byte & ~bit;
         return;

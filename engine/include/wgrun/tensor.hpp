@@ -18,7 +18,15 @@ namespace wgrun {
 /// Extents of a tensor, in elements, the slowest one first. Empty for a single element (rank 0).
 using TensorShape = std::vector<std::int64_t>;
 
-/// A contiguous row-major array in host memory, aligned to 64 bytes. Moves; copies only by copy().
+/// How a tensor comes by the elements of a file: `read` copies them; `map` takes the file's pages as its
+/// memory, each read when it is first touched and copied when it is first written, so that nothing reaches
+/// the file. Who shortens a file that is mapped takes its pages away: touching them ends the process with
+/// SIGBUS. Files replaced by renaming, as save() does it, are safe. docs/tensors.md says more.
+enum class Loading : std::uint8_t { read, map };
+
+/// A contiguous row-major array in host memory: its own, aligned to 64 bytes, or memory of the caller (wrap).
+/// Moves; copies only by copy(). Different tensors may be used by different threads; one tensor may be read
+/// by several at a time, but written by one alone.
 ///
 /// From 1 MiB on it lies in pages that a worker process maps as they are (engine/memory), and that a forked
 /// child shares with its parent.
@@ -52,6 +60,18 @@ class Tensor {
     static Tensor randint(TensorShape shape, Dtype dtype, std::int64_t lo, std::int64_t hi,
                           std::uint64_t seed);
 
+    /// The caller's memory, used in place: nothing is copied, whoever writes to one sees it in the other.
+    /// `owner` is kept for as long as anything of the tensor is in use, a launch's copy on the device too,
+    /// and let go of exactly once, by whichever thread is the last; it may be empty where the memory outlives
+    /// them all. Throws ArgumentError, besides what zeros throws, if `data` is null though the shape has
+    /// elements, or is not aligned to the size of an element.
+    static Tensor wrap(Dtype dtype, TensorShape shape, void* data, std::shared_ptr<void> owner);
+
+    /// The same of memory that must not be written: whatever would write to the tensor throws ArgumentError,
+    /// also a launch that has it for a parameter that is not `const`. Reading it and copy() are free.
+    static Tensor wrap_read_only(Dtype dtype, TensorShape shape, const void* data,
+                                 std::shared_ptr<const void> owner);
+
     /// Reads a .npy file (format 1.0, 2.0, 3.0; little-endian; C or Fortran order, the result is row-major).
     ///
     /// The file says the dtype, except where numpy has none: a 2-byte void (`V2`) is bf16 unless `dtype` says
@@ -59,7 +79,11 @@ class Tensor {
     /// another meaning to voids and unsigned integers of the same size (`<u2` as bf16, `|u1` as e4m3) and
     /// read `<f4` as tf32; it never converts. Bools load as u8. Throws EnvironmentError ENOENT (no such file)
     /// or EIO; ArgumentError if it is not such a file. Messages begin with the file's name.
-    static Tensor load(const std::filesystem::path& path, std::optional<Dtype> dtype = std::nullopt);
+    ///
+    /// Loading::map maps the file where its elements stand in C order and aligned (numpy and save() align
+    /// them), and reads it otherwise.
+    static Tensor load(const std::filesystem::path& path, std::optional<Dtype> dtype = std::nullopt,
+                       Loading loading = Loading::read);
 
     /// Writes a .npy file (format 1.0, C order) through a temporary file in the same folder that is renamed
     /// at the end: at `path` there is the old file or the whole new one, never a part.
@@ -88,9 +112,12 @@ class Tensor {
     /// Number of elements: 1 for rank 0, 0 if an extent is zero or the tensor was moved from.
     std::int64_t items() const { return items_; }
     std::size_t size_bytes() const { return bytes_; }
-    std::byte* data() { return data_.get(); }
+    /// Whether it wraps memory that must not be written.
+    bool read_only() const { return read_only_; }
+    /// To write to: throws ArgumentError for a read-only tensor. std::as_const(t).data() to read from.
+    std::byte* data();
     const std::byte* data() const { return data_.get(); }
-    std::span<std::byte> bytes() { return {data_.get(), bytes_}; }
+    std::span<std::byte> bytes() { return {data(), bytes_}; }
     std::span<const std::byte> bytes() const { return {data_.get(), bytes_}; }
     /// Which tensor's memory it is, to be compared by std::owner_less: no other's, also not that of a later
     /// tensor at the same address.
@@ -113,12 +140,15 @@ class Tensor {
     std::vector<std::int64_t> index(std::int64_t position) const;
 
   private:
+    struct Uninitialised {};
+    Tensor(Uninitialised, Dtype dtype, TensorShape shape);
     Tensor(Dtype dtype, TensorShape shape);
 
     Dtype dtype_;
     TensorShape shape_;
     std::int64_t items_ = 0;
     std::size_t bytes_ = 0;
+    bool read_only_ = false;
     std::shared_ptr<std::byte[]> data_;
 };
 

@@ -417,3 +417,43 @@ TEST_CASE("bf16 and fp8 are exchanged with ml_dtypes") {
         if (dtype != Dtype::e4m3) CHECK(Tensor::load(path).dtype() == dtype);
     }
 }
+
+TEST_CASE("a mapped file is read as it is touched, and never written") {
+    const Folder folder;
+    const fs::path path = folder / "a.npy";
+    Tensor::randn({300, 40}, Dtype::bf16, 1).save(path);
+    const std::string before = contents(path);
+    {
+        Tensor mapped = Tensor::load(path, std::nullopt, Loading::map);
+        const Tensor read = Tensor::load(path);
+        CHECK(compare(mapped, read).ok);
+        mapped.set(0, 5);
+        mapped.set(mapped.items() - 1, 6);
+        CHECK(mapped.get(0) == 5);
+        CHECK(contents(path) == before);
+        CHECK(compare(Tensor::load(path, std::nullopt, Loading::map), read).ok);
+        // A file that is replaced is another one: the mapped one stays.
+        Tensor::zeros(Dtype::bf16, {2}).save(path);
+        fs::remove(path);
+        CHECK(mapped.get(1) == read.get(1));
+    }
+    Tensor::zeros(Dtype::f32, {0, 4}).save(path);
+    CHECK(Tensor::load(path, std::nullopt, Loading::map).shape() == TensorShape{0, 4});
+    std::ofstream(path, std::ios::binary) << before.substr(0, before.size() - 1);
+    CHECK_THROWS_WITH(Tensor::load(path, std::nullopt, Loading::map), ContainsSubstring("truncated"));
+}
+
+TEST_CASE("Fortran order and odd offsets are read where a map is asked for") {
+    const Folder folder;
+    const fs::path path = folder / "a.npy";
+    const auto write = [&](const std::string& dictionary, const std::string& body) {
+        std::ofstream(path, std::ios::binary)
+            << "\x93NUMPY\x01" << '\0' << static_cast<char>(dictionary.size()) << '\0' << dictionary << body;
+    };
+    write("{'descr': '<u2', 'fortran_order': True, 'shape': (2, 2), }", "\1\0\2\0\3\0\4\0"s);
+    CHECK(Tensor::load(path, Dtype::f16, Loading::map).size_bytes() == 8);
+    write("{'descr': '<i4', 'fortran_order': False, 'shape': (2,)}", "\1\0\0\0\2\0\0\0"s);
+    Tensor odd = Tensor::load(path, std::nullopt, Loading::map);
+    CHECK(odd.get(0) == 1);
+    CHECK(odd.get(1) == 2);
+}
