@@ -104,6 +104,8 @@ bool interrupt() noexcept {
     return true;
 }
 
+bool has_interrupts(const Session& session) noexcept { return prepared == &session; }
+
 void forget_interrupt() noexcept {
     prepared = nullptr;
     running = nullptr;

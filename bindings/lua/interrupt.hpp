@@ -9,6 +9,8 @@
 
 namespace wgrun::lua {
 
+struct Session;
+
 /// Prepares the state; call it after the standard libraries are there.
 void install_interrupt(lua_State* L);
 
@@ -16,6 +18,9 @@ void install_interrupt(lua_State* L);
 /// raised, again and again while the flag is up, until the outermost caller has it. To be called from a
 /// signal handler of the thread that runs Lua, or from that thread itself. False if the flag was up already.
 bool interrupt() noexcept;
+
+/// Is `session` that of the state prepared last?
+bool has_interrupts(const Session& session) noexcept;
 
 /// No state is prepared any more. Call it before lua_close.
 void forget_interrupt() noexcept;

@@ -3,6 +3,7 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/host_interrupt.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
@@ -90,7 +91,11 @@ int kernel_run(lua_State* L) {
         guarded(L, [&] { kernel.foresee(run); });
         return push_name(L, "none"), 1;
     }
-    const Backend backend = guarded(L, [&] { return kernel.run(run); });
+    const HostHooks hooks = host_hooks(L);
+    const Backend backend = guarded(L, [&] {
+        const HostInterrupt interrupt(hooks);
+        return kernel.run(run);
+    });
     warn_of_assembly(L, kernel);
     push_name(L, to_string(backend));
     return 1;
@@ -153,7 +158,11 @@ int kernel_time(lua_State* L) {
     auto& timing = held<Timing>(L);
     timing.backend = run.backend;
     if (session(L).mode == Mode::run) {
-        guarded(L, [&] { timing = kernel.time(run); });
+        const HostHooks hooks = host_hooks(L);
+        guarded(L, [&] {
+            const HostInterrupt interrupt(hooks);
+            timing = kernel.time(run);
+        });
         warn_of_assembly(L, kernel);
     } else {
         guarded(L, [&] { kernel.foresee(run); });
@@ -235,8 +244,16 @@ int launch_step(lua_State* L) {
 int launch_start(lua_State* L) {
     std::optional<Launch>& launch = check<LaunchBox>(L, 1).launch;
     if (!launch) return 0;
-    if (launch->backend() == Backend::sim) check_launch(L);
-    guarded(L, [&] { launch->start(); });
+    if (launch->backend() != Backend::sim) {
+        guarded(L, [&] { launch->start(); });
+        return 0;
+    }
+    check_launch(L);
+    const HostHooks hooks = host_hooks(L);
+    guarded(L, [&] {
+        const HostInterrupt interrupt(hooks);
+        launch->start();
+    });
     return 0;
 }
 

@@ -1,0 +1,38 @@
+// Ctrl-C where the host has its own way to stop Lua: lua5.4 sets a debug hook on its state, from its signal
+// handler, and the hook raises an error at the next instruction. Code that runs in the engine meanwhile would
+// come to its end first.
+#pragma once
+
+#include <lua.hpp>
+
+#include <array>
+#include <atomic>
+#include <memory>
+
+namespace wgrun::lua {
+
+/// The hooks of a state before a long call.
+struct HostHooks {
+    std::array<lua_State*, 2> states;  ///< the coroutine that runs, and the main one
+    std::array<lua_Hook, 2> before;
+    std::atomic<bool>* stop;  ///< the session's; null where interrupts come by interrupt.hpp
+};
+HostHooks host_hooks(lua_State* L);
+
+/// While it lives, a hook that somebody sets on the state raises session(L).stop: what the engine runs ends
+/// with EINTR, and the hook then does what the host meant.
+///
+/// Lives in the body of guarded(), made there and gone with it. Its thread only reads which hook is set.
+class HostInterrupt {
+  public:
+    explicit HostInterrupt(const HostHooks& hooks);
+    ~HostInterrupt();
+    HostInterrupt(const HostInterrupt&) = delete;
+    HostInterrupt& operator=(const HostInterrupt&) = delete;
+
+  private:
+    struct Watch;
+    std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace wgrun::lua

@@ -1,0 +1,22 @@
+# wgrun.so, the module of `require "wgrun"` for an interpreter that is already there: the distribution's lua5.4, or any
+# host of Lua 5.4. It is <build>/lua/wgrun.so, and <prefix>/lib/lua/5.4/wgrun.so once installed.
+#
+# It holds no Lua of its own: lua_* stay undefined, and the interpreter that loads it has them. Lua built as C and Lua
+# built as C++ have the same names with C linkage (Debian's liblua5.4 and liblua5.4-c++), and the bindings are right
+# under both (bindings/lua/guard.hpp), so that one module serves both.
+#
+# The C++ runtime is the shared one of the platform: where Lua is built as C++, its errors pass through the module's
+# frames as exceptions, and whoever unwinds them must be the one whose context the frames' personality routine reads.
+# With -static-libgcc these would be two.
+add_library(wgrun_lua_module MODULE ${PROJECT_SOURCE_DIR}/bindings/lua/module.cpp)
+# The archive by its path, not as a target, which would bring liblua5.4.a.
+add_dependencies(wgrun_lua_module wgrun_lua)
+target_link_libraries(wgrun_lua_module PRIVATE $<TARGET_FILE:wgrun_lua> wgrun_kernel wgrun_flags)
+target_include_directories(wgrun_lua_module SYSTEM PRIVATE ${WGRUN_LUA_INCLUDE})
+# Only luaopen_wgrun is seen from outside, whatever else is in the process: another wgrun, another {fmt}. Once loaded
+# the module stays: Lua unloads its modules with the state, while another thread may still be in it.
+set(exports ${CMAKE_CURRENT_LIST_DIR}/lua_module.map)
+target_link_options(wgrun_lua_module PRIVATE -Wl,--version-script=${exports} -Wl,-z,nodelete)
+set_target_properties(wgrun_lua_module PROPERTIES
+    PREFIX "" OUTPUT_NAME wgrun SUFFIX .so LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lua LINK_DEPENDS ${exports})
+install(TARGETS wgrun_lua_module LIBRARY DESTINATION lib/lua/5.4 COMPONENT lua)
