@@ -5,12 +5,10 @@
 #include <sstream>
 
 #include "bindings/cli/cli.hpp"
-#include "check/check.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
 namespace {
-
-using check::Rule;
 
 std::string indented(std::string_view text) {
     std::istringstream lines{std::string(text)};
@@ -48,7 +46,7 @@ std::string to_markdown(const Rule& rule) {
 /// docs/rules.md.
 std::string all_as_markdown() {
     std::string text = "# Rules\n\nPrinted by `wgrun rules --markdown`. `wgrun explain ID` shows one.\n";
-    for (const Rule& rule : check::rules()) text += fmt::format("\n{}", to_markdown(rule));
+    for (const Rule& rule : wgrun::rules()) text += fmt::format("\n{}", to_markdown(rule));
     return text;
 }
 
@@ -63,7 +61,7 @@ int write(const Request& request, const std::string& text, const nlohmann::order
 int rules(const Request& request) {
     std::string text;
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
-    for (const Rule& rule : check::rules()) {
+    for (const Rule& rule : wgrun::rules()) {
         text += fmt::format("{:<14} {}\n", rule.id, rule.law);
         json.push_back(to_object(rule));
     }
@@ -72,10 +70,10 @@ int rules(const Request& request) {
 
 int explain(const Request& request) {
     if (request.id.empty()) return rules(request);
-    const Rule* rule = check::find_rule(request.id);
+    const Rule* rule = find_rule(request.id);
     if (rule == nullptr) {
         std::vector<std::string_view> ids;
-        for (const Rule& known : check::rules()) ids.push_back(known.id);
+        for (const Rule& known : wgrun::rules()) ids.push_back(known.id);
         remark("wgrun: no rule is called `" + request.id + "`" + nearest(request.id, ids) +
                " (wgrun rules lists them)");
         return Exit::usage;

@@ -9,7 +9,7 @@
 #include "bindings/lua/module.hpp"
 #include "bindings/lua/userdata.hpp"
 #include "bindings/repl/report.hpp"
-#include "check/check.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -57,7 +57,7 @@ void take_error(lua_State* L, Outcome& outcome) {
     // Errors that name a rule leave its section to the catalogue.
     lua::guarded(L, [&] {
         for (Diagnostic& finding : outcome.findings)
-            if (const check::Rule* rule = check::find_rule(finding.rule); rule && finding.section.empty())
+            if (const Rule* rule = find_rule(finding.rule); rule && finding.section.empty())
                 finding.section = rule->section;
     });
     lua_pop(L, 1);

@@ -8,8 +8,8 @@
 
 #include "bindings/cli/host.hpp"
 #include "bindings/lua/types.hpp"
-#include "layout/explain.hpp"
-#include "layout/picture.hpp"
+#include "wgrun/picture.hpp"
+#include "wgrun/tile.hpp"
 
 namespace wgrun::cli {
 namespace {

@@ -1,5 +1,5 @@
 // Bank conflicts of tiles, of layouts and of any addresses.
-#include "layout/bank.hpp"
+#include "wgrun/bank.hpp"
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/types.hpp"

@@ -1,5 +1,5 @@
 // Looking at layouts, tiles and fragments: pictures, words, and which canonical layout one is.
-#include "layout/picture.hpp"
+#include "wgrun/picture.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -9,9 +9,9 @@
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
-#include "layout/bank.hpp"
-#include "layout/explain.hpp"
-#include "layout/identify.hpp"
+#include "wgrun/bank.hpp"
+#include "wgrun/identify.hpp"
+#include "wgrun/tile.hpp"
 
 namespace wgrun::lua {
 namespace {

@@ -1,5 +1,5 @@
 // wg.sparse: matrices for wgmma.mma_async.sp.
-#include "tensor/sparse.hpp"
+#include "wgrun/sparse.hpp"
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/tensor.hpp"

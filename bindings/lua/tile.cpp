@@ -4,7 +4,6 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/types.hpp"
-#include "layout/explain.hpp"
 
 namespace wgrun::lua {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "check/walker.hpp"
-#include "layout/bank.hpp"
+#include "wgrun/bank.hpp"
 
 namespace wgrun::check {
 

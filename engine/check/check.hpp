@@ -8,24 +8,6 @@
 
 namespace wgrun::check {
 
-/// One law. Rules are data: `wgrun explain ID`, docs/rules.md and the tests come from the same rows.
-struct Rule {
-    std::string_view id;  ///< "WG-FENCE-01"
-    Severity severity;
-    std::string_view law;      ///< one sentence
-    std::string_view section;  ///< PTX ISA
-    std::string_view why;      ///< what happens otherwise
-    std::string_view fix;      ///< how to mend it
-    std::string_view wrong;    ///< a short Lua excerpt that breaks the law
-    std::string_view right;    ///< the same, right
-};
-
-/// The catalogue, ordered by id.
-std::span<const Rule> rules();
-
-/// The rule called `id`, or null.
-const Rule* find_rule(std::string_view id);
-
 /// Every finding in `program`, each (rule, place) once, in the order of the script. Never stops at the first.
 std::vector<Diagnostic> check(const Program& program);
 

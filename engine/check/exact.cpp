@@ -4,6 +4,7 @@
 #include <array>
 
 #include "check/value.hpp"
+#include "isa/effects.hpp"
 #include "isa/thread_machine.hpp"
 
 namespace wgrun::check {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "isa/value.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::check {

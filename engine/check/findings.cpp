@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "wgrun/rules.hpp"
+
 namespace wgrun::check {
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "check/findings.hpp"
 #include "check/state.hpp"
+#include "isa/effects.hpp"
 
 namespace wgrun::check {
 

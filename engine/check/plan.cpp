@@ -1,5 +1,7 @@
 #include "check/plan.hpp"
 
+#include "isa/effects.hpp"
+
 namespace wgrun::check {
 
 namespace {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "check/check.hpp"
+#include "isa/effects.hpp"
+#include "isa/value.hpp"
 
 namespace wgrun::check {
 

@@ -16,7 +16,9 @@
 #include "check/knowledge.hpp"
 #include "check/matrix.hpp"
 #include "check/skeleton.hpp"
+#include "isa/bulk_copy.hpp"
 #include "isa/thread_machine.hpp"
+#include "isa/warp.hpp"
 
 namespace wgrun::check {
 

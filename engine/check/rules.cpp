@@ -1,17 +1,20 @@
 // The catalogue: every law that a kernel can break, as data. The static checker, the builder and the
 // simulator report by these ids; `wgrun explain` and docs/rules.md print these rows.
-#include "check/rules.hpp"
+#include "wgrun/rules.hpp"
 
 #include <algorithm>
 #include <vector>
 
-namespace wgrun::check {
+#include "check/rules.hpp"
+
+namespace wgrun {
 
 std::span<const Rule> rules() {
     static const std::vector<Rule> catalogue = [] {
         std::vector<Rule> all;
         for (const std::span<const Rule> family :
-             {wgmma_rules(), async_rules(), memory_rules(), threads_rules(), performance_rules()})
+             {check::wgmma_rules(), check::async_rules(), check::memory_rules(), check::threads_rules(),
+              check::performance_rules()})
             all.insert(all.end(), family.begin(), family.end());
         std::ranges::sort(all, {}, &Rule::id);
         return all;
@@ -25,4 +28,4 @@ const Rule* find_rule(std::string_view id) {
     return found != catalogue.end() && found->id == id ? &*found : nullptr;
 }
 
-}  // namespace wgrun::check
+}  // namespace wgrun

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "check/check.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::check {
 

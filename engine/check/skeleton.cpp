@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "isa/effects.hpp"
+
 namespace wgrun::check {
 
 namespace {

@@ -1,5 +1,6 @@
 // st.async and red.async: a thread writes to the shared memory of a CTA of its cluster and goes on; an
 // mbarrier there counts the bytes.
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 

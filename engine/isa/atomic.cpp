@@ -3,8 +3,10 @@
 #include <cstring>
 
 #include "isa/combine.hpp"
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "isa/order.hpp"
 
 namespace wgrun::isa {
 namespace {

@@ -1,4 +1,5 @@
 // CTAs of a cluster, and what warps agree on: elections, register pools, dependent grids.
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 

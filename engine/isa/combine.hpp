@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "isa/bulk_copy.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::isa {

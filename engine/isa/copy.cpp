@@ -1,5 +1,6 @@
 // cp.async: each thread copies some bytes from global to shared memory and goes on; what it has copied it
 // waits for in groups, or an mbarrier does.
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 

@@ -1,6 +1,7 @@
 // The families of records, one file each, and the shorthand that they are written in.
 #pragma once
 
+#include "isa/value.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::isa {

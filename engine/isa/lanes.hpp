@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "isa/machine.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::isa {

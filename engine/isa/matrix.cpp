@@ -1,5 +1,6 @@
 // ldmatrix, stmatrix and movmatrix: 8x8 matrices of 16-bit elements, between shared memory and the registers
 // of a warp.
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 

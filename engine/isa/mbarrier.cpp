@@ -1,4 +1,5 @@
 // mbarrier objects: 64 bits of shared memory that count arrivals, and bytes of the bulk-copy engine.
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 

@@ -1,6 +1,8 @@
 // Loads and stores of the generic proxy, scalar and vector.
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "isa/order.hpp"
 
 namespace wgrun::isa {
 namespace {

@@ -1,7 +1,7 @@
 // The memory order that a form asks for.
-#include <array>
+#include "isa/order.hpp"
 
-#include "wgrun/isa.hpp"
+#include <array>
 
 namespace wgrun::isa {
 

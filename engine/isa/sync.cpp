@@ -1,6 +1,8 @@
 // CTA barriers and fences.
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "isa/order.hpp"
 
 namespace wgrun::isa {
 namespace {

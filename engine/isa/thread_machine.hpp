@@ -1,6 +1,7 @@
 // A machine that runs threads alone: what is asynchronous, or goes beyond a CTA, is refused.
 #pragma once
 
+#include "isa/machine.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::isa {

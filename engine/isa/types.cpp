@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/value.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::isa {

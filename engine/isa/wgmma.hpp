@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "isa/effects.hpp"
+#include "isa/machine.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::isa {

@@ -8,7 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "check/check.hpp"
+#include "isa/effects.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 namespace {
@@ -194,7 +195,7 @@ Where line_of(int line, std::span<const Where> lines) {
 
 Diagnostic finding_of(std::string_view rule, Where where, std::string message, std::string_view fix) {
     Diagnostic finding;
-    const check::Rule* row = check::find_rule(rule);
+    const Rule* row = find_rule(rule);
     finding.rule = rule;
     finding.severity = row->severity;
     finding.section = row->section;

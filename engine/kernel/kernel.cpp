@@ -11,6 +11,7 @@
 #include "kernel/gpu_run.hpp"
 #include "kernel/timing.hpp"
 #include "sim/sim.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 
@@ -72,7 +73,7 @@ void run_on_simulator(const Program& program, const RunOptions& options) {
     launch.numerics = options.numerics;
     std::vector<Diagnostic> findings = sim::run(program, launch).findings;
     for (Diagnostic& finding : findings)
-        if (const check::Rule* rule = check::find_rule(finding.rule); rule && finding.section.empty())
+        if (const Rule* rule = find_rule(finding.rule); rule && finding.section.empty())
             finding.section = rule->section;
     throw_errors_of(findings);
 }

@@ -1,4 +1,4 @@
-#include "layout/bank.hpp"
+#include "wgrun/bank.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,11 +1,11 @@
-#include "layout/explain.hpp"
+#include "wgrun/tile.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "layout/bank.hpp"
-#include "layout/identify.hpp"
+#include "wgrun/bank.hpp"
+#include "wgrun/identify.hpp"
 
 namespace wgrun {
 namespace {

@@ -1,4 +1,4 @@
-#include "layout/identify.hpp"
+#include "wgrun/identify.hpp"
 
 #include <fmt/format.h>
 

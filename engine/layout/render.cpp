@@ -5,8 +5,8 @@
 #include <array>
 
 #include "file/replacement.hpp"
-#include "layout/picture.hpp"
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/picture.hpp"
 
 namespace wgrun {
 namespace {

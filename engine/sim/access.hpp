@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "isa/warp.hpp"
 #include "sim/cluster.hpp"
 
 namespace wgrun::sim {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <vector>
 
+#include "isa/bulk_copy.hpp"
 #include "sim/tensor.hpp"
 
 namespace wgrun::sim {

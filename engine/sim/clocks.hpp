@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "isa/warp.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::sim {

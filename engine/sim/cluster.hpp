@@ -4,6 +4,9 @@
 
 #include <utility>
 
+#include "isa/effects.hpp"
+#include "isa/machine.hpp"
+#include "isa/order.hpp"
 #include "sim/bulk.hpp"
 #include "sim/cta.hpp"
 #include "sim/global_shadow.hpp"

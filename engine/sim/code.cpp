@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "isa/warp.hpp"
+
 namespace wgrun::sim {
 namespace {
 

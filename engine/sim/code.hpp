@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "isa/order.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::sim {

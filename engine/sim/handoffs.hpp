@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "isa/order.hpp"
 #include "sim/clocks.hpp"
 
 namespace wgrun::sim {

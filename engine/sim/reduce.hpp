@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "isa/bulk_copy.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::sim {

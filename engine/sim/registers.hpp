@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "isa/warp.hpp"
 #include "sim/code.hpp"
 
 namespace wgrun::sim {

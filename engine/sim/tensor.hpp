@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "isa/bulk_copy.hpp"
 #include "sim/sim.hpp"
 
 namespace wgrun::sim {

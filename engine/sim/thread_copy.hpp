@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "isa/warp.hpp"
 #include "wgrun/isa.hpp"
 
 namespace wgrun::sim {

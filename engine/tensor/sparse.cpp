@@ -1,4 +1,4 @@
-#include "tensor/sparse.hpp"
+#include "wgrun/sparse.hpp"
 
 #include <fmt/format.h>
 

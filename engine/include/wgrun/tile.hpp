@@ -188,4 +188,11 @@ class Tile {
 /// Legal swizzles of a tile, widest first (what the default picks from); empty if there is none.
 std::vector<SwizzleMode> legal_swizzles(Dtype dtype, int mn, int k, Major major);
 
+/// In words, several lines: the layout, what its descriptor holds and why, the other swizzles and what they
+/// cost, what is not legal and why, how TMA fills it, bank conflicts.
+std::string explain(const Tile& tile);
+
+/// In words, field by field, with the bits of each.
+std::string explain(const Descriptor& descriptor);
+
 }  // namespace wgrun

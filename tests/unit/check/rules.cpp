@@ -2,21 +2,21 @@
 #include <algorithm>
 #include <set>
 
-#include "check/check.hpp"
 #include "tests/catch.hpp"
+#include "wgrun/rules.hpp"
 
 using namespace wgrun;
 
 TEST_CASE("rules are ordered by id, and found by it") {
-    const auto rules = check::rules();
-    CHECK(std::ranges::is_sorted(rules, {}, &check::Rule::id));
+    const std::span<const Rule> rules = wgrun::rules();
+    CHECK(std::ranges::is_sorted(rules, {}, &Rule::id));
     std::set<std::string_view> ids;
-    for (const check::Rule& rule : rules) {
+    for (const Rule& rule : rules) {
         CHECK(ids.insert(rule.id).second);
-        CHECK(check::find_rule(rule.id) == &rule);
+        CHECK(find_rule(rule.id) == &rule);
     }
-    CHECK(check::find_rule("WG-FENCE-99") == nullptr);
-    CHECK(check::find_rule("") == nullptr);
+    CHECK(find_rule("WG-FENCE-99") == nullptr);
+    CHECK(find_rule("") == nullptr);
     for (const char* id :
          {"WG-FORM-01",   "WG-FORM-02",  "WG-FENCE-01", "WG-GROUP-01",  "WG-GROUP-02",  "WG-GROUP-03",
           "WG-PROXY-01",  "WG-RACE-01",  "WG-RACE-02",  "WG-DESC-01",   "WG-DESC-02",   "WG-DESC-03",
@@ -27,11 +27,11 @@ TEST_CASE("rules are ordered by id, and found by it") {
           "WG-PERF-04",   "WG-PERF-05",  "WG-FORM-03",  "WG-LAYOUT-01", "WG-SPARSE-01", "WG-SPARSE-02",
           "WG-SPARSE-03", "WG-TMA-04",   "WG-TMA-05",   "WG-REG-03",    "WG-REG-04",    "WG-GROUP-04",
           "WG-GROUP-05",  "WG-GROUP-06", "WG-MBAR-06",  "WG-SYNC-06",   "WG-PROXY-03",  "WG-PERF-06"})
-        CHECK(check::find_rule(id) != nullptr);
+        CHECK(find_rule(id) != nullptr);
 }
 
 TEST_CASE("every rule has a law of one sentence, a reason, a fix and two different excerpts") {
-    for (const check::Rule& rule : check::rules()) {
+    for (const Rule& rule : rules()) {
         INFO(rule.id);
         CHECK(rule.law.ends_with('.'));
         CHECK(std::count(rule.law.begin(), rule.law.end(), '\n') == 0);

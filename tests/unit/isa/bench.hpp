@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "isa/effects.hpp"
 #include "isa/thread_machine.hpp"
 
 namespace bench {

@@ -1,4 +1,5 @@
 // What a form says of the order of memory.
+#include "isa/order.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/isa/bench.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "isa/value.hpp"
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
 #include "tests/unit/isa/bench.hpp"

@@ -1,4 +1,4 @@
-#include "layout/bank.hpp"
+#include "wgrun/bank.hpp"
 
 #include <algorithm>
 

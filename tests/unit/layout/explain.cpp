@@ -1,4 +1,4 @@
-#include "layout/explain.hpp"
+#include "wgrun/tile.hpp"
 
 #include "tests/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "layout/picture.hpp"
+#include "wgrun/picture.hpp"
 
 #include "tests/catch.hpp"
 #include "wgrun/diagnostic.hpp"

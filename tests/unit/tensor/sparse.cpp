@@ -1,5 +1,5 @@
 // Structured sparsity against CuTe's metadata vectors, and against rules written a second time.
-#include "tensor/sparse.hpp"
+#include "wgrun/sparse.hpp"
 
 #include <cmath>
 #include <fstream>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "layout/bank.hpp"
+#include "wgrun/bank.hpp"
 #include "wgrun/fragment.hpp"
 #include "wgrun/tile.hpp"
 

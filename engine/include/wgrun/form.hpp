@@ -1,0 +1,177 @@
+// The forms of instructions: types, qualifiers, and which of them belong together.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wgrun::isa {
+
+// --- types and qualifiers ------------------------------------------------------------------------------
+
+/// Types as PTX spells them, of registers and of instructions (".f32").
+enum class Type : std::uint8_t {
+    none,
+    pred,
+    b1,
+    b8,
+    u8,
+    s8,
+    e4m3,
+    e5m2,
+    b16,
+    u16,
+    s16,
+    f16,
+    bf16,
+    b32,
+    u32,
+    s32,
+    f32,
+    tf32,
+    f16x2,
+    bf16x2,
+    e4m3x2,
+    e5m2x2,
+    b64,
+    u64,
+    s64,
+    f64,
+    tensormap,  ///< the 128 bytes of a tensor map: of a kernel parameter alone
+};
+
+std::string_view to_string(Type type);
+std::optional<Type> parse_type(std::string_view name);
+int bits(Type type);        ///< width of a value; pred counts as 1
+bool is_float(Type type);   ///< f16, bf16, tf32, f32, f64 and the packed ones
+bool is_signed(Type type);  ///< s8, s16, s32, s64
+
+/// The type a register is declared with to hold a value of `type` (bf16x2 -> b32, tf32 -> b32, bf16 -> b16).
+Type register_type(Type type);
+
+/// Can a register declared `reg` stand where an instruction wants `wanted`? PTX asks for equal width, and for
+/// a matching kind unless one of them is a bit type (PTX ISA 9.4, operand size and type agreement). An f32
+/// register cannot hold a tf32, an f16x2 or a bf16x2.
+bool agrees(Type reg, Type wanted);
+
+/// State spaces as they are spelled; shared_cta is "shared::cta", which `shared` alone also means in ld and
+/// st.
+enum class Space : std::uint8_t { global, shared, shared_cta, shared_cluster };
+
+/// A qualifier of an instruction: one key of the option table of a builder call.
+enum class Field : std::uint8_t {
+    type,
+    from,
+    d,
+    a,
+    b,
+    m,
+    n,
+    k,
+    space,
+    vec,
+    round,
+    cmp,
+    approx,
+    ftz,
+    satfinite,
+    half,
+    op,
+    a_in,
+    trans_a,
+    trans_b,
+    scale_a,
+    scale_b,
+    sp_sel,
+    sreg,
+    dim,
+    sem,
+    aligned,
+    multicast,
+    cache,
+    read,
+    num,
+    trans,
+    noftz,
+    relu,
+    cop,
+    nc,
+    evict,
+    prefetch,
+    level,
+    secondary,
+    noinc,
+    bytes,
+    count_
+};
+inline constexpr int field_count = static_cast<int>(Field::count_);
+
+std::string_view to_string(Field field);
+std::optional<Field> parse_field(std::string_view name);
+/// How `value` of `field` is spelled in PTX and in scripts: (type, f32) "f32", (n, 64) "64", (cmp, 2) "lt".
+std::string spelled(Field field, int value);
+/// The value of `field` spelled `text`, or nothing.
+std::optional<int> parse_value(Field field, std::string_view text);
+
+/// The qualifiers of one step: a value for each field, or absent.
+class Form {
+  public:
+    /// The value of a field that is not there.
+    static constexpr int absent = INT32_MIN;
+
+    Form() { values_.fill(absent); }
+    bool has(Field field) const { return values_[index(field)] != absent; }
+    int get(Field field) const { return values_[index(field)]; }
+    int get(Field field, int fallback) const { return has(field) ? get(field) : fallback; }
+    Type type(Field field = Field::type) const { return has(field) ? Type(get(field)) : Type::none; }
+    Form& set(Field field, int value) {
+        values_[index(field)] = value;
+        return *this;
+    }
+    Form& set(Field field, Type value) { return set(field, static_cast<int>(value)); }
+    bool operator==(const Form&) const = default;
+
+  private:
+    static std::size_t index(Field field) { return static_cast<std::size_t>(field); }
+    std::array<int, field_count> values_;
+};
+
+// --- legal forms ---------------------------------------------------------------------------------------
+
+struct PtxVersion {
+    int major = 7, minor = 8;
+    // NOLINTNEXTLINE(modernize-use-nullptr): there is no pointer
+    auto operator<=>(const PtxVersion&) const = default;
+};
+
+/// The values lo, lo + step, ..., hi.
+struct Range {
+    int lo, hi, step = 1;
+};
+
+/// What a field may be in a row. With a fallback it may be left out, and with Form::absent for one it then
+/// stays out; a single value is filled in by itself.
+struct Choice {
+    Field field;
+    std::vector<Range> allowed;
+    std::optional<int> fallback;
+    bool asked = false;  ///< a single value is not filled in
+
+    bool allows(int value) const;
+    std::vector<int> values() const;
+};
+
+/// One legal tuple set: the choices of a row may be combined freely, those of different rows may not.
+/// A field that a row does not name is illegal in it.
+struct Row {
+    std::vector<Choice> choices;
+    PtxVersion min_ptx;
+
+    const Choice* find(Field field) const;
+};
+
+}  // namespace wgrun::isa

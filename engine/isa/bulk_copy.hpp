@@ -1,0 +1,37 @@
+// What leaves the executing thread for an engine of its own: bulk copies, and stores to another CTA.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "wgrun/form.hpp"
+
+namespace wgrun::isa {
+
+/// One copy by the bulk-copy engine (PTX ISA 9.7.9.25).
+struct BulkCopy {
+    enum class Direction : std::uint8_t { to_shared, to_global, to_cluster, prefetch };
+    enum class Reduction : std::uint8_t { none, add, min, max, inc, dec, bit_and, bit_or, bit_xor };
+    Direction direction = Direction::to_shared;
+    Reduction reduction = Reduction::none;      ///< of to_global
+    Type type = Type::none;                     ///< of a linear reduction; a tensor map has its own
+    int lane = 0;                               ///< that issues it
+    int dims = 0;                               ///< of the tensor; 0: a linear copy
+    std::uint64_t tensor_map = 0;               ///< its address
+    std::array<std::int32_t, 5> coordinates{};  ///< elements, the contiguous dimension first
+    std::uint64_t global = 0;                   ///< address, of a linear copy
+    std::uint32_t shared = 0;                   ///< address; of the other CTA for to_cluster's destination
+    std::uint32_t source = 0;                   ///< address in the CTA's own shared memory, of to_cluster
+    std::uint32_t bytes = 0;                    ///< of a linear copy
+    std::uint32_t mbarrier = 0;                 ///< address, of to_shared and to_cluster
+    std::uint16_t multicast = 0;                ///< bit i: to the CTA of rank i as well; 0: the executing one
+};
+
+/// What st.async and red.async do to the bytes of another CTA of the cluster (PTX ISA 9.7.9.12, 9.7.13.7).
+struct AsyncStore {
+    BulkCopy::Reduction reduction = BulkCopy::Reduction::none;
+    Type type = Type::none;  ///< of the reduction
+    int bytes = 0;           ///< of each lane: 4, 8 or 16
+};
+
+}  // namespace wgrun::isa

@@ -1,0 +1,109 @@
+// The machine that a record's `run` speaks to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "isa/bulk_copy.hpp"
+#include "isa/warp.hpp"
+#include "wgrun/isa.hpp"
+
+namespace wgrun::isa {
+
+struct AsyncMma;     // isa/effects.hpp
+struct MemoryOrder;  // isa/order.hpp
+
+/// What a step can do to the machine. The simulator implements it; a record's `run` calls it. All of it
+/// speaks of the executing warp; in a step that a whole warpgroup executes at once, of the warp chosen by
+/// select().
+class Machine {
+  public:
+    virtual ~Machine() = default;
+
+    virtual Mask active() const = 0;    ///< lanes that execute the step (guard applied)
+    virtual Mask existing() const = 0;  ///< lanes of the warp: all but in the last warp of an odd CTA
+    /// The 32 lanes of a register: elements of 4 bytes for types up to 32 bits and predicates, else of 8.
+    virtual const void* read(Reg reg) = 0;
+    virtual void* write(Reg reg) = 0;  ///< only the active lanes may be changed
+    virtual std::uint32_t special(int sreg, int lane) = 0;
+    virtual std::uint64_t param(int index) = 0;
+    virtual std::uint32_t shared_address(int buffer) = 0;  ///< in the shared window, bytes
+
+    /// Generic-proxy access: lane l moves `bytes` bytes at address[l] from or to data + l * stride.
+    virtual void load(Space space, const Addresses& address, int bytes, void* data, int stride) = 0;
+    virtual void store(Space space, const Addresses& address, int bytes, const void* data, int stride) = 0;
+
+    /// Atomic access: change(l, place) for each active lane l in order, where `place` holds the `bytes` bytes
+    /// at address[l], which no other update of the grid accesses meanwhile.
+    virtual void update(Space space, const Addresses& address, int bytes,
+                        const std::function<void(int, std::byte*)>& change) = 0;
+
+    virtual void barrier(std::uint32_t id, std::uint32_t threads) = 0;
+    virtual void barrier_arrive(std::uint32_t id, std::uint32_t threads) = 0;  ///< does not wait
+    virtual void converge() {}  ///< the active lanes wait for each other
+    virtual void proxy_fence(std::optional<Space> space) = 0;
+    /// Between the accesses before and after it; those of the step itself are ordered by its form.
+    virtual void fence(const MemoryOrder&) {}
+
+    // mbarriers (PTX ISA 9.7.13.15), for every active lane. Addresses are of the shared window; those that
+    // map_shared gave lie in another CTA of the cluster.
+    virtual void mbarrier_init(const Addresses& address, const Counts& arrivals) = 0;
+    virtual void mbarrier_inval(const Addresses& address) = 0;
+    /// Adds `bytes` to the tx-count, then arrives `arrivals` times; 0 is nothing.
+    virtual void mbarrier_arrive(const Addresses& address, const Counts& bytes, const Counts& arrivals) = 0;
+    /// The active lanes for which the phase of that parity is complete. Nothing: the warp sleeps until a
+    /// barrier moves on, and executes the step again.
+    virtual std::optional<Mask> mbarrier_wait(const Addresses& address, const Counts& parity) = 0;
+    virtual void mbarrier_fence_init() = 0;  ///< fence.mbarrier_init
+
+    // The bulk-copy engine. Groups belong to the lane that issues.
+    virtual void bulk_copy(const BulkCopy& copy) = 0;
+    virtual void bulk_commit() = 0;
+    /// Waits until at most `pending` groups run. The warp may sleep and execute the step again.
+    virtual void bulk_wait(int pending, bool read) = 0;
+
+    // Copies by threads, through the generic proxy (cp.async, PTX ISA 9.7.9.25.3). Groups belong to the lane
+    // that issues.
+    /// For each active lane: `from_bytes` bytes of global memory, and zeros up to `bytes` (4, 8 or 16), come
+    /// to shared memory some time later.
+    virtual void copy_async(const Addresses& to, const Addresses& from, int bytes,
+                            const Counts& from_bytes) = 0;
+    virtual void commit_copies() = 0;
+    /// Waits until at most `pending` groups run; nothing: until all copies have come, also those in no group.
+    /// The warp may sleep and execute the step again.
+    virtual void wait_copies(std::optional<int> pending) = 0;
+    /// Arrives once when all copies of the lane so far have come; with `increase` one arrival more is
+    /// expected in this phase.
+    virtual void arrive_copies(const Addresses& mbarrier, bool increase) = 0;
+
+    /// For each active lane the bytes at data + lane * stride come to the address some time later, and count
+    /// for the mbarrier, which lies in the same CTA.
+    virtual void store_async(const AsyncStore& store, const Addresses& to, const Addresses& mbarrier,
+                             const void* data, int stride) = 0;
+
+    // Clusters.
+    virtual std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) = 0;  ///< mapa
+    virtual void cluster_arrive() = 0;
+    virtual void cluster_wait() = 0;  ///< the warp may sleep and execute the step again
+    /// setmaxnreg to `registers` a thread. While the pool is empty the warp sleeps, and executes the step
+    /// again.
+    virtual void set_registers(int registers, bool increase) = 0;
+    virtual void order_registers() = 0;
+
+    virtual void select(int warp_of_group) = 0;  ///< 0..3, in a step of a whole warpgroup
+    /// Opens an asynchronous operation of the warpgroup: the accesses below belong to it until it is waited
+    /// for.
+    virtual void begin_mma(const AsyncMma& mma) = 0;
+    /// Reads for the warps of the group whose bits are set in `warps` (bit w: warp w; 15 for operand B).
+    virtual const std::byte* async_read_shared(std::uint32_t address, int bytes, unsigned warps) = 0;
+    virtual const void* async_read(Reg reg, Mask read) = 0;  ///< the values of these lanes are used
+    virtual void* async_write(Reg reg) = 0;
+    virtual void end_mma() = 0;
+    virtual void commit_mma() = 0;
+    virtual void wait_mma(int pending) = 0;
+    virtual Numerics numerics() const { return {}; }
+};
+
+}  // namespace wgrun::isa

@@ -1,0 +1,27 @@
+// What is known of a value before the kernel runs: its uniformity and its provenance.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "wgrun/isa.hpp"
+
+namespace wgrun::isa {
+
+/// Over which threads a value is the same. The wider, the greater.
+enum class Uniform : std::uint8_t { thread, warp, warpgroup, cta, grid };
+std::string_view to_string(Uniform uniform);
+
+/// Abstract value of a register, as far as the checker follows it.
+struct Value {
+    Uniform uniform = Uniform::thread;
+    std::optional<std::int64_t> constant;  ///< 32-bit values are sign-extended
+    /// s >= 0: it depends on the thread through tid.x >> s alone; with a constant c it is (tid.x >> s) + c.
+    int thread_shift = -1;
+    int buffer = -1;                     ///< an address inside (or descriptor of) this shared buffer...
+    bool is_descriptor = false;          ///< ...a matrix descriptor, when set
+    std::optional<std::int64_t> offset;  ///< bytes from the buffer's start, when known
+};
+
+}  // namespace wgrun::isa
