@@ -66,9 +66,13 @@ k:st_global_f32(k:element(X, k:special "tid.x"), x))"},
          "what the kernel writes there is lost, or destroys what others read.",
          "Declare the parameter without const.",
          R"(local X = k:param("X", "const f32*")
-k:st_global_f32(k:element(X, k:special "tid.x"), 1))",
+local place = k:element(X, k:special "tid.x")
+local x = k:ld_global_f32(place)
+k:st_global_f32(place, k:add_f32(x, x)))",
          R"(local X = k:param("X", "f32*")
-k:st_global_f32(k:element(X, k:special "tid.x"), 1))"},
+local place = k:element(X, k:special "tid.x")
+local x = k:ld_global_f32(place)
+k:st_global_f32(place, k:add_f32(x, x)))"},
     // --- PROXY --------------------------------------------------------------------------------------
     Rule{"WG-PROXY-01", error,
          "Between a generic-proxy write to shared memory and a wgmma that reads it stands a "
