@@ -1,5 +1,6 @@
 -- What wg.tune has measured, in a file: one line a measurement, its key and microseconds. The file is always complete:
--- each write makes a new one that takes its place.
+-- each write makes a new one that takes its place, and keeps what other processes have measured meanwhile. A file that
+-- another user may have written is not believed.
 
 return function(internal)
   local header = "wgrun tune 1"
@@ -32,19 +33,18 @@ return function(internal)
   local cache = {}
   cache.__index = cache
 
-  -- The file's lines, by key; an empty table where there is none, or something else.
-  local function read(path)
-    local found, file = {}, io.open(path, "r")
-    if not file then return found end
-    if file:read "l" == header then
-      for line in file:lines() do
-        local key, number = line:match "^(.+)\t([%d.e+-]+)$"
-        if key then found[key] = tonumber(number) end
-      end
+  -- A file's lines, by key; an empty table for something else.
+  local function parsed(text)
+    local found = {}
+    if text:match "^[^\n]*" ~= header then return found end
+    for line in text:gmatch "[^\n]+" do
+      local key, number = line:match "^(.+)\t([%d.e+-]+)$"
+      if key then found[key] = tonumber(number) end
     end
-    file:close()
     return found
   end
+
+  local function read(path) return parsed(internal.read_own(path) or "") end
 
   --- The measurements in the file `path`: nil for that of wgrun's cache folder, false for none. Also says why there
   --- is no file.
@@ -64,19 +64,12 @@ return function(internal)
   function cache:put(key, microseconds)
     self.found[key] = microseconds
     if not self.path then return true end
-    local all = read(self.path)
-    all[key] = microseconds
-    local lines = {}
-    for k, v in pairs(all) do lines[#lines + 1] = ("%s\t%.17g\n"):format(k, v) end
-    table.sort(lines)
-    local temporary = ("%s.%x.tmp"):format(self.path, math.random(0))
-    local file, why = io.open(temporary, "w")
-    if not file then return nil, why end
-    local good, problem = file:write(header, "\n", table.concat(lines))
-    if not file:close() or not good then
-      os.remove(temporary)
-      return nil, problem or "cannot be written"
-    end
-    return os.rename(temporary, self.path)
+    return internal.update_own(self.path, function(text)
+      local all, lines = parsed(text), {}
+      all[key] = microseconds
+      for k, v in pairs(all) do lines[#lines + 1] = ("%s\t%.17g\n"):format(k, v) end
+      table.sort(lines)
+      return header .. "\n" .. table.concat(lines)
+    end)
   end
 end

@@ -34,6 +34,7 @@ struct Request {
     std::string name;                 ///< of layout: what the script calls it
     std::string svg;                  ///< of layout: the file to write; empty: none
     std::string number;               ///< of decode
+    std::string action;               ///< of cache
     std::string family;               ///< of isa: an instruction or the beginning of its name
     std::string dtype;                ///< of isa: forms with this type; empty: all
     std::optional<int> n;             ///< of isa: forms with this N
@@ -89,6 +90,7 @@ int rules(const Request& request);
 int layout(const Request& request);
 int decode(const Request& request);
 int doctor(const Request& request);
+int cache(const Request& request);
 int isa_table(const Request& request);
 
 /// Reads the command line and runs the command.

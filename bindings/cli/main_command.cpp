@@ -41,6 +41,7 @@ constexpr Row commands[] = {
     {"layout", "Show a layout, or a layout, tile or fragment of a script, as a picture", layout, false},
     {"decode", "Say what a matrix descriptor of wgmma means, field by field", decode, false},
     {"isa", "Print the legal forms of an instruction, or list all instructions", isa_table, false},
+    {"cache", "Say what the cache on disk holds, empty it, or look for damage", cache, false},
     {"doctor", "Say what this machine can compile and run", doctor, false},
 };
 
@@ -114,6 +115,12 @@ void add_commands(CLI::App& app, Request& request, Words& words) {
                                 "An instruction, or the beginning of its name: wgmma");
             command->add_option("--n", request.n, "Forms with this N only");
             command->add_option("--dtype", request.dtype, "Forms with this type of A, B or a register only");
+        } else if (row.command == cache) {
+            command
+                ->add_option("ACTION", request.action,
+                             "info, clear (remove all entries) or verify (read all)")
+                ->check(CLI::IsMember({"info", "clear", "verify"}))
+                ->required();
         } else if (row.command == decode) {
             command->add_option("BITS", request.number, "The 64-bit number, 0x4000004000010080 or decimal")
                 ->required();

@@ -4,7 +4,8 @@
 // has the method tables of the classes by name (layout, swizzle, tile, tensor, kernel, builder) and
 // internal.fail(message
 // [, fix [, rule [, section]]]) raises an error object at the calling script's line;
-// internal.cache_folder(name) and internal.on_terminal() are of host.cpp. Every other file NAME.lua is what
+// internal.cache_folder(name), read_own(path), update_own(path, change) and
+// on_terminal() are of host.cpp. Every other file NAME.lua is what
 // require "wgrun.NAME" gives, run as file(modname, wg). Chunks are named "=[wgrun]/NAME", so that no error
 // points into them.
 #pragma once

@@ -24,6 +24,9 @@ class Descriptor {
     int get() const { return value_; }
     explicit operator bool() const { return value_ >= 0; }
 
+    /// Somebody else closes it from now on.
+    int release() { return std::exchange(value_, -1); }
+
     /// Closes it now. False, with errno set, when what was written could not be kept.
     bool close() {
         const int value = std::exchange(value_, -1);

@@ -17,6 +17,7 @@
 #include <set>
 #include <system_error>
 
+#include "file/identity.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun::file {
@@ -76,11 +77,9 @@ std::optional<fs::path> target_of(const fs::path& path) {
 bool first_use(int folder) {
     constexpr std::size_t most = 1024;
     static std::mutex mutex;
-    static std::set<std::pair<dev_t, ino_t>> known;
-    struct stat status {};
-    if (::fstat(folder, &status) != 0) return false;
+    static std::set<Identity> known;
     const std::lock_guard lock(mutex);
-    return known.size() < most && known.emplace(status.st_dev, status.st_ino).second;
+    return known.size() < most && known.insert(identity_of(folder)).second;
 }
 
 /// fsync, where there is such a thing.

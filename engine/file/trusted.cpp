@@ -70,7 +70,10 @@ TrustedFolder open_trusted_folder(int folder, const char* name, bool make) {
     Descriptor descriptor(::openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!descriptor) {
         // With O_DIRECTORY a symbolic link is ENOTDIR.
-        opened.why = errno == ENOTDIR ? "it is no folder" : std::strerror(errno);
+        if (errno == ENOTDIR)
+            opened.why = "it is no folder";
+        else if (errno != ENOENT)
+            opened.why = std::strerror(errno);
         return opened;
     }
     struct stat status {};

@@ -25,12 +25,13 @@ TrustedFile open_trusted(int folder, const char* name);
 /// All of it. Nothing when it has more than `limit` bytes or cannot be read.
 std::optional<std::string> read_all(const TrustedFile& file, std::uint64_t limit);
 
-/// A folder, or why it was not taken.
+/// A folder, or why it was not taken: `why` is empty when there is simply none.
 struct TrustedFolder {
     Descriptor descriptor;
     std::string why;
 
     explicit operator bool() const { return static_cast<bool>(descriptor); }
+    bool absent() const { return !descriptor && why.empty(); }
 };
 
 /// Opens the folder `name` in `folder`, with `make` after it was made if it was not there. Taken is a folder

@@ -1,6 +1,7 @@
 #include "gpu/compile.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <system_error>
@@ -8,11 +9,14 @@
 namespace wgrun::gpu {
 
 std::string file_identity(const std::string& path) {
-    namespace fs = std::filesystem;
     std::error_code ignored;
-    const fs::path real = fs::canonical(path, ignored);
-    return fmt::format("{} {} {}", real.string(), fs::file_size(real, ignored),
-                       fs::last_write_time(real, ignored).time_since_epoch().count());
+    const std::filesystem::path real = std::filesystem::canonical(path, ignored);
+    struct stat status {};
+    if (::stat(real.c_str(), &status) != 0) return real.string() + " is not there";
+    // Size and time of the last write can be those of the file before; the time of the last change cannot.
+    return fmt::format("{} {} {} {} {}.{} {}.{}", real.string(), status.st_dev, status.st_ino, status.st_size,
+                       status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+                       status.st_ctim.tv_nsec);
 }
 
 std::string source_text(std::string_view text, std::string_view what) {

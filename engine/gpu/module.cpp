@@ -5,6 +5,7 @@
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
 #include "gpu/context.hpp"
+#include "gpu/driver.hpp"
 #include "gpu/jit_logs.hpp"
 #include "gpu/module_state.hpp"
 
@@ -17,8 +18,8 @@ namespace {
 AssemblerLog remembered(const DeviceInfo& device, const std::string& text, const char* said) {
     AssemblerLog log = parse_log(said);
     const Cache cache = Cache::standard();
-    const std::string key =
-        Cache::key({"jit-log", fmt::format("{}", device.driver_version), architecture, text});
+    const std::string key = Cache::key({"jit-log", fmt::format("{}", device.driver_version),
+                                        file_identity(find_driver().part.path), architecture, text});
     if (!log.functions.empty())
         cache.store(key, {log.text, {}});
     else if (const auto found = cache.find(key))

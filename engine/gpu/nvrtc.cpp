@@ -97,6 +97,12 @@ std::string include_folder(const std::string& library) {
     return {};
 }
 
+// The library with what device code calls, which NVRTC opens by itself.
+std::string builtins_of(const Part& nvrtc) {
+    const std::filesystem::path folder = std::filesystem::path(nvrtc.path).parent_path();
+    return (folder / ("libnvrtc-builtins.so." + nvrtc.version)).string();
+}
+
 // Files that the text includes are not part of the key (the toolkit's own come with the library that is).
 bool reads_other_files(std::span<const std::string> options) {
     constexpr std::array<std::string_view, 5> prefixes = {"-I", "--include-path", "-include", "--pre-include",
@@ -124,14 +130,15 @@ Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> opt
 
     std::vector<std::string> all = {fmt::format("--gpu-architecture={}", architecture), "--std=c++17",
                                     "--ptxas-options=-v"};
-    if (const std::string include = include_folder(nvrtc.part.path); !include.empty())
-        all.push_back("--include-path=" + include);
+    const std::string include = include_folder(nvrtc.part.path);
+    if (!include.empty()) all.push_back("--include-path=" + include);
     all.insert(all.end(), options.begin(), options.end());
 
     const Cache cache =
         reads_other_files(options) ? Cache::off("the text may include files") : Cache::standard();
     const std::string key =
-        Cache::key({"nvrtc", file_identity(nvrtc.part.path), fmt::format("{}", fmt::join(all, "\n")), text});
+        Cache::key({"nvrtc", file_identity(nvrtc.part.path), file_identity(builtins_of(nvrtc.part)),
+                    file_identity(include + "/cuda_bf16.h"), fmt::format("{}", fmt::join(all, "\n")), text});
     if (auto found = cache.find(key)) return {std::move(found->image), parse_log(found->log), true};
 
     Program program(*nvrtc.functions, text);

@@ -158,8 +158,8 @@ TEST_CASE("what a killed process leaves is cleared, what is being written is not
     });
     CHECK(WIFSIGNALED(status));
     const file::Descriptor opened(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY));
-    file::Replacement living(folder / "b");
-    file::clear_stale(opened.get());
+    file::Replacement living(folder / "b");  // clears the dead one's, being the first here
+    CHECK(file::clear_stale(opened.get()) == 0);
     living.write("b");
     living.complete();
     CHECK(folder.names() == ".wgrun-x.tmp a b ");

@@ -5,9 +5,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <fstream>
+#include <random>
 #include <thread>
 
+#include "file/replacement.hpp"
 #include "gpu/sha256.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/gpu/support.hpp"
@@ -23,6 +27,10 @@ Cache::Entry entry(const std::string& log, std::size_t bytes, int value = 7) {
 }
 
 std::string key(int number) { return Cache::key({"test", std::to_string(number)}); }
+
+fs::path entry_path(const TemporaryFolder& folder, int number) {
+    return folder.path() / cache_format / (key(number) + ".entry");
+}
 
 std::size_t file_count(const fs::path& folder) {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
@@ -67,7 +75,8 @@ TEST_CASE("what is stored is found, in a folder that did not exist") {
     CHECK(info.entries == 2);
     CHECK(info.bytes > 1000);
     CHECK(info.missing.empty());
-    CHECK(file_count(folder.path() / "a" / "b") == 2);  // no temporary file is left
+    CHECK(file_count(folder.path() / "a" / "b" / cache_format) == 3);  // with the tag, and no temporary
+    CHECK(file_count(folder.path() / "a" / "b") == 1);
 }
 
 TEST_CASE("a damaged entry is a miss and goes away") {
@@ -75,11 +84,11 @@ TEST_CASE("a damaged entry is a miss and goes away") {
     const Cache cache(folder.path());
     const std::string good = [&] {
         cache.store(key(1), entry("log", 300));
-        std::ifstream file(folder.path() / key(1), std::ios::binary);
+        std::ifstream file(entry_path(folder, 1), std::ios::binary);
         return std::string(std::istreambuf_iterator<char>(file), {});
     }();
     const auto with = [&](const std::string& content) {
-        std::ofstream(folder.path() / key(1), std::ios::binary) << content;
+        std::ofstream(entry_path(folder, 1), std::ios::binary) << content;
         return cache.find(key(1)).has_value();
     };
     CHECK(with(good));
@@ -90,8 +99,8 @@ TEST_CASE("a damaged entry is a miss and goes away") {
         flipped[at] = static_cast<char>(flipped[at] ^ 1);
         CHECK_FALSE(with(flipped));
     }
-    CHECK_FALSE(with("wgrun-cache-1 abc 99999999999999999999\n"));
-    CHECK_FALSE(fs::exists(folder.path() / key(1)));
+    CHECK_FALSE(with("wgrun-cache-v1 abc 99999999999999999999\n"));
+    CHECK_FALSE(fs::exists(entry_path(folder, 1)));
 }
 
 TEST_CASE("the entries used longest ago are evicted") {
@@ -100,7 +109,7 @@ TEST_CASE("the entries used longest ago are evicted") {
     const auto now = fs::file_time_type::clock::now();
     for (int i = 0; i < 9; ++i) {
         cache.store(key(i), entry("", 1000));
-        fs::last_write_time(folder.path() / key(i), now - std::chrono::minutes(100 - i));
+        fs::last_write_time(entry_path(folder, i), now - std::chrono::minutes(100 - i));
     }
     REQUIRE(cache.find(key(0)));  // now the youngest
     cache.store(key(100), entry("", 1000));
@@ -114,18 +123,137 @@ TEST_CASE("the entries used longest ago are evicted") {
     CHECK(cache.find(key(0)));
 }
 
-TEST_CASE("temporary files of writers that died are removed, those of living ones are not") {
+TEST_CASE("an entry copied to another key is not believed") {
     const TemporaryFolder folder;
     const Cache cache(folder.path());
-    const fs::path dead = folder.path() / "dead.tmp";
-    const fs::path alive = folder.path() / "alive.tmp";
-    std::ofstream(dead) << "x";
-    std::ofstream(alive) << "x";
-    fs::last_write_time(dead, fs::file_time_type::clock::now() - std::chrono::hours(2));
-    cache.store(key(1), entry("", 1));
-    CHECK_FALSE(fs::exists(dead));
-    CHECK(fs::exists(alive));
-    CHECK(cache.info().entries == 1);
+    cache.store(key(1), entry("log", 300));
+    fs::copy_file(entry_path(folder, 1), entry_path(folder, 2));
+    CHECK_FALSE(cache.find(key(2)));
+    CHECK_FALSE(fs::exists(entry_path(folder, 2)));
+    CHECK(cache.find(key(1)));
+}
+
+TEST_CASE("what is not the cache's own is never touched") {
+    const TemporaryFolder folder;
+    const auto make = [&](const fs::path& path) { std::ofstream(path) << std::string(50000, 'x'); };
+    fs::create_directories(folder.path() / cache_format);
+    make(folder.path() / "thesis.tex");
+    make(folder.path() / "old.tmp");
+    make(folder.path() / key(7));
+    make(folder.path() / (key(8) + ".entry"));
+    make(folder.path() / cache_format / "notes");
+    make(folder.path() / cache_format / "old.tmp");
+    const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1000);
+    for (const auto& file : fs::recursive_directory_iterator(folder.path()))
+        if (file.is_regular_file()) fs::last_write_time(file.path(), long_ago);
+    const Cache cache(folder.path(), 10000);
+    for (int i = 0; i < 30; ++i) cache.store(key(i), entry("", 1000));
+    CHECK(cache.info().bytes <= 10000);
+    CHECK(cache.verify().faults.empty());
+    CHECK(cache.clear().entries > 0);
+    CHECK(file_count(folder.path()) == 5);
+    CHECK(file_count(folder.path() / cache_format) == 3);  // and the tag
+}
+
+TEST_CASE("entries and their folder are the user's alone, whatever the umask") {
+    const TemporaryFolder folder;
+    const Cache cache(folder.path() / "made" / "here");
+    const auto mode = [](const fs::path& path) {
+        struct stat status {};
+        return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777U : 0;
+    };
+    for (const mode_t mask : {0U, 077U, 0377U}) {
+        const mode_t old = ::umask(mask);
+        cache.store(key(1), entry("log", 10));
+        ::umask(old);
+        const fs::path base = folder.path() / "made" / "here";
+        CHECK(mode(base / cache_format) == 0700);
+        CHECK(mode(base / cache_format / (key(1) + ".entry")) == 0600);
+        if (mask != 0377) CHECK((mode(base) & 022U) == 0);
+        REQUIRE(cache.find(key(1)));
+        fs::remove_all(folder.path() / "made");
+        if (mask == 077) break;  // with 0377 nobody but root gets further
+    }
+}
+
+TEST_CASE("nothing is loaded that another user could have planted") {
+    const TemporaryFolder folder;
+    const Cache cache(folder.path());
+    const fs::path own = folder.path() / cache_format;
+    const fs::path path = entry_path(folder, 1);
+    const auto again = [&] {
+        ::chmod(own.c_str(), 0700);
+        fs::remove(path);
+        cache.store(key(1), entry("log", 10));
+        REQUIRE(fs::exists(path));
+    };
+    again();
+    ::chmod(path.c_str(), 0666);
+    CHECK_FALSE(cache.find(key(1)));
+    CHECK_FALSE(fs::exists(path));
+
+    again();
+    fs::rename(path, folder.path() / "elsewhere");
+    fs::create_symlink(folder.path() / "elsewhere", path);
+    CHECK_FALSE(cache.find(key(1)));
+    CHECK(fs::exists(folder.path() / "elsewhere"));
+
+    again();
+    fs::remove(path);
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    CHECK_FALSE(cache.find(key(1)));  // and does not wait for a writer
+
+    again();
+    ::chmod(own.c_str(), 0770);
+    CHECK_FALSE(cache.find(key(1)));
+    CHECK_THAT(cache.info().missing, ContainsSubstring("others may write to it (mode 0770)"));
+    ::chmod(own.c_str(), 0755);
+    CHECK(cache.find(key(1)));
+
+    if (::geteuid() == 0) {
+        again();
+        REQUIRE(::chown(path.c_str(), 12345, 12345) == 0);
+        CHECK_FALSE(cache.find(key(1)));
+        again();
+        REQUIRE(::chown(own.c_str(), 12345, 12345) == 0);
+        CHECK_FALSE(cache.find(key(1)));
+        REQUIRE(::chown(own.c_str(), 0, 0) == 0);
+    }
+    fs::rename(own, folder.path() / "moved");
+    fs::create_directory_symlink(folder.path() / "moved", own);
+    CHECK_FALSE(cache.find(key(1)));
+    CHECK_THAT(cache.info().missing, ContainsSubstring("it is no folder"));
+    cache.store(key(5), entry("log", 10));
+    CHECK_FALSE(fs::exists(folder.path() / "moved" / (key(5) + ".entry")));
+}
+
+TEST_CASE("an entry of the future does not stay for ever") {
+    const TemporaryFolder folder;
+    const Cache cache(folder.path(), 10000);
+    cache.store(key(0), entry("", 1000));
+    fs::last_write_time(entry_path(folder, 0), fs::file_time_type::clock::now() + std::chrono::hours(100000));
+    for (int i = 1; i < 20; ++i) cache.store(key(i), entry("", 1000));
+    CHECK_FALSE(fs::exists(entry_path(folder, 0)));
+    CHECK(cache.find(key(19)));
+}
+
+TEST_CASE("verify and clear") {
+    const TemporaryFolder folder;
+    const Cache cache(folder.path());
+    CHECK(cache.verify().good == 0);
+    CHECK(cache.clear().problem.empty());
+    for (int i = 0; i < 5; ++i) cache.store(key(i), entry("", 1000));
+    std::ofstream(entry_path(folder, 1), std::ios::app) << "x";
+    ::chmod(entry_path(folder, 2).c_str(), 0622);
+    const CacheVerified verified = cache.verify();
+    CHECK(verified.good == 3);
+    REQUIRE(verified.faults.size() == 2);
+    CHECK(cache.info().entries == 3);
+    CHECK(cache.verify().faults.empty());
+    const CacheCleared cleared = cache.clear();
+    CHECK(cleared.entries == 3);
+    CHECK(cleared.bytes > 3000);
+    CHECK(cache.info().entries == 0);
 }
 
 TEST_CASE("many writers and readers at once, in threads and processes") {
@@ -159,6 +287,77 @@ TEST_CASE("many writers and readers at once, in threads and processes") {
     CHECK(Cache(folder.path()).info().bytes <= 60000);
 }
 
+TEST_CASE("ten processes at once, killed at any moment") {
+    const TemporaryFolder folder;
+    // Every entry says what it holds: of what key, and bytes that follow from it.
+    const auto image_of = [](int which, unsigned version) {
+        std::vector<std::byte> image(2000 + static_cast<std::size_t>(which) * 3000);
+        for (std::size_t i = 0; i < image.size(); ++i)
+            image[i] = static_cast<std::byte>(i * 31 + static_cast<std::size_t>(which) * 7 + version);
+        return image;
+    };
+    const auto believed = [&](int which, const Cache::Entry& found) {
+        int of = -1;
+        unsigned version = 0;
+        return std::sscanf(found.log.c_str(), "%d %u", &of, &version) == 2 && of == which &&
+               found.image == image_of(which, version);
+    };
+    constexpr int keys = 12;
+    const auto worker = [&](unsigned seed) {
+        std::mt19937 random(seed);
+        const Cache cache(folder.path(), 200000);
+        for (;;) {
+            const int which = static_cast<int>(random() % keys);
+            if (random() % 2 == 0) {
+                const unsigned version = random() % 1000;
+                cache.store(key(which), {std::to_string(which) + " " + std::to_string(version),
+                                         image_of(which, version)});
+            } else if (const auto found = cache.find(key(which)); found && !believed(which, *found)) {
+                ::_exit(9);
+            }
+        }
+    };
+    std::mt19937 random(20261122);
+    std::vector<pid_t> running(10, 0);
+    unsigned seed = 0, killed = 0, wrong = 0;
+    const auto start = [&](pid_t& slot) {
+        ++seed;
+        slot = ::fork();
+        if (slot == 0) worker(seed);
+    };
+    for (pid_t& slot : running) start(slot);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
+    const auto reap = [&](pid_t child) {
+        int status = 0;
+        ::kill(child, SIGKILL);
+        ::waitpid(child, &status, 0);
+        killed += WIFSIGNALED(status) ? 1 : 0;
+        wrong += WIFEXITED(status) ? 1 : 0;
+    };
+    while (std::chrono::steady_clock::now() < end) {
+        ::usleep(random() % 20000);
+        pid_t& slot = running[random() % running.size()];
+        reap(slot);
+        start(slot);
+    }
+    for (const pid_t child : running) reap(child);
+    CHECK(wrong == 0);
+    CHECK(killed > 20);
+    const Cache cache(folder.path(), 200000);
+    cache.store(key(1000), entry("", 10));  // clears what the killed have left
+    for (const auto& file : fs::directory_iterator(folder.path() / cache_format)) {
+        INFO(file.path());
+        CHECK_FALSE(wgrun::file::is_temporary(file.path().filename().string()));
+    }
+    const CacheVerified verified = cache.verify();
+    CHECK(verified.faults.empty());
+    CHECK(verified.good > 0);
+    for (int which = 0; which < keys; ++which)
+        if (const auto found = cache.find(key(which))) CHECK(believed(which, *found));
+    CHECK(cache.info().bytes <= 200000 + 10 * 200000 / 16 + 40000);
+    std::cout << "killed " << killed << " of " << seed << " processes\n";
+}
+
 TEST_CASE("a folder that cannot be written is no error") {
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "file";
@@ -166,7 +365,10 @@ TEST_CASE("a folder that cannot be written is no error") {
     const Cache blocked(file / "below");
     blocked.store(key(1), entry("log", 10));
     CHECK_FALSE(blocked.find(key(1)));
-    CHECK_THAT(blocked.info().missing, ContainsSubstring("cannot be written"));
+    CHECK_THAT(take_cache_problem(), ContainsSubstring("cannot be used: Not a directory"));
+    blocked.store(key(1), entry("log", 10));
+    CHECK(take_cache_problem().empty());  // once
+    CHECK_THAT(blocked.info().missing, ContainsSubstring("cannot be used: Not a directory"));
     const Cache in_proc("/proc/wgrun");
     in_proc.store(key(1), entry("log", 10));
     CHECK_FALSE(in_proc.find(key(1)));
@@ -177,16 +379,16 @@ TEST_CASE("the environment says where the cache is") {
     const Environment home("HOME", "/home/someone");
     {
         const Environment xdg("XDG_CACHE_HOME", "/var/cache/me");
-        CHECK(Cache::standard().info().folder == "/var/cache/me/wgrun");
+        CHECK(Cache::standard().info().folder == "/var/cache/me/wgrun/wgrun-cache-v1");
         const Environment own("WGRUN_CACHE", "/elsewhere");
-        CHECK(Cache::standard().info().folder == "/elsewhere");
+        CHECK(Cache::standard().info().folder == "/elsewhere/wgrun-cache-v1");
     }
     {
         const Environment relative("XDG_CACHE_HOME", "not/absolute");
-        CHECK(Cache::standard().info().folder == "/home/someone/.cache/wgrun");
+        CHECK(Cache::standard().info().folder == "/home/someone/.cache/wgrun/wgrun-cache-v1");
     }
     const Environment xdg("XDG_CACHE_HOME", nullptr);
-    CHECK(Cache::standard().info().folder == "/home/someone/.cache/wgrun");
+    CHECK(Cache::standard().info().folder == "/home/someone/.cache/wgrun/wgrun-cache-v1");
     for (const char* value : {"", "off"}) {
         const Environment off("WGRUN_CACHE", value);
         const Cache cache = Cache::standard();

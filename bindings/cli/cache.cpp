@@ -1,0 +1,80 @@
+// wgrun cache info|clear|verify: what compilers made, on disk.
+#include "gpu/cache.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bindings/cli/cli.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+/// What is printed, for people and for programs, and the exit code.
+struct Answer {
+    std::string text;
+    Json json;
+    int code = Exit::ok;
+};
+
+/// `why` it could not be done, if it could not.
+Answer refused(const std::string& folder, const std::string& why) {
+    return {"", {{"folder", folder}, {"problem", why}}, Exit::failed};
+}
+
+Answer info(const gpu::Cache& cache) {
+    const gpu::CacheInfo info = cache.info();
+    Json json{
+        {"folder", info.folder}, {"entries", info.entries}, {"bytes", info.bytes}, {"limit", info.limit}};
+    if (!info.missing.empty()) {
+        json["off"] = info.missing;
+        return {fmt::format("nothing is cached: {}\n", info.missing), std::move(json)};
+    }
+    return {fmt::format("{}\n{} entries, {:.1f} of {:.0f} MiB\n", info.folder, info.entries,
+                        mebibytes(info.bytes), mebibytes(info.limit)),
+            std::move(json)};
+}
+
+Answer clear(const gpu::Cache& cache) {
+    const std::string folder = cache.info().folder;
+    const gpu::CacheCleared done = cache.clear();
+    if (!done.problem.empty()) return refused(folder, done.problem);
+    return {fmt::format("{} entries removed, {:.1f} MiB\n", done.entries, mebibytes(done.bytes)),
+            {{"folder", folder}, {"removed", done.entries}, {"bytes", done.bytes}}};
+}
+
+Answer verify(const gpu::Cache& cache) {
+    const std::string folder = cache.info().folder;
+    const gpu::CacheVerified found = cache.verify();
+    if (!found.problem.empty()) return refused(folder, found.problem);
+    Answer answer;
+    answer.json = {{"folder", folder}, {"good", found.good}, {"removed", Json::array()}};
+    for (const gpu::CacheVerified::Fault& fault : found.faults) {
+        answer.text += fmt::format("{} removed: {}\n", fault.name, fault.why);
+        answer.json["removed"].push_back({{"name", fault.name}, {"why", fault.why}});
+    }
+    answer.text += fmt::format("{} entries are good, {} were not\n", found.good, found.faults.size());
+    if (!found.faults.empty()) answer.code = Exit::failed;
+    return answer;
+}
+
+}  // namespace
+
+int cache(const Request& request) {
+    const gpu::Cache cache = gpu::Cache::standard();
+    Results results(false);
+    const Answer answer = request.action == "clear"    ? clear(cache)
+                          : request.action == "verify" ? verify(cache)
+                                                       : info(cache);
+    if (answer.json.contains("problem"))
+        remark(fmt::format("wgrun: the cache {} cannot be used: {}", answer.json["folder"].get<std::string>(),
+                           answer.json["problem"].get<std::string>()));
+    results.write(request.json ? answer.json.dump(2) + "\n" : answer.text);
+    return results.finish() ? answer.code : Exit::failed;
+}
+
+}  // namespace wgrun::cli
