@@ -44,17 +44,17 @@ return function(internal)
     return found
   end
 
-  local function read(path) return parsed(internal.read_own(path) or "") end
-
   --- The measurements in the file `path`: nil for that of wgrun's cache folder, false for none. Also says why there
-  --- is no file.
+  --- is no file, or why it is not believed.
   function internal.tune_cache(path)
     local why
     if path == nil then
       path, why = internal.cache_folder "tune"
       path = path and path .. "/results.txt"
     end
-    return setmetatable({ path = path or nil, found = path and read(path) or {} }, cache), why
+    local text
+    if path then text, why = internal.read_own(path) end
+    return setmetatable({ path = path or nil, found = parsed(text or "") }, cache), why
   end
 
   function cache:get(key) return self.found[key] end

@@ -1,7 +1,7 @@
 # wg.tune: its file in the cache folder, a progress line on a terminal only, and what a Ctrl-C leaves.
 export XDG_CACHE_HOME="$WORK/cache"
 unset WGRUN_CACHE
-results="$WORK/cache/wgrun/tune/results.txt"
+results="$WORK/cache/wgrun/wgrun-cache-v1/tune/results.txt"
 file tune.lua <<'END'
 local wg = require "wgrun"
 local function build(o)
@@ -35,7 +35,7 @@ wait $child || code=$?
 ran="wgrun tune.lua, interrupted"
 exits 130
 [ "$(wc -l <"$results")" = 3 ] || bad "three lines expected in $results"
-[ "$(ls "$WORK/cache/wgrun/tune")" = results.txt ] || bad "only results.txt expected in the folder"
+[ "$(ls "$WORK/cache/wgrun/wgrun-cache-v1/tune")" = results.txt ] || bad "only results.txt expected in the folder"
 run --backend=sim tune.lua 140000
 err 'builds 140000'
 
