@@ -15,13 +15,14 @@ void add_once(std::vector<Diagnostic>& findings, const Diagnostic& finding) {
 
 bool is_error(const Diagnostic& finding) { return finding.severity == Severity::error; }
 
-void assemble(Kernel& kernel, Checked& checked) {
+void assemble(Kernel& kernel, Checked& checked, const std::atomic<bool>* stop) {
     try {
-        AssemblyReport report = kernel.report();
+        AssemblyReport report = kernel.report(stop);
         for (const Diagnostic& finding : report.findings) add_once(checked.findings, finding);
         checked.assembled.emplace_back(kernel.program().name(), std::move(report));
     } catch (const EnvironmentError& error) {
-        if (error.code() == "ECOMPILE") throw;
+        if (error.code() == "ECOMPILE" || error.code() == "EINTR") throw;
+        if (error.code() == "ETIMEDOUT") throw EnvironmentError("ECOMPILE", error.what());
         checked.not_assembled = error.what();
     }
 }
@@ -29,22 +30,24 @@ void assemble(Kernel& kernel, Checked& checked) {
 struct Visit {
     const Request& request;
     Checked& checked;
+    const std::atomic<bool>* stop;  ///< of the state's session
 };
 
 void check_kernel(Kernel& kernel, void* context) {
-    const auto& [request, checked] = *static_cast<const Visit*>(context);
+    const auto& [request, checked, stop] = *static_cast<const Visit*>(context);
     ++checked.kernels;
     const std::vector<Diagnostic>& findings = kernel.check();
     for (const Diagnostic& finding : findings) add_once(checked.findings, finding);
     if (request.perf)
         for (const Diagnostic& finding : kernel.performance()) add_once(checked.findings, finding);
     if (request.assemble && std::none_of(findings.begin(), findings.end(), is_error))
-        assemble(kernel, checked);
+        assemble(kernel, checked, stop);
 }
 
 void check_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
     run_scripts(L, request, outcome);
     forgive_missing_results(L, outcome);
+    static_cast<Visit*>(context)->stop = &lua::session(L).stop;
     for_each_kernel(L, outcome, check_kernel, context);
 }
 
@@ -73,7 +76,7 @@ std::size_t Checked::errors() const {
 
 Checked gather(const Request& request) {
     Checked checked;
-    Visit visit{request, checked};
+    Visit visit{request, checked, nullptr};
     Outcome outcome = with_state(request, lua::Mode::trace, check_body, &visit);
     for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
     checked.code = outcome.code;

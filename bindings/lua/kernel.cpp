@@ -70,7 +70,7 @@ void set_integer(lua_State* L, const char* key, std::int64_t value) {
 int kernel_report(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     auto& report = held<AssemblyReport>(L);
-    if (const int failed = attempted(L, [&] { report = kernel.report(); })) return failed;
+    if (const int failed = attempted(L, [&] { report = kernel.report(&session(L).stop); })) return failed;
     lua_createtable(L, 0, 9);
     set_integer(L, "registers", report.registers);
     set_integer(L, "estimated", report.estimated);

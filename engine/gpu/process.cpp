@@ -15,6 +15,8 @@
 #include <system_error>
 #include <thread>
 
+#include "file/descriptor.hpp"
+#include "file/leftovers.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun::gpu {
@@ -25,23 +27,42 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t output_limit = 8 << 20;  // what comes after is read and dropped
 
-class Descriptor {
+// How a child is started: nothing to read, one pipe to write to, a session of its own, so that what it starts
+// can be killed with it and the terminal's Ctrl-C is ours to answer, and signals as they are by default.
+class SpawnPlan {
   public:
-    explicit Descriptor(int value) : value_(value) {}
-    ~Descriptor() { close(); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return value_; }
-    void close() {
-        if (value_ >= 0) ::close(value_);
-        value_ = -1;
+    explicit SpawnPlan(int output) {
+        posix_spawn_file_actions_init(&actions_);
+        posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO);
+        sigset_t none;
+        sigset_t all;
+        sigemptyset(&none);
+        sigfillset(&all);
+        posix_spawnattr_init(&attributes_);
+        posix_spawnattr_setsigmask(&attributes_, &none);
+        posix_spawnattr_setsigdefault(&attributes_, &all);
+        posix_spawnattr_setflags(&attributes_,
+                                 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    }
+    ~SpawnPlan() {
+        posix_spawnattr_destroy(&attributes_);
+        posix_spawn_file_actions_destroy(&actions_);
+    }
+    SpawnPlan(const SpawnPlan&) = delete;
+    SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+    int start(pid_t& pid, char* const* argv) const {
+        return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv, environ);
     }
 
   private:
-    int value_;
+    posix_spawn_file_actions_t actions_{};
+    posix_spawnattr_t attributes_{};
 };
 
-// A child that is ended and reaped whatever happens.
+// A child and all that it has started: ended and reaped whatever happens.
 class Child {
   public:
     Child(const std::vector<std::string>& arguments, int output) {
@@ -49,82 +70,103 @@ class Child {
         argv.reserve(arguments.size() + 1);
         for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
         argv.push_back(nullptr);
-        posix_spawn_file_actions_t actions;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-        posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-        const int error = posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
-        posix_spawn_file_actions_destroy(&actions);
+        const int error = SpawnPlan(output).start(pid_, argv.data());
         if (error != 0)
             throw EnvironmentError("ENOENT",
                                    fmt::format("cannot run {}: {}", arguments[0], std::strerror(error)));
+        leftover_ = file::Leftover::processes(pid_);
     }
-    ~Child() {
-        if (ended_) return;
-        ::kill(pid_, SIGKILL);
-        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-        }
-    }
+    ~Child() { end(); }
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    // The status once it has ended; nothing before.
-    std::optional<int> status() {
+    // Has it ended? It is not reaped yet, so that the number of its group stays its own.
+    bool ended() const {
+        siginfo_t info{};
+        if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+            return errno != EINTR;  // ECHILD: the host ignores SIGCHLD, and the kernel has reaped it
+        return info.si_pid == pid_;
+    }
+
+    // Kills what is left of it, and gives its status: 0 where the kernel has reaped it, and the output has to
+    // tell.
+    int end() {
+        if (pid_ < 0) return 0;
+        ::kill(-pid_, SIGKILL);
         int status = 0;
-        const pid_t got = ::waitpid(pid_, &status, WNOHANG);
-        if (got == 0 || (got < 0 && errno == EINTR)) return std::nullopt;
-        ended_ = true;
-        if (got < 0) return 0;  // the host ignores SIGCHLD, so the kernel reaped it: the output has to tell
+        while (::waitpid(pid_, &status, 0) < 0)
+            if (errno != EINTR) break;
+        leftover_.forget();
+        pid_ = -1;
         return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     }
 
   private:
     pid_t pid_ = -1;
-    bool ended_ = false;
+    file::Leftover leftover_;
+};
+
+// Why a program is not waited for any longer.
+class Patience {
+  public:
+    Patience(const std::string& program, std::chrono::milliseconds timeout, const std::atomic<bool>* stop)
+        : program_(program), timeout_(timeout), deadline_(Clock::now() + timeout), stop_(stop) {}
+
+    // Throws when it has come to its end.
+    void check() const {
+        if (stop_ != nullptr && stop_->load(std::memory_order_relaxed))
+            throw EnvironmentError("EINTR", fmt::format("{} was interrupted", program_));
+        if (Clock::now() >= deadline_)
+            throw EnvironmentError("ETIMEDOUT",
+                                   fmt::format("{} did not end within {} s and was killed", program_,
+                                               static_cast<double>(timeout_.count()) / 1000));
+    }
+
+  private:
+    const std::string& program_;
+    std::chrono::milliseconds timeout_;
+    Clock::time_point deadline_;
+    const std::atomic<bool>* stop_;
 };
 
 }  // namespace
 
-ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout) {
-    const auto deadline = Clock::now() + timeout;
-    const auto left = [&] {
-        const auto ms =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        if (ms <= 0)
-            throw EnvironmentError("ETIMEDOUT",
-                                   fmt::format("{} did not end within {} s and was killed", arguments[0],
-                                               static_cast<double>(timeout.count()) / 1000));
-        return static_cast<int>(std::min<std::int64_t>(ms, 1000));
-    };
+ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout,
+                          const std::atomic<bool>* stop) {
+    // What it has started may keep the pipe open for ever; what is in it when the program ends is read.
+    constexpr auto drained_within = std::chrono::milliseconds(200);
+    constexpr int look_around = 20;  // ms
+    const Patience patience(arguments[0], timeout, stop);
 
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
         throw EnvironmentError("EIO", fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-    Descriptor read_end(ends[0]);
-    Descriptor write_end(ends[1]);
+    const file::Descriptor read_end(ends[0]);
+    file::Descriptor write_end(ends[1]);
     Child child(arguments, write_end.get());
     write_end.close();
 
     ProcessResult result;
     std::array<char, 16384> buffer{};
+    std::optional<Clock::time_point> ended;
     for (;;) {
+        patience.check();
+        if (!ended && child.ended()) ended = Clock::now();
+        if (ended && Clock::now() - *ended > drained_within) break;
         pollfd ready{read_end.get(), POLLIN, 0};
-        if (::poll(&ready, 1, left()) <= 0) continue;
+        if (::poll(&ready, 1, look_around) <= 0) continue;
         const ssize_t got = ::read(read_end.get(), buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
         if (result.output.size() < output_limit)
             result.output.append(buffer.data(), static_cast<std::size_t>(got));
     }
-    for (;;) {
-        if (const auto status = child.status()) {
-            result.status = *status;
-            return result;
-        }
-        left();
+    while (!child.ended()) {  // it has closed its outputs and goes on
+        patience.check();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+    result.status = child.end();
+    return result;
 }
 
 TemporaryFolder::TemporaryFolder() {
@@ -136,11 +178,19 @@ TemporaryFolder::TemporaryFolder() {
         throw EnvironmentError("EIO", fmt::format("cannot make a folder {}: {}", name, std::strerror(errno)),
                                "set TMPDIR to a folder that can be written");
     path_ = name;
+    parent_ = file::Descriptor(::open(path_.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    own_ = file::Descriptor(::open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    leftovers_.push_back(file::Leftover::folder(parent_.get(), path_.filename().string()));
 }
 
 TemporaryFolder::~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path TemporaryFolder::file(const std::string& name) {
+    leftovers_.push_back(file::Leftover::file(own_.get(), name));
+    return path_ / name;
 }
 
 }  // namespace wgrun::gpu

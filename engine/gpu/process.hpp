@@ -1,10 +1,14 @@
 // Running a program: no shell, both outputs together, a time limit.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "file/descriptor.hpp"
+#include "file/leftovers.hpp"
 
 namespace wgrun::gpu {
 
@@ -13,11 +17,14 @@ struct ProcessResult {
     std::string output;
 };
 
-/// Runs `arguments[0]` (a path) to its end, with nothing to read. EnvironmentError ENOENT when it cannot be
-/// started, ETIMEDOUT when it was killed after `timeout`.
-ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout);
+/// Runs `arguments[0]` (a path) to its end, with nothing to read, in a session of its own; what it has
+/// started and not waited for is killed when it has ended. Of its output the first 8 MiB are kept.
+/// EnvironmentError ENOENT when it cannot be started, ETIMEDOUT when it was killed after `timeout`, EINTR
+/// when `stop` was raised.
+ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout,
+                          const std::atomic<bool>* stop = nullptr);
 
-/// A new folder of this process alone, removed with what is in it at the end of the scope.
+/// A new folder of this process alone (mode 0700), removed with what is in it at the end of the scope.
 class TemporaryFolder {
   public:
     TemporaryFolder();
@@ -26,8 +33,13 @@ class TemporaryFolder {
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
     const std::filesystem::path& path() const { return path_; }
 
+    /// The path of a file in it that is to go too when a signal ends the process.
+    std::filesystem::path file(const std::string& name);
+
   private:
     std::filesystem::path path_;
+    file::Descriptor parent_, own_;
+    std::vector<file::Leftover> leftovers_;
 };
 
 }  // namespace wgrun::gpu

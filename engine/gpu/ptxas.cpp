@@ -63,7 +63,7 @@ Part find_ptxas(bool ask_version) {
 }
 
 Cubin ptxas_assemble(std::string_view ptx, std::span<const std::string> options,
-                     std::chrono::milliseconds timeout) {
+                     std::chrono::milliseconds timeout, const std::atomic<bool>* stop) {
     const std::string text = source_text(ptx, "PTX");
     const Part ptxas = find_ptxas(false);
     if (!ptxas)
@@ -74,14 +74,14 @@ Cubin ptxas_assemble(std::string_view ptx, std::span<const std::string> options,
                                         fmt::format("{}", fmt::join(options, "\n")), text});
     if (auto found = cache.find(key)) return {std::move(found->image), parse_log(found->log), true};
 
-    const TemporaryFolder folder;
-    const std::filesystem::path input = folder.path() / "kernel.ptx";
-    const std::filesystem::path output = folder.path() / "kernel.cubin";
+    TemporaryFolder folder;
+    const std::filesystem::path input = folder.file("kernel.ptx");
+    const std::filesystem::path output = folder.file("kernel.cubin");
     write_file(input, text);
     std::vector<std::string> command = {ptxas.path, fmt::format("-arch={}", architecture), "-v"};
     command.insert(command.end(), options.begin(), options.end());
     command.insert(command.end(), {input.string(), "-o", output.string()});
-    const ProcessResult run = run_process(command, timeout);
+    const ProcessResult run = run_process(command, timeout, stop);
 
     Cache::Entry entry{without(run.output, folder.path().string() + "/"), read_file(output)};
     AssemblerLog log = parse_log(entry.log);

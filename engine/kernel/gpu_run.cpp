@@ -29,6 +29,8 @@ AssemblyReport report_of(const gpu::AssemblerLog& log, std::span<const Where> li
     return report;
 }
 
+constexpr std::chrono::seconds assembler_patience(60);
+
 /// Calls `assemble`; a CompileError that it throws gets its place in the script.
 template <class Assemble>
 auto located(std::span<const Where> lines, const Program& program, Assemble assemble) {
@@ -189,13 +191,14 @@ GpuTimes GpuKernel::time(const Program& program, const TimeOptions& options) {
     return {std::move(comparison.first), std::move(comparison.second)};
 }
 
-AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> lines, const Program& program) {
+AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> lines, const Program& program,
+                               const std::atomic<bool>* stop) {
     return located(lines, program, [&] {
         try {
-            return report_of(gpu::ptxas_assemble(ptx).log, lines, program, "ptxas");
-        } catch (const gpu::CompileError&) {
-            throw;
+            return report_of(gpu::ptxas_assemble(ptx, {}, assembler_patience, stop).log, lines, program,
+                             "ptxas");
         } catch (const EnvironmentError& error) {  // no ptxas here: the driver can tell too
+            if (error.code() != "ENOENT") throw;
             if (const auto reason = gpu::Device::unavailable())
                 throw EnvironmentError("ENODEV",
                                        fmt::format("{}; no GPU to run on: {}", error.what(), *reason),

@@ -77,6 +77,7 @@ class GpuKernel {
 
 /// What ptxas (or, without it, the driver) says of the text; `lines` as in emit::Text. A CompileError carries
 /// its place in the script.
-AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> lines, const Program& program);
+AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> lines, const Program& program,
+                               const std::atomic<bool>* stop);
 
 }  // namespace wgrun

@@ -192,9 +192,9 @@ Backend Kernel::admitted(const RunOptions& options) {
     return backend;
 }
 
-AssemblyReport Kernel::report() {
+AssemblyReport Kernel::report(const std::atomic<bool>* stop) {
     const std::string& text = ptx();
-    AssemblyReport report = assemble_report(text, ptx_lines_, *program_);
+    AssemblyReport report = assemble_report(text, ptx_lines_, *program_, stop);
     report.dynamic_shared = program_->shared_bytes();
     report.estimated = check::estimated_registers(*program_);
     return report;

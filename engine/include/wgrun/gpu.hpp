@@ -9,6 +9,7 @@
 // not (an H200 after an illegal address: docs/measurements.md), everything that follows says so with EFAULT.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -127,9 +128,11 @@ struct Cubin {
 Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> options = {});
 
 /// PTX to machine code through a ptxas process (-arch=sm_90a -v), cached on disk. Needs no GPU.
-/// CompileError; EnvironmentError ENOENT without ptxas, ETIMEDOUT when it does not end in time.
+/// CompileError; EnvironmentError ENOENT without ptxas, ETIMEDOUT when it does not end in time, EINTR when
+/// `stop` was raised.
 Cubin ptxas_assemble(std::string_view ptx, std::span<const std::string> options = {},
-                     std::chrono::milliseconds timeout = std::chrono::seconds(60));
+                     std::chrono::milliseconds timeout = std::chrono::seconds(60),
+                     const std::atomic<bool>* stop = nullptr);
 
 // ---- The device
 // --------------------------------------------------------------------------------------------

@@ -132,8 +132,9 @@ class Kernel {
     const std::string& cuda();
 
     /// Assembles the PTX with ptxas, or with the driver where there is none. Throws CompileError when it is
-    /// refused, other EnvironmentErrors when neither is here.
-    AssemblyReport report();
+    /// refused, other EnvironmentErrors when neither is here, ptxas does not end (ETIMEDOUT) or `stop` was raised
+    /// (EINTR).
+    AssemblyReport report(const std::atomic<bool>* stop = nullptr);
 
     /// What the GPU's assembler had to say when run() or time() compiled the kernel: the findings since the
     /// last call.

@@ -1,7 +1,11 @@
 #include "gpu/process.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <fstream>
+#include <iterator>
+#include <thread>
 
 #include "tests/catch.hpp"
 #include "wgrun/diagnostic.hpp"
@@ -43,6 +47,50 @@ TEST_CASE("a program that does not end is killed") {
     // One that closes its outputs and goes on.
     CHECK_THROWS_AS(shell("exec sleep 60 >/dev/null 2>&1", 200ms), EnvironmentError);
     CHECK(elapsed() < 5s);
+}
+
+TEST_CASE("what a program has started goes with it") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "pid").string();
+    const auto gone = [&] {  // whoever wrote its number into the file
+        pid_t pid = 0;
+        std::ifstream(file) >> pid;
+        REQUIRE(pid > 0);
+        for (int i = 0; i < 200 && ::kill(pid, 0) == 0; ++i) {
+            std::ifstream state("/proc/" + std::to_string(pid) + "/stat");
+            const std::string text{std::istreambuf_iterator<char>(state), {}};
+            if (text.find(") Z ") != std::string::npos) return true;  // nobody reaps it in a container
+            std::this_thread::sleep_for(10ms);
+        }
+        return ::kill(pid, 0) != 0;
+    };
+    const auto start = std::chrono::steady_clock::now();
+    CHECK_THROWS_WITH(shell("sleep 60 & echo $! >" + file + "; wait", 300ms),
+                      ContainsSubstring("did not end"));
+    CHECK(gone());
+    // It ends and leaves one behind that holds the pipe; what both wrote until then is there.
+    const ProcessResult result =
+        shell("echo one; (echo two; exec sleep 60) & echo $! >" + file + "; sleep 0.1; exit 5");
+    CHECK(result.status == 5);
+    CHECK(result.output == "one\ntwo\n");
+    CHECK(gone());
+    // One that writes for ever.
+    CHECK(shell("(while :; do echo x; done) & echo $! >" + file + "; exit 6").status == 6);
+    CHECK(gone());
+    CHECK(std::chrono::steady_clock::now() - start < 10s);
+}
+
+TEST_CASE("a program is interrupted") {
+    std::atomic<bool> stop = false;
+    std::thread other([&] {
+        std::this_thread::sleep_for(100ms);
+        stop = true;
+    });
+    const auto start = std::chrono::steady_clock::now();
+    CHECK_THROWS_WITH(run_process({"/bin/sh", "-c", "sleep 60"}, 60s, &stop),
+                      ContainsSubstring("was interrupted"));
+    CHECK(std::chrono::steady_clock::now() - start < 5s);
+    other.join();
 }
 
 TEST_CASE("a program that is not there") {
