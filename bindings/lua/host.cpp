@@ -59,6 +59,12 @@ int read_own(lua_State* L) {
 
 using Lock = std::optional<file::FolderLock>;
 
+// Now, not when Lua collects them: the next update waits for the lock.
+void release(Lock& lock, file::Descriptor& folder) {
+    lock.reset();
+    folder.close();
+}
+
 // internal.update_own(path, change): writes what change(text) makes of a file's text, while no other process
 // does the same; true, or nil, why not, code. The file is the user's alone (mode 0600).
 int update_own(lua_State* L) {
@@ -78,7 +84,7 @@ int update_own(lua_State* L) {
         lock.emplace(folder.get(), patience);
         text = read_text(path);
     });
-    if (failed != 0) return failed;
+    if (failed != 0) return release(lock, folder), failed;
     lua_pushlstring(L, text.data(), text.size());
     lua_call(L, 1, 1);
     const std::string_view changed = string_argument(L, -1);
@@ -87,8 +93,8 @@ int update_own(lua_State* L) {
                                file::Durable::yes);
         file.write(changed);
         file.complete();
-        lock.reset();
     });
+    release(lock, folder);
     if (failed != 0) return failed;
     lua_pushboolean(L, 1);
     return 1;
