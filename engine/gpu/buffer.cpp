@@ -39,6 +39,7 @@ Buffer::Buffer(const Device& device, std::size_t bytes) : context_(device.shared
     cuda.check(result, "allocating device memory");
     address_ = pointer;
     generation_ = cuda.generation();
+    context_->held_bytes += bytes;
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
@@ -59,7 +60,7 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 
 void Buffer::close() noexcept {
     if (context_ == nullptr) return;
-    context_->release(Context::Kind::memory, address_, generation_);
+    context_->release(Context::Kind::memory, address_, generation_, bytes_);
     context_.reset();
     address_ = 0;
     bytes_ = 0;

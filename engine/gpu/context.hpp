@@ -1,14 +1,16 @@
-// The device's primary context, and what happens to it when a kernel fails.
+// The device's primary context, and what becomes of it when a kernel fails.
 //
-// A fault makes every later call in the context fail, and a hung kernel never ends; in both cases the context
-// is reset and retained anew. Each time its generation grows, and whoever holds a handle of an older one (a
-// buffer, a module) finds out before the driver is called with it.
+// A fault makes every later call in the context fail, and a hung kernel never ends. The driver cannot undo
+// either within a process, so a context in a worker process is given up with the worker, and the next use has
+// a new one. Each time its generation grows, and whoever holds a handle of an older one (a buffer, a module)
+// finds out before the driver is called with it. A context of this process is left as it is: others may use
+// it.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <future>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -35,8 +37,8 @@ class Context {
         const Driver& driver() const { return context_->driver_; }
         std::uint64_t generation() const { return generation_; }
 
-        /// Throws EnvironmentError EFAULT for a result that is not success. `doing` completes "while ...". A
-        /// kernel's fault renews the context first.
+        /// Throws EnvironmentError EFAULT for a result that is not success. `doing` completes "while ...".
+        /// What ends a worker gives the context up first.
         void check(abi::Result result, std::string_view doing) const;
 
       private:
@@ -46,48 +48,64 @@ class Context {
         std::uint64_t generation_;
     };
 
-    /// Makes the context current on this thread. EnvironmentError ENODEV in a forked child, ETIMEDOUT while
-    /// the driver still tries to end a hung kernel.
+    /// Makes the context current on this thread; starts a worker after one was given up. EnvironmentError
+    /// ENODEV in a forked child, EFAULT when the context of this process is no use any more.
     Entered enter();
 
     /// The same for the holder of a handle of `generation`; EFAULT when it was lost. `what`: "the buffer".
     Entered enter(std::uint64_t generation, std::string_view what);
 
+    /// To be called before a kernel is started: waits, with the time limit, while the driver's queue is
+    /// nearly full, for the driver itself would wait without one.
+    void make_room();
+
     /// To be called after work was given to the default stream; a kernel's name is kept for messages.
-    void started(std::string_view kernel = {});
+    void started(const std::string* kernel = nullptr);
+    void started(const char* kernel) {
+        const std::string name = kernel;
+        started(&name);
+    }
 
     /// Waits for the default stream. See Device::wait.
     void wait();
 
-    /// Frees a handle when nothing runs that may use it, now or later. Never throws, never waits.
+    /// Frees a handle when nothing runs that may use it, now or later. Never throws, never waits. `bytes`: of
+    /// a buffer, which held_bytes loses.
     enum class Kind { memory, module };
-    void release(Kind kind, std::uint64_t handle, std::uint64_t generation) noexcept;
+    void release(Kind kind, std::uint64_t handle, std::uint64_t generation, std::size_t bytes = 0) noexcept;
 
     /// Frees what could not be freed before; waits for running kernels. True when there was something.
     bool collect();
 
-    /// Grows each time that the context is renewed.
-    std::uint64_t generation() const {
-        const std::lock_guard lock(mutex_);
-        return generation_;
-    }
+    /// Grows each time that the context is given up.
+    std::uint64_t generation() const { return generation_; }
 
-    /// How long a kernel may run, and how long the driver gets to end one that ran longer.
-    std::atomic<std::chrono::milliseconds> timeout{std::chrono::seconds(10)};
-    std::atomic<std::chrono::milliseconds> reset_timeout{std::chrono::seconds(5)};
+    /// True in a forked child of the process that made it.
+    bool foreign() const;
+
+    /// Bytes that buffers hold.
+    std::atomic<std::size_t> held_bytes = 0;
 
   private:
     struct Pending {
         Kind kind;
         std::uint64_t handle;
     };
+    /// An event behind the work that was counted before it.
+    struct Mark {
+        abi::Handle event;
+        std::uint64_t count;
+    };
 
+    void retain();
     [[noreturn]] void fail(abi::Result result, std::uint64_t generation, std::string_view doing);
     [[noreturn]] void hung(std::uint64_t generation);
+    [[noreturn]] void throw_interrupted(std::uint64_t generation);
     std::string kernels() const;
     bool busy() const { return started_ != finished_; }
-    std::string renew(std::uint64_t generation);
-    void adopt_renewed();
+    void give_up(std::uint64_t generation);
+    void mark(std::uint64_t count);
+    bool pass_marks(const Entered& cuda);
     void free_now(const Pending& pending) const;
     void free_pending();
 
@@ -96,17 +114,16 @@ class Context {
     abi::DeviceOrdinal device_ = 0;
     int process_ = 0;
 
-    mutable std::mutex mutex_;  // guards what follows
-    abi::Handle context_ = nullptr;
-    std::uint64_t generation_ = 1;
+    mutable std::mutex mutex_;                   // guards what follows
+    abi::Handle context_ = nullptr;              // null: given up
+    std::atomic<std::uint64_t> generation_ = 1;  // written under the mutex
     std::vector<Pending> pending_;
-    std::string last_kernel_;
-    std::string broken_;  // why the context cannot be used any more
-    struct Renewed {
-        abi::Handle context = nullptr;
-        abi::Result result = abi::success;
-    };
-    std::future<Renewed> renewing_;  // valid while the driver is busy with a reset
+    std::vector<std::string> kernels_;  // that may be running, each once, in order
+    std::string broken_;                // why the context cannot be used any more
+
+    std::mutex marks_mutex_;  // guards the marks
+    std::deque<Mark> marks_;
+    std::vector<abi::Handle> free_events_;
 
     // Pieces of work given to the stream, and how many of them are known to be done. The first is counted
     // after the driver took the piece, so a wait never believes in more than it has seen.

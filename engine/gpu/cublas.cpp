@@ -174,7 +174,7 @@ int type_of(Gemm::Output output) {
     return lt::real_16f;
 }
 
-void check_gemm(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer& d, int candidates) {
+void check_gemm(const Gemm& g, int candidates) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     for (const std::int64_t extent : {g.m, g.n, g.k})
         if (extent < 1 || extent > most)
@@ -189,6 +189,10 @@ void check_gemm(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer& d
         throw ArgumentError("a GEMM of 8-bit operands takes them K-major");
     if (candidates < 1 || candidates > 64)
         throw ArgumentError(fmt::format("{} candidates: 1 to 64 are possible", candidates));
+}
+
+void check_buffers(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer& d) {
+    const std::int64_t input_bytes = facts_of(g.input).bytes;
     const auto check = [](const char* name, const Buffer& buffer, std::int64_t rows, std::int64_t columns,
                           std::int64_t size) {
         const auto needed = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns) *
@@ -197,8 +201,8 @@ void check_gemm(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer& d
             throw ArgumentError(
                 fmt::format("buffer {} has {} bytes, the GEMM needs {}", name, buffer.bytes(), needed));
     };
-    check("a", a, g.m, g.k, facts.bytes);
-    check("b", b, g.k, g.n, facts.bytes);
+    check("a", a, g.m, g.k, input_bytes);
+    check("b", b, g.k, g.n, input_bytes);
     check("d", d, g.m, g.n, bytes_of(g.output));
 }
 
@@ -210,19 +214,23 @@ Part find_cublas() {
 }
 
 struct Cublas::State {
+    virtual ~State() = default;
+    virtual void run() = 0;
+    int tried = 0;
+};
+
+/// By the library that is open in this process.
+struct Cublas::Here : Cublas::State {
     Context& context;
     const Functions& f;
-    const Buffer& a;
-    const Buffer& b;
-    Buffer& d;
+    std::array<std::uint64_t, 3> operands;
     Buffer workspace;
     Owned handle, desc, first, second, result;
     lt::Algorithm algorithm{};
-    int tried = 0;
     bool integer_scale = false;
 
-    State(const Device& device, const Functions& functions, const Buffer& a_, const Buffer& b_, Buffer& d_)
-        : context(device.context()), f(functions), a(a_), b(b_), d(d_), workspace(device, workspace_bytes) {
+    Here(const Device& device, const Functions& functions, const std::array<std::uint64_t, 3>& addresses)
+        : context(device.context()), f(functions), operands(addresses), workspace(device, workspace_bytes) {
         context.enter();
         check(f, f.create(handle.fill(f.destroy)), "starting");
     }
@@ -278,42 +286,82 @@ struct Cublas::State {
         return proposals;
     }
 
-    void run() {
+    void run() override {
         const float one = 1, zero = 0;
         const std::int32_t integer_one = 1, integer_zero = 0;
         const void* alpha = integer_scale ? static_cast<const void*>(&integer_one) : &one;
         const void* beta = integer_scale ? static_cast<const void*>(&integer_zero) : &zero;
-        const auto pointer = [](const Buffer& buffer) { return std::bit_cast<void*>(buffer.address()); };
+        const auto [a, b, d] =
+            std::array{std::bit_cast<void*>(operands[0]), std::bit_cast<void*>(operands[1]),
+                       std::bit_cast<void*>(operands[2])};
         check(f,
-              f.matmul(handle.get(), desc.get(), alpha, pointer(b), first.get(), pointer(a), second.get(),
-                       beta, pointer(d), result.get(), pointer(d), result.get(), &algorithm,
-                       pointer(workspace), workspace_bytes, nullptr),
+              f.matmul(handle.get(), desc.get(), alpha, b, first.get(), a, second.get(), beta, d,
+                       result.get(), d, result.get(), &algorithm, std::bit_cast<void*>(workspace.address()),
+                       workspace_bytes, nullptr),
               "multiplying");
         context.started("cuBLAS");
     }
 };
 
+/// By the worker process that has the device's context.
+struct Cublas::InWorker : Cublas::State {
+    Context& context;
+    std::uint64_t number = 0;
+    std::uint64_t generation = 0;
+
+    InWorker(const Device& device, const Gemm& gemm, const std::array<std::uint64_t, 3>& operands,
+             int candidates)
+        : context(device.context()) {
+        const Context::Entered cuda = context.enter();
+        generation = cuda.generation();
+        cuda.check(cuda.driver().worker->cublas_make(gemm, operands, candidates, &number, &tried),
+                   "choosing an algorithm of cuBLAS");
+    }
+    ~InWorker() override {
+        if (context.generation() == generation) context.driver().worker->cublas_drop(number);
+    }
+    InWorker(const InWorker&) = delete;
+    InWorker& operator=(const InWorker&) = delete;
+
+    void run() override {
+        const Context::Entered cuda = context.enter(generation, "cuBLAS's product");
+        cuda.check(cuda.driver().worker->cublas_run(number), "multiplying");
+        context.started("cuBLAS");
+    }
+};
+
 Cublas::Cublas(const Device& device, const Gemm& gemm, const Buffer& a, const Buffer& b, Buffer& d,
+               int candidates)
+    : Cublas((check_gemm(gemm, candidates), check_buffers(gemm, a, b, d), device), gemm,
+             {a.address(), b.address(), d.address()}, candidates) {}
+
+Cublas::Cublas(const Device& device, const Gemm& gemm, const std::array<std::uint64_t, 3>& operands,
                int candidates) {
+    check_gemm(gemm, candidates);
+    if (device.context().driver().worker != nullptr) {
+        device.wait();
+        state_ = std::make_unique<InWorker>(device, gemm, operands, candidates);
+        return;
+    }
     if (const Part part = find_cublas(); !part)
         throw EnvironmentError("ENOENT", fmt::format("cuBLAS is not here: {}", part.missing),
                                "install CUDA's cuBLAS, or set CUDA_HOME to the toolkit");
-    check_gemm(gemm, a, b, d, candidates);
-    state_ = std::make_unique<State>(device, loaded().functions, a, b, d);
-    state_->describe(gemm);
+    auto here = std::make_unique<Here>(device, loaded().functions, operands);
+    here->describe(gemm);
     double best = std::numeric_limits<double>::infinity();
     lt::Algorithm fastest{};
-    for (const lt::HeuristicResult& proposal : state_->propose(candidates)) {
-        state_->algorithm = proposal.algorithm;
-        std::vector<double> times = time(device, [this] { state_->run(); }, {.rounds = 5, .warmup = 2});
+    for (const lt::HeuristicResult& proposal : here->propose(candidates)) {
+        here->algorithm = proposal.algorithm;
+        std::vector<double> times = time(device, [&] { here->run(); }, {.rounds = 5, .warmup = 2});
         std::ranges::nth_element(times, times.begin() + 2);
-        ++state_->tried;
+        ++here->tried;
         if (times[2] >= best) continue;
         best = times[2];
         fastest = proposal.algorithm;
     }
-    if (state_->tried == 0) throw EnvironmentError("EFAULT", "cuBLAS proposes no algorithm for this GEMM");
-    state_->algorithm = fastest;
+    if (here->tried == 0) throw EnvironmentError("EFAULT", "cuBLAS proposes no algorithm for this GEMM");
+    here->algorithm = fastest;
+    state_ = std::move(here);
 }
 
 Cublas::Cublas(Cublas&&) noexcept = default;

@@ -2,6 +2,7 @@
 // heuristic proposes. For benchmarks; nothing of the engine needs it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -37,6 +38,10 @@ class Cublas {
     /// ENOENT without libcublasLt, EFAULT with cuBLAS's status name.
     Cublas(const Device& device, const Gemm& gemm, const Buffer& a, const Buffer& b, Buffer& d,
            int candidates = 8);
+
+    /// The same on the device addresses of A, B and D, of whose sizes nothing is known.
+    Cublas(const Device& device, const Gemm& gemm, const std::array<std::uint64_t, 3>& operands,
+           int candidates);
     Cublas(Cublas&&) noexcept;
     Cublas& operator=(Cublas&&) noexcept;
     ~Cublas();
@@ -49,6 +54,8 @@ class Cublas {
 
   private:
     struct State;
+    struct Here;
+    struct InWorker;
     std::unique_ptr<State> state_;
 };
 

@@ -3,8 +3,11 @@
 // of the stable binary interface since CUDA 12.0.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 
 namespace wgrun::gpu {
 
@@ -38,6 +41,13 @@ constexpr Result launch_failed = 719;
 constexpr Result invalid_cluster_size = 912;
 constexpr Result unknown = 999;
 
+// Results that are not CUDA's: of a driver in a worker process.
+constexpr Result worker_gone = -1;    ///< it has died, or could not be started
+constexpr Result worker_silent = -2;  ///< it did not answer in time, and was ended
+constexpr Result interrupted = -3;    ///< Patience::stop was raised while it was waited for, and it was ended
+constexpr Result refused =
+    -4;  ///< it was asked for something that is not the driver's, which failed: WorkerCalls
+
 enum class DeviceAttribute : int {
     multiprocessor_count = 16,
     l2_cache_size = 38,
@@ -67,6 +77,9 @@ enum class JitOption : int {
     log_verbose = 12,
 };
 
+constexpr unsigned host_register_portable = 1;
+constexpr unsigned host_register_device_map = 2;
+
 constexpr unsigned launch_attribute_cluster_dimension = 4;
 constexpr unsigned launch_attribute_programmatic_stream_serialization = 6;
 
@@ -95,6 +108,36 @@ static_assert(sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32
 
 }  // namespace abi
 
+struct Gemm;
+
+/// A kernel's start for another process, which cannot know how large what `parameters` point to is.
+struct KernelStart {
+    const abi::LaunchConfig* config;
+    abi::Handle function;
+    std::span<void* const> parameters;
+    std::span<const std::uint32_t> sizes;  ///< of each, bytes
+    /// The same was started before and the driver took it: nobody waits for what it says this time, and
+    /// should it refuse, a later call tells.
+    bool again;
+};
+
+/// A worker can be lost and had again; what needs more than the driver's functions happens within it.
+struct WorkerCalls {
+    /// module_load_data_ex, told how long the image is.
+    abi::Result (*load)(abi::Handle* module, std::span<const std::byte> image, unsigned count,
+                        abi::JitOption* options, void** values);
+    abi::Result (*launch)(const KernelStart& start);
+    /// Ends the process and all that it holds. The next Driver::init starts another.
+    void (*end)();
+    /// Why there is none: "was killed by signal 9 (Killed) ...".
+    std::string (*last_words)();
+    /// gpu::Cublas within the worker: a number for the product. Throws what its constructor throws.
+    abi::Result (*cublas_make)(const Gemm& gemm, const std::array<std::uint64_t, 3>& operands,
+                               int candidates, std::uint64_t* number, int* tried);
+    abi::Result (*cublas_run)(std::uint64_t number);
+    void (*cublas_drop)(std::uint64_t number);
+};
+
 /// The functions of libcuda.so.1 that the engine calls. A test may fill in its own.
 struct Driver {
     abi::Result (*init)(unsigned flags);
@@ -109,7 +152,6 @@ struct Driver {
     abi::Result (*device_total_mem)(std::size_t* bytes, abi::DeviceOrdinal device);
     abi::Result (*primary_context_retain)(abi::Handle* context, abi::DeviceOrdinal device);
     abi::Result (*primary_context_release)(abi::DeviceOrdinal device);
-    abi::Result (*primary_context_reset)(abi::DeviceOrdinal device);
     abi::Result (*context_set_current)(abi::Handle context);
     abi::Result (*mem_get_info)(std::size_t* free, std::size_t* total);
     abi::Result (*mem_alloc)(abi::DevicePointer* pointer, std::size_t bytes);
@@ -135,11 +177,18 @@ struct Driver {
     abi::Result (*event_create)(abi::Handle* event, unsigned flags);
     abi::Result (*event_destroy)(abi::Handle event);
     abi::Result (*event_record)(abi::Handle event, abi::Handle stream);
+    abi::Result (*event_query)(abi::Handle event);
     abi::Result (*event_elapsed_time)(float* milliseconds, abi::Handle start, abi::Handle end);
     abi::Result (*tensor_map_encode_tiled)(void* map, int type, std::uint32_t rank, void* address,
                                            const std::uint64_t* extents, const std::uint64_t* strides,
                                            const std::uint32_t* box, const std::uint32_t* element_strides,
                                            int interleave, int swizzle, int l2_promotion, int fill);
+    abi::Result (*mem_host_register)(void* memory, std::size_t bytes, unsigned flags);
+    abi::Result (*mem_host_unregister)(void* memory);
+    abi::Result (*mem_host_get_device_pointer)(abi::DevicePointer* pointer, void* memory, unsigned flags);
+
+    /// What a driver in a worker process has besides; null for the driver of this process.
+    const WorkerCalls* worker = nullptr;
 };
 
 /// The functions of libnvrtc that the engine calls. Results: 0 success, 5 invalid option, 6 compilation

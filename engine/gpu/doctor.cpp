@@ -2,6 +2,8 @@
 #include "gpu/compile.hpp"
 #include "gpu/cublas.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/link.hpp"
+#include "gpu/worker_process.hpp"
 
 namespace wgrun::gpu {
 
@@ -9,10 +11,11 @@ Report doctor() {
     Report report;
     const DriverLibrary driver = find_driver();
     report.driver = driver.part;
+    report.worker = find_worker();
     if (driver.functions == nullptr) {
         report.no_device = "there is no driver";
     } else {
-        DeviceList list = list_devices(*driver.functions);
+        DeviceList list = list_devices(report.worker ? worker_driver() : *driver.functions);
         report.devices = std::move(list.devices);
         report.no_device = std::move(list.why_none);
     }

@@ -34,7 +34,6 @@ const char* bind_all(const Library& library, Driver& driver) {
     bind(driver.device_total_mem, "cuDeviceTotalMem_v2");
     bind(driver.primary_context_retain, "cuDevicePrimaryCtxRetain");
     bind(driver.primary_context_release, "cuDevicePrimaryCtxRelease_v2");
-    bind(driver.primary_context_reset, "cuDevicePrimaryCtxReset_v2");
     bind(driver.context_set_current, "cuCtxSetCurrent");
     bind(driver.mem_get_info, "cuMemGetInfo_v2");
     bind(driver.mem_alloc, "cuMemAlloc_v2");
@@ -53,6 +52,10 @@ const char* bind_all(const Library& library, Driver& driver) {
     bind(driver.event_create, "cuEventCreate");
     bind(driver.event_destroy, "cuEventDestroy_v2");
     bind(driver.event_record, "cuEventRecord");
+    bind(driver.event_query, "cuEventQuery");
+    bind(driver.mem_host_register, "cuMemHostRegister_v2");
+    bind(driver.mem_host_unregister, "cuMemHostUnregister");
+    bind(driver.mem_host_get_device_pointer, "cuMemHostGetDevicePointer_v2");
     bind(driver.event_elapsed_time, "cuEventElapsedTime");
     bind(driver.tensor_map_encode_tiled, "cuTensorMapEncodeTiled");
     library.bind(driver.function_get_param_info, "cuFuncGetParamInfo");
@@ -81,7 +84,7 @@ DeviceInfo describe(const Driver& driver, int ordinal) {
     DeviceInfo info;
     info.ordinal = ordinal;
     abi::DeviceOrdinal device = 0;
-    driver.device_get(&device, ordinal);
+    throw_worker_trouble(driver, driver.device_get(&device, ordinal), "asking for a device");
     std::array<char, 256> name{};
     driver.device_get_name(name.data(), name.size() - 1, device);
     info.name = name.data();
@@ -116,6 +119,21 @@ std::string error_text(const Driver& driver, abi::Result result) {
         return fmt::format("CUDA error {}", result);
     driver.get_error_string(result, &text);
     return fmt::format("{} ({})", name, text == nullptr ? "no text" : text);
+}
+
+void throw_worker_trouble(const Driver& driver, abi::Result result, std::string_view doing) {
+    if (result >= 0) return;
+    if (result == abi::interrupted) {
+        Diagnostic finding;
+        finding.message = "interrupted";
+        throw Error("EINTR", std::move(finding));
+    }
+    const std::string words = driver.worker->last_words();
+    if (result == abi::worker_silent)
+        throw EnvironmentError("ETIMEDOUT",
+                               fmt::format("while {}: the worker process {}, and was ended", doing, words),
+                               "look with nvidia-smi whether the device answers at all");
+    throw EnvironmentError("EFAULT", fmt::format("while {}: the worker process {}", doing, words));
 }
 
 bool is_sticky(abi::Result result) {
@@ -161,11 +179,13 @@ std::string fault_advice(abi::Result result) {
 DeviceList list_devices(const Driver& driver) {
     DeviceList list;
     if (const abi::Result result = driver.init(0); result != abi::success) {
+        throw_worker_trouble(driver, result, "starting the driver");
         list.why_none = fmt::format("cuInit says {}", error_text(driver, result));
         return list;
     }
     int count = 0;
     if (const abi::Result result = driver.device_get_count(&count); result != abi::success) {
+        throw_worker_trouble(driver, result, "asking for the devices");
         list.why_none = fmt::format("cuDeviceGetCount says {}", error_text(driver, result));
         return list;
     }

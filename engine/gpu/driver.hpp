@@ -19,13 +19,18 @@ DriverLibrary find_driver();
 /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"
 std::string error_text(const Driver& driver, abi::Result result);
 
+/// Throws what a negative result means: EnvironmentError EFAULT or ETIMEDOUT for a worker process that is
+/// gone, Error EINTR after an interrupt. `doing` completes "while ...".
+void throw_worker_trouble(const Driver& driver, abi::Result result, std::string_view doing);
+
 /// True when every later call in this context fails the same way: a kernel faulted.
 bool is_sticky(abi::Result result);
 
 /// What to do about a kernel that failed so.
 std::string fault_advice(abi::Result result);
 
-/// What cuInit and the devices say. `chosen` is the index of the first sm_90 device; without one, why_none.
+/// What cuInit and the devices say. Throws what throw_worker_trouble does. `chosen` is the index of the first
+/// sm_90 device; without one, why_none.
 struct DeviceList {
     std::vector<DeviceInfo> devices;
     std::optional<std::size_t> chosen;

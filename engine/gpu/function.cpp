@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <mutex>
 
 #include "gpu/context.hpp"
@@ -51,9 +52,11 @@ struct Launch::State {
     std::shared_ptr<Function::State> function;
     abi::LaunchConfig config{};
     std::array<abi::LaunchAttribute, 2> attributes{};
-    std::vector<std::byte> bytes;  // of all parameters
-    std::vector<void*> pointers;   // into bytes
-    std::int64_t cluster = 1;      // CTAs
+    std::vector<std::byte> bytes;        // of all parameters
+    std::vector<void*> pointers;         // into bytes
+    std::vector<std::uint32_t> sizes;    // of what they point to
+    std::atomic<bool> accepted = false;  // the driver has taken it before
+    std::int64_t cluster = 1;            // CTAs
 
     /// Throws what a launch that the driver refused with `result` means.
     void fail(const Context::Entered& cuda, abi::Result result) const {
@@ -119,6 +122,7 @@ Launch Function::prepare(const LaunchConfig& config, std::span<const Parameter> 
         std::align(align, parameter.size(), next, size);
         std::ranges::copy(parameter, static_cast<std::byte*>(next));
         launch->pointers.push_back(next);
+        launch->sizes.push_back(static_cast<std::uint32_t>(parameter.size()));
         next = static_cast<std::byte*>(next) + parameter.size();
         size -= parameter.size();
     }
@@ -137,12 +141,23 @@ Launch::~Launch() = default;
 void Launch::start() const {
     const Function::State& function = *state_->function;
     Context& context = *function.module->context;
+    context.make_room();
     const Context::Entered cuda = context.enter(function.module->generation, name_of_module);
+    const Driver& driver = cuda.driver();
     // The driver copies the parameters before it returns.
     const abi::Result result =
-        cuda.driver().launch_kernel_ex(&state_->config, function.handle, state_->pointers.data(), nullptr);
+        driver.worker != nullptr
+            ? driver.worker->launch(
+                  {&state_->config, function.handle, state_->pointers, state_->sizes, state_->accepted})
+            : driver.launch_kernel_ex(&state_->config, function.handle, state_->pointers.data(), nullptr);
     if (result != abi::success) state_->fail(cuda, result);
-    context.started(function.name);
+    state_->accepted = true;
+    context.started(&function.name);
+}
+
+bool Launch::lost() const {
+    const Module::State& module = *state_->function->module;
+    return module.context->generation() != module.generation;
 }
 
 }  // namespace wgrun::gpu

@@ -27,6 +27,12 @@ AssemblerLog remembered(const DeviceInfo& device, const std::string& text, const
     return log;
 }
 
+abi::Result load_data(const Driver& driver, abi::Handle* module, std::span<const std::byte> image,
+                      unsigned count, abi::JitOption* options, void** values) {
+    if (driver.worker != nullptr) return driver.worker->load(module, image, count, options, values);
+    return driver.module_load_data_ex(module, image.data(), count, options, values);
+}
+
 }  // namespace
 
 Module Module::from_ptx(const Device& device, std::string_view ptx) {
@@ -37,8 +43,9 @@ Module Module::from_ptx(const Device& device, std::string_view ptx) {
 
     const auto logs = std::make_unique<JitLogs>();
     abi::Handle handle = nullptr;
-    const abi::Result result = cuda.driver().module_load_data_ex(&handle, text.c_str(), logs->count(),
-                                                                 logs->options(), logs->values());
+    const abi::Result result =
+        load_data(cuda.driver(), &handle, std::as_bytes(std::span(text.c_str(), text.size() + 1)),
+                  logs->count(), logs->options(), logs->values());
     if (result == abi::invalid_ptx || result == abi::unsupported_ptx_version)
         throw CompileError("the driver's assembler", parse_log(logs->error()));
     cuda.check(result, "loading PTX");
@@ -52,8 +59,7 @@ Module Module::from_cubin(const Device& device, std::span<const std::byte> image
     context.wait();
     const Context::Entered cuda = context.enter();
     abi::Handle handle = nullptr;
-    cuda.check(cuda.driver().module_load_data_ex(&handle, image.data(), 0, nullptr, nullptr),
-               "loading a cubin");
+    cuda.check(load_data(cuda.driver(), &handle, image, 0, nullptr, nullptr), "loading a cubin");
     return Module(std::make_shared<State>(device.shared(), cuda.generation(), handle, AssemblerLog{}));
 }
 

@@ -3,10 +3,11 @@
 // CUDA's driver, NVRTC and cuBLAS are opened at run time and `ptxas` is a process, so a program that links
 // this starts on a machine with none of them. WGRUN_CUDA=off makes it behave as on such a machine.
 //
-// Work is asynchronous and runs in order on the default stream. Whatever waits does so with a time limit; a
-// kernel that faults or hangs takes the device's context down, which is then made anew where the driver
-// allows it: buffers and modules made before say that they are lost, and the next ones work. Where it does
-// not (an H200 after an illegal address: docs/measurements.md), everything that follows says so with EFAULT.
+// The driver works in a worker process or in this one (Isolation). Work is asynchronous and runs in order on
+// the default stream. Whatever waits does so with a time limit (Patience). A kernel that faults or hangs
+// costs the worker: what was made before (buffers, modules) says that it is lost, and the next ones work, in
+// a new worker. In this process a fault ends the use of the GPU for good, and a hang for as long as it lasts:
+// docs/runtime.md.
 #pragma once
 
 #include <atomic>
@@ -67,6 +68,7 @@ struct Report {
     Part nvrtc;
     Part ptxas;
     Part cublas;
+    Part worker;  ///< the program of worker processes; without one kernels run in this process
     CacheInfo cache;
 };
 
@@ -137,18 +139,65 @@ Cubin ptxas_assemble(std::string_view ptx, std::span<const std::string> options 
 // ---- The device
 // --------------------------------------------------------------------------------------------
 
+/// Where the driver, its context and what kernels break live.
+enum class Isolation : std::uint8_t {
+    worker,   ///< in a process of its own, which a kernel that faults or hangs takes down, and nothing else
+    process,  ///< in this process: for those who bring device pointers, streams or a context of their own
+};
+
+std::string_view to_string(Isolation isolation);
+/// "worker" or "process"; ArgumentError otherwise.
+Isolation isolation_named(std::string_view name);
+
+/// Says that `path` is this program and calls worker_main() first: workers are then made of it, instead of
+/// the wgrun that is looked for (WGRUN_WORKER; beside this library; in the bin folder beside its folder).
+/// Thread-safe.
+void set_worker_program(std::string path);
+
+/// To be called at the beginning of main() by a program that set_worker_program names. Serves the parent when
+/// the arguments say that this is a worker, and gives an exit code when that fails; else nothing.
+std::optional<int> worker_main(int argc, char** argv);
+
+/// How long this thread waits for the device until the end of the scope: for what was started, a copy, a full
+/// queue. Without one: 10 s. Scopes nest. What happens once the time is over, or `stop` raised, is the same
+/// as after a fault: EnvironmentError ETIMEDOUT, or Error EINTR, and the worker is given up.
+class Patience {
+  public:
+    struct Limits {
+        std::chrono::milliseconds timeout = std::chrono::seconds(10);  ///< 0: for ever
+        const std::atomic<bool>* stop = nullptr;                       ///< raised from outside to interrupt
+    };
+
+    /// ArgumentError for a negative timeout.
+    explicit Patience(std::chrono::milliseconds timeout, const std::atomic<bool>* stop = nullptr);
+    ~Patience();
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+
+    /// Of the innermost scope of this thread.
+    static const Limits& current();
+
+  private:
+    Limits limits_;
+    const Limits* outer_;
+};
+
 struct Driver;  // the functions of libcuda.so.1 (engine/gpu/driver.hpp)
 class Context;  // engine/gpu/context.hpp
 
 /// The first sm_90 device and its primary context: a small handle, free to copy, usable from any thread.
 class Device {
   public:
-    /// The device of this process; its context is made on the first call (about 0.3 s).
-    /// EnvironmentError ENODEV with the reason: no libcuda.so.1, what cuInit says, no sm_90 device.
-    static Device get();
+    /// The device as this process or its worker has it; its context is made on the first call (about 0.3 s).
+    /// Where there is no program for a worker it is that of this process. EnvironmentError ENODEV with the
+    /// reason: no libcuda.so.1, what cuInit says, no sm_90 device.
+    static Device get(Isolation isolation = Isolation::worker);
 
     /// Why get() would fail; nothing when it would work. Makes no context.
-    static std::optional<std::string> unavailable();
+    static std::optional<std::string> unavailable(Isolation isolation = Isolation::worker);
+
+    /// Device memory that buffers hold now, in bytes, over all that get() has given.
+    static std::size_t held_bytes();
 
     /// A device behind another table of driver functions, for tests.
     explicit Device(const Driver& driver);
@@ -158,13 +207,9 @@ class Device {
     /// Bytes of device memory that are free now.
     std::size_t free_bytes() const;
 
-    /// How long wait() and everything that waits by itself endures a kernel: 10 s unless set; 0 is for ever.
-    void set_timeout(std::chrono::milliseconds timeout);
-    std::chrono::milliseconds timeout() const;
-
-    /// Waits until all work on the default stream is done. EnvironmentError ETIMEDOUT for a kernel that does
-    /// not end within timeout(), EFAULT with CUDA's error name for one that failed; either way the context
-    /// has been made anew.
+    /// Waits until all work on the default stream is done, as long as the thread's Patience has it.
+    /// EnvironmentError ETIMEDOUT for a kernel that does not end, EFAULT with CUDA's error name for one that
+    /// failed.
     void wait() const;
 
     Context& context() const { return *context_; }
@@ -173,6 +218,27 @@ class Device {
   private:
     explicit Device(std::shared_ptr<Context> context) : context_(std::move(context)) {}
     std::shared_ptr<Context> context_;
+};
+
+/// Memory of this process that kernels can read and write where it is, over the bus. What a kernel has
+/// written (and fenced for the system) is there also after it has faulted or hung and its worker is gone.
+class HostVisible {
+  public:
+    /// EnvironmentError ENOMEM when there is no memory, EFAULT when the driver refuses it.
+    HostVisible(const Device& device, std::size_t bytes);
+    HostVisible(HostVisible&&) noexcept;
+    HostVisible& operator=(HostVisible&&) noexcept;
+    ~HostVisible();
+
+    /// Zeroes at first.
+    std::span<std::byte> bytes() const;
+
+    /// Where kernels find it. After the worker was lost, the address in the next one.
+    std::uint64_t address();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 /// A block of device memory. Offsets and sizes in bytes. Transfers wait for running kernels.
@@ -262,8 +328,12 @@ class Launch {
     Launch& operator=(Launch&&) noexcept;
     ~Launch();
 
-    /// Starts the kernel; does not wait. EnvironmentError EFAULT when the driver refuses.
+    /// Starts the kernel; does not wait, but for room in the queue: some hundred launches may wait for the
+    /// device. EnvironmentError EFAULT when the driver refuses.
     void start() const;
+
+    /// True when what it was made of is gone with its worker: prepare it again.
+    bool lost() const;
 
   private:
     friend class Function;
@@ -278,7 +348,7 @@ class Function {
     const std::string& name() const;
     const FunctionAttributes& attributes() const;
 
-    /// True when its context was renewed after a failed kernel: load the module again.
+    /// True when its worker was given up after a failed kernel: load the module again.
     bool lost() const;
 
     /// Starts the kernel; does not wait. check_launch's errors; EnvironmentError EFAULT when the driver

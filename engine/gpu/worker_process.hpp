@@ -1,0 +1,57 @@
+// A worker process: starting it, noticing its end, ending it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+
+#include "wgrun/gpu.hpp"
+
+namespace wgrun::gpu {
+
+/// The program that a worker is: what WGRUN_WORKER names, this program if it can be one (set_worker_program),
+/// or a `wgrun` beside the file that this code is in, or in the bin folder beside its folder.
+Part find_worker();
+
+/// What the arguments of a worker process begin with.
+inline constexpr const char* worker_command = "gpu-worker";
+
+/// Descriptors that a worker begins with.
+inline constexpr int worker_channel = 3;
+inline constexpr int worker_memory = 4;  ///< of engine/memory
+inline constexpr int worker_life = 5;    ///< closed by the other end's death
+
+/// A process that serves a channel. It ends with its parent, whatever becomes of that, for it watches a
+/// socket whose other end the parent holds. (PR_SET_PDEATHSIG would also end it with the thread that started
+/// it.)
+class WorkerProcess {
+  public:
+    /// Starts `program`. EnvironmentError ENOENT when that cannot be.
+    WorkerProcess(const std::string& program, int channel, int memory);
+    ~WorkerProcess() { end(std::chrono::seconds(5)); }
+    WorkerProcess(const WorkerProcess&) = delete;
+    WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+    /// True once its end was seen; costs a system call.
+    bool ended();
+
+    /// Kills it where it lives, and reaps it. How it ended by itself ("was killed by signal 9 ..."), or
+    /// nothing. False in `gone` when the system has not been able to end it within the limit: then it is left
+    /// behind.
+    std::string end(std::chrono::milliseconds limit, bool* gone = nullptr) noexcept;
+
+    pid_t id() const { return process_; }
+
+  private:
+    bool reap(int flags);
+
+    pid_t process_ = -1;  // -1: reaped
+    pid_t parent_ = -1;
+    int handle_ = -1;  // pidfd: names the process even when a host has reaped it
+    int life_ = -1;
+    int status_ = 0;
+    bool known_ = false;  // the status is
+};
+
+}  // namespace wgrun::gpu
