@@ -24,6 +24,7 @@ set(owner_rules check)
 set(owner_gpu gpu)
 set(owner_kernel kernel)
 set(owner_host_launch kernel)
+set(owner_device_tensor kernel)
 set(owner_wgrun kernel)
 
 set(modules "")

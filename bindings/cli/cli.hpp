@@ -40,6 +40,7 @@ struct Request {
     std::optional<int> n;             ///< of isa: forms with this N
     Backend backend = Backend::automatic;
     isa::Numerics numerics;
+    gpu::Isolation isolation = gpu::Isolation::worker;  ///< where the GPU's driver is
     bool json = false;
     bool sarif = false;
     bool markdown = false;   ///< of rules

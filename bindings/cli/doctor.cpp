@@ -38,6 +38,8 @@ std::string to_text(const gpu::Report& report, const BackendChoice& choice) {
         text += fmt::format("device {}        {}\n", device.ordinal, describe(device));
     }
     if (!report.no_device.empty()) text += fmt::format("device          none: {}\n", report.no_device);
+    text += report.worker ? fmt::format("GPU runs in     a worker process of {}\n", report.worker.path)
+                          : fmt::format("GPU runs in     this process: {}\n", report.worker.missing);
     text += fmt::format("NVRTC           {}\n", describe(report.nvrtc));
     text += fmt::format("ptxas           {}\n", describe(report.ptxas));
     text += fmt::format("cuBLAS          {}\n", describe(report.cublas));
@@ -52,6 +54,7 @@ nlohmann::ordered_json to_object(const gpu::Report& report, const BackendChoice&
         {"driver", to_object(report.driver)},
         {"devices", nlohmann::ordered_json::array()},
         {"no_device", report.no_device},
+        {"worker", to_object(report.worker)},
         {"nvrtc", to_object(report.nvrtc)},
         {"ptxas", to_object(report.ptxas)},
         {"cublas", to_object(report.cublas)},

@@ -172,6 +172,7 @@ int body_main(lua_State* L) {
     session.mode = call.mode;
     session.backend = call.request.backend;
     session.numerics = call.request.numerics;
+    session.isolation = call.request.isolation;
     session.seed = call.request.seed;
     session.colour = call.request.colour;
     session.colour_output = call.request.colour_output;

@@ -50,6 +50,7 @@ struct Words {
     std::string backend = "auto";
     std::string colour = "auto";
     std::string numerics = "exact";
+    std::string isolation = "worker";
 };
 
 void add_colour_option(CLI::App& app, Words& words) {
@@ -61,6 +62,11 @@ void add_colour_option(CLI::App& app, Words& words) {
 void add_script_options(CLI::App& app, Request& request, Words& words) {
     app.add_option("--backend", words.backend, "Where kernels run")
         ->check(CLI::IsMember({"auto", "gpu", "gpu-cuda", "sim"}))
+        ->capture_default_str();
+    app.add_option(
+           "--gpu", words.isolation,
+           "Run kernels in a worker process, which one that hangs or faults takes down, or in this one")
+        ->check(CLI::IsMember({"worker", "process"}))
         ->capture_default_str();
     app.add_option("--numerics", words.numerics, "How the simulator's wgmma adds up")
         ->check(CLI::IsMember({"exact", "h200"}))
@@ -171,6 +177,7 @@ int dispatch(int argc, char** argv) {
     request.program = argv[0];
     request.backend = backend_named(words.backend);
     request.numerics = numerics_named(words.numerics);
+    request.isolation = gpu::isolation_named(words.isolation);
     request.colour = coloured(words.colour, STDERR_FILENO);
     request.colour_output = coloured(words.colour, STDOUT_FILENO);
     for (const Row& row : commands) {
@@ -202,6 +209,8 @@ int main(int argc, char** argv) {
     open_standard_streams();
     watch_signals();
     try {
+        if (const std::optional<int> served = gpu::worker_main(argc, argv)) return *served;
+        gpu::set_worker_program("/proc/self/exe");
         return dispatch(argc, argv);
     } catch (const std::exception& error) {
         remark("wgrun: " + std::string(error.what()));

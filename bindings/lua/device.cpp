@@ -10,7 +10,8 @@ namespace wgrun::lua {
 namespace {
 
 // wg.device(): { name =, capability = "9.0", sm_count =, memory_bytes =, l2_bytes =, shared_bytes =,
-// driver_version = "13.0" }, or nil, why, code. Sizes in bytes.
+// driver_version = "13.0", held_bytes = }, or nil, why, code. Sizes in bytes; held_bytes: device memory that
+// tensors and launches hold now.
 int device(lua_State* L) {
     auto& info = held<gpu::DeviceInfo>(L);
     const int failed = attempted(L, [&] {
@@ -23,7 +24,7 @@ int device(lua_State* L) {
         info = *found;
     });
     if (failed != 0) return failed;
-    lua_createtable(L, 0, 7);
+    lua_createtable(L, 0, 8);
     put_string(L, "name", info.name);
     lua_pushfstring(L, "%d.%d", info.major, info.minor);
     lua_setfield(L, -2, "capability");
@@ -33,6 +34,7 @@ int device(lua_State* L) {
     put_integer(L, "memory_bytes", static_cast<std::int64_t>(info.memory_bytes));
     put_integer(L, "l2_bytes", static_cast<std::int64_t>(info.l2_bytes));
     put_integer(L, "shared_bytes", static_cast<std::int64_t>(info.shared_bytes));
+    put_integer(L, "held_bytes", static_cast<std::int64_t>(gpu::Device::held_bytes()));
     return 1;
 }
 

@@ -21,11 +21,13 @@ void set_number(lua_State* L, const char* key, double value) {
 template <class Base>
 struct Shared : Base {
     std::vector<std::shared_ptr<Tensor>> tensors;
+    std::vector<std::shared_ptr<DeviceTensor>> device_tensors;
 };
 
 /// Reads the list `args`: tensors and numbers.
 void read_arguments(lua_State* L, const Options& options, std::vector<Argument>& out,
-                    std::vector<std::shared_ptr<Tensor>>& tensors) {
+                    std::vector<std::shared_ptr<Tensor>>& tensors,
+                    std::vector<std::shared_ptr<DeviceTensor>>& device_tensors) {
     if (!options.has("args")) return;
     if (options.push("args") != LUA_TTABLE) options.fail_value("args", "a list of tensors and numbers");
     const int list = lua_gettop(L);
@@ -34,6 +36,8 @@ void read_arguments(lua_State* L, const Options& options, std::vector<Argument>&
         lua_rawgeti(L, list, i);
         if (const std::shared_ptr<Tensor>* tensor = test_tensor(L, -1)) {
             guarded(L, [&] { out.emplace_back(tensors.emplace_back(*tensor).get()); });
+        } else if (const DeviceTensorBox* device = test<DeviceTensorBox>(L, -1)) {
+            guarded(L, [&] { out.emplace_back(device_tensors.emplace_back(device->tensor).get()); });
         } else if (lua_isinteger(L, -1)) {
             const std::int64_t value = lua_tointeger(L, -1);
             guarded(L, [&] { out.emplace_back(value); });
@@ -55,7 +59,7 @@ void read_arguments(lua_State* L, const Options& options, std::vector<Argument>&
 template <class Base>
 void read_run_options(lua_State* L, const Options& options, Shared<Base>& out) {
     out.grid = options.extents("grid");
-    read_arguments(L, options, out.args, out.tensors);
+    read_arguments(L, options, out.args, out.tensors, out.device_tensors);
     const std::string_view backend = options.string("backend", "auto");
     const Backend asked = guarded(L, [&] { return backend_named(backend); });
     out.seed =
@@ -64,6 +68,7 @@ void read_run_options(lua_State* L, const Options& options, Shared<Base>& out) {
     out.numerics = read_numerics(L, options);
     out.unchecked = options.boolean("unchecked", false);
     out.stop = &session(L).stop;
+    out.isolation = session(L).isolation;
     out.backend = session(L).mode == Mode::run ? resolve_backend(L, asked) : asked;
 }
 
@@ -126,9 +131,11 @@ int cublas_new(lua_State* L) {
         lua_pop(L, 1);
     }
     const std::string_view a_major = options.string("a_major", "K"), b_major = options.string("b_major", "K");
+    const Session& here = session(L);
     if (const int failed = attempted(L, [&] {
+            const gpu::Patience patience(std::chrono::seconds(10), &here.stop);
             box.cublas.emplace(*box.tensors[0], parse_major(a_major), *box.tensors[1], parse_major(b_major),
-                               *box.tensors[2]);
+                               *box.tensors[2], here.isolation);
         }))
         return failed;
     return 1;
@@ -136,7 +143,11 @@ int cublas_new(lua_State* L) {
 
 int cublas_run(lua_State* L) {
     CublasBox& box = check<CublasBox>(L, 1);
-    guarded(L, [&] { box.cublas->run(); });
+    const Session& here = session(L);
+    guarded(L, [&] {
+        const gpu::Patience patience(std::chrono::seconds(10), &here.stop);
+        box.cublas->run();
+    });
     return 0;
 }
 
@@ -180,8 +191,12 @@ int kernel_time(lua_State* L) {
 int kernel_resident_clusters(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     auto& clusters = held<std::optional<int>>(L);
+    const Session& here = session(L);
     if (session(L).mode == Mode::run && resolve_backend(L, Backend::automatic) != Backend::sim)
-        guarded(L, [&] { clusters = kernel.resident_clusters(); });
+        guarded(L, [&] {
+            const gpu::Patience patience(std::chrono::seconds(10), &here.stop);
+            clusters = kernel.resident_clusters(here.isolation);
+        });
     if (clusters)
         lua_pushinteger(L, *clusters);
     else
@@ -199,7 +214,7 @@ int kernel_prepare(lua_State* L) {
     const bool runs = session(L).mode == Mode::run;
     push_object<LaunchBox>(L, [&] {
         if (!runs) kernel.foresee(run);
-        LaunchBox box{run.tensors, std::nullopt};
+        LaunchBox box{run.tensors, run.device_tensors, std::nullopt};
         if (runs) box.launch.emplace(kernel.prepare(run));
         return box;
     });

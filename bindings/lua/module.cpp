@@ -44,6 +44,7 @@ int luaopen_wgrun(lua_State* L) {
     open_picture(L);
     open_bank(L);
     open_tensor(L);
+    open_device_tensor(L);
     open_sparse(L);
     open_device(L);
     open_kernel(L);

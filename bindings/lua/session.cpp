@@ -28,7 +28,8 @@ Backend resolve_backend(lua_State* L, Backend asked) {
     return guarded(L, [&] {
         const Backend wanted = asked == Backend::automatic ? here.backend : asked;
         if (wanted != Backend::automatic) return wanted;
-        const BackendChoice choice = choose_backend(wanted);
+        const gpu::Patience patience(std::chrono::seconds(10), &here.stop);
+        const BackendChoice choice = choose_backend(wanted, here.isolation);
         if (choice.backend == Backend::sim && !here.said_simulator && here.remark) {
             here.remark("running on the simulator: " + choice.why);
         }

@@ -20,6 +20,8 @@ struct Session {
     Mode mode = Mode::run;
     /// What a kernel runs on when the script leaves it open.
     Backend backend = Backend::automatic;
+    /// Whether the GPU's driver is in a worker process or in this one.
+    gpu::Isolation isolation = gpu::Isolation::worker;
     /// How the simulator adds up when the script leaves it open.
     isa::Numerics numerics;
     std::uint64_t seed = 0;  ///< of the simulator's schedule, where a run names none

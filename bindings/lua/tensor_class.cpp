@@ -119,6 +119,12 @@ int tensor_bytes(lua_State* L) {
     return 1;
 }
 
+int tensor_device(lua_State* L) {
+    check_tensor(L, 1);
+    lua_pushliteral(L, "cpu");
+    return 1;
+}
+
 // t:save(path): true, or nil, message, code
 int tensor_save(lua_State* L) {
     const Tensor& tensor = hold_tensor(L, 1);
@@ -169,8 +175,11 @@ void declare_tensor(lua_State* L) {
     static const luaL_Reg methods[] = {{"save", tensor_save},       {"copy", tensor_copy},
                                        {"convert", tensor_convert}, {"totable", tensor_totable},
                                        {"close", tensor_close},     {nullptr, nullptr}};
-    static const luaL_Reg fields[] = {
-        {"shape", tensor_shape}, {"dtype", tensor_dtype}, {"bytes", tensor_bytes}, {nullptr, nullptr}};
+    static const luaL_Reg fields[] = {{"shape", tensor_shape},
+                                      {"dtype", tensor_dtype},
+                                      {"bytes", tensor_bytes},
+                                      {"device", tensor_device},
+                                      {nullptr, nullptr}};
     static const luaL_Reg metamethods[] = {{"__newindex", tensor_set},
                                            {"__len", tensor_len},
                                            {"__tostring", tensor_tostring},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings/lua/userdata.hpp"
+#include "wgrun/device_tensor.hpp"
 #include "wgrun/fragment.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/layout.hpp"
@@ -26,9 +27,15 @@ struct CublasBox {
     std::optional<Cublas> cublas;
 };
 
+/// A tensor on the device; closed it stays, and says so.
+struct DeviceTensorBox {
+    std::shared_ptr<DeviceTensor> tensor;
+};
+
 /// A launch made by kernel:prepare, with a share of its tensors; empty where kernels are only traced.
 struct LaunchBox {
     std::vector<std::shared_ptr<Tensor>> tensors;
+    std::vector<std::shared_ptr<DeviceTensor>> device_tensors;
     std::optional<Launch> launch;
 };
 
@@ -42,6 +49,8 @@ template <>
 inline constexpr const char* class_name<Fragment> = "wgrun.fragment";
 template <>
 inline constexpr const char* class_name<TensorBox> = "wgrun.tensor";
+template <>
+inline constexpr const char* class_name<DeviceTensorBox> = "wgrun.device_tensor";
 template <>
 inline constexpr const char* class_name<Kernel> = "wgrun.kernel";
 template <>
@@ -76,6 +85,8 @@ void open_fragment(lua_State* L);
 void open_picture(lua_State* L);
 void open_bank(lua_State* L);
 void open_tensor(lua_State* L);
+/// Adds to the tensor's class: call it after.
+void open_device_tensor(lua_State* L);
 void open_sparse(lua_State* L);
 void open_device(lua_State* L);
 void open_kernel(lua_State* L);

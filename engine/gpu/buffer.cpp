@@ -72,6 +72,8 @@ std::uint64_t Buffer::address() const {
     return address_;
 }
 
+bool Buffer::lost() const { return context_ != nullptr && context_->generation() != generation_; }
+
 void Buffer::check_range(std::size_t offset, std::size_t size, const char* what) const {
     if (offset > bytes_ || size > bytes_ - offset)
         throw ArgumentError(

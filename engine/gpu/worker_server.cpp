@@ -14,6 +14,8 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "gpu/context.hpp"

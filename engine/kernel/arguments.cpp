@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "wgrun/device_tensor.hpp"
+
 namespace wgrun {
 namespace {
 
@@ -68,6 +70,10 @@ void check_argument(const Program& program, std::size_t i, const Argument& arg) 
             throw ArgumentError(fmt::format("{}: the tensor is read-only, and the parameter is not const",
                                             Place(program, i).text()),
                                 "declare the parameter const, or pass t:copy()");
+    } else if (const auto* device = std::get_if<DeviceTensor*>(&arg)) {
+        if ((*device)->closed())
+            throw ArgumentError(fmt::format("{}: the tensor is closed", Place(program, i).text()));
+        check_memory(program, i, {(*device)->dtype(), &(*device)->shape()});
     } else if (const auto* integer = std::get_if<std::int64_t>(&arg)) {
         check_number(program, i, *integer);
     } else {
@@ -148,7 +154,7 @@ std::vector<std::uint64_t> raw_arguments(const Program& program, const std::vect
     std::size_t next = 0;
     for (std::size_t i = 0; i < args.size(); ++i) {
         const isa::Type type = program.params()[i].type;
-        if (std::holds_alternative<Tensor*>(args[i]))
+        if (passed_tensor(args[i]))
             raw.push_back(addresses[next++]);
         else if (const auto* integer = std::get_if<std::int64_t>(&args[i]))
             raw.push_back(raw_number(*integer, type));
@@ -166,11 +172,24 @@ MapGeometry geometry_of(Dtype dtype, const TensorShape& shape) {
     return out;
 }
 
-std::vector<Tensor*> tensors_of(const std::vector<Argument>& args) {
-    std::vector<Tensor*> out;
+const TensorShape& PassedTensor::shape() const { return host != nullptr ? host->shape() : device->shape(); }
+
+std::optional<PassedTensor> passed_tensor(const Argument& argument) {
+    if (const auto* tensor = std::get_if<Tensor*>(&argument)) return PassedTensor{*tensor, nullptr};
+    if (const auto* tensor = std::get_if<DeviceTensor*>(&argument)) return PassedTensor{nullptr, *tensor};
+    return std::nullopt;
+}
+
+std::vector<PassedTensor> passed_tensors(const std::vector<Argument>& args) {
+    std::vector<PassedTensor> out;
     for (const Argument& arg : args)
-        if (const auto* tensor = std::get_if<Tensor*>(&arg)) out.push_back(*tensor);
+        if (const std::optional<PassedTensor> passed = passed_tensor(arg)) out.push_back(*passed);
     return out;
+}
+
+void move_to_simulator(std::vector<Argument>& args) {
+    for (Argument& arg : args)
+        if (auto* const* tensor = std::get_if<DeviceTensor*>(&arg)) arg = &(*tensor)->on_simulator();
 }
 
 }  // namespace wgrun

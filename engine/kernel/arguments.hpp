@@ -43,7 +43,21 @@ struct MapGeometry {
 };
 MapGeometry geometry_of(Dtype dtype, const TensorShape& shape);
 
+/// A tensor among the arguments: one of the two.
+struct PassedTensor {
+    Tensor* host = nullptr;
+    DeviceTensor* device = nullptr;
+
+    const TensorShape& shape() const;
+    bool operator==(const PassedTensor&) const = default;
+};
+std::optional<PassedTensor> passed_tensor(const Argument& argument);
+
 /// The tensors among the arguments, in order.
-std::vector<Tensor*> tensors_of(const std::vector<Argument>& args);
+std::vector<PassedTensor> passed_tensors(const std::vector<Argument>& args);
+
+/// The same launch for the simulator: device tensors become the tensors that it has for them. ArgumentError
+/// for one that is on the GPU.
+void move_to_simulator(std::vector<Argument>& args);
 
 }  // namespace wgrun

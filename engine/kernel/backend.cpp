@@ -24,9 +24,9 @@ isa::Numerics numerics_named(std::string_view name) {
     throw ArgumentError("unknown numerics `" + std::string(name) + "`", "exact or h200");
 }
 
-BackendChoice choose_backend(Backend asked) {
+BackendChoice choose_backend(Backend asked, gpu::Isolation isolation) {
     if (asked != Backend::automatic) return {asked, "asked for"};
-    if (auto reason = gpu::Device::unavailable()) return {Backend::sim, *reason};
+    if (auto reason = gpu::Device::unavailable(isolation)) return {Backend::sim, *reason};
     return {Backend::gpu, "an sm_90 device is there"};
 }
 

@@ -11,7 +11,8 @@ namespace {
 struct Shared {
     using Owner = std::weak_ptr<const std::byte[]>;
     std::mutex mutex;
-    std::map<Owner, std::weak_ptr<DeviceCopy>, std::owner_less<Owner>> copies;
+    /// Of each device: the worker's and this process's have nothing in common.
+    std::map<const gpu::Context*, std::map<Owner, std::weak_ptr<DeviceCopy>, std::owner_less<Owner>>> copies;
 };
 
 Shared& shared() {
@@ -19,32 +20,27 @@ Shared& shared() {
     return all;
 }
 
-// False when the context of the buffer is gone: a launch that still holds it can do nothing with it either.
-bool usable(const gpu::Buffer& buffer) {
-    try {
-        buffer.address();
-        return true;
-    } catch (const EnvironmentError&) {
-        return false;
-    }
-}
-
 std::shared_ptr<DeviceCopy> make(const gpu::Device& device, const Tensor& tensor) {
     auto copy = std::make_shared<DeviceCopy>();
-    // An empty tensor still has an address.
-    copy->buffer = gpu::Buffer(device, std::max<std::size_t>(tensor.size_bytes(), 16));
+    remake(device, tensor, *copy);
     return copy;
 }
 
 }  // namespace
 
+void remake(const gpu::Device& device, const Tensor& tensor, DeviceCopy& copy) {
+    // An empty tensor still has an address.
+    copy.buffer = gpu::Buffer(device, std::max<std::size_t>(tensor.size_bytes(), 16));
+}
+
 std::shared_ptr<DeviceCopy> device_copy(const gpu::Device& device, const Tensor& tensor, Sharing sharing) {
     if (sharing == Sharing::own || tensor.size_bytes() == 0) return make(device, tensor);
     Shared& all = shared();
     const std::scoped_lock lock(all.mutex);
-    std::erase_if(all.copies, [](const auto& entry) { return entry.second.expired(); });
-    std::weak_ptr<DeviceCopy>& known = all.copies[tensor.owner()];
-    if (std::shared_ptr<DeviceCopy> copy = known.lock(); copy && usable(copy->buffer)) return copy;
+    auto& copies = all.copies[&device.context()];
+    std::erase_if(copies, [](const auto& entry) { return entry.second.expired(); });
+    std::weak_ptr<DeviceCopy>& known = copies[tensor.owner()];
+    if (std::shared_ptr<DeviceCopy> copy = known.lock()) return copy;
     std::shared_ptr<DeviceCopy> copy = make(device, tensor);
     known = copy;
     return copy;

@@ -24,4 +24,7 @@ struct DeviceCopy {
 /// it. Throws what gpu::Buffer throws.
 std::shared_ptr<DeviceCopy> device_copy(const gpu::Device& device, const Tensor& tensor, Sharing sharing);
 
+/// The memory anew, in place of what was lost, for all that hold the copy.
+void remake(const gpu::Device& device, const Tensor& tensor, DeviceCopy& copy);
+
 }  // namespace wgrun

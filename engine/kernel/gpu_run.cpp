@@ -8,6 +8,7 @@
 #include "kernel/arguments.hpp"
 #include "kernel/assembler_notes.hpp"
 #include "kernel/launch_spec.hpp"
+#include "wgrun/device_tensor.hpp"
 
 namespace wgrun {
 namespace {
@@ -49,32 +50,54 @@ class GpuLaunch::Arguments {
   public:
     Arguments(const gpu::Device& device, const Program& program, const std::vector<Argument>& args,
               Sharing sharing)
-        : tensors_(tensors_of(args)) {
-        std::vector<std::uint64_t> addresses;
-        for (Tensor* tensor : tensors_) {
-            // One that is passed twice is one on the device as well.
-            if (const auto same = std::ranges::find(tensors_, tensor) - tensors_.begin();
-                static_cast<std::size_t>(same) < copies_.size()) {
-                addresses.push_back(addresses[static_cast<std::size_t>(same)]);
-                copies_.push_back(copies_[static_cast<std::size_t>(same)]);
-                continue;
-            }
-            std::shared_ptr<DeviceCopy> copy = device_copy(device, *tensor, sharing);
-            // Another launch may hold it, perhaps one that only waits for its garbage collection: the host
-            // decides what is in it, but for results that are still to be fetched.
-            if (!copy->ahead) copy->buffer.upload(std::as_const(*tensor).bytes());
-            addresses.push_back(copy->buffer.address());
-            copies_.push_back(std::move(copy));
+        : program_(program), args_(args), passed_(passed_tensors(args)) {
+        for (std::size_t i = 0; i < program.params().size(); ++i) {
+            const Param& param = program.params()[i];
+            if (!param.pointee && !param.box) continue;
+            written_.push_back(!param.constant);
+            names_.push_back(param.name);
         }
-        for (const Param& param : program.params())
-            if (param.pointee || param.box) written_.push_back(!param.constant);
-        raw_ = raw_arguments(program, args, addresses);
+        for (std::size_t i = 0; i < passed_.size(); ++i) {
+            const PassedTensor& passed = passed_[i];
+            // One that is passed twice is one on the device as well.
+            if (const std::size_t same = first_of(i); same < i)
+                copies_.push_back(copies_[same]);
+            else
+                copies_.push_back(passed.device != nullptr ? passed.device->on_gpu()
+                                                           : device_copy(device, *passed.host, sharing));
+        }
+        make(device);
+    }
+
+    std::span<const gpu::Parameter> parameters() const { return parameters_; }
+
+    /// Brings all tensors to the device, in new memory where the old was lost, and writes the parameters.
+    /// EnvironmentError EFAULT, once, when with that results were lost.
+    void make(const gpu::Device& device) {
+        report_lost();
+        std::vector<std::uint64_t> addresses;
+        for (std::size_t i = 0; i < passed_.size(); ++i) {
+            DeviceCopy& copy = *copies_[i];
+            if (passed_[i].device != nullptr) {
+                passed_[i].device->on_gpu();
+            } else if (first_of(i) == i) {
+                const Tensor& tensor = *passed_[i].host;
+                if (copy.buffer.lost()) remake(device, tensor, copy);
+                // Another launch may hold it, perhaps one that only waits for its garbage collection: the
+                // host decides what is in it, but for results that are still to be fetched.
+                if (!copy.ahead) copy.buffer.upload(tensor.bytes());
+            }
+            addresses.push_back(copy.buffer.address());
+        }
+        raw_ = raw_arguments(program_, args_, addresses);
+        maps_.clear();
+        parameters_.clear();
         maps_.reserve(raw_.size());
         for (std::size_t i = 0; i < raw_.size(); ++i) {
-            const Param& param = program.params()[i];
+            const Param& param = program_.params()[i];
             if (param.box) {
                 maps_.push_back(gpu::encode_tensor_map(
-                    device, map_spec(*param.box, std::get<Tensor*>(args[i])->shape(), raw_[i])));
+                    device, map_spec(*param.box, passed_tensor(args_[i])->shape(), raw_[i])));
                 parameters_.push_back(std::as_bytes(std::span(maps_.back().bytes)));
             } else {
                 parameters_.push_back(std::as_bytes(std::span(&raw_[i], 1))
@@ -83,7 +106,35 @@ class GpuLaunch::Arguments {
         }
     }
 
-    std::span<const gpu::Parameter> parameters() const { return parameters_; }
+    /// Throws once when results are lost that were not downloaded.
+    void report_lost() {
+        std::string names;
+        for (std::size_t i = 0; i < copies_.size(); ++i) {
+            if (passed_[i].device != nullptr || !copies_[i]->buffer.lost() ||
+                !copies_[i]->ahead.exchange(false))
+                continue;
+            names += (names.empty() ? "`" : ", `") + names_[i] + "`";
+        }
+        if (!names.empty())
+            throw EnvironmentError(
+                "EFAULT",
+                fmt::format("kernel `{}`: what launches had written to {} was lost with the worker "
+                            "process when a kernel failed, before it was downloaded",
+                            program_.name(), names),
+                "start the launches that make it again: the tensors are as the host has them");
+    }
+
+    /// The results of this launch are known to be lost.
+    void give_up() {
+        for (std::size_t i = 0; i < copies_.size(); ++i)
+            if (written_[i] && copies_[i]->buffer.lost()) copies_[i]->ahead = false;
+    }
+
+    /// ArgumentError when a device tensor was closed.
+    void check_open() const {
+        for (const PassedTensor& passed : passed_)
+            if (passed.device != nullptr && passed.device->closed()) passed.device->on_gpu();
+    }
 
     void starts() const {
         for (std::size_t i = 0; i < copies_.size(); ++i)
@@ -91,103 +142,159 @@ class GpuLaunch::Arguments {
     }
 
     void upload() {
-        for (std::size_t i = 0; i < tensors_.size(); ++i) {
-            copies_[i]->buffer.upload(std::as_const(*tensors_[i]).bytes());
+        for (std::size_t i = 0; i < passed_.size(); ++i) {
+            if (passed_[i].host == nullptr) continue;
+            copies_[i]->buffer.upload(std::as_const(*passed_[i].host).bytes());
             copies_[i]->ahead = false;
         }
     }
 
+    /// The host decides what is in the tensors: results that are lost are not missed.
+    void forget_results() {
+        for (const std::shared_ptr<DeviceCopy>& copy : copies_) copy->ahead = false;
+    }
+
     void download() {
-        for (std::size_t i = 0; i < tensors_.size(); ++i) {
-            if (!written_[i]) continue;
-            copies_[i]->buffer.download(tensors_[i]->bytes());
+        for (std::size_t i = 0; i < passed_.size(); ++i) {
+            if (!written_[i] || passed_[i].host == nullptr) continue;
+            copies_[i]->buffer.download(passed_[i].host->bytes());
             copies_[i]->ahead = false;
         }
     }
 
   private:
-    std::vector<Tensor*> tensors_;
+    std::size_t first_of(std::size_t i) const {
+        return static_cast<std::size_t>(std::ranges::find(passed_, passed_[i]) - passed_.begin());
+    }
+
+    const Program& program_;
+    std::vector<Argument> args_;
+    std::vector<PassedTensor> passed_;
     std::vector<bool> written_;
+    std::vector<std::string> names_;
     std::vector<std::shared_ptr<DeviceCopy>> copies_;
     std::vector<std::uint64_t> raw_;
     std::vector<gpu::TensorMap> maps_;
     std::vector<gpu::Parameter> parameters_;
 };
 
-GpuLaunch::GpuLaunch(const gpu::Device& device, const gpu::Function& function, const Program& program,
+GpuLaunch::GpuLaunch(const gpu::Device& device, Reload function, const Program& program,
                      const RunOptions& options, Sharing sharing)
     : device_(device),
+      function_(std::move(function)),
+      config_(config_of(program, options.grid)),
       timeout_(options.timeout),
+      stop_(options.stop),
       arguments_(std::make_unique<Arguments>(device, program, options.args, sharing)),
-      launch_(function.prepare(config_of(program, options.grid), arguments_->parameters())) {}
+      launch_(function_().prepare(config_, arguments_->parameters())) {}
 GpuLaunch::GpuLaunch(GpuLaunch&&) noexcept = default;
 GpuLaunch::~GpuLaunch() = default;
 
-void GpuLaunch::start() const {
-    launch_->start();
+// After a failure of another launch: the kernel is loaded again, and the tensors are what the host has.
+void GpuLaunch::restore() {
+    arguments_->make(device_);
+    launch_.emplace(function_().prepare(config_, arguments_->parameters()));
+}
+
+void GpuLaunch::start() {
+    const gpu::Patience patience(timeout_, stop_);
+    if (launch_->lost()) restore();
+    arguments_->check_open();
+    try {
+        launch_->start();
+    } catch (...) {
+        arguments_->give_up();
+        throw;
+    }
     arguments_->starts();
 }
 
 void GpuLaunch::wait() {
-    device_.set_timeout(timeout_);
-    device_.wait();
+    const gpu::Patience patience(timeout_, stop_);
+    try {
+        device_.wait();
+    } catch (...) {
+        arguments_->give_up();
+        throw;
+    }
 }
 
 void GpuLaunch::upload() {
+    const gpu::Patience patience(timeout_, stop_);
+    if (launch_->lost()) {
+        arguments_->forget_results();
+        restore();
+        return;
+    }
     wait();
     arguments_->upload();
 }
 
 void GpuLaunch::download() {
+    const gpu::Patience patience(timeout_, stop_);
+    if (launch_->lost()) {
+        arguments_->report_lost();  // else the host has what the device had
+        return;
+    }
     wait();
     arguments_->download();
 }
 
-GpuKernel::GpuKernel(gpu::Device device, gpu::Module module, const std::string& name,
-                     std::vector<Diagnostic> findings)
+GpuKernel::GpuKernel(gpu::Device device, Load load, const std::string& name, std::vector<Diagnostic> findings,
+                     gpu::Module module)
     : device_(std::move(device)),
-      module_(std::move(module)),
-      function_(module_.function(name)),
+      load_(std::move(load)),
+      function_(module.function(name)),
       findings_(std::move(findings)) {}
 
-GpuKernel GpuKernel::from_ptx(const std::string& ptx, std::span<const Where> lines, const Program& program) {
-    gpu::Device device = gpu::Device::get();
-    gpu::Module module = located(lines, program, [&] { return gpu::Module::from_ptx(device, ptx); });
+GpuKernel GpuKernel::from_ptx(const std::string& ptx, std::span<const Where> lines, const Program& program,
+                              gpu::Isolation isolation) {
+    gpu::Device device = gpu::Device::get(isolation);
+    auto load = [device, ptx] { return gpu::Module::from_ptx(device, ptx); };
+    gpu::Module module = located(lines, program, load);
     std::vector<Diagnostic> findings = assembler_findings(module.log(), lines, program);
-    return {std::move(device), std::move(module), program.name(), std::move(findings)};
+    return {std::move(device), std::move(load), program.name(), std::move(findings), std::move(module)};
 }
 
-GpuKernel GpuKernel::from_cuda(const std::string& cuda, const Program& program) {
-    gpu::Device device = gpu::Device::get();
-    const gpu::Cubin cubin = gpu::nvrtc_compile(cuda);
-    gpu::Module module = gpu::Module::from_cubin(device, cubin.image);
+GpuKernel GpuKernel::from_cuda(const std::string& cuda, const Program& program, gpu::Isolation isolation) {
+    gpu::Device device = gpu::Device::get(isolation);
+    gpu::Cubin cubin = gpu::nvrtc_compile(cuda);
     // Its notes name lines of the PTX that NVRTC makes, which nobody sees.
-    return {std::move(device), std::move(module), program.name(), assembler_findings(cubin.log, {}, program)};
+    std::vector<Diagnostic> findings = assembler_findings(cubin.log, {}, program);
+    auto load = [device, image = std::move(cubin.image)] { return gpu::Module::from_cubin(device, image); };
+    gpu::Module module = load();
+    return {std::move(device), std::move(load), program.name(), std::move(findings), std::move(module)};
 }
 
-bool GpuKernel::lost() const { return function_.lost(); }
-
-GpuLaunch GpuKernel::prepare(const Program& program, const RunOptions& options, Sharing sharing) {
-    device_.set_timeout(options.timeout);  // copies wait for what runs
-    return {device_, function_, program, options, sharing};
+const gpu::Function& GpuKernel::function() {
+    if (function_.lost()) function_ = load_().function(function_.name());
+    return function_;
 }
 
-int GpuKernel::resident_clusters(const Program& program) const {
+GpuLaunch GpuKernel::prepare(std::shared_ptr<GpuKernel> kernel, const Program& program,
+                             const RunOptions& options, Sharing sharing) {
+    const gpu::Device device = kernel->device_;
+    return {device, [kernel = std::move(kernel)] { return kernel->function(); }, program, options, sharing};
+}
+
+int GpuKernel::resident_clusters(const Program& program) {
     gpu::LaunchConfig config = config_of(program, {});
     const Dim3 cluster = program.cluster();
     config.cluster = {cluster.x, cluster.y, cluster.z};
-    return function_.resident_clusters(config);
+    return function().resident_clusters(config);
 }
 
-GpuTimes GpuKernel::time(const Program& program, const TimeOptions& options) {
-    device_.set_timeout(options.timeout);
-    const GpuLaunch launch = prepare(program, options, Sharing::own);
+GpuTimes GpuKernel::time(std::shared_ptr<GpuKernel> kernel, const Program& program,
+                         const TimeOptions& options) {
+    const gpu::Patience patience(options.timeout, options.stop);
+    const gpu::Device device = kernel->device_;
+    GpuLaunch launch = prepare(std::move(kernel), program, options, Sharing::own);
     gpu::TimingOptions timing;
     timing.rounds = options.rounds;
     const auto work = [&] { launch.start(); };
-    if (!options.against) return {gpu::time(device_, work, timing), {}};
+    if (!options.against) return {gpu::time(device, work, timing), {}};
     gpu::Comparison comparison = gpu::compare(
-        device_, work, [&] { options.against->start(); }, timing);
+        device, work, [&] { options.against->start(); }, timing);
     return {std::move(comparison.first), std::move(comparison.second)};
 }
 

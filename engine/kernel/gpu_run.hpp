@@ -1,7 +1,9 @@
 // A kernel on the GPU: compiled text, and launches with host tensors.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,23 +22,33 @@ struct GpuTimes {
     std::vector<double> against;  ///< of cuBLAS, in alternating rounds, when it was asked for
 };
 
-/// Tensors and tensor maps on the device, and a launch that uses them.
+/// Tensors and tensor maps on the device, and a launch that uses them. Made ready again by itself when the
+/// worker process was lost: see Launch.
 class GpuLaunch {
   public:
-    GpuLaunch(const gpu::Device& device, const gpu::Function& function, const Program& program,
-              const RunOptions& options, Sharing sharing);
+    /// Gives the kernel, loaded again where it was lost.
+    using Reload = std::function<gpu::Function()>;
+
+    /// The program and the tensors must outlive it.
+    GpuLaunch(const gpu::Device& device, Reload function, const Program& program, const RunOptions& options,
+              Sharing sharing);
     GpuLaunch(GpuLaunch&&) noexcept;
     ~GpuLaunch();
 
-    void start() const;
+    void start();
     void wait();
     void upload();
     void download();  ///< and waits first
 
   private:
+    void restore();
+
     class Arguments;
     gpu::Device device_;
+    Reload function_;
+    gpu::LaunchConfig config_;
     std::chrono::milliseconds timeout_;
+    const std::atomic<bool>* stop_;
     std::unique_ptr<Arguments> arguments_;
     std::optional<gpu::Launch> launch_;
 };
@@ -45,32 +57,36 @@ class GpuKernel {
   public:
     /// PTX through the driver's JIT; `lines` as in emit::Text. Throws what gpu::Module::from_ptx throws, a
     /// CompileError with its place in the script.
-    static GpuKernel from_ptx(const std::string& ptx, std::span<const Where> lines, const Program& program);
+    static GpuKernel from_ptx(const std::string& ptx, std::span<const Where> lines, const Program& program,
+                              gpu::Isolation isolation);
     /// CUDA C++ through NVRTC. Throws what gpu::nvrtc_compile throws.
-    static GpuKernel from_cuda(const std::string& cuda, const Program& program);
+    static GpuKernel from_cuda(const std::string& cuda, const Program& program, gpu::Isolation isolation);
 
     /// What the assembler noted.
     const std::vector<Diagnostic>& findings() const { return findings_; }
 
+    /// The kernel, loaded again when the worker process was lost.
+    const gpu::Function& function();
+
     /// Uploads the tensors, but for results of other launches that the host has not fetched, and makes a
     /// launch ready.
-    GpuLaunch prepare(const Program& program, const RunOptions& options, Sharing sharing);
+    static GpuLaunch prepare(std::shared_ptr<GpuKernel> kernel, const Program& program,
+                             const RunOptions& options, Sharing sharing);
 
     /// How many of its clusters run at a time.
-    int resident_clusters(const Program& program) const;
+    int resident_clusters(const Program& program);
 
     /// The tensors, in copies of their own, are uploaded once and not downloaded.
-    GpuTimes time(const Program& program, const TimeOptions& options);
-
-    /// True when the context that it was loaded into is gone.
-    bool lost() const;
+    static GpuTimes time(std::shared_ptr<GpuKernel> kernel, const Program& program,
+                         const TimeOptions& options);
 
   private:
-    GpuKernel(gpu::Device device, gpu::Module module, const std::string& name,
-              std::vector<Diagnostic> findings);
+    using Load = std::function<gpu::Module()>;
+    GpuKernel(gpu::Device device, Load load, const std::string& name, std::vector<Diagnostic> findings,
+              gpu::Module module);
 
     gpu::Device device_;
-    gpu::Module module_;
+    Load load_;
     gpu::Function function_;
     std::vector<Diagnostic> findings_;
 };

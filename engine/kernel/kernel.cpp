@@ -16,8 +16,8 @@
 namespace wgrun {
 
 /// What a GPU back end keeps between runs.
-struct Kernel::Compiled {
-    GpuKernel kernel;
+struct Kernel::Compiled : GpuKernel {
+    explicit Compiled(GpuKernel kernel) : GpuKernel(std::move(kernel)) {}
 };
 
 CheckError::CheckError(std::vector<Diagnostic> findings)
@@ -187,7 +187,7 @@ const std::string& Kernel::emitted_cuda() {
 Backend Kernel::admitted(const RunOptions& options) {
     if (!options.unchecked) throw_errors_of(check());
     check_arguments(*program_, options);
-    const Backend backend = choose_backend(options.backend).backend;
+    const Backend backend = choose_backend(options.backend, options.isolation).backend;
     if (backend != Backend::sim) check_launch(options);
     return backend;
 }
@@ -210,18 +210,23 @@ Backend Kernel::run(const RunOptions& options) {
 Launch Kernel::prepare(const RunOptions& options) { return launch_of(options, Sharing::shared); }
 
 Launch Kernel::launch_of(const RunOptions& options, Sharing sharing) {
+    const gpu::Patience patience(options.timeout, options.stop);
     auto state = std::make_unique<Launch::State>(Launch::State{program_, options, admitted(options), {}});
-    if (state->backend != Backend::sim)
-        state->gpu.emplace(compiled(state->backend).kernel.prepare(*program_, options, sharing));
+    if (state->backend == Backend::sim)
+        move_to_simulator(state->options.args);
+    else
+        state->gpu.emplace(
+            GpuKernel::prepare(compiled(state->backend, options.isolation), *program_, options, sharing));
     return Launch(std::move(state));
 }
 
 Timing Kernel::time(const TimeOptions& options) {
+    const gpu::Patience patience(options.timeout, options.stop);
     const Backend backend = admitted(options);
     if (options.rounds < 1)
         throw ArgumentError("kernel:time: rounds must be at least 1, not " + std::to_string(options.rounds));
     if (backend != Backend::sim) {
-        const GpuTimes times = compiled(backend).kernel.time(*program_, options);
+        const GpuTimes times = GpuKernel::time(compiled(backend, options.isolation), *program_, options);
         Timing timing = summary(times.kernel, options.flops, backend);
         if (options.against)
             timing.against =
@@ -229,38 +234,35 @@ Timing Kernel::time(const TimeOptions& options) {
         return timing;
     }
     if (options.against) throw ArgumentError("kernel:time: cuBLAS and the simulator cannot be compared");
+    RunOptions simulated = options;
+    move_to_simulator(simulated.args);
     std::vector<double> us;
     for (int i = 0; i < options.rounds; ++i) {
         const auto start = std::chrono::steady_clock::now();
-        run_on_simulator(*program_, options);
+        run_on_simulator(*program_, simulated);
         us.push_back(
             std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
     }
     return summary(std::move(us), options.flops, backend);
 }
 
-std::optional<int> Kernel::resident_clusters() {
-    if (choose_backend(Backend::automatic).backend == Backend::sim) return std::nullopt;
+std::optional<int> Kernel::resident_clusters(gpu::Isolation isolation) {
+    if (choose_backend(Backend::automatic, isolation).backend == Backend::sim) return std::nullopt;
     throw_errors_of(check());
-    return compiled(Backend::gpu).kernel.resident_clusters(*program_);
+    return compiled(Backend::gpu, isolation)->resident_clusters(*program_);
 }
 
 std::vector<Diagnostic> Kernel::take_remarks() { return std::exchange(remarks_, {}); }
 
-Kernel::Compiled& Kernel::compiled(Backend backend) {
-    std::unique_ptr<Compiled>& slot = compiled_[backend];
-    if (!slot || slot->kernel.lost()) {
-        const bool first = !slot;
-        const std::string& text = backend == Backend::gpu ? emitted_ptx() : emitted_cuda();
-        slot = std::make_unique<Compiled>(Compiled{backend == Backend::gpu
-                                                       ? GpuKernel::from_ptx(text, ptx_lines_, *program_)
-                                                       : GpuKernel::from_cuda(text, *program_)});
-        if (first) {
-            const std::vector<Diagnostic>& found = slot->kernel.findings();
-            remarks_.insert(remarks_.end(), found.begin(), found.end());
-        }
+std::shared_ptr<Kernel::Compiled> Kernel::compiled(Backend backend, gpu::Isolation isolation) {
+    std::shared_ptr<Compiled>& slot = compiled_[{backend, isolation}];
+    if (!slot) {
+        slot = std::make_shared<Compiled>(
+            backend == Backend::gpu ? GpuKernel::from_ptx(emitted_ptx(), ptx_lines_, *program_, isolation)
+                                    : GpuKernel::from_cuda(emitted_cuda(), *program_, isolation));
+        remarks_.insert(remarks_.end(), slot->findings().begin(), slot->findings().end());
     }
-    return *slot;
+    return slot;
 }
 
 }  // namespace wgrun

@@ -47,15 +47,18 @@ std::pair<std::int64_t, std::int64_t> extents(const char* name, const Tensor& te
 }  // namespace
 
 struct Cublas::State {
-    gpu::Device device = gpu::Device::get();
+    explicit State(gpu::Isolation isolation) : device(gpu::Device::get(isolation)) {}
+
+    gpu::Device device;
     gpu::Buffer a, b, d;
     std::optional<gpu::Cublas> gemm;
     double flops = 0;
     Tensor* result = nullptr;
 };
 
-Cublas::Cublas(const Tensor& a, Major a_major, const Tensor& b, Major b_major, Tensor& d)
-    : state_(std::make_unique<State>()) {
+Cublas::Cublas(const Tensor& a, Major a_major, const Tensor& b, Major b_major, Tensor& d,
+               gpu::Isolation isolation)
+    : state_(std::make_unique<State>(isolation)) {
     const auto [m, k] = extents("A", a, a_major);
     const auto [n, k_of_b] = extents("B", b, b_major);
     if (k != k_of_b) throw ArgumentError(fmt::format("cuBLAS: K is {} in A and {} in B", k, k_of_b));

@@ -412,7 +412,7 @@ void fault(const char* kernel, std::uint64_t address, const char* error) {
         run(function, {});
     CHECK_THROWS_WITH(device.wait(),
                       ContainsSubstring(std::string("kernel `") + kernel + "` failed: " + error));
-    next_kernel_or_reason(device, "could not be made anew");
+    next_kernel_or_reason(device, "the CUDA context of this process is lost");
 }
 
 }  // namespace
@@ -424,15 +424,15 @@ TEST_CASE("a trap", "[.trap]") { fault("trapped", 0, "CUDA_ERROR_"); }
 
 TEST_CASE("a hung kernel", "[.hang]") {
     if (!have_device()) return;
-    Device device = Device::get();
-    device.set_timeout(500ms);
+    const Device device = Device::get();
+    const Patience patience(500ms);
     const Function hang = Module::from_ptx(device, fault_ptx).function("hang");
     run(hang, {});
     const double took = seconds([&] {
         CHECK_THROWS_WITH(device.wait(), ContainsSubstring("kernel `hang` did not end within 0.5 s"));
     });
     std::cout << "told after " << took << " s\n";
-    next_kernel_or_reason(device, "hangs");
+    next_kernel_or_reason(device, "did not end within 0.5 s");
 }
 
 TEST_CASE("a fault or a hang is named, and what follows from it", "[gpu]") {

@@ -168,7 +168,7 @@ class Patience {
         const std::atomic<bool>* stop = nullptr;                       ///< raised from outside to interrupt
     };
 
-    /// ArgumentError for a negative timeout.
+    /// Without `stop` that of the scope around. ArgumentError for a negative timeout.
     explicit Patience(std::chrono::milliseconds timeout, const std::atomic<bool>* stop = nullptr);
     ~Patience();
     Patience(const Patience&) = delete;
@@ -264,6 +264,9 @@ class Buffer {
     /// Gives the memory back, once running kernels are done. May be called again; never throws or waits.
     void close() noexcept;
     explicit operator bool() const { return context_ != nullptr; }
+
+    /// True when what it held is gone with a worker process; false for a closed one.
+    bool lost() const;
 
   private:
     void check_range(std::size_t offset, std::size_t size, const char* what) const;

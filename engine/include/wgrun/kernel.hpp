@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "wgrun/gpu.hpp"
 #include "wgrun/program.hpp"
 #include "wgrun/tensor.hpp"
 
@@ -30,23 +31,26 @@ struct BackendChoice {
     Backend backend;
     std::string why;  ///< "NVIDIA H200, driver 580.159" or "no libcuda.so.1: ..."
 };
-BackendChoice choose_backend(Backend asked);
+BackendChoice choose_backend(Backend asked, gpu::Isolation isolation = gpu::Isolation::worker);
 
 /// "exact" or "h200"; throws ArgumentError otherwise.
 isa::Numerics numerics_named(std::string_view name);
 
+class DeviceTensor;
+
 /// One argument: a tensor for a pointer parameter (read and written in place), a number for a scalar one.
-using Argument = std::variant<Tensor*, std::int64_t, double>;
+using Argument = std::variant<Tensor*, std::int64_t, double, DeviceTensor*>;
 
 struct RunOptions {
     Dim3 grid;
     std::vector<Argument> args;
     Backend backend = Backend::automatic;
-    std::uint64_t seed = 0;                    ///< of the simulator's scheduler
-    isa::Numerics numerics;                    ///< how the simulator's wgmma adds up
-    bool unchecked = false;                    ///< run in spite of the static checker's errors
-    std::chrono::milliseconds timeout{10000};  ///< of the GPU
-    const std::atomic<bool>* stop = nullptr;   ///< set from outside to interrupt
+    std::uint64_t seed = 0;                             ///< of the simulator's scheduler
+    isa::Numerics numerics;                             ///< how the simulator's wgmma adds up
+    bool unchecked = false;                             ///< run in spite of the static checker's errors
+    std::chrono::milliseconds timeout{10000};           ///< of the GPU
+    const std::atomic<bool>* stop = nullptr;            ///< set from outside to interrupt
+    gpu::Isolation isolation = gpu::Isolation::worker;  ///< where the GPU's driver is
 };
 
 class Cublas;
@@ -91,8 +95,13 @@ class Launch {
 
     Backend backend() const;
 
-    /// Starts the kernel. The GPU's default stream gets it, nothing is allocated and nothing waited for. The
-    /// simulator runs it to its end, on the tensors themselves, and throws CheckError on findings.
+    /// Starts the kernel. The GPU's default stream gets it, nothing is allocated, and nothing waited for but
+    /// room in the queue. The simulator runs it to its end, on the tensors themselves, and throws CheckError
+    /// on findings.
+    ///
+    /// After another kernel has taken the worker process down, the first start makes everything ready again,
+    /// with the tensors as the host has them. If launches had been started to write into them, and nobody had
+    /// downloaded that, it says so instead, once: EnvironmentError EFAULT, with the names of the parameters.
     void start();
     /// Waits for what was started. EnvironmentError: EFAULT, ETIMEDOUT.
     void wait();
@@ -168,7 +177,7 @@ class Kernel {
     /// How many clusters (of one CTA, where the kernel has none) the GPU runs at a time: what a grid of
     /// persistent CTAs should not exceed. Compiles the kernel; nothing where there is no GPU. Throws what
     /// ptx() throws, and what the GPU's compiler does.
-    std::optional<int> resident_clusters();
+    std::optional<int> resident_clusters(gpu::Isolation isolation = gpu::Isolation::worker);
 
   private:
     struct Compiled;
@@ -180,7 +189,7 @@ class Kernel {
     Launch launch_of(const RunOptions& options, Sharing sharing);
     const std::string& emitted_ptx();
     const std::string& emitted_cuda();
-    Compiled& compiled(Backend backend);
+    std::shared_ptr<Compiled> compiled(Backend backend, gpu::Isolation isolation);
     void check_launch(const RunOptions& options);
 
     std::shared_ptr<const Program> program_;  // with the launches that were prepared
@@ -189,7 +198,7 @@ class Kernel {
     std::string ptx_, cuda_;
     std::vector<Where> ptx_lines_;
     std::vector<Diagnostic> remarks_;
-    std::map<Backend, std::unique_ptr<Compiled>> compiled_;
+    std::map<std::pair<Backend, gpu::Isolation>, std::shared_ptr<Compiled>> compiled_;
     std::map<Backend, std::shared_ptr<Hosted>> hosted_;
 };
 
@@ -201,7 +210,8 @@ class Cublas {
     /// one k rows. bf16 or f16 and D of the same dtype or f32; tf32 and D of f32; e4m3 or e5m2 and D of bf16;
     /// s8 and D of s32. ArgumentError for others; EnvironmentError ENOENT without libcublasLt, ENODEV without
     /// a GPU.
-    Cublas(const Tensor& a, Major a_major, const Tensor& b, Major b_major, Tensor& d);
+    Cublas(const Tensor& a, Major a_major, const Tensor& b, Major b_major, Tensor& d,
+           gpu::Isolation isolation = gpu::Isolation::worker);
     Cublas(Cublas&&) noexcept;
     Cublas& operator=(Cublas&&) noexcept;
     ~Cublas();

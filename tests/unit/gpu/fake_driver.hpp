@@ -26,11 +26,11 @@ struct FakeGpu {
     abi::Result retain_result = abi::success;
     abi::Result fault = abi::success;  ///< what the next launch does to the context
     bool hang = false;                 ///< the next launch never ends ...
-    bool reset_blocks = false;         ///< ... and the driver cannot end it
     int busy_queries = 0;              ///< how often a launch is "not ready" before it is done
     const char* info_log = "";
     const char* error_log = "";
     abi::Result load_result = abi::success;
+    bool in_process = false;  ///< the driver is that of this process: what breaks stays broken
     bool old_driver = false;  ///< no cuFuncGetParamInfo
     double microseconds_per_launch = 10;
     std::size_t second_parameter = 4;  ///< bytes of it
@@ -40,11 +40,13 @@ struct FakeGpu {
     std::map<abi::DevicePointer, std::size_t> sizes;
     std::set<abi::Handle> modules;
     int contexts = 0;
-    int resets = 0;
+    int resets = 0;       ///< how often the worker was ended
     int bad_handles = 0;  ///< a handle of a dead context was used, or freed twice
     int freed_while_busy = 0;
     int launches = 0;
     int events_alive = 0;
+    int registered = 0;     ///< blocks of host memory
+    int started_again = 0;  ///< launches that nobody waited for
     int max_shared_set = 0;
     bool non_portable_set = false;
     abi::LaunchConfig last{};
@@ -54,7 +56,6 @@ struct FakeGpu {
     bool hanging = false;
     int not_ready_left = 0;
     double clock_us = 0;
-    std::atomic<bool> unblock = false;
     std::mutex mutex;
 
     std::size_t used() const {
@@ -147,14 +148,6 @@ inline const Driver& fake_functions() {
             return fake->retain_result;
         };
         d.primary_context_release = [](int) { return --fake->contexts, abi::success; };
-        d.primary_context_reset = [](int) {
-            while (fake->reset_blocks && !fake->unblock)
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            const std::lock_guard lock(fake->mutex);
-            fake->lose_everything();
-            ++fake->resets;
-            return abi::success;
-        };
         d.context_set_current = [](Handle) { return abi::success; };
         d.mem_get_info = [](std::size_t* free, std::size_t* total) {
             *total = fake->memory;
@@ -283,6 +276,13 @@ inline const Driver& fake_functions() {
             *static_cast<double*>(event) = fake->clock_us;
             return if_healthy();
         };
+        d.event_query = [](Handle) { return status(); };
+        d.mem_host_register = [](void*, std::size_t, unsigned) { return ++fake->registered, abi::success; };
+        d.mem_host_unregister = [](void*) { return --fake->registered, abi::success; };
+        d.mem_host_get_device_pointer = [](abi::DevicePointer* pointer, void* memory, unsigned) {
+            *pointer = reinterpret_cast<std::uintptr_t>(memory);
+            return abi::success;
+        };
         d.event_elapsed_time = [](float* milliseconds, Handle start, Handle end) {
             *milliseconds =
                 static_cast<float>((*static_cast<double*>(end) - *static_cast<double*>(start)) / 1000);
@@ -297,12 +297,44 @@ inline const Driver& fake_functions() {
         };
         return d;
     }();
+    // As if it were in a process of its own, which can be given up.
+    static const WorkerCalls worker{
+        .load =
+            [](Handle* module, std::span<const std::byte> image, unsigned count, abi::JitOption* options,
+               void** values) {
+                return driver.module_load_data_ex(module, image.data(), count, options, values);
+            },
+        .launch =
+            [](const KernelStart& start) {
+                fake->started_again += start.again;
+                return driver.launch_kernel_ex(start.config, start.function,
+                                               const_cast<void**>(start.parameters.data()), nullptr);
+            },
+        .end =
+            [] {
+                const std::lock_guard lock(fake->mutex);
+                fake->lose_everything();
+                fake->contexts = 0;
+                fake->registered = 0;
+                ++fake->resets;
+            },
+        .last_words = [] { return std::string("was killed by signal 9 (Killed)"); },
+        .cublas_make = nullptr,
+        .cublas_run = nullptr,
+        .cublas_drop = nullptr,
+    };
+    static const Driver in_worker = [] {
+        Driver d = driver;
+        d.worker = &worker;
+        return d;
+    }();
     static const Driver old = [] {
         Driver d = driver;
         d.function_get_param_info = nullptr;
         return d;
     }();
-    return fake->old_driver ? old : driver;
+    if (fake->in_process) return driver;
+    return fake->old_driver ? old : in_worker;
 }
 
 /// A fake GPU for one test, which checks at its end that nothing is left and no dead handle was used.

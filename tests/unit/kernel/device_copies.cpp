@@ -25,7 +25,7 @@ class Launches {
         RunOptions options;
         options.grid = {1, 1, 1};
         options.args = {&from, &to};
-        return {device_, function_, *program_, options, sharing};
+        return {device_, [this] { return function_; }, *program_, options, sharing};
     }
 
     /// The bytes of the tensor on the device that the last launch has at this parameter.
@@ -58,9 +58,9 @@ Tensor bytes(int value) {
 TEST_CASE("what the host has written is on the device with the next prepare, whoever still holds a copy") {
     Launches launches;
     Tensor from = bytes(1), to = bytes(2);
-    const GpuLaunch earlier = launches.prepare(from, to);
+    GpuLaunch earlier = launches.prepare(from, to);
     std::ranges::fill(from.bytes(), std::byte{3});
-    const GpuLaunch later = launches.prepare(from, to);
+    GpuLaunch later = launches.prepare(from, to);
     later.start();
     CHECK(*launches.on_device(0) == std::byte{3});
 }
@@ -71,14 +71,14 @@ TEST_CASE("what a launch has written is kept for the next one, until the host ha
     GpuLaunch first = launches.prepare(from, to);
     first.start();
     *launches.on_device(1) = std::byte{9};
-    const GpuLaunch second = launches.prepare(to, last);
+    GpuLaunch second = launches.prepare(to, last);
     second.start();
     CHECK(*launches.on_device(0) == std::byte{9});
 
     first.download();
     CHECK(to.bytes()[0] == std::byte{9});
     std::ranges::fill(to.bytes(), std::byte{4});
-    const GpuLaunch third = launches.prepare(to, last);
+    GpuLaunch third = launches.prepare(to, last);
     third.start();
     CHECK(*launches.on_device(0) == std::byte{4});
 
@@ -90,10 +90,10 @@ TEST_CASE("what a launch has written is kept for the next one, until the host ha
 TEST_CASE("a launch with copies of its own leaves those of others alone") {
     Launches launches;
     Tensor from = bytes(1), to = bytes(2);
-    const GpuLaunch shares = launches.prepare(from, to);
+    GpuLaunch shares = launches.prepare(from, to);
     shares.start();
     std::byte* const shared = launches.on_device(1);
-    const GpuLaunch own = launches.prepare(from, to, Sharing::own);
+    GpuLaunch own = launches.prepare(from, to, Sharing::own);
     own.start();
     CHECK(launches.on_device(1) != shared);
 }
@@ -102,7 +102,7 @@ TEST_CASE("a tensor that is passed twice is one on the device") {
     Launches launches;
     Tensor both = bytes(1);
     for (const Sharing sharing : {Sharing::own, Sharing::shared}) {
-        const GpuLaunch launch = launches.prepare(both, both, sharing);
+        GpuLaunch launch = launches.prepare(both, both, sharing);
         launch.start();
         CHECK(launches.on_device(0) == launches.on_device(1));
     }

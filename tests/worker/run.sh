@@ -1,0 +1,195 @@
+#!/bin/sh
+# Worker processes, before a driver that is made up (fake_cuda.cpp): run.sh WGRUN FOLDER CASE, where FOLDER holds the
+# made-up libcuda.so.1, and CASE is a script beside this one or a function below.
+WGRUN=$1
+export LD_LIBRARY_PATH="$2"
+CASE=$3
+HERE=$(cd "$(dirname "$0")" && pwd)
+WORK=$(mktemp -d) || exit 1
+trap 'rm -rf "$WORK"' EXIT
+export LUA_PATH="$HERE/?.lua;;" WGRUN_CACHE="$WORK/cache" XDG_CACHE_HOME="$WORK" LC_ALL=C
+unset WGRUN_CUDA WGRUN_WORKER CUDA_HOME CUDA_PATH FAKE_CUDA_STUCK FAKE_CUDA_DEVICES
+cd "$WORK" || exit 1
+
+bad() {
+    echo "$CASE: $*"
+    cat out.txt err.txt 2>/dev/null
+    exit 1
+}
+# The workers of a process, running or not yet reaped.
+workers_of() { pgrep -P "$1" -x wgrun-gpu 2>/dev/null; }
+alive() { [ -d "/proc/$1" ] && ! grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
+# Waits until the command is true, at most 20 s.
+until_true() {
+    for _ in $(seq 200); do
+        if "$@"; then return 0; fi
+        sleep 0.1
+    done
+    return 1
+}
+lacks_process() { ! alive "$1"; }
+
+# A script that has a worker and waits in `$1`: its process is $child, that of the worker $worker.
+start() {
+    : >out.txt
+    "$WGRUN" $MODE -e "$PRELUDE io.stdout:setvbuf 'no' print 'ready' $1" >out.txt 2>err.txt &
+    child=$!
+    until_true grep -q ready out.txt || bad "it did not start"
+    worker=$(workers_of $child)
+}
+PRELUDE='local wg, kernels = require "wgrun", require "kernels"
+kernels.add_one:run { args = { wg.zeros("f32", 1), 1 } }
+local function named(n) return kernels.named(n) end'
+
+exits() {
+    code=0
+    wait $child || code=$?
+    [ "$code" = "$1" ] || bad "exit code $1 expected, not $code"
+}
+
+doctor() {
+    "$WGRUN" doctor >out.txt 2>err.txt || bad "doctor failed"
+    grep -q '^kernels run on  gpu' out.txt || bad "it should run on the gpu"
+    grep -q '^device 0        Fake H100, sm_90' out.txt || bad "the device is missing"
+    grep -q '^GPU runs in     a worker process of /' out.txt || bad "the worker is missing"
+    WGRUN_WORKER=/nowhere "$WGRUN" doctor >out.txt 2>err.txt || bad "doctor failed"
+    grep -q '^GPU runs in     this process: WGRUN_WORKER names /nowhere, which is no program' out.txt || bad "the reason is missing"
+    FAKE_CUDA_DEVICES=0 "$WGRUN" doctor >out.txt 2>err.txt || bad "doctor failed"
+    grep -q '^device          none: the driver sees no device' out.txt || bad "the reason is missing"
+}
+
+# A parent that ends, in whatever way, leaves no worker behind.
+orphans() {
+    for end in 'os.exit(0)' 'os.exit(3, true)' 'os.execute "kill -9 $PPID"' 'os.execute "kill -TERM $PPID"' 'named("hang"):prepare {}:start() os.execute "kill -9 $PPID"'; do
+        start "os.execute 'sleep 0.5' $end"
+        [ -n "$worker" ] || bad "no worker was seen"
+        wait $child 2>/dev/null
+        until_true lacks_process "$worker" || bad "the worker outlives: $end"
+    done
+}
+
+# Ctrl-C, wherever it meets the script. The worker does not see it, also where the terminal sends it to both.
+interrupt() {
+    for wait in 'named("hang"):run { timeout_ms = 100000 }' \
+                'named("stuck"):run {}' \
+                'local l = named("hang"):prepare { timeout_ms = 0 } while true do l:start() end' \
+                'named("hang"):prepare {}:start() local t = wg.zeros("f32", 1 << 20):to "gpu"'; do
+        start "$wait"
+        sleep 0.3
+        kill -INT $worker
+        sleep 0.1
+        alive $worker || bad "the worker took the signal"
+        kill -INT $child
+        exits 130
+        grep -q 'interrupted' err.txt || bad "interrupted expected: $wait"
+        until_true lacks_process $worker || bad "the worker outlives: $wait"
+    done
+    # While the worker starts.
+    : >out.txt
+    FAKE_CUDA_STUCK=init "$WGRUN" -e 'local wg = require "wgrun" print "ready" io.stdout:flush() print(wg.backend)' >out.txt 2>err.txt &
+    child=$!
+    until_true grep -q ready out.txt || bad "it did not start"
+    sleep 0.3
+    kill -INT $child
+    exits 130
+    grep -q 'interrupted' err.txt || bad "interrupted expected"
+    # A session goes on after it.
+    mkfifo lines
+    "$WGRUN" <lines >out.txt 2>err.txt &
+    child=$!
+    exec 9>lines
+    echo 'kernels = require "kernels" hang = kernels.named "hang" io.stdout:setvbuf "no" print "ready"' >&9
+    echo 'hang:run { timeout_ms = 100000 }' >&9
+    until_true grep -q ready out.txt || bad "no prompt"
+    until_true eval 'workers_of $child >worker.txt'
+    sleep 0.5
+    kill -INT $child
+    until_true grep -q 'interrupted' err.txt || bad "the session was not interrupted"
+    echo 't = wg.zeros("f32", 1) kernels.add_one:run { args = { t, 1 } } print("then", t[0])' >&9
+    exec 9>&-
+    wait $child
+    grep -q 'then.1.0' out.txt || bad "the session did not go on"
+}
+
+# The worker dies by itself, between launches.
+killed() {
+    mkfifo go
+    start 'io.open("go"):read() local t = wg.zeros("f32", 1)
+        local p = kernels.raised(kernels.add_one.run, kernels.add_one, { args = { t, 1 } })
+        kernels.expect(p, "EFAULT", "the worker process was killed by signal 9")
+        kernels.add_one:run { args = { t, 1 } } assert(t[0] == 1)'
+    kill -9 $worker
+    echo >go
+    exits 0
+}
+
+# Many at once.
+together() {
+    pids=
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        "$WGRUN" "$HERE/session.lua" $i >out.$i 2>&1 &
+        pids="$pids $!"
+    done
+    for pid in $pids; do wait $pid || { cat out.*; bad "one of them failed"; }; done
+}
+
+# A kernel that breaks the context of this process breaks it for good, and says so.
+in_process() {
+    "$WGRUN" --gpu=process -e '
+        local wg, kernels = require "wgrun", require "kernels"
+        local t = wg.zeros("f32", 1)
+        kernels.add_one:run { args = { t, 1 } } assert(t[0] == 1)
+        local hang, trap = kernels.named "hang", kernels.named "trap"
+        kernels.expect(kernels.raised(trap.run, trap, {}), "EFAULT", "kernel `trap` failed")
+        kernels.expect(kernels.raised(kernels.add_one.run, kernels.add_one, { args = { t, 1 } }), "EFAULT",
+            "the CUDA context of this process is lost since kernel `trap` failed")' >out.txt 2>err.txt || bad "failed"
+    "$WGRUN" --gpu=process -e '
+        local wg, kernels = require "wgrun", require "kernels"
+        local hang = kernels.named "hang"
+        kernels.expect(kernels.raised(hang.run, hang, { timeout_ms = 50 }), "ETIMEDOUT", "and runs on")
+        local full = hang:prepare { timeout_ms = 100 }' >out.txt 2>err.txt && bad "the device is still busy"
+    grep -q 'did not end within 0.1 s, and runs on' err.txt || bad "the hang should go on"
+}
+
+# What cannot be a worker.
+impostors() {
+    for program in /bin/true /bin/false; do
+        WGRUN_WORKER=$program "$WGRUN" -e 'print(require "wgrun".backend)' >out.txt 2>err.txt && bad "$program serves"
+        grep -q 'the worker process ended with exit code' err.txt || bad "the reason is missing"
+    done
+    "$WGRUN" gpu-worker >out.txt 2>err.txt && bad "started by hand"
+    grep -q 'started by wgrun itself' err.txt || bad "the reason is missing"
+    "$WGRUN" gpu-worker another >out.txt 2>err.txt && bad "another version"
+    grep -q 'of another version than its parent' err.txt || bad "the reason is missing"
+}
+
+# No descriptor, mapping or process stays of workers that are gone.
+leaks() {
+    "$WGRUN" -e '
+        local wg, kernels = require "wgrun", require "kernels"
+        local trap, t = kernels.named "trap", wg.zeros("f32", 1 << 20)
+        local function count(what)
+          local n, pipe = 0, io.popen(what)
+          for _ in pipe:lines() do n = n + 1 end
+          pipe:close()
+          return n
+        end
+        local function state()
+          collectgarbage() collectgarbage()
+          return count "ls /proc/$PPID/fd", count "grep -c . /proc/$PPID/maps; grep memfd /proc/$PPID/maps", count "pgrep -P $PPID"
+        end
+        local function lose()
+          kernels.add_one:run { args = { t, 32 } }
+          kernels.expect(kernels.raised(trap.run, trap, {}), "EFAULT", "trap")
+        end
+        lose()
+        local f, m, p = state()
+        for _ = 1, 20 do lose() end
+        local f2, m2, p2 = state()
+        assert(f2 == f and m2 == m and p2 == p, ("%d %d %d, then %d %d %d"):format(f, m, p, f2, m2, p2))' >out.txt 2>err.txt || bad "failed"
+}
+
+case "$CASE" in
+    *.lua) timeout 100 "$WGRUN" --traceback "$HERE/$CASE" >out.txt 2>err.txt || bad "failed" ;;
+    *) "$CASE" ;;
+esac
