@@ -1,9 +1,10 @@
-# A thin front of CMake. make | demo | test | bench | conformance | mutate | ptxas-compare | asan | fuzz | lint | format | deps | clean
+# A thin front of CMake. make | demo | test | dist | bench | conformance | mutate | ptxas-compare | asan | tsan | fuzz | lint | format |
+# deps | clean
 
 BUILD   := build
 JOBS    := $(shell nproc)
 
-.PHONY: all demo test bench conformance mutate ptxas-compare asan fuzz lint format deps clean
+.PHONY: all demo test dist bench conformance mutate ptxas-compare asan tsan fuzz lint format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -23,6 +24,13 @@ test: deps $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) -j $(JOBS)
 	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
+# build/dist: the tool, the libraries and the documents as an archive and as a Debian package.
+dist: deps $(BUILD)/CMakeCache.txt
+	@PACKAGES="dpkg-dev file" cmake/install-packages.sh
+	@cmake --preset release > /dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+	@cd $(BUILD) && cpack -B dist
+
 # The figures of docs/measurements.md.
 bench: all
 	@cmake --build $(BUILD) --target bench_layouts -j $(JOBS)
@@ -37,6 +45,12 @@ asan: deps
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS)
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure
+
+# What runs in several threads: engines and states, and the simulator's own.
+tsan: deps
+	@cmake --preset tsan > /dev/null
+	@cmake --build --preset tsan -j $(JOBS)
+	@ctest --preset tsan -j $(JOBS)
 
 # Every fence, commit, wait, arrival, barrier, count and descriptor of the scripts and of wg.gemm left out, weakened
 # or swapped: all must be found, or proved harmless.
@@ -74,4 +88,4 @@ deps:
 	@cmake/install-packages.sh
 
 clean:
-	rm -rf build build-dev build-asan build-fuzz
+	rm -rf build build-dev build-asan build-tsan build-fuzz

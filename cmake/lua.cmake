@@ -1,15 +1,37 @@
-# Finds the static Lua 5.4 of Debian and Ubuntu (liblua5.4-dev). CMake's own FindLua picks the shared one,
-# which would tie the binary to the machine that built it.
+# Lua 5.4 of Debian and Ubuntu (liblua5.4-dev): required top level, and where it is missing there is no Lua side.
+#
+# wgrun_lua_headers   what the Lua bindings are compiled with; the host brings the library
+# wgrun_liblua        the static library. CMake's own FindLua picks the shared one, which would tie the binary to the
+#                     machine that built it
+# wgrun_private_lua   makes WGRUN_PRIVATE_LUA, the same for shared libraries; wgrun_streams are objects that it needs
+#
+# Distributions compile the static library for programs alone: it takes the addresses of stdin, stdout and stderr as
+# only a program can. That is all of it that is so; under other names they are variables of ours (streams.c).
 set(flavour lua5.4)
 if(WGRUN_LUA_CXX)
     set(flavour lua5.4-c++)
 endif()
-find_path(WGRUN_LUA_INCLUDE lua.h PATH_SUFFIXES lua5.4 REQUIRED)
-find_library(WGRUN_LUA_ARCHIVE_${flavour} lib${flavour}.a REQUIRED)
+set(required "")
+if(PROJECT_IS_TOP_LEVEL)
+    set(required REQUIRED)
+endif()
+find_path(WGRUN_LUA_INCLUDE lua.hpp PATH_SUFFIXES lua5.4 ${required})
+find_library(WGRUN_LUA_ARCHIVE_${flavour} lib${flavour}.a ${required})
+set(WGRUN_LUA_ARCHIVE ${WGRUN_LUA_ARCHIVE_${flavour}})
 
-add_library(wgrun_liblua INTERFACE)
-target_include_directories(wgrun_liblua SYSTEM INTERFACE ${WGRUN_LUA_INCLUDE})
-target_link_libraries(wgrun_liblua INTERFACE ${WGRUN_LUA_ARCHIVE_${flavour}} m ${CMAKE_DL_LIBS})
-if(WGRUN_LUA_CXX)
-    target_compile_definitions(wgrun_liblua INTERFACE WGRUN_LUA_CXX)
+if(WGRUN_LUA_INCLUDE)
+    add_library(wgrun_lua_headers INTERFACE)
+    target_include_directories(wgrun_lua_headers SYSTEM INTERFACE ${WGRUN_LUA_INCLUDE})
+endif()
+if(WGRUN_LUA_INCLUDE AND WGRUN_LUA_ARCHIVE)
+    add_library(wgrun_liblua INTERFACE)
+    target_link_libraries(wgrun_liblua INTERFACE wgrun_lua_headers ${WGRUN_LUA_ARCHIVE} m ${CMAKE_DL_LIBS})
+
+    set(WGRUN_PRIVATE_LUA ${CMAKE_CURRENT_BINARY_DIR}/private_lua.a)
+    add_custom_command(OUTPUT ${WGRUN_PRIVATE_LUA}
+        COMMAND ${CMAKE_OBJCOPY} --redefine-sym stdin=wgrun_stdin --redefine-sym stdout=wgrun_stdout
+                --redefine-sym stderr=wgrun_stderr ${WGRUN_LUA_ARCHIVE} ${WGRUN_PRIVATE_LUA}
+        DEPENDS ${WGRUN_LUA_ARCHIVE} VERBATIM)
+    add_custom_target(wgrun_private_lua DEPENDS ${WGRUN_PRIVATE_LUA})
+    add_library(wgrun_streams OBJECT ${CMAKE_CURRENT_LIST_DIR}/streams.c)
 endif()

@@ -8,15 +8,15 @@
 # The C++ runtime is the shared one of the platform: where Lua is built as C++, its errors pass through the module's
 # frames as exceptions, and whoever unwinds them must be the one whose context the frames' personality routine reads.
 # With -static-libgcc these would be two.
-add_library(wgrun_lua_module MODULE ${PROJECT_SOURCE_DIR}/bindings/lua/module.cpp)
-# The archive by its path, not as a target, which would bring liblua5.4.a.
-add_dependencies(wgrun_lua_module wgrun_lua)
-target_link_libraries(wgrun_lua_module PRIVATE $<TARGET_FILE:wgrun_lua> wgrun_kernel wgrun_flags)
-target_include_directories(wgrun_lua_module SYSTEM PRIVATE ${WGRUN_LUA_INCLUDE})
+add_library(wgrun_lua_module MODULE $<TARGET_OBJECTS:wgrun_lua>)
+target_link_libraries(wgrun_lua_module PRIVATE wgrun_kernel wgrun_flags)
 # Only luaopen_wgrun is seen from outside, whatever else is in the process: another wgrun, another {fmt}. Once loaded
 # the module stays: Lua unloads its modules with the state, while another thread may still be in it.
 set(exports ${CMAKE_CURRENT_LIST_DIR}/lua_module.map)
 target_link_options(wgrun_lua_module PRIVATE -Wl,--version-script=${exports} -Wl,-z,nodelete)
 set_target_properties(wgrun_lua_module PROPERTIES
-    PREFIX "" OUTPUT_NAME wgrun SUFFIX .so LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lua LINK_DEPENDS ${exports})
-install(TARGETS wgrun_lua_module LIBRARY DESTINATION lib/lua/5.4 COMPONENT lua)
+    LINKER_LANGUAGE CXX PREFIX "" OUTPUT_NAME wgrun SUFFIX .so LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lua
+    LINK_DEPENDS ${exports})
+if(WGRUN_INSTALL)
+    install(TARGETS wgrun_lua_module LIBRARY DESTINATION lib/lua/5.4 COMPONENT lua)
+endif()

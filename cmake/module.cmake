@@ -1,15 +1,22 @@
-# wgrun_module(NAME DEPENDS OTHER...)    engine/NAME/*.cpp   -> static library wgrun_NAME
+# wgrun_module(NAME DEPENDS OTHER...)    engine/NAME/*.cpp   -> static library wgrun_NAME; WGRUN_ENGINE lists them
 # wgrun_bindings(NAME DEPENDS OTHER...)  bindings/NAME/*.cpp -> static library wgrun_NAME
 # wgrun_embed(TARGET FOLDER)             FOLDER/*.lua become strings inside TARGET
+#
+# Tests and the tool link these, module by module. What others link is put together from the same objects
+# (cmake/publish.cmake).
 
+# How wgrun's own files are compiled.
 add_library(wgrun_flags INTERFACE)
 target_compile_features(wgrun_flags INTERFACE cxx_std_20)
-target_compile_options(wgrun_flags INTERFACE -Wall -Wextra -Wpedantic -Werror)
-target_compile_definitions(wgrun_flags INTERFACE WGRUN_VERSION="${PROJECT_VERSION}")
+target_compile_options(wgrun_flags INTERFACE -Wall -Wextra -Wpedantic $<$<BOOL:${WGRUN_WERROR}>:-Werror>)
 if(WGRUN_ASAN)
     target_compile_options(wgrun_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined
                                                  -fno-omit-frame-pointer)
     target_link_options(wgrun_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(WGRUN_TSAN)
+    target_compile_options(wgrun_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
+    target_link_options(wgrun_flags INTERFACE -fsanitize=thread)
 endif()
 if(WGRUN_FUZZ)
     target_compile_options(wgrun_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
@@ -17,20 +24,27 @@ if(WGRUN_FUZZ)
     target_link_options(wgrun_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
+# What wgrun's own files see of each other; no host does.
+add_library(wgrun_inside INTERFACE)
+target_include_directories(wgrun_inside INTERFACE ${PROJECT_SOURCE_DIR}/engine ${PROJECT_SOURCE_DIR})
+
 function(wgrun_library name folder)
     cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${name}/*.cpp)
     list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/bindings/cli/main.cpp)
     list(TRANSFORM arg_DEPENDS PREPEND wgrun_)
     add_library(wgrun_${name} STATIC ${sources})
-    target_include_directories(wgrun_${name} PUBLIC ${PROJECT_SOURCE_DIR}/engine/include ${PROJECT_SOURCE_DIR}/engine
-                                                    ${PROJECT_SOURCE_DIR})
-    target_link_libraries(wgrun_${name} PUBLIC ${arg_DEPENDS} wgrun_fmt Threads::Threads
-                                        PRIVATE wgrun_flags nlohmann_json::nlohmann_json)
+    target_include_directories(wgrun_${name} PUBLIC ${PROJECT_SOURCE_DIR}/engine/include ${WGRUN_GENERATED}/include)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/${name}/include)
+        target_include_directories(wgrun_${name} PUBLIC ${PROJECT_SOURCE_DIR}/${folder}/${name}/include)
+    endif()
+    target_link_libraries(wgrun_${name} PUBLIC ${arg_DEPENDS} Threads::Threads
+                                        PRIVATE wgrun_flags wgrun_inside wgrun_fmt wgrun_json)
 endfunction()
 
 function(wgrun_module name)
     wgrun_library(${name} engine ${ARGN})
+    set(WGRUN_ENGINE ${WGRUN_ENGINE} ${name} PARENT_SCOPE)
 endfunction()
 
 function(wgrun_bindings name)

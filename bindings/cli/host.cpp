@@ -6,9 +6,9 @@
 
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/interrupt.hpp"
-#include "bindings/lua/module.hpp"
 #include "bindings/lua/userdata.hpp"
 #include "bindings/repl/report.hpp"
+#include "wgrun/lua.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::cli {

@@ -1,6 +1,8 @@
 // Reads the command line.
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 
 #include "bindings/cli/cli.hpp"
 #include "bindings/cli/interrupt.hpp"
+#include "wgrun/version.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -155,7 +158,7 @@ int dispatch(int argc, char** argv) {
     Words words;
     CLI::App app("wgrun: an assembler for Hopper tensor-core kernels, scripted in Lua", "wgrun");
     app.footer(footer);
-    app.set_version_flag("--version", "wgrun " WGRUN_VERSION ", " LUA_RELEASE);
+    app.set_version_flag("--version", fmt::format("wgrun {}, {}", version_and_commit(), LUA_RELEASE));
     app.prefix_command();  // what follows FILE is the script's
     app.add_flag("--json", request.json, "Print what went wrong as JSON on standard output");
     app.add_option("-e", request.code, "Run this Lua code")->type_name("CODE")->allow_extra_args(false);

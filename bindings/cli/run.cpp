@@ -1,8 +1,9 @@
 // wgrun FILE, wgrun -e CODE, wgrun: runs a script, or the read-eval-print loop.
 #include "bindings/cli/host.hpp"
-#include "bindings/lua/module.hpp"
 #include "bindings/repl/repl.hpp"
 #include "bindings/repl/terminal.hpp"
+#include "wgrun/lua.hpp"
+#include "wgrun/version.hpp"
 
 namespace wgrun::cli {
 namespace {

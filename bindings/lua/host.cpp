@@ -1,11 +1,6 @@
 // What the Lua half of the library asks of the machine that Lua's own libraries cannot say.
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,10 +8,7 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/stdlib.hpp"
 #include "bindings/lua/userdata.hpp"
-#include "file/lock.hpp"
-#include "file/replacement.hpp"
-#include "file/trusted.hpp"
-#include "gpu/cache.hpp"
+#include "wgrun/own_files.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -26,24 +18,10 @@ namespace {
 int cache_folder(lua_State* L) {
     const std::string_view name = string_argument(L, 1);
     auto& folder = held<std::string>(L);
-    const int failed =
-        attempted(L, [&] { folder = gpu::Cache::standard().folder(std::string(name)).string(); });
+    const int failed = attempted(L, [&] { folder = own_folder(std::string(name)); });
     if (failed != 0) return failed;
     lua_pushlstring(L, folder.data(), folder.size());
     return 1;
-}
-
-constexpr std::uint64_t largest_own = 64 << 20;  // bytes
-
-// What a file of ours holds; empty when there is none. Throws when it is not to be believed.
-std::string read_text(const char* path) {
-    const file::TrustedFile file = file::open_trusted(AT_FDCWD, path);
-    if (!file && file.why.empty()) return {};
-    const auto text = file::read_all(file, largest_own);
-    if (!text)
-        throw EnvironmentError("EACCES",
-                               std::string(path) + " is not used: " + (file ? "it is too large" : file.why));
-    return *text;
 }
 
 // internal.read_own(path): the text of a file that nobody else can have written; "" for none; or nil, why
@@ -51,50 +29,26 @@ std::string read_text(const char* path) {
 int read_own(lua_State* L) {
     const char* path = string_argument(L, 1).data();
     auto& text = held<std::string>(L);
-    const int failed = attempted(L, [&] { text = read_text(path); });
+    const int failed = attempted(L, [&] { text = wgrun::read_own(path); });
     if (failed != 0) return failed;
     lua_pushlstring(L, text.data(), text.size());
     return 1;
 }
 
-using Lock = std::optional<file::FolderLock>;
-
-// Now, not when Lua collects them: the next update waits for the lock.
-void release(Lock& lock, file::Descriptor& folder) {
-    lock.reset();
-    folder.close();
-}
-
 // internal.update_own(path, change): writes what change(text) makes of a file's text, while no other process
 // does the same; true, or nil, why not, code. The file is the user's alone (mode 0600).
 int update_own(lua_State* L) {
-    constexpr auto patience = std::chrono::seconds(10);
     const char* path = string_argument(L, 1).data();
     luaL_checktype(L, 2, LUA_TFUNCTION);
-    auto& folder = held<file::Descriptor>(L);
-    auto& lock = held<Lock>(L);
-    auto& text = held<std::string>(L);
+    auto& update = held<std::optional<OwnUpdate>>(L);
     lua_pushvalue(L, 2);
-    int failed = attempted(L, [&] {
-        const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-        const char* name = parent.empty() ? "." : parent.c_str();
-        folder = file::Descriptor(::open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!folder) throw EnvironmentError("EIO", std::string(name) + ": " + std::strerror(errno));
-        // Without it (a file system that has no locks) the last of two at once wins.
-        lock.emplace(folder.get(), patience);
-        text = read_text(path);
-    });
-    if (failed != 0) return release(lock, folder), failed;
-    lua_pushlstring(L, text.data(), text.size());
+    int failed = attempted(L, [&] { update.emplace(path); });
+    if (failed != 0) return failed;
+    lua_pushlstring(L, update->text().data(), update->text().size());
     lua_call(L, 1, 1);
     const std::string_view changed = string_argument(L, -1);
-    failed = attempted(L, [&] {
-        file::Replacement file(folder.get(), std::filesystem::path(path).filename().string(),
-                               file::Durable::yes);
-        file.write(changed);
-        file.complete();
-    });
-    release(lock, folder);
+    failed = attempted(L, [&] { update->write(changed); });
+    update.reset();  // now, not when Lua collects it: the next update waits for the lock
     if (failed != 0) return failed;
     lua_pushboolean(L, 1);
     return 1;

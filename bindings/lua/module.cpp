@@ -1,10 +1,11 @@
-#include "bindings/lua/module.hpp"
+#include "wgrun/lua.hpp"
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/stdlib.hpp"
 #include "bindings/lua/types.hpp"
+#include "wgrun/version.hpp"
 
 namespace wgrun::lua {
 namespace {

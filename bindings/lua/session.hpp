@@ -1,44 +1,11 @@
-// What the host (the command line, an embedding program) asks of the scripts of one Lua state.
+// What the session decides where the script leaves it open, and the kernels that it keeps.
 #pragma once
 
 #include <lua.hpp>
 
-#include <atomic>
-#include <functional>
-#include <string_view>
-
-#include "wgrun/kernel.hpp"
+#include "wgrun/session.hpp"
 
 namespace wgrun::lua {
-
-enum class Mode {
-    run,    ///< kernels run
-    trace,  ///< kernels are made and kept, kernel:run and kernel:time do nothing (wgrun check, ptx, cuda)
-};
-
-struct Session {
-    Mode mode = Mode::run;
-    /// What a kernel runs on when the script leaves it open.
-    Backend backend = Backend::automatic;
-    /// Whether the GPU's driver is in a worker process or in this one.
-    gpu::Isolation isolation = gpu::Isolation::worker;
-    /// How the simulator adds up when the script leaves it open.
-    isa::Numerics numerics;
-    std::uint64_t seed = 0;  ///< of the simulator's schedule, where a run names none
-    /// While it is raised, simulator runs stop, and so does Lua code that was interrupted (interrupt.hpp).
-    std::atomic<bool> stop = false;
-    bool colour = false;         ///< of remarks, on standard error
-    bool colour_output = false;  ///< of pictures, on standard output
-    /// Where remarks go ("no GPU here: running on the simulator"). Empty: nowhere.
-    std::function<void(std::string_view)> remark;
-    /// Where warnings about a kernel that runs all the same go. Empty: nowhere.
-    std::function<void(const Diagnostic&)> warn;
-
-    bool said_simulator = false;
-};
-
-/// The session of this Lua state; made with the values above when the host made none.
-Session& session(lua_State* L);
 
 /// The back end for a kernel that asks for `asked`: the session's where the script leaves it open, never
 /// automatic. Remarks once when an automatic choice falls on the simulator.

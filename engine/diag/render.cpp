@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/version.hpp"
 
 namespace wgrun {
 
@@ -216,7 +217,7 @@ std::string to_sarif(std::span<const Diagnostic> findings) {
         if (!properties.empty()) result["properties"] = properties;
         results.push_back(result);
     }
-    const ordered_json driver{{"name", "wgrun"}, {"version", WGRUN_VERSION}, {"rules", rules}};
+    const ordered_json driver{{"name", "wgrun"}, {"version", version()}, {"rules", rules}};
     const ordered_json run{{"tool", {{"driver", driver}}}, {"results", results}};
     return dump({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                  {"version", "2.1.0"},

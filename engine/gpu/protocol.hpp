@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "gpu/cuda_abi.hpp"
+#include "wgrun/version.hpp"
 
 namespace wgrun::gpu {
 

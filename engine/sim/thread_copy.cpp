@@ -222,8 +222,9 @@ void Cluster::arrive_for(ThreadCopies& own, int warp, const ThreadCopies::Arriva
     if (last != no_pc && launch_.detect_races) {
         const auto same = std::ranges::find(own.deliveries, actor, &ThreadCopies::Delivery::actor);
         ThreadCopies::Delivery& delivery =
-            same != own.deliveries.end() ? *same
-                                         : own.deliveries.emplace_back(actor, 0U, 0U, no_pc, isa::Mask{0});
+            same != own.deliveries.end()
+                ? *same
+                : *own.deliveries.insert(own.deliveries.end(), {actor, 0U, 0U, no_pc, isa::Mask{0}});
         delivery.clock = clock;
         delivery.serial = arrival.serial;
         delivery.pc = last;

@@ -1,4 +1,4 @@
-# --help tells the exit codes; --version is one line.
+# --help tells the exit codes; --version is one line, with the commit that it was built from.
 run --help
 exits 0
 err ""
@@ -6,6 +6,9 @@ for text in check ptx cuda explain layout decode doctor --backend --json --color
 run --version
 exits 0
 out_has "wgrun 0."
+if git -C "$SOURCE" rev-parse HEAD > /dev/null 2>&1; then
+    grep -Eq '^wgrun [0-9.]+ \([0-9a-f]{7,}(-dirty)?\), Lua 5\.4' out.txt || bad "--version: a commit is expected"
+fi
 out_has "Lua 5.4"
 run check --help
 exits 0

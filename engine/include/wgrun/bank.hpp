@@ -1,5 +1,6 @@
 // Bank conflicts: how many passes shared memory needs for an access. 32 banks of 4 bytes; lanes that touch
-// different words of one bank in the same phase wait for each other.
+// different words of one bank in the same phase wait for each other. Plain values, and functions that any
+// thread may call.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "wgrun/tile.hpp"
+
+#pragma GCC visibility push(default)
 
 namespace wgrun {
 
@@ -65,3 +68,5 @@ BankConflicts bank_conflicts(const Layout& layout, int element_bits, SharedAcces
 std::vector<BankConflicts> bank_conflicts(const Layout& layout, int element_bits);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include "wgrun/kernel.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace wgrun {
 
 struct DeviceCopy;
@@ -55,3 +57,5 @@ class DeviceTensor {
 std::string to_string(const DeviceTensor& tensor);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Diagnostics: where something is, what is wrong with it, and how to mend it.
 //
 // A Diagnostic is data; it is rendered late (text, JSON, SARIF). An Error is a Diagnostic that is thrown.
+// Both are values: any number of threads may read one.
 #pragma once
 
 #include <span>
@@ -8,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace wgrun {
 
@@ -105,3 +108,5 @@ class EnvironmentError : public Error {
 std::string nearest(std::string_view word, std::span<const std::string_view> choices);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

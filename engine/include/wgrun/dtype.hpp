@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace wgrun {
 
 /// Element types that tensors hold and tiles describe. tf32 is kept in 32 bits, b1 in one bit.
@@ -29,3 +31,5 @@ bool is_float(Dtype dtype);
 std::span<const Dtype> all_dtypes();
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

@@ -1,4 +1,5 @@
-// The forms of instructions: types, qualifiers, and which of them belong together.
+// The forms of instructions: types, qualifiers, and which of them belong together. Values: any number of
+// threads may read one.
 #pragma once
 
 #include <array>
@@ -8,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace wgrun::isa {
 
@@ -175,3 +178,5 @@ struct Row {
 };
 
 }  // namespace wgrun::isa
+
+#pragma GCC visibility pop

@@ -11,9 +11,11 @@
 #include "wgrun/dtype.hpp"
 #include "wgrun/layout.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace wgrun {
 
-/// A fragment of a rows x columns matrix.
+/// A fragment of a rows x columns matrix: a value, which any number of threads may read.
 struct Fragment {
     /// An element of the matrix; rows and columns count elements from 0.
     struct Place {
@@ -79,3 +81,5 @@ Fragment ldmatrix(int matrices, bool trans);
 Fragment stmatrix(int matrices, bool trans);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

@@ -26,6 +26,16 @@
 
 namespace wgrun::gpu {
 
+// The engine's own.
+struct Driver;  // the functions of libcuda.so.1 (engine/gpu/driver.hpp)
+class Context;  // engine/gpu/context.hpp
+
+}  // namespace wgrun::gpu
+
+#pragma GCC visibility push(default)
+
+namespace wgrun::gpu {
+
 // ---- What is here
 // ------------------------------------------------------------------------------------------
 
@@ -182,9 +192,6 @@ class Patience {
     const Limits* outer_;
 };
 
-struct Driver;  // the functions of libcuda.so.1 (engine/gpu/driver.hpp)
-class Context;  // engine/gpu/context.hpp
-
 /// The first sm_90 device and its primary context: a small handle, free to copy, usable from any thread.
 class Device {
   public:
@@ -241,8 +248,8 @@ class HostVisible {
     std::unique_ptr<State> state_;
 };
 
-/// A block of device memory. Offsets and sizes in bytes. Transfers wait for running kernels.
-/// A closed buffer raises ArgumentError, one whose context was lost EnvironmentError EFAULT.
+/// A block of device memory. Offsets and sizes in bytes. Transfers wait for running kernels. For one thread
+/// at a time. A closed buffer raises ArgumentError, one whose context was lost EnvironmentError EFAULT.
 class Buffer {
   public:
     Buffer() = default;
@@ -324,7 +331,7 @@ void check_launch(std::string_view kernel, const FunctionAttributes& attributes,
                   std::span<const Parameter> parameters);
 
 /// A launch made ready: when it starts, nothing is checked, encoded or allocated any more. Keeps its module
-/// loaded.
+/// loaded. Any thread may start it.
 class Launch {
   public:
     Launch(Launch&&) noexcept;
@@ -345,7 +352,7 @@ class Launch {
     std::unique_ptr<State> state_;
 };
 
-/// A kernel of a module, which it keeps loaded. Free to copy.
+/// A kernel of a module, which it keeps loaded. Free to copy, usable from any thread.
 class Function {
   public:
     const std::string& name() const;
@@ -374,7 +381,7 @@ class Function {
     std::shared_ptr<State> state_;
 };
 
-/// Loaded code. Free to copy; unloaded when neither it nor a Function of it is left.
+/// Loaded code. Free to copy, usable from any thread; unloaded when neither it nor a Function of it is left.
 class Module {
   public:
     /// Assembles PTX with the driver's JIT and loads it. The log is kept on disk beside the text's hash,
@@ -449,3 +456,5 @@ Comparison compare(const Device& device, const std::function<void()>& first,
                    const std::function<void()>& second, const TimingOptions& options = {});
 
 }  // namespace wgrun::gpu
+
+#pragma GCC visibility pop

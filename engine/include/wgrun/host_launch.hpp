@@ -1,5 +1,5 @@
 // Launches in the process, the CUDA context and the stream of the program that embeds the engine, with memory
-// that is the program's own: device pointers on the GPU, host pointers on the simulator.
+// that is the program's own: device pointers on the GPU, host pointers on the simulator. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "wgrun/kernel.hpp"
+
+#pragma GCC visibility push(default)
 
 namespace wgrun {
 
@@ -37,3 +39,5 @@ struct HostLaunch {
 };
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

@@ -1,10 +1,12 @@
-// Which canonical layout of wgmma is this? PTX ISA 9.7.15.5.1.2.1.3.
+// Which canonical layout of wgmma is this? PTX ISA 9.7.15.5.1.2.1.3. Any thread may ask.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "wgrun/tile.hpp"
+
+#pragma GCC visibility push(default)
 
 namespace wgrun {
 
@@ -36,3 +38,5 @@ Identity identify(const Layout& layout, Dtype dtype);
 std::string canonical_form(Major major, SwizzleMode swizzle);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

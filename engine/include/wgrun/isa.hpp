@@ -18,6 +18,17 @@
 
 namespace wgrun::isa {
 
+// What the last fields of a record speak of is the engine's own.
+class Effects;
+class Machine;
+struct Value;
+
+}  // namespace wgrun::isa
+
+#pragma GCC visibility push(default)
+
+namespace wgrun::isa {
+
 // --- operands and steps --------------------------------------------------------------------------------
 
 /// A virtual register: an index into Program::registers().
@@ -128,10 +139,6 @@ enum class Participants : std::uint8_t { thread, warp, warpgroup, cta, cluster }
 
 // --- the record ----------------------------------------------------------------------------------------
 
-// What the last fields of a record speak of is the engine's own.
-class Effects;
-class Machine;
-struct Value;
 /// Gives the abstract value of an operand of the step at hand.
 using ValueOf = std::function<Value(const Operand&)>;
 
@@ -208,3 +215,5 @@ struct Numerics {
 };
 
 }  // namespace wgrun::isa
+
+#pragma GCC visibility pop

@@ -14,6 +14,8 @@
 #include "wgrun/program.hpp"
 #include "wgrun/tensor.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace wgrun {
 
 namespace gpu {
@@ -41,6 +43,8 @@ class DeviceTensor;
 /// One argument: a tensor for a pointer parameter (read and written in place), a number for a scalar one.
 using Argument = std::variant<Tensor*, std::int64_t, double, DeviceTensor*>;
 
+/// A plain value. The tensors are used until the call that takes it returns, those of a Launch as long as it
+/// lives; `stop` may be set from any thread.
 struct RunOptions {
     Dim3 grid;
     std::vector<Argument> args;
@@ -86,7 +90,8 @@ struct AssemblyReport {
 /// the device. The tensors must outlive it. Launches that live at the same time share the device copies of
 /// the tensors that they share: what one writes, the next one reads. Each prepare copies the tensors to the
 /// device, but for those that a launch has been started to write and that have not been downloaded since.
-/// run() and time() work on copies of their own.
+/// run() and time() work on copies of their own. For one thread at a time; several launches may be used by
+/// several threads, but for tensors that both write.
 class Launch {
   public:
     Launch(Launch&&) noexcept;
@@ -117,6 +122,8 @@ class Launch {
     std::unique_ptr<State> state_;
 };
 
+/// A program with what has been made of it so far: findings, texts, machine code. Nearly every member adds to
+/// them, so a kernel is for one thread at a time; different kernels are independent of each other.
 class Kernel {
   public:
     explicit Kernel(Program program);
@@ -203,7 +210,7 @@ class Kernel {
 };
 
 /// cuBLASLt as a yardstick: D = A * B with f32 accumulation, the fastest of the algorithms that its heuristic
-/// proposes. The tensors must outlive it.
+/// proposes. The tensors must outlive it. For one thread at a time.
 class Cublas {
   public:
     /// A is m x k, B is k x n, D is m x n; a K-major operand has rows of k elements in memory, an MN-major
@@ -237,3 +244,5 @@ class CheckError : public Error {
 };
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

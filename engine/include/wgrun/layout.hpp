@@ -9,6 +9,9 @@
 //
 // Every function here throws ArgumentError where CuTe refuses, where the result would not be what the
 // definition says (CuTe accepts some of those), and where 64-bit integers would overflow.
+//
+// The classes are values, as std::string is: any number of threads may read one, and one that writes it has
+// to be alone.
 #pragma once
 
 #include <array>
@@ -20,6 +23,8 @@
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace wgrun {
 
@@ -258,3 +263,5 @@ Layout upcast(const Layout& a, std::int64_t factor);
 Layout downcast(const Layout& a, std::int64_t factor);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

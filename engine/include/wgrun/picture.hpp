@@ -1,5 +1,5 @@
 // Pictures of layouts, tiles, fragments and bank conflicts: grids of labelled, coloured cells as text or as
-// SVG.
+// SVG. Plain values, and functions that any thread may call.
 #pragma once
 
 #include <string>
@@ -8,6 +8,8 @@
 #include "wgrun/bank.hpp"
 #include "wgrun/fragment.hpp"
 #include "wgrun/tile.hpp"
+
+#pragma GCC visibility push(default)
 
 namespace wgrun {
 
@@ -61,3 +63,5 @@ std::string to_svg(const Picture& picture);
 void save_svg(const Picture& picture, const std::string& path);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include "wgrun/isa.hpp"
 #include "wgrun/tile.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace wgrun {
 
 using isa::Operand;
@@ -96,7 +98,7 @@ struct Dim3 {
 /// The most dynamic shared memory that a CTA can have on sm_90 (227 KiB), in bytes.
 inline constexpr std::int64_t max_shared_bytes = 232448;
 
-/// A kernel as data. Made by a Builder; never changed afterwards.
+/// A kernel as data. Made by a Builder; never changed afterwards, so that any number of threads may read it.
 class Program {
   public:
     const std::string& name() const { return name_; }
@@ -127,7 +129,8 @@ class Program {
 /// Calls `visit` for every step of the block, inner blocks included, in the order of the text.
 void for_each_step(const Block& block, const std::function<void(const Step&)>& visit);
 
-/// Writes a program, step by step. All errors are ArgumentErrors; the caller adds the place.
+/// Writes a program, step by step. All errors are ArgumentErrors; the caller adds the place. For one thread
+/// at a time.
 class Builder {
   public:
     /// threads: of a CTA, 1..1024. Throws ArgumentError when the CTA or the cluster cannot be launched.
@@ -151,8 +154,8 @@ class Builder {
     const Param& param_info(int index) const { return program_.params_[static_cast<std::size_t>(index)]; }
 
     /// One instruction. `operands` are in the order of op.operands; a destination left as Kind::none gets
-    /// fresh registers. Returns the finished step. Throws ArgumentError (WG-FORM-01, -02) on an illegal form
-    /// or operand.
+    /// fresh registers. Returns the finished step, which lives until the next call. Throws ArgumentError
+    /// (WG-FORM-01, -02) on an illegal form or operand.
     const Step& add(const isa::Instruction& op, isa::Form asked, std::vector<Operand> operands,
                     Reg guard = {}, bool guard_negated = false);
 
@@ -181,3 +184,5 @@ class Builder {
 };
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

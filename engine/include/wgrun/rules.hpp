@@ -1,10 +1,13 @@
-// The catalogue of the laws that a kernel can break, as data.
+// The catalogue of the laws that a kernel can break, as data. It is constant: any number of threads may read
+// it.
 #pragma once
 
 #include <span>
 #include <string_view>
 
 #include "wgrun/diagnostic.hpp"
+
+#pragma GCC visibility push(default)
 
 namespace wgrun {
 
@@ -27,3 +30,5 @@ std::span<const Rule> rules();
 const Rule* find_rule(std::string_view id);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include "wgrun/tensor.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace wgrun::sparse {
 
 /// Elements of K that one instruction takes: 32 for 16-bit types, 16 for tf32, 64 for 8-bit types. Throws
@@ -37,3 +39,5 @@ Tensor decompress(const Tensor& values, const Tensor& metadata);
 void validate(const Tensor& metadata, Dtype dtype);
 
 }  // namespace wgrun::sparse
+
+#pragma GCC visibility pop

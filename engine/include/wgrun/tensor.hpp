@@ -13,6 +13,8 @@
 
 #include "wgrun/dtype.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace wgrun {
 
 /// Extents of a tensor, in elements, the slowest one first. Empty for a single element (rank 0).
@@ -33,6 +35,9 @@ enum class Loading : std::uint8_t { read, map };
 ///
 /// Elements are little-endian. b1 is packed eight to a byte, the first element in the lowest bit, without
 /// padding between rows. tf32 takes 32 bits.
+///
+/// Any number of threads may read a tensor; one that writes it, also by running a kernel on it, has to be
+/// alone. Different tensors are independent of each other.
 class Tensor {
   public:
     static constexpr int max_rank = 8;
@@ -198,3 +203,5 @@ double dot(const Tensor& a, const StridedVector& of_a, const Tensor& b, const St
            std::int64_t count);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

@@ -3,6 +3,9 @@
 //
 // Rows are the M or N extent ("mn"), columns the K extent ("k"). Extents count elements, offsets and strides
 // of this header are bytes, unless a name says otherwise.
+//
+// The classes are values, as std::string is: any number of threads may read one, and one that writes it has
+// to be alone.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +17,8 @@
 
 #include "wgrun/dtype.hpp"
 #include "wgrun/layout.hpp"
+
+#pragma GCC visibility push(default)
 
 namespace wgrun {
 
@@ -196,3 +201,5 @@ std::string explain(const Tile& tile);
 std::string explain(const Descriptor& descriptor);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

@@ -3,9 +3,9 @@
 #include <deque>
 
 #include "bindings/lua/interrupt.hpp"
-#include "bindings/lua/module.hpp"
+#include "wgrun/lua.hpp"
 #include "tests/catch.hpp"
-#include "tests/embed/state.hpp"
+#include "tests/states/state.hpp"
 
 using wgrun::repl::Console;
 using wgrun::test::State;

@@ -4,7 +4,7 @@
 #include <lua.hpp>
 #include <string>
 
-#include "bindings/lua/module.hpp"
+#include "wgrun/lua.hpp"
 
 namespace wgrun::test {
 

@@ -1,9 +1,9 @@
 // wgrun inside another program's Lua states.
 #include "bindings/lua/interrupt.hpp"
-#include "bindings/lua/module.hpp"
 #include "bindings/lua/session.hpp"
 #include "tests/catch.hpp"
-#include "tests/embed/state.hpp"
+#include "tests/states/state.hpp"
+#include "wgrun/lua.hpp"
 
 using wgrun::test::State;
 

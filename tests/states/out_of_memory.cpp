@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "tests/catch.hpp"
-#include "tests/embed/state.hpp"
+#include "tests/states/state.hpp"
 
 using wgrun::test::State;
 

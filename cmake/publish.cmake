@@ -1,0 +1,86 @@
+# What others link: libwgrun, libwgrun_lua and libwgrun_c, each as an archive and as a shared library with a soname,
+# made of the objects of the modules. wgrun::NAME is the shared one where BUILD_SHARED_LIBS asks for it.
+#
+# wgrun_publish(NAME OUTPUT FILE EXPORTS PATTERN... MODULES MODULE... [LINK TARGET...] [LUA])
+#
+# EXPORTS    what symbols a shared library shows. The public headers have chosen among wgrun's own; this keeps back the
+#            rest, such as what the standard library's templates leave behind
+# LINK       what it needs; @ stands for static or shared
+# LUA        there is a Lua inside that nobody else sees. Then the archive holds one object, whose global symbols are
+#            the EXPORTS alone: the program around it may have a Lua of its own
+include(GNUInstallDirs)
+
+function(wgrun_publish name)
+    cmake_parse_arguments(arg "LUA" "OUTPUT" "EXPORTS;MODULES;LINK" ${ARGN})
+    set(objects "")
+    set(headers ${PROJECT_SOURCE_DIR}/engine/include ${WGRUN_GENERATED}/include)
+    foreach(module IN LISTS arg_MODULES)
+        list(APPEND objects $<TARGET_OBJECTS:wgrun_${module}>)
+        if(EXISTS ${PROJECT_SOURCE_DIR}/bindings/${module}/include)
+            list(APPEND headers ${PROJECT_SOURCE_DIR}/bindings/${module}/include)
+        endif()
+    endforeach()
+    list(TRANSFORM headers REPLACE "(.+)" "$<BUILD_INTERFACE:\\1>")
+    if(arg_LUA)
+        list(APPEND objects $<TARGET_OBJECTS:wgrun_streams>)
+        set(merged ${CMAKE_CURRENT_BINARY_DIR}/${arg_OUTPUT}.o)
+        wgrun_merge(${merged} OBJECTS ${objects} KEEP ${arg_EXPORTS})
+        add_library(wgrun_lib_${name}_static STATIC ${merged})
+        add_library(wgrun_lib_${name}_shared SHARED ${objects})
+        target_link_libraries(wgrun_lib_${name}_shared PRIVATE $<BUILD_INTERFACE:${WGRUN_PRIVATE_LUA}>)
+        target_link_options(wgrun_lib_${name}_shared PRIVATE LINKER:--exclude-libs,ALL)
+        # The C++ runtime is inside too, so that the library goes wherever its glibc is.
+        if(NOT WGRUN_ASAN AND NOT WGRUN_TSAN)
+            target_link_options(wgrun_lib_${name}_shared PRIVATE -static-libstdc++ -static-libgcc)
+        endif()
+        add_dependencies(wgrun_lib_${name}_shared wgrun_private_lua)
+    else()
+        add_library(wgrun_lib_${name}_static STATIC ${objects})
+        add_library(wgrun_lib_${name}_shared SHARED ${objects})
+    endif()
+
+    foreach(kind static shared)
+        set(target wgrun_lib_${name}_${kind})
+        add_library(wgrun::${name}_${kind} ALIAS ${target})
+        target_include_directories(${target} INTERFACE ${headers} $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+        set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT} EXPORT_NAME ${name}_${kind}
+            LINKER_LANGUAGE CXX ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+            LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+        if(NOT arg_LUA)
+            target_compile_features(${target} INTERFACE cxx_std_20)
+        endif()
+        list(TRANSFORM arg_LINK REPLACE "@" "${kind}" OUTPUT_VARIABLE link)
+        target_link_libraries(${target} PUBLIC ${link})
+    endforeach()
+    if(arg_LUA)
+        # A program in C links it, with C's linker.
+        set_target_properties(wgrun_lib_${name}_static PROPERTIES LINKER_LANGUAGE C)
+        target_link_libraries(wgrun_lib_${name}_static PUBLIC stdc++)
+    endif()
+
+    set(map ${CMAKE_CURRENT_BINARY_DIR}/${arg_OUTPUT}.map)
+    list(JOIN arg_EXPORTS "; " patterns)
+    file(CONFIGURE OUTPUT ${map} CONTENT "{ global: ${patterns}; local: *; };\n")
+    target_link_options(wgrun_lib_${name}_shared PRIVATE LINKER:--version-script=${map})
+    set_target_properties(wgrun_lib_${name}_shared PROPERTIES LINK_DEPENDS ${map}
+        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
+
+    if(BUILD_SHARED_LIBS)
+        add_library(wgrun::${name} ALIAS wgrun_lib_${name}_shared)
+    else()
+        add_library(wgrun::${name} ALIAS wgrun_lib_${name}_static)
+    endif()
+endfunction()
+
+# OUTPUT: the OBJECTS and the private Lua as one object, in which only what KEEP matches is global. The linker is GNU's
+# whatever CMake found, for the sake of --force-group-allocation: without it inline functions would still be shared with
+# the program around.
+function(wgrun_merge output)
+    cmake_parse_arguments(arg "" "" "OBJECTS;KEEP" ${ARGN})
+    list(TRANSFORM arg_KEEP PREPEND --keep-global-symbol=)
+    add_custom_command(OUTPUT ${output}
+        COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -fuse-ld=bfd -Wl,--force-group-allocation -o ${output} ${arg_OBJECTS}
+                -Wl,--whole-archive ${WGRUN_PRIVATE_LUA}
+        COMMAND ${CMAKE_OBJCOPY} --wildcard ${arg_KEEP} ${output}
+        DEPENDS ${arg_OBJECTS} wgrun_private_lua COMMAND_EXPAND_LISTS VERBATIM)
+endfunction()
