@@ -1,3 +1,6 @@
+#include <filesystem>
+#include <system_error>
+
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
 #include "gpu/cublas.hpp"
@@ -12,6 +15,9 @@ Report doctor() {
     const DriverLibrary driver = find_driver();
     report.driver = driver.part;
     report.worker = find_worker();
+    std::error_code ignored;
+    if (const auto file = std::filesystem::read_symlink(report.worker.path, ignored); !file.empty())
+        report.worker.path = file.string();
     if (driver.functions == nullptr) {
         report.no_device = "there is no driver";
     } else {

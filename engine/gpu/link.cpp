@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -146,6 +147,9 @@ abi::Result Link::ask(std::uint32_t kind, std::span<const std::byte> body, std::
     forget_blocks();
     const std::uint32_t known = channel_->answers();
     if (const abi::Result result = tell(kind, body); result != abi::success) return result;
+    // A call may have to wait for a kernel that is allowed to take its time.
+    const std::chrono::milliseconds timeout = Patience::current().timeout;
+    limit = timeout.count() == 0 ? timeout : std::max(limit, timeout + std::chrono::seconds(10));
     const auto start = Clock::now();
     while (channel_->answers() == known) {
         for (int i = 0; i < 64 && channel_->answers() == known; ++i) spin_pause();

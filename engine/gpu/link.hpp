@@ -37,9 +37,9 @@ class Link {
     /// Sends a message that wants no answer.
     abi::Result tell(std::uint32_t kind, std::span<const std::byte> body);
 
-    /// Sends one and waits for its answer at most `limit` (0: for ever), or the thread's Patience::stop. The
-    /// first word of the answer is the result; what else is in it, answer() reads. `doing` completes "while
-    /// ...".
+    /// Sends one and waits for its answer at most `limit`, longer where the thread's Patience has more (0:
+    /// for ever), or until its `stop`. The first word of the answer is the result; what else is in it,
+    /// answer() reads.
     abi::Result ask(std::uint32_t kind, std::span<const std::byte> body, std::chrono::milliseconds limit);
     Unpacker& answer() { return *answer_; }
 
