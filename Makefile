@@ -4,7 +4,7 @@
 BUILD   := build
 JOBS    := $(shell nproc)
 
-.PHONY: all demo test dist bench conformance mutate ptxas-compare asan tsan fuzz lint format deps clean
+.PHONY: all demo test dist wheel bench conformance mutate ptxas-compare asan tsan fuzz lint format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -30,6 +30,16 @@ dist: deps $(BUILD)/CMakeCache.txt
 	@cmake --preset release > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && cpack -B dist
+
+# The Python package with the library inside, in $(BUILD)/dist. Needs pip, setuptools and wheel.
+PYTHON := python3
+wheel: $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) --target wgrun_lib_c_shared -j $(JOBS)
+	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/dist && cp -r bindings/python $(BUILD)/wheel
+	@cp -L $(BUILD)/lib/libwgrun_c.so.0 $(BUILD)/wheel/wgrun/ && strip $(BUILD)/wheel/wgrun/libwgrun_c.so.0
+	@sed -n 's/^project(wgrun VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt > $(BUILD)/wheel/VERSION
+	@$(PYTHON) -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(BUILD)/dist $(BUILD)/wheel
+	@ls $(BUILD)/dist/wgrun-*.whl
 
 # The figures of docs/measurements.md.
 bench: all

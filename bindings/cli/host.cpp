@@ -6,9 +6,10 @@
 
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/interrupt.hpp"
+#include "bindings/lua/script.hpp"
 #include "bindings/lua/userdata.hpp"
-#include "bindings/repl/report.hpp"
 #include "wgrun/lua.hpp"
+#include "wgrun/report.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
@@ -51,7 +52,7 @@ int exit_code(std::string_view code) {
 
 // Takes the error on top of the stack into the outcome.
 void take_error(lua_State* L, Outcome& outcome) {
-    outcome.code = lua::session(L).stop ? Exit::interrupted : exit_code(repl::error_code(L, -1));
+    outcome.code = lua::session(L).stop ? Exit::interrupted : exit_code(lua::error_code(L, -1));
     outcome.ours = lua::is_error(L, -1);
     lua::read_findings(L, -1, outcome.findings);
     // Errors that name a rule leave its section to the catalogue.
@@ -78,33 +79,6 @@ bool call_protected(lua_State* L, int arguments, Outcome& outcome, int results =
     return good;
 }
 
-// package.path begins with the script's own folder.
-void set_path(lua_State* L, const char* file) {
-    const char* slash = std::strrchr(file, '/');
-    lua_getglobal(L, "package");
-    lua_pushlstring(L, slash == nullptr ? "." : file,
-                    slash == nullptr ? 1 : static_cast<std::size_t>(slash - file));
-    const char* folder = lua_tostring(L, -1);
-    lua_getfield(L, -2, "path");
-    lua_pushfstring(L, "%s/?.lua;%s/?/init.lua;%s", folder, folder, lua_tostring(L, -1));
-    lua_setfield(L, -4, "path");
-    lua_pop(L, 3);
-}
-
-void set_arguments(lua_State* L, const Request& request) {
-    lua_createtable(L, static_cast<int>(request.args.size()), 2);
-    lua_pushstring(L, request.program.c_str());
-    lua_rawseti(L, -2, -1);
-    lua_pushstring(L, request.file.c_str());
-    lua_rawseti(L, -2, 0);
-    lua_Integer position = 0;
-    for (const std::string& arg : request.args) {
-        lua_pushlstring(L, arg.data(), arg.size());
-        lua_rawseti(L, -2, ++position);
-    }
-    lua_setglobal(L, "arg");
-}
-
 bool run_code(lua_State* L, const std::string& code, Outcome& outcome) {
     if (luaL_loadbufferx(L, code.data(), code.size(), "=(command line)", "t") != LUA_OK) {
         take_error(L, outcome);
@@ -113,22 +87,10 @@ bool run_code(lua_State* L, const std::string& code, Outcome& outcome) {
     return call_protected(L, 0, outcome);
 }
 
-int load_file(lua_State* L, const Request& request, const char* file) {
-    if (!request.text) return luaL_loadfilex(L, file, "t");
-    const std::string& text = *request.text;
-    lua_pushfstring(L, "@%s", file);
-    // A first line for the shell is none of Lua's; the file loader passes over it too.
-    const std::size_t begin = text.starts_with('#') ? std::min(text.find('\n'), text.size()) : 0;
-    const int status =
-        luaL_loadbufferx(L, text.data() + begin, text.size() - begin, lua_tostring(L, -1), "t");
-    lua_remove(L, -2);
-    return status;
-}
-
 bool run_file(lua_State* L, const Request& request, Outcome& outcome, int results) {
     const char* file = request.file == "-" ? nullptr : request.file.c_str();
-    if (file != nullptr) set_path(L, file);
-    const int status = load_file(L, request, file);
+    if (file != nullptr) lua::set_script_path(L, file);
+    const int status = lua::load_script(L, file, request.text ? &*request.text : nullptr);
     if (status != LUA_OK) {
         const int reason = errno;
         take_error(L, outcome);
@@ -189,7 +151,7 @@ int body_main(lua_State* L) {
         lua_pop(L, 1);
     }
     lua::install_interrupt(L);
-    set_arguments(L, call.request);
+    lua::set_script_arguments(L, call.request.program, call.request.file, call.request.args);
     call.body(L, call.request, call.outcome, call.context);
     return 0;
 }
@@ -237,10 +199,7 @@ void forgive_missing_results(lua_State* L, Outcome& outcome) {
     lua_pop(L, 1);
     if (outcome.code != Exit::failed || outcome.ours || !made_kernels) return;
     lua::guarded(L, [&] {
-        for (Diagnostic& finding : outcome.findings) {
-            finding.severity = Severity::warning;
-            finding.message = "the script stopped here, perhaps because no kernel ran: " + finding.message;
-        }
+        for (Diagnostic& finding : outcome.findings) lua::excuse_missing_results(finding);
     });
     outcome.code = Exit::ok;
 }
@@ -267,7 +226,7 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
 
 void print_findings(const Request& request, std::span<const Diagnostic> findings) {
     std::fflush(stdout);
-    std::fputs(repl::to_report(findings, "wgrun: ", request.colour).c_str(), stderr);
+    std::fputs(to_report(findings, "wgrun: ", request.colour).c_str(), stderr);
 }
 
 }  // namespace wgrun::cli

@@ -276,6 +276,16 @@ int fail_from_lua(lua_State* L) {
     return 0;
 }
 
+std::string_view error_code(lua_State* L, int index) {
+    if (!is_error(L, index)) return {};
+    index = lua_absindex(L, index);
+    lua_pushliteral(L, "code");
+    const bool has_code = lua_rawget(L, index) == LUA_TSTRING;
+    const char* code = has_code ? lua_tostring(L, -1) : "";
+    lua_pop(L, 1);
+    return code;
+}
+
 void open_error(lua_State* L) {
     static const luaL_Reg metamethods[] = {
         {"__tostring", error_tostring}, {"__concat", error_concat}, {nullptr, nullptr}};

@@ -37,6 +37,10 @@ void read_findings(lua_State* L, int index, std::vector<Diagnostic>& findings);
 /// True for a table with the metatable of error objects.
 bool is_error(lua_State* L, int index);
 
+/// The code ("EINVAL", "ENODEV", ...) of the error object at `index`; empty for other values. A string
+/// literal or valid while the object holds it.
+std::string_view error_code(lua_State* L, int index);
+
 /// Makes the metatable; part of luaopen_wgrun and of install_interrupt.
 void open_error(lua_State* L);
 

@@ -192,7 +192,9 @@ int kernel_resident_clusters(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     auto& clusters = held<std::optional<int>>(L);
     const Session& here = session(L);
-    if (session(L).mode == Mode::run && resolve_backend(L, Backend::automatic) != Backend::sim)
+    if (here.resident_clusters)
+        guarded(L, [&] { clusters = here.resident_clusters(kernel); });
+    else if (here.mode == Mode::run && resolve_backend(L, Backend::automatic) != Backend::sim)
         guarded(L, [&] {
             const gpu::Patience patience(std::chrono::seconds(10), &here.stop);
             clusters = kernel.resident_clusters(here.isolation);

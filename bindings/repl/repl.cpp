@@ -5,7 +5,7 @@
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/userdata.hpp"
-#include "bindings/repl/report.hpp"
+#include "wgrun/report.hpp"
 
 namespace wgrun::repl {
 namespace {

@@ -127,6 +127,18 @@ void check_arguments(const Program& program, const HostLaunch& launch) {
     check_grid(program, launch.grid);
 }
 
+// The memory of argument `i`, a pointer or tensor map's, as a tensor.
+Tensor wrap(const Program& program, std::size_t i, const HostPointer& pointer) {
+    const Param& param = program.params()[i];
+    const Dtype dtype = param.box ? param.box->dtype : *param.pointee;
+    if (!pointer.shape)
+        throw ArgumentError(fmt::format("kernel {}, argument {} ({}): the simulator needs its shape",
+                                        program.name(), i + 1, param.name));
+    auto* const data = reinterpret_cast<void*>(pointer.address);
+    return pointer.read_only ? Tensor::wrap_read_only(dtype, *pointer.shape, data, nullptr)
+                             : Tensor::wrap(dtype, *pointer.shape, data, nullptr);
+}
+
 std::vector<std::int64_t> integers_of(const HostLaunch& launch) {
     std::vector<std::int64_t> integers;
     integers.reserve(launch.args.size());
@@ -155,6 +167,41 @@ void Kernel::foresee(const HostLaunch& launch, Hosted& hosted) {
     throw_errors_of(check::check_launch(*program_, {launch.grid, std::get<3>(sizes)}));
     if (hosted.right.size() >= most_sizes) hosted.right.clear();
     hosted.right.insert(std::move(sizes));
+}
+
+std::vector<Diagnostic> Kernel::check(const HostLaunch& launch) {
+    std::vector<Diagnostic> findings = check();
+    const auto is_error = [](const Diagnostic& finding) { return finding.severity == Severity::error; };
+    if (std::ranges::any_of(findings, is_error)) return findings;
+    check_count(*program_, launch.args.size());
+    check_grid(*program_, launch.grid);
+    for (Diagnostic& finding : check::check_launch(*program_, {launch.grid, integers_of(launch)}))
+        findings.push_back(std::move(finding));
+    return findings;
+}
+
+void Kernel::simulate(const HostSimulation& launch) {
+    check_arguments(*program_, launch);
+    std::vector<Tensor> tensors;
+    tensors.reserve(launch.args.size());
+    RunOptions run;
+    for (std::size_t i = 0; i < launch.args.size(); ++i) {
+        if (const auto* pointer = std::get_if<HostPointer>(&launch.args[i])) {
+            tensors.push_back(wrap(*program_, i, *pointer));
+            run.args.emplace_back(&tensors.back());
+        } else if (const auto* integer = std::get_if<std::int64_t>(&launch.args[i])) {
+            run.args.emplace_back(*integer);
+        } else {
+            run.args.emplace_back(std::get<double>(launch.args[i]));
+        }
+    }
+    run.grid = launch.grid;
+    run.backend = Backend::sim;
+    run.seed = launch.seed;
+    run.numerics = launch.numerics;
+    run.unchecked = launch.unchecked;
+    run.stop = launch.stop;
+    this->run(run);
 }
 
 void Kernel::launch(const HostLaunch& launch) {

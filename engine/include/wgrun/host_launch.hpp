@@ -2,6 +2,7 @@
 // that is the program's own: device pointers on the GPU, host pointers on the simulator. Plain values.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <variant>
@@ -36,6 +37,13 @@ struct HostLaunch {
     /// that device. -1: the context that is current in the calling thread.
     int device = -1;
     bool unchecked = false;  ///< launch in spite of the static checker's errors
+};
+
+/// A launch on the simulator, with host pointers. The GPU's part of it is not looked at.
+struct HostSimulation : HostLaunch {
+    std::uint64_t seed = 0;                   ///< of the order in which threads run
+    isa::Numerics numerics{};                 ///< how wgmma adds up
+    const std::atomic<bool>* stop = nullptr;  ///< set from outside to interrupt
 };
 
 }  // namespace wgrun

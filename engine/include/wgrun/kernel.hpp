@@ -60,6 +60,7 @@ struct RunOptions {
 class Cublas;
 enum class Sharing;
 struct HostLaunch;
+struct HostSimulation;
 
 struct TimeOptions : RunOptions {
     int rounds = 20;
@@ -85,6 +86,9 @@ struct AssemblyReport {
     std::vector<Diagnostic> findings;                    ///< the notes at lines of the script: WG-PERF
     std::string assembler;                               ///< "ptxas 13.0.88", "driver JIT"
 };
+
+/// What makes machine code: a ptxas process, the driver's JIT (of PTX), or NVRTC (of CUDA C++).
+enum class Assembler : std::uint8_t { any, ptxas, driver, nvrtc };
 
 /// A launch made ready once, for many starts: its arguments are checked, its tensors and tensor maps are on
 /// the device. The tensors must outlive it. Launches that live at the same time share the device copies of
@@ -140,12 +144,20 @@ class Kernel {
     /// it. Options that fit no launch add nothing.
     void foresee(const RunOptions& options);
 
+    /// check() and, where that found no error, what a launch with this grid and these integers breaks.
+    /// ArgumentError where they fit no launch; what is said of memory is not looked at.
+    std::vector<Diagnostic> check(const HostLaunch& launch);
+
     /// What the static checker knows to be slower than it need be: WG-PERF-05.
     std::vector<Diagnostic> performance() const;
 
     /// PTX and CUDA C++ text. Throws CheckError when the checker found an error.
     const std::string& ptx();
     const std::string& cuda();
+
+    /// Machine code for sm_90a with this kernel, made by the assembler that is asked for, or the first that
+    /// is here. CheckError; gpu::CompileError; EnvironmentError ENOENT or ENODEV when it is not here.
+    std::vector<std::byte> cubin(Assembler assembler);
 
     /// Assembles the PTX with ptxas, or with the driver where there is none. Throws CompileError when it is
     /// refused, other EnvironmentErrors when neither is here, ptxas does not end (ETIMEDOUT) or `stop` was raised
@@ -173,6 +185,10 @@ class Kernel {
     /// gpu::CompileError; EnvironmentError ENODEV (no driver, no current context, no sm_90), EFAULT (the
     /// driver refuses).
     void launch(const HostLaunch& launch);
+
+    /// Runs the kernel on the simulator, to its end, with the caller's host memory. Throws CheckError on
+    /// findings, those of the run too; ArgumentError.
+    void simulate(const HostSimulation& launch);
 
     /// Everything of launch() that takes long: checks, compiles, and loads the code into that context.
     /// `device` as in HostLaunch.

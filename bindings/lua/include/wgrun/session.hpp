@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "wgrun/gpu.hpp"
@@ -37,6 +38,10 @@ struct Session {
     std::function<void(std::string_view)> remark;
     /// Where warnings about a kernel that runs all the same go. Empty: nowhere.
     std::function<void(const Diagnostic&)> warn;
+
+    /// Answers kernel:resident_clusters() for a host that launches the kernels itself. Empty: the device that
+    /// they run on does, and nothing where they do not run.
+    std::function<std::optional<int>(Kernel&)> resident_clusters;
 
     bool said_simulator = false;
 };

@@ -1,8 +1,6 @@
-#include "bindings/repl/report.hpp"
+#include "wgrun/report.hpp"
 
-#include "bindings/lua/error.hpp"
-
-namespace wgrun::repl {
+namespace wgrun {
 
 std::string to_report(std::span<const Diagnostic> findings, std::string_view prefix, bool colour) {
     std::string text;
@@ -18,14 +16,4 @@ std::string to_report(std::span<const Diagnostic> findings, std::string_view pre
     return text;
 }
 
-std::string_view error_code(lua_State* L, int index) {
-    if (!lua::is_error(L, index)) return {};
-    index = lua_absindex(L, index);
-    lua_pushliteral(L, "code");
-    const bool has_code = lua_rawget(L, index) == LUA_TSTRING;
-    const char* code = has_code ? lua_tostring(L, -1) : "";
-    lua_pop(L, 1);
-    return code;
-}
-
-}  // namespace wgrun::repl
+}  // namespace wgrun

@@ -1,0 +1,94 @@
+#include "bindings/c/engine.hpp"
+
+#include <array>
+
+#include "bindings/c/structs.hpp"
+#include "wgrun/kernel.hpp"
+#include "wgrun/version.hpp"
+
+namespace wgrun::c {
+
+static_assert(static_cast<int>(Backend::automatic) == WGRUN_AUTO &&
+              static_cast<int>(Backend::gpu) == WGRUN_GPU &&
+              static_cast<int>(Backend::gpu_cuda) == WGRUN_GPU_CUDA &&
+              static_cast<int>(Backend::sim) == WGRUN_SIM);
+
+Engine::Engine(const wgrun_engine_options& asked) : options(asked) {}
+
+void Engine::interrupt() {
+    const std::lock_guard lock(mutex_);
+    if (stop_ != nullptr) *stop_ = true;
+}
+
+Turn::Turn(Engine& engine) : engine_(engine) {
+    if (engine_.busy_.exchange(true, std::memory_order_acquire))
+        throw Failure(WGRUN_BUSY, "EINVAL",
+                      "the engine is in use, by another thread or by the caller of this callback");
+}
+
+Turn::~Turn() { engine_.busy_.store(false, std::memory_order_release); }
+
+Interruptible::Interruptible(Engine& engine, std::atomic<bool>& stop) : engine_(engine) {
+    const std::lock_guard lock(engine_.mutex_);
+    engine_.stop_ = &stop;
+}
+
+Interruptible::~Interruptible() {
+    const std::lock_guard lock(engine_.mutex_);
+    engine_.stop_ = nullptr;
+}
+
+namespace {
+
+constexpr std::array<const char*, 15> status_names = {"WGRUN_OK",
+                                                      "WGRUN_BAD_ARGUMENT",
+                                                      "WGRUN_BAD_HANDLE",
+                                                      "WGRUN_BUSY",
+                                                      "WGRUN_FOUND_ERRORS",
+                                                      "WGRUN_SCRIPT_FAILED",
+                                                      "WGRUN_NO_FILE",
+                                                      "WGRUN_IO_FAILED",
+                                                      "WGRUN_NO_DEVICE",
+                                                      "WGRUN_NO_MEMORY",
+                                                      "WGRUN_NOT_COMPILED",
+                                                      "WGRUN_TIMED_OUT",
+                                                      "WGRUN_DEVICE_FAILED",
+                                                      "WGRUN_INTERRUPTED",
+                                                      "WGRUN_LIMIT_REACHED"};
+
+}  // namespace
+}  // namespace wgrun::c
+
+using namespace wgrun::c;
+
+extern "C" {
+
+const char* wgrun_status_name(int status) {
+    if (status == WGRUN_INTERNAL) return "WGRUN_INTERNAL";
+    if (status < 0 || static_cast<std::size_t>(status) >= status_names.size()) return "unknown status";
+    return status_names[static_cast<std::size_t>(status)];
+}
+
+int wgrun_api_version(void) { return WGRUN_C_API_VERSION; }
+
+const char* wgrun_version(void) { return WGRUN_VERSION; }
+
+int wgrun_engine_open(const wgrun_engine_options* options, wgrun_engine** engine) {
+    return answer([&] {
+        wgrun_engine_options asked{};
+        if (options != nullptr) asked = read_struct(options, "options");
+        if (asked.backend < WGRUN_AUTO || asked.backend > WGRUN_SIM)
+            refuse_argument("options->backend is " + std::to_string(asked.backend) + ": no wgrun_backend");
+        give_handle(&result(engine, "engine"), std::make_shared<Engine>(asked));
+    });
+}
+
+int wgrun_engine_close(wgrun_engine* engine) {
+    return answer([&] { close_handle(Kind::engine, engine); });
+}
+
+int wgrun_engine_interrupt(wgrun_engine* engine) {
+    return answer([&] { find<Engine>(engine)->interrupt(); });
+}
+
+}  // extern "C"

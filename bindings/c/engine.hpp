@@ -1,0 +1,57 @@
+// What a host asks of its scripts and kernels, and whose turn it is.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "bindings/c/failure.hpp"
+#include "bindings/c/handle.hpp"
+
+namespace wgrun::c {
+
+class Engine {
+  public:
+    explicit Engine(const wgrun_engine_options& options);
+
+    const wgrun_engine_options options;
+
+    /// Raises the flag of the work that is under way, if there is any. From any thread.
+    void interrupt();
+
+  private:
+    friend class Turn;
+    friend class Interruptible;
+    std::atomic<bool> busy_ = false;
+    std::mutex mutex_;
+    std::atomic<bool>* stop_ = nullptr;  ///< of the work that is under way
+};
+
+template <>
+inline constexpr Kind kind_of<Engine> = Kind::engine;
+
+/// The use of an engine by one thread. Throws Failure WGRUN_BUSY when it is in use.
+class Turn {
+  public:
+    explicit Turn(Engine& engine);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    Engine& engine_;
+};
+
+/// While it lives, interrupt() raises `stop`.
+class Interruptible {
+  public:
+    Interruptible(Engine& engine, std::atomic<bool>& stop);
+    ~Interruptible();
+    Interruptible(const Interruptible&) = delete;
+    Interruptible& operator=(const Interruptible&) = delete;
+
+  private:
+    Engine& engine_;
+};
+
+}  // namespace wgrun::c

@@ -1,0 +1,357 @@
+/* wgrun in C: load scripts that write kernels for Hopper tensor cores, check, print, compile, launch and simulate these.
+ *
+ * Every function returns a status, WGRUN_OK (0) or the kind of failure; wgrun_last_error() has the rest. A function that
+ * fails changes nothing and leaves its results alone. None throws, jumps or ends the process: the scripts' errors, those
+ * of the machine and the want of memory are statuses.
+ *
+ * Handles (wgrun_engine * and the others that are declared without their members) are names, not addresses. One that was
+ * closed is never given out again: using it, closing it twice, or passing one of another kind is WGRUN_BAD_HANDLE.
+ * Handles may be closed in any order, and each must be; closing NULL does nothing.
+ *
+ * Threads: an engine, with the scripts, kernels and plans that came from it, is used by one thread at a time (any one, not
+ * always the same); who comes second, also from within one of its callbacks, gets WGRUN_BUSY. Different engines may be
+ * used by different threads at once. Findings never change, and may be read by any number of threads.
+ *
+ * Stability: WGRUN_C_API_VERSION grows when something is added. What is here keeps its meaning, its values and the layout
+ * of its structs; structs that begin with `size` may grow at their end, and the library reads and writes no more of one
+ * than `size` says. Set `size` to sizeof the struct, and everything that you do not need to 0, which is the default; the
+ * INIT macros do so. wgrun_argument never changes.
+ *
+ * Strings end with NUL and are UTF-8, as far as scripts are. Those that the library gives out live as long as the handle
+ * that they were asked of. docs/c_api.md shows all this at work. */
+#ifndef WGRUN_H
+#define WGRUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WGRUN_C_API_VERSION 1
+
+#if defined(__GNUC__)
+#define WGRUN_API __attribute__((visibility("default")))
+#else
+#define WGRUN_API
+#endif
+
+typedef struct wgrun_engine wgrun_engine;     /* options, callbacks, and whose turn it is */
+typedef struct wgrun_script wgrun_script;     /* a script that has run, in a Lua state of its own */
+typedef struct wgrun_kernel wgrun_kernel;     /* a kernel that it made; keeps the script's state */
+typedef struct wgrun_plan wgrun_plan;         /* a launch that the script computed from shapes */
+typedef struct wgrun_findings wgrun_findings; /* what the checker, the simulator or an error said */
+
+/* ---- Statuses and errors -------------------------------------------------------------------------------------------- */
+
+enum wgrun_status {
+    WGRUN_OK = 0,
+    WGRUN_BAD_ARGUMENT = 1,  /* the caller's mistake: a value that cannot be */
+    WGRUN_BAD_HANDLE = 2,    /* NULL, closed, or of another kind */
+    WGRUN_BUSY = 3,          /* the engine is in use, by another thread or by the caller of this callback */
+    WGRUN_FOUND_ERRORS = 4,  /* the checker or the simulator refuses the kernel: the error has the findings */
+    WGRUN_SCRIPT_FAILED = 5, /* the script has a syntax error or raised an error of its own */
+    WGRUN_NO_FILE = 6,       /* a file, or a program or library of CUDA's, is not there */
+    WGRUN_IO_FAILED = 7,
+    WGRUN_NO_DEVICE = 8,     /* no driver, no sm_90 device, no current context */
+    WGRUN_NO_MEMORY = 9,     /* of the host or the device */
+    WGRUN_NOT_COMPILED = 10, /* the assembler or NVRTC refused the text */
+    WGRUN_TIMED_OUT = 11,
+    WGRUN_DEVICE_FAILED = 12, /* a kernel failed on the device, or the driver refused a call */
+    WGRUN_INTERRUPTED = 13,   /* by wgrun_engine_interrupt */
+    WGRUN_LIMIT_REACHED = 14, /* one of the engine's limits for scripts */
+    WGRUN_INTERNAL = 99       /* a fault of the library */
+};
+
+/* "WGRUN_BUSY"; "unknown status" for other numbers. */
+WGRUN_API const char *wgrun_status_name(int status);
+
+/* The C API that the library has, which may be newer than the WGRUN_C_API_VERSION of this header. */
+WGRUN_API int wgrun_api_version(void);
+
+/* "0.1.0" */
+WGRUN_API const char *wgrun_version(void);
+
+/* The failure of the calling thread's last call of this library that failed. Its strings are valid until this thread's
+ * next failure; they are never NULL. */
+typedef struct wgrun_error {
+    size_t size;
+    int status;
+    int line;              /* of `file`; 0: none */
+    const char *code;      /* "EINVAL", "ENOENT", ...: of the engine, more exact than the status */
+    const char *message;   /* the first finding's, without its place */
+    const char *file;      /* of the script; "" */
+    const char *rule;      /* "WG-FENCE-01"; "" */
+    const char *fix;       /* what to do; "" */
+    const char *text;      /* everything, as the command-line tool prints it */
+    const char *traceback; /* of the script; "" */
+} wgrun_error;
+
+/* WGRUN_BAD_ARGUMENT when `error` is NULL or its size is none. */
+WGRUN_API int wgrun_last_error(wgrun_error *error);
+
+/* ---- Findings ------------------------------------------------------------------------------------------------------- */
+
+enum wgrun_severity { WGRUN_NOTE = 0, WGRUN_WARNING = 1, WGRUN_ERROR = 2 };
+
+typedef struct wgrun_finding {
+    size_t size;
+    int severity;
+    int line; /* of `file`; 0: none */
+    const char *rule;
+    const char *file;
+    const char *message;
+    const char *fix;
+    const char *section; /* of the PTX ISA: "9.7.15.7.1" */
+    size_t note_count;   /* second places: wgrun_findings_note */
+} wgrun_finding;
+
+/* Those of the calling thread's last failure; an empty list when it had none. */
+WGRUN_API int wgrun_last_findings(wgrun_findings **findings);
+WGRUN_API int wgrun_findings_count(const wgrun_findings *findings, size_t *count);
+WGRUN_API int wgrun_findings_get(const wgrun_findings *findings, size_t index, wgrun_finding *finding);
+/* "issued here", with its place. Each result may be NULL. */
+WGRUN_API int wgrun_findings_note(const wgrun_findings *findings, size_t index, size_t note, const char **message,
+                                  const char **file, int *line);
+/* As the command-line tool prints them. */
+WGRUN_API int wgrun_findings_text(const wgrun_findings *findings, const char **text);
+/* As `wgrun check --json`: {"findings": [{"rule", "severity", "file", "line", "message", "fix", "section", "notes",
+ * "fixes"}]}. */
+WGRUN_API int wgrun_findings_json(const wgrun_findings *findings, const char **json);
+WGRUN_API int wgrun_findings_close(wgrun_findings *findings);
+
+/* ---- Engines -------------------------------------------------------------------------------------------------------- */
+
+enum wgrun_backend { WGRUN_AUTO = 0, WGRUN_GPU = 1, WGRUN_GPU_CUDA = 2, WGRUN_SIM = 3 };
+
+/* Called in the thread that uses the engine, which is busy meanwhile; must return, not throw or jump. The text is not
+ * NUL-terminated. */
+typedef void (*wgrun_text_function)(void *user, const char *text, size_t length);
+
+typedef struct wgrun_engine_options {
+    size_t size;
+    /* 0: the script's own kernel:run, time and prepare do nothing (run returns "none"), as under `wgrun check`, so that
+     * loading a script makes its kernels and runs none. 1: they run. */
+    int run_kernels;
+    int backend;                  /* wgrun_backend: what they run on where the script leaves it open */
+    uint64_t seed;                /* of the simulator's schedules */
+    wgrun_text_function print;    /* gets what scripts print, line by line; NULL: standard output */
+    void *print_user;
+    wgrun_text_function log;      /* gets remarks and warnings; NULL: nobody */
+    void *log_user;
+} wgrun_engine_options;
+
+/* `options` may be NULL. */
+WGRUN_API int wgrun_engine_open(const wgrun_engine_options *options, wgrun_engine **engine);
+WGRUN_API int wgrun_engine_close(wgrun_engine *engine);
+
+/* Ends the simulation or the script that the engine is running, with WGRUN_INTERRUPTED; nothing where it runs none. The
+ * one function that another thread may call while the engine is in use. */
+WGRUN_API int wgrun_engine_interrupt(wgrun_engine *engine);
+
+/* ---- Scripts -------------------------------------------------------------------------------------------------------- */
+
+typedef struct wgrun_source {
+    size_t size;
+    const char *file;    /* the script's path; with `text`, what messages call it ("(text)" if NULL) */
+    const char *text;    /* the script itself, in place of what the file holds */
+    size_t length;       /* of `text`, in bytes */
+    const char *const *arguments; /* its `...` and `arg` */
+    size_t argument_count;
+} wgrun_source;
+
+/* Runs the script in a new Lua state with the standard libraries and wgrun. os.exit ends the script, not the process.
+ * WGRUN_NO_FILE, WGRUN_SCRIPT_FAILED, and what kernels that it runs can fail with. A script that fails after it has made
+ * kernels, because their results are not there (run_kernels is 0), is loaded all the same: wgrun_script_warnings. */
+WGRUN_API int wgrun_script_load(wgrun_engine *engine, const wgrun_source *source, wgrun_script **script);
+WGRUN_API int wgrun_script_close(wgrun_script *script);
+WGRUN_API int wgrun_script_warnings(wgrun_script *script, wgrun_findings **findings);
+
+enum wgrun_list {
+    /* What the script returns: kernels, launchers, and tables of them, each entry with its key for a name. */
+    WGRUN_RETURNED = 0,
+    /* All kernels that it made, in their order; none where run_kernels is 1. */
+    WGRUN_MADE = 1
+};
+
+typedef struct wgrun_item {
+    size_t size;
+    const char *name; /* its key in the table that the script returned; else the kernel's name */
+    /* 1: an object with a `launch` method, which computes a launch from shapes (wgrun_script_plan), as wg.gemm's have. */
+    int launches;
+} wgrun_item;
+
+WGRUN_API int wgrun_script_count(wgrun_script *script, int list, size_t *count);
+WGRUN_API int wgrun_script_item(wgrun_script *script, int list, size_t index, wgrun_item *item);
+/* The kernel of the item; a new handle each time, of the same kernel. */
+WGRUN_API int wgrun_script_kernel(wgrun_script *script, int list, size_t index, wgrun_kernel **kernel);
+
+/* ---- Kernels -------------------------------------------------------------------------------------------------------- */
+
+WGRUN_API int wgrun_kernel_close(wgrun_kernel *kernel);
+
+typedef struct wgrun_kernel_info {
+    size_t size;
+    const char *name;
+    const char *file; /* of the script, where the kernel was made */
+    int line;
+    int threads;         /* of a CTA */
+    uint32_t cluster[3]; /* CTAs; {1, 1, 1}: none */
+    int64_t shared_bytes; /* dynamic shared memory of a CTA */
+    size_t parameter_count;
+} wgrun_kernel_info;
+
+WGRUN_API int wgrun_kernel_info_get(wgrun_kernel *kernel, wgrun_kernel_info *info);
+
+enum wgrun_dtype {
+    WGRUN_ANY_DTYPE = 0,
+    WGRUN_F64 = 1,
+    WGRUN_F32 = 2,
+    WGRUN_TF32 = 3,
+    WGRUN_F16 = 4,
+    WGRUN_BF16 = 5,
+    WGRUN_E4M3 = 6,
+    WGRUN_E5M2 = 7,
+    WGRUN_S8 = 8,
+    WGRUN_U8 = 9,
+    WGRUN_S32 = 10,
+    WGRUN_U32 = 11,
+    WGRUN_S64 = 12,
+    WGRUN_U64 = 13,
+    WGRUN_B1 = 14
+};
+
+/* "bf16"; NULL for other numbers. */
+WGRUN_API const char *wgrun_dtype_name(int dtype);
+/* Bits of an element; 0 for other numbers. */
+WGRUN_API int wgrun_dtype_bits(int dtype);
+
+enum wgrun_parameter_kind {
+    WGRUN_POINTER = 1,
+    WGRUN_TENSOR_MAP = 2, /* made on the host, from an argument of kind WGRUN_MEMORY with its shape */
+    WGRUN_INTEGER_PARAMETER = 3,
+    WGRUN_REAL_PARAMETER = 4
+};
+
+typedef struct wgrun_parameter {
+    size_t size;
+    const char *name;
+    const char *type; /* as scripts write it: "const bf16*", "u32"; of a tensor map "bf16" */
+    int kind;
+    int dtype;       /* of a pointer's or tensor map's elements; else WGRUN_ANY_DTYPE */
+    int is_const;    /* a pointer or tensor map that the kernel only reads through */
+    int box_rank;    /* of a tensor map: the dimensions of its tensor; else 0 */
+    int64_t box[5];  /* elements that one copy moves, the contiguous dimension first */
+    int swizzle;     /* bytes of the tensor map's swizzle: 0, 32, 64, 128 */
+} wgrun_parameter;
+
+WGRUN_API int wgrun_kernel_parameter(wgrun_kernel *kernel, size_t index, wgrun_parameter *parameter);
+
+enum wgrun_argument_kind { WGRUN_MEMORY = 1, WGRUN_INTEGER = 2, WGRUN_REAL = 3 };
+
+/* One argument, or one operand of a plan. Memory is contiguous and row-major. Its dtype and its shape are checked where
+ * they are said; the shape (in elements, the slowest extent first) is needed for tensor maps, plans and the simulator. */
+typedef struct wgrun_argument {
+    int kind;
+    int dtype;            /* of memory; WGRUN_ANY_DTYPE: what the parameter has */
+    uint64_t address;     /* of memory: a device pointer for a launch, a host pointer for the simulator */
+    const int64_t *shape; /* of memory; NULL: not said */
+    int rank;
+    int read_only;        /* of memory: it may be passed for const parameters alone */
+    int64_t integer;
+    double real;
+    const char *name;     /* of an operand that goes by name; NULL: by its place. Of a launch: not looked at */
+} wgrun_argument;
+
+/* The context that is current in the calling thread. */
+#define WGRUN_CURRENT_DEVICE (-1)
+/* No device: the simulator. For plans alone. */
+#define WGRUN_NO_DEVICE (-2)
+
+typedef struct wgrun_launch {
+    size_t size;
+    uint32_t grid[3]; /* CTAs; 0 stands for 1 */
+    int unchecked;    /* 1: in spite of the static checker's errors */
+    const wgrun_argument *arguments;
+    size_t argument_count;
+    /* On the GPU. */
+    int backend;      /* WGRUN_AUTO and WGRUN_GPU: PTX through the driver; WGRUN_GPU_CUDA: CUDA C++ through NVRTC */
+    int device;       /* a CUDA ordinal, whose primary context is used unless the current one is of that device */
+    void *stream;     /* CUstream or cudaStream_t; NULL: the default stream */
+    /* On the simulator. */
+    uint64_t seed;        /* of the order in which threads run */
+    const char *numerics; /* "exact" (NULL too) or "h200" */
+} wgrun_launch;
+
+#define WGRUN_LAUNCH_INIT {sizeof(wgrun_launch), {1, 1, 1}, 0, NULL, 0, WGRUN_AUTO, WGRUN_CURRENT_DEVICE, NULL, 0, NULL}
+
+/* Every finding of the static checker; where it finds no error and `launch` is not NULL, also what a launch with this
+ * grid and these integers breaks (barriers that never open, phases that never complete). WGRUN_OK whatever is found. */
+WGRUN_API int wgrun_kernel_check(wgrun_kernel *kernel, const wgrun_launch *launch, wgrun_findings **findings);
+
+/* The text. WGRUN_FOUND_ERRORS when the checker found an error. `length` may be NULL. */
+WGRUN_API int wgrun_kernel_ptx(wgrun_kernel *kernel, const char **text, size_t *length);
+WGRUN_API int wgrun_kernel_cuda(wgrun_kernel *kernel, const char **text, size_t *length);
+
+enum wgrun_assembler {
+    WGRUN_ANY_ASSEMBLER = 0, /* the first of those below that is here */
+    WGRUN_PTXAS = 1,
+    WGRUN_DRIVER = 2, /* in the current context, else that of the first sm_90 device */
+    WGRUN_NVRTC = 3
+};
+
+/* Machine code for sm_90a, with a kernel of the kernel's name. WGRUN_NOT_COMPILED, WGRUN_NO_FILE, WGRUN_NO_DEVICE. */
+WGRUN_API int wgrun_kernel_cubin(wgrun_kernel *kernel, int assembler, const void **image, size_t *bytes);
+
+/* Everything of a launch that takes long, ahead of it: compiles the kernel and loads it into the context. */
+WGRUN_API int wgrun_kernel_load(wgrun_kernel *kernel, int backend, int device);
+
+/* Starts the kernel on the GPU with the caller's device memory, in the caller's context and stream. Waits for nothing
+ * and allocates nothing on the device but, once for each context, the kernel's code; while the stream is captured the
+ * launch becomes part of the graph. The memory must live until the kernel has ended. WGRUN_FOUND_ERRORS,
+ * WGRUN_BAD_ARGUMENT, WGRUN_NOT_COMPILED, WGRUN_NO_DEVICE, WGRUN_DEVICE_FAILED. */
+WGRUN_API int wgrun_kernel_launch(wgrun_kernel *kernel, const wgrun_launch *launch);
+
+/* Runs the kernel on the simulator with the caller's host memory, to its end. WGRUN_FOUND_ERRORS when the checker, or
+ * the simulator while it ran, found errors. */
+WGRUN_API int wgrun_kernel_simulate(wgrun_kernel *kernel, const wgrun_launch *launch);
+
+/* ---- Plans ---------------------------------------------------------------------------------------------------------- */
+
+/* Asks an item that `launches` what to launch for operands of these dtypes and shapes: calls item:launch(operands...,
+ * { name = operand, ... }) in the script, which returns { grid =, args = }. The operands' addresses do not matter, and a
+ * plan holds for all operands of the same shapes, dtypes and numbers. `device` is where it will run: the script may ask
+ * for the size of the machine. */
+WGRUN_API int wgrun_script_plan(wgrun_script *script, size_t index, const wgrun_argument *operands, size_t count,
+                                int device, wgrun_plan **plan);
+WGRUN_API int wgrun_plan_close(wgrun_plan *plan);
+
+typedef struct wgrun_plan_info {
+    size_t size;
+    uint32_t grid[3];
+    size_t argument_count;
+} wgrun_plan_info;
+
+WGRUN_API int wgrun_plan_info_get(wgrun_plan *plan, wgrun_plan_info *info);
+WGRUN_API int wgrun_plan_kernel(wgrun_plan *plan, wgrun_kernel **kernel);
+
+/* What stands at this place in the launch's arguments. */
+typedef struct wgrun_planned {
+    size_t size;
+    int operand;  /* the operand of this position; -1: what `argument` says */
+    /* A number, or memory that the kernel needs besides its operands: of this dtype and shape, on the device for a
+     * launch, holding at first the bytes at `argument.address`, which belong to the plan. It may be kept for the
+     * plan's next launches in the same stream. */
+    wgrun_argument argument;
+    size_t bytes; /* of the memory */
+    int zeros;    /* 1: it is all zeros */
+} wgrun_planned;
+
+WGRUN_API int wgrun_plan_argument(wgrun_plan *plan, size_t index, wgrun_planned *planned);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

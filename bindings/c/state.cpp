@@ -1,0 +1,335 @@
+#include "bindings/c/state.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/error.hpp"
+#include "bindings/lua/guard.hpp"
+#include "bindings/lua/script.hpp"
+#include "bindings/lua/session.hpp"
+#include "bindings/lua/types.hpp"
+#include "bindings/lua/userdata.hpp"
+#include "wgrun/lua.hpp"
+
+namespace wgrun::c {
+namespace {
+
+char engine_key;  // registry: light userdata, the Engine
+char items_key;   // registry: the values that the script returned
+char call_key;    // registry: light userdata, the Protected that runs
+
+/// What a protected call leaves when it fails.
+struct Trouble {
+    std::string code;
+    std::vector<Diagnostic> findings;
+    std::string traceback;
+    bool ours = false;  ///< an error object, not an error of the script's own
+};
+
+int status_of(const Trouble& trouble) {
+    if (!trouble.ours) return WGRUN_SCRIPT_FAILED;
+    if (trouble.code != "EINVAL") return c::status_of(trouble.code);
+    return trouble.findings.front().rule.empty() ? WGRUN_SCRIPT_FAILED : WGRUN_FOUND_ERRORS;
+}
+
+struct Protected {
+    void (*body)(lua_State* L, void* context);
+    void* context;
+    Trouble& trouble;
+};
+
+// Takes the error on top of the stack.
+void take_error(lua_State* L, Trouble& trouble) {
+    trouble.ours = lua::is_error(L, -1);
+    const std::string_view code = lua::error_code(L, -1);
+    lua::guarded(L, [&] { trouble.code = code; });
+    lua::read_findings(L, -1, trouble.findings);
+    lua_pop(L, 1);
+}
+
+int take_last_error(lua_State* L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &call_key);
+    auto* call = static_cast<Protected*>(lua_touserdata(L, -1));
+    lua_settop(L, 1);
+    if (call != nullptr) {
+        luaL_traceback(L, L, nullptr, 1);
+        const char* text = lua_tostring(L, -1);
+        lua::guarded(L, [&] { call->trouble.traceback = text; });
+        lua_settop(L, 1);
+        take_error(L, call->trouble);
+    }
+    lua_pushnil(L);
+    return 1;
+}
+
+int protected_main(lua_State* L) {
+    auto* call = static_cast<Protected*>(lua_touserdata(L, 1));
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &call_key);
+    call->body(L, call->context);
+    return 0;
+}
+
+Engine& engine_of(lua_State* L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &engine_key);
+    auto& engine = *static_cast<Engine*>(lua_touserdata(L, -1));
+    lua_pop(L, 1);
+    return engine;
+}
+
+// print, for a host that wants the lines itself.
+int print(lua_State* L) {
+    const wgrun_engine_options& options = engine_of(L).options;
+    const int count = lua_gettop(L);
+    luaL_Buffer line;
+    luaL_buffinit(L, &line);
+    for (int i = 1; i <= count; ++i) {
+        if (i > 1) luaL_addchar(&line, '\t');
+        luaL_tolstring(L, i, nullptr);
+        luaL_addvalue(&line);
+    }
+    luaL_addchar(&line, '\n');
+    luaL_pushresult(&line);
+    std::size_t length = 0;
+    const char* text = lua_tolstring(L, -1, &length);
+    options.print(options.print_user, text, length);
+    return 0;
+}
+
+// os.exit: ends the script. The error value says so.
+int end_script(lua_State* L) {
+    const bool good = lua_isnoneornil(L, 1) ||
+                      (lua_isboolean(L, 1) ? lua_toboolean(L, 1) != 0 : luaL_optinteger(L, 1, 0) == 0);
+    if (good) {
+        lua_pushlightuserdata(L, &items_key);
+        return lua_error(L);
+    }
+    return luaL_error(L, "the script ended itself with os.exit(%s)", luaL_tolstring(L, 1, nullptr));
+}
+
+void prepare(lua_State* L, Engine& engine) {
+    const wgrun_engine_options& options = engine.options;
+    lua_pushlightuserdata(L, &engine);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &engine_key);
+    luaL_openlibs(L);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, luaopen_wgrun);
+    lua_setfield(L, -2, "wgrun");
+    lua_getglobal(L, "os");
+    lua_pushcfunction(L, end_script);
+    lua_setfield(L, -2, "exit");
+    lua_pop(L, 2);
+    if (options.print != nullptr) {
+        lua_pushcfunction(L, print);
+        lua_setglobal(L, "print");
+    }
+    lua::Session& session = lua::session(L);
+    session.mode = options.run_kernels != 0 ? lua::Mode::run : lua::Mode::trace;
+    session.backend = static_cast<Backend>(options.backend);
+    session.isolation = gpu::Isolation::process;  // the host's program is none that can serve as a worker
+    session.seed = options.seed;
+    if (options.log == nullptr) return;
+    lua::guarded(L, [&] {
+        session.remark = [&options](std::string_view text) {
+            const std::string line = "wgrun: " + std::string(text) + "\n";
+            options.log(options.log_user, line.data(), line.size());
+        };
+        session.warn = [&options](const Diagnostic& finding) {
+            const std::string text = text_of({finding});
+            options.log(options.log_user, text.data(), text.size());
+        };
+    });
+}
+
+// The kernel at `index`, or that of the launcher there; null for anything else.
+Kernel* kernel_at(lua_State* L, int index, bool& launches) {
+    launches = false;
+    if (Kernel* kernel = lua::test<Kernel>(L, index)) return kernel;
+    if (lua_type(L, index) != LUA_TTABLE) return nullptr;
+    const int top = lua_gettop(L);
+    Kernel* kernel = nullptr;
+    if (lua_getfield(L, index, "launch") == LUA_TFUNCTION) {
+        lua_getfield(L, index, "kernel");
+        kernel = lua::test<Kernel>(L, -1);
+        launches = kernel != nullptr;
+    }
+    lua_settop(L, top);
+    return kernel;
+}
+
+// Appends the value on top of the stack, which it pops, to the table `list` and to `items`, if it is one.
+bool add_item(lua_State* L, int list, const char* name, std::size_t length, std::vector<Item>& items) {
+    bool launches = false;
+    Kernel* kernel = kernel_at(L, lua_gettop(L), launches);
+    if (kernel == nullptr) {
+        lua_pop(L, 1);
+        return false;
+    }
+    lua_rawseti(L, list, static_cast<lua_Integer>(items.size()) + 1);
+    lua::guarded(L, [&] {
+        items.push_back(
+            {name == nullptr ? kernel->program().name() : std::string(name, length), kernel, launches});
+    });
+    return true;
+}
+
+// The entries of the table at `index`: a list's in order, then the others by their names.
+void add_entries(lua_State* L, int list, int index, std::vector<Item>& items) {
+    const auto count = static_cast<lua_Integer>(lua_rawlen(L, index));
+    for (lua_Integer i = 1; i <= count; ++i) {
+        lua_rawgeti(L, index, i);
+        add_item(L, list, nullptr, 0, items);
+    }
+    auto& names = lua::held<std::vector<std::string>>(L);
+    for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING) continue;
+        std::size_t length = 0;
+        const char* name = lua_tolstring(L, -2, &length);
+        lua::guarded(L, [&] { names.emplace_back(name, length); });
+    }
+    lua::guarded(L, [&] { std::sort(names.begin(), names.end()); });
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        lua_pushlstring(L, names[i].data(), names[i].size());
+        lua_rawget(L, index);
+        add_item(L, list, names[i].data(), names[i].size(), items);
+    }
+    lua_pop(L, 1);
+}
+
+}  // namespace
+
+struct State::Load {
+    State& state;
+    const Source& source;
+    Trouble trouble;  ///< of the script
+    int status = WGRUN_OK;
+};
+
+namespace {
+
+// Message handler of the script: its context is the Trouble.
+int keep_traceback(lua_State* L) {
+    auto* trouble = static_cast<Trouble*>(lua_touserdata(L, lua_upvalueindex(1)));
+    luaL_traceback(L, L, nullptr, 1);
+    const char* text = lua_tostring(L, -1);
+    lua::guarded(L, [&] { trouble->traceback = text; });
+    lua_pop(L, 1);
+    return 1;
+}
+
+void add_made(lua_State* L, std::vector<Item>& made) {
+    lua::push_kernels(L);
+    const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
+    for (lua_Integer i = 1; i <= count; ++i) {
+        lua_rawgeti(L, -1, i);
+        Kernel& kernel = lua::check<Kernel>(L, -1);
+        lua::guarded(L, [&] { made.push_back({kernel.program().name(), &kernel, false}); });
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+}  // namespace
+
+int State::load_main(lua_State* L) {
+    auto& load = *static_cast<Load*>(lua_touserdata(L, 1));
+    const Source& source = load.source;
+    State& state = load.state;
+    const char* file = source.file.empty() ? nullptr : source.file.c_str();
+    lua_settop(L, 0);
+    prepare(L, state.engine());
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &items_key);  // index 1: the items
+
+    lua::set_script_arguments(L, "wgrun", file == nullptr ? "(text)" : file, source.arguments);
+    if (file != nullptr) lua::set_script_path(L, file);
+    lua_pushlightuserdata(L, &load.trouble);
+    lua_pushcclosure(L, keep_traceback, 1);  // index 2
+    const int loaded = lua::load_script(L, file, source.has_text ? &source.text : nullptr);
+    if (loaded != LUA_OK) {
+        const int reason = errno;
+        take_error(L, load.trouble);
+        load.status = loaded == LUA_ERRFILE ? WGRUN_NO_FILE : WGRUN_SCRIPT_FAILED;
+        if (loaded == LUA_ERRFILE)
+            lua::guarded(L, [&] {
+                load.trouble.code = "ENOENT";
+                load.trouble.findings.assign(1, {});
+                load.trouble.findings.front().message =
+                    "cannot read " + source.file + ": " + std::strerror(reason);
+            });
+        return 0;
+    }
+    luaL_checkstack(L, static_cast<int>(source.arguments.size()) + 2, "too many arguments");
+    for (std::size_t i = 0; i < source.arguments.size(); ++i)
+        lua_pushlstring(L, source.arguments[i].data(), source.arguments[i].size());
+    const int status = lua_pcall(L, static_cast<int>(source.arguments.size()), LUA_MULTRET, 2);
+    if (status != LUA_OK && lua_touserdata(L, -1) == &items_key) {
+        lua_settop(L, 2);  // ended by os.exit
+    } else if (status != LUA_OK) {
+        take_error(L, load.trouble);
+        load.status = lua::session(L).stop ? WGRUN_INTERRUPTED : status_of(load.trouble);
+    }
+    const int results = lua_gettop(L);
+    for (int i = 3; i <= results; ++i) {
+        lua_pushvalue(L, i);
+        if (!add_item(L, 1, nullptr, 0, state.returned_) && lua_type(L, i) == LUA_TTABLE)
+            add_entries(L, 1, i, state.returned_);
+    }
+    add_made(L, state.made_);
+    return 0;
+}
+
+State::State(std::shared_ptr<Engine> engine)
+    : engine_(std::move(engine)), state_(luaL_newstate(), lua_close) {
+    if (state_ == nullptr) throw std::bad_alloc();
+}
+
+State::~State() = default;
+
+void State::load(const Source& source) {
+    Load load{*this, source, {}, WGRUN_OK};
+    struct Body {
+        static void run(lua_State* L, void* context) {
+            lua_pushcfunction(L, load_main);
+            lua_pushlightuserdata(L, context);
+            lua_call(L, 1, 0);
+        }
+    };
+    protect(Body::run, &load);
+    if (load.status == WGRUN_OK) return;
+    // What a script does with the results of kernels that did not run proves nothing.
+    if (load.status == WGRUN_SCRIPT_FAILED && !load.trouble.ours && !made_.empty()) {
+        for (Diagnostic& finding : load.trouble.findings) lua::excuse_missing_results(finding);
+        warnings_ = std::move(load.trouble.findings);
+        return;
+    }
+    throw Failure(load.status, load.trouble.code.empty() ? "EINVAL" : load.trouble.code,
+                  std::move(load.trouble.findings), std::move(load.trouble.traceback));
+}
+
+void State::protect(void (*body)(lua_State* L, void* context), void* context) {
+    lua_State* L = state_.get();
+    Trouble trouble;
+    Protected call{body, context, trouble};
+    lua_settop(L, 0);
+    lua_pushcfunction(L, take_last_error);
+    lua_pushcfunction(L, protected_main);
+    lua_pushlightuserdata(L, &call);
+    const int status = lua_pcall(L, 1, 0, 1);
+    lua_settop(L, 0);
+    if (status == LUA_OK) return;
+    if (trouble.findings.empty() || trouble.findings.front().message.empty()) throw std::bad_alloc();
+    const int failed = status_of(trouble);
+    throw Failure(failed, trouble.code.empty() ? "EINVAL" : trouble.code, std::move(trouble.findings),
+                  std::move(trouble.traceback));
+}
+
+void State::push_returned(lua_State* L, std::size_t index) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &items_key);
+    lua_rawgeti(L, -1, static_cast<lua_Integer>(index) + 1);
+    lua_remove(L, -2);
+}
+
+}  // namespace wgrun::c

@@ -1,0 +1,83 @@
+// A Lua state with one script, what that returned, and what became of its errors.
+#pragma once
+
+#include <lua.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bindings/c/engine.hpp"
+#include "wgrun/diagnostic.hpp"
+#include "wgrun/kernel.hpp"
+
+namespace wgrun::c {
+
+/// What the script is, as wgrun_source says it, in memory of its own.
+struct Source {
+    std::string file;
+    std::string text;
+    bool has_text = false;
+    std::vector<std::string> arguments;
+};
+
+/// A kernel or launcher that the script gave.
+struct Item {
+    std::string name;
+    Kernel* kernel = nullptr;  ///< of the state
+    bool launches = false;
+};
+
+/// Used by one thread at a time, in its engine's turn; destroyed by any.
+class State {
+  public:
+    explicit State(std::shared_ptr<Engine> engine);
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    Engine& engine() { return *engine_; }
+
+    /// Runs the script. Throws Failure.
+    void load(const Source& source);
+
+    const std::vector<Item>& returned() const { return returned_; }
+    const std::vector<Item>& made() const { return made_; }
+    const std::vector<Diagnostic>& warnings() const { return warnings_; }
+
+    /// Runs `body` in a protected call, with `context` for the functions that it calls. Its frames hold no
+    /// objects with destructors. Throws Failure for an error that it raises.
+    void protect(void (*body)(lua_State* L, void* context), void* context);
+
+    /// Pushes the value of returned()[index]. In a protected call.
+    static void push_returned(lua_State* L, std::size_t index);
+
+  private:
+    struct Load;
+    static int load_main(lua_State* L);
+
+    std::shared_ptr<Engine> engine_;
+    std::unique_ptr<lua_State, void (*)(lua_State*)> state_;
+    std::vector<Item> returned_, made_;
+    std::vector<Diagnostic> warnings_;
+};
+
+template <>
+inline constexpr Kind kind_of<State> = Kind::script;
+
+/// A kernel of a state, which it keeps.
+struct KernelRef {
+    KernelRef(std::shared_ptr<State> of, Kernel& made);
+
+    std::shared_ptr<State> state;
+    Kernel* kernel;
+    // What C is shown, in strings that end with NUL.
+    std::string file;
+    std::vector<std::string> types;  ///< of the parameters
+    std::vector<std::byte> cubin{};  ///< the one that was asked for last
+};
+
+template <>
+inline constexpr Kind kind_of<KernelRef> = Kind::kernel;
+
+}  // namespace wgrun::c

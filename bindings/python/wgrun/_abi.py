@@ -1,0 +1,168 @@
+"""The C API (wgrun.h) as ctypes sees it: finding the library, its structs, its functions."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import (POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p)
+from pathlib import Path
+
+API_VERSION = 1  # of wgrun.h, as used here
+LIBRARY_NAMES = ("libwgrun_c.so.0", "libwgrun_c.so")
+
+# wgrun_backend
+AUTO, GPU, GPU_CUDA, SIM = range(4)
+BACKENDS = {None: AUTO, "auto": AUTO, "gpu": GPU, "gpu-cuda": GPU_CUDA, "sim": SIM}
+# wgrun_assembler
+ASSEMBLERS = {None: 0, "ptxas": 1, "driver": 2, "nvrtc": 3}
+# wgrun_list
+RETURNED, MADE = range(2)
+# wgrun_parameter_kind
+POINTER_PARAMETER, TENSOR_MAP, INTEGER_PARAMETER, REAL_PARAMETER = range(1, 5)
+# wgrun_argument_kind
+MEMORY, INTEGER, REAL = range(1, 4)
+CURRENT_DEVICE, NO_DEVICE = -1, -2
+# wgrun_dtype
+DTYPES = ("f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "s8", "u8", "s32", "u32", "s64", "u64", "b1")
+DTYPE_NUMBERS = {name: number for number, name in enumerate(DTYPES, 1)}
+DTYPE_BYTES = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1, "s32": 4,
+               "u32": 4, "s64": 8, "u64": 8}
+
+TextFunction = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)
+
+
+class Sized(ctypes.Structure):
+    """A struct that begins with its size."""
+
+    def __init__(self, **fields: object) -> None:
+        super().__init__(**fields)
+        self.size = ctypes.sizeof(self)
+
+
+class Error(Sized):
+    _fields_ = [("size", c_size_t), ("status", c_int), ("line", c_int), ("code", c_char_p), ("message", c_char_p),
+                ("file", c_char_p), ("rule", c_char_p), ("fix", c_char_p), ("text", c_char_p),
+                ("traceback", c_char_p)]
+
+
+class Finding(Sized):
+    _fields_ = [("size", c_size_t), ("severity", c_int), ("line", c_int), ("rule", c_char_p), ("file", c_char_p),
+                ("message", c_char_p), ("fix", c_char_p), ("section", c_char_p), ("note_count", c_size_t)]
+
+
+class EngineOptions(Sized):
+    _fields_ = [("size", c_size_t), ("run_kernels", c_int), ("backend", c_int), ("seed", c_uint64),
+                ("print", TextFunction), ("print_user", c_void_p), ("log", TextFunction), ("log_user", c_void_p)]
+
+
+class Source(Sized):
+    _fields_ = [("size", c_size_t), ("file", c_char_p), ("text", c_char_p), ("length", c_size_t),
+                ("arguments", POINTER(c_char_p)), ("argument_count", c_size_t)]
+
+
+class Item(Sized):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("launches", c_int)]
+
+
+class KernelInfo(Sized):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("file", c_char_p), ("line", c_int), ("threads", c_int),
+                ("cluster", c_uint32 * 3), ("shared_bytes", c_int64), ("parameter_count", c_size_t)]
+
+
+class Parameter(Sized):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("type", c_char_p), ("kind", c_int), ("dtype", c_int),
+                ("is_const", c_int), ("box_rank", c_int), ("box", c_int64 * 5), ("swizzle", c_int)]
+
+
+class Argument(ctypes.Structure):
+    _fields_ = [("kind", c_int), ("dtype", c_int), ("address", c_uint64), ("shape", POINTER(c_int64)),
+                ("rank", c_int), ("read_only", c_int), ("integer", c_int64), ("real", c_double), ("name", c_char_p)]
+
+
+class Launch(Sized):
+    _fields_ = [("size", c_size_t), ("grid", c_uint32 * 3), ("unchecked", c_int), ("arguments", POINTER(Argument)),
+                ("argument_count", c_size_t), ("backend", c_int), ("device", c_int), ("stream", c_void_p),
+                ("seed", c_uint64), ("numerics", c_char_p)]
+
+
+class PlanInfo(Sized):
+    _fields_ = [("size", c_size_t), ("grid", c_uint32 * 3), ("argument_count", c_size_t)]
+
+
+class Planned(Sized):
+    _fields_ = [("size", c_size_t), ("operand", c_int), ("argument", Argument), ("bytes", c_size_t), ("zeros", c_int)]
+
+
+_H = c_void_p  # a handle
+_OUT = POINTER(c_void_p)
+_STRINGS = POINTER(c_char_p)
+_FUNCTIONS = {
+    "last_error": [POINTER(Error)],
+    "last_findings": [_OUT],
+    "findings_count": [_H, POINTER(c_size_t)],
+    "findings_get": [_H, c_size_t, POINTER(Finding)],
+    "findings_note": [_H, c_size_t, c_size_t, _STRINGS, _STRINGS, POINTER(c_int)],
+    "findings_text": [_H, _STRINGS],
+    "findings_json": [_H, _STRINGS],
+    "findings_close": [_H],
+    "engine_open": [POINTER(EngineOptions), _OUT],
+    "engine_close": [_H],
+    "engine_interrupt": [_H],
+    "script_load": [_H, POINTER(Source), _OUT],
+    "script_close": [_H],
+    "script_warnings": [_H, _OUT],
+    "script_count": [_H, c_int, POINTER(c_size_t)],
+    "script_item": [_H, c_int, c_size_t, POINTER(Item)],
+    "script_kernel": [_H, c_int, c_size_t, _OUT],
+    "script_plan": [_H, c_size_t, POINTER(Argument), c_size_t, c_int, _OUT],
+    "kernel_close": [_H],
+    "kernel_info_get": [_H, POINTER(KernelInfo)],
+    "kernel_parameter": [_H, c_size_t, POINTER(Parameter)],
+    "kernel_check": [_H, POINTER(Launch), _OUT],
+    "kernel_ptx": [_H, _STRINGS, POINTER(c_size_t)],
+    "kernel_cuda": [_H, _STRINGS, POINTER(c_size_t)],
+    "kernel_cubin": [_H, c_int, _OUT, POINTER(c_size_t)],
+    "kernel_load": [_H, c_int, c_int],
+    "kernel_launch": [_H, POINTER(Launch)],
+    "kernel_simulate": [_H, POINTER(Launch)],
+    "plan_close": [_H],
+    "plan_info_get": [_H, POINTER(PlanInfo)],
+    "plan_kernel": [_H, _OUT],
+    "plan_argument": [_H, c_size_t, POINTER(Planned)],
+}
+
+
+def _open() -> ctypes.CDLL:
+    named = os.environ.get("WGRUN_LIBRARY")
+    if named:
+        return ctypes.CDLL(named)
+    beside = [Path(__file__).parent / name for name in LIBRARY_NAMES]
+    for path in beside:
+        if path.exists():
+            return ctypes.CDLL(str(path))
+    reasons = []
+    for name in LIBRARY_NAMES:
+        try:
+            return ctypes.CDLL(name)
+        except OSError as error:
+            reasons.append(str(error))
+    raise ImportError(f"no wgrun library: none beside {beside[0].parent}, WGRUN_LIBRARY is not set, and the loader "
+                      f"says {'; '.join(reasons)}")
+
+
+def load_library() -> ctypes.CDLL:
+    """Finds the library (WGRUN_LIBRARY, beside the package, the loader) and declares its functions."""
+    library = _open()
+    library.wgrun_api_version.restype = c_int
+    if library.wgrun_api_version() < API_VERSION:
+        raise ImportError(f"the wgrun library has version {library.wgrun_api_version()} of the C API, "
+                          f"{API_VERSION} is needed")
+    library.wgrun_version.restype = c_char_p
+    for name, arguments in _FUNCTIONS.items():
+        function = getattr(library, "wgrun_" + name)
+        function.argtypes = arguments
+        function.restype = c_int
+    return library
+
+
+LIBRARY = load_library()

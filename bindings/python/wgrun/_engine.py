@@ -1,0 +1,88 @@
+"""An engine of the library, and handles that close themselves."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import sys
+import threading
+from typing import Any, Callable
+
+from . import _abi
+from ._abi import LIBRARY
+from ._errors import check, last_failure, refuse
+
+_log = logging.getLogger("wgrun")
+
+
+def _print(_user: int | None, text: int, length: int) -> None:
+    sys.stdout.write(ctypes.string_at(text, length).decode("utf-8", "replace"))
+
+
+def _remark(_user: int | None, text: int, length: int) -> None:
+    _log.warning("%s", ctypes.string_at(text, length).decode("utf-8", "replace").rstrip("\n"))
+
+
+# The library calls these as long as it is loaded.
+_PRINT, _REMARK = _abi.TextFunction(_print), _abi.TextFunction(_remark)
+
+
+class Handle:
+    """A handle of the library, closed with the object. May be collected in any thread."""
+
+    def __init__(self, value: ctypes.c_void_p, close: Callable[[Any], int]) -> None:
+        self.value = value
+        self._close = close
+
+    def __del__(self) -> None:
+        self._close(self.value)
+
+
+def opened(function: Callable[..., int], close: Callable[[Any], int], *arguments: Any) -> Handle:
+    """The handle that `function` gives as its last result."""
+    value = ctypes.c_void_p()
+    check(function(*arguments, ctypes.byref(value)))
+    return Handle(value, close)
+
+
+def backend_number(backend: str | None) -> int:
+    """wgrun_backend for its name."""
+    number = _abi.BACKENDS.get(backend)
+    if number is None:
+        refuse(f"unknown backend `{backend}` (legal: auto, gpu, gpu-cuda, sim)")
+    return number
+
+
+class Engine:
+    """What one script and its kernels share: they are used by one thread at a time, which `turn` sees to."""
+
+    def __init__(self, run_kernels: bool, backend: str | None, seed: int) -> None:
+        options = _abi.EngineOptions(run_kernels=int(run_kernels), backend=backend_number(backend), seed=seed,
+                                     print=_PRINT, log=_REMARK)
+        self.turn = threading.RLock()
+        self.handle = opened(LIBRARY.wgrun_engine_open, LIBRARY.wgrun_engine_close, ctypes.byref(options))
+
+    def interruptible(self, work: Callable[[], int]) -> None:
+        """Calls the library for something that may take long; Ctrl-C ends it."""
+        if threading.current_thread() is not threading.main_thread():
+            check(work())
+            return
+        # Python hands signals to its main thread, between its own instructions: that one must not be in the library.
+        failure: list[BaseException] = []
+        done = threading.Event()  # Thread.join gives up once it was interrupted
+
+        def run() -> None:
+            try:
+                if work() != 0:
+                    failure.append(last_failure())
+            finally:
+                done.set()
+
+        threading.Thread(target=run, name="wgrun", daemon=True).start()
+        while not done.is_set():
+            try:
+                done.wait()
+            except KeyboardInterrupt:
+                LIBRARY.wgrun_engine_interrupt(self.handle.value)
+        if failure:
+            raise failure[0]

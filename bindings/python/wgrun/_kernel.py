@@ -1,0 +1,215 @@
+"""Kernels: what they are, their text, and calling them."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any, Sequence, Union
+
+from . import _abi
+from ._abi import LIBRARY
+from ._engine import Engine, Handle, backend_number
+from ._errors import Findings, check, refuse, take_findings
+from ._memory import Memory, argument_of, current_stream, device_of, stream_number
+
+Grid = Union[int, Sequence[int]]
+
+_TF32, _F32 = _abi.DTYPE_NUMBERS["tf32"], _abi.DTYPE_NUMBERS["f32"]
+_KINDS = {_abi.POINTER_PARAMETER: "pointer", _abi.TENSOR_MAP: "tensor map", _abi.INTEGER_PARAMETER: "integer",
+          _abi.REAL_PARAMETER: "real"}
+_shapes: dict[tuple[int, ...], Any] = {}  # as C arrays
+_MOST_SHAPES = 4096
+
+
+def _shape_array(shape: tuple[int, ...]) -> Any:
+    known = _shapes.get(shape)
+    if known is None:
+        if len(_shapes) >= _MOST_SHAPES:
+            _shapes.clear()
+        known = _shapes[shape] = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+    return known
+
+
+def write_argument(out: _abi.Argument, value: Memory | int | float) -> object:
+    """Fills one wgrun_argument; what must live as long as it."""
+    if type(value) is Memory:
+        out.kind, out.dtype, out.address = _abi.MEMORY, value.dtype, value.address
+        out.rank, out.read_only = len(value.shape), value.read_only
+        shape = _shape_array(value.shape)
+        out.shape = shape
+        return shape
+    if isinstance(value, int):
+        if not -(1 << 63) <= value < 1 << 64:
+            refuse(f"the number {value} does not fit 64 bits")
+        out.kind, out.integer = _abi.INTEGER, value if value < 1 << 63 else value - (1 << 64)
+    else:
+        out.kind, out.real = _abi.REAL, value
+    return None
+
+
+def grid_of(grid: Grid | None) -> tuple[int, int, int]:
+    """(x, y, z) of a grid given as a number or as up to three."""
+    if grid is None:
+        refuse("the grid is missing: kernel[grid](...) or kernel(..., grid=...)")
+    extents = (grid,) if isinstance(grid, int) else tuple(grid)
+    if not 1 <= len(extents) <= 3 or not all(1 <= extent < 1 << 32 for extent in extents):
+        refuse(f"the grid {grid!r}: one to three extents, each at least 1")
+    return (extents + (1, 1))[:3]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel."""
+
+    name: str
+    type: str  #: as scripts write it: "const bf16*", "u32"; of a tensor map its element type
+    kind: str  #: "pointer", "tensor map", "integer" or "real"
+    dtype: str | None  #: of the elements of a pointer or tensor map
+    const: bool  #: a pointer or tensor map that the kernel only reads through
+    box: tuple[int, ...]  #: of a tensor map: elements that a copy moves, the contiguous dimension first
+    swizzle: int  #: of a tensor map, in bytes
+
+
+class Kernel:
+    """A kernel of a script. ``kernel[grid](A, B, C)`` runs it, with arrays of any package and with numbers in the order
+    of its parameters: arrays on a CUDA device are used there, on the caller's stream, and the call does not wait;
+    arrays of the host are used by the simulator, which runs to the end."""
+
+    def __init__(self, engine: Engine, handle: Handle) -> None:
+        self._engine, self._handle = engine, handle
+        info = _abi.KernelInfo()
+        check(LIBRARY.wgrun_kernel_info_get(handle.value, ctypes.byref(info)))
+        self.name: str = info.name.decode()
+        self.file: str = info.file.decode("utf-8", "replace")  #: where it was made
+        self.line: int = info.line
+        self.threads: int = info.threads  #: of a CTA
+        self.cluster: tuple[int, int, int] = tuple(info.cluster)  #: CTAs
+        self.shared_bytes: int = info.shared_bytes  #: dynamic shared memory of a CTA
+        self.parameters: tuple[Parameter, ...] = tuple(self._parameter(i) for i in range(info.parameter_count))
+        self._dtypes = [_abi.DTYPE_NUMBERS.get(p.dtype or "", 0) for p in self.parameters]
+        # Filled anew for each launch, in the engine's turn.
+        self._arguments = (_abi.Argument * max(len(self.parameters), 1))()
+        self._launch = _abi.Launch(arguments=self._arguments, argument_count=len(self.parameters))
+
+    def _parameter(self, index: int) -> Parameter:
+        out = _abi.Parameter()
+        check(LIBRARY.wgrun_kernel_parameter(self._handle.value, index, ctypes.byref(out)))
+        return Parameter(out.name.decode(), out.type.decode(), _KINDS[out.kind],
+                         _abi.DTYPES[out.dtype - 1] if out.dtype else None, bool(out.is_const),
+                         tuple(out.box[: out.box_rank]), out.swizzle)
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(f"{p.name}: {p.type}" for p in self.parameters)
+        return f"<wgrun.Kernel {self.name}({parameters}) of {self.file}:{self.line}>"
+
+    def __getitem__(self, grid: Grid) -> "BoundKernel":
+        return BoundKernel(self, grid_of(grid))
+
+    def __call__(self, *arguments: Any, grid: Grid | None = None, stream: Any = None, backend: str | None = None,
+                 unchecked: bool = False, seed: int = 0, numerics: str | None = None) -> None:
+        """Runs the kernel.
+
+        stream: where, on a device; by default the current stream of the package that the arrays are of.
+        backend: "gpu" (PTX) or "gpu-cuda" (CUDA C++ through NVRTC) for arrays on a device, "sim" for the host's.
+        unchecked: in spite of what the static checker says.
+        seed, numerics: of the simulator: the order in which threads run; "exact" or "h200".
+        Raises CheckError for findings, ArgumentError, CompileError, DeviceError."""
+        stream = None if stream is None else stream_number(stream)
+        values = [argument_of(argument, stream) for argument in arguments]
+        memories = [value for value in values if type(value) is Memory]
+        self.run(values, memories, device_of(memories), grid_of(grid), stream, backend, unchecked, seed, numerics)
+
+    def run(self, values: list[Memory | int | float], memories: list[Memory], device: int | None,
+            grid: tuple[int, int, int], stream: int | None, backend: str | None, unchecked: bool, seed: int,
+            numerics: str | None) -> None:
+        """What a call comes to once its arrays are looked up."""
+        on_device = device is not None or (not memories and backend in ("gpu", "gpu-cuda"))
+        number = backend_number(backend)
+        if on_device and number == _abi.SIM:
+            refuse("the simulator cannot use arrays on a device")
+        if not on_device and number in (_abi.GPU, _abi.GPU_CUDA):
+            refuse(f"the backend `{backend}` cannot use arrays of the host")
+        if on_device and stream is None:
+            stream = current_stream(memories, device if device is not None else 0)
+        with self._engine.turn:
+            launch = self._prepare(values)
+            launch.grid[0], launch.grid[1], launch.grid[2] = grid
+            launch.unchecked = unchecked
+            launch.backend = number
+            if on_device:
+                launch.device = _abi.CURRENT_DEVICE if device is None else device
+                launch.stream = stream
+                status = LIBRARY.wgrun_kernel_launch(self._handle.value, launch)
+                if status != 0:
+                    check(status)
+                return
+            launch.device, launch.stream = _abi.CURRENT_DEVICE, None
+            launch.seed = seed
+            launch.numerics = None if numerics is None else numerics.encode()
+            self._engine.interruptible(lambda: LIBRARY.wgrun_kernel_simulate(self._handle.value, launch))
+
+    def _prepare(self, values: Sequence[Memory | int | float]) -> _abi.Launch:
+        launch = self._launch
+        if len(values) != len(self.parameters):
+            names = ", ".join(p.name for p in self.parameters)
+            refuse(f"kernel {self.name} takes {len(self.parameters)} arguments ({names}), not {len(values)}")
+        for i, value in enumerate(values):
+            out = self._arguments[i]
+            write_argument(out, value)
+            # Nobody has arrays of tf32: they are f32.
+            if self._dtypes[i] == _TF32 and type(value) is Memory and value.dtype == _F32:
+                out.dtype = _TF32
+        return launch
+
+    def check(self, grid: Grid | None = None, arguments: Sequence[Any] | None = None) -> Findings:
+        """Every finding of the static checker; with a grid and arguments (whose numbers matter, arrays may be None) also
+        what such a launch breaks."""
+        handle = ctypes.c_void_p()
+        with self._engine.turn:
+            launch = None
+            if grid is not None:
+                values = [0 if a is None else argument_of(a, None) for a in arguments or [None] * len(self.parameters)]
+                launch = self._prepare(values)
+                launch.grid[0], launch.grid[1], launch.grid[2] = grid_of(grid)
+            check(LIBRARY.wgrun_kernel_check(self._handle.value, launch, ctypes.byref(handle)))
+        return take_findings(handle)
+
+    def _text(self, function: Any) -> str:
+        text, length = ctypes.c_char_p(), ctypes.c_size_t()
+        with self._engine.turn:
+            check(function(self._handle.value, ctypes.byref(text), ctypes.byref(length)))
+            return ctypes.string_at(text, length.value).decode()
+
+    def ptx(self) -> str:
+        """Its PTX. Raises CheckError when the checker found an error."""
+        return self._text(LIBRARY.wgrun_kernel_ptx)
+
+    def cuda(self) -> str:
+        """Its CUDA C++. Raises CheckError when the checker found an error."""
+        return self._text(LIBRARY.wgrun_kernel_cuda)
+
+    def cubin(self, assembler: str | None = None) -> bytes:
+        """Machine code for sm_90a, made by "ptxas", "driver" or "nvrtc", by default the first of them that is here."""
+        if assembler not in _abi.ASSEMBLERS:
+            refuse(f"unknown assembler `{assembler}` (legal: ptxas, driver, nvrtc)")
+        image, size = ctypes.c_void_p(), ctypes.c_size_t()
+        with self._engine.turn:
+            check(LIBRARY.wgrun_kernel_cubin(self._handle.value, _abi.ASSEMBLERS[assembler], ctypes.byref(image),
+                                             ctypes.byref(size)))
+            return ctypes.string_at(image, size.value)
+
+    def load(self, device: int = _abi.CURRENT_DEVICE, backend: str | None = None) -> None:
+        """Compiles the kernel and loads it into the context of that CUDA device, ahead of its first launch."""
+        with self._engine.turn:
+            check(LIBRARY.wgrun_kernel_load(self._handle.value, backend_number(backend), device))
+
+
+class BoundKernel:
+    """A kernel with its grid: call it with the arguments."""
+
+    def __init__(self, kernel: Kernel, grid: tuple[int, int, int]) -> None:
+        self.kernel, self.grid = kernel, grid
+
+    def __call__(self, *arguments: Any, **options: Any) -> None:
+        """As Kernel.__call__."""
+        self.kernel(*arguments, grid=self.grid, **options)

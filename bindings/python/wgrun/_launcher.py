@@ -1,0 +1,128 @@
+"""Objects of scripts that know their own grid and arguments, as wg.gemm's do."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any
+
+from . import _abi
+from ._abi import LIBRARY
+from ._engine import Engine, Handle, opened
+from ._errors import check, refuse
+from ._kernel import Kernel, write_argument
+from ._memory import Memory, argument_of, current_stream, device_of, stream_number
+
+_MOST_PLANS = 256
+
+
+class _Plan:
+    """Grid and arguments for operands of certain shapes, and the memory that the kernel needs besides them."""
+
+    def __init__(self, handle: Handle, kernel: Kernel) -> None:
+        self.handle = handle  # owns the first contents of the workspaces
+        info = _abi.PlanInfo()
+        check(LIBRARY.wgrun_plan_info_get(handle.value, ctypes.byref(info)))
+        self.grid = (info.grid[0], info.grid[1], info.grid[2])
+        self.arguments: list[int | float | Memory] = []
+        self.operands: list[int] = []  # of each argument, -1: none
+        self.sizes: dict[int, tuple[int, bool]] = {}  # of workspaces: bytes, all zeros
+        self.kept: dict[tuple[int, int], Any] = {}  # workspaces on devices, by argument and stream
+        for i in range(info.argument_count):
+            planned = _abi.Planned()
+            check(LIBRARY.wgrun_plan_argument(handle.value, i, ctypes.byref(planned)))
+            argument = planned.argument
+            self.operands.append(planned.operand)
+            if planned.operand >= 0:
+                self.arguments.append(0)
+            elif argument.kind == _abi.INTEGER:
+                self.arguments.append(argument.integer)
+            elif argument.kind == _abi.REAL:
+                self.arguments.append(argument.real)
+            else:
+                shape = tuple(argument.shape[d] for d in range(argument.rank))
+                self.sizes[i] = (planned.bytes, bool(planned.zeros))
+                self.arguments.append(Memory(argument.address, argument.dtype, shape, None, False, 0, handle))
+        self.read = [p.const for p in kernel.parameters]
+
+    def workspace(self, index: int, device: int, stream: int) -> Memory:
+        """The memory for argument `index` on a device. What the kernel only reads is shared by all streams; what it
+        writes belongs to one of them, and to each launch that a graph captures."""
+        torch = sys.modules.get("torch")
+        if torch is None:
+            refuse("this launch needs memory besides its operands, which it gets for torch tensors alone: choose "
+                   "options that need none (of wg.gemm: splits = 1, stream_k = false, raster = \"grouped\")")
+        memory = self.arguments[index]
+        assert isinstance(memory, Memory)
+        key = (index, 0 if self.read[index] else stream)
+        kept = self.kept.get(key)
+        capturing = torch.cuda.is_current_stream_capturing()
+        if kept is None or (capturing and not self.read[index]):
+            size, zeros = self.sizes[index]
+            if zeros:
+                kept = torch.zeros(size, dtype=torch.uint8, device=f"cuda:{device}")
+            elif capturing:
+                refuse("call it once with operands of these shapes before you capture a graph: what it needs besides "
+                       "them is copied to the device then")
+            else:
+                first = torch.frombuffer(bytearray(ctypes.string_at(memory.address, size)), dtype=torch.uint8)
+                kept = first.to(f"cuda:{device}")
+            if not capturing:
+                self.kept[key] = kept
+        return memory._replace(address=kept.data_ptr(), device=device, stream=None, keep=kept)
+
+
+class Launcher:
+    """An object of a script with a ``launch`` method, such as wg.gemm makes: ``gemm(A, B, D)`` asks it for grid and
+    arguments, once for all operands of the same shapes, and runs its kernel, as Kernel does."""
+
+    def __init__(self, engine: Engine, script: Handle, index: int, name: str, kernel: Kernel) -> None:
+        self._engine, self._script, self._index = engine, script, index
+        self.name = name
+        self.kernel = kernel  #: the kernel that it launches
+        self._plans: dict[Any, _Plan] = {}
+
+    def __repr__(self) -> str:
+        return f"<wgrun.Launcher {self.name} of {self.kernel!r}>"
+
+    def __call__(self, *operands: Any, stream: Any = None, backend: str | None = None, unchecked: bool = False,
+                 seed: int = 0, numerics: str | None = None, **named: Any) -> None:
+        """Runs the kernel on the operands. What goes by name (of wg.gemm: alpha, beta, C, bias) is handed to the
+        object's ``launch`` in a table. The other options are those of Kernel.__call__."""
+        stream = None if stream is None else stream_number(stream)
+        names = [None] * len(operands) + list(named)
+        values = [argument_of(value, stream) for value in (*operands, *named.values())]
+        memories = [value for value in values if type(value) is Memory]
+        device = device_of(memories)
+        if device is not None and stream is None:
+            stream = current_stream(memories, device)
+        with self._engine.turn:
+            plan = self._plan(values, names, device)
+            arguments: list[Memory | int | float] = []
+            for i, argument in enumerate(plan.arguments):
+                if plan.operands[i] >= 0:
+                    argument = values[plan.operands[i]]
+                elif device is not None and i in plan.sizes:
+                    argument = plan.workspace(i, device, stream or 0)
+                arguments.append(argument)
+            self.kernel.run(arguments, memories, device, plan.grid, stream, backend, unchecked, seed, numerics)
+
+    def _plan(self, values: list[Any], names: list[str | None], device: int | None) -> _Plan:
+        key = (device, *names, *((v.dtype, v.shape) if type(v) is Memory else (type(v), v) for v in values))
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._make_plan(values, names, device)
+            if len(self._plans) >= _MOST_PLANS:
+                del self._plans[next(iter(self._plans))]
+            self._plans[key] = plan
+        return plan
+
+    def _make_plan(self, values: list[Any], names: list[str | None], device: int | None) -> _Plan:
+        operands = (_abi.Argument * max(len(values), 1))()
+        keep = []
+        for out, value, name in zip(operands, values, names):
+            keep.append(write_argument(out, value))
+            out.name = None if name is None else name.encode()
+        handle = opened(LIBRARY.wgrun_script_plan, LIBRARY.wgrun_plan_close, self._script.value, self._index, operands,
+                        len(values), _abi.NO_DEVICE if device is None else device)
+        return _Plan(handle, self.kernel)

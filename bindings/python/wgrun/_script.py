@@ -1,0 +1,155 @@
+"""Scripts: loading them, and what they give."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any, Iterator, Mapping, Sequence, Union
+
+from . import _abi
+from ._abi import LIBRARY
+from ._engine import Engine, Handle, opened
+from ._errors import Findings, ScriptError, check, refuse, take_findings
+from ._kernel import Kernel
+from ._launcher import Launcher
+
+Item = Union[Kernel, Launcher]
+
+
+class Script:
+    """A script that has run: its kernels and launchers, by their places (``script[0]``), names (``script["copy"]``,
+    ``script.copy``), or as the only one (``script.only``)."""
+
+    def __init__(self, engine: Engine, handle: Handle) -> None:
+        self._engine, self._handle = engine, handle
+        self._items: list[tuple[str, Item]] = [self._item(i) for i in range(self._count(_abi.RETURNED))]
+        self._made: list[Kernel] | None = None
+        self.warnings = self._warnings()  #: findings, of a script that stopped because no kernel ran
+
+    def _count(self, which: int) -> int:
+        count = ctypes.c_size_t()
+        check(LIBRARY.wgrun_script_count(self._handle.value, which, ctypes.byref(count)))
+        return count.value
+
+    def _kernel(self, which: int, index: int) -> Kernel:
+        return Kernel(self._engine, opened(LIBRARY.wgrun_script_kernel, LIBRARY.wgrun_kernel_close, self._handle.value,
+                                           which, index))
+
+    def _item(self, index: int) -> tuple[str, Item]:
+        out = _abi.Item()
+        check(LIBRARY.wgrun_script_item(self._handle.value, _abi.RETURNED, index, ctypes.byref(out)))
+        name = out.name.decode("utf-8", "replace")
+        kernel = self._kernel(_abi.RETURNED, index)
+        return name, Launcher(self._engine, self._handle, index, name, kernel) if out.launches else kernel
+
+    def _warnings(self) -> Findings:
+        handle = ctypes.c_void_p()
+        check(LIBRARY.wgrun_script_warnings(self._handle.value, ctypes.byref(handle)))
+        return take_findings(handle)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of what the script returned, in its order."""
+        return tuple(name for name, _ in self._items)
+
+    @property
+    def only(self) -> Item:
+        """The one thing that the script returned."""
+        if len(self._items) != 1:
+            refuse(f"the script returned {len(self._items)} kernels{self._list()}, not one")
+        return self._items[0][1]
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """All kernels that the script made, also those that it did not return (none of a script whose kernels run)."""
+        if self._made is None:
+            self._made = [self._kernel(_abi.MADE, i) for i in range(self._count(_abi.MADE))]
+        return self._made
+
+    def _list(self) -> str:
+        return f" ({', '.join(self.names)})" if self._items else ""
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Item]:
+        return (item for _, item in self._items)
+
+    def __getitem__(self, key: int | str) -> Item:
+        if isinstance(key, int):
+            return self._items[key][1]
+        for name, item in self._items:
+            if name == key:
+                return item
+        raise KeyError(f"the script returned no `{key}`{self._list()}")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
+
+    def __repr__(self) -> str:
+        return f"<wgrun.Script{self._list()}>"
+
+
+def _load(file: bytes | None, text: bytes | None, arguments: Sequence[Any], run_kernels: bool, backend: str | None,
+          seed: int) -> Script:
+    engine = Engine(run_kernels, backend, seed)
+    words = (ctypes.c_char_p * max(len(arguments), 1))(*(str(a).encode() for a in arguments))
+    source = _abi.Source(file=file, text=text, length=len(text) if text is not None else 0, arguments=words,
+                         argument_count=len(arguments))
+    script = Script(engine, opened(LIBRARY.wgrun_script_load, LIBRARY.wgrun_script_close, engine.handle.value,
+                                   ctypes.byref(source)))
+    if not len(script) and script.warnings:
+        raise ScriptError(str(script.warnings), "EINVAL", script.warnings)
+    return script
+
+
+def load(file: str | os.PathLike[str], *arguments: Any, run_kernels: bool = False, backend: str | None = None,
+         seed: int = 0) -> Script:
+    """Runs the script and gives what it returns: a kernel, a launcher (wg.gemm), or a table of them.
+
+    arguments: its ``...`` and ``arg``, as text.
+    run_kernels: whether its own kernel:run runs kernels, on `backend` where the script leaves that open; by default
+    it does nothing, as under ``wgrun check``.
+    Raises ScriptError, FileError, CheckError."""
+    return _load(os.fsencode(file), None, arguments, run_kernels, backend, seed)
+
+
+def loads(text: str, *arguments: Any, name: str | None = None, run_kernels: bool = False, backend: str | None = None,
+          seed: int = 0) -> Script:
+    """As load, with the script itself; `name` is what messages call it."""
+    return _load(None if name is None else name.encode(), text.encode(), arguments, run_kernels, backend, seed)
+
+
+def _literal(value: Any) -> str:
+    if value is None:
+        return "nil"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, str):
+        return '"' + "".join(f"\\{byte:03d}" if byte < 32 or byte in b'"\\' or byte > 126 else chr(byte)
+                             for byte in value.encode()) + '"'
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"[{_literal(key)}] = {_literal(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "{" + ", ".join(_literal(entry) for entry in value) + "}"
+    refuse(f"gemm: an option of type {type(value).__name__}")
+
+
+def gemm(**options: Any) -> Launcher:
+    """wg.gemm with these options (dtype, d, a_major, b_major, problem, tile, schedule, epilogue, ...): call the result
+    with A, B, D and what the epilogue takes (alpha, beta, C, bias). A is M x K, B has rows of K (b_major = "K", the
+    default: N x K, as the weights of torch.nn.Linear), D is M x N::
+
+        gemm = wgrun.gemm(dtype="bf16", problem=(M, N, K), epilogue={"bias": "column", "activation": "gelu"})
+        gemm(A, B, D, bias=bias)  # D = gelu(A @ B.T + bias)
+    """
+    launcher = loads(f'return require("wgrun").gemm({_literal(options)})', name="wgrun.gemm").only
+    assert isinstance(launcher, Launcher)
+    return launcher

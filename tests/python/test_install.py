@@ -1,0 +1,73 @@
+"""`pip install` of the package, and a wheel that carries the library: both into folders of their own, without a network.
+Skipped where this Python lacks pip, setuptools or wheel."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+LIBRARY = Path(os.environ["WGRUN_LIBRARY"])
+USE = ("import wgrun; k = wgrun.loads(\"return require('wgrun').kernel('k', {}, function() end)\").only; "
+       "print(k.name, wgrun.__file__)")
+try:
+    for name in ("pip", "setuptools", "wheel"):
+        if importlib.util.find_spec(name) is None:
+            raise ImportError(f"{sys.executable} has no {name}")
+
+    MISSING = ""
+except ImportError as error:
+    MISSING = str(error)
+
+
+def run(*command, **environment):
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "WGRUN_LIBRARY")}
+    done = subprocess.run([sys.executable, *command], env={**env, **environment}, cwd="/", text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=200)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}:\n{done.stdout}")
+    return done.stdout
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Install(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.package = self.folder / "project" / "bindings" / "python"  # pip builds beside the sources
+        shutil.copytree(SOURCE / "bindings" / "python", self.package)
+        shutil.copy(SOURCE / "CMakeLists.txt", self.folder / "project")
+        self.target = self.folder / "site"
+
+    def install(self, what):
+        run("-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--target",
+            str(self.target), str(what))
+
+    def test_without_the_library(self):
+        self.install(self.package)
+        said = run("-c", USE, PYTHONPATH=str(self.target), WGRUN_LIBRARY=str(LIBRARY))
+        self.assertIn(f"k {self.target}", said)
+        with self.assertRaises(AssertionError) as caught:
+            run("-c", USE, PYTHONPATH=str(self.target), WGRUN_LIBRARY="/no/such/library.so")
+        self.assertIn("/no/such/library.so", str(caught.exception))
+
+    def test_a_wheel_that_carries_it(self):
+        shutil.copy(LIBRARY, self.package / "wgrun" / "libwgrun_c.so.0")
+        (self.package / "VERSION").write_text("1.2.3\n")
+        run("-m", "pip", "wheel", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--wheel-dir",
+            str(self.folder), str(self.package))
+        (made,) = self.folder.glob("wgrun-1.2.3-py3-none-*_x86_64.whl" if os.uname().machine == "x86_64"
+                                   else "wgrun-1.2.3-py3-none-*.whl")
+        self.install(made)
+        self.assertIn(f"k {self.target}", run("-c", USE, PYTHONPATH=str(self.target)))
+
+
+if __name__ == "__main__":
+    if MISSING:
+        print(f"skipped: {MISSING}")
+        sys.exit(77)
+    unittest.main()

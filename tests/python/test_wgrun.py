@@ -1,0 +1,321 @@
+"""The Python package, with numpy on the simulator. Run by ctest; needs WGRUN_LIBRARY and the package on PYTHONPATH."""
+
+import array
+import gc
+import io
+import json
+import os
+import signal
+import tempfile
+import threading
+import time
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import numpy as np
+
+import wgrun
+
+SCALE = """
+local wg = require "wgrun"
+local times = tonumber((...) or "1")
+local scale = wg.kernel("scale", { threads = 128 }, function(k)
+  local A, n, f = k:param("A", "f32*"), k:param("n", "u32"), k:param("f", "f32")
+  local i = k:special "ctaid.x" * 128 + k:special "tid.x"
+  k:if_(i:lt(n), function()
+    local address = k:element(A, i)
+    k:st_global_f32(address, k:ld_global_f32(address) * f * times)
+  end)
+end)
+print("made", scale.name)
+return scale
+"""
+
+COPY = """
+local wg = require "wgrun"
+local function copy(dtype)
+  return wg.kernel("copy", { threads = 32 }, function(k)
+    local from, to = k:param("from", "const " .. dtype .. "*"), k:param("to", dtype .. "*")
+    local i = k:special "tid.x"
+    k:%s(k:element(to, i), k:%s(k:element(from, i)))
+  end)
+end
+return copy "%s"
+"""
+
+UNFENCED = """
+local wg = require "wgrun"
+local tile = wg.tile { dtype = "bf16", mn = 64, k = 64 }
+return wg.kernel("unfenced", { threads = 128 }, function(k)
+  local A = k:param("A", "const bf16*")
+  local a, b = k:shared(tile, "a"), k:shared(tile, "b")
+  for _, t in ipairs { a, b } do
+    k:copy_tile { to = t, from = A, ld = 64, line = 0, along = 0, lines = 64, length = 64, vector = true }
+  end
+  k:bar_sync(0)
+  local acc = k:regs("f32", 32)
+  k:wgmma_fence()
+  k:mma(acc, { a = a, b = b, scale_d = 0 })
+  k:wgmma_wait_group(0)
+end)
+"""
+
+
+def quiet(text, *arguments, **options):
+    with redirect_stdout(io.StringIO()):
+        return wgrun.loads(text, *arguments, **options)
+
+
+def bf16(values):
+    """The upper halves of numbers that bf16 has exactly."""
+    return (np.ascontiguousarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+
+
+class Loading(unittest.TestCase):
+    def test_what_a_script_prints_goes_where_print_goes(self):
+        out = io.StringIO()
+        with redirect_stdout(out):
+            script = wgrun.loads(SCALE, 2)
+        self.assertEqual(out.getvalue(), "made\tscale\n")
+        self.assertEqual(script.names, ("scale",))
+        self.assertIs(script.only, script.scale)
+        self.assertIs(script[0], script["scale"])
+        self.assertEqual(len(script.kernels), 1)
+
+    def test_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "kernel.lua"
+            path.write_text(SCALE)
+            with redirect_stdout(io.StringIO()):
+                kernel = wgrun.load(path, 3).only
+            self.assertEqual(kernel.file, str(path))
+        with self.assertRaises(wgrun.FileError) as caught:
+            wgrun.load("no such file.lua")
+        self.assertIn("no such file.lua", str(caught.exception))
+
+    def test_descriptions(self):
+        kernel = quiet(SCALE).only
+        self.assertEqual([(p.name, p.type, p.kind, p.dtype) for p in kernel.parameters],
+                         [("A", "f32*", "pointer", "f32"), ("n", "u32", "integer", None), ("f", "f32", "real", None)])
+        self.assertEqual((kernel.threads, kernel.cluster, kernel.shared_bytes), (128, (1, 1, 1), 0))
+        self.assertIn("scale(A: f32*, n: u32, f: f32)", repr(kernel))
+        self.assertIn(".entry scale", kernel.ptx())
+        self.assertIn("scale(", kernel.cuda())
+        self.assertEqual(kernel.check(grid=2, arguments=(None, 3, 1.0)), [])
+        (box,) = wgrun.loads("""return require("wgrun").kernel("t", {}, function(k)
+          k:tensor_map("A", { dtype = "bf16", box = { 64, 32 }, swizzle = "128B", constant = true }) end)
+          """).only.parameters
+        self.assertEqual((box.kind, box.dtype, box.const, box.box, box.swizzle),
+                         ("tensor map", "bf16", True, (64, 32), 128))
+
+    def test_errors_of_scripts(self):
+        for text, message in (("return return", "near"), ("\nerror('no', 0)", "no"),
+                              ("require('wgrun').tile{dtype = 'bf15', mn = 64, k = 64}", "bf15"), ("os.exit(3)", "os.exit(3)")):
+            with self.assertRaises(wgrun.ScriptError) as caught:
+                wgrun.loads(text, name="x.lua")
+            self.assertIn(message, str(caught.exception))
+        self.assertIsInstance(caught.exception, wgrun.Error)
+        with self.assertRaises(wgrun.ScriptError):  # it made a kernel, returned none and stopped
+            wgrun.loads("local k = require('wgrun').kernel('k', {}, function() end) error 'wrong'")
+        script = wgrun.loads("return require('wgrun').kernel('k', {}, function() end), 5")
+        with self.assertRaises(AttributeError):
+            script.nothing
+        with self.assertRaises(KeyError):
+            script["nothing"]
+
+    def test_findings_print_as_the_tool_does(self):
+        kernel = wgrun.loads(UNFENCED, name="unfenced.lua").only
+        findings = kernel.check()
+        self.assertEqual(findings[0].rule, "WG-PROXY-01")
+        self.assertEqual(findings[0].severity, "error")
+        self.assertTrue(findings[0].notes)
+        self.assertEqual(json.loads(findings.json)["findings"][0]["rule"], "WG-PROXY-01")
+        with self.assertRaises(wgrun.CheckError) as caught:
+            kernel[1](wgrun.view(np.zeros((64, 64), np.uint16), "bf16"))
+        self.assertTrue(str(caught.exception).startswith("unfenced.lua:13: error: "), str(caught.exception))
+        self.assertIn("[WG-PROXY-01]", str(caught.exception))
+        self.assertIn("\n  fix: ", str(caught.exception))
+        self.assertEqual([f.rule for f in caught.exception.findings], [f.rule for f in findings.errors])
+
+
+class Simulating(unittest.TestCase):
+    def test_in_place(self):
+        kernel = quiet(SCALE, 10).only
+        a = np.arange(300, dtype=np.float32)
+        kernel[3](a, 299, 0.5)
+        self.assertTrue((a[:299] == 5 * np.arange(299)).all() and a[299] == 299)
+        kernel(a, np.int64(1), np.float32(2), grid=(1, 1, 1), backend="sim", seed=3)
+        self.assertEqual(a[0], 0)
+
+    def test_dtypes(self):
+        for dtype, numpy_dtype, width in (("f64", np.float64, "f64"), ("s32", np.int32, "b32"), ("u32", np.uint32, "b32"),
+                                          ("s64", np.int64, "b64"), ("u64", np.uint64, "b64")):
+            kernel = wgrun.loads(COPY % (f"st_global_{width}", f"ld_global_{width}", dtype)).only
+            a, b = np.arange(32).astype(numpy_dtype), np.zeros(32, numpy_dtype)
+            kernel[1](a, b)
+            self.assertTrue((a == b).all(), dtype)
+
+    def test_memory_without_numpy(self):
+        class Foreign:  # an array of a package that nobody has heard of
+            def __init__(self, values):
+                self.values = np.array(values, np.float32)
+
+            def __dlpack__(self, stream=None):
+                return self.values.__dlpack__()
+
+            def __dlpack_device__(self):
+                return self.values.__dlpack_device__()
+
+        kernel = quiet(SCALE).only
+        a = Foreign([1, 2, 3])
+        kernel[1](a, 3, 2)
+        self.assertEqual(a.values.tolist(), [2, 4, 6])
+        for wrong in (array.array("f", [1]), "x", None, [1.0], object()):
+            with self.assertRaises(wgrun.ArgumentError):
+                kernel[1](wrong, 1, 1)
+
+    def test_refused(self):
+        kernel = quiet(SCALE).only
+        a = np.zeros((4, 4), np.float32)
+        frozen = a.copy()
+        frozen.flags.writeable = False
+        for arguments, message in (
+            ((a.T, 1, 1), "contiguous"), ((a[:, ::2], 1, 1), "contiguous"), ((a[::-1], 1, 1), "contiguous"), ((a.astype("f2"), 1, 1), "f16"),
+            ((a.astype("c8"), 1, 1), "complex64"), ((a.astype(">f4"), 1, 1), "big-endian"), ((frozen, 1, 1), "read-only"),
+            ((a, 1), "takes 3 arguments (A, n, f), not 2"), ((a, -1, 1), "-1 does not fit u32"), ((a, 1.5, 1), "1.5"),
+            ((a, 1 << 70, 1), "64 bits"), ((a, a, 1), "a number of type u32"), ((1, 1, 1), "not a number"),
+        ):
+            with self.assertRaises(wgrun.ArgumentError) as caught:
+                kernel[1](*arguments)
+            self.assertIn(message, str(caught.exception))
+        for grid in (0, (), (1, 1, 1, 1), -1):
+            with self.assertRaises(wgrun.ArgumentError):
+                kernel[grid](a, 1, 1)
+        with self.assertRaises(wgrun.ArgumentError):
+            kernel(a, 1, 1)
+        for options in ({"backend": "gpu"}, {"backend": "tpu"}, {"numerics": "h300"}, {"stream": "x"}):
+            with self.assertRaises(wgrun.ArgumentError):
+                kernel(a, 1, 1, grid=1, **options)
+        self.assertEqual(kernel[1](frozen.reshape(-1)[:1].copy(), 1, 1), None)
+
+    def test_beyond_the_end(self):
+        kernel = quiet(SCALE).only
+        with self.assertRaises(wgrun.CheckError) as caught:
+            kernel[1](np.zeros(3, np.float32), 4, 1)
+        self.assertIn("WG-MEM-", str(caught.exception))
+
+    def test_empty(self):
+        quiet(SCALE).only[1](np.zeros((0, 5), np.float32), 0, 1)
+
+    def test_an_interrupt_ends_a_simulation(self):
+        endless = wgrun.loads("""return require("wgrun").kernel("endless", { threads = 32 }, function(k)
+            local A = k:param("A", "u32*")
+            k:while_(function() return k:ld_global_b32(k:element(A, 0)):eq(0) end, function() end)
+          end)""").only
+        begun = time.monotonic()
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            endless[1](np.zeros(1, np.uint32), unchecked=True)
+        self.assertLess(time.monotonic() - begun, 30)
+
+    def test_threads(self):
+        kernel = quiet(SCALE).only
+        wrong = []
+
+        def work(number):
+            mine = quiet(SCALE).only
+            for _ in range(3):
+                a, b = np.ones(64, np.float32), np.ones(64, np.float32)
+                mine[1](a, 64, number)
+                kernel[1](b, 64, number)  # the same for all threads
+                if not ((a == number).all() and (b == number).all()):
+                    wrong.append(number)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_collected_in_any_order(self):
+        for _ in range(3):
+            script = quiet(SCALE)
+            kernel = script.only
+            del script
+            gc.collect()
+            kernel[1](np.ones(1, np.float32), 1, 1)
+            del kernel
+        gc.collect()
+
+
+class Gemm(unittest.TestCase):
+    def operands(self, m, n, k, seed=1):
+        random = np.random.default_rng(seed)
+        a, b = random.integers(-4, 5, (m, k)).astype(np.float32), random.integers(-4, 5, (n, k)).astype(np.float32)
+        return a, b, wgrun.view(bf16(a), "bf16"), wgrun.view(bf16(b), "bf16")
+
+    def test_product(self):
+        gemm = wgrun.gemm(dtype="bf16", d="f32", tile=(64, 64, 64))
+        for m, n, k in ((64, 64, 64), (72, 40, 136), (64, 64, 64)):
+            a, b, a16, b16 = self.operands(m, n, k)
+            d = np.full((m, n), np.nan, np.float32)
+            gemm(a16, b16, d)
+            self.assertTrue((d == a @ b.T).all())
+
+    def test_epilogue(self):
+        gemm = wgrun.gemm(dtype="bf16", d="f32", problem=(64, 64, 64),
+                          epilogue={"alpha": True, "beta": True, "bias": "column", "activation": "relu"})
+        a, b, a16, b16 = self.operands(64, 64, 64)
+        c, bias = np.ones((64, 64), np.float32), np.arange(64, dtype=np.float32)
+        d = np.zeros((64, 64), np.float32)
+        gemm(a16, b16, d, alpha=0.5, beta=2, C=c, bias=bias)
+        self.assertTrue((d == np.maximum(0.5 * (a @ b.T) + 2 * c + bias, 0)).all())
+        with self.assertRaises(wgrun.Error) as caught:
+            gemm(a16, b16, d, alpha=0.5, beta=2, C=c, bias=bias[:5].copy())
+        self.assertIn("bias must be a vector of 64", str(caught.exception))
+        with self.assertRaises(wgrun.Error) as caught:
+            gemm(a16, b16, d)
+        self.assertIn("`C` is missing", str(caught.exception))
+
+    def test_workspaces(self):
+        a, b, a16, b16 = self.operands(64, 64, 512)
+        gemm = wgrun.gemm(dtype="bf16", d="f32", tile=(64, 64, 64), splits=2)
+        for _ in range(2):  # what the kernel counts in is zero again afterwards
+            d = np.full((64, 64), np.nan, np.float32)
+            gemm(a16, b16, d)
+            self.assertTrue((d == a @ b.T).all())
+        gemm = wgrun.gemm(dtype="bf16", d="f32", tile=(64, 64, 64), raster="hilbert")
+        d = np.full((64, 64), np.nan, np.float32)
+        gemm(a16, b16, d)
+        self.assertTrue((d == a @ b.T).all())
+
+    def test_refused(self):
+        with self.assertRaises(wgrun.ScriptError) as caught:
+            wgrun.gemm(dtype="bf17")
+        self.assertIn("bf17", str(caught.exception))
+        with self.assertRaises(wgrun.ArgumentError):
+            wgrun.gemm(dtype=object())
+        gemm = wgrun.gemm(dtype="bf16", d="f32", problem=(64, 64, 64))
+        a, b, a16, b16 = self.operands(64, 64, 64)
+        with self.assertRaises(wgrun.ArgumentError):
+            gemm(a, b16, np.zeros((64, 64), np.float32))
+        with self.assertRaises(wgrun.Error) as caught:
+            gemm(a16, b16, np.zeros((64, 65), np.float32))
+        self.assertIn("D is 64 x 65", str(caught.exception))
+
+    def test_a_script_s_own_launcher(self):
+        launcher = quiet(SCALE.replace("return scale", """
+          return { double = { kernel = scale, launch = function(self, A, options)
+            assert(A.dtype == "f32" and not pcall(function() return A[1] end))
+            return { grid = (A.shape[1] + 127) // 128, args = { A, A.shape[1], options and options.by or 2.0 } }
+          end } }""")).double
+        a = np.ones(200, np.float32)
+        launcher(a)
+        launcher(a, by=3)
+        self.assertTrue((a == 6).all())
+
+
+if __name__ == "__main__":
+    unittest.main()
