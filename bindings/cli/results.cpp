@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bindings/cli/cli.hpp"
+#include "diag/printable.hpp"
 
 namespace wgrun::cli {
 
@@ -47,7 +48,7 @@ void open_standard_streams() {
 
 void remark(std::string_view text) {
     std::fflush(stdout);
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+    std::fprintf(stderr, "%s\n", printable(text).c_str());
 }
 
 }  // namespace wgrun::cli

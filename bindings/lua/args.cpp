@@ -107,6 +107,12 @@ std::string_view string_argument(lua_State* L, int arg) {
     return {text, size};
 }
 
+std::string_view name_argument(lua_State* L, int arg) {
+    const std::string_view name = string_argument(L, arg);
+    if (name.find('\0') != std::string_view::npos) fail_argument(L, arg, "a name without a zero byte");
+    return name;
+}
+
 void read_integers(lua_State* L, int index, const char* what, std::vector<std::int64_t>& values,
                    std::size_t most) {
     index = lua_absindex(L, index);

@@ -31,6 +31,9 @@ double number_argument(lua_State* L, int arg);
 /// As a string, valid while it stays on the stack.
 std::string_view string_argument(lua_State* L, int arg);
 
+/// As a name for the system, which ends at a zero byte: one that has such a byte is refused.
+std::string_view name_argument(lua_State* L, int arg);
+
 /// True for a Lua number with an integral value; then `value` is it.
 bool to_integer(lua_State* L, int index, std::int64_t& value);
 

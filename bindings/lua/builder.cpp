@@ -291,7 +291,7 @@ int builder_instruction(lua_State* L) {
 // __index of the method table: makes the method of an instruction when it is first asked for.
 int find_instruction(lua_State* L) {
     if (lua_type(L, 2) != LUA_TSTRING) return 0;
-    const char* name = lua_tostring(L, 2);
+    const std::string_view name = string_argument(L, 2);
     const isa::Spelling spelling = guarded(L, [&] { return isa::parse_method(name); });
     if (spelling.op == nullptr) return 0;
     void* memory = lua_newuserdatauv(L, sizeof(isa::Spelling), 0);

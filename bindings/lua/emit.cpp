@@ -105,7 +105,7 @@ const OperandRule* named_operand(const Instruction& op, std::string_view name) {
     return nullptr;
 }
 
-[[noreturn]] void fail_option(lua_State* L, const Instruction& op, const char* key) {
+[[noreturn]] void fail_option(lua_State* L, const Instruction& op, std::string_view key) {
     fail(L, [&] {
         std::vector<std::string_view> legal{"guard", "guard_not"};
         if (takes_offset(op)) legal.push_back("offset");
@@ -179,7 +179,7 @@ void read_options(lua_State* L, const std::shared_ptr<Trace>& trace, Request& re
                        " have names; a list of registers is an operand and comes before";
             });
         const char* key = lua_tostring(L, -2);
-        const std::string_view name(key);
+        const std::string_view name = string_argument(L, -2);
         const OperandRule* rule = named_operand(op, name);
         const auto field = isa::parse_field(name);
         if (rule != nullptr)
@@ -192,7 +192,7 @@ void read_options(lua_State* L, const std::shared_ptr<Trace>& trace, Request& re
         else if (name == "offset" && takes_offset(op))
             read_offset(L, request);
         else
-            fail_option(L, op, key);
+            fail_option(L, op, name);
         lua_pop(L, 1);
     }
 }
@@ -247,7 +247,7 @@ void place_operands(Request& request) {
 }  // namespace
 
 std::optional<int> qualifier(lua_State* L, int index, Field field) {
-    if (lua_type(L, index) == LUA_TSTRING) return isa::parse_value(field, lua_tostring(L, index));
+    if (lua_type(L, index) == LUA_TSTRING) return isa::parse_value(field, string_argument(L, index));
     std::int64_t number = 0;
     if (lua_type(L, index) == LUA_TBOOLEAN)
         number = lua_toboolean(L, index);

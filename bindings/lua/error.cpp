@@ -263,8 +263,12 @@ void read_findings(lua_State* L, int index, std::vector<Diagnostic>& findings) {
 }
 
 int fail_from_lua(lua_State* L) {
-    const char* text[4];
-    for (int i = 0; i < 4; ++i) text[i] = i == 0 ? luaL_checkstring(L, 1) : luaL_optstring(L, i + 1, "");
+    std::string_view text[4];  // messages repeat names, which may hold zero bytes
+    for (int i = 0; i < 4; ++i) {
+        std::size_t size = 0;
+        const char* given = i == 0 ? luaL_checklstring(L, 1, &size) : luaL_optlstring(L, i + 1, "", &size);
+        text[i] = {given, size};
+    }
     guarded(L, [&] {
         Diagnostic finding;
         finding.message = text[0];

@@ -1,6 +1,7 @@
 #include "bindings/lua/guard.hpp"
 
 #include "bindings/lua/error.hpp"
+#include "diag/printable.hpp"
 #include "wgrun/kernel.hpp"
 
 namespace wgrun::lua {
@@ -13,6 +14,9 @@ Raised* capture(const std::exception& error) noexcept {
             raised->code = ours->code();
             raised->environment = dynamic_cast<const EnvironmentError*>(&error) != nullptr;
             if (raised->findings.empty()) raised->findings.push_back(ours->finding());
+            // What the environment fails becomes a plain string, which scripts print.
+            std::string& message = raised->findings.front().message;
+            if (raised->environment) message = printable(message);
         } else if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
             return nullptr;
         } else {

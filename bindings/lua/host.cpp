@@ -16,7 +16,7 @@ namespace {
 // internal.cache_folder(name): a folder in that of wgrun's cache, which the size limit of what compilers made
 // does not touch, made if need be; or nil, why there is none, code
 int cache_folder(lua_State* L) {
-    const std::string_view name = string_argument(L, 1);
+    const std::string_view name = name_argument(L, 1);
     auto& folder = held<std::string>(L);
     const int failed = attempted(L, [&] { folder = own_folder(std::string(name)); });
     if (failed != 0) return failed;

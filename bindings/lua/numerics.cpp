@@ -1,4 +1,5 @@
 // The option `numerics` of kernel:run and kernel:time.
+#include "bindings/lua/args.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/userdata.hpp"
@@ -10,7 +11,7 @@ isa::Numerics read_numerics(lua_State* L, const Options& options) {
     const int type = options.push("numerics");
     isa::Numerics out = session(L).numerics;
     if (type == LUA_TSTRING) {
-        const std::string_view name = lua_tostring(L, -1);
+        const std::string_view name = string_argument(L, -1);
         out = guarded(L, [&] { return numerics_named(name); });
     } else if (type == LUA_TTABLE) {
         const Options given(L, lua_gettop(L), "numerics", keys);

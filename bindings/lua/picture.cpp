@@ -101,7 +101,7 @@ int print(lua_State* L) {
 template <class T>
 int svg(lua_State* L) {
     const T& object = check<T>(L, 1);
-    const std::string_view path = string_argument(L, 2);
+    const std::string_view path = name_argument(L, 2);
     const Asked asked = read_asked<T>(L, 3, "svg");
     const int failed = attempted(L, [&] { save_svg(picture_of(object, asked), std::string(path)); });
     if (failed != 0) return failed;

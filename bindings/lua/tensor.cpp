@@ -1,4 +1,4 @@
-// Tensors: wg.tensor, zeros, randn, randint, load. The class is in tensor_class.cpp.
+// Tensors: wg.tensor, zeros, randn, randint, compare, dot. The class is in tensor_class.cpp.
 #include "wgrun/tensor.hpp"
 
 #include <algorithm>
@@ -126,18 +126,6 @@ int randint(lua_State* L) {
     return 1;
 }
 
-// wg.load(path [, dtype])
-int load(lua_State* L) {
-    const std::string_view path = string_argument(L, 1);
-    std::optional<Dtype> dtype;
-    if (!lua_isnoneornil(L, 2)) dtype = dtype_argument(L, 2);
-    TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });
-    if (int failed = attempted(L, [&] { box.tensor = std::make_shared<Tensor>(Tensor::load(path, dtype)); }))
-        return failed;
-    account(L, box.tensor->size_bytes());
-    return 1;
-}
-
 // Reads a tolerance: a number t (absolute t and relative t) or { absolute =, relative = }.
 std::optional<Tolerance> tolerance_argument(lua_State* L, int arg) {
     if (lua_isnoneornil(L, arg)) return std::nullopt;
@@ -185,11 +173,12 @@ int tensor_dot(lua_State* L) {
 
 void open_tensor(lua_State* L) {
     declare_tensor(L);
-    static const luaL_Reg functions[] = {{"tensor", tensor_new}, {"zeros", zeros},
-                                         {"randn", randn},       {"randint", randint},
-                                         {"load", load},         {"compare", compare_tensors},
-                                         {"dot", tensor_dot},    {nullptr, nullptr}};
+    static const luaL_Reg functions[] = {
+        {"tensor", tensor_new},       {"zeros", zeros},    {"randn", randn},  {"randint", randint},
+        {"compare", compare_tensors}, {"dot", tensor_dot}, {nullptr, nullptr}};
     luaL_setfuncs(L, functions, 0);
+    add_files(L);
+    add_dlpack(L);
 }
 
 }  // namespace wgrun::lua

@@ -13,6 +13,10 @@ namespace wgrun::lua {
 /// Makes the class wgrun.tensor.
 void declare_tensor(lua_State* L);
 
+// Each adds to the module table on top of the stack; the second also to the class.
+void add_files(lua_State* L);   // wg.load
+void add_dlpack(lua_State* L);  // wg.from_dlpack, t:to_dlpack
+
 /// Pushes a tensor that `make` (guarded) makes.
 template <class Make>
 TensorBox& push_tensor(lua_State* L, Make&& make) {

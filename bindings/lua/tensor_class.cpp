@@ -128,7 +128,7 @@ int tensor_device(lua_State* L) {
 // t:save(path): true, or nil, message, code
 int tensor_save(lua_State* L) {
     const Tensor& tensor = hold_tensor(L, 1);
-    const std::string_view path = string_argument(L, 2);
+    const std::string_view path = name_argument(L, 2);
     if (int failed = attempted(L, [&] { tensor.save(path); })) return failed;
     lua_pushboolean(L, 1);
     return 1;

@@ -33,7 +33,7 @@ int wgmma_new(lua_State* L) {
     lua_pushnil(L);
     while (lua_next(L, 1) != 0) {
         const ShortText key = describe(L, -2);
-        const std::string_view name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+        const std::string_view name = lua_type(L, -2) == LUA_TSTRING ? string_argument(L, -2) : "";
         if (name == "sparse") {
             if (lua_type(L, -1) != LUA_TBOOLEAN) {
                 const ShortText got = describe(L, -1);

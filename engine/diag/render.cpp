@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "diag/printable.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/version.hpp"
 
@@ -35,13 +36,14 @@ std::string lines_of(const Insertion& insertion) {
 /// "file:line: ", "file: " without a line, nothing without a file.
 std::string place(const Where& where) {
     if (where.file.empty()) return {};
-    return where ? fmt::format("{}:{}: ", where.file, where.line) : fmt::format("{}: ", where.file);
+    const std::string file = printable(where.file);
+    return where ? fmt::format("{}:{}: ", file, where.line) : fmt::format("{}: ", file);
 }
 
-/// `text` with each newline replaced.
+/// `text` as a terminal may have it, with each newline replaced.
 std::string with_newlines(std::string_view text, std::string_view replacement) {
     std::string out;
-    for (const char c : text) {
+    for (const char c : printable(text)) {
         if (c == '\n') {
             out += replacement;
         } else {

@@ -1,5 +1,7 @@
 #include "wgrun/report.hpp"
 
+#include "diag/printable.hpp"
+
 namespace wgrun {
 
 std::string to_report(std::span<const Diagnostic> findings, std::string_view prefix, bool colour) {
@@ -9,7 +11,7 @@ std::string to_report(std::span<const Diagnostic> findings, std::string_view pre
             text += to_text(finding, colour);
         } else {
             text += std::string(prefix) + to_line(finding);
-            if (!finding.fix.empty()) text += " (fix: " + finding.fix + ")";
+            if (!finding.fix.empty()) text += " (fix: " + printable(finding.fix) + ")";
         }
         if (!text.ends_with('\n')) text += '\n';
     }

@@ -98,6 +98,8 @@ int Builder::tensor_map(std::string name, TensorBox box, bool constant) {
 
 int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,
                     const std::optional<Tile>& tile) {
+    if (std::ranges::any_of(name, [](char c) { return (c >= 0 && c < ' ') || c == 127; }))
+        throw ArgumentError("shared buffer `" + name + "`: a name has no control characters");
     if (bytes < 1) throw ArgumentError("shared memory of " + std::to_string(bytes) + " bytes");
     if (align < 1 || align > 1024 || (align & (align - 1)) != 0)
         throw ArgumentError("alignment " + std::to_string(align) + ": a power of two up to 1024 bytes");

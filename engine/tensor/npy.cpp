@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "file/replacement.hpp"
 #include "number/number.hpp"
-#include "tensor/mapping.hpp"
+#include "tensor/input_file.hpp"
 #include "tensor/npy_header.hpp"
 #include "tensor/shape.hpp"
 #include "wgrun/diagnostic.hpp"
@@ -21,17 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, Close>;
-
-EnvironmentError system_error(const std::string& name, int error) {
-    return EnvironmentError(error == ENOENT ? "ENOENT" : "EIO",
-                            fmt::format("{}: {}", name, std::strerror(error)));
-}
-
-/// Throws if `path` is there but no regular file: a folder cannot be read, and a device must not be replaced.
+/// Throws if `path` is there but no regular file: a device must not be replaced.
 void check_regular(const fs::path& path) {
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
@@ -39,65 +27,58 @@ void check_regular(const fs::path& path) {
         throw EnvironmentError("EIO", fmt::format("{}: not a regular file", path.string()));
 }
 
-/// A .npy file that is being read.
+/// A .npy file that is being read, from its start on.
 class Reader {
   public:
-    explicit Reader(const fs::path& path) : name_(path.string()) {
-        check_regular(path);
-        file_.reset(std::fopen(name_.c_str(), "rb"));
-        if (!file_) throw system_error(name_, errno);
-        size_ = left_ = file_size(descriptor(), name_);
-    }
+    explicit Reader(const fs::path& path) : file_(path) {}
 
-    const std::string& name() const { return name_; }
-    /// Bytes not read yet, and bytes read.
-    std::uint64_t left() const { return left_; }
-    std::uint64_t offset() const { return size_ - left_; }
-    int descriptor() const { return ::fileno(file_.get()); }
+    const std::string& name() const { return file_.name(); }
+    /// Bytes read, and bytes not read yet.
+    std::uint64_t offset() const { return offset_; }
+    std::uint64_t left() const { return file_.size() - offset_; }
 
     void read(void* to, std::size_t bytes) {
-        if (bytes == 0) return;
-        errno = 0;
-        if (std::fread(to, 1, bytes, file_.get()) != bytes)
-            throw system_error(name_, errno != 0 ? errno : EIO);
-        left_ -= bytes;
+        file_.read(offset_, {static_cast<std::byte*>(to), bytes});
+        offset_ += bytes;
     }
+
+    /// The whole file as memory.
+    std::shared_ptr<std::byte> map() const { return file_.map(); }
 
     NpyHeader header() {
         std::array<unsigned char, 8> start{};
-        if (left_ < 10) throw not_npy();
+        if (left() < 10) throw not_npy();
         read(start.data(), start.size());
         if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) throw not_npy();
         const int version = start[6];
         if (version < 1 || version > 3)
-            throw ArgumentError(fmt::format("{}: .npy format {}.{}, but only 1.0, 2.0 and 3.0 exist", name_,
+            throw ArgumentError(fmt::format("{}: .npy format {}.{}, but only 1.0, 2.0 and 3.0 exist", name(),
                                             version, start[7]));
         std::array<unsigned char, 4> digits{};
         const std::size_t width = version == 1 ? 2 : 4;
-        if (left_ < width) throw ArgumentError(fmt::format("{}: truncated in its header", name_));
+        if (left() < width) throw ArgumentError(fmt::format("{}: truncated in its header", name()));
         read(digits.data(), width);
         const std::uint32_t length =
             digits[0] | digits[1] << 8U | digits[2] << 16U | static_cast<std::uint32_t>(digits[3]) << 24U;
         constexpr std::uint32_t longest = 1U << 16;
-        if (length > left_ && length <= longest)
-            throw ArgumentError(
-                fmt::format("{}: truncated: a header of {} bytes expected, {} found", name_, length, left_));
+        if (length > left() && length <= longest)
+            throw ArgumentError(fmt::format("{}: truncated: a header of {} bytes expected, {} found", name(),
+                                            length, left()));
         if (length > longest)
             throw ArgumentError(
-                fmt::format("{}: a header of {} bytes is none of a plain array", name_, length));
+                fmt::format("{}: a header of {} bytes is none of a plain array", name(), length));
         std::string text(length, ' ');
         read(text.data(), text.size());
-        return parse_npy_header(text, name_);
+        return parse_npy_header(text, name());
     }
 
   private:
     ArgumentError not_npy() const {
-        return ArgumentError(fmt::format("{}: not a .npy file (it does not start with \\x93NUMPY)", name_));
+        return ArgumentError(fmt::format("{}: not a .npy file (it does not start with \\x93NUMPY)", name()));
     }
 
-    std::string name_;
-    File file_;
-    std::uint64_t size_ = 0, left_ = 0;
+    InputFile file_;
+    std::uint64_t offset_ = 0;
 };
 
 /// Copies elements that stand in Fortran order, the first index fastest, to row-major order: for each
@@ -162,8 +143,7 @@ Tensor Tensor::load(const fs::path& path, std::optional<Dtype> dtype, Loading lo
     const std::uint64_t element = static_cast<std::uint64_t>(bits(read_as)) / 8;
     if (loading == Loading::map && !transposed && expected > 0 && reader.offset() % element == 0) {
         const std::uint64_t offset = reader.offset();
-        std::shared_ptr<std::byte> file =
-            map_file(reader.descriptor(), offset + reader.left(), reader.name());
+        std::shared_ptr<std::byte> file = reader.map();
         std::byte* const elements = file.get() + offset;
         return wrap(read_as, std::move(header.shape), elements, std::move(file));
     }
@@ -180,6 +160,7 @@ Tensor Tensor::load(const fs::path& path, std::optional<Dtype> dtype, Loading lo
 
 void Tensor::save(const fs::path& path) const {
     const std::string preamble = npy_preamble(*this, path.string());
+    check_file_name(path);
     check_regular(path);
     file::Replacement file(path);
     file.write(preamble);

@@ -111,3 +111,20 @@ TEST_CASE("SARIF 2.1.0: one run, rules once each, places as URIs") {
     CHECK_FALSE(run["results"][2].contains("ruleId"));
     CHECK_FALSE(run["results"][2].contains("locations"));
 }
+
+TEST_CASE("control characters are shown, not sent") {
+    Diagnostic finding = example();
+    finding.message =
+        "`\x1b[2J` \x07\x7f \xc2\x9b"
+        "31m \xc3\xa9\n\ttab";
+    finding.where = Where::at("a\x1b.lua", 2);
+    finding.fix = "leave out \x1b";
+    finding.notes = {{Where::at("b\r.lua", 3), "beside \b"}};
+    CHECK(to_line(finding) == "a\\x1b.lua:2: `\\x1b[2J` \\x07\\x7f \\x9b31m \xc3\xa9 \ttab [WG-GROUP-01]");
+    CHECK(to_text(finding) ==
+          "a\\x1b.lua:2: error: `\\x1b[2J` \\x07\\x7f \\x9b31m \xc3\xa9\n  \ttab [WG-GROUP-01]\n"
+          "  b\\x0d.lua:3: beside \\x08\n"
+          "  fix: leave out \\x1b    (PTX ISA 9.7.15.7.3)");
+    const json told = json::parse(to_json(std::span(&finding, 1)));
+    CHECK(told["findings"][0]["message"] == finding.message);
+}

@@ -1,0 +1,86 @@
+// DLPack: wg.from_dlpack, t:to_dlpack. For C modules of the same process: a script cannot make a pointer, and
+// a capsule gives its own away once.
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/options.hpp"
+#include "bindings/lua/tensor.hpp"
+#include "wgrun/dlpack.hpp"
+
+namespace wgrun::lua {
+
+/// What t:to_dlpack gives: the userdata begins with the pointer. A C module that takes the tensor sets that
+/// to null; if nobody does, the deleter is called when the capsule is collected.
+struct Capsule {
+    dlpack::ManagedTensorVersioned* managed = nullptr;
+
+    explicit Capsule(dlpack::ManagedTensorVersioned* given) : managed(given) {}
+    Capsule(const Capsule&) = delete;
+    Capsule& operator=(const Capsule&) = delete;
+    ~Capsule() {
+        if (managed != nullptr) dlpack::Release{}(managed);
+    }
+};
+
+template <>
+inline constexpr const char* class_name<Capsule> = "wgrun.dlpack";
+
+namespace {
+
+// t:to_dlpack(): a capsule
+int to_capsule(lua_State* L) {
+    const Tensor& tensor = hold_tensor(L, 1);
+    push_object<Capsule>(L, [&] { return Capsule(dlpack::to_dlpack_versioned(tensor)); });
+    return 1;
+}
+
+// wg.from_dlpack(capsule or light userdata [, { dtype =, copy = false, versioned = true }]): the tensor,
+// which then owns what was given. A light userdata points to a DLManagedTensorVersioned, or, with versioned =
+// false, to a DLManagedTensor; after an error it is still the caller's.
+int from_pointer(lua_State* L) {
+    static constexpr std::string_view keys[] = {"dtype", "copy", "versioned"};
+    lua_settop(L, 2);
+    Capsule* const capsule = test<Capsule>(L, 1);
+    void* const pointer = lua_type(L, 1) == LUA_TLIGHTUSERDATA ? lua_touserdata(L, 1) : nullptr;
+    if (capsule == nullptr && pointer == nullptr)
+        fail_argument(L, 1, "a capsule of to_dlpack, or a light userdata");
+    dlpack::ImportOptions asked;
+    bool versioned = true;
+    if (!lua_isnil(L, 2)) {
+        const Options options(L, 2, "wg.from_dlpack", keys);
+        const std::string_view dtype = options.string("dtype", "");
+        if (!dtype.empty()) asked.dtype = guarded(L, [&] { return dtype_named(dtype); });
+        asked.copy = options.boolean("copy", false);
+        versioned = options.boolean("versioned", true);
+    }
+    TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });
+    guarded(L, [&] {
+        // From here on no Lua runs that could take the capsule's tensor, and once ours nothing can fail.
+        if (capsule != nullptr && capsule->managed == nullptr)
+            throw ArgumentError("DLPack: the capsule's tensor has been taken already");
+        auto tensor = std::make_shared<Tensor>(Tensor::zeros(Dtype::u8, {0}));
+        if (capsule != nullptr) {
+            *tensor = dlpack::from_dlpack(capsule->managed, asked);
+            capsule->managed = nullptr;
+        } else if (versioned) {
+            *tensor = dlpack::from_dlpack(static_cast<dlpack::ManagedTensorVersioned*>(pointer), asked);
+        } else {
+            *tensor = dlpack::from_dlpack(static_cast<dlpack::ManagedTensor*>(pointer), asked);
+        }
+        box.tensor = std::move(tensor);
+    });
+    account(L, box.tensor->size_bytes());
+    return 1;
+}
+
+}  // namespace
+
+void add_dlpack(lua_State* L) {
+    declare<Capsule>(L, {});
+    push_methods(L, &class_key<TensorBox>, class_name<TensorBox>);
+    lua_pushcfunction(L, to_capsule);
+    lua_setfield(L, -2, "to_dlpack");
+    lua_pop(L, 1);
+    lua_pushcfunction(L, from_pointer);
+    lua_setfield(L, -2, "from_dlpack");
+}
+
+}  // namespace wgrun::lua

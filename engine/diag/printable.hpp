@@ -1,0 +1,14 @@
+// Text for a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace wgrun {
+
+/// `text` with its control characters as \x1b: names in files and in arguments, which messages repeat, may
+/// hold escape sequences that a terminal obeys. Newlines and tabs stay. C1 controls in UTF-8 count too
+/// (U+009B begins a sequence as ESC [ does); bytes that are not UTF-8 stay.
+std::string printable(std::string_view text);
+
+}  // namespace wgrun

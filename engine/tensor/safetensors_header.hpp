@@ -1,0 +1,32 @@
+// The header of a .safetensors file: what it says, checked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "wgrun/tensor.hpp"
+
+namespace wgrun {
+
+/// One tensor, as it is to be read.
+struct SafetensorsEntry {
+    std::string name;
+    Dtype dtype = Dtype::u8;
+    TensorShape shape;
+    std::uint64_t begin = 0, end = 0;  ///< bytes, from the end of the header
+};
+
+struct SafetensorsHeader {
+    std::vector<SafetensorsEntry> entries;  ///< by `begin`: one begins where the last one ends
+    std::vector<std::pair<std::string, std::string>> metadata;
+};
+
+/// Parses and checks the JSON of a header behind which `data_bytes` bytes follow. Throws ArgumentError, the
+/// message beginning with `file`.
+SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_bytes,
+                                           const std::string& file);
+
+}  // namespace wgrun
