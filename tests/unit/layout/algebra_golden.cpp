@@ -160,9 +160,8 @@ void check_offsets(const Layout& layout, const json& c) {
 
 TEST_CASE("the layout algebra gives CuTe's results and refuses what CuTe refuses") {
     const auto file = golden::load("cute_algebra.json");
-    if (!file) return;
     int compared = 0;
-    for (const json& c : (*file)["cases"]) {
+    for (const json& c : file["cases"]) {
         const std::string op = c["op"];
         if (not_provided.contains(op)) continue;
         INFO(c["id"] << " " << c["args"].dump());
@@ -193,8 +192,7 @@ TEST_CASE("the layout algebra gives CuTe's results and refuses what CuTe refuses
 
 TEST_CASE("a swizzle permutes as CuTe's does") {
     const auto file = golden::load("cute_algebra.json");
-    if (!file) return;
-    for (const json& c : (*file)["cases"]) {
+    for (const json& c : file["cases"]) {
         if (c["op"] != "swizzle_fn") continue;
         INFO(c.dump().substr(0, 200));
         if (c.contains("reject")) {

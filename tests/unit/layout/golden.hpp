@@ -1,23 +1,17 @@
-// Independent test vectors: CuTe's own answers, kept beside the project (see README.md there).
+// Independent test vectors: CuTe's own answers (tests/golden/vectors/README.md).
 #pragma once
 
 #include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "wgrun/layout.hpp"
 
 namespace wgrun::golden {
 
-/// The file, or nothing (and a printed line) where the vectors are not installed.
-inline std::optional<nlohmann::json> load(const std::string& name) {
-    std::ifstream file(std::string(WGRUN_SOURCE_DIR) + "/../shared/golden/" + name);
-    if (!file) {
-        std::cout << "skipped: no ../shared/golden/" << name << '\n';
-        return std::nullopt;
-    }
+/// A file of tests/golden/vectors.
+inline nlohmann::json load(const std::string& name) {
+    std::ifstream file(WGRUN_SOURCE_DIR "/tests/golden/vectors/" + name);
     return nlohmann::json::parse(file);
 }
 

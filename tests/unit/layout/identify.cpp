@@ -61,7 +61,6 @@ TEST_CASE("every tile's layout is identified as that tile") {
 
 TEST_CASE("layouts that CuTe makes descriptors of are canonical, and those it refuses are not") {
     const auto file = golden::load("gmma_desc.json");
-    if (!file) return;
     const auto check = [](const nlohmann::json& c, bool reported_mismatch) {
         INFO(c["id"] << " " << c["layout"].dump());
         const Dtype dtype = dtype_named(c["dtype"].get<std::string>());
@@ -75,7 +74,7 @@ TEST_CASE("layouts that CuTe makes descriptors of are canonical, and those it re
             CHECK(id.canonical);
         CHECK(id.operand == (id.canonical && c["wgmma_supports"].get<bool>()));
     };
-    for (const auto& c : (*file)["cases"])
+    for (const auto& c : file["cases"])
         if (!c.contains("reject")) check(c, !c["descriptor_addresses_match_layout"].get<bool>());
 }
 
