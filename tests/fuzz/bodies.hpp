@@ -23,4 +23,14 @@ void layout_parser(Bytes bytes);
 /// to 2^62.
 void layout_algebra(Bytes bytes);
 
+/// A .npy file is refused by name, or gives the same tensor whether it is read or mapped.
+void npy(Bytes bytes);
+
+/// The same of a .safetensors file, and its tensors have no more bytes than it.
+void safetensors(Bytes bytes);
+
+/// A DLPack structure with fields from the input: taken and given back once, or refused and left alone. Its
+/// elements are read where its memory is real.
+void dlpack_structures(Bytes bytes);
+
 }  // namespace wgrun::fuzz

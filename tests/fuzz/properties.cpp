@@ -1,5 +1,8 @@
 // The fuzzed bodies on seeded random inputs.
+#include <filesystem>
+#include <fstream>
 #include <random>
+#include <set>
 
 #include "tests/catch.hpp"
 #include "tests/fuzz/bodies.hpp"
@@ -9,6 +12,36 @@ using namespace wgrun;
 namespace {
 
 std::vector<std::uint8_t> bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
+
+/// The files of tests/fuzz/seeds/NAME.
+std::vector<std::vector<std::uint8_t>> seeds(const std::string& name) {
+    std::set<std::filesystem::path> paths;  // in order
+    for (const auto& entry :
+         std::filesystem::directory_iterator(WGRUN_SOURCE_DIR "/tests/fuzz/seeds/" + name))
+        paths.insert(entry.path());
+    std::vector<std::vector<std::uint8_t>> out;
+    for (const std::filesystem::path& path : paths) {
+        std::ifstream file(path, std::ios::binary);
+        out.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+    return out;
+}
+
+/// A file with bytes changed, taken out, put in or doubled; `letters` are likely ones.
+void mutate(std::vector<std::uint8_t>& file, std::string_view letters, std::mt19937_64& random) {
+    for (auto edits = random() % 4; edits > 0 && !file.empty(); --edits) {
+        const std::size_t at = random() % file.size();
+        const auto place = file.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto letter =
+            static_cast<std::uint8_t>(random() % 4 == 0 ? random() : letters[random() % letters.size()]);
+        switch (random() % 5) {
+            case 0: file.erase(place); break;
+            case 1: file.insert(place, letter); break;
+            case 2: file.resize(at); break;
+            default: *place = letter;
+        }
+    }
+}
 
 }  // namespace
 
@@ -41,5 +74,36 @@ TEST_CASE("the laws of the layout algebra, at all sizes") {
         std::vector<std::uint8_t> bytes(64);
         for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
         REQUIRE_NOTHROW(fuzz::layout_algebra(bytes));
+    }
+}
+
+TEST_CASE(".npy files, mutated") {
+    const auto files = seeds("npy");
+    REQUIRE(files.size() >= 3);
+    std::mt19937_64 random(20240229);
+    for (int i = 0; i < 5000; ++i) {
+        std::vector<std::uint8_t> file = files[random() % files.size()];
+        if (i >= static_cast<int>(files.size())) mutate(file, "{}(),':<>|fuViLTF0123456789-\n", random);
+        REQUIRE_NOTHROW(fuzz::npy(file));
+    }
+}
+
+TEST_CASE(".safetensors files, mutated") {
+    const auto files = seeds("safetensors");
+    REQUIRE(files.size() >= 3);
+    std::mt19937_64 random(20240229);
+    for (int i = 0; i < 5000; ++i) {
+        std::vector<std::uint8_t> file = files[random() % files.size()];
+        if (i >= static_cast<int>(files.size())) mutate(file, "{}[],:\"\\0123456789-.eEtfnu \n", random);
+        REQUIRE_NOTHROW(fuzz::safetensors(file));
+    }
+}
+
+TEST_CASE("DLPack structures with random fields") {
+    std::mt19937_64 random(20240229);
+    for (int i = 0; i < 50000; ++i) {
+        std::vector<std::uint8_t> bytes(96);
+        for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+        REQUIRE_NOTHROW(fuzz::dlpack_structures(bytes));
     }
 }
