@@ -19,10 +19,11 @@ demo: deps all
 	$(BUILD)/wgrun scripts/hello_wgmma.lua
 	$(BUILD)/wgrun scripts/gemm.lua
 
+# Without a CUDA toolkit, ptxas and NVRTC come as Python wheels into the build folder, as numpy does (tests/needs.sh).
 test: deps $(BUILD)/CMakeCache.txt
 	@cmake --preset release > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
-	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
+	@env $$(tests/needs.sh $(CURDIR)/$(BUILD)/needs) ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 # build/dist: the tool, the libraries and the documents as an archive and as a Debian package.
 dist: deps $(BUILD)/CMakeCache.txt
@@ -54,7 +55,7 @@ conformance: all
 asan: deps
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS)
-	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure
+	@env $$(tests/needs.sh $(CURDIR)/$(BUILD)/needs) ctest --test-dir build-asan -j $(JOBS) --output-on-failure
 
 # What runs in several threads: engines and states, and the simulator's own.
 tsan: deps
@@ -81,10 +82,10 @@ fuzz: deps
 	@PACKAGES="clang" cmake/install-packages.sh
 	@cmake --preset fuzz > /dev/null
 	@cmake --build --preset fuzz -j $(JOBS)
-	@for target in layout_parser layout_algebra; do \
-	    mkdir -p build-fuzz/corpus/$$target; \
-	    (cd build-fuzz && tests/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -max_len=256 -timeout=5 \
-	        -print_final_stats=1 corpus/$$target) || exit 1; \
+	@for target in layout_parser layout_algebra npy safetensors dlpack_structures; do \
+	    mkdir -p build-fuzz/corpus/$$target; seeds=$(CURDIR)/tests/fuzz/seeds/$$target; [ -d $$seeds ] || seeds=; \
+	    (cd build-fuzz && tests/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -max_len=512 -timeout=5 \
+	        -print_final_stats=1 corpus/$$target $$seeds) || exit 1; \
 	done
 
 lint: $(BUILD)/CMakeCache.txt

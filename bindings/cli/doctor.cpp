@@ -42,6 +42,11 @@ std::string to_text(const gpu::Report& report, const BackendChoice& choice) {
                           : fmt::format("GPU runs in     this process: {}\n", report.worker.missing);
     text += fmt::format("NVRTC           {}\n", describe(report.nvrtc));
     text += fmt::format("ptxas           {}\n", describe(report.ptxas));
+    // Switched off, they may well be here.
+    const bool off = report.ptxas.missing.starts_with("switched off");
+    if (!(report.ptxas && report.nvrtc) && !off)
+        text +=
+            "                pip install nvidia-cuda-nvcc nvidia-cuda-nvrtc gives both without a toolkit\n";
     text += fmt::format("cuBLAS          {}\n", describe(report.cublas));
     text += fmt::format("cache           {}\n", describe(report.cache));
     return text;

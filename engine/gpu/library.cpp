@@ -11,6 +11,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "gpu/wheels.hpp"
+
 namespace wgrun::gpu {
 
 namespace fs = std::filesystem;
@@ -49,9 +51,15 @@ std::vector<std::string> toolkit_library_folders() {
     std::vector<std::string> folders;
     for (const std::string& root : toolkit_roots()) {
         if (root == usual_root) folders.emplace_back();
-        for (const char* below : {"lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"})
+        for (const char* below : {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"})
             folders.push_back(in_folder(root, below));
     }
+    return folders;
+}
+
+std::vector<std::string> wheel_library_folders() {
+    std::vector<std::string> folders;
+    for (const std::string& root : wheel_roots()) folders.push_back(in_folder(root, "lib"));
     return folders;
 }
 
@@ -83,20 +91,40 @@ void* Library::find(const char* symbol) const {
     return handle == nullptr ? nullptr : ::dlsym(handle, symbol);
 }
 
-std::string find_program(const std::string& name) {
-    std::vector<std::string> folders;
-    if (const char* path = std::getenv("PATH")) {
-        std::istringstream parts(path);
-        for (std::string folder; std::getline(parts, folder, ':');)
-            if (!folder.empty()) folders.push_back(folder);  // an empty part would be the working folder
-    }
-    for (const std::string& root : toolkit_roots()) folders.push_back(in_folder(root, "bin"));
+namespace {
+
+// The first of the folders that has the program.
+std::string program_in(const std::vector<std::string>& folders, const std::string& name) {
     for (const std::string& folder : folders) {
         std::string path = in_folder(folder, name);
         std::error_code ignored;
         if (fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0) return path;
     }
     return {};
+}
+
+std::vector<std::string> bins(const std::vector<std::string>& roots) {
+    std::vector<std::string> folders;
+    for (const std::string& root : roots) folders.push_back(in_folder(root, "bin"));
+    return folders;
+}
+
+}  // namespace
+
+std::string find_on_path(const std::string& name) {
+    std::vector<std::string> folders;
+    if (const char* path = std::getenv("PATH")) {
+        std::istringstream parts(path);
+        for (std::string folder; std::getline(parts, folder, ':');)
+            if (!folder.empty()) folders.push_back(folder);  // an empty part would be the working folder
+    }
+    return program_in(folders, name);
+}
+
+std::string find_program(const std::string& name) {
+    if (std::string path = find_on_path(name); !path.empty()) return path;
+    if (std::string path = program_in(bins(toolkit_roots()), name); !path.empty()) return path;
+    return program_in(bins(wheel_roots()), name);
 }
 
 }  // namespace wgrun::gpu

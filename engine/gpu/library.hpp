@@ -36,11 +36,17 @@ struct Library {
     void* find(const char* symbol) const;
 };
 
+/// The library folders of CUDA's Python wheels.
+std::vector<std::string> wheel_library_folders();
+
 /// Opens the first of `names` that loads from the first of `folders`; the folder "" is wherever the loader
 /// looks.
 Library open_library(std::span<const std::string_view> names, std::span<const std::string> folders);
 
-/// The path of the program `name`: on the PATH, then in the toolkits' bin folders. Empty when there is none.
+/// The path of the program `name` on the PATH; empty when there is none.
+std::string find_on_path(const std::string& name);
+
+/// The same, and then in the bin folders of the toolkits and of the Python wheels.
 std::string find_program(const std::string& name);
 
 }  // namespace wgrun::gpu

@@ -23,7 +23,11 @@ struct Loaded {
 
 Loaded load() {
     constexpr std::array<std::string_view, 3> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-    const Library library = open_library(names, toolkit_library_folders());
+    Library library = open_library(names, toolkit_library_folders());
+    if (!library.part) {
+        const std::vector<std::string> wheels = wheel_library_folders();
+        if (Library found = open_library(names, wheels); found.part || !wheels.empty()) library = found;
+    }
     Loaded loaded{{}, library.part};
     if (!loaded.part) return loaded;
     Nvrtc& f = loaded.functions;
@@ -126,7 +130,7 @@ Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> opt
     const NvrtcLibrary nvrtc = find_nvrtc();
     if (nvrtc.functions == nullptr)
         throw EnvironmentError("ENOENT", fmt::format("NVRTC is not here: {}", nvrtc.part.missing),
-                               "install CUDA's NVRTC, or set CUDA_HOME to the toolkit");
+                               "pip install nvidia-cuda-nvrtc, or set CUDA_HOME to the toolkit");
 
     std::vector<std::string> all = {fmt::format("--gpu-architecture={}", architecture), "--std=c++17",
                                     "--ptxas-options=-v"};

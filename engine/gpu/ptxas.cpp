@@ -50,7 +50,8 @@ Part find_ptxas(bool ask_version) {
     if (!part) return part;
     part.path = find_program("ptxas");
     if (part.path.empty()) {
-        part.missing = fmt::format("no ptxas on the PATH or in {}/bin", fmt::join(toolkit_roots(), "/bin, "));
+        part.missing = fmt::format("no ptxas on the PATH, in {}/bin, or in a wheel of python3",
+                                   fmt::join(toolkit_roots(), "/bin, "));
         return part;
     }
     if (!ask_version) return part;
@@ -68,7 +69,7 @@ Cubin ptxas_assemble(std::string_view ptx, std::span<const std::string> options,
     const Part ptxas = find_ptxas(false);
     if (!ptxas)
         throw EnvironmentError("ENOENT", fmt::format("ptxas is not here: {}", ptxas.missing),
-                               "install CUDA's ptxas, or set CUDA_HOME to the toolkit");
+                               "pip install nvidia-cuda-nvcc, or set CUDA_HOME to the toolkit");
     const Cache cache = Cache::standard();
     const std::string key = Cache::key({"ptxas", file_identity(ptxas.path), architecture,
                                         fmt::format("{}", fmt::join(options, "\n")), text});

@@ -188,9 +188,9 @@ TEST_CASE("CUDA_HOME comes before the loader, the usual place after it") {
     const Environment home("CUDA_HOME", "/opt/mine");
     const Environment path("CUDA_PATH", nullptr);
     const std::vector<std::string> folders = toolkit_library_folders();
-    REQUIRE(folders.size() == 7);
+    REQUIRE(folders.size() == 9);
     CHECK(folders[0] == "/opt/mine/lib64");
-    CHECK(folders[3].empty());
+    CHECK(folders[4].empty());
     CHECK(toolkit_roots().front() == "/opt/mine");
 }
 
