@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "program/register_file.hpp"
+#include "program/wait_words.hpp"
 
 namespace wgrun::check {
 
@@ -319,14 +320,7 @@ bool Rehearsal::came_to(Where where) const {
 }
 
 /// "`full` + 8"
-std::string Rehearsal::place(std::uint32_t offset) const {
-    for (const SharedBuffer& buffer : program_.shared()) {
-        if (offset < buffer.offset || offset >= buffer.offset + buffer.bytes) continue;
-        const std::int64_t inside = offset - buffer.offset;
-        return inside == 0 ? fmt::format("`{}`", buffer.name) : fmt::format("`{}` + {}", buffer.name, inside);
-    }
-    return fmt::format("byte {} of shared memory", offset);
-}
+std::string Rehearsal::place(std::uint32_t offset) const { return wait_words::place(program_, offset); }
 
 /// "warp 3", and of which CTA where there are several.
 std::string Rehearsal::name(const Warp& warp) const {

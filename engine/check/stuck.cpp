@@ -8,6 +8,7 @@
 
 #include "check/rehearsal.hpp"
 #include "program/register_file.hpp"
+#include "program/wait_words.hpp"
 
 namespace wgrun::check {
 
@@ -67,9 +68,9 @@ std::string Rehearsal::waits_for(const Warp& warp) const {
     if (warp.mbarrier == nullptr) return "for several mbarriers";
     const Mbarrier& mbarrier = *warp.mbarrier;
     return fmt::format(
-        "for phase {} (parity {}) of the mbarrier {}: {} of {} arrivals have come, {} bytes are outstanding",
-        mbarrier.phase, warp.parity, place(mbarrier.offset), mbarrier.expected - mbarrier.pending,
-        mbarrier.expected, mbarrier.tx);
+        "for phase {} (parity {}) of the mbarrier {}: {}", mbarrier.phase, warp.parity,
+        place(mbarrier.offset),
+        wait_words::what_has_come(mbarrier.expected - mbarrier.pending, mbarrier.expected, mbarrier.tx));
 }
 
 /// Those who wait, the likeliest cause first: an mbarrier whose phase has begun and cannot complete is
@@ -123,11 +124,10 @@ void Rehearsal::report_stuck() {
         notes.push_back({program_.where(), fmt::format("{} of {} warps have ended", ended, warps_.size())});
     const std::string message = fmt::format("the kernel hangs: {} waits {}", name(warp), waits_for(warp));
     if (warp.state == Warp::State::at_barrier)
-        return add("WG-SYNC-02", at, message,
-                   "let every warp that a barrier counts reach it, or give its count with threads =",
+        return add("WG-SYNC-02", at, message, std::string(wait_words::law(isa::Awaits::barrier).fix),
                    std::move(notes));
     if (warp.wait == Warp::Wait::cluster)
-        return add("WG-SYNC-04", at, message, "let every warp of the cluster arrive, or end",
+        return add("WG-SYNC-04", at, message, std::string(wait_words::law(isa::Awaits::cluster).fix),
                    std::move(notes));
     add("WG-REG-02", at, message,
         fmt::format(
@@ -141,9 +141,7 @@ void Rehearsal::stuck_at_mbarrier(const Warp& warp) {
     const Step* at = skeleton_.ops[warp.pc].step;
     const std::string message = fmt::format("the kernel hangs: {} waits {}", name(warp), waits_for(warp));
     std::vector<Note> notes;
-    std::string fix =
-        "compare the arrivals and bytes that the barrier expects with those that come, and the parity "
-        "with the number of the phase";
+    std::string fix(wait_words::law(isa::Awaits::mbarrier).fix);
     if (const Mbarrier* m = warp.mbarrier) {
         const auto where = [](const Step* step) { return step != nullptr ? step->where : Where{}; };
         notes.push_back({where(m->made), fmt::format("initialised here with {} arrivals", m->expected)});

@@ -29,6 +29,7 @@ const std::vector<Instruction> records{
      .ptx = "barrier.cluster.wait{.aligned}",
      .taken_by = Participants::warp,
      .writes_memory = true,
+     .awaits = Awaits::cluster,
      .effects = [](const Step&, Effects& e) { e.await_arrivals(); },
      .run = [](const Step&, Machine& m) { m.cluster_wait(); }},
     {.name = "mapa",
@@ -76,6 +77,7 @@ const std::vector<Instruction> records{
      .ptx = "setmaxnreg{.op}.sync.aligned.u32 {%n}",
      .taken_by = Participants::warpgroup,
      .writes_memory = true,
+     .awaits = Awaits::registers,
      .run =
          [](const Step& s, Machine& m) {
              m.set_registers(static_cast<int>(s.operands[0].imm),
@@ -94,7 +96,7 @@ const std::vector<Instruction> records{
      .rows = {{{}, {7, 8}}},
      .ptx = "griddepcontrol.wait",
      .writes_memory = true,
-     .awaits_grids = true,
+     .awaits = Awaits::grids,
      .run = [](const Step&, Machine&) {}},
 };
 

@@ -1,6 +1,7 @@
-// The memory order that a form asks for.
+// The memory order that a form asks for, and what a step waits for.
 #include "isa/order.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace wgrun::isa {
@@ -20,6 +21,15 @@ MemoryOrder order_of(const Step& step) {
     for (std::size_t i = 0; i < narrower.size(); ++i)
         if (name.ends_with(narrower[i])) out.scope = static_cast<Scope>(i);
     return out;
+}
+
+Awaits awaited_by(const Step& step) {
+    if (step.op->awaits != Awaits::nothing) return step.op->awaits;
+    const auto gives = [](const OperandRule& rule) { return rule.access == Access::out; };
+    const auto accesses = [](const OperandRule& rule) { return (rule.kinds & OperandRule::address) != 0; };
+    const bool looks = order_of(step).strong && std::ranges::any_of(step.op->operands, gives) &&
+                       std::ranges::any_of(step.op->operands, accesses);
+    return looks ? Awaits::memory : Awaits::nothing;
 }
 
 }  // namespace wgrun::isa

@@ -1,4 +1,4 @@
-// The order of memory, as the qualifiers of a step speak of it.
+// The order of memory, as the qualifiers of a step speak of it, and what a step waits for.
 #pragma once
 
 #include <cstdint>
@@ -19,5 +19,9 @@ struct MemoryOrder {
 
 /// What the qualifiers of a step say of the order of memory.
 MemoryOrder order_of(const Step& step);
+
+/// What the step waits for: what its record says, or memory, where it is a strong access that gives what it
+/// finds (a loop around it may wait for a value).
+Awaits awaited_by(const Step& step);
 
 }  // namespace wgrun::isa

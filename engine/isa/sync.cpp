@@ -31,6 +31,7 @@ const std::vector<Instruction> records{
      .ptx = "bar.sync {%barrier}{,%threads}",
      .taken_by = Participants::cta,
      .writes_memory = true,
+     .awaits = Awaits::barrier,
      .effects = [](const Step& s, Effects& e) { e.barrier(s.operands[0], s.operands[1]); },
      .run = [](const Step& s,
                Machine& m) { m.barrier(first_lane(m, s.operands[0]), first_lane(m, s.operands[1])); }},

@@ -153,6 +153,7 @@ const std::vector<Instruction> records{
      .operands = {membermask(false)},
      .ptx = "bar.warp.sync {%membermask}",
      .writes_memory = true,
+     .awaits = Awaits::lanes,
      .run =
          [](const Step& s, Machine& m) {
              members(s, m);

@@ -24,7 +24,8 @@ gpu::TensorMapType map_type(Dtype dtype) {
 
 bool waits_for_previous(const Program& program) {
     bool found = false;
-    for_each_step(program.body(), [&](const Step& step) { found = found || step.op->awaits_grids; });
+    for_each_step(program.body(),
+                  [&](const Step& step) { found = found || step.op->awaits == isa::Awaits::grids; });
     return found;
 }
 

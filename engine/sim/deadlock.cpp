@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 
+#include "program/wait_words.hpp"
 #include "sim/cluster.hpp"
 
 namespace wgrun::sim {
@@ -14,22 +15,13 @@ namespace {
 /// polls memory may count how often: that ends sooner or later.
 constexpr int patience = 1000, patience_of_pollers = 100000;
 
-/// "warp 3", "warps 0, 1, 2"
-std::string names(std::uint32_t warps) {
-    std::string out = std::has_single_bit(warps) ? "warp" : "warps";
-    const char* comma = " ";
-    for (; warps != 0; warps &= warps - 1, comma = ", ")
-        out += comma + std::to_string(std::countr_zero(warps));
-    return out;
-}
-
-Endless kind_of(const Warp& warp) {
-    if (warp.state != Warp::State::asleep) return Endless::barrier;
+isa::Awaits kind_of(const Warp& warp) {
+    if (warp.state != Warp::State::asleep) return isa::Awaits::barrier;
     switch (warp.wait) {
-        case Warp::Wait::registers: return Endless::registers;
-        case Warp::Wait::cluster: return Endless::cluster;
-        case Warp::Wait::memory: return Endless::memory;
-        default: return Endless::mbarrier;
+        case Warp::Wait::registers: return isa::Awaits::registers;
+        case Warp::Wait::cluster: return isa::Awaits::cluster;
+        case Warp::Wait::memory: return isa::Awaits::memory;
+        default: return isa::Awaits::mbarrier;
     }
 }
 
@@ -81,16 +73,15 @@ std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
     const Mbarrier* mbarrier = waited_for(warp, cta);
     if (mbarrier == nullptr) return "for several mbarriers";
     return fmt::format(
-        "for phase {} (parity {}) of the mbarrier {}: {} of {} arrivals have come, {} bytes are "
-        "outstanding",
-        mbarrier->phase, warp.parity, report_.place(mbarrier->offset), mbarrier->expected - mbarrier->pending,
-        mbarrier->expected, mbarrier->tx);
+        "for phase {} (parity {}) of the mbarrier {}: {}", mbarrier->phase, warp.parity,
+        report_.place(mbarrier->offset),
+        wait_words::what_has_come(mbarrier->expected - mbarrier->pending, mbarrier->expected, mbarrier->tx));
 }
 
 void Cluster::report_deadlock() {
     // Who waits for what, the likeliest cause first, then in the order of the code.
     struct Place {
-        Endless wait;
+        isa::Awaits wait;
         std::uint32_t pc;
         std::size_t rank;
         std::string what;
@@ -116,13 +107,13 @@ void Cluster::report_deadlock() {
             places[{kind_of(warp), pc, rank, waits_for(warp, ctas_[rank]),
                     mbarrier != nullptr ? mbarrier->made.pc() : no_pc}] |= 1U << w;
         }
-        if (done != 0) ended += (ended.empty() ? "" : "; ") + names(done) + of(rank) + " ended";
+        if (done != 0) ended += (ended.empty() ? "" : "; ") + wait_words::names(done) + of(rank) + " ended";
     }
     if (places.empty()) return;
     std::string message;
     for (const auto& [place, warps] : places) {
-        std::string text =
-            names(warps) + of(place.rank) + (std::has_single_bit(warps) ? " waits " : " wait ") + place.what;
+        std::string text = wait_words::names(warps) + of(place.rank) +
+                           (std::has_single_bit(warps) ? " waits " : " wait ") + place.what;
         if (message.empty()) {
             message = "deadlock: " + text;
             if (place.made != no_pc) notes.push_back({code_.where(place.made), "initialised here"});

@@ -34,9 +34,6 @@ enum class Fault : std::uint8_t {
     peer,       ///< the shared memory of another CTA
 };
 
-/// What warps wait for when none can go on; the first is the likeliest cause of the others.
-enum class Endless : std::uint8_t { registers, mbarrier, cluster, memory, barrier };
-
 /// Where cluster number `index` of a grid is, among its clusters of `size` CTAs.
 Dim3 cluster_position(Dim3 grid, Dim3 size, std::uint64_t index);
 
@@ -124,7 +121,7 @@ class Report final : public HazardSink {
     void no_warpgroup(const isa::Instruction& op, int threads);
     void bad_barrier(const std::string& message);
     /// At step `pc` somebody waits for ever.
-    void deadlock(Endless wait, std::uint32_t pc, std::string message, std::vector<Note> notes);
+    void deadlock(isa::Awaits wait, std::uint32_t pc, std::string message, std::vector<Note> notes);
     // WG-MBAR, WG-TMA, WG-SYNC-04, -05, WG-REG-02; `note` speaks of step `other`
     void fault(Fault fault, std::string message, std::uint32_t other = no_pc, std::string note = {});
     /// Has the fault been said of the step at hand?

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "program/end.hpp"
+#include "program/wait_words.hpp"
 #include "sim/report.hpp"
 
 namespace wgrun::sim {
@@ -46,26 +47,6 @@ Law law(Fault fault) {
     }
 }
 
-Law law(Endless wait) {
-    switch (wait) {
-        case Endless::registers:
-            return {"WG-REG-02",
-                    "the sum over the warpgroups may not exceed what the CTA entered with: setmaxnreg.dec in "
-                    "those that need less"};
-        case Endless::mbarrier:
-            return {"WG-MBAR-05",
-                    "compare the arrivals and bytes that the barrier expects with those that come, and the "
-                    "parity with the number of the phase"};
-        case Endless::memory:
-            return {"WG-SYNC-06",
-                    "let a thread write the value that is waited for, on every way through the kernel"};
-        case Endless::cluster: return {"WG-SYNC-04", "let every warp of the cluster arrive, or end"};
-        default:
-            return {"WG-SYNC-02",
-                    "let every warp that a barrier counts reach it, or give its count with threads ="};
-    }
-}
-
 }  // namespace
 
 /// The calls that are missing, where they can be told from the places alone.
@@ -83,9 +64,9 @@ std::vector<Remedy> Report::remedies(Fault fault, std::uint32_t other) const {
             {insert_after(made, {"bar_warp_sync()"})}};
 }
 
-void Report::deadlock(Endless wait, std::uint32_t pc, std::string message, std::vector<Note> notes) {
+void Report::deadlock(isa::Awaits wait, std::uint32_t pc, std::string message, std::vector<Note> notes) {
     pc_ = pc;
-    const Law broken = law(wait);
+    const wait_words::Law broken = wait_words::law(wait);
     add(broken.rule, no_pc, std::move(message), std::string(broken.fix), std::move(notes));
 }
 

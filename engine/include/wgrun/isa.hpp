@@ -139,6 +139,18 @@ enum class Participants : std::uint8_t { thread, warp, warpgroup, cta, cluster }
 
 // --- the record ----------------------------------------------------------------------------------------
 
+/// What a step waits for that others have to do, the likeliest cause of a hang first.
+enum class Awaits : std::uint8_t {
+    registers,  ///< that others give back
+    mbarrier,   ///< a phase of it; such a step looks and goes on, a loop waits
+    cluster,    ///< its barrier
+    memory,     ///< a value there; likewise
+    barrier,    ///< of the CTA
+    lanes,      ///< of the warp
+    grids,      ///< that were started before
+    nothing
+};
+
 /// Gives the abstract value of an operand of the step at hand.
 using ValueOf = std::function<Value(const Operand&)>;
 
@@ -150,16 +162,17 @@ struct Instruction {
     std::vector<OperandRule> operands = {};
     /// Text with holes: {.f} a dot and the field's spelling (nothing if absent or a flag at 0), {f} the
     /// spelling alone, {,f} a comma and the spelling, {%o} the operand o, {,%o} a comma and an optional
-    /// operand, {|%o} a bar and an optional one. CUDA's form likewise; empty: the PTX text in inline
-    /// assembly.
+    /// operand, {|%o} a bar and an optional one, {{ and }} braces. CUDA's form likewise; empty: the PTX text
+    /// in inline assembly.
     std::string_view ptx;
     std::string_view cuda = {};
     Participants taken_by = Participants::thread;  ///< who must execute it together (.aligned)
     bool collective = false;                       ///< the simulator runs it once for the whole warpgroup
     bool writes_memory = false;                    ///< volatile in inline assembly, with a memory clobber
-    bool awaits_grids = false;  ///< waits for the grids before: a launch may begin beside their end
-    bool atomic = false;        ///< does not race with others that are atomic
-    bool counted = false;       ///< brings bytes to shared memory later, which an mbarrier counts
+    /// With grids, a launch may begin beside the end of those before.
+    Awaits awaits = Awaits::nothing;
+    bool atomic = false;   ///< does not race with others that are atomic
+    bool counted = false;  ///< brings bytes to shared memory later, which an mbarrier counts
     /// Fills fields that follow from the operands (a_in); null: only `type` from the first register.
     void (*infer)(std::span<const Operand>, Form&) = nullptr;
     // What the engine makes of a step (engine/isa): for the checker, and for the simulator.
