@@ -64,7 +64,7 @@ class Assembly {
         std::string text = isa::expand(
             step_.op->ptx, step_, [&](const Operand& o, const OperandRule& rule) { return print(o, rule); });
         std::string escaped;
-        for (char c : prologue_ + text + ";" + epilogue_) {
+        for (char c : prologue_ + ended(text) + epilogue_) {
             if (c == '%')
                 escaped += "%%";
             else if (c == placeholder)

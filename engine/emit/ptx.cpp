@@ -136,7 +136,7 @@ class PtxEmitter {
         // A record of several instructions is guarded instruction by instruction.
         for (std::size_t at = 0; (at = text.find("\n\t", at)) != std::string::npos; at += 1 + guard.size())
             text.replace(at + 1, 1, guard);
-        out_.line(guard + text + ";", s.where);
+        out_.line(ended(guard + text), s.where);
     }
 
     void loop(const Loop& l) {

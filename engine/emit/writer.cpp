@@ -15,6 +15,10 @@ std::string literal(std::int64_t bits, isa::Type type) {
     return fmt::format("{}", bits);
 }
 
+std::string ended(std::string statement) {
+    return statement.starts_with("{\n") ? statement : statement + ";";
+}
+
 void Writer::raw(std::string_view text, Where where) {
     text_.text.append(static_cast<std::size_t>(depth_) * 4, ' ').append(text).append("\n");
     text_.lines.push_back(where);

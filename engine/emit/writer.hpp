@@ -14,6 +14,9 @@ std::string param_name(const Program& program, int index);
 /// An immediate as PTX spells it; `bits` as in Operand::imm.
 std::string literal(std::int64_t bits, isa::Type type);
 
+/// A statement of PTX with its semicolon; a block in braces takes none.
+std::string ended(std::string statement);
+
 class Writer {
   public:
     /// Adds a line, indented by `depth` steps. A line of the script that was not the last one is named first.

@@ -317,8 +317,15 @@ std::string expand(std::string_view text, const Step& step, const PrintOperand& 
     out.reserve(text.size() + 32);
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t open = text.find('{', at);
-        out += text.substr(at, open - at);
+        const std::string_view between = text.substr(at, open - at);
+        for (std::size_t i = 0; i < between.size(); i += between.substr(i).starts_with("}}") ? 2U : 1U)
+            out += between[i];
         if (open == std::string_view::npos) break;
+        if (text.substr(open).starts_with("{{")) {
+            out += '{';
+            at = open + 2;
+            continue;
+        }
         const std::size_t close = text.find('}', open);
         std::string_view hole = text.substr(open + 1, close - open - 1);
         at = close + 1;

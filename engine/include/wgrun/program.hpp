@@ -116,6 +116,7 @@ class Program {
 
   private:
     friend class Builder;
+    friend class Guarding;  // program/guarded.cpp
     std::string name_;
     int threads_ = 128;
     Dim3 cluster_;

@@ -1,0 +1,161 @@
+// Guarded builds: which loops and waits get a guard, and which numbers their places have.
+#include "program/guarded.hpp"
+
+#include <map>
+
+#include "isa/guard.hpp"
+#include "tests/catch.hpp"
+
+using namespace wgrun;
+using isa::Awaits;
+using isa::Field;
+using isa::Form;
+using isa::Type;
+using Kind = GuardSite::Kind;
+
+namespace {
+
+/// A kernel in the making: each step on a line of its own.
+struct Script {
+    Builder b{"kernel", 128, {}, Where::at("k.lua", 1)};
+    int line = 1;
+
+    Reg add(std::string_view op, const Form& form, std::vector<Operand> operands, Reg guard = {}) {
+        b.at(Where::at("k.lua", ++line));
+        const Step& step = b.add(*isa::find(op), form, std::move(operands), guard);
+        return step.operands.empty() ? Reg{} : step.operands[0].reg;
+    }
+    Form of(Type type) { return Form().set(Field::type, type); }
+};
+
+std::map<std::string, int> count(const Program& program) {
+    std::map<std::string, int> out;
+    for_each_step(program.body(), [&](const Step& step) { ++out[std::string(step.op->name)]; });
+    return out;
+}
+
+/// while (!try_wait(bar, 0)) {}
+void wait_for_mbarrier(Script& s, int bar, Reg guard = {}) {
+    const Reg address = s.add("mov", s.of(Type::u32), {{}, Operand::shared(bar, 0)});
+    s.b.begin_loop();
+    const Reg done =
+        s.add("mbarrier.try_wait.parity", {}, {{}, Operand::address(address, 8), Operand::number(0)}, guard);
+    const Reg again = s.add("not", s.of(Type::pred), {{}, Operand::of(done)});
+    s.b.loop_condition(again);
+    s.b.end_loop();
+}
+
+}  // namespace
+
+TEST_CASE("guarded: a loop that looks at an mbarrier has a limit of its own, the others one of the kernel") {
+    Script s;
+    const int bar = s.b.shared("bar", 16, 8, {});
+    const Reg n = s.add("mov", s.of(Type::u32), {{}, Operand::number(8)});
+    s.b.begin_loop();
+    s.b.loop_condition(s.add("setp", s.of(Type::u32).set(Field::cmp, *isa::parse_value(Field::cmp, "gt")),
+                             {{}, Operand::of(n), Operand::number(0)}));
+    wait_for_mbarrier(s, bar);
+    s.add("bar.sync", {}, {Operand::number(0)});
+    s.b.end_loop();
+    const Program program = s.b.finish();
+    const GuardedProgram guarded = wgrun::guarded(program);
+
+    CHECK(guarded.program.params().size() == program.params().size() + 3);
+    CHECK(guarded.program.name() == program.name());
+    CHECK(guarded.program.threads() == program.threads());
+    CHECK(guarded.program.shared_bytes() == program.shared_bytes());
+    std::map<std::string, int> steps = count(guarded.program);
+    CHECK(steps["guard.clock"] == 2);
+    CHECK(steps["guard.overdue"] == 3);  // the poll, its loop, the loop around
+    CHECK(steps["guard.report"] == 3);
+    CHECK(steps["guard.note"] == 2);  // before bar.sync and after
+    CHECK(steps["guard.mbarrier_word"] == 1);
+    CHECK(steps["bar.sync"] == 1);
+
+    std::map<Kind, std::vector<const GuardSite*>> sites;
+    for (const GuardSite& site : guarded.sites) sites[site.kind].push_back(&site);
+    REQUIRE(sites[Kind::poll].size() == 1);
+    CHECK(sites[Kind::poll][0]->awaits == Awaits::mbarrier);
+    CHECK(sites[Kind::poll][0]->where.line == 5);
+    REQUIRE(sites[Kind::wait].size() == 1);
+    CHECK(sites[Kind::wait][0]->awaits == Awaits::barrier);
+    CHECK(sites[Kind::wait][0]->where.line == 7);
+    CHECK(sites[Kind::loop].size() == 2);
+
+    // The original is untouched, and has nothing of it.
+    for (const auto& [name, times] : count(program)) CHECK(!name.starts_with("guard."));
+}
+
+TEST_CASE("guarded: a loop that does more than look is none of those that only look") {
+    Script s;
+    const int bar = s.b.shared("bar", 16, 8, {});
+    const int out = s.b.param("out", Type::u64, Dtype::u32);
+    const Reg to = s.add("ld.param", s.of(Type::u64), {{}, Operand::param(out)});
+    const Reg address = s.add("mov", s.of(Type::u32), {{}, Operand::shared(bar, 0)});
+    s.b.begin_loop();
+    const Reg done =
+        s.add("mbarrier.test_wait.parity", {}, {{}, Operand::address(address, 0), Operand::number(0)});
+    s.b.loop_condition(s.add("not", s.of(Type::pred), {{}, Operand::of(done)}));
+    s.add("st", s.of(Type::u32).set(Field::space, static_cast<int>(isa::Space::global)),
+          {Operand::address(to, 0), Operand::of(address)});
+    s.b.end_loop();
+    const GuardedProgram guarded = wgrun::guarded(s.b.finish());
+    REQUIRE(guarded.sites.size() == 1);
+    CHECK(guarded.sites[0].kind == Kind::loop);
+}
+
+TEST_CASE("guarded: strong loads and atomics in a loop that only looks are polls of memory") {
+    Script s;
+    const int flag = s.b.param("flag", Type::u64, Dtype::u32);
+    const int guard_block = s.b.param("guard_block", Type::u32, {});  // a name of a guard's own
+    CHECK(guard_block == 1);
+    const Reg at = s.add("ld.param", s.of(Type::u64), {{}, Operand::param(flag)});
+    s.b.begin_loop();
+    const Reg found = s.add("ld",
+                            s.of(Type::u32)
+                                .set(Field::space, static_cast<int>(isa::Space::global))
+                                .set(Field::sem, *isa::parse_value(Field::sem, "acquire.gpu")),
+                            {{}, Operand::address(at, 16)});
+    s.b.loop_condition(s.add("setp", s.of(Type::u32).set(Field::cmp, *isa::parse_value(Field::cmp, "eq")),
+                             {{}, Operand::of(found), Operand::number(0)}));
+    s.b.end_loop();
+    const GuardedProgram guarded = wgrun::guarded(s.b.finish());
+    REQUIRE(guarded.sites.size() == 2);
+    CHECK(guarded.sites[0].kind == Kind::poll);
+    CHECK(guarded.sites[0].awaits == Awaits::memory);
+    CHECK(guarded.sites[0].step.op->name == "ld");
+    CHECK(guarded.program.params()[2].name == "guard_block_");
+}
+
+TEST_CASE("guarded: a traced build notes each access and lets it end") {
+    Script s;
+    const int out = s.b.param("out", Type::u64, Dtype::u32);
+    const Reg to = s.add("ld.param", s.of(Type::u64), {{}, Operand::param(out)});
+    const Reg value = s.add("ld", s.of(Type::u32).set(Field::space, static_cast<int>(isa::Space::global)),
+                            {{}, Operand::address(to, 0)});
+    s.add("st", s.of(Type::u32).set(Field::space, static_cast<int>(isa::Space::global)),
+          {Operand::address(to, 4), Operand::of(value)});
+    const Program program = s.b.finish();
+    CHECK(wgrun::guarded(program).sites.empty());
+    const GuardedProgram traced = wgrun::guarded(program, true);
+    REQUIRE(traced.sites.size() == 2);
+    CHECK(traced.sites[0].kind == Kind::access);
+    CHECK(traced.sites[0].where.line == 3);
+    CHECK(traced.sites[1].where.line == 4);
+    std::map<std::string, int> steps = count(traced.program);
+    CHECK(steps["guard.note"] == 4);
+    CHECK(steps["fence"] == 2);
+}
+
+TEST_CASE("isa: what steps wait for") {
+    const auto awaits = [](std::string_view name) { return isa::find(name)->awaits; };
+    CHECK(awaits("bar.sync") == Awaits::barrier);
+    CHECK(awaits("bar.arrive") == Awaits::nothing);
+    CHECK(awaits("barrier.cluster.wait") == Awaits::cluster);
+    CHECK(awaits("mbarrier.try_wait.parity") == Awaits::mbarrier);
+    CHECK(awaits("mbarrier.test_wait.parity") == Awaits::mbarrier);
+    CHECK(awaits("setmaxnreg") == Awaits::registers);
+    CHECK(awaits("griddepcontrol.wait") == Awaits::grids);
+    CHECK(awaits("wgmma.wait_group") == Awaits::nothing);  // wgmma end by themselves
+    for (const isa::Instruction* op : isa::all()) CHECK(!op->name.starts_with("guard."));
+}
