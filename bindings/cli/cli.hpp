@@ -46,6 +46,7 @@ struct Request {
     bool markdown = false;   ///< of rules
     bool dynamic = false;    ///< of check: run the kernels on the simulator too
     bool assemble = false;   ///< of check: ask the assembler too
+    bool guarded = false;    ///< of ptx and cuda: the guarded build
     bool perf = false;       ///< of check: what is slower than it need be
     bool fix = false;        ///< of check: insert the calls that are missing
     bool diff = false;       ///< of check: show what --fix would do

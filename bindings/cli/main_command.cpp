@@ -137,6 +137,9 @@ void add_commands(CLI::App& app, Request& request, Words& words) {
         if (row.command == rules)
             command->add_flag("--markdown", request.markdown, "Print docs/rules.md on standard output");
         if (row.command == check) add_check_options(*command, request);
+        if (row.command == ptx || row.command == cuda)
+            command->add_flag("--guarded", request.guarded,
+                              "The build that says who waits where when it hangs (docs/hangs.md)");
     }
 }
 

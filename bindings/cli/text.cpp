@@ -52,7 +52,11 @@ int print_texts(const Request& request, const std::string& (Kernel::*text)()) {
 
 }  // namespace
 
-int ptx(const Request& request) { return print_texts(request, &Kernel::ptx); }
-int cuda(const Request& request) { return print_texts(request, &Kernel::cuda); }
+int ptx(const Request& request) {
+    return print_texts(request, request.guarded ? &Kernel::guarded_ptx : &Kernel::ptx);
+}
+int cuda(const Request& request) {
+    return print_texts(request, request.guarded ? &Kernel::guarded_cuda : &Kernel::cuda);
+}
 
 }  // namespace wgrun::cli

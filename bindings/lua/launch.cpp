@@ -72,8 +72,10 @@ void read_run_options(lua_State* L, const Options& options, Shared<Base>& out) {
     out.backend = session(L).mode == Mode::run ? resolve_backend(L, asked) : asked;
 }
 
-constexpr std::string_view run_keys[] = {"grid",       "args",     "backend",  "seed",
-                                         "timeout_ms", "numerics", "unchecked"};
+constexpr std::string_view run_keys[] = {"grid",       "args",     "backend",   "seed",
+                                         "timeout_ms", "numerics", "unchecked", "guarded"};
+constexpr std::string_view prepare_keys[] = {"grid",       "args",     "backend",  "seed",
+                                             "timeout_ms", "numerics", "unchecked"};
 
 /// Hands what the assembler warned of to the host: once a kernel, when it is compiled.
 void warn_of_assembly(lua_State* L, Kernel& kernel) {
@@ -85,13 +87,14 @@ void warn_of_assembly(lua_State* L, Kernel& kernel) {
 
 void push_name(lua_State* L, std::string_view name) { lua_pushlstring(L, name.data(), name.size()); }
 
-// kernel:run{ grid =, args =, backend =, seed =, timeout_ms =, numerics =, unchecked = }: the back end that
-// ran it
+// kernel:run{ grid =, args =, backend =, seed =, timeout_ms =, numerics =, unchecked =, guarded = }: the back
+// end that ran it
 int kernel_run(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:run", run_keys);
     auto& run = held<Shared<RunOptions>>(L);
     read_run_options(L, options, run);
+    run.guarded = options.boolean("guarded", false);
     if (session(L).mode == Mode::trace) {
         guarded(L, [&] { kernel.foresee(run); });
         return push_name(L, "none"), 1;
@@ -210,7 +213,7 @@ int kernel_resident_clusters(lua_State* L) {
 // Launches that live at the same time share the tensors on the device.
 int kernel_prepare(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
-    const Options options(L, 2, "kernel:prepare", run_keys);
+    const Options options(L, 2, "kernel:prepare", prepare_keys);
     auto& run = held<Shared<RunOptions>>(L);
     read_run_options(L, options, run);
     const bool runs = session(L).mode == Mode::run;

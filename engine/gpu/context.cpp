@@ -172,6 +172,11 @@ void Context::make_room() {
     if (started_ - finished_ >= queue_limit) wait();
 }
 
+std::vector<std::string> Context::running_kernels() const {
+    const std::lock_guard lock(mutex_);
+    return kernels_;
+}
+
 std::string Context::kernels() const {
     const std::lock_guard lock(mutex_);
     if (kernels_.empty()) return "the device";
@@ -201,21 +206,25 @@ void Context::fail(abi::Result result, std::uint64_t generation, std::string_vie
     if (!is_sticky(result))
         throw EnvironmentError("EFAULT", fmt::format("while {}: {}", doing, error_text(driver_, result)));
     const std::string message = fmt::format("{} failed: {}", kernels(), error_text(driver_, result));
+    std::vector<std::string> running = running_kernels();
     give_up(generation);
-    throw EnvironmentError("EFAULT", message, fault_advice(result));
+    throw KernelFailure("EFAULT", message, fault_advice(result), std::move(running),
+                        driver_.worker != nullptr);
 }
 
 void Context::hung(std::uint64_t generation) {
     std::string message =
         fmt::format("{} did not end within {} s", kernels(), seconds(Patience::current().timeout));
+    std::vector<std::string> running = running_kernels();
     if (driver_.worker != nullptr)
         give_up(generation);
     else
         message += ", and runs on: nothing can end it in this process";
-    throw EnvironmentError(
+    throw KernelFailure(
         "ETIMEDOUT", message,
-        "most likely a barrier that nobody completes: the simulator names it; a kernel that is just "
-        "slow needs a longer timeout");
+        "most likely a barrier that nobody completes: the simulator names it; a kernel that is "
+        "just slow needs a longer timeout",
+        std::move(running), driver_.worker != nullptr);
 }
 
 // Whoever comes second to the same failure finds the generation changed.

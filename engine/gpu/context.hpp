@@ -102,6 +102,7 @@ class Context {
     [[noreturn]] void hung(std::uint64_t generation);
     [[noreturn]] void throw_interrupted(std::uint64_t generation);
     std::string kernels() const;
+    std::vector<std::string> running_kernels() const;
     bool busy() const { return started_ != finished_; }
     void give_up(std::uint64_t generation);
     void mark(std::uint64_t count);

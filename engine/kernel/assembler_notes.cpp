@@ -69,7 +69,7 @@ constexpr std::array kinds{
 constexpr std::size_t most_notes = 4;
 
 /// The first word in single quotes.
-std::string_view quoted(std::string_view text) {
+std::string_view between_quotes(std::string_view text) {
     const std::size_t open = text.find('\'');
     if (open == std::string_view::npos) return {};
     text.remove_prefix(open + 1);
@@ -215,7 +215,7 @@ class Translator {
         if (kind == kinds.end()) return unknown(note);
         if (kind->rule == repaired) return repair(note, *kind);
         if (kind->rule == ignored) {
-            const std::string_view name = quoted(note.message);
+            const std::string_view name = between_quotes(note.message);
             const std::vector<Where> places = steps_called(program_, name);
             Diagnostic finding = finding_of(
                 kind->rule, first(places),

@@ -24,6 +24,12 @@ struct DeviceCopy {
 /// it. Throws what gpu::Buffer throws.
 std::shared_ptr<DeviceCopy> device_copy(const gpu::Device& device, const Tensor& tensor, Sharing sharing);
 
+/// A tensor that a kernel gets, where it lies on the device. Bytes.
+struct DeviceRange {
+    std::string name;  ///< of the parameter
+    std::uint64_t address = 0, bytes = 0;
+};
+
 /// The memory anew, in place of what was lost, for all that hold the copy.
 void remake(const gpu::Device& device, const Tensor& tensor, DeviceCopy& copy);
 

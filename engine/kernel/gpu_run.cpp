@@ -136,6 +136,13 @@ class GpuLaunch::Arguments {
             if (passed.device != nullptr && passed.device->closed()) passed.device->on_gpu();
     }
 
+    std::vector<DeviceRange> ranges() const {
+        std::vector<DeviceRange> out;
+        for (std::size_t i = 0; i < copies_.size(); ++i)
+            out.push_back({names_[i], copies_[i]->buffer.address(), copies_[i]->buffer.bytes()});
+        return out;
+    }
+
     void starts() const {
         for (std::size_t i = 0; i < copies_.size(); ++i)
             if (written_[i]) copies_[i]->ahead = true;
@@ -239,6 +246,8 @@ void GpuLaunch::download() {
     wait();
     arguments_->download();
 }
+
+std::vector<DeviceRange> GpuLaunch::tensors() const { return arguments_->ranges(); }
 
 GpuKernel::GpuKernel(gpu::Device device, Load load, const std::string& name, std::vector<Diagnostic> findings,
                      gpu::Module module)

@@ -40,6 +40,9 @@ class GpuLaunch {
     void upload();
     void download();  ///< and waits first
 
+    /// The tensors on the device. EnvironmentError EFAULT when they were lost.
+    std::vector<DeviceRange> tensors() const;
+
   private:
     void restore();
 

@@ -9,7 +9,9 @@
 #include "kernel/arguments.hpp"
 #include "kernel/errors.hpp"
 #include "kernel/gpu_run.hpp"
+#include "kernel/guarded_run.hpp"
 #include "kernel/timing.hpp"
+#include "program/guarded.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
 
@@ -85,6 +87,16 @@ struct Launch::State {
     RunOptions options;
     Backend backend;
     std::optional<GpuLaunch> gpu;  // without: the simulator
+
+    /// Takes a step on the GPU, where it is one. What the kernel fails with is explained.
+    void take(void (GpuLaunch::*step)()) {
+        if (!gpu) return;
+        try {
+            ((*gpu).*step)();
+        } catch (const gpu::KernelFailure& failure) {
+            throw_explained(program, options, failure);
+        }
+    }
 };
 
 Launch::Launch(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -96,23 +108,17 @@ Backend Launch::backend() const { return state_->backend; }
 
 void Launch::start() {
     if (state_->gpu) {
-        state_->gpu->start();
+        state_->take(&GpuLaunch::start);
     } else {
         run_on_simulator(*state_->program, state_->options);
     }
 }
 
-void Launch::wait() {
-    if (state_->gpu) state_->gpu->wait();
-}
+void Launch::wait() { state_->take(&GpuLaunch::wait); }
 
-void Launch::upload() {
-    if (state_->gpu) state_->gpu->upload();
-}
+void Launch::upload() { state_->take(&GpuLaunch::upload); }
 
-void Launch::download() {
-    if (state_->gpu) state_->gpu->download();
-}
+void Launch::download() { state_->take(&GpuLaunch::download); }
 
 const std::vector<Diagnostic>& Kernel::check() {
     if (!findings_) findings_ = check::check(*program_);
@@ -169,6 +175,18 @@ const std::string& Kernel::cuda() {
     return emitted_cuda();
 }
 
+const std::string& Kernel::guarded_ptx() {
+    throw_errors_of(check());
+    if (guarded_ptx_.empty()) guarded_ptx_ = emit::ptx(guarded(*program_).program).text;
+    return guarded_ptx_;
+}
+
+const std::string& Kernel::guarded_cuda() {
+    throw_errors_of(check());
+    if (guarded_cuda_.empty()) guarded_cuda_ = emit::cuda(guarded(*program_).program).text;
+    return guarded_cuda_;
+}
+
 const std::string& Kernel::emitted_ptx() {
     if (ptx_.empty()) {
         emit::Text text = emit::ptx(*program_);
@@ -201,6 +219,13 @@ AssemblyReport Kernel::report(const std::atomic<bool>* stop) {
 }
 
 Backend Kernel::run(const RunOptions& options) {
+    if (options.guarded)
+        if (const Backend backend = admitted(options); backend != Backend::sim) {
+            const gpu::Patience patience(options.timeout, options.stop);
+            GuardedKernel(program_, backend, options.isolation, false)
+                .run(options, GuardLimits::within(options.timeout));
+            return backend;
+        }
     Launch launch = launch_of(options, Sharing::own);
     launch.start();
     launch.download();

@@ -192,6 +192,25 @@ class Patience {
     const Limits* outer_;
 };
 
+/// A kernel has ended the use of the device: one that did not end in time (ETIMEDOUT) or that faulted
+/// (EFAULT).
+class KernelFailure : public EnvironmentError {
+  public:
+    KernelFailure(std::string code, std::string message, std::string fix, std::vector<std::string> kernels,
+                  bool in_worker)
+        : EnvironmentError(std::move(code), std::move(message), std::move(fix)),
+          kernels_(std::move(kernels)),
+          in_worker_(in_worker) {}
+    /// Those that may have been running.
+    const std::vector<std::string>& kernels() const { return kernels_; }
+    /// It has cost a worker process; else the device is lost to this process.
+    bool in_worker() const { return in_worker_; }
+
+  private:
+    std::vector<std::string> kernels_;
+    bool in_worker_;
+};
+
 /// The first sm_90 device and its primary context: a small handle, free to copy, usable from any thread.
 class Device {
   public:

@@ -55,6 +55,9 @@ struct RunOptions {
     std::chrono::milliseconds timeout{10000};           ///< of the GPU
     const std::atomic<bool>* stop = nullptr;            ///< set from outside to interrupt
     gpu::Isolation isolation = gpu::Isolation::worker;  ///< where the GPU's driver is
+    /// Runs the guarded build on the GPU: no wait may take longer than a quarter of the time limit, and who
+    /// waits longer is named (docs/hangs.md).
+    bool guarded = false;
 };
 
 class Cublas;
@@ -155,6 +158,11 @@ class Kernel {
     const std::string& ptx();
     const std::string& cuda();
 
+    /// The same of the guarded build, which has a time limit in every wait and loop and says who waits where
+    /// (docs/hangs.md).
+    const std::string& guarded_ptx();
+    const std::string& guarded_cuda();
+
     /// Machine code for sm_90a with this kernel, made by the assembler that is asked for, or the first that
     /// is here. CheckError; gpu::CompileError; EnvironmentError ENOENT or ENODEV when it is not here.
     std::vector<std::byte> cubin(Assembler assembler);
@@ -218,7 +226,7 @@ class Kernel {
     std::shared_ptr<const Program> program_;  // with the launches that were prepared
     std::optional<std::vector<Diagnostic>> findings_;
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
-    std::string ptx_, cuda_;
+    std::string ptx_, cuda_, guarded_ptx_, guarded_cuda_;
     std::vector<Where> ptx_lines_;
     std::vector<Diagnostic> remarks_;
     std::map<std::pair<Backend, gpu::Isolation>, std::shared_ptr<Compiled>> compiled_;
