@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
@@ -204,6 +205,7 @@ struct State::Load {
     const Source& source;
     Trouble trouble;  ///< of the script
     int status = WGRUN_OK;
+    std::optional<Interruptible> interruptible{};  ///< while the script runs
 };
 
 namespace {
@@ -239,6 +241,8 @@ int State::load_main(lua_State* L) {
     const char* file = source.file.empty() ? nullptr : source.file.c_str();
     lua_settop(L, 0);
     prepare(L, state.engine());
+    std::atomic<bool>& stop = lua::session(L).stop;
+    lua::guarded(L, [&] { load.interruptible.emplace(state.engine(), stop); });
     lua_newtable(L);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &items_key);  // index 1: the items
@@ -269,7 +273,16 @@ int State::load_main(lua_State* L) {
         lua_settop(L, 2);  // ended by os.exit
     } else if (status != LUA_OK) {
         take_error(L, load.trouble);
-        load.status = lua::session(L).stop ? WGRUN_INTERRUPTED : status_of(load.trouble);
+        load.status = status_of(load.trouble);
+    }
+    if (stop) {  // Lua code is not stopped, but what it did after its kernels were proves nothing
+        load.status = WGRUN_INTERRUPTED;
+        lua::guarded(L, [&] {
+            load.trouble.code = "EINTR";
+            load.trouble.findings.assign(1, {});
+            load.trouble.findings.front().message = "interrupted";
+        });
+        return 0;
     }
     const int results = lua_gettop(L);
     for (int i = 3; i <= results; ++i) {
@@ -289,7 +302,7 @@ State::State(std::shared_ptr<Engine> engine)
 State::~State() = default;
 
 void State::load(const Source& source) {
-    Load load{*this, source, {}, WGRUN_OK};
+    Load load{*this, source, {}, WGRUN_OK, {}};
     struct Body {
         static void run(lua_State* L, void* context) {
             lua_pushcfunction(L, load_main);

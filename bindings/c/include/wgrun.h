@@ -146,8 +146,9 @@ typedef struct wgrun_engine_options {
 WGRUN_API int wgrun_engine_open(const wgrun_engine_options *options, wgrun_engine **engine);
 WGRUN_API int wgrun_engine_close(wgrun_engine *engine);
 
-/* Ends the simulation or the script that the engine is running, with WGRUN_INTERRUPTED; nothing where it runs none. The
- * one function that another thread may call while the engine is in use. */
+/* Ends the simulation that the engine is running, that of a script which it loads too, with WGRUN_INTERRUPTED; nothing
+ * where it runs none. A script's own Lua code is not stopped. The one function that another thread may call while the
+ * engine is in use. */
 WGRUN_API int wgrun_engine_interrupt(wgrun_engine *engine);
 
 /* ---- Scripts -------------------------------------------------------------------------------------------------------- */

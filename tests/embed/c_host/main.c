@@ -1,8 +1,10 @@
 /* A host that knows wgrun by wgrun.h alone: what it offers, and what becomes of misuse. Ends with 0 if all is right. */
+#define _POSIX_C_SOURCE 200112L /* nanosleep */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <wgrun.h>
 
@@ -87,6 +89,12 @@ static wgrun_argument real(double value) {
     argument.real = value;
     return argument;
 }
+
+struct endless {
+    wgrun_engine *engine;
+    pthread_mutex_t mutex;
+    int done;
+};
 
 /* What the callbacks got. */
 struct heard {
@@ -511,6 +519,62 @@ static void *work(void *argument) {
     return NULL;
 }
 
+/* Another thread ends a simulation that never would. */
+static void *interrupt(void *argument) {
+    struct endless *endless = argument;
+    struct timespec pause = {0, 20000000};
+    int i, done = 0;
+    for (i = 0; i < 500 && !done; ++i) {
+        nanosleep(&pause, NULL);
+        wgrun_engine_interrupt(endless->engine);
+        pthread_mutex_lock(&endless->mutex);
+        done = endless->done;
+        pthread_mutex_unlock(&endless->mutex);
+    }
+    return NULL;
+}
+
+static void interrupts(void) {
+    static const int64_t shape[1] = {1};
+    static const char endless_text[] =
+        "local wg = require 'wgrun'\n"
+        "local endless = wg.kernel('endless', { threads = 32 }, function(k)\n"
+        "  local A = k:param('A', 'u32*')\n"
+        "  k:while_(function() return k:ld_global_b32(k:element(A, 0)):eq(0) end, function() end)\n"
+        "end)\n"
+        "if ... then endless:run { args = { wg.zeros('u32', { 1 }) }, unchecked = true } end\n"
+        "return endless\n";
+    uint32_t data[1] = {0};
+    struct endless endless = {NULL, PTHREAD_MUTEX_INITIALIZER, 0};
+    const char *words[1] = {"run"};
+    wgrun_engine_options options = {0};
+    wgrun_argument argument = memory(data, WGRUN_U32, 1, shape);
+    wgrun_launch launch = WGRUN_LAUNCH_INIT;
+    wgrun_source source = text_source(endless_text, "endless.lua");
+    wgrun_script *script = NULL;
+    wgrun_kernel *kernel;
+    pthread_t thread;
+    options.size = sizeof options;
+    options.run_kernels = 1;
+    options.backend = WGRUN_SIM;
+    REQUIRE(wgrun_engine_open(&options, &endless.engine) == WGRUN_OK);
+    kernel = only_kernel(endless.engine, endless_text);
+    launch.arguments = &argument;
+    launch.argument_count = 1;
+    launch.unchecked = 1;
+    REQUIRE(pthread_create(&thread, NULL, interrupt, &endless) == 0);
+    CHECK(wgrun_kernel_simulate(kernel, &launch) == WGRUN_INTERRUPTED);
+    source.arguments = words;
+    source.argument_count = 1;
+    CHECK(wgrun_script_load(endless.engine, &source, &script) == WGRUN_INTERRUPTED);
+    pthread_mutex_lock(&endless.mutex);
+    endless.done = 1;
+    pthread_mutex_unlock(&endless.mutex);
+    pthread_join(thread, NULL);
+    CHECK(wgrun_kernel_close(kernel) == WGRUN_OK);
+    CHECK(wgrun_engine_close(endless.engine) == WGRUN_OK);
+}
+
 static void threads(void) {
     pthread_t made[4];
     int numbers[4], i;
@@ -532,6 +596,7 @@ int main(void) {
     scripts(engine);
     plans(engine);
     misuse(engine);
+    interrupts();
     threads();
     CHECK(wgrun_engine_close(engine) == WGRUN_OK);
     if (failures == 0) puts("ok");
