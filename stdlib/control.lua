@@ -6,6 +6,7 @@ return function(internal)
   --- A counted loop: body(i) with i = 0, 1, ..., count - 1, a u32 register.
   --- range: a count (number or register), or { from =, to =, step = } with `to` excluded.
   function k:loop(range, body)
+    internal.object("k:loop, k", self, "builder")
     internal.body("k:loop, body", body)
     local from, to, step = 0, range, 1
     if type(range) == "table" then
@@ -27,6 +28,7 @@ return function(internal)
 
   --- A loop that runs while condition() holds; condition emits the test and returns its predicate.
   function k:while_(condition, body)
+    internal.object("k:while_, k", self, "builder")
     internal.body("k:while_, condition", condition)
     internal.body("k:while_, body", body)
     self:begin_loop()
@@ -37,6 +39,7 @@ return function(internal)
 
   --- A branch: when_true() where the predicate holds, otherwise() (optional) where it does not.
   function k:if_(predicate, when_true, otherwise)
+    internal.object("k:if_, k", self, "builder")
     internal.object("k:if_, predicate", predicate, "reg")
     internal.body("k:if_, when_true", when_true)
     if otherwise ~= nil then internal.body("k:if_, otherwise", otherwise) end

@@ -8,6 +8,7 @@ return function(internal)
 
   local fragment = {}
   fragment.__index = fragment
+  internal.fragment = fragment
 
   --- A fragment of the accumulators `acc` (f32 or s32 registers of a warpgroup, 64 x n: n / 2 of them). It only
   --- refers to them: what writes the fragment writes the accumulators. They must be complete (k:wgmma_wait_group).

@@ -5,6 +5,7 @@ return function(wg, internal)
 
   local gemm = {}
   gemm.__index = gemm
+  internal.gemm = gemm
 
   --- A kernel for D = A * B. A is M x K, B is K x N, D is M x N; a K-major operand has rows of K elements in memory,
   --- an MN-major one rows of M or N (16-bit types only).
@@ -24,14 +25,11 @@ return function(wg, internal)
   ---       "sigmoid", "tanh", or a function of k and an f32 register that returns one). alpha, beta, C and bias
   ---       are given at launch. Integers are rounded to the nearest; 8-bit types saturate.
   function wg.gemm(opts)
-    local p = internal.gemm_plan(opts or {})
+    local p = internal.gemm_plan(opts == nil and {} or opts)
     return setmetatable({ plan = p, kernel = internal.gemm_kernel(p) }, gemm)
   end
 
-  local function shape_of(tensor)
-    local good, shape = pcall(function() return tensor.shape end)
-    return good and type(shape) == "table" and shape or nil
-  end
+  local function shape_of(tensor) return internal.describe(tensor) == "wgrun.tensor" and tensor.shape or nil end
 
   local function matrix(name, tensor)
     local shape = shape_of(tensor)
@@ -149,6 +147,9 @@ return function(wg, internal)
   -- A launch with the options of kernel:run or kernel:time in `given`, which may hold the epilogue's values too.
   local function launch_with(self, A, B, D, given)
     local epilogue, rest = {}, {}
+    if given ~= nil and type(given) ~= "table" then
+      fail(("gemm: expected a table of options, got %s"):format(internal.describe(given)))
+    end
     for key, value in pairs(given or {}) do (of_epilogue[key] and epilogue or rest)[key] = value end
     local launch = self:launch(A, B, D, epilogue)
     for key, value in pairs(rest) do launch[key] = value end

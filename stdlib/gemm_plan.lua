@@ -154,6 +154,9 @@ return function(wg, internal)
   --- The plan for the options of wg.gemm.
   function internal.gemm_plan(opts)
     options("wg.gemm", opts, keys)
+    internal.kinds("wg.gemm", opts, {
+      problem = "table", tile = "table", registers = "table", epilogue = "table", name = "string", dtype = "string", d = "string",
+    })
     local p = {
       dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
       cluster = whole("cluster", opts.cluster or 1, 1, 16),
@@ -164,8 +167,9 @@ return function(wg, internal)
     p.d = opts.d or result[p.dtype]
     if not internal.to_output[p.d] then wg.panel { dtype = p.d, n = 128 } end
     p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
-    local M, N, K = table.unpack(opts.problem or { 4096, 4096, 4096 })
-    for i, extent in ipairs { M, N, K } do whole(("problem[%d]"):format(i), extent, 1, 0x7FFFFFFF) end
+    local problem = opts.problem or { 4096, 4096, 4096 }
+    for i = 1, 3 do whole(("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
+    local M, N, K = problem[1], problem[2], problem[3]
     -- Few rows: the roles of A and B change, since wgmma's M is 64 at least, and D is written transposed.
     p.swapped = M <= 128 and element_bytes[p.d] == 2
     p.constant = opts.constant and one_of("constant", opts.constant, { "A", "B" })
@@ -202,6 +206,8 @@ return function(wg, internal)
     if most < 2 then fail(("wg.gemm: two stages are %d bytes, %d are left of shared memory"):format(2 * (p.a.bytes + p.b.bytes), shared_bytes - fixed)) end
     p.stages = whole("stages", opts.stages or math.min(12, most), 2, most)
     p.registers = opts.registers
+    for i = 1, opts.registers and 2 or 0 do whole(("registers[%d]"):format(i), opts.registers[i], 24, 256) end
+    p.registers = p.registers
       or (p.consumers == 1 and { 56, 256 } or p.consumers == 3 and { 32, 160 } or p.blocks * p.n > 256 and { 24, 240 } or { 40, 232 })
     return p
   end

@@ -53,6 +53,32 @@ function internal.whole(what, value, least, most)
   return value
 end
 
+--- Raises unless given[key] is absent or of that type (Lua's, or "wgrun.tensor"), for each key of `kinds`.
+function internal.kinds(name, given, kinds)
+  for key, kind in pairs(kinds) do
+    if given[key] ~= nil and describe(given[key]) ~= kind then
+      internal.fail(("%s: option `%s`: expected %s, got %s"):format(name, key, kind, describe(given[key])))
+    end
+  end
+end
+
+-- The functions of `class` behind a net: where an argument is so wrong that Lua itself complains, deep in the library,
+-- that is an error of the call. Not for what takes the body of a loop or branch: each call in progress costs Lua's stack
+-- for C a level, and there are some 200.
+local function shield(class, prefix, names)
+  for _, name in ipairs(names) do
+    local f = class[name]
+    local function results(good, ...)
+      if good then return ... end
+      local e = ...
+      local text = type(e) == "string" and e:match "^%[wgrun%]/[%w_]+:%d+: (.*)$"
+      if text then internal.fail(("%s%s: %s"):format(prefix, name, text)) end
+      error(e, 0)
+    end
+    class[name] = function(...) return results(pcall(f, ...)) end
+  end
+end
+
 require "wgrun.control"(internal)
 require "wgrun.tile"(internal)
 require "wgrun.pipeline"(internal)
@@ -66,3 +92,14 @@ require "wgrun.gemm_kernel"(wg, internal)
 require "wgrun.gemm"(wg, internal)
 require "wgrun.tune_cache"(internal)
 require "wgrun.tune"(wg, internal)
+
+shield(wg, "wg.", { "panel", "hilbert", "gemm", "tune" })
+shield(internal.methods.builder, "k:", {
+  "element", "descriptor", "mma", "copy_tile", "store_accumulator", "address", "mbarrier_wait", "load_tile", "pipeline",
+  "fragment", "part_of_k", "sum_parts", "epilogue",
+})
+shield(internal.pipeline, "pipeline:", {
+  "init", "cursor", "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "wait", "release",
+})
+shield(internal.fragment, "fragment:", { "map", "row_reduce", "row_max", "row_sum", "operand" })
+shield(internal.gemm, "gemm:", { "launch", "run", "prepare", "time" })

@@ -28,6 +28,8 @@ return function(internal)
   function k:load_tile(opts)
     options("k:load_tile", opts, { "tile", "map", "to", "mn", "k", "barrier", "whole", "mask", "policy" })
     local tile, whole = internal.object("k:load_tile, tile", opts.tile, "tile"), opts.whole or opts.tile
+    internal.object("k:load_tile, whole", whole, "tile")
+    for _, key in ipairs { "to", "mn", "k" } do internal.count("k:load_tile, " .. key, opts[key]) end
     local options_of = { mask = opts.mask, policy = opts.policy }
     for _, panel in ipairs(tile.tma_box.panels) do
       local offset = whole:offset(panel.mn, panel.k)
@@ -42,6 +44,7 @@ return function(internal)
 
   local pipeline = {}
   pipeline.__index = pipeline
+  internal.pipeline = pipeline
 
   --- A pipeline of `stages` stages; `arrivals` consumers release each stage (over the whole cluster: with
   --- multicast every CTA's consumers release the stage in every CTA that fills it).
@@ -51,6 +54,7 @@ return function(internal)
     options("k:pipeline", opts, { "stages", "arrivals", "producers", "name" })
     local stages = math.tointeger(opts.stages) or fail "k:pipeline: `stages` must be an integer"
     if stages < 1 or stages > 32 then fail(("k:pipeline: %d stages: 1 to 32"):format(stages)) end
+    internal.kinds("k:pipeline", opts, { name = "string" })
     local name = opts.name or "pipeline"
     return setmetatable({
       k = self, stages = stages, arrivals = opts.arrivals or 1,
@@ -115,6 +119,8 @@ return function(internal)
   --- Consumer: gives the stage back, one arrival a warp in each CTA of the cluster.
   --- opts: lane (register), cluster (CTAs that fill the stage, default 1), guard (predicate).
   function pipeline:release(c, opts)
+    options("pipeline:release", opts, { "lane", "cluster", "guard" })
+    internal.object("pipeline:release, lane", opts.lane, "reg")
     local b = self.k
     local cluster = opts.cluster or 1
     local arrives = cluster == 1 and opts.lane:eq(0) or opts.lane:lt(cluster)

@@ -41,6 +41,7 @@ return function(wg, internal)
   ---       for the parts 0, 1, ... of K: body also gets the part and the number of the CTA's tile; default 1),
   ---       first (register) and every: of the cluster's tiles only each `every`th, from `first` on.
   function k:each_tile(opts, body)
+    internal.object("k:each_tile, k", self, "builder")
     options("k:each_tile", opts, { "m", "n", "rows", "columns", "cluster", "group", "order", "splits", "first", "every" })
     local splits = internal.whole("k:each_tile: splits", opts.splits or 1, 1, 0xFFFF)
     local place, units, cluster = order_of(self, "k:each_tile", opts)
@@ -78,6 +79,7 @@ return function(wg, internal)
   --- opts: m, n, rows, columns, group, order as in k:each_tile; K (register), block (elements). The tiles times the
   --- blocks of K must be less than 2^31.
   function k:each_piece(opts, body)
+    internal.object("k:each_piece, k", self, "builder")
     options("k:each_piece", opts, { "m", "n", "rows", "columns", "group", "order", "K", "block" })
     local place, tiles = order_of(self, "k:each_piece", opts)
     local block = internal.whole("k:each_piece: block", opts.block, 1, 0xFFFF)

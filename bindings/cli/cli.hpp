@@ -79,6 +79,9 @@ class Results {
 /// becomes its standard output. Reading finds nothing; writing to standard output fails as it would have.
 void open_standard_streams();
 
+/// Writes out what is buffered. False when something could not be written; a remark says so the first time.
+bool flush(std::FILE* file);
+
 /// A line on standard error.
 void remark(std::string_view text);
 

@@ -21,6 +21,7 @@ struct Call {
     Body body;
     void* context;
     Outcome& outcome;
+    lua_CFunction error = nullptr, assert = nullptr;  ///< those of the base library
 };
 
 char call_key;  // registry: light userdata, the Call
@@ -32,9 +33,19 @@ const Call& call_of(lua_State* L) {
     return call;
 }
 
-// Message handler: keeps the traceback aside, the error stays what it is.
-int keep_traceback(lua_State* L) {
+// In a message handler: was the error raised by a call of error or assert?
+bool raised_by_script(lua_State* L, const Call& call) {
+    lua_Debug frame;
+    if (lua_getstack(L, 1, &frame) == 0 || lua_getinfo(L, "f", &frame) == 0) return false;
+    const lua_CFunction raiser = lua_tocfunction(L, -1);
+    lua_pop(L, 1);
+    return raiser != nullptr && (raiser == call.error || raiser == call.assert);
+}
+
+// Message handler: keeps aside who raised the error, and the traceback; the error stays what it is.
+int keep_circumstances(lua_State* L) {
     const Call& call = call_of(L);
+    call.outcome.deliberate = raised_by_script(L, call) && !lua::is_error(L, 1);
     if (!call.request.traceback) return 1;
     luaL_traceback(L, L, nullptr, 1);
     const char* text = lua_tostring(L, -1);
@@ -53,7 +64,6 @@ int exit_code(std::string_view code) {
 // Takes the error on top of the stack into the outcome.
 void take_error(lua_State* L, Outcome& outcome) {
     outcome.code = lua::session(L).stop ? Exit::interrupted : exit_code(lua::error_code(L, -1));
-    outcome.ours = lua::is_error(L, -1);
     lua::read_findings(L, -1, outcome.findings);
     // Errors that name a rule leave its section to the catalogue.
     lua::guarded(L, [&] {
@@ -67,7 +77,7 @@ void take_error(lua_State* L, Outcome& outcome) {
 // Calls the function below `arguments` arguments; leaves `results` of it on the stack if it is good.
 bool call_protected(lua_State* L, int arguments, Outcome& outcome, int results = 0) {
     const int handler = lua_gettop(L) - arguments;
-    lua_pushcfunction(L, keep_traceback);
+    lua_pushcfunction(L, keep_circumstances);
     lua_insert(L, handler);
     bool good = lua_pcall(L, arguments, results, handler) == LUA_OK;
     if (!good && lua_touserdata(L, -1) == &call_key) {
@@ -126,6 +136,11 @@ int body_main(lua_State* L) {
     lua_settop(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &call_key);
     luaL_openlibs(L);
+    lua_getglobal(L, "error");
+    lua_getglobal(L, "assert");
+    call.error = lua_tocfunction(L, -2);
+    call.assert = lua_tocfunction(L, -1);
+    lua_pop(L, 2);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
     lua_pushcfunction(L, luaopen_wgrun);
     lua_setfield(L, -2, "wgrun");
@@ -167,7 +182,7 @@ struct CloseState {
 
 Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context) {
     Outcome outcome;
-    Call call{request, mode, body, context, outcome};
+    Call call{request, mode, body, context, outcome, nullptr, nullptr};
     const std::unique_ptr<lua_State, CloseState> state(luaL_newstate());
     if (state == nullptr) throw std::bad_alloc();
     lua_State* L = state.get();
@@ -194,10 +209,7 @@ bool run_scripts(lua_State* L, const Request& request, Outcome& outcome, int res
 }
 
 void forgive_missing_results(lua_State* L, Outcome& outcome) {
-    lua::push_kernels(L);
-    const bool made_kernels = lua_rawlen(L, -1) > 0;
-    lua_pop(L, 1);
-    if (outcome.code != Exit::failed || outcome.ours || !made_kernels) return;
+    if (outcome.code != Exit::failed || !outcome.deliberate || !lua::session(L).withheld) return;
     lua::guarded(L, [&] {
         for (Diagnostic& finding : outcome.findings) lua::excuse_missing_results(finding);
     });

@@ -16,7 +16,8 @@ struct Outcome {
     int code = Exit::ok;
     std::vector<Diagnostic> findings;  ///< of the error that ended it
     std::string traceback;             ///< of that error, if asked for
-    bool ours = false;                 ///< an error object, not an error of the script's own
+    /// The script raised it with error or assert, and it is no error object: a failed assertion, say.
+    bool deliberate = false;
 };
 
 /// What is done in the state. Runs in a protected call, so its frames hold no objects with destructors.
@@ -30,8 +31,9 @@ Outcome with_state(const Request& request, lua::Mode mode, Body body, void* cont
 /// with the outcome filled in and no results, if one of them raised an error.
 bool run_scripts(lua_State* L, const Request& request, Outcome& outcome, int results = 0);
 
-/// After a kernel was not run, an error of the script's own (a failed assertion, say) may follow from that:
-/// it becomes a warning.
+/// After a launch that was only traced, what the script itself refuses, with error or assert, may follow from
+/// results that nobody computed: it becomes a warning, which says that the rest was not seen. Every other
+/// error, such as an undefined name, stays one.
 void forgive_missing_results(lua_State* L, Outcome& outcome);
 
 /// Calls `visit` for the kernels that the script made, in order. The engine's errors end up in the outcome.

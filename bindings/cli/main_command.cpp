@@ -209,17 +209,38 @@ int dispatch(int argc, char** argv) {
     return run(request);
 }
 
+// At every way out, os.exit and --version too: what could not be written makes the process fail.
+void flush_standard_output() {
+    if (!flush(stdout)) _exit(Exit::failed);
+}
+
+// nlohmann's values allocate when they are destroyed; without memory that ends here.
+[[noreturn]] void end_without_memory() {
+    try {
+        if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+    } catch (const std::bad_alloc&) {
+        std::fputs("wgrun: not enough memory\n", stderr);
+        _exit(Exit::failed);
+    } catch (...) {
+    }
+    std::abort();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::set_terminate(end_without_memory);
     open_standard_streams();
     watch_signals();
+    std::atexit(flush_standard_output);
     try {
         if (const std::optional<int> served = gpu::worker_main(argc, argv)) return *served;
         gpu::set_worker_program("/proc/self/exe");
         return dispatch(argc, argv);
     } catch (const std::exception& error) {
-        remark("wgrun: " + std::string(error.what()));
+        // Memory may have run out: nothing is allocated here.
+        const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+        std::fprintf(stderr, "wgrun: %s\n", memory ? "not enough memory" : error.what());
         return Exit::failed;
     }
 }

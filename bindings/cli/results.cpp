@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "bindings/cli/cli.hpp"
 #include "diag/printable.hpp"
@@ -23,9 +24,13 @@ Results::~Results() {
 
 void Results::write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), file_); }
 
-bool Results::finish() {
-    if (std::fflush(file_) == 0 && std::ferror(file_) == 0) return true;
-    remark(std::string("wgrun: cannot write the results: ") + std::strerror(errno));
+bool Results::finish() { return flush(file_); }
+
+bool flush(std::FILE* file) {
+    if (std::fflush(file) == 0 && std::ferror(file) == 0) return true;
+    static bool told = false;
+    if (!std::exchange(told, true))
+        std::fprintf(stderr, "wgrun: cannot write the results: %s\n", std::strerror(errno));
     return false;
 }
 

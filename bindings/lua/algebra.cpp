@@ -1,4 +1,6 @@
 // wg.coalesce, wg.composition, wg.logical_divide, ...: the layout algebra.
+#include <algorithm>
+
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/types.hpp"
 #include "wgrun/layout.hpp"
@@ -135,8 +137,9 @@ int tile_to_shape_layout(lua_State* L) {
     return 1;
 }
 
-// A slice coordinate: false keeps the mode, an integer fixes it, a table goes into the mode.
-void read_slice(lua_State* L, int index, SliceCoordinate& out, int depth) {
+// A slice coordinate: false keeps the mode, an integer fixes it, a table goes into the mode. `left`: how many
+// entries more there may be.
+void read_slice(lua_State* L, int index, SliceCoordinate& out, int depth, std::size_t& left) {
     luaL_checkstack(L, 4, nullptr);
     index = lua_absindex(L, index);
     std::int64_t value = 0;
@@ -144,13 +147,15 @@ void read_slice(lua_State* L, int index, SliceCoordinate& out, int depth) {
         guarded(L, [&] { out.what = value; });
     } else if (lua_type(L, index) == LUA_TBOOLEAN && lua_toboolean(L, index) == 0) {
         guarded(L, [&] { out.what = std::monostate{}; });
-    } else if (lua_type(L, index) == LUA_TTABLE && depth < 16 && lua_rawlen(L, index) <= 4096) {
+    } else if (lua_type(L, index) == LUA_TTABLE && depth < 16 &&
+               lua_rawlen(L, index) <= std::min<std::size_t>(left, 4096)) {
         const std::size_t count = lua_rawlen(L, index);
+        left -= count;
         guarded(L, [&] { out.what.emplace<std::vector<SliceCoordinate>>(count); });
         auto& modes = *std::get_if<std::vector<SliceCoordinate>>(&out.what);
         for (std::size_t i = 0; i < count; ++i) {
             lua_rawgeti(L, index, static_cast<lua_Integer>(i) + 1);
-            read_slice(L, -1, modes[i], depth + 1);
+            read_slice(L, -1, modes[i], depth + 1, left);
             lua_pop(L, 1);
         }
     } else {
@@ -162,7 +167,8 @@ void read_slice(lua_State* L, int index, SliceCoordinate& out, int depth) {
 int slice_layout(lua_State* L) {
     const Layout& a = check<Layout>(L, 1);
     auto& coordinate = held<SliceCoordinate>(L);
-    read_slice(L, 2, coordinate, 0);
+    std::size_t left = 1 << 16;
+    read_slice(L, 2, coordinate, 0, left);
     std::int64_t offset = 0;
     push_object<Layout>(L, [&] {
         const Slice result = slice(a, coordinate);

@@ -252,7 +252,8 @@ int builder_end_if(lua_State* L) {
 
 // k:special "tid.x"
 int builder_special(lua_State* L) {
-    static const isa::Spelling spelling = isa::parse_method("special");
+    static constexpr char special[] = "special";
+    const isa::Spelling& spelling = spelling_of<special>(L);
     std::string_view name = string_argument(L, 2);
     if (name.starts_with('%')) name.remove_prefix(1);
     const auto sreg = isa::parse_value(isa::Field::sreg, name);
@@ -359,7 +360,8 @@ void open_trace(lua_State* L) {
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
     // Made at once, so that a misspelt name finds its neighbour: the instructions without qualifiers.
-    for (const isa::Instruction* op : isa::all()) {
+    const auto instructions = guarded(L, [] { return isa::all(); });
+    for (const isa::Instruction* op : instructions) {
         auto& name = held<std::string>(L);
         guarded(L, [&] {
             name = op->name;

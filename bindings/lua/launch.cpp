@@ -85,6 +85,12 @@ void warn_of_assembly(lua_State* L, Kernel& kernel) {
     });
 }
 
+/// What stands for a launch where kernels are only traced.
+void trace_launch(lua_State* L, Kernel& kernel, const RunOptions& run) {
+    session(L).withheld = true;
+    guarded(L, [&] { kernel.foresee(run); });
+}
+
 void push_name(lua_State* L, std::string_view name) { lua_pushlstring(L, name.data(), name.size()); }
 
 // kernel:run{ grid =, args =, backend =, seed =, timeout_ms =, numerics =, unchecked =, guarded = }: the back
@@ -96,7 +102,7 @@ int kernel_run(lua_State* L) {
     read_run_options(L, options, run);
     run.guarded = options.boolean("guarded", false);
     if (session(L).mode == Mode::trace) {
-        guarded(L, [&] { kernel.foresee(run); });
+        trace_launch(L, kernel, run);
         return push_name(L, "none"), 1;
     }
     const HostHooks hooks = host_hooks(L);
@@ -179,7 +185,7 @@ int kernel_time(lua_State* L) {
         });
         warn_of_assembly(L, kernel);
     } else {
-        guarded(L, [&] { kernel.foresee(run); });
+        trace_launch(L, kernel, run);
     }
     push_timing(L, timing);
     if (timing.against) {
@@ -217,8 +223,8 @@ int kernel_prepare(lua_State* L) {
     auto& run = held<Shared<RunOptions>>(L);
     read_run_options(L, options, run);
     const bool runs = session(L).mode == Mode::run;
+    if (!runs) trace_launch(L, kernel, run);
     push_object<LaunchBox>(L, [&] {
-        if (!runs) kernel.foresee(run);
         LaunchBox box{run.tensors, run.device_tensors, std::nullopt};
         if (runs) box.launch.emplace(kernel.prepare(run));
         return box;

@@ -9,8 +9,11 @@ namespace wgrun::lua {
 namespace {
 
 constexpr int max_depth = 64;
+constexpr std::size_t max_entries = 1 << 16;
 
-void read_tuple_at(lua_State* L, int index, const char* what, IntTuple& out, int depth) {
+// `left`: how many entries more there may be. A table that holds another one many times, and that one a
+// third, is small and stands for a great many.
+void read_tuple_at(lua_State* L, int index, const char* what, IntTuple& out, int depth, std::size_t& left) {
     luaL_checkstack(L, 8, nullptr);
     index = lua_absindex(L, index);
     std::int64_t value = 0;
@@ -25,14 +28,15 @@ void read_tuple_at(lua_State* L, int index, const char* what, IntTuple& out, int
         });
     }
     const std::size_t count = lua_rawlen(L, index);
-    if (depth >= max_depth || count > 4096) {
-        fail(L, [&] { return std::string(what) + ": more than 64 levels or 4096 modes"; });
+    if (depth >= max_depth || count > 4096 || count > left) {
+        fail(L, [&] { return std::string(what) + ": more than 64 levels, 4096 modes or 65536 entries"; });
     }
+    left -= count;
     auto& modes = held<std::vector<IntTuple>>(L);
     guarded(L, [&] { modes.resize(count); });
     for (std::size_t i = 0; i < count; ++i) {
         lua_rawgeti(L, index, static_cast<lua_Integer>(i) + 1);
-        read_tuple_at(L, -1, what, modes[i], depth + 1);
+        read_tuple_at(L, -1, what, modes[i], depth + 1, left);
         lua_pop(L, 1);
     }
     guarded(L, [&] { out = IntTuple(std::move(modes)); });
@@ -42,7 +46,8 @@ void read_tuple_at(lua_State* L, int index, const char* what, IntTuple& out, int
 }  // namespace
 
 void read_tuple(lua_State* L, int index, const char* what, IntTuple& out) {
-    read_tuple_at(L, index, what, out, 0);
+    std::size_t left = max_entries;
+    read_tuple_at(L, index, what, out, 0, left);
 }
 
 void push_tuple(lua_State* L, const IntTuple& tuple) {

@@ -21,7 +21,7 @@ bool is_predicate(lua_State* L, int index) {
 /// A binary operator: one instruction. The spelling is looked up once.
 template <const char* method>
 int binary(lua_State* L) {
-    static const isa::Spelling spelling = isa::parse_method(method);
+    const isa::Spelling& spelling = spelling_of<method>(L);
     lua_settop(L, 2);
     return emit_from_lua(L, trace_of_operands(L), spelling, 1);
 }
@@ -32,12 +32,12 @@ constexpr char add[] = "add", sub[] = "sub", mul[] = "mul", div[] = "div", rem[]
 /// x // y of integers and x / y of floats are both div.
 template <const char* method>
 int unary(lua_State* L) {
-    static const isa::Spelling spelling = isa::parse_method(method);
+    const isa::Spelling& spelling = spelling_of<method>(L);
     lua_settop(L, 1);
     return emit_from_lua(L, check<RegBox>(L, 1).trace, spelling, 1);
 }
 
-constexpr char neg[] = "neg", bnot[] = "not";
+constexpr char mov[] = "mov", neg[] = "neg", bnot[] = "not";
 
 int complement(lua_State* L) {
     const RegBox& box = check<RegBox>(L, 1);
@@ -49,7 +49,7 @@ int complement(lua_State* L) {
 /// a:lt(b) and the like: a predicate.
 template <const char* method>
 int compare(lua_State* L) {
-    static const isa::Spelling spelling = isa::parse_method(method);
+    const isa::Spelling& spelling = spelling_of<method>(L);
     lua_settop(L, 2);
     return emit_from_lua(L, check<RegBox>(L, 1).trace, spelling, 1);
 }
@@ -59,7 +59,7 @@ constexpr char lt[] = "setp_lt", le[] = "setp_le", gt[] = "setp_gt", ge[] = "set
 
 // r:set(value): mov
 int set(lua_State* L) {
-    static const isa::Spelling spelling = isa::parse_method("mov");
+    const isa::Spelling& spelling = spelling_of<mov>(L);
     lua_settop(L, 2);
     const std::shared_ptr<Trace>& trace = check<RegBox>(L, 1).trace;
     emit_from_lua(L, trace, spelling, 1);

@@ -47,7 +47,9 @@ int load_script(lua_State* L, const char* file, const std::string* text) {
 
 void excuse_missing_results(Diagnostic& finding) {
     finding.severity = Severity::warning;
-    finding.message = "the script stopped here, perhaps because no kernel ran: " + finding.message;
+    finding.message =
+        "the script stopped here, perhaps because no kernel ran; what follows was not checked: " +
+        finding.message;
 }
 
 }  // namespace wgrun::lua

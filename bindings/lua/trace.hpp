@@ -71,6 +71,15 @@ void push_regs(lua_State* L, const std::shared_ptr<Trace>& trace, const std::vec
 /// Nothing when it is no value of `field`.
 std::optional<int> qualifier(lua_State* L, int index, isa::Field field);
 
+/// The spelling of a method of k, looked up once. Guarded: the first look-up makes the table of instructions.
+template <const char* method>
+const isa::Spelling& spelling_of(lua_State* L) {
+    return *guarded(L, [] {
+        static const isa::Spelling spelling = isa::parse_method(method);
+        return &spelling;
+    });
+}
+
 /// Emits one instruction from Lua arguments: operands from `first` to the top of the stack, of which the last
 /// may be an option table. Pushes the destination, if there is one, and returns the number of results.
 int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::Spelling& spelling,

@@ -2,17 +2,35 @@
 
 #include <algorithm>
 #include <mutex>
-#include <set>
+#include <string_view>
+#include <unordered_set>
 
 namespace wgrun {
 
+namespace {
+struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+};
+}  // namespace
+
 Where Where::at(std::string_view file, int line) {
-    // A set of strings never moves its elements, so the view stays good.
+    // A process that lives for days may load chunks under ever new names: the table ends somewhere.
+    constexpr std::size_t most_bytes = 4 << 20, longest = 4096;
+    constexpr std::string_view beyond = "(one of many chunks)";
+    if (file.size() > longest) file = file.substr(0, longest);
+
+    // A set of strings never moves its elements, so the view stays good. Never destroyed: a Where may be read
+    // when the process ends.
     static std::mutex mutex;
-    static std::set<std::string, std::less<>> files;
+    static auto& files = *new std::unordered_set<std::string, Hash, std::equal_to<>>();
+    static std::size_t bytes = 0;
     const std::lock_guard lock(mutex);
     auto found = files.find(file);
-    if (found == files.end()) found = files.emplace(file).first;
+    if (found == files.end()) {
+        if (bytes + file.size() > most_bytes) return {beyond, line};
+        found = files.emplace(file).first;
+        bytes += file.size() + 64;  // a string and its place in the table
+    }
     return {*found, line};
 }
 

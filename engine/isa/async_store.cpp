@@ -45,46 +45,51 @@ void effects(const Step& s, Effects& e) {
     e.memory({Space::shared_cluster, true, &s.operands[0], element_bytes(s.form) * vec(s.form)});
 }
 
-const Choice scalar = types({b32, u32, s32, f32, b64, u64, s64, f64});
+Choice scalar() { return types({b32, u32, s32, f32, b64, u64, s64, f64}); }
 
-const std::vector<Instruction> records{
-    {.name = "st.async",
-     .summary = "stores values in a CTA of the cluster some time later; an mbarrier there counts the bytes",
-     .section = "9.7.9.12",
-     .rows = {{{scalar, among(Field::vec, {1}, 1)}, {8, 1}},
-              {{scalar, among(Field::vec, {2})}, {8, 1}},
-              {{types({b32, u32, s32, f32}), among(Field::vec, {4})}, {8, 1}}},
-     .operands =
-         {shared_address("a"),
-          {"b", Access::in, Rule::reg | Rule::imm | Rule::list, typed<Field::type>, vec, false, {}, {}},
-          shared_address("mbarrier")},
-     .ptx = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{.vec}{.type} [{%a}], {%b}, "
-            "[{%mbarrier}]",
-     .writes_memory = true,
-     .counted = true,
-     .effects = effects,
-     .run = run},
-    {.name = "red.async",
-     .summary = "combines a value with memory in a CTA of the cluster some time later; an mbarrier there "
-                "counts the bytes",
-     .section = "9.7.13.7",
-     .rows = {{{reductions({"add"}), types({u32, s32, u64, s64})}, {8, 1}},
-              {{reductions({"min", "max"}), types({u32, s32})}, {8, 1}},
-              {{reductions({"inc", "dec"}), types({u32})}, {8, 1}},
-              {{reductions({"and", "or", "xor"}), types({b32})}, {8, 1}}},
-     .operands = {shared_address("a"), in("b"), shared_address("mbarrier")},
-     .ptx =
-         "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes{.op}{.type} [{%a}], {%b}, "
-         "[{%mbarrier}]",
-     .writes_memory = true,
-     .atomic = true,
-     .counted = true,
-     .effects = effects,
-     .run = run},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "st.async",
+         .summary =
+             "stores values in a CTA of the cluster some time later; an mbarrier there counts the bytes",
+         .section = "9.7.9.12",
+         .rows = {{{scalar(), among(Field::vec, {1}, 1)}, {8, 1}},
+                  {{scalar(), among(Field::vec, {2})}, {8, 1}},
+                  {{types({b32, u32, s32, f32}), among(Field::vec, {4})}, {8, 1}}},
+         .operands =
+             {shared_address("a"),
+              {"b", Access::in, Rule::reg | Rule::imm | Rule::list, typed<Field::type>, vec, false, {}, {}},
+              shared_address("mbarrier")},
+         .ptx = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{.vec}{.type} [{%a}], {%b}, "
+                "[{%mbarrier}]",
+         .writes_memory = true,
+         .counted = true,
+         .effects = effects,
+         .run = run},
+        {.name = "red.async",
+         .summary = "combines a value with memory in a CTA of the cluster some time later; an mbarrier there "
+                    "counts the bytes",
+         .section = "9.7.13.7",
+         .rows = {{{reductions({"add"}), types({u32, s32, u64, s64})}, {8, 1}},
+                  {{reductions({"min", "max"}), types({u32, s32})}, {8, 1}},
+                  {{reductions({"inc", "dec"}), types({u32})}, {8, 1}},
+                  {{reductions({"and", "or", "xor"}), types({b32})}, {8, 1}}},
+         .operands = {shared_address("a"), in("b"), shared_address("mbarrier")},
+         .ptx = "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes{.op}{.type} [{%a}], "
+                "{%b}, "
+                "[{%mbarrier}]",
+         .writes_memory = true,
+         .atomic = true,
+         .counted = true,
+         .effects = effects,
+         .run = run},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> async_store_family() { return records; }
+std::span<const Instruction> async_store_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -161,52 +161,58 @@ std::vector<Row> cas_rows() {
              {7, 8}}};
 }
 
-const OperandRule destination{"d", Access::out, Rule::reg | Rule::list, typed<Field::type>, vec, false,
-                              {},  {}};
-const OperandRule place{"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}};
-const OperandRule operand{"b", Access::in, Rule::reg | Rule::imm | Rule::list, typed<Field::type>, vec, false,
-                          {},  {}};
+OperandRule destination() {
+    return {"d", Access::out, Rule::reg | Rule::list, typed<Field::type>, vec, false, {}, {}};
+}
+OperandRule place() { return {"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}}; }
+OperandRule operand() {
+    return {"b", Access::in, Rule::reg | Rule::imm | Rule::list, typed<Field::type>, vec, false, {}, {}};
+}
 
 /// Every thread finds another value there.
 Value unknown(const Step&, const ValueOf&) { return {}; }
 
-const std::vector<Instruction> records{
-    {.name = "red",
-     .summary = "combines a value with memory, atomically",
-     .section = "9.7.13.6",
-     .rows = rows(of_red, {"and", "or", "xor"}),
-     .operands = {place, operand, cache_policy()},
-     .ptx = "red{.sem}{.space}{.op}{.noftz}{.cache}{.vec}{.type} [{%a}], {%b}{,%policy}",
-     .writes_memory = true,
-     .atomic = true,
-     .effects = effects<0>,
-     .run = run_red},
-    {.name = "atom",
-     .summary = "combines a value with memory, atomically, and gives what was there before",
-     .section = "9.7.13.5",
-     .rows = rows(of_atom, {"and", "or", "xor"}, {"exch"}),
-     .operands = {destination, place, operand, cache_policy()},
-     .ptx = "atom{.sem}{.space}{.op}{.noftz}{.cache}{.vec}{.type} {%d}, [{%a}], {%b}{,%policy}",
-     .writes_memory = true,
-     .atomic = true,
-     .effects = effects<1>,
-     .value = unknown,
-     .run = run_atom},
-    {.name = "atom.cas",
-     .summary = "puts c in the place of b where memory holds b, and gives what was there before",
-     .section = "9.7.13.5",
-     .rows = cas_rows(),
-     .operands = {out("d"), place, in("b"), in("c")},
-     .ptx = "atom{.sem}{.space}{.op}{.type} {%d}, [{%a}], {%b}, {%c}",
-     .writes_memory = true,
-     .atomic = true,
-     .effects = effects<1>,
-     .value = unknown,
-     .run = run_cas},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "red",
+         .summary = "combines a value with memory, atomically",
+         .section = "9.7.13.6",
+         .rows = rows(of_red, {"and", "or", "xor"}),
+         .operands = {place(), operand(), cache_policy()},
+         .ptx = "red{.sem}{.space}{.op}{.noftz}{.cache}{.vec}{.type} [{%a}], {%b}{,%policy}",
+         .writes_memory = true,
+         .atomic = true,
+         .effects = effects<0>,
+         .run = run_red},
+        {.name = "atom",
+         .summary = "combines a value with memory, atomically, and gives what was there before",
+         .section = "9.7.13.5",
+         .rows = rows(of_atom, {"and", "or", "xor"}, {"exch"}),
+         .operands = {destination(), place(), operand(), cache_policy()},
+         .ptx = "atom{.sem}{.space}{.op}{.noftz}{.cache}{.vec}{.type} {%d}, [{%a}], {%b}{,%policy}",
+         .writes_memory = true,
+         .atomic = true,
+         .effects = effects<1>,
+         .value = unknown,
+         .run = run_atom},
+        {.name = "atom.cas",
+         .summary = "puts c in the place of b where memory holds b, and gives what was there before",
+         .section = "9.7.13.5",
+         .rows = cas_rows(),
+         .operands = {out("d"), place(), in("b"), in("c")},
+         .ptx = "atom{.sem}{.space}{.op}{.type} {%d}, [{%a}], {%b}, {%c}",
+         .writes_memory = true,
+         .atomic = true,
+         .effects = effects<1>,
+         .value = unknown,
+         .run = run_cas},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> atomic_family() { return records; }
+std::span<const Instruction> atomic_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -10,21 +10,25 @@ using Rule = OperandRule;
 
 int dims(const Form& form) { return form.get(Field::dim); }
 
-const Choice tensor_dims{Field::dim, {{1, 5}}, {}};
-const Choice hint = cache_hint();
-const Choice cast = flag(Field::multicast);
+Choice tensor_dims() { return {Field::dim, {{1, 5}}, {}}; }
+Choice hint() { return cache_hint(); }
+Choice cast() { return flag(Field::multicast); }
 
 OperandRule tensor_map() { return {"map", Access::in, Rule::reg, fixed<u64>, nullptr, false, {}, {}}; }
 OperandRule coordinates() { return {"coordinates", Access::in, Rule::list, fixed<s32>, dims, false, {}, {}}; }
 OperandRule global_address(std::string_view name) {
     return {name, Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
 }
-const OperandRule size{"size", Access::in, Rule::reg | Rule::imm,        fixed<u32>, nullptr,
-                       false,  {},         Range{16, (1 << 20) - 16, 16}};
+OperandRule size() {
+    return {"size", Access::in, Rule::reg | Rule::imm,        fixed<u32>, nullptr,
+            false,  {},         Range{16, (1 << 20) - 16, 16}};
+}
 /// The CTAs that get a copy: left out of the text, with its qualifier, unless it is given.
-const OperandRule mask{"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>,      nullptr,
-                       true,   0,          Range{0, 0xFFFF},      Field::multicast};
-const OperandRule policy = cache_policy();
+OperandRule mask() {
+    return {"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>,      nullptr,
+            true,   0,          Range{0, 0xFFFF},      Field::multicast};
+}
+OperandRule policy() { return cache_policy(); }
 
 std::uint32_t low(std::uint64_t address) { return static_cast<std::uint32_t>(address); }
 
@@ -146,124 +150,135 @@ void run_store(const Step& s, Machine& m) {
     });
 }
 
-const std::vector<Instruction> records{
-    {.name = "cp.async.bulk.tensor",
-     .summary = "copies a box of a tensor to shared memory, of several CTAs with a mask; an mbarrier counts "
-                "the bytes",
-     .section = "9.7.9.25.5.2",
-     .rows = {{{tensor_dims, cast, hint}, {8, 0}}},
-     .operands = {shared_address("d"), tensor_map(), coordinates(), shared_address("mbarrier"), mask, policy},
-     .ptx = "cp.async.bulk.tensor{.dim}.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}"
-            "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}]{,%mask}{,%policy}",
-     .writes_memory = true,
-     .counted = true,
-     .run = run_tensor_load},
-    {.name = "cp.async.bulk.tensor.store",
-     .summary = "copies a box from shared memory to a tensor, in a bulk group",
-     .section = "9.7.9.25.5.2",
-     .rows = {{{tensor_dims, hint}, {8, 0}}},
-     .operands = {tensor_map(), coordinates(), shared_address("a"), policy},
-     .ptx = "cp.async.bulk.tensor{.dim}.global.shared::cta.bulk_group{.cache} [{%map}, {%coordinates}], "
-            "[{%a}]{,%policy}",
-     .writes_memory = true,
-     .run = run_tensor_store<false>},
-    {.name = "cp.reduce.async.bulk.tensor",
-     .summary = "combines a box of shared memory with a tensor, in a bulk group; the map has the type",
-     .section = "9.7.9.25.5.3",
-     .rows = {{{tensor_dims, reductions({"add", "min", "max", "inc", "dec", "and", "or", "xor"}), hint},
-               {8, 0}}},
-     .operands = {tensor_map(), coordinates(), shared_address("a"), policy},
-     .ptx = "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.bulk_group{.cache} [{%map}, "
-            "{%coordinates}], [{%a}]{,%policy}",
-     .writes_memory = true,
-     .run = run_tensor_store<true>},
-    {.name = "cp.async.bulk.prefetch.tensor",
-     .summary = "brings a box of a tensor into the L2 cache",
-     .section = "9.7.9.25.5.4",
-     .rows = {{{tensor_dims, hint}, {8, 0}}},
-     .operands = {tensor_map(), coordinates(), policy},
-     .ptx = "cp.async.bulk.prefetch.tensor{.dim}.L2.global{.cache} [{%map}, {%coordinates}]{,%policy}",
-     .writes_memory = true,
-     .run = run_tensor_prefetch},
-    {.name = "prefetch.tensormap",
-     .summary = "brings a tensor map into the cache of the bulk-copy engine",
-     .section = "9.7.9.15",
-     .rows = {{{}, {8, 0}}},
-     .operands = {tensor_map()},
-     .ptx = "prefetch.tensormap [{%map}]",
-     .writes_memory = true,
-     .run = [](const Step&, Machine&) {}},
-    {.name = "cp.async.bulk",
-     .summary = "copies bytes from global to shared memory; an mbarrier counts them",
-     .section = "9.7.9.25.4.1",
-     .rows = {{{cast, hint}, {8, 0}}},
-     .operands = {shared_address("d"), global_address("a"), size, shared_address("mbarrier"), mask, policy},
-     .ptx = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.cache} [{%d}], "
-            "[{%a}], {%size}, [{%mbarrier}]{,%mask}{,%policy}",
-     .writes_memory = true,
-     .counted = true,
-     .run = run_load},
-    {.name = "cp.async.bulk.prefetch",
-     .summary = "brings bytes of global memory into the L2 cache",
-     .section = "9.7.9.25.4.3",
-     .rows = {{{hint}, {8, 0}}},
-     .operands = {global_address("a"), size, policy},
-     .ptx = "cp.async.bulk.prefetch.L2.global{.cache} [{%a}], {%size}{,%policy}",
-     .writes_memory = true,
-     .run = run_prefetch},
-    {.name = "cp.async.bulk.cluster",
-     .summary = "copies bytes from this CTA's shared memory to another's, whose mbarrier counts them",
-     .section = "9.7.9.25.4.1",
-     .rows = {{{}, {8, 0}}},
-     .operands = {shared_address("d"), shared_address("a"), size, shared_address("mbarrier")},
-     .ptx = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [{%d}], [{%a}], {%size}, "
-            "[{%mbarrier}]",
-     .writes_memory = true,
-     .counted = true,
-     .run = run_to_cluster},
-    {.name = "cp.async.bulk.store",
-     .summary = "copies bytes from shared to global memory, in a bulk group",
-     .section = "9.7.9.25.4.1",
-     .rows = {{{hint}, {8, 0}}},
-     .operands = {global_address("d"), shared_address("a"), size, policy},
-     .ptx = "cp.async.bulk.global.shared::cta.bulk_group{.cache} [{%d}], [{%a}], {%size}{,%policy}",
-     .writes_memory = true,
-     .run = run_store<false>},
-    {.name = "cp.reduce.async.bulk",
-     .summary = "combines bytes of shared with global memory, in a bulk group",
-     .section = "9.7.9.25.4.2",
-     .rows = {{{reductions({"add"}), types({u32, s32, u64, f32, f64}), hint}, {8, 0}},
-              {{reductions({"min", "max"}), types({u32, s32, u64, s64}), hint}, {8, 0}},
-              {{reductions({"inc", "dec"}), types({u32}), hint}, {8, 0}},
-              {{reductions({"and", "or", "xor"}), types({b32, b64}), hint}, {8, 0}}},
-     .operands = {global_address("d"), shared_address("a"), size, policy},
-     .ptx = "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.type} [{%d}], [{%a}], "
-            "{%size}{,%policy}",
-     .writes_memory = true,
-     .run = run_store<true>},
-    {.name = "cp.async.bulk.commit_group",
-     .summary = "closes the thread's bulk copies since the last one into a group",
-     .section = "9.7.9.25.6",
-     .rows = {{{}, {8, 0}}},
-     .ptx = "cp.async.bulk.commit_group",
-     .writes_memory = true,
-     .run = [](const Step&, Machine& m) { m.bulk_commit(); }},
-    {.name = "cp.async.bulk.wait_group",
-     .summary = "waits until at most n of the thread's newest groups run; with read, until their sources are "
-                "read",
-     .section = "9.7.9.25.6",
-     .rows = {{{flag(Field::read)}, {8, 0}}},
-     .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, INT32_MAX}}},
-     .ptx = "cp.async.bulk.wait_group{.read} {%n}",
-     .writes_memory = true,
-     .run =
-         [](const Step& s, Machine& m) {
-             m.bulk_wait(static_cast<int>(s.operands[0].imm), s.form.get(Field::read) != 0);
-         }},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "cp.async.bulk.tensor",
+         .summary =
+             "copies a box of a tensor to shared memory, of several CTAs with a mask; an mbarrier counts "
+             "the bytes",
+         .section = "9.7.9.25.5.2",
+         .rows = {{{tensor_dims(), cast(), hint()}, {8, 0}}},
+         .operands = {shared_address("d"), tensor_map(), coordinates(), shared_address("mbarrier"), mask(),
+                      policy()},
+         .ptx = "cp.async.bulk.tensor{.dim}.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}"
+                "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}]{,%mask}{,%policy}",
+         .writes_memory = true,
+         .counted = true,
+         .run = run_tensor_load},
+        {.name = "cp.async.bulk.tensor.store",
+         .summary = "copies a box from shared memory to a tensor, in a bulk group",
+         .section = "9.7.9.25.5.2",
+         .rows = {{{tensor_dims(), hint()}, {8, 0}}},
+         .operands = {tensor_map(), coordinates(), shared_address("a"), policy()},
+         .ptx = "cp.async.bulk.tensor{.dim}.global.shared::cta.bulk_group{.cache} [{%map}, {%coordinates}], "
+                "[{%a}]{,%policy}",
+         .writes_memory = true,
+         .run = run_tensor_store<false>},
+        {.name = "cp.reduce.async.bulk.tensor",
+         .summary = "combines a box of shared memory with a tensor, in a bulk group; the map has the type",
+         .section = "9.7.9.25.5.3",
+         .rows = {{{tensor_dims(), reductions({"add", "min", "max", "inc", "dec", "and", "or", "xor"}),
+                    hint()},
+                   {8, 0}}},
+         .operands = {tensor_map(), coordinates(), shared_address("a"), policy()},
+         .ptx = "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.bulk_group{.cache} [{%map}, "
+                "{%coordinates}], [{%a}]{,%policy}",
+         .writes_memory = true,
+         .run = run_tensor_store<true>},
+        {.name = "cp.async.bulk.prefetch.tensor",
+         .summary = "brings a box of a tensor into the L2 cache",
+         .section = "9.7.9.25.5.4",
+         .rows = {{{tensor_dims(), hint()}, {8, 0}}},
+         .operands = {tensor_map(), coordinates(), policy()},
+         .ptx = "cp.async.bulk.prefetch.tensor{.dim}.L2.global{.cache} [{%map}, {%coordinates}]{,%policy}",
+         .writes_memory = true,
+         .run = run_tensor_prefetch},
+        {.name = "prefetch.tensormap",
+         .summary = "brings a tensor map into the cache of the bulk-copy engine",
+         .section = "9.7.9.15",
+         .rows = {{{}, {8, 0}}},
+         .operands = {tensor_map()},
+         .ptx = "prefetch.tensormap [{%map}]",
+         .writes_memory = true,
+         .run = [](const Step&, Machine&) {}},
+        {.name = "cp.async.bulk",
+         .summary = "copies bytes from global to shared memory; an mbarrier counts them",
+         .section = "9.7.9.25.4.1",
+         .rows = {{{cast(), hint()}, {8, 0}}},
+         .operands = {shared_address("d"), global_address("a"), size(), shared_address("mbarrier"), mask(),
+                      policy()},
+         .ptx =
+             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.cache} [{%d}], "
+             "[{%a}], {%size}, [{%mbarrier}]{,%mask}{,%policy}",
+         .writes_memory = true,
+         .counted = true,
+         .run = run_load},
+        {.name = "cp.async.bulk.prefetch",
+         .summary = "brings bytes of global memory into the L2 cache",
+         .section = "9.7.9.25.4.3",
+         .rows = {{{hint()}, {8, 0}}},
+         .operands = {global_address("a"), size(), policy()},
+         .ptx = "cp.async.bulk.prefetch.L2.global{.cache} [{%a}], {%size}{,%policy}",
+         .writes_memory = true,
+         .run = run_prefetch},
+        {.name = "cp.async.bulk.cluster",
+         .summary = "copies bytes from this CTA's shared memory to another's, whose mbarrier counts them",
+         .section = "9.7.9.25.4.1",
+         .rows = {{{}, {8, 0}}},
+         .operands = {shared_address("d"), shared_address("a"), size(), shared_address("mbarrier")},
+         .ptx = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [{%d}], [{%a}], "
+                "{%size}, "
+                "[{%mbarrier}]",
+         .writes_memory = true,
+         .counted = true,
+         .run = run_to_cluster},
+        {.name = "cp.async.bulk.store",
+         .summary = "copies bytes from shared to global memory, in a bulk group",
+         .section = "9.7.9.25.4.1",
+         .rows = {{{hint()}, {8, 0}}},
+         .operands = {global_address("d"), shared_address("a"), size(), policy()},
+         .ptx = "cp.async.bulk.global.shared::cta.bulk_group{.cache} [{%d}], [{%a}], {%size}{,%policy}",
+         .writes_memory = true,
+         .run = run_store<false>},
+        {.name = "cp.reduce.async.bulk",
+         .summary = "combines bytes of shared with global memory, in a bulk group",
+         .section = "9.7.9.25.4.2",
+         .rows = {{{reductions({"add"}), types({u32, s32, u64, f32, f64}), hint()}, {8, 0}},
+                  {{reductions({"min", "max"}), types({u32, s32, u64, s64}), hint()}, {8, 0}},
+                  {{reductions({"inc", "dec"}), types({u32}), hint()}, {8, 0}},
+                  {{reductions({"and", "or", "xor"}), types({b32, b64}), hint()}, {8, 0}}},
+         .operands = {global_address("d"), shared_address("a"), size(), policy()},
+         .ptx = "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.type} [{%d}], [{%a}], "
+                "{%size}{,%policy}",
+         .writes_memory = true,
+         .run = run_store<true>},
+        {.name = "cp.async.bulk.commit_group",
+         .summary = "closes the thread's bulk copies since the last one into a group",
+         .section = "9.7.9.25.6",
+         .rows = {{{}, {8, 0}}},
+         .ptx = "cp.async.bulk.commit_group",
+         .writes_memory = true,
+         .run = [](const Step&, Machine& m) { m.bulk_commit(); }},
+        {.name = "cp.async.bulk.wait_group",
+         .summary =
+             "waits until at most n of the thread's newest groups run; with read, until their sources are "
+             "read",
+         .section = "9.7.9.25.6",
+         .rows = {{{flag(Field::read)}, {8, 0}}},
+         .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, INT32_MAX}}},
+         .ptx = "cp.async.bulk.wait_group{.read} {%n}",
+         .writes_memory = true,
+         .run =
+             [](const Step& s, Machine& m) {
+                 m.bulk_wait(static_cast<int>(s.operands[0].imm), s.form.get(Field::read) != 0);
+             }},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> bulk_family() { return records; }
+std::span<const Instruction> bulk_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -61,9 +61,13 @@ Value value_policy(const Step&, const ValueOf&) {
     return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
 }
 
-const Choice primary = spelled_as(
-    Field::level, {"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"});
-const Choice secondary = optional(spelled_as(Field::secondary, {"L2::evict_first", "L2::evict_unchanged"}));
+Choice primary() {
+    return spelled_as(Field::level,
+                      {"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"});
+}
+Choice secondary() {
+    return optional(spelled_as(Field::secondary, {"L2::evict_first", "L2::evict_unchanged"}));
+}
 
 OperandRule bytes(std::string_view name) {
     return {name, Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, {}, Range{1, INT32_MAX}};
@@ -71,50 +75,54 @@ OperandRule bytes(std::string_view name) {
 
 constexpr std::int64_t all = 0x3F800000;  // 1.0
 
-const OperandRule address{"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
+OperandRule address() { return {"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
 
-const std::vector<Instruction> records{
-    {.name = "prefetch",
-     .summary = "brings the cache line of an address into a cache",
-     .section = "9.7.9.15",
-     .rows = {{{spelled_as(Field::space, {"global"}, "global"),
-                spelled_as(Field::level, {"L1", "L2", "L2::evict_last", "L2::evict_normal"})},
-               {7, 8}}},
-     .operands = {address},
-     .ptx = "prefetch{.space}{.level} [{%a}]",
-     .writes_memory = true,
-     .run = [](const Step&, Machine&) {}},
-    {.name = "createpolicy.fractional",
-     .summary = "a cache policy: `level` for a fraction of the accesses, `secondary` for the others",
-     .section = createpolicy,
-     .rows = {{{primary, secondary}, {7, 8}}},
-     .operands = {out("d", fixed<u64>),
-                  {"fraction", Access::in, Rule::reg | Rule::imm, fixed<f32>, nullptr, false, all, {}}},
-     .ptx = "createpolicy.fractional{.level}{.secondary}.b64 {%d}{,%fraction}",
-     .infer = check_fraction,
-     .value = value_policy,
-     .run = run_policy},
-    {.name = "createpolicy.range",
-     .summary = "a cache policy: `level` for the first bytes from an address, `secondary` for the others",
-     .section = createpolicy,
-     .rows = {{{primary, secondary}, {7, 8}}},
-     .operands = {out("d", fixed<u64>), address, bytes("primary"), bytes("total")},
-     .ptx = "createpolicy.range.global{.level}{.secondary}.b64 {%d}, [{%a}], {%primary}, {%total}",
-     .infer = check_sizes,
-     .value = value_policy,
-     .run = run_policy},
-    {.name = "createpolicy.cvt.L2",
-     .summary = "the cache policy that an access property of CUDA's stands for",
-     .section = createpolicy,
-     .rows = {{{}, {7, 8}}},
-     .operands = {out("d", fixed<u64>), in("property", fixed<u64>)},
-     .ptx = "createpolicy.cvt.L2.b64 {%d}, {%property}",
-     .value = joined,
-     .run = run_convert},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "prefetch",
+         .summary = "brings the cache line of an address into a cache",
+         .section = "9.7.9.15",
+         .rows = {{{spelled_as(Field::space, {"global"}, "global"),
+                    spelled_as(Field::level, {"L1", "L2", "L2::evict_last", "L2::evict_normal"})},
+                   {7, 8}}},
+         .operands = {address()},
+         .ptx = "prefetch{.space}{.level} [{%a}]",
+         .writes_memory = true,
+         .run = [](const Step&, Machine&) {}},
+        {.name = "createpolicy.fractional",
+         .summary = "a cache policy: `level` for a fraction of the accesses, `secondary` for the others",
+         .section = createpolicy,
+         .rows = {{{primary(), secondary()}, {7, 8}}},
+         .operands = {out("d", fixed<u64>),
+                      {"fraction", Access::in, Rule::reg | Rule::imm, fixed<f32>, nullptr, false, all, {}}},
+         .ptx = "createpolicy.fractional{.level}{.secondary}.b64 {%d}{,%fraction}",
+         .infer = check_fraction,
+         .value = value_policy,
+         .run = run_policy},
+        {.name = "createpolicy.range",
+         .summary = "a cache policy: `level` for the first bytes from an address, `secondary` for the others",
+         .section = createpolicy,
+         .rows = {{{primary(), secondary()}, {7, 8}}},
+         .operands = {out("d", fixed<u64>), address(), bytes("primary"), bytes("total")},
+         .ptx = "createpolicy.range.global{.level}{.secondary}.b64 {%d}, [{%a}], {%primary}, {%total}",
+         .infer = check_sizes,
+         .value = value_policy,
+         .run = run_policy},
+        {.name = "createpolicy.cvt.L2",
+         .summary = "the cache policy that an access property of CUDA's stands for",
+         .section = createpolicy,
+         .rows = {{{}, {7, 8}}},
+         .operands = {out("d", fixed<u64>), in("property", fixed<u64>)},
+         .ptx = "createpolicy.cvt.L2.b64 {%d}, {%property}",
+         .value = joined,
+         .run = run_convert},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> cache_family() { return records; }
+std::span<const Instruction> cache_family() { return records(); }
 
 }  // namespace wgrun::isa

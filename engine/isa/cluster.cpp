@@ -10,98 +10,103 @@ using enum Type;
 using Rule = OperandRule;
 
 /// Whole warps take part, and say so.
-const Choice whole_warps = among(Field::aligned, {1}, 1);
+Choice whole_warps() { return among(Field::aligned, {1}, 1); }
 
-const std::vector<Instruction> records{
-    {.name = "barrier.cluster.arrive",
-     .summary = "arrives at the barrier of the cluster, and goes on",
-     .section = "9.7.13.3",
-     .rows = {{{whole_warps}, {7, 8}},
-              {{spelled_as(Field::sem, {"release", "relaxed"}), whole_warps}, {8, 0}}},
-     .ptx = "barrier.cluster.arrive{.sem}{.aligned}",
-     .taken_by = Participants::warp,
-     .writes_memory = true,
-     .run = [](const Step&, Machine& m) { m.cluster_arrive(); }},
-    {.name = "barrier.cluster.wait",
-     .summary = "waits until all threads of the cluster have arrived at its barrier",
-     .section = "9.7.13.3",
-     .rows = {{{whole_warps}, {7, 8}}},
-     .ptx = "barrier.cluster.wait{.aligned}",
-     .taken_by = Participants::warp,
-     .writes_memory = true,
-     .awaits = Awaits::cluster,
-     .effects = [](const Step&, Effects& e) { e.await_arrivals(); },
-     .run = [](const Step&, Machine& m) { m.cluster_wait(); }},
-    {.name = "mapa",
-     .summary = "the address in the CTA of rank b that stands where a does in this one",
-     .section = "9.7.9.23",
-     .rows = {{{types({u32})}, {7, 8}}},
-     .operands = {out("d"),
-                  in("a", typed<Field::type>, Rule::reg),
-                  {"b", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, 15}}},
-     .ptx = "mapa.shared::cluster{.type} {%d}, {%a}, {%b}",
-     .run =
-         [](const Step& s, Machine& m) {
-             const auto address = read<std::uint32_t>(m, s.operands[1]);
-             const auto rank = read<std::uint32_t>(m, s.operands[2]);
-             Lanes<std::uint32_t> d{};
-             for_each_lane(m.active(), [&](std::size_t l) { d[l] = m.map_shared(address[l], rank[l]); });
-             write_reg(m, s.operands[0].reg, d);
-         }},
-    {.name = "elect.sync",
-     .summary = "true in one lane of those in the mask",
-     .section = "9.7.13.13",
-     .rows = {{{}, {8, 0}}},
-     .operands = {{"p", Access::out, Rule::reg, fixed<pred>, nullptr, false, {}, {}},
-                  {"mask", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, 0xFFFFFFFF, {}}},
-     .ptx = "elect.sync _|{%p}, {%mask}",
-     .taken_by = Participants::warp,
-     .writes_memory = true,
-     .value = [](const Step&, const ValueOf&) { return Value{}; },
-     .run =
-         [](const Step& s, Machine& m) {
-             const auto mask = read<std::uint32_t>(m, s.operands[1]);
-             const Mask active = m.active();
-             Lanes<std::uint32_t> d{};
-             for_each_lane(active, [&](std::size_t l) {
-                 const Mask among = mask[l] & active;
-                 d[l] = among != 0 && l == static_cast<std::size_t>(std::countr_zero(among));
-             });
-             write_reg(m, s.operands[0].reg, d);
-         }},
-    {.name = "setmaxnreg",
-     .summary = "gives registers of the warpgroup back (dec), or waits for more of them (inc)",
-     .section = "9.7.19.5",
-     .rows = {{{spelled_as(Field::op, {"inc", "dec"})}, {8, 0}}},
-     .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{24, 256, 8}}},
-     .ptx = "setmaxnreg{.op}.sync.aligned.u32 {%n}",
-     .taken_by = Participants::warpgroup,
-     .writes_memory = true,
-     .awaits = Awaits::registers,
-     .run =
-         [](const Step& s, Machine& m) {
-             m.set_registers(static_cast<int>(s.operands[0].imm),
-                             spelled(Field::op, s.form.get(Field::op)) == "inc");
-         }},
-    {.name = "griddepcontrol.launch_dependents",
-     .summary = "lets grids start that depend on this one",
-     .section = "9.7.13.14",
-     .rows = {{{}, {7, 8}}},
-     .ptx = "griddepcontrol.launch_dependents",
-     .writes_memory = true,
-     .run = [](const Step&, Machine&) {}},
-    {.name = "griddepcontrol.wait",
-     .summary = "waits for the grids that this one depends on, and their memory",
-     .section = "9.7.13.14",
-     .rows = {{{}, {7, 8}}},
-     .ptx = "griddepcontrol.wait",
-     .writes_memory = true,
-     .awaits = Awaits::grids,
-     .run = [](const Step&, Machine&) {}},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "barrier.cluster.arrive",
+         .summary = "arrives at the barrier of the cluster, and goes on",
+         .section = "9.7.13.3",
+         .rows = {{{whole_warps()}, {7, 8}},
+                  {{spelled_as(Field::sem, {"release", "relaxed"}), whole_warps()}, {8, 0}}},
+         .ptx = "barrier.cluster.arrive{.sem}{.aligned}",
+         .taken_by = Participants::warp,
+         .writes_memory = true,
+         .run = [](const Step&, Machine& m) { m.cluster_arrive(); }},
+        {.name = "barrier.cluster.wait",
+         .summary = "waits until all threads of the cluster have arrived at its barrier",
+         .section = "9.7.13.3",
+         .rows = {{{whole_warps()}, {7, 8}}},
+         .ptx = "barrier.cluster.wait{.aligned}",
+         .taken_by = Participants::warp,
+         .writes_memory = true,
+         .awaits = Awaits::cluster,
+         .effects = [](const Step&, Effects& e) { e.await_arrivals(); },
+         .run = [](const Step&, Machine& m) { m.cluster_wait(); }},
+        {.name = "mapa",
+         .summary = "the address in the CTA of rank b that stands where a does in this one",
+         .section = "9.7.9.23",
+         .rows = {{{types({u32})}, {7, 8}}},
+         .operands = {out("d"),
+                      in("a", typed<Field::type>, Rule::reg),
+                      {"b", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, 15}}},
+         .ptx = "mapa.shared::cluster{.type} {%d}, {%a}, {%b}",
+         .run =
+             [](const Step& s, Machine& m) {
+                 const auto address = read<std::uint32_t>(m, s.operands[1]);
+                 const auto rank = read<std::uint32_t>(m, s.operands[2]);
+                 Lanes<std::uint32_t> d{};
+                 for_each_lane(m.active(), [&](std::size_t l) { d[l] = m.map_shared(address[l], rank[l]); });
+                 write_reg(m, s.operands[0].reg, d);
+             }},
+        {.name = "elect.sync",
+         .summary = "true in one lane of those in the mask",
+         .section = "9.7.13.13",
+         .rows = {{{}, {8, 0}}},
+         .operands =
+             {{"p", Access::out, Rule::reg, fixed<pred>, nullptr, false, {}, {}},
+              {"mask", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, 0xFFFFFFFF, {}}},
+         .ptx = "elect.sync _|{%p}, {%mask}",
+         .taken_by = Participants::warp,
+         .writes_memory = true,
+         .value = [](const Step&, const ValueOf&) { return Value{}; },
+         .run =
+             [](const Step& s, Machine& m) {
+                 const auto mask = read<std::uint32_t>(m, s.operands[1]);
+                 const Mask active = m.active();
+                 Lanes<std::uint32_t> d{};
+                 for_each_lane(active, [&](std::size_t l) {
+                     const Mask among = mask[l] & active;
+                     d[l] = among != 0 && l == static_cast<std::size_t>(std::countr_zero(among));
+                 });
+                 write_reg(m, s.operands[0].reg, d);
+             }},
+        {.name = "setmaxnreg",
+         .summary = "gives registers of the warpgroup back (dec), or waits for more of them (inc)",
+         .section = "9.7.19.5",
+         .rows = {{{spelled_as(Field::op, {"inc", "dec"})}, {8, 0}}},
+         .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{24, 256, 8}}},
+         .ptx = "setmaxnreg{.op}.sync.aligned.u32 {%n}",
+         .taken_by = Participants::warpgroup,
+         .writes_memory = true,
+         .awaits = Awaits::registers,
+         .run =
+             [](const Step& s, Machine& m) {
+                 m.set_registers(static_cast<int>(s.operands[0].imm),
+                                 spelled(Field::op, s.form.get(Field::op)) == "inc");
+             }},
+        {.name = "griddepcontrol.launch_dependents",
+         .summary = "lets grids start that depend on this one",
+         .section = "9.7.13.14",
+         .rows = {{{}, {7, 8}}},
+         .ptx = "griddepcontrol.launch_dependents",
+         .writes_memory = true,
+         .run = [](const Step&, Machine&) {}},
+        {.name = "griddepcontrol.wait",
+         .summary = "waits for the grids that this one depends on, and their memory",
+         .section = "9.7.13.14",
+         .rows = {{{}, {7, 8}}},
+         .ptx = "griddepcontrol.wait",
+         .writes_memory = true,
+         .awaits = Awaits::grids,
+         .run = [](const Step&, Machine&) {}},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> cluster_family() { return records; }
+std::span<const Instruction> cluster_family() { return records(); }
 
 }  // namespace wgrun::isa

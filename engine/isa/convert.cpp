@@ -198,48 +198,54 @@ Value value_cvt(const Step& s, const ValueOf& of) {
 Choice to(std::initializer_list<Type> list) { return types(Field::type, list); }
 Choice from(std::initializer_list<Type> list) { return types(Field::from, list); }
 
-const Choice nearest = spelled_as(Field::round, {"rn"}, "rn");
-const Choice nearest_or_zero = spelled_as(Field::round, {"rn", "rz"}, "rn");
-const Choice relu = flag(Field::relu);
-const Choice satfinite = among(Field::satfinite, {1});
+Choice nearest() { return spelled_as(Field::round, {"rn"}, "rn"); }
+Choice nearest_or_zero() { return spelled_as(Field::round, {"rn", "rz"}, "rn"); }
+Choice relu() { return flag(Field::relu); }
+Choice satfinite() { return among(Field::satfinite, {1}); }
 
-const std::vector<Instruction> records{
-    {.name = "cvt",
-     .summary = "converts a value to another type",
-     .section = "9.7.9.21",
-     .rows = {{{to({u16, s16, u32, s32, u64, s64}), from({u8, s8, u16, s16, u32, s32, u64, s64})}, {7, 8}},
-              {{nearest_or_zero, relu, to({f16, bf16}), from({f32})}, {7, 8}},
-              {{nearest_or_zero, relu, satfinite, to({f16, bf16}), from({f32})}, {8, 1}},
-              {{spelled_as(Field::round, {"rna"}, "rna"), to({tf32}), from({f32})}, {7, 8}},
-              {{spelled_as(Field::round, {"rna"}, "rna"), satfinite, to({tf32}), from({f32})}, {8, 1}},
-              {{spelled_as(Field::round, {"rn", "rz"}), relu, to({tf32}), from({f32})}, {7, 8}},
-              {{nearest, relu, satfinite, to({e4m3x2, e5m2x2}), from({f16x2})}, {8, 0}},
-              {{nearest, relu, to({f16x2}), from({e4m3x2, e5m2x2})}, {8, 0}},
-              {{to({f32}), from({f16, bf16})}, {7, 8}},
-              {{to({f64}), from({f32})}, {7, 8}},
-              {{spelled_as(Field::round, {"rn"}, "rn"), to({f32}), from({f64})}, {7, 8}},
-              {{spelled_as(Field::round, {"rn"}, "rn"), to({f32, f64}), from({u32, s32, u64, s64})}, {7, 8}},
-              {{spelled_as(Field::round, {"rni", "rzi", "rmi", "rpi"}, "rzi"), to({u32, s32, u64, s64}),
-                from({f32, f64})},
-               {7, 8}}},
-     .operands = {out("d"), in("a", typed<Field::from>, OperandRule::reg)},
-     .ptx = "cvt{.round}{.relu}{.satfinite}{.type}{.from} {%d}, {%a}",
-     .infer = nullptr,
-     .value = value_cvt,
-     .run = run_cvt},
-    {.name = "cvt.pair",
-     .summary = "converts two f32 into one packed pair; the first goes to the upper half",
-     .section = "9.7.9.21",
-     .rows = {{{nearest_or_zero, relu, to({f16x2, bf16x2}), from({f32})}, {7, 8}},
-              {{nearest_or_zero, relu, satfinite, to({f16x2, bf16x2}), from({f32})}, {8, 1}},
-              {{nearest, relu, satfinite, to({e4m3x2, e5m2x2}), from({f32})}, {8, 0}}},
-     .operands = {out("d"), in("a", typed<Field::from>), in("b", typed<Field::from>)},
-     .ptx = "cvt{.round}{.relu}{.satfinite}{.type}{.from} {%d}, {%a}, {%b}",
-     .run = run_cvt_pair},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "cvt",
+         .summary = "converts a value to another type",
+         .section = "9.7.9.21",
+         .rows = {{{to({u16, s16, u32, s32, u64, s64}), from({u8, s8, u16, s16, u32, s32, u64, s64})},
+                   {7, 8}},
+                  {{nearest_or_zero(), relu(), to({f16, bf16}), from({f32})}, {7, 8}},
+                  {{nearest_or_zero(), relu(), satfinite(), to({f16, bf16}), from({f32})}, {8, 1}},
+                  {{spelled_as(Field::round, {"rna"}, "rna"), to({tf32}), from({f32})}, {7, 8}},
+                  {{spelled_as(Field::round, {"rna"}, "rna"), satfinite(), to({tf32}), from({f32})}, {8, 1}},
+                  {{spelled_as(Field::round, {"rn", "rz"}), relu(), to({tf32}), from({f32})}, {7, 8}},
+                  {{nearest(), relu(), satfinite(), to({e4m3x2, e5m2x2}), from({f16x2})}, {8, 0}},
+                  {{nearest(), relu(), to({f16x2}), from({e4m3x2, e5m2x2})}, {8, 0}},
+                  {{to({f32}), from({f16, bf16})}, {7, 8}},
+                  {{to({f64}), from({f32})}, {7, 8}},
+                  {{spelled_as(Field::round, {"rn"}, "rn"), to({f32}), from({f64})}, {7, 8}},
+                  {{spelled_as(Field::round, {"rn"}, "rn"), to({f32, f64}), from({u32, s32, u64, s64})},
+                   {7, 8}},
+                  {{spelled_as(Field::round, {"rni", "rzi", "rmi", "rpi"}, "rzi"), to({u32, s32, u64, s64}),
+                    from({f32, f64})},
+                   {7, 8}}},
+         .operands = {out("d"), in("a", typed<Field::from>, OperandRule::reg)},
+         .ptx = "cvt{.round}{.relu}{.satfinite}{.type}{.from} {%d}, {%a}",
+         .infer = nullptr,
+         .value = value_cvt,
+         .run = run_cvt},
+        {.name = "cvt.pair",
+         .summary = "converts two f32 into one packed pair; the first goes to the upper half",
+         .section = "9.7.9.21",
+         .rows = {{{nearest_or_zero(), relu(), to({f16x2, bf16x2}), from({f32})}, {7, 8}},
+                  {{nearest_or_zero(), relu(), satfinite(), to({f16x2, bf16x2}), from({f32})}, {8, 1}},
+                  {{nearest(), relu(), satfinite(), to({e4m3x2, e5m2x2}), from({f32})}, {8, 0}}},
+         .operands = {out("d"), in("a", typed<Field::from>), in("b", typed<Field::from>)},
+         .ptx = "cvt{.round}{.relu}{.satfinite}{.type}{.from} {%d}, {%a}, {%b}",
+         .run = run_cvt_pair},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> convert_family() { return records; }
+std::span<const Instruction> convert_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -37,82 +37,94 @@ void effects_copy(const Step& s, Effects& e) {
     e.copy_async({Space::shared, true, &s.operands[0], size(s.form)});
 }
 
-const Choice prefetch = optional(spelled_as(Field::prefetch, {"L2::64B", "L2::128B", "L2::256B"}));
+Choice prefetch() { return optional(spelled_as(Field::prefetch, {"L2::64B", "L2::128B", "L2::256B"})); }
 
-const std::vector<Row> copy_rows{
-    {{spelled_as(Field::cop, {"ca"}), cache_hint(), prefetch, among(Field::bytes, {4, 8, 16}, most)}, {7, 8}},
-    {{spelled_as(Field::cop, {"cg"}), cache_hint(), prefetch, among(Field::bytes, {16}, most)}, {7, 8}}};
+std::vector<Row> copy_rows() {
+    return {
+        {{spelled_as(Field::cop, {"ca"}), cache_hint(), prefetch(), among(Field::bytes, {4, 8, 16}, most)},
+         {7, 8}},
+        {{spelled_as(Field::cop, {"cg"}), cache_hint(), prefetch(), among(Field::bytes, {16}, most)},
+         {7, 8}}};
+}
 
-const OperandRule global_address{"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}};
+OperandRule global_address() { return {"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
 
-const std::vector<Instruction> records{
-    {.name = "cp.async",
-     .summary = "copies 4, 8 or 16 bytes to shared memory some time later: the first src_size, then zeros",
-     .section = "9.7.9.25.3.1",
-     .rows = copy_rows,
-     .operands = {shared_address("d"),
-                  global_address,
-                  {"src_size", Access::in, Rule::reg, fixed<u32>, nullptr, true, most, {}},
-                  cache_policy()},
-     .ptx = "cp.async{.cop}.shared.global{.cache}{.prefetch} [{%d}], [{%a}], {bytes}{,%src_size}{,%policy}",
-     .writes_memory = true,
-     .effects = effects_copy,
-     .run = run_copy},
-    {.name = "cp.async.ignore_src",
-     .summary = "as cp.async; where the predicate holds zeros come, and nothing is read",
-     .section = "9.7.9.25.3.1",
-     .rows = copy_rows,
-     .operands = {shared_address("d"),
-                  global_address,
-                  {"ignore_src", Access::in, Rule::reg, fixed<pred>, nullptr, false, {}, {}},
-                  cache_policy()},
-     .ptx =
-         "cp.async{.cop}.shared.global{.cache}{.prefetch} [{%d}], [{%a}], {bytes}, {%ignore_src}{,%policy}",
-     .writes_memory = true,
-     .effects = effects_copy,
-     .run = run_copy_unless},
-    {.name = "cp.async.commit_group",
-     .summary = "closes the thread's cp.async since the last one into a group",
-     .section = "9.7.9.25.3.2",
-     .rows = {{{}, {7, 8}}},
-     .ptx = "cp.async.commit_group",
-     .writes_memory = true,
-     .effects = [](const Step&, Effects& e) { e.commit_copies(); },
-     .run = [](const Step&, Machine& m) { m.commit_copies(); }},
-    {.name = "cp.async.wait_group",
-     .summary = "waits until at most n of the thread's newest cp.async groups run",
-     .section = "9.7.9.25.3.3",
-     .rows = {{{}, {7, 8}}},
-     .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, INT32_MAX}}},
-     .ptx = "cp.async.wait_group {%n}",
-     .writes_memory = true,
-     .effects = [](const Step& s, Effects& e) { e.wait_copies(static_cast<int>(s.operands[0].imm)); },
-     .run = [](const Step& s, Machine& m) { m.wait_copies(static_cast<int>(s.operands[0].imm)); }},
-    {.name = "cp.async.wait_all",
-     .summary = "waits for all cp.async of the thread, in groups or not",
-     .section = "9.7.9.25.3.3",
-     .rows = {{{}, {7, 8}}},
-     .ptx = "cp.async.wait_all",
-     .writes_memory = true,
-     .effects = [](const Step&, Effects& e) { e.wait_copies(std::nullopt); },
-     .run = [](const Step&, Machine& m) { m.wait_copies(std::nullopt); }},
-    {.name = "cp.async.mbarrier.arrive",
-     .summary = "arrives at an mbarrier when the thread's cp.async so far have come; without noinc the phase "
-                "expects one arrival more for it",
-     .section = "9.7.13.15.15",
-     .rows = {{{flag(Field::noinc), spelled_as(Field::space, {"shared"}, "shared")}, {7, 8}}},
-     .operands = {shared_address("a")},
-     .ptx = "cp.async.mbarrier.arrive{.noinc}{.space}.b64 [{%a}]",
-     .writes_memory = true,
-     .effects = [](const Step&, Effects& e) { e.arrive_copies(); },
-     .run =
-         [](const Step& s, Machine& m) {
-             m.arrive_copies(addresses_of<std::uint32_t>(m, s.operands[0]), s.form.get(Field::noinc) == 0);
-         }},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "cp.async",
+         .summary =
+             "copies 4, 8 or 16 bytes to shared memory some time later: the first src_size, then zeros",
+         .section = "9.7.9.25.3.1",
+         .rows = copy_rows(),
+         .operands = {shared_address("d"),
+                      global_address(),
+                      {"src_size", Access::in, Rule::reg, fixed<u32>, nullptr, true, most, {}},
+                      cache_policy()},
+         .ptx =
+             "cp.async{.cop}.shared.global{.cache}{.prefetch} [{%d}], [{%a}], {bytes}{,%src_size}{,%policy}",
+         .writes_memory = true,
+         .effects = effects_copy,
+         .run = run_copy},
+        {.name = "cp.async.ignore_src",
+         .summary = "as cp.async; where the predicate holds zeros come, and nothing is read",
+         .section = "9.7.9.25.3.1",
+         .rows = copy_rows(),
+         .operands = {shared_address("d"),
+                      global_address(),
+                      {"ignore_src", Access::in, Rule::reg, fixed<pred>, nullptr, false, {}, {}},
+                      cache_policy()},
+         .ptx = "cp.async{.cop}.shared.global{.cache}{.prefetch} [{%d}], [{%a}], {bytes}, "
+                "{%ignore_src}{,%policy}",
+         .writes_memory = true,
+         .effects = effects_copy,
+         .run = run_copy_unless},
+        {.name = "cp.async.commit_group",
+         .summary = "closes the thread's cp.async since the last one into a group",
+         .section = "9.7.9.25.3.2",
+         .rows = {{{}, {7, 8}}},
+         .ptx = "cp.async.commit_group",
+         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.commit_copies(); },
+         .run = [](const Step&, Machine& m) { m.commit_copies(); }},
+        {.name = "cp.async.wait_group",
+         .summary = "waits until at most n of the thread's newest cp.async groups run",
+         .section = "9.7.9.25.3.3",
+         .rows = {{{}, {7, 8}}},
+         .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, INT32_MAX}}},
+         .ptx = "cp.async.wait_group {%n}",
+         .writes_memory = true,
+         .effects = [](const Step& s, Effects& e) { e.wait_copies(static_cast<int>(s.operands[0].imm)); },
+         .run = [](const Step& s, Machine& m) { m.wait_copies(static_cast<int>(s.operands[0].imm)); }},
+        {.name = "cp.async.wait_all",
+         .summary = "waits for all cp.async of the thread, in groups or not",
+         .section = "9.7.9.25.3.3",
+         .rows = {{{}, {7, 8}}},
+         .ptx = "cp.async.wait_all",
+         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.wait_copies(std::nullopt); },
+         .run = [](const Step&, Machine& m) { m.wait_copies(std::nullopt); }},
+        {.name = "cp.async.mbarrier.arrive",
+         .summary =
+             "arrives at an mbarrier when the thread's cp.async so far have come; without noinc the phase "
+             "expects one arrival more for it",
+         .section = "9.7.13.15.15",
+         .rows = {{{flag(Field::noinc), spelled_as(Field::space, {"shared"}, "shared")}, {7, 8}}},
+         .operands = {shared_address("a")},
+         .ptx = "cp.async.mbarrier.arrive{.noinc}{.space}.b64 [{%a}]",
+         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.arrive_copies(); },
+         .run =
+             [](const Step& s, Machine& m) {
+                 m.arrive_copies(addresses_of<std::uint32_t>(m, s.operands[0]),
+                                 s.form.get(Field::noinc) == 0);
+             }},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> copy_family() { return records; }
+std::span<const Instruction> copy_family() { return records(); }
 
 }  // namespace wgrun::isa

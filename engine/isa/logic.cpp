@@ -189,85 +189,95 @@ Value value_and(const Step& s, const ValueOf& of) {
     return out;
 }
 
-const Row bit_types{{types({pred, b16, b32, b64})}, {7, 8}};
-const Row signed_or_unsigned{
-    {spelled_as(Field::cmp, {"eq", "ne", "lt", "le", "gt", "ge"}), types({u16, s16, u32, s32, u64, s64})},
-    {7, 8}};
-const Row unsigned_names{{spelled_as(Field::cmp, {"lo", "ls", "hi", "hs"}), types({u16, u32, u64})}, {7, 8}};
-const Row equality{{spelled_as(Field::cmp, {"eq", "ne"}), types({b16, b32, b64})}, {7, 8}};
-const Row ordered{{spelled_as(Field::cmp, {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu",
-                                           "gtu", "geu", "num", "nan"}),
-                   types({f32, f64})},
-                  {7, 8}};
+Row bit_types() { return {{types({pred, b16, b32, b64})}, {7, 8}}; }
+Row signed_or_unsigned() {
+    return {
+        {spelled_as(Field::cmp, {"eq", "ne", "lt", "le", "gt", "ge"}), types({u16, s16, u32, s32, u64, s64})},
+        {7, 8}};
+}
+Row unsigned_names() {
+    return {{spelled_as(Field::cmp, {"lo", "ls", "hi", "hs"}), types({u16, u32, u64})}, {7, 8}};
+}
+Row equality() { return {{spelled_as(Field::cmp, {"eq", "ne"}), types({b16, b32, b64})}, {7, 8}}; }
+Row ordered() {
+    return {{spelled_as(Field::cmp, {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu",
+                                     "geu", "num", "nan"}),
+             types({f32, f64})},
+            {7, 8}};
+}
 
-const std::vector<Instruction> records{
-    {.name = "and",
-     .summary = "d = a & b",
-     .section = "9.7.8.1",
-     .rows = {bit_types},
-     .operands = {out("d"), in("a"), in("b")},
-     .ptx = "and{.type} {%d}, {%a}, {%b}",
-     .value = value_and,
-     .run = [](const Step& s,
-               Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a & b; }); }},
-    {.name = "or",
-     .summary = "d = a | b",
-     .section = "9.7.8.2",
-     .rows = {bit_types},
-     .operands = {out("d"), in("a"), in("b")},
-     .ptx = "or{.type} {%d}, {%a}, {%b}",
-     .run = [](const Step& s,
-               Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a | b; }); }},
-    {.name = "xor",
-     .summary = "d = a ^ b",
-     .section = "9.7.8.3",
-     .rows = {bit_types},
-     .operands = {out("d"), in("a"), in("b")},
-     .ptx = "xor{.type} {%d}, {%a}, {%b}",
-     .run = [](const Step& s,
-               Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a ^ b; }); }},
-    {.name = "not",
-     .summary = "d = ~a",
-     .section = "9.7.8.4",
-     .rows = {bit_types},
-     .operands = {out("d"), in("a")},
-     .ptx = "not{.type} {%d}, {%a}",
-     .run = run_not},
-    {.name = "shl",
-     .summary = "d = a << b; amounts of the width and more give 0",
-     .section = "9.7.8.7",
-     .rows = {{{types({b16, b32, b64})}, {7, 8}}},
-     .operands = {out("d"), in("a"), in("b", fixed<u32>)},
-     .ptx = "shl{.type} {%d}, {%a}, {%b}",
-     .value = value_shl,
-     .run = run_shl},
-    {.name = "shr",
-     .summary = "d = a >> b; arithmetic for signed types",
-     .section = "9.7.8.8",
-     .rows = {{{types({b16, u16, s16, b32, u32, s32, b64, u64, s64})}, {7, 8}}},
-     .operands = {out("d"), in("a"), in("b", fixed<u32>)},
-     .ptx = "shr{.type} {%d}, {%a}, {%b}",
-     .value = value_shr,
-     .run = run_shr},
-    {.name = "setp",
-     .summary = "p = a cmp b",
-     .section = "9.7.6.2",
-     .rows = {signed_or_unsigned, unsigned_names, equality, ordered},
-     .operands = {out("p", fixed<pred>), in("a"), in("b")},
-     .ptx = "setp{.cmp}{.type} {%p}, {%a}, {%b}",
-     .value = value_setp,
-     .run = run_setp},
-    {.name = "selp",
-     .summary = "d = p ? a : b",
-     .section = "9.7.6.3",
-     .rows = {{{types({b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64})}, {7, 8}}},
-     .operands = {out("d"), in("a"), in("b"), in("p", fixed<pred>, OperandRule::reg)},
-     .ptx = "selp{.type} {%d}, {%a}, {%b}, {%p}",
-     .run = run_selp},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "and",
+         .summary = "d = a & b",
+         .section = "9.7.8.1",
+         .rows = {bit_types()},
+         .operands = {out("d"), in("a"), in("b")},
+         .ptx = "and{.type} {%d}, {%a}, {%b}",
+         .value = value_and,
+         .run = [](const Step& s,
+                   Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a & b; }); }},
+        {.name = "or",
+         .summary = "d = a | b",
+         .section = "9.7.8.2",
+         .rows = {bit_types()},
+         .operands = {out("d"), in("a"), in("b")},
+         .ptx = "or{.type} {%d}, {%a}, {%b}",
+         .run = [](const Step& s,
+                   Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a | b; }); }},
+        {.name = "xor",
+         .summary = "d = a ^ b",
+         .section = "9.7.8.3",
+         .rows = {bit_types()},
+         .operands = {out("d"), in("a"), in("b")},
+         .ptx = "xor{.type} {%d}, {%a}, {%b}",
+         .run = [](const Step& s,
+                   Machine& m) { run_bits(s, m, [](std::uint64_t a, std::uint64_t b) { return a ^ b; }); }},
+        {.name = "not",
+         .summary = "d = ~a",
+         .section = "9.7.8.4",
+         .rows = {bit_types()},
+         .operands = {out("d"), in("a")},
+         .ptx = "not{.type} {%d}, {%a}",
+         .run = run_not},
+        {.name = "shl",
+         .summary = "d = a << b; amounts of the width and more give 0",
+         .section = "9.7.8.7",
+         .rows = {{{types({b16, b32, b64})}, {7, 8}}},
+         .operands = {out("d"), in("a"), in("b", fixed<u32>)},
+         .ptx = "shl{.type} {%d}, {%a}, {%b}",
+         .value = value_shl,
+         .run = run_shl},
+        {.name = "shr",
+         .summary = "d = a >> b; arithmetic for signed types",
+         .section = "9.7.8.8",
+         .rows = {{{types({b16, u16, s16, b32, u32, s32, b64, u64, s64})}, {7, 8}}},
+         .operands = {out("d"), in("a"), in("b", fixed<u32>)},
+         .ptx = "shr{.type} {%d}, {%a}, {%b}",
+         .value = value_shr,
+         .run = run_shr},
+        {.name = "setp",
+         .summary = "p = a cmp b",
+         .section = "9.7.6.2",
+         .rows = {signed_or_unsigned(), unsigned_names(), equality(), ordered()},
+         .operands = {out("p", fixed<pred>), in("a"), in("b")},
+         .ptx = "setp{.cmp}{.type} {%p}, {%a}, {%b}",
+         .value = value_setp,
+         .run = run_setp},
+        {.name = "selp",
+         .summary = "d = p ? a : b",
+         .section = "9.7.6.3",
+         .rows = {{{types({b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64})}, {7, 8}}},
+         .operands = {out("d"), in("a"), in("b"), in("p", fixed<pred>, OperandRule::reg)},
+         .ptx = "selp{.type} {%d}, {%a}, {%b}, {%p}",
+         .run = run_selp},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> logic_family() { return records; }
+std::span<const Instruction> logic_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -83,55 +83,61 @@ void run_movmatrix(const Step& s, Machine& m) {
 /// Each lane gets other elements, whatever the addresses.
 Value unknown(const Step&, const ValueOf&) { return {}; }
 
-const Choice num = among(Field::num, {1, 2, 4});
-const Choice in_shared = spelled_as(Field::space, {"shared", "shared::cta"}, "shared");
+Choice num() { return among(Field::num, {1, 2, 4}); }
+Choice in_shared() { return spelled_as(Field::space, {"shared", "shared::cta"}, "shared"); }
 
 OperandRule fragment(std::string_view name, Access access) {
     return {name, access, Rule::list, fixed<b32>, count, false, {}, {}};
 }
-const OperandRule row_address{"a", Access::in, Rule::address, fixed<u32>, nullptr, false, {}, {}};
+OperandRule row_address() { return {"a", Access::in, Rule::address, fixed<u32>, nullptr, false, {}, {}}; }
 
-const std::vector<Instruction> records{
-    {.name = "ldmatrix",
-     .summary = "loads one, two or four 8x8 matrices of 16-bit elements; lane i gives the address of row i",
-     .section = "9.7.14.5.15",
-     .rows = {{{num, flag(Field::trans), in_shared, types({b16})}, {7, 8}}},
-     .operands = {fragment("d", Access::out), row_address},
-     .ptx = "ldmatrix.sync.aligned.m8n8{.num}{.trans}{.space}{.type} {%d}, [{%a}]",
-     .taken_by = Participants::warp,
-     .writes_memory = true,
-     .effects =
-         [](const Step& s, Effects& e) {
-             e.memory({space(s.form), false, &s.operands[1], row_bytes});
-         },
-     .value = unknown,
-     .run = run_ldmatrix},
-    {.name = "stmatrix",
-     .summary = "stores one, two or four 8x8 matrices of 16-bit elements; lane i gives the address of row i",
-     .section = "9.7.14.5.16",
-     .rows = {{{num, flag(Field::trans), in_shared, types({b16})}, {7, 8}}},
-     .operands = {row_address, fragment("b", Access::in)},
-     .ptx = "stmatrix.sync.aligned.m8n8{.num}{.trans}{.space}{.type} [{%a}], {%b}",
-     .taken_by = Participants::warp,
-     .writes_memory = true,
-     .effects =
-         [](const Step& s, Effects& e) {
-             e.memory({space(s.form), true, &s.operands[0], row_bytes});
-         },
-     .run = run_stmatrix},
-    {.name = "movmatrix",
-     .summary = "transposes an 8x8 matrix of 16-bit elements that the registers of a warp hold",
-     .section = "9.7.14.5.17",
-     .rows = {{{types({b16})}, {7, 8}}},
-     .operands = {out("d", fixed<b32>), in("a", fixed<b32>, Rule::reg)},
-     .ptx = "movmatrix.sync.aligned.m8n8.trans{.type} {%d}, {%a}",
-     .taken_by = Participants::warp,
-     .value = unknown,
-     .run = run_movmatrix},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "ldmatrix",
+         .summary =
+             "loads one, two or four 8x8 matrices of 16-bit elements; lane i gives the address of row i",
+         .section = "9.7.14.5.15",
+         .rows = {{{num(), flag(Field::trans), in_shared(), types({b16})}, {7, 8}}},
+         .operands = {fragment("d", Access::out), row_address()},
+         .ptx = "ldmatrix.sync.aligned.m8n8{.num}{.trans}{.space}{.type} {%d}, [{%a}]",
+         .taken_by = Participants::warp,
+         .writes_memory = true,
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.memory({space(s.form), false, &s.operands[1], row_bytes});
+             },
+         .value = unknown,
+         .run = run_ldmatrix},
+        {.name = "stmatrix",
+         .summary =
+             "stores one, two or four 8x8 matrices of 16-bit elements; lane i gives the address of row i",
+         .section = "9.7.14.5.16",
+         .rows = {{{num(), flag(Field::trans), in_shared(), types({b16})}, {7, 8}}},
+         .operands = {row_address(), fragment("b", Access::in)},
+         .ptx = "stmatrix.sync.aligned.m8n8{.num}{.trans}{.space}{.type} [{%a}], {%b}",
+         .taken_by = Participants::warp,
+         .writes_memory = true,
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.memory({space(s.form), true, &s.operands[0], row_bytes});
+             },
+         .run = run_stmatrix},
+        {.name = "movmatrix",
+         .summary = "transposes an 8x8 matrix of 16-bit elements that the registers of a warp hold",
+         .section = "9.7.14.5.17",
+         .rows = {{{types({b16})}, {7, 8}}},
+         .operands = {out("d", fixed<b32>), in("a", fixed<b32>, Rule::reg)},
+         .ptx = "movmatrix.sync.aligned.m8n8.trans{.type} {%d}, {%a}",
+         .taken_by = Participants::warp,
+         .value = unknown,
+         .run = run_movmatrix},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> matrix_family() { return records; }
+std::span<const Instruction> matrix_family() { return records(); }
 
 }  // namespace wgrun::isa

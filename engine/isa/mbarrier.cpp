@@ -19,11 +19,11 @@ constexpr Counts one = [] {
 
 /// Nothing is said of order and scope, or both are.
 Choice order(std::initializer_list<std::string_view> list) { return spelled_as(Field::sem, list); }
-const Choice here = spelled_as(Field::space, {"shared::cta", "shared::cluster"}, "shared::cta");
-const Choice in_cta = spelled_as(Field::space, {"shared::cta"}, "shared::cta");
+Choice here() { return spelled_as(Field::space, {"shared::cta", "shared::cluster"}, "shared::cta"); }
+Choice in_cta() { return spelled_as(Field::space, {"shared::cta"}, "shared::cta"); }
 
 std::vector<Row> arrive_rows(PtxVersion least) {
-    return {{{here}, least}, {{here, order({"release.cta", "release.cluster"})}, {8, 0}}};
+    return {{{here()}, least}, {{here(), order({"release.cta", "release.cluster"})}, {8, 0}}};
 }
 
 OperandRule count(std::string_view name, std::optional<std::int64_t> fallback, Range range) {
@@ -42,104 +42,111 @@ void run_wait(const Step& s, Machine& m) {
 /// Threads that wait for the same phase pass together, but each in its own time.
 Value value_wait(const Step&, const ValueOf&) { return {}; }
 
-const std::vector<OperandRule> wait_operands{
-    {"p", Access::out, Rule::reg, fixed<pred>, nullptr, false, {}, {}},
-    shared_address("a"),
-    {"parity", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, 1}}};
-const std::vector<Row> wait_rows{{{in_cta}, {7, 8}},
-                                 {{in_cta, order({"acquire.cta", "acquire.cluster"})}, {8, 0}}};
+std::vector<OperandRule> wait_operands() {
+    return {{"p", Access::out, Rule::reg, fixed<pred>, nullptr, false, {}, {}},
+            shared_address("a"),
+            {"parity", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, 1}}};
+}
+std::vector<Row> wait_rows() {
+    return {{{in_cta()}, {7, 8}}, {{in_cta(), order({"acquire.cta", "acquire.cluster"})}, {8, 0}}};
+}
 
-const std::vector<Instruction> records{
-    {.name = "mbarrier.init",
-     .summary = "makes an mbarrier object of 8 bytes that expects `count` arrivals in each phase",
-     .section = "9.7.13.15.9",
-     .rows = {{{in_cta}, {7, 8}}},
-     .operands = {shared_address("a"), count("count", {}, {1, most_arrivals})},
-     .ptx = "mbarrier.init{.space}.b64 [{%a}], {%count}",
-     .writes_memory = true,
-     .run =
-         [](const Step& s, Machine& m) {
-             m.mbarrier_init(addresses_of<std::uint32_t>(m, s.operands[0]),
-                             counts_of<std::uint32_t>(m, s.operands[1]));
-         }},
-    {.name = "mbarrier.inval",
-     .summary = "ends an mbarrier object: its memory may be used for something else",
-     .section = "9.7.13.15.10",
-     .rows = {{{in_cta}, {7, 8}}},
-     .operands = {shared_address("a")},
-     .ptx = "mbarrier.inval{.space}.b64 [{%a}]",
-     .writes_memory = true,
-     .run = [](const Step& s,
-               Machine& m) { m.mbarrier_inval(addresses_of<std::uint32_t>(m, s.operands[0])); }},
-    {.name = "mbarrier.expect_tx",
-     .summary = "adds bytes to those that the phase waits for",
-     .section = "9.7.13.15.11",
-     .rows = {{{spelled_as(Field::sem, {"relaxed.cta", "relaxed.cluster"}, "relaxed.cta"), here}, {8, 0}}},
-     .operands = {shared_address("a"), count("bytes", {}, {1, most_arrivals})},
-     .ptx = "mbarrier.expect_tx{.sem}{.space}.b64 [{%a}], {%bytes}",
-     .writes_memory = true,
-     .run =
-         [](const Step& s, Machine& m) {
-             m.mbarrier_arrive(addresses_of<std::uint32_t>(m, s.operands[0]),
-                               counts_of<std::uint32_t>(m, s.operands[1]), nothing);
-         }},
-    {.name = "mbarrier.arrive.expect_tx",
-     .summary = "adds bytes to those that the phase waits for, then arrives once",
-     .section = "9.7.13.15.13",
-     .rows = arrive_rows({8, 0}),
-     .operands = {shared_address("a"), count("bytes", {}, {1, most_arrivals})},
-     .ptx = "mbarrier.arrive.expect_tx{.sem}{.space}.b64 _, [{%a}], {%bytes}",
-     .writes_memory = true,
-     .run =
-         [](const Step& s, Machine& m) {
-             m.mbarrier_arrive(addresses_of<std::uint32_t>(m, s.operands[0]),
-                               counts_of<std::uint32_t>(m, s.operands[1]), one);
-         }},
-    {.name = "mbarrier.arrive",
-     .summary = "arrives at an mbarrier, of this CTA or with shared::cluster of another",
-     .section = "9.7.13.15.13",
-     .rows = arrive_rows({8, 0}),
-     .operands = {shared_address("a"), count("count", 1, {1, most_arrivals})},
-     .ptx = "mbarrier.arrive{.sem}{.space}.b64 _, [{%a}]{,%count}",
-     .writes_memory = true,
-     .run =
-         [](const Step& s, Machine& m) {
-             m.mbarrier_arrive(addresses_of<std::uint32_t>(m, s.operands[0]), nothing,
-                               counts_of<std::uint32_t>(m, s.operands[1]));
-         }},
-    {.name = "mbarrier.try_wait.parity",
-     .summary = "waits a while; true when the phase of that parity is complete",
-     .section = "9.7.13.15.16",
-     .rows = wait_rows,
-     .operands = wait_operands,
-     .ptx = "mbarrier.try_wait.parity{.sem}{.space}.b64 {%p}, [{%a}], {%parity}",
-     .writes_memory = true,
-     .awaits = Awaits::mbarrier,
-     .effects = [](const Step&, Effects& e) { e.await_arrivals(); },
-     .value = value_wait,
-     .run = run_wait},
-    {.name = "mbarrier.test_wait.parity",
-     .summary = "true when the phase of that parity is complete; does not wait",
-     .section = "9.7.13.15.16",
-     .rows = wait_rows,
-     .operands = wait_operands,
-     .ptx = "mbarrier.test_wait.parity{.sem}{.space}.b64 {%p}, [{%a}], {%parity}",
-     .writes_memory = true,
-     .awaits = Awaits::mbarrier,
-     .effects = [](const Step&, Effects& e) { e.await_arrivals(); },
-     .value = value_wait,
-     .run = run_wait},
-    {.name = "fence.mbarrier_init",
-     .summary = "makes this thread's mbarrier.init known to the cluster and to the bulk-copy engine",
-     .section = "9.7.13.4",
-     .rows = {{{}, {8, 0}}},
-     .ptx = "fence.mbarrier_init.release.cluster",
-     .writes_memory = true,
-     .run = [](const Step&, Machine& m) { m.mbarrier_fence_init(); }},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "mbarrier.init",
+         .summary = "makes an mbarrier object of 8 bytes that expects `count` arrivals in each phase",
+         .section = "9.7.13.15.9",
+         .rows = {{{in_cta()}, {7, 8}}},
+         .operands = {shared_address("a"), count("count", {}, {1, most_arrivals})},
+         .ptx = "mbarrier.init{.space}.b64 [{%a}], {%count}",
+         .writes_memory = true,
+         .run =
+             [](const Step& s, Machine& m) {
+                 m.mbarrier_init(addresses_of<std::uint32_t>(m, s.operands[0]),
+                                 counts_of<std::uint32_t>(m, s.operands[1]));
+             }},
+        {.name = "mbarrier.inval",
+         .summary = "ends an mbarrier object: its memory may be used for something else",
+         .section = "9.7.13.15.10",
+         .rows = {{{in_cta()}, {7, 8}}},
+         .operands = {shared_address("a")},
+         .ptx = "mbarrier.inval{.space}.b64 [{%a}]",
+         .writes_memory = true,
+         .run = [](const Step& s,
+                   Machine& m) { m.mbarrier_inval(addresses_of<std::uint32_t>(m, s.operands[0])); }},
+        {.name = "mbarrier.expect_tx",
+         .summary = "adds bytes to those that the phase waits for",
+         .section = "9.7.13.15.11",
+         .rows = {{{spelled_as(Field::sem, {"relaxed.cta", "relaxed.cluster"}, "relaxed.cta"), here()},
+                   {8, 0}}},
+         .operands = {shared_address("a"), count("bytes", {}, {1, most_arrivals})},
+         .ptx = "mbarrier.expect_tx{.sem}{.space}.b64 [{%a}], {%bytes}",
+         .writes_memory = true,
+         .run =
+             [](const Step& s, Machine& m) {
+                 m.mbarrier_arrive(addresses_of<std::uint32_t>(m, s.operands[0]),
+                                   counts_of<std::uint32_t>(m, s.operands[1]), nothing);
+             }},
+        {.name = "mbarrier.arrive.expect_tx",
+         .summary = "adds bytes to those that the phase waits for, then arrives once",
+         .section = "9.7.13.15.13",
+         .rows = arrive_rows({8, 0}),
+         .operands = {shared_address("a"), count("bytes", {}, {1, most_arrivals})},
+         .ptx = "mbarrier.arrive.expect_tx{.sem}{.space}.b64 _, [{%a}], {%bytes}",
+         .writes_memory = true,
+         .run =
+             [](const Step& s, Machine& m) {
+                 m.mbarrier_arrive(addresses_of<std::uint32_t>(m, s.operands[0]),
+                                   counts_of<std::uint32_t>(m, s.operands[1]), one);
+             }},
+        {.name = "mbarrier.arrive",
+         .summary = "arrives at an mbarrier, of this CTA or with shared::cluster of another",
+         .section = "9.7.13.15.13",
+         .rows = arrive_rows({8, 0}),
+         .operands = {shared_address("a"), count("count", 1, {1, most_arrivals})},
+         .ptx = "mbarrier.arrive{.sem}{.space}.b64 _, [{%a}]{,%count}",
+         .writes_memory = true,
+         .run =
+             [](const Step& s, Machine& m) {
+                 m.mbarrier_arrive(addresses_of<std::uint32_t>(m, s.operands[0]), nothing,
+                                   counts_of<std::uint32_t>(m, s.operands[1]));
+             }},
+        {.name = "mbarrier.try_wait.parity",
+         .summary = "waits a while; true when the phase of that parity is complete",
+         .section = "9.7.13.15.16",
+         .rows = wait_rows(),
+         .operands = wait_operands(),
+         .ptx = "mbarrier.try_wait.parity{.sem}{.space}.b64 {%p}, [{%a}], {%parity}",
+         .writes_memory = true,
+         .awaits = Awaits::mbarrier,
+         .effects = [](const Step&, Effects& e) { e.await_arrivals(); },
+         .value = value_wait,
+         .run = run_wait},
+        {.name = "mbarrier.test_wait.parity",
+         .summary = "true when the phase of that parity is complete; does not wait",
+         .section = "9.7.13.15.16",
+         .rows = wait_rows(),
+         .operands = wait_operands(),
+         .ptx = "mbarrier.test_wait.parity{.sem}{.space}.b64 {%p}, [{%a}], {%parity}",
+         .writes_memory = true,
+         .awaits = Awaits::mbarrier,
+         .effects = [](const Step&, Effects& e) { e.await_arrivals(); },
+         .value = value_wait,
+         .run = run_wait},
+        {.name = "fence.mbarrier_init",
+         .summary = "makes this thread's mbarrier.init known to the cluster and to the bulk-copy engine",
+         .section = "9.7.13.4",
+         .rows = {{{}, {8, 0}}},
+         .ptx = "fence.mbarrier_init.release.cluster",
+         .writes_memory = true,
+         .run = [](const Step&, Machine& m) { m.mbarrier_fence_init(); }},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> mbarrier_family() { return records; }
+std::span<const Instruction> mbarrier_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -99,28 +99,32 @@ Value value_ld(const Step& s, const ValueOf& of) {
     return out;
 }
 
-const Choice scalar = types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64});
-const Choice scalar_of_four = types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32});
-const Choice every_space = spelled_as(Field::space, {"global", "shared", "shared::cluster"});
-const Choice shared_spaces = spelled_as(Field::space, {"shared", "shared::cluster"});
-const Choice global_space = [] {
-    Choice out = spelled_as(Field::space, {"global"});
-    out.asked = true;
-    return out;
-}();
+Choice scalar() { return types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64}); }
+Choice scalar_of_four() { return types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32}); }
+Choice every_space() { return spelled_as(Field::space, {"global", "shared", "shared::cluster"}); }
+Choice shared_spaces() { return spelled_as(Field::space, {"shared", "shared::cluster"}); }
+Choice global_space() {
+    return [] {
+        Choice out = spelled_as(Field::space, {"global"});
+        out.asked = true;
+        return out;
+    }();
+}
 
 /// Scalars and vectors of at most 16 bytes, with these qualifiers besides.
 void add_sizes(std::vector<Row>& rows, const Choice& space, const std::vector<Choice>& more) {
-    for (const auto& [type, vec] : {std::pair{scalar, among(Field::vec, {1}, 1)},
-                                    {scalar, among(Field::vec, {2})},
-                                    {scalar_of_four, among(Field::vec, {4})}}) {
+    for (const auto& [type, vec] : {std::pair{scalar(), among(Field::vec, {1}, 1)},
+                                    {scalar(), among(Field::vec, {2})},
+                                    {scalar_of_four(), among(Field::vec, {4})}}) {
         rows.push_back({{space, type, vec}, {7, 8}});
         rows.back().choices.insert(rows.back().choices.end(), more.begin(), more.end());
     }
 }
 
-const Choice evictions = spelled_as(Field::evict, {"L1::evict_normal", "L1::evict_unchanged",
-                                                   "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
+Choice evictions() {
+    return spelled_as(Field::evict, {"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first",
+                                     "L1::evict_last", "L1::no_allocate"});
+}
 
 /// Accesses that others may meet with: volatile ones, and `order` or relaxed in a scope. Of global memory an
 /// eviction priority besides, and `more`.
@@ -130,15 +134,15 @@ void add_strong(std::vector<Row>& rows, std::string_view order, const std::vecto
         choice.asked = true;
         return choice;
     };
-    add_sizes(rows, shared_spaces, {sem});
-    add_sizes(rows, shared_spaces, {strong(is_volatile)});
-    std::vector<Choice> of_global{sem, optional(evictions), cache_hint()};
+    add_sizes(rows, shared_spaces(), {sem});
+    add_sizes(rows, shared_spaces(), {strong(is_volatile)});
+    std::vector<Choice> of_global{sem, optional(evictions()), cache_hint()};
     of_global.insert(of_global.end(), more.begin(), more.end());
-    add_sizes(rows, global_space, of_global);
+    add_sizes(rows, global_space(), of_global);
     of_global.assign({strong(is_volatile)});
     of_global.insert(of_global.end(), more.begin(), more.end());
-    add_sizes(rows, global_space, of_global);
-    rows.push_back({{global_space, scalar, among(Field::vec, {1}, 1),
+    add_sizes(rows, global_space(), of_global);
+    rows.push_back({{global_space(), scalar(), among(Field::vec, {1}, 1),
                      strong(spelled_as(Field::sem, {"mmio.relaxed.sys"}))},
                     {8, 2}});
 }
@@ -146,22 +150,23 @@ void add_strong(std::vector<Row>& rows, std::string_view order, const std::vecto
 /// Global memory has caches: a cache operator or an eviction priority, not both, and what else is said of L2.
 std::vector<Row> load_rows() {
     std::vector<Row> out;
-    add_sizes(out, every_space, {});
+    add_sizes(out, every_space(), {});
     const Choice prefetch = optional(spelled_as(Field::prefetch, {"L2::64B", "L2::128B", "L2::256B"}));
     const Choice nc = flag(Field::nc);
-    add_sizes(out, global_space,
+    add_sizes(out, global_space(),
               {optional(spelled_as(Field::cop, {"ca", "cg", "cs"})), nc, cache_hint(), prefetch});
-    add_sizes(out, global_space, {spelled_as(Field::cop, {"lu", "cv"}), cache_hint(), prefetch});
-    add_sizes(out, global_space, {evictions, nc, cache_hint(), prefetch});
+    add_sizes(out, global_space(), {spelled_as(Field::cop, {"lu", "cv"}), cache_hint(), prefetch});
+    add_sizes(out, global_space(), {evictions(), nc, cache_hint(), prefetch});
     add_strong(out, "acquire", {prefetch});
     return out;
 }
 
 std::vector<Row> store_rows() {
     std::vector<Row> out;
-    add_sizes(out, every_space, {});
-    add_sizes(out, global_space, {optional(spelled_as(Field::cop, {"wb", "cg", "cs", "wt"})), cache_hint()});
-    add_sizes(out, global_space, {evictions, cache_hint()});
+    add_sizes(out, every_space(), {});
+    add_sizes(out, global_space(),
+              {optional(spelled_as(Field::cop, {"wb", "cg", "cs", "wt"})), cache_hint()});
+    add_sizes(out, global_space(), {evictions(), cache_hint()});
     add_strong(out, "release", {});
     return out;
 }
@@ -169,34 +174,38 @@ std::vector<Row> store_rows() {
 /// An address: a register of the space's width, or a shared buffer; with a byte offset.
 Type address_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
 
-const std::vector<Instruction> records{
-    {.name = "ld",
-     .summary = "loads one, two or four values",
-     .section = "9.7.9.8",
-     .rows = load_rows(),
-     .operands = {{"d", Access::out, Rule::reg | Rule::list, loaded, vec, false, {}, {}},
-                  {"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
-                  cache_policy()},
-     .ptx = "ld{.sem}{.space}{.cop}{.nc}{.evict}{.cache}{.prefetch}{.vec}{.type} {%d}, [{%a}]{,%policy}",
-     .writes_memory = true,
-     .effects = effects_ld,
-     .value = value_ld,
-     .run = run_ld},
-    {.name = "st",
-     .summary = "stores one, two or four values",
-     .section = "9.7.9.11",
-     .rows = store_rows(),
-     .operands = {{"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
-                  {"b", Access::in, Rule::reg | Rule::imm | Rule::list, loaded, vec, false, {}, {}},
-                  cache_policy()},
-     .ptx = "st{.sem}{.space}{.cop}{.evict}{.cache}{.vec}{.type} [{%a}], {%b}{,%policy}",
-     .writes_memory = true,
-     .effects = effects_st,
-     .run = run_st},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "ld",
+         .summary = "loads one, two or four values",
+         .section = "9.7.9.8",
+         .rows = load_rows(),
+         .operands = {{"d", Access::out, Rule::reg | Rule::list, loaded, vec, false, {}, {}},
+                      {"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
+                      cache_policy()},
+         .ptx = "ld{.sem}{.space}{.cop}{.nc}{.evict}{.cache}{.prefetch}{.vec}{.type} {%d}, [{%a}]{,%policy}",
+         .writes_memory = true,
+         .effects = effects_ld,
+         .value = value_ld,
+         .run = run_ld},
+        {.name = "st",
+         .summary = "stores one, two or four values",
+         .section = "9.7.9.11",
+         .rows = store_rows(),
+         .operands = {{"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
+                      {"b", Access::in, Rule::reg | Rule::imm | Rule::list, loaded, vec, false, {}, {}},
+                      cache_policy()},
+         .ptx = "st{.sem}{.space}{.cop}{.evict}{.cache}{.vec}{.type} [{%a}], {%b}{,%policy}",
+         .writes_memory = true,
+         .effects = effects_st,
+         .run = run_st},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> memory_family() { return records; }
+std::span<const Instruction> memory_family() { return records(); }
 
 }  // namespace wgrun::isa

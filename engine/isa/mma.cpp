@@ -135,25 +135,31 @@ OperandRule fragment(std::string_view name, Access access, Type (*type)(const Fo
     return {name, access, Rule::list, type, count, false, {}, {}};
 }
 
-const std::vector<Instruction> records{
-    {.name = "mma.sync",
-     .summary = "D = A * B + C of a warp: 16 x 8, all of them in registers",
-     .section = "9.7.14.5.14",
-     .rows = {form({f16, f32}, {f16}, {f16}, {8, 16}), form({f32}, {bf16}, {bf16}, {8, 16}),
-              form({f32}, {tf32}, {tf32}, {4, 8}), form({f32}, {e4m3, e5m2}, {e4m3, e5m2}, {32}, {}, {8, 4}),
-              form({s32}, {s8, u8}, {s8, u8}, {16, 32}, {flag(Field::satfinite)}),
-              form({s32}, {b1}, {b1}, {128, 256}, {spelled_as(Field::op, {"and.popc", "xor.popc"})})},
-     .operands = {fragment("d", Access::out, d_type, d_count), fragment("a", Access::in, a_type, a_count),
-                  fragment("b", Access::in, b_type, b_count), fragment("c", Access::in, d_type, d_count)},
-     .ptx = "mma.sync.aligned.m{m}n{n}k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d}{.op} {%d}, {%a}, {%b}, {%c}",
-     .taken_by = Participants::warp,
-     .writes_memory = true,
-     .value = [](const Step&, const ValueOf&) { return Value{}; },  // each lane has other elements
-     .run = run_mma},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "mma.sync",
+         .summary = "D = A * B + C of a warp: 16 x 8, all of them in registers",
+         .section = "9.7.14.5.14",
+         .rows = {form({f16, f32}, {f16}, {f16}, {8, 16}), form({f32}, {bf16}, {bf16}, {8, 16}),
+                  form({f32}, {tf32}, {tf32}, {4, 8}),
+                  form({f32}, {e4m3, e5m2}, {e4m3, e5m2}, {32}, {}, {8, 4}),
+                  form({s32}, {s8, u8}, {s8, u8}, {16, 32}, {flag(Field::satfinite)}),
+                  form({s32}, {b1}, {b1}, {128, 256}, {spelled_as(Field::op, {"and.popc", "xor.popc"})})},
+         .operands = {fragment("d", Access::out, d_type, d_count), fragment("a", Access::in, a_type, a_count),
+                      fragment("b", Access::in, b_type, b_count), fragment("c", Access::in, d_type, d_count)},
+         .ptx =
+             "mma.sync.aligned.m{m}n{n}k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d}{.op} {%d}, {%a}, {%b}, {%c}",
+         .taken_by = Participants::warp,
+         .writes_memory = true,
+         .value = [](const Step&, const ValueOf&) { return Value{}; },  // each lane has other elements
+         .run = run_mma},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> mma_family() { return records; }
+std::span<const Instruction> mma_family() { return records(); }
 
 }  // namespace wgrun::isa

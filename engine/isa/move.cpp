@@ -81,85 +81,95 @@ Value value_descriptor(const Step& s, const ValueOf& of) {
     return out;
 }
 
-const Row any_register{{types({b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred})}, {7, 8}};
+Row any_register() {
+    return {{types({b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred})}, {7, 8}};
+}
 
-const std::vector<Instruction> records{
-    {.name = "mov",
-     .summary = "copies a register, an immediate or the address of a shared buffer",
-     .section = "9.7.9.1",
-     .rows = {any_register},
-     .operands = {out("d"), in("a", typed<Field::type>, Rule::reg | Rule::imm | Rule::shared)},
-     .ptx = "mov{.type} {%d}, {%a}",
-     .cuda = "{%d} = {%a}",
-     .value = value_mov,
-     .run = run_mov},
-    {.name = "special",
-     .summary = "reads a special register: mov.u32 d, %tid.x",
-     .section = "10",
-     .rows = {{{Choice{Field::sreg, {{0, 26}}, {}}, types({u32})}, {7, 8}}},
-     .operands = {out("d")},
-     .ptx = "mov{.type} {%d}, %{sreg}",
-     .value = value_special,
-     .run = run_special},
-    {.name = "ld.param",
-     .summary = "reads a kernel parameter",
-     .section = "9.7.9.8",
-     .rows = {{{types({u32, s32, f32, u64, s64, f64, b32, b64})}, {7, 8}}},
-     .operands = {out("d"), in("a", typed<Field::type>, Rule::param)},
-     .ptx = "ld.param{.type} {%d}, [{%a}]",
-     .cuda = "{%d} = {%a}",
-     .value = [](const Step&,
-                 const ValueOf&) { return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}}; },
-     .run = run_mov},
-    {.name = "cvta.param",
-     .summary = "the generic address of a tensor map that is a kernel parameter",
-     .section = "9.7.9.20",
-     .rows = {{{types({u64})}, {8, 0}}},
-     .operands = {out("d"), in("a", fixed<tensormap>, Rule::param)},
-     .ptx = "mov.b64 {%d}, {%a};\n\tcvta.param{.type} {%d}, {%d}",
-     .cuda = "{%d} = (unsigned long long)&{%a}",
-     .value = [](const Step&,
-                 const ValueOf&) { return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}}; },
-     .run = run_mov},
-    {.name = "cvta.to.global",
-     .summary = "turns a generic address into one of the global space",
-     .section = "9.7.9.20",
-     .rows = {{{types({u64})}, {7, 8}}},
-     .operands = {out("d"), in("a", typed<Field::type>, Rule::reg)},
-     .ptx = "cvta.to.global{.type} {%d}, {%a}",
-     .value = value_mov,
-     .run = run_mov},
-    {.name = "pack",
-     .summary = "mov.b32 d, {lo, hi}: two 16-bit registers into one of 32 bits",
-     .section = "9.7.9.1",
-     .rows = {{{types({b32})}, {7, 8}}},
-     .operands = {out("d"), {"a", Access::in, Rule::list, fixed<b16>, two, false, {}, {}}},
-     .ptx = "mov{.type} {%d}, {%a}",
-     .run = run_pack},
-    {.name = "unpack",
-     .summary = "mov.b32 {lo, hi}, a: one 32-bit register into two of 16 bits",
-     .section = "9.7.9.1",
-     .rows = {{{types({b32})}, {7, 8}}},
-     .operands = {{"d", Access::out, Rule::list, fixed<b16>, two, false, {}, {}},
-                  in("a", typed<Field::type>, Rule::reg)},
-     .ptx = "mov{.type} {%d}, {%a}",
-     .run = run_unpack},
-    {.name = "matrix.descriptor",
-     .summary =
-         "a wgmma matrix descriptor: constant fields, and the start address of a shared-memory register",
-     .section = "9.7.15.5.1.2.2",
-     .rows = {{{types({b64})}, {8, 0}}},
-     .operands = {out("d", fixed<u64>), in("address", fixed<u32>, Rule::reg),
-                  in("fields", typed<Field::type>, Rule::imm)},
-     .ptx = "cvt.u64.u32 {%d}, {%address};\n\tand.b64 {%d}, {%d}, 0x3FFFF;\n\tshr.u64 {%d}, {%d}, 4;\n\t"
-            "or.b64 {%d}, {%d}, {%fields}",
-     .cuda = "{%d} = {%fields} | (unsigned long long)(({%address} & 0x3FFFF) >> 4)",
-     .value = value_descriptor,
-     .run = run_descriptor},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "mov",
+         .summary = "copies a register, an immediate or the address of a shared buffer",
+         .section = "9.7.9.1",
+         .rows = {any_register()},
+         .operands = {out("d"), in("a", typed<Field::type>, Rule::reg | Rule::imm | Rule::shared)},
+         .ptx = "mov{.type} {%d}, {%a}",
+         .cuda = "{%d} = {%a}",
+         .value = value_mov,
+         .run = run_mov},
+        {.name = "special",
+         .summary = "reads a special register: mov.u32 d, %tid.x",
+         .section = "10",
+         .rows = {{{Choice{Field::sreg, {{0, 26}}, {}}, types({u32})}, {7, 8}}},
+         .operands = {out("d")},
+         .ptx = "mov{.type} {%d}, %{sreg}",
+         .value = value_special,
+         .run = run_special},
+        {.name = "ld.param",
+         .summary = "reads a kernel parameter",
+         .section = "9.7.9.8",
+         .rows = {{{types({u32, s32, f32, u64, s64, f64, b32, b64})}, {7, 8}}},
+         .operands = {out("d"), in("a", typed<Field::type>, Rule::param)},
+         .ptx = "ld.param{.type} {%d}, [{%a}]",
+         .cuda = "{%d} = {%a}",
+         .value =
+             [](const Step&, const ValueOf&) {
+                 return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
+             },
+         .run = run_mov},
+        {.name = "cvta.param",
+         .summary = "the generic address of a tensor map that is a kernel parameter",
+         .section = "9.7.9.20",
+         .rows = {{{types({u64})}, {8, 0}}},
+         .operands = {out("d"), in("a", fixed<tensormap>, Rule::param)},
+         .ptx = "mov.b64 {%d}, {%a};\n\tcvta.param{.type} {%d}, {%d}",
+         .cuda = "{%d} = (unsigned long long)&{%a}",
+         .value =
+             [](const Step&, const ValueOf&) {
+                 return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
+             },
+         .run = run_mov},
+        {.name = "cvta.to.global",
+         .summary = "turns a generic address into one of the global space",
+         .section = "9.7.9.20",
+         .rows = {{{types({u64})}, {7, 8}}},
+         .operands = {out("d"), in("a", typed<Field::type>, Rule::reg)},
+         .ptx = "cvta.to.global{.type} {%d}, {%a}",
+         .value = value_mov,
+         .run = run_mov},
+        {.name = "pack",
+         .summary = "mov.b32 d, {lo, hi}: two 16-bit registers into one of 32 bits",
+         .section = "9.7.9.1",
+         .rows = {{{types({b32})}, {7, 8}}},
+         .operands = {out("d"), {"a", Access::in, Rule::list, fixed<b16>, two, false, {}, {}}},
+         .ptx = "mov{.type} {%d}, {%a}",
+         .run = run_pack},
+        {.name = "unpack",
+         .summary = "mov.b32 {lo, hi}, a: one 32-bit register into two of 16 bits",
+         .section = "9.7.9.1",
+         .rows = {{{types({b32})}, {7, 8}}},
+         .operands = {{"d", Access::out, Rule::list, fixed<b16>, two, false, {}, {}},
+                      in("a", typed<Field::type>, Rule::reg)},
+         .ptx = "mov{.type} {%d}, {%a}",
+         .run = run_unpack},
+        {.name = "matrix.descriptor",
+         .summary =
+             "a wgmma matrix descriptor: constant fields, and the start address of a shared-memory register",
+         .section = "9.7.15.5.1.2.2",
+         .rows = {{{types({b64})}, {8, 0}}},
+         .operands = {out("d", fixed<u64>), in("address", fixed<u32>, Rule::reg),
+                      in("fields", typed<Field::type>, Rule::imm)},
+         .ptx = "cvt.u64.u32 {%d}, {%address};\n\tand.b64 {%d}, {%d}, 0x3FFFF;\n\tshr.u64 {%d}, {%d}, 4;\n\t"
+                "or.b64 {%d}, {%d}, {%fields}",
+         .cuda = "{%d} = {%fields} | (unsigned long long)(({%address} & 0x3FFFF) >> 4)",
+         .value = value_descriptor,
+         .run = run_descriptor},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> move_family() { return records; }
+std::span<const Instruction> move_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -120,49 +120,53 @@ Value value_vote(const Step& s, const ValueOf&) {
     return out;
 }
 
-const std::vector<Instruction> records{
-    {.name = "shfl.sync",
-     .summary = "reads a register of another lane; p: was the lane in range",
-     .section = "9.7.9.6",
-     .rows = {{{spelled_as(Field::op, {"up", "down", "bfly", "idx"}), types({b32})}, {7, 8}}},
-     .operands = {out("d"),
-                  in("a", typed<Field::type>, Rule::reg),
-                  in("b", fixed<u32>),
-                  in("c", fixed<u32>),
-                  {"p", Access::out, Rule::reg, fixed<pred>, nullptr, true, {}, {}},
-                  membermask(true)},
-     .ptx = "shfl.sync{.op}{.type} {%d}{|%p}, {%a}, {%b}, {%c}, {%membermask}",
-     .writes_memory = true,
-     .value = value_shfl,
-     .run = run_shfl},
-    {.name = "vote.sync",
-     .summary =
-         "a predicate over the lanes: does it hold in all of them, in any, the same in all; or a bit each",
-     .section = "9.7.13.9",
-     .rows = {{{spelled_as(Field::op, {"all", "any", "uni"}), types({pred})}, {7, 8}},
-              {{spelled_as(Field::op, {"ballot"}), types({b32})}, {7, 8}}},
-     .operands = {out("d"), in("a", fixed<pred>, Rule::reg), membermask(true)},
-     .ptx = "vote.sync{.op}{.type} {%d}, {%a}, {%membermask}",
-     .writes_memory = true,
-     .value = value_vote,
-     .run = run_vote},
-    {.name = "bar.warp.sync",
-     .summary = "waits for lanes of the warp, and orders what they did with memory",
-     .section = "9.7.13.2",
-     .rows = {{{}, {7, 8}}},
-     .operands = {membermask(false)},
-     .ptx = "bar.warp.sync {%membermask}",
-     .writes_memory = true,
-     .awaits = Awaits::lanes,
-     .run =
-         [](const Step& s, Machine& m) {
-             members(s, m);
-             m.converge();
-         }},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "shfl.sync",
+         .summary = "reads a register of another lane; p: was the lane in range",
+         .section = "9.7.9.6",
+         .rows = {{{spelled_as(Field::op, {"up", "down", "bfly", "idx"}), types({b32})}, {7, 8}}},
+         .operands = {out("d"),
+                      in("a", typed<Field::type>, Rule::reg),
+                      in("b", fixed<u32>),
+                      in("c", fixed<u32>),
+                      {"p", Access::out, Rule::reg, fixed<pred>, nullptr, true, {}, {}},
+                      membermask(true)},
+         .ptx = "shfl.sync{.op}{.type} {%d}{|%p}, {%a}, {%b}, {%c}, {%membermask}",
+         .writes_memory = true,
+         .value = value_shfl,
+         .run = run_shfl},
+        {.name = "vote.sync",
+         .summary = "a predicate over the lanes: does it hold in all of them, in any, the same in all; or a "
+                    "bit each",
+         .section = "9.7.13.9",
+         .rows = {{{spelled_as(Field::op, {"all", "any", "uni"}), types({pred})}, {7, 8}},
+                  {{spelled_as(Field::op, {"ballot"}), types({b32})}, {7, 8}}},
+         .operands = {out("d"), in("a", fixed<pred>, Rule::reg), membermask(true)},
+         .ptx = "vote.sync{.op}{.type} {%d}, {%a}, {%membermask}",
+         .writes_memory = true,
+         .value = value_vote,
+         .run = run_vote},
+        {.name = "bar.warp.sync",
+         .summary = "waits for lanes of the warp, and orders what they did with memory",
+         .section = "9.7.13.2",
+         .rows = {{{}, {7, 8}}},
+         .operands = {membermask(false)},
+         .ptx = "bar.warp.sync {%membermask}",
+         .writes_memory = true,
+         .awaits = Awaits::lanes,
+         .run =
+             [](const Step& s, Machine& m) {
+                 members(s, m);
+                 m.converge();
+             }},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> warp_family() { return records; }
+std::span<const Instruction> warp_family() { return records(); }
 
 }  // namespace wgrun::isa

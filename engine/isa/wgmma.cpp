@@ -14,16 +14,19 @@ using Rule = OperandRule;
 // --- the legal forms (9.7.15.5, 9.7.15.6, and what ptxas 13.0 accepts: the ISA's list of integer N
 // stops at 224) ---
 
-const Choice n_float{Field::n, {{8, 256, 8}}, {}};
-const Choice n_integer{Field::n, {{8, 32, 8}, {48, 256, 16}}, {}};
-const Choice m64 = among(Field::m, {64}, 64);
+Choice n_float() { return {Field::n, {{8, 256, 8}}, {}}; }
+Choice n_integer() { return {Field::n, {{8, 32, 8}, {48, 256, 16}}, {}}; }
+Choice m64() { return among(Field::m, {64}, 64); }
 
-const Choice in_shared = spelled_as(Field::a_in, {"shared"}, "shared");
-const Choice in_registers = spelled_as(Field::a_in, {"registers"});
-const Choice scale_a = among(Field::scale_a, {-1, 1}, 1), scale_b = among(Field::scale_b, {-1, 1}, 1);
+Choice in_shared() { return spelled_as(Field::a_in, {"shared"}, "shared"); }
+Choice in_registers() { return spelled_as(Field::a_in, {"registers"}); }
+Choice scale_a() { return among(Field::scale_a, {-1, 1}, 1); }
+Choice scale_b() { return among(Field::scale_b, {-1, 1}, 1); }
 /// Which lanes' metadata counts: 0 the first two of four, 1 the last two. 8-bit types need all four.
-const Choice pair_of_lanes = among(Field::sp_sel, {0, 1}, 0), all_lanes = among(Field::sp_sel, {0}, 0);
-const Choice trans_a = among(Field::trans_a, {0, 1}, 0), trans_b = among(Field::trans_b, {0, 1}, 0);
+Choice pair_of_lanes() { return among(Field::sp_sel, {0, 1}, 0); }
+Choice all_lanes() { return among(Field::sp_sel, {0}, 0); }
+Choice trans_a() { return among(Field::trans_a, {0, 1}, 0); }
+Choice trans_b() { return among(Field::trans_b, {0, 1}, 0); }
 
 /// One group of types, dense or sparse. A sparse A doubles K and comes with a selector.
 struct Family {
@@ -37,19 +40,19 @@ struct Family {
 void add_rows(std::vector<Row>& rows, const Family& family, bool sparse) {
     for (const bool shared : {true, false}) {
         Row row{
-            {m64, family.d.front() == s32 ? n_integer : n_float,
+            {m64(), family.d.front() == s32 ? n_integer() : n_float(),
              sparse ? among(Field::k, {2 * family.k}, 2 * family.k) : among(Field::k, {family.k}, family.k),
              types(Field::d, family.d), types(Field::a, family.a), types(Field::b, family.b),
-             shared ? in_shared : in_registers},
+             shared ? in_shared() : in_registers()},
             sparse ? std::max(family.version, PtxVersion{8, 2}) : family.version};
         const auto add = [&](const Choice& choice) { row.choices.push_back(choice); };
         const Type a = family.a.front();
-        if (sparse) add(bits(a) == 8 ? all_lanes : pair_of_lanes);
-        if (is_float(a)) add(scale_a), add(scale_b);
+        if (sparse) add(bits(a) == 8 ? all_lanes() : pair_of_lanes());
+        if (is_float(a)) add(scale_a()), add(scale_b());
         if (a == b1) add(spelled_as(Field::op, {"and.popc"}));
         if (a == s8 || a == u8) add(flag(Field::satfinite));
-        if (family.transposes && shared) add(trans_a);
-        if (family.transposes) add(trans_b);
+        if (family.transposes && shared) add(trans_a());
+        if (family.transposes) add(trans_b());
         rows.push_back(std::move(row));
     }
 }
@@ -110,76 +113,85 @@ AsyncMma describe(const Step& s) {
     return mma;
 }
 
-const OperandRule d_rule{"d", Access::inout, Rule::list, accumulator_type, accumulator_count, false, {}, {}};
-const OperandRule a_rule{"a", Access::in, Rule::reg | Rule::imm | Rule::list, a_type, a_count, false, {}, {}};
-const OperandRule b_rule{"b", Access::in, Rule::reg | Rule::imm, fixed<u64>, nullptr, false, {}, {}};
-const OperandRule metadata_rule{"sp_meta", Access::in, Rule::reg, fixed<b32>, nullptr, false, {}, {}};
-const OperandRule scale_d_rule{"scale_d", Access::in, Rule::reg | Rule::imm, fixed<pred>, nullptr, true,
-                               1,         Range{0, 1}};
+OperandRule d_rule() {
+    return {"d", Access::inout, Rule::list, accumulator_type, accumulator_count, false, {}, {}};
+}
+OperandRule a_rule() {
+    return {"a", Access::in, Rule::reg | Rule::imm | Rule::list, a_type, a_count, false, {}, {}};
+}
+OperandRule b_rule() { return {"b", Access::in, Rule::reg | Rule::imm, fixed<u64>, nullptr, false, {}, {}}; }
+OperandRule metadata_rule() { return {"sp_meta", Access::in, Rule::reg, fixed<b32>, nullptr, false, {}, {}}; }
+OperandRule scale_d_rule() {
+    return {"scale_d", Access::in, Rule::reg | Rule::imm, fixed<pred>, nullptr, true, 1, Range{0, 1}};
+}
 
-const std::vector<Instruction> records{
-    {.name = "wgmma.fence",
-     .summary = "orders earlier register accesses of the warpgroup before its later wgmma",
-     .section = "9.7.15.7.1",
-     .rows = {{{}, {8, 0}}},
-     .operands = {},
-     .ptx = "wgmma.fence.sync.aligned",
-     .taken_by = Participants::warpgroup,
-     .writes_memory = true,
-     .effects = [](const Step&, Effects& e) { e.order_registers(); },
-     .run = [](const Step&, Machine& m) { m.order_registers(); }},
-    {.name = "wgmma.mma_async",
-     .summary =
-         "D = A * B + D of a warpgroup, asynchronously: D and maybe A in registers, B in shared memory",
-     .section = "9.7.15.5.2",
-     .rows = all_rows(false),
-     .operands = {d_rule, a_rule, b_rule, scale_d_rule},
-     .ptx =
-         "wgmma.mma_async.sync.aligned.m{m}n{n}k{k}{.satfinite}{.d}{.a}{.b}{.op} {%d}, {%a}, {%b}, {%scale_d}"
-         "{,scale_a}{,scale_b}{,trans_a}{,trans_b}",
-     .taken_by = Participants::warpgroup,
-     .collective = true,
-     .writes_memory = true,
-     .infer = infer_place_of_a,
-     .effects = [](const Step& s, Effects& e) { e.issue_mma(describe(s)); },
-     .run = [](const Step& s, Machine& m) { run_mma(s, describe(s), m); }},
-    {.name = "wgmma.mma_async.sp",
-     .summary = "the same with a sparse A: half of its elements are stored, metadata tells which",
-     .section = "9.7.15.6.3",
-     .rows = all_rows(true),
-     .operands = {d_rule, a_rule, b_rule, metadata_rule, scale_d_rule},
-     .ptx = "wgmma.mma_async.sp.sync.aligned.m{m}n{n}k{k}{.satfinite}{.d}{.a}{.b} {%d}, {%a}, {%b}, "
-            "{%sp_meta}, {sp_sel}, {%scale_d}{,scale_a}{,scale_b}{,trans_a}{,trans_b}",
-     .taken_by = Participants::warpgroup,
-     .collective = true,
-     .writes_memory = true,
-     .infer = infer_place_of_a,
-     .effects = [](const Step& s, Effects& e) { e.issue_mma(describe(s)); },
-     .run = [](const Step& s, Machine& m) { run_mma(s, describe(s), m); }},
-    {.name = "wgmma.commit_group",
-     .summary = "puts all uncommitted wgmma of the warp into a new wgmma-group",
-     .section = "9.7.15.7.2",
-     .rows = {{{}, {8, 0}}},
-     .operands = {},
-     .ptx = "wgmma.commit_group.sync.aligned",
-     .taken_by = Participants::warpgroup,
-     .writes_memory = true,
-     .effects = [](const Step&, Effects& e) { e.commit_mma(); },
-     .run = [](const Step&, Machine& m) { m.commit_mma(); }},
-    {.name = "wgmma.wait_group",
-     .summary = "waits until at most N of the most recent wgmma-groups are pending",
-     .section = "9.7.15.7.3",
-     .rows = {{{}, {8, 0}}},
-     .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, INT32_MAX}}},
-     .ptx = "wgmma.wait_group.sync.aligned {%n}",
-     .taken_by = Participants::warpgroup,
-     .writes_memory = true,
-     .effects = [](const Step& s, Effects& e) { e.wait_mma(static_cast<int>(s.operands[0].imm)); },
-     .run = [](const Step& s, Machine& m) { m.wait_mma(static_cast<int>(s.operands[0].imm)); }},
-};
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "wgmma.fence",
+         .summary = "orders earlier register accesses of the warpgroup before its later wgmma",
+         .section = "9.7.15.7.1",
+         .rows = {{{}, {8, 0}}},
+         .operands = {},
+         .ptx = "wgmma.fence.sync.aligned",
+         .taken_by = Participants::warpgroup,
+         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.order_registers(); },
+         .run = [](const Step&, Machine& m) { m.order_registers(); }},
+        {.name = "wgmma.mma_async",
+         .summary =
+             "D = A * B + D of a warpgroup, asynchronously: D and maybe A in registers, B in shared memory",
+         .section = "9.7.15.5.2",
+         .rows = all_rows(false),
+         .operands = {d_rule(), a_rule(), b_rule(), scale_d_rule()},
+         .ptx = "wgmma.mma_async.sync.aligned.m{m}n{n}k{k}{.satfinite}{.d}{.a}{.b}{.op} {%d}, {%a}, {%b}, "
+                "{%scale_d}"
+                "{,scale_a}{,scale_b}{,trans_a}{,trans_b}",
+         .taken_by = Participants::warpgroup,
+         .collective = true,
+         .writes_memory = true,
+         .infer = infer_place_of_a,
+         .effects = [](const Step& s, Effects& e) { e.issue_mma(describe(s)); },
+         .run = [](const Step& s, Machine& m) { run_mma(s, describe(s), m); }},
+        {.name = "wgmma.mma_async.sp",
+         .summary = "the same with a sparse A: half of its elements are stored, metadata tells which",
+         .section = "9.7.15.6.3",
+         .rows = all_rows(true),
+         .operands = {d_rule(), a_rule(), b_rule(), metadata_rule(), scale_d_rule()},
+         .ptx = "wgmma.mma_async.sp.sync.aligned.m{m}n{n}k{k}{.satfinite}{.d}{.a}{.b} {%d}, {%a}, {%b}, "
+                "{%sp_meta}, {sp_sel}, {%scale_d}{,scale_a}{,scale_b}{,trans_a}{,trans_b}",
+         .taken_by = Participants::warpgroup,
+         .collective = true,
+         .writes_memory = true,
+         .infer = infer_place_of_a,
+         .effects = [](const Step& s, Effects& e) { e.issue_mma(describe(s)); },
+         .run = [](const Step& s, Machine& m) { run_mma(s, describe(s), m); }},
+        {.name = "wgmma.commit_group",
+         .summary = "puts all uncommitted wgmma of the warp into a new wgmma-group",
+         .section = "9.7.15.7.2",
+         .rows = {{{}, {8, 0}}},
+         .operands = {},
+         .ptx = "wgmma.commit_group.sync.aligned",
+         .taken_by = Participants::warpgroup,
+         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.commit_mma(); },
+         .run = [](const Step&, Machine& m) { m.commit_mma(); }},
+        {.name = "wgmma.wait_group",
+         .summary = "waits until at most N of the most recent wgmma-groups are pending",
+         .section = "9.7.15.7.3",
+         .rows = {{{}, {8, 0}}},
+         .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, INT32_MAX}}},
+         .ptx = "wgmma.wait_group.sync.aligned {%n}",
+         .taken_by = Participants::warpgroup,
+         .writes_memory = true,
+         .effects = [](const Step& s, Effects& e) { e.wait_mma(static_cast<int>(s.operands[0].imm)); },
+         .run = [](const Step& s, Machine& m) { m.wait_mma(static_cast<int>(s.operands[0].imm)); }},
+    };
+    return list;
+}
 
 }  // namespace
 
-std::span<const Instruction> wgmma_family() { return records; }
+std::span<const Instruction> wgmma_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -40,7 +40,7 @@ void check(const TileSpec& spec) {
                "major = \"K\"");
     const int kstep = kstep_bytes * 8 / b;
     if (spec.k % kstep != 0) {
-        const int below = spec.k / kstep * kstep;
+        const std::int64_t below = spec.k / kstep * kstep;
         refuse(
             fmt::format("k is not a multiple of {}, the {} elements (32 bytes) of K that one wgmma reads",
                         kstep, to_string(spec.dtype)),

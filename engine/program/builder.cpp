@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "program/limits.hpp"
 #include "program/step.hpp"
 #include "wgrun/program.hpp"
 
@@ -22,17 +23,48 @@ constexpr std::uint32_t most_ctas = 16;  // in a cluster; more than 8 are not po
 
 /// As PTX and C++ have them; PTX takes no lone underscore.
 bool is_identifier(std::string_view name) {
-    return !name.empty() && name != "_" && !(name[0] >= '0' && name[0] <= '9') &&
+    return !name.empty() && name.size() <= max_name && name != "_" && !(name[0] >= '0' && name[0] <= '9') &&
            std::all_of(name.begin(), name.end(), [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
            });
 }
+/// Refuses `name`, which is no identifier.
+[[noreturn]] void refuse_name(const char* what, const std::string& name) {
+    if (name.size() > max_name)
+        throw ArgumentError(
+            fmt::format("a {} name of {} characters: {} at most", what, name.size(), max_name));
+    throw ArgumentError(
+        fmt::format("{} name `{}`: letters, digits and _ only, not starting with a digit", what, name));
+}
+
+/// Refuses a parameter of that type behind those of the program, where it does not fit.
+void check_parameter_bytes(const Program& program, const std::string& name, isa::Type type) {
+    std::size_t end = 0;
+    const auto add = [&](isa::Type added) {
+        const bool map = added == isa::Type::tensormap;
+        const std::size_t size = map ? 128 : static_cast<std::size_t>(isa::bits(added) / 8);
+        const std::size_t align = map ? 64 : size;
+        end = (end + align - 1) / align * align + size;
+    };
+    for (const Param& param : program.params()) add(param.type);
+    add(type);
+    if (end > max_parameter_bytes)
+        throw ArgumentError(
+            fmt::format("kernel {}: parameter `{}` is beyond the {} bytes that parameters may have",
+                        program.name(), name, max_parameter_bytes),
+            "fewer parameters, or a tensor that holds them");
+}
+
+void check_depth(const std::string& name, std::size_t open) {
+    if (open >= max_block_depth)
+        throw ArgumentError(fmt::format("kernel {}: more than {} loops and branches inside each other", name,
+                                        max_block_depth));
+}
+
 }  // namespace
 
 Builder::Builder(std::string name, int threads, Dim3 cluster, Where where) : where_(where) {
-    if (!is_identifier(name))
-        throw ArgumentError("kernel name `" + name +
-                            "`: letters, digits and _ only, not starting with a digit");
+    if (!is_identifier(name)) refuse_name("kernel", name);
     if (threads < 1 || threads > 1024)
         throw ArgumentError(
             "kernel " + name + ": threads = " + std::to_string(threads) + ", a CTA has 1 to 1024", {},
@@ -58,6 +90,9 @@ Block& Builder::block() { return open_.empty() ? program_.body_ : *open_.back().
 Reg Builder::reg(isa::Type type) {
     const isa::Type declared = isa::register_type(type);
     if (declared == isa::Type::none) throw ArgumentError("a register needs a type");
+    if (program_.registers_.size() >= max_registers)
+        throw ArgumentError(
+            fmt::format("kernel {}: more than {} registers are declared", program_.name_, max_registers));
     program_.registers_.push_back({declared, where_});
     return {static_cast<std::uint32_t>(program_.registers_.size() - 1)};
 }
@@ -76,15 +111,14 @@ isa::Type Builder::type_of(Reg reg) const {
 }
 
 void Builder::check_parameter_name(const std::string& name) const {
-    if (!is_identifier(name))
-        throw ArgumentError("parameter name `" + name +
-                            "`: letters, digits and _ only, not starting with a digit");
+    if (!is_identifier(name)) refuse_name("parameter", name);
     for (const Param& other : program_.params_)
         if (other.name == name) throw ArgumentError("two parameters called `" + name + "`");
 }
 
 int Builder::param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant) {
     check_parameter_name(name);
+    check_parameter_bytes(program_, name, type);
     program_.params_.push_back({std::move(name), type, pointee, {}, constant, where_});
     return static_cast<int>(program_.params_.size() - 1);
 }
@@ -92,12 +126,14 @@ int Builder::param(std::string name, isa::Type type, std::optional<Dtype> pointe
 int Builder::tensor_map(std::string name, TensorBox box, bool constant) {
     check_parameter_name(name);
     check_box(box);
+    check_parameter_bytes(program_, name, isa::Type::tensormap);
     program_.params_.push_back({std::move(name), isa::Type::tensormap, {}, std::move(box), constant, where_});
     return static_cast<int>(program_.params_.size() - 1);
 }
 
 int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,
                     const std::optional<Tile>& tile) {
+    if (name.size() > max_name) refuse_name("buffer", name);
     if (std::ranges::any_of(name, [](char c) { return (c >= 0 && c < ' ') || c == 127; }))
         throw ArgumentError("shared buffer `" + name + "`: a name has no control characters");
     if (bytes < 1) throw ArgumentError("shared memory of " + std::to_string(bytes) + " bytes");
@@ -132,6 +168,8 @@ const Step& Builder::add(const isa::Instruction& op, isa::Form asked, std::vecto
 }
 
 void Builder::begin_loop() {
+    check_depth(program_.name_, open_.size());
+    open_.reserve(open_.size() + 1);  // nothing is half opened when memory runs out
     auto loop = std::make_unique<Loop>();
     loop->where = where_;
     Loop* raw = loop.get();
@@ -158,6 +196,8 @@ void Builder::end_loop() {
 void Builder::begin_if(Reg condition, bool negated) {
     if (type_of(condition) != isa::Type::pred)
         throw ArgumentError("the condition of a branch is a predicate");
+    check_depth(program_.name_, open_.size());
+    open_.reserve(open_.size() + 1);  // nothing is half opened when memory runs out
     auto branch = std::make_unique<Branch>();
     branch->where = where_;
     branch->condition = condition;
@@ -189,6 +229,12 @@ Program Builder::finish() {
         finding.message = "kernel " + program_.name_ + ": a loop or branch is still open";
         throw ArgumentError(std::move(finding));
     }
+    std::size_t steps = 0;
+    for_each_step(program_.body_, [&](const Step&) { ++steps; });
+    if (steps > max_steps)
+        throw ArgumentError(
+            fmt::format("kernel {} has {} instructions: {} at most", program_.name_, steps, max_steps),
+            "k:loop where Lua's own loop unrolls");
     return std::move(program_);
 }
 

@@ -204,7 +204,11 @@ Outcome run(const Program& program, const Launch& launch) {
     const std::uint64_t workers = std::min<std::uint64_t>(launch.grid.volume(), grid.most_workers());
     {
         std::vector<std::jthread> others;
-        for (std::uint64_t i = 1; i < workers; ++i) others.emplace_back([&grid] { grid.work(); });
+        try {
+            for (std::uint64_t i = 1; i < workers; ++i) others.emplace_back([&grid] { grid.work(); });
+        } catch (const std::exception&) {
+            // No more threads to be had, or no memory for one: those that are there do it.
+        }
         grid.work();
     }
     return grid.outcome();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -38,17 +37,18 @@ void for_parts(std::int64_t items, const Work& work) {
             failures[static_cast<std::size_t>(part)] = std::current_exception();
         }
     };
-    std::vector<std::thread> threads;
-    threads.reserve(static_cast<std::size_t>(parts));
-    for (std::int64_t part = 1; part < parts; ++part) {
-        try {
-            threads.emplace_back(run, part);
-        } catch (const std::system_error&) {  // no more threads to be had: do it here
-            run(part);
+    {
+        std::vector<std::jthread> threads;
+        threads.reserve(static_cast<std::size_t>(parts));
+        for (std::int64_t part = 1; part < parts; ++part) {
+            try {
+                threads.emplace_back(run, part);
+            } catch (const std::exception&) {  // no more threads to be had, or no memory for one: do it here
+                run(part);
+            }
         }
+        run(0);
     }
-    run(0);
-    for (std::thread& thread : threads) thread.join();
     for (const std::exception_ptr& failure : failures)
         if (failure) std::rethrow_exception(failure);
 }

@@ -33,4 +33,10 @@ void safetensors(Bytes bytes);
 /// elements are read where its memory is real.
 void dlpack_structures(Bytes bytes);
 
+/// A Lua program of calls of the library with arguments of all kinds, tensors, kernels, traces and launches on the
+/// simulator: every error is an error object with the script's line, or the script's own.
+void script(Bytes bytes);
+/// That program.
+std::string script_of(Bytes bytes);
+
 }  // namespace wgrun::fuzz

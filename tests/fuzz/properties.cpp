@@ -1,4 +1,5 @@
 // The fuzzed bodies on seeded random inputs.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -66,6 +67,31 @@ TEST_CASE("the notation of layouts, mutated") {
         INFO(std::string(text.begin(), text.end()));
         REQUIRE_NOTHROW(fuzz::layout_parser(text));
     }
+}
+
+namespace {
+
+void run_script(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::uint8_t> bytes(64 + random() % 1500);
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+    INFO("seed " << seed);
+    REQUIRE_NOTHROW(fuzz::script(bytes));
+}
+
+}  // namespace
+
+TEST_CASE("scripts from a grammar of calls") {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) run_script(seed);
+}
+
+// test_fuzz "[.scripts]" with SEEDS="FIRST LAST": as many as one likes.
+TEST_CASE("more scripts", "[.scripts]") {
+    const char* seeds = std::getenv("SEEDS");
+    REQUIRE(seeds != nullptr);
+    char* rest = nullptr;
+    const std::uint64_t first = std::strtoull(seeds, &rest, 10), last = std::strtoull(rest, nullptr, 10);
+    for (std::uint64_t seed = first; seed <= last; ++seed) run_script(seed);
 }
 
 TEST_CASE("the laws of the layout algebra, at all sizes") {

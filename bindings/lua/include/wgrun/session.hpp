@@ -44,6 +44,7 @@ struct Session {
     std::function<std::optional<int>(Kernel&)> resident_clusters;
 
     bool said_simulator = false;
+    bool withheld = false;  ///< a launch was only traced: what it would have computed is not there
 };
 
 /// The session of this Lua state; made with the values above when the host made none.

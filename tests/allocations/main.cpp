@@ -1,0 +1,299 @@
+// Memory that runs out anywhere. operator new, or Lua's allocator, fails at the n-th allocation, once or from
+// then on, while the scenarios below run, each in a process of its own: it must end with its whole result or
+// with an error, leak nothing, and leave the Lua state usable. Also: what a program that embeds wgrun
+// allocates before main.
+//
+//   test_allocations [SAMPLES]     tries about SAMPLES (default 40) of the places of each scenario, evenly
+//   spread; 0: all test_allocations SCENARIO N    that one in this process, for a debugger: operator new
+//   fails from N on
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <lua.hpp>
+#include <new>
+#include <string>
+
+#include "bindings/cli/cli.hpp"
+#include "wgrun/lua.hpp"
+
+namespace {
+
+// --- the two allocators
+// ----------------------------------------------------------------------------------------
+
+constexpr long never = 1L << 60;
+
+/// Counts allocations, and fails `count` of them from number `first` on.
+struct Failing {
+    std::atomic<long> made = 0, live = 0;
+    std::atomic<long> first = never, count = 0;
+
+    bool next() {
+        const long number = made++;
+        return number >= first && number < first + count;
+    }
+    void arm(long at, bool for_good) {
+        made = 0;
+        count = for_good ? never : 1;
+        first = at;
+    }
+    void disarm() { first = never; }
+};
+
+constinit Failing of_new, of_lua;
+
+void* allocate(std::size_t size, std::size_t alignment) {
+    if (of_new.next()) throw std::bad_alloc();
+    void* memory = alignment == 0
+                       ? std::malloc(size == 0 ? 1 : size)
+                       : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (memory == nullptr) throw std::bad_alloc();
+    ++of_new.live;
+    return memory;
+}
+
+void release(void* memory) {
+    if (memory == nullptr) return;
+    --of_new.live;
+    std::free(memory);
+}
+
+void* allocate_for_lua(void*, void* block, std::size_t old_size, std::size_t size) {
+    if (size == 0) {
+        std::free(block);
+        return nullptr;
+    }
+    if ((block == nullptr || size > old_size) && of_lua.next()) return nullptr;
+    return std::realloc(block, size);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size, 0); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    return allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+
+namespace {
+
+// --- scenarios
+// -------------------------------------------------------------------------------------------------
+
+constexpr const char* layouts = R"(
+    local wg = require "wgrun"
+    local L = wg.zipped_divide(wg.layout {{8, 2}, 64}, {4, wg.layout "2:1"})
+    local text = tostring(L) .. tostring(wg.swizzle(3, 4, 3))
+    local tile = wg.tile {dtype = "bf16", mn = 64, k = 64}
+    text = text .. tile:explain() .. #tile:bank_conflicts() .. tile.tma_box.inner .. tile:descriptor(1024)
+    local good, e = pcall(wg.tile, {dtype = "bf16", mm = 64})
+    text = text .. tostring(e)
+    local t <close> = wg.randn {shape = {200, 300}, seed = 1}
+    local u = t:convert "bf16":convert "f32"
+    assert(wg.compare(u, t, 0.1) and #t:totable() == 60000)
+    return text .. tostring(wg.load "no such file")
+)";
+
+constexpr const char* emitting = R"(
+    local wg = require "wgrun"
+    local gemm = wg.gemm {dtype = "bf16", tile = {128, 128}, epilogue = {bias = "row", activation = "gelu"}}
+    return #gemm.kernel:check() .. gemm.kernel:ptx() .. gemm.kernel:cuda()
+)";
+
+constexpr const char* multiplying = R"(
+    local wg = require "wgrun"
+    local gemm = wg.gemm {dtype = "bf16", tile = {64, 64}, name = "small"}
+    local A = wg.randn {shape = {64, 64}, dtype = "bf16", seed = 1}
+    local D = wg.zeros("bf16", {64, 64})
+    gemm:run(A, A, D, {backend = "sim"})
+    local launch = gemm:prepare(A, A, D, {backend = "sim"})
+    launch:start() launch:download()
+    return tostring(D[{3, 4}])
+)";
+
+struct Scenario {
+    const char* name;
+    const char* script;                        ///< Lua code, or null for a command
+    std::initializer_list<const char*> words;  ///< of the command line
+};
+
+const std::string hello = WGRUN_SOURCE_DIR "/scripts/hello_wgmma.lua";
+const std::initializer_list<Scenario> scenarios{
+    {"layouts and tensors", layouts, {}},
+    {"check and emit", emitting, {}},
+    {"a small product on the simulator", multiplying, {}},
+    {"wgrun hello_wgmma.lua", nullptr, {"wgrun", "--backend=sim", hello.c_str()}},
+    {"wgrun check", nullptr, {"wgrun", "check", hello.c_str()}},
+    {"wgrun check --json", nullptr, {"wgrun", "check", "--json", hello.c_str()}},
+    {"wgrun ptx", nullptr, {"wgrun", "ptx", hello.c_str()}},
+    {"wgrun rules", nullptr, {"wgrun", "rules"}},
+    {"wgrun layout", nullptr, {"wgrun", "layout", "(8,64):(64,1)"}},
+};
+
+int open_and_run(lua_State* L) {
+    luaL_openlibs(L);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, luaopen_wgrun);
+    lua_setfield(L, -2, "wgrun");
+    if (luaL_loadstring(L, static_cast<const char*>(lua_touserdata(L, 1))) != LUA_OK) return lua_error(L);
+    lua_call(L, 0, 1);
+    return 1;
+}
+
+/// 0 and the script's text on standard output, or 1 and its error on standard error; 70 and more: a fault.
+int run_script(const char* script, bool warm) {
+    const long before = of_new.live;
+    lua_State* L = lua_newstate(allocate_for_lua, nullptr);
+    if (L == nullptr) return 1;
+    lua_pushcfunction(L, open_and_run);
+    lua_pushlightuserdata(L, const_cast<char*>(script));
+    const bool good = lua_pcall(L, 1, 1, 0) == LUA_OK;
+    of_new.disarm();
+    of_lua.disarm();
+    std::fputs(luaL_tolstring(L, -1, nullptr), good ? stdout : stderr);
+    lua_settop(L, 0);
+    lua_pushcfunction(L, open_and_run);
+    lua_pushlightuserdata(L, const_cast<char*>("return require 'wgrun'.layout '8:2' (3)"));
+    if (lua_pcall(L, 1, 1, 0) != LUA_OK || lua_tointeger(L, -1) != 6) return 70;
+    lua_close(L);
+    if (warm && of_new.live != before) return 71;
+    return good ? 0 : 1;
+}
+
+int run_command(std::initializer_list<const char*> words) {
+    char* argv[8] = {};
+    int argc = 0;
+    for (const char* word : words) argv[argc++] = const_cast<char*>(word);
+    return wgrun::cli::main(argc, argv);
+}
+
+int run(const Scenario& scenario, bool warm = false) {
+    return scenario.script != nullptr ? run_script(scenario.script, warm) : run_command(scenario.words);
+}
+
+// --- trying
+// ----------------------------------------------------------------------------------------------------
+
+struct Ended {
+    int code = 0;  ///< minus the signal's number, if one ended it
+    std::string out, err;
+    long allocations = 0;
+};
+
+std::string contents(int file) {
+    std::string text(static_cast<std::size_t>(lseek(file, 0, SEEK_END)), 0);
+    if (pread(file, text.data(), text.size(), 0) < 0) text.clear();
+    close(file);
+    return text;
+}
+
+int temporary_file() {
+    char name[] = "/tmp/wgrun_memory_XXXXXX";
+    const int file = mkstemp(name);
+    unlink(name);
+    return file;
+}
+
+/// Runs it in a process of its own; `warm`: after a first run that fills the tables which are made when they
+/// are first asked for, so that what is left over afterwards was leaked.
+Ended attempt(const Scenario& scenario, Failing& which, long first, bool for_good, bool warm) {
+    const int out = temporary_file(), err = temporary_file(), count = temporary_file();
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, 1);
+        dup2(nowhere, 2);
+        if (warm && scenario.script != nullptr) run_script(scenario.script, false);
+        std::fflush(stdout);
+        dup2(out, 1);
+        dup2(err, 2);
+        alarm(60);
+        which.arm(first, for_good);
+        int code = run(scenario, warm);
+        which.disarm();
+        const long made = which.made;
+        if (write(count, &made, sizeof made) < 0 || std::fflush(stdout) != 0) code = 72;
+        _exit(code);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    Ended ended;
+    ended.code = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+    if (pread(count, &ended.allocations, sizeof ended.allocations, 0) < 0) ended.allocations = 0;
+    close(count);
+    ended.out = contents(out);
+    ended.err = contents(err);
+    return ended;
+}
+
+long tried = 0, failed = 0, faults = 0;
+
+void fault(const Scenario& scenario, const char* allocator, long n, bool for_good, const std::string& what) {
+    ++faults;
+    std::fprintf(stderr, "%s, allocation %ld of %s%s: %s\n", scenario.name, n, allocator,
+                 for_good ? " and all after it" : "", what.c_str());
+}
+
+void try_all(const Scenario& scenario, Failing& which, const char* allocator, long samples, bool warm) {
+    const Ended whole = attempt(scenario, which, never, false, warm);
+    if (whole.code != 0)
+        return fault(scenario, allocator, -1, false,
+                     "without a failure: code " + std::to_string(whole.code) + " " + whole.err);
+    const long step = samples == 0 ? 1 : std::max(1L, whole.allocations / samples);
+    for (const bool for_good : {false, true}) {
+        for (long n = 0; n < whole.allocations; n += step) {
+            const Ended ended = attempt(scenario, which, n, for_good, warm);
+            ++tried;
+            if (ended.code == 0) {
+                if (ended.out != whole.out)
+                    fault(scenario, allocator, n, for_good, "success, but not the whole result");
+            } else if (ended.code == 1) {
+                ++failed;
+                if (ended.err.empty() && ended.out.find("not enough memory") == std::string::npos &&
+                    scenario.script == nullptr)
+                    fault(scenario, allocator, n, for_good, "no word");
+            } else {
+                fault(scenario, allocator, n, for_good,
+                      "ended with " + std::to_string(ended.code) + ": " + ended.err);
+            }
+        }
+    }
+    std::printf("%-36s %-13s %7ld allocations\n", scenario.name, allocator, whole.allocations);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const long before_main = of_new.made;
+    for (const Scenario& scenario : scenarios) {
+        if (argc < 3 || scenario.name != std::string(argv[1])) continue;
+        of_new.arm(std::atol(argv[2]), true);
+        return run(scenario);
+    }
+    const long samples = argc > 1 ? std::atol(argv[1]) : 40;
+    setenv("WGRUN_CUDA", "off", 1);
+    std::printf("allocations before main: %ld\n", before_main);
+    constexpr long most_before_main =
+        16;  // 5400 once: this file's own strings, and what other libraries have
+    if (before_main > most_before_main) {
+        std::fprintf(stderr, "%ld allocations before main, %ld at most\n", before_main, most_before_main);
+        ++faults;
+    }
+    for (const Scenario& scenario : scenarios) {
+        try_all(scenario, of_new, "operator new", samples, false);
+        if (scenario.script == nullptr) continue;
+        try_all(scenario, of_new, "new, warm", samples, true);
+        try_all(scenario, of_lua, "Lua's", samples, false);
+    }
+    std::printf("%ld runs, %ld of them ended by an error, %ld faults\n", tried, failed, faults);
+    return faults == 0 ? 0 : 1;
+}

@@ -1,0 +1,120 @@
+// Many kernels in one process: built, checked, printed and run on the simulator, by several threads with a
+// Lua state each. Neither memory nor time may grow with the number of kernels that came before.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/states/state.hpp"
+
+using wgrun::test::State;
+
+namespace {
+
+// work(i): kernels that differ in name, shape, text, constants and chunk name.
+constexpr const char* script = R"(
+    local wg = require "wgrun"
+    function work(i)
+        local source = [[
+            local wg, i = ...
+            local n = 8 * (1 + i % 32)
+            local tile = wg.tile {dtype = "bf16", mn = 64, k = 64}
+            local kernel = wg.kernel("k" .. i, {threads = 128}, function(k)
+                local to = k:param("to", "f32*")
+                local a, b = k:shared(tile, "a"), k:shared(wg.tile {dtype = "bf16", mn = n, k = 64}, "b")
+                local from = k:param("from", "const bf16*")
+                for _, to in ipairs {a, b} do
+                    k:copy_tile {to = to, from = from, ld = 64, line = 0, along = 0, lines = 64, length = 64, vector = true}
+                end
+                k:fence_proxy_async()
+                k:bar_sync(0)
+                local acc = k:regs("f32", n // 2)
+                k:wgmma_fence()
+                k:mma(acc, {a = a, b = b, scale_d = 0})
+                k:wgmma_wait_group(0)
+                for r = 0, #acc - 1 do k:mov(acc[r], i) end
+                k:store_accumulator(acc, {to = to, ld = n, row = 0, col = 0, rows = 64, cols = n})
+            end)
+            local D = wg.zeros("f32", {64, n})
+            assert(#kernel:check() >= 0 and #kernel:ptx() > 1000 and #kernel:cuda() > 1000)
+            kernel:run {grid = 1, args = {D, wg.zeros("bf16", {64, 64})}, backend = "sim", unchecked = true, seed = i}
+            assert(D[{63, n - 1}] == i, "wrong result")
+            D:close()
+        ]]
+        assert(load(source, "=chunk" .. i .. ".lua"))(wg, i)
+        local good = pcall(wg.tile, {dtype = "bf16", mn = i, k = 7})
+        assert(not good)
+    end
+)";
+
+/// Resident memory of the process in KiB.
+long resident() {
+    std::ifstream file("/proc/self/statm");
+    long pages = 0;
+    file >> pages >> pages;
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/// Kernels first .. last - 1; what went wrong, or nothing.
+std::string kernels(int first, int last) {
+    State state;
+    state.open();
+    if (const std::string made = state.run(script); made != "nil") return made;
+    const std::string loop = "for i = " + std::to_string(first) + ", " + std::to_string(last - 1) +
+                             " do work(i) end return 'good'";
+    return state.run(loop.c_str());
+}
+
+struct Round {
+    double seconds;
+    long kib;
+};
+
+/// `rounds` rounds of `count` kernels, shared by `threads` threads.
+std::vector<Round> load(int rounds, int count, int threads) {
+    std::vector<Round> out;
+    for (int round = 0; round < rounds; ++round) {
+        const auto begin = std::chrono::steady_clock::now();
+        std::vector<std::string> results(static_cast<std::size_t>(threads));
+        {
+            std::vector<std::jthread> workers;
+            for (int t = 0; t < threads; ++t)
+                workers.emplace_back([&, t] {
+                    const int share = count / threads, first = round * count + t * share;
+                    results[static_cast<std::size_t>(t)] = kernels(first, first + share);
+                });
+        }
+        for (const std::string& result : results) CHECK(result == "good");
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        out.push_back({took.count(), resident()});
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("kernels leave nothing behind: memory after the eighth round is that after the second") {
+    const std::vector<Round> rounds = load(8, 24, 1);
+    CHECK(rounds.back().kib - rounds[1].kib < 4096);
+}
+
+TEST_CASE("eight threads with a state each") { CHECK(load(1, 64, 8).size() == 1); }
+
+// test_states "[.load]", KERNELS of them (10000): the table of docs/measurements.md.
+TEST_CASE("the load that docs/measurements.md has", "[.load]") {
+    const char* given = std::getenv("KERNELS");
+    const int all = given != nullptr ? std::atoi(given) : 10000;
+    for (const int threads : {1, 8}) {
+        const std::vector<Round> rounds = load(10, all / 10, threads);
+        std::printf("%d kernels, %d thread%s\n", all, threads, threads == 1 ? "" : "s");
+        for (const Round& round : rounds)
+            std::printf("  %7.2f ms a kernel  %8.1f MiB\n", 1e3 * round.seconds / (all / 10),
+                        static_cast<double>(round.kib) / 1024);
+    }
+}
