@@ -60,9 +60,11 @@ doctor() {
 
 # A parent that ends, in whatever way, leaves no worker behind.
 orphans() {
+    mkfifo go
     for end in 'os.exit(0)' 'os.exit(3, true)' 'os.execute "kill -9 $PPID"' 'os.execute "kill -TERM $PPID"' 'named("hang"):prepare {}:start() os.execute "kill -9 $PPID"'; do
-        start "os.execute 'sleep 0.5' $end"
-        [ -n "$worker" ] || bad "no worker was seen"
+        start "io.open('go'):read() $end"
+        [ -n "$worker" ] || bad "no worker was seen: $end"
+        echo >go
         wait $child 2>/dev/null
         until_true lacks_process "$worker" || bad "the worker outlives: $end"
     done
