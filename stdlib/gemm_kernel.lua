@@ -170,9 +170,30 @@ return function(wg, internal)
     finish()
   end
 
+  -- What a launch without wg.gemm has to know, for kernel:export.
+  local function launch_rule(p)
+    local notes, sums = {}, p.m * p.n
+    if p.swapped then
+      notes.A, notes.B = "B of the product, for the kernel computes the transpose of D", "A of the product"
+      notes.M, notes.N = "columns of D", "rows of D"
+    end
+    if p.raster == "hilbert" then
+      notes.order = ("for each tile of %d x %d its row << 16 | its column, in the order of the work (wg.hilbert)"):format(p.m * p.cluster, p.n)
+    end
+    if p.stream then
+      notes.partials = ("%d elements for each CTA of the grid"):format(2 * sums)
+      notes.counters = ("%d for each CTA of the grid, zeros before the first launch"):format(p.consumers)
+    elseif p.splits > 1 then
+      local tiles = ("for each of the ceil(M / %d) * %d * ceil(N / %d) tiles"):format(p.m * p.cluster, p.cluster, p.n)
+      notes.partials = ("%d elements %s"):format(p.splits * sums, tiles)
+      notes.counters = ("%d %s, zeros before the first launch"):format(p.consumers, tiles)
+    end
+    return { rows = "M", columns = "N", m = p.m * p.cluster, n = p.n, parts = p.splits, notes = notes }
+  end
+
   --- The kernel of a plan (of internal.gemm_plan).
   function internal.gemm_kernel(p)
-    return wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster } }, function(k)
+    local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster } }, function(k)
       local maps = {
         A = k:tensor_map("A", { tile = p.a, constant = true }),
         B = k:tensor_map("B", { tile = p.b_piece, constant = true }),
@@ -247,5 +268,7 @@ return function(wg, internal)
       -- A CTA must not end while others of its cluster may still write to it or arrive at its barriers.
       if p.cluster > 1 then sync_all() end
     end)
+    kernel:launch_rule(launch_rule(p))
+    return kernel
   end
 end

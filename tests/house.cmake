@@ -30,6 +30,7 @@ set(owner_own_files gpu)
 set(owner_kernel kernel)
 set(owner_host_launch kernel)
 set(owner_device_tensor kernel)
+set(owner_export export)
 set(owner_lua lua)
 set(owner_session lua)
 

@@ -31,7 +31,8 @@ struct Request {
     std::vector<std::string> code;    ///< -e
     std::string id;                   ///< of explain
     std::string object;               ///< of layout: a layout, or the script
-    std::string name;                 ///< of layout: what the script calls it
+    std::string name;                 ///< of layout: what the script calls it; of export: one kernel
+    std::string folder;               ///< of export: where the files go
     std::string svg;                  ///< of layout: the file to write; empty: none
     std::string number;               ///< of decode
     std::string action;               ///< of cache
@@ -90,6 +91,7 @@ int run(const Request& request);
 int check(const Request& request);
 int ptx(const Request& request);
 int cuda(const Request& request);
+int export_files(const Request& request);
 int explain(const Request& request);
 int rules(const Request& request);
 int layout(const Request& request);

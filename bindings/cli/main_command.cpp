@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* footer =
     "wgrun FILE [args] runs a Lua script; - is standard input; without a file there is a prompt.\n"
-    "check, ptx and cuda run the script but none of its kernels.\n"
+    "check, ptx, cuda and export run the script but none of its kernels.\n"
     "\n"
     "Exit codes: 0 good; 1 findings, or the script raised an error; 2 wrong usage; 3 the kernel could not "
     "be\n"
@@ -39,6 +39,8 @@ constexpr Row commands[] = {
     {"check", "Print every finding in every kernel of a script", check, true},
     {"ptx", "Print the PTX of every kernel of a script", ptx, true},
     {"cuda", "Print the CUDA C++ of every kernel of a script", cuda, true},
+    {"export", "Write the kernels of a script, and host code, for programs without wgrun", export_files,
+     true},
     {"explain", "Explain a rule, or list all", explain, false},
     {"rules", "List the rules of the checker and the simulator", rules, false},
     {"layout", "Show a layout, or a layout, tile or fragment of a script, as a picture", layout, false},
@@ -140,6 +142,10 @@ void add_commands(CLI::App& app, Request& request, Words& words) {
         if (row.command == ptx || row.command == cuda)
             command->add_flag("--guarded", request.guarded,
                               "The build that says who waits where when it hangs (docs/hangs.md)");
+        if (row.command == export_files) {
+            command->add_option("-o", request.folder, "Where the files go")->type_name("FOLDER")->required();
+            command->add_option("--kernel", request.name, "This kernel only")->type_name("NAME");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/export.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/stdlib.hpp"
 #include "bindings/lua/types.hpp"
@@ -50,6 +51,7 @@ int luaopen_wgrun(lua_State* L) {
     open_device(L);
     open_kernel(L);
     open_launch(L);
+    open_export(L);
     preload_stdlib(L);
     run_init(L);
     lua_createtable(L, 0, 1);

@@ -170,7 +170,8 @@ class Assembly {
 
 class CudaEmitter {
   public:
-    explicit CudaEmitter(const Program& program) : program_(program) {
+    CudaEmitter(const Program& program, std::string_view entry)
+        : program_(program), entry_(entry.empty() ? program.name() : entry) {
         for (std::size_t i = 0; i < program.registers().size(); ++i)
             names_.push_back(fmt::format("{}{}", cuda_type(program.registers()[i].type).prefix, i));
     }
@@ -193,7 +194,7 @@ class CudaEmitter {
                                                            : "";
         out_.line(fmt::format("extern \"C\" __global__ void __launch_bounds__({}, 1){}", program_.threads(),
                               clustered));
-        out_.line(fmt::format("{}({}) {{", program_.name(), params));
+        out_.line(fmt::format("{}({}) {{", entry_, params));
         out_.indent(1);
         if (!program_.shared().empty()) {
             out_.line(fmt::format("extern __shared__ __align__({}) unsigned char {}[];",
@@ -323,12 +324,13 @@ class CudaEmitter {
     }
 
     const Program& program_;
+    std::string entry_;
     Writer out_;
     std::vector<std::string> names_;
 };
 
 }  // namespace
 
-Text cuda(const Program& program) { return CudaEmitter(program).run(); }
+Text cuda(const Program& program, std::string_view entry) { return CudaEmitter(program, entry).run(); }
 
 }  // namespace wgrun::emit

@@ -19,7 +19,8 @@ struct Text {
 Text ptx(const Program& program);
 
 /// The same kernel as CUDA C++ (extern "C" __global__): plain C++ where there is a form with the same
-/// meaning, inline assembly elsewhere. Needs no header.
-Text cuda(const Program& program);
+/// meaning, inline assembly elsewhere. Needs no header. `entry` is what it is called there, if not as the
+/// program.
+Text cuda(const Program& program, std::string_view entry = {});
 
 }  // namespace wgrun::emit

@@ -1,0 +1,102 @@
+// wgrun export FILE -o FOLDER: every kernel of a script, or one, for programs without wgrun. No kernel runs.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bindings/cli/host.hpp"
+#include "bindings/lua/export.hpp"
+#include "bindings/lua/userdata.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+struct Work {
+    std::vector<Diagnostic> findings;
+    std::vector<Exported> written;
+};
+
+bool is_wanted(const Request& request, const Export& made) {
+    return request.name.empty() || made.kernel->program().name() == request.name;
+}
+
+/// Findings of what is to be written; true when there is an error among them.
+bool check_kernels(const std::vector<Export>& kernels, std::vector<Diagnostic>& findings) {
+    bool wrong = false;
+    for (const Export& wanted : kernels)
+        for (const Diagnostic& finding : wanted.kernel->check()) {
+            findings.push_back(finding);
+            wrong = wrong || finding.severity == Severity::error;
+        }
+    return wrong;
+}
+
+void write_kernels(const Request& request, std::vector<Export>& kernels, Work& work) {
+    std::vector<std::string_view> names;
+    for (const Export& made : kernels) names.push_back(made.kernel->program().name());
+    if (names.empty()) throw ArgumentError(request.file + " makes no kernel: nothing to export");
+    const std::string unknown =
+        fmt::format("{} makes no kernel `{}`{}", request.file, request.name, nearest(request.name, names));
+    std::erase_if(kernels, [&](const Export& made) { return !is_wanted(request, made); });
+    if (kernels.empty()) throw ArgumentError(unknown);
+    if (!check_kernels(kernels, work.findings)) work.written = export_kernels(kernels, request.folder);
+}
+
+void export_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
+    auto& work = *static_cast<Work*>(context);
+    run_scripts(L, request, outcome);
+    forgive_missing_results(L, outcome);
+    if (outcome.code != Exit::ok) return;
+    auto& kernels = lua::held<std::vector<Export>>(L);
+    lua::push_kernels(L);
+    const int list = lua_gettop(L);
+    const auto count = static_cast<lua_Integer>(lua_rawlen(L, list));
+    for (lua_Integer i = 1; i <= count; ++i) {
+        lua_rawgeti(L, list, i);  // the list keeps it
+        lua::add_export(L, lua_gettop(L), kernels);
+        lua_pop(L, 1);
+    }
+    lua::guarded(L, [&] { write_kernels(request, kernels, work); });
+}
+
+std::string listing(const Request& request, const Exported& written) {
+    std::string out;
+    for (const std::string& file : written.files) out += (std::filesystem::path(request.folder) / file).string() + "\n";
+    return out;
+}
+
+nlohmann::ordered_json to_json(const Exported& written) {
+    nlohmann::ordered_json out = {{"name", written.name}, {"files", written.files}, {"registers", nullptr}};
+    if (written.registers) out["registers"] = *written.registers;
+    if (!written.no_cubin.empty()) out["no_cubin"] = written.no_cubin;
+    return out;
+}
+
+}  // namespace
+
+int export_files(const Request& request) {
+    Results results(true);
+    Work work;
+    const Outcome outcome = with_state(request, lua::Mode::trace, export_body, &work);
+    work.findings.insert(work.findings.end(), outcome.findings.begin(), outcome.findings.end());
+    if (request.json) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::parse(wgrun::to_json(work.findings));
+        json["folder"] = request.folder;
+        json["kernels"] = nlohmann::ordered_json::array();
+        for (const Exported& written : work.written) json["kernels"].push_back(to_json(written));
+        results.write(json.dump(2) + "\n");
+    } else {
+        print_findings(request, work.findings);
+        for (const Exported& written : work.written) {
+            results.write(listing(request, written));
+            if (!written.no_cubin.empty())
+                remark(fmt::format("wgrun: no {}.cubin, {}.c holds PTX: {}", written.name, written.name,
+                                   written.no_cubin));
+        }
+    }
+    if (!outcome.traceback.empty()) remark(outcome.traceback);
+    if (!results.finish()) return Exit::failed;
+    if (outcome.code != Exit::ok) return outcome.code;
+    return work.written.empty() ? Exit::failed : Exit::ok;
+}
+
+}  // namespace wgrun::cli

@@ -1,0 +1,19 @@
+// Exports of kernels that Lua owns.
+#pragma once
+
+#include <lua.hpp>
+
+#include <vector>
+
+#include "wgrun/export.hpp"
+
+namespace wgrun::lua {
+
+/// Adds the kernel at `index`, with what its script said by kernel:launch_rule. `kernels` must not live in a
+/// C++ frame, and refers to the kernel: keep that on the stack.
+void add_export(lua_State* L, int index, std::vector<Export>& kernels);
+
+/// Adds to the kernel's class: call it after open_kernel.
+void open_export(lua_State* L);
+
+}  // namespace wgrun::lua

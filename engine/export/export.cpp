@@ -1,0 +1,128 @@
+#include "wgrun/export.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emit/emit.hpp"
+#include "export/folder.hpp"
+#include "export/manifest.hpp"
+#include "export/sources.hpp"
+#include "kernel/assembler_notes.hpp"
+
+namespace wgrun {
+namespace {
+
+using exporting::Assembled;
+using exporting::Bundle;
+using exporting::Facts;
+
+/// The cubin, or nothing with the reason in `assembled`.
+std::optional<gpu::Cubin> assemble(const emit::Text& ptx, const Program& program, Assembled& assembled) {
+    try {
+        gpu::Cubin cubin = gpu::ptxas_assemble(ptx.text);
+        for (const gpu::FunctionReport& function : cubin.log.functions)
+            if (function.name == program.name()) assembled.report = function;
+        return cubin;
+    } catch (gpu::CompileError& error) {
+        error.finding().where = place_of_error(error.log(), ptx.lines, program);
+        throw;
+    } catch (const EnvironmentError& error) {
+        if (error.code() != "ENOENT") throw;
+        assembled.missing = error.what();
+        return std::nullopt;
+    }
+}
+
+std::string text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+struct Made {
+    Bundle bundle;
+    Exported exported;
+};
+
+Made make(const Export& wanted) {
+    Kernel& kernel = *wanted.kernel;
+    const Program& program = kernel.program();
+    check_launch_rule(program, wanted.rule);
+    kernel.ptx();  // throws where the checker found an error
+    const emit::Text ptx = emit::ptx(program);
+    const Facts facts = exporting::facts_of(program, wanted.rule);
+    Assembled assembled;
+    const std::optional<gpu::Cubin> cubin = assemble(ptx, program, assembled);
+    const std::span<const std::byte> image =
+        cubin ? std::span(cubin->image) : std::as_bytes(std::span(ptx.text));
+
+    Made made;
+    auto& files = made.bundle.files;
+    const auto add = [&](std::string_view ending, std::string content) {
+        files.push_back({fmt::format("{}.{}", program.name(), ending), std::move(content)});
+    };
+    add("ptx", ptx.text);
+    if (cubin) add("cubin", text_of(cubin->image));
+    add("cu", exporting::cuda_source(facts));
+    add("h", exporting::c_header(facts));
+    add("c", exporting::c_source(facts, image, !cubin));
+    made.bundle.manifest = {program.name() + ".json", exporting::manifest(facts, assembled, files)};
+
+    made.exported.name = program.name();
+    for (const exporting::File& file : files) made.exported.files.push_back(file.name);
+    made.exported.files.push_back(made.bundle.manifest.name);
+    if (assembled.report) made.exported.registers = assembled.report->registers;
+    made.exported.no_cubin = assembled.missing;
+    return made;
+}
+
+}  // namespace
+
+void check_launch_rule(const Program& program, const LaunchRule& rule) {
+    const auto fail = [&](const std::string& what) {
+        throw ArgumentError(fmt::format("kernel {}, launch rule: {}", program.name(), what));
+    };
+    const auto find = [&](const std::string& name) -> const Param& {
+        const auto found = std::ranges::find(program.params(), name, &Param::name);
+        if (found == program.params().end()) fail(fmt::format("there is no parameter `{}`", name));
+        return *found;
+    };
+    for (const auto& [name, note] : rule.notes) {
+        find(name);
+        const auto breaks = [](unsigned char c) { return c < ' ' || c == '\\'; };  // it becomes a comment
+        if (std::ranges::any_of(note, breaks) || note.find("*/") != std::string::npos)
+            fail(fmt::format("the note about `{}` must be one line without \\ and */", name));
+    }
+    if (!rule.tiles) return;
+    for (const std::string& name : {rule.tiles->rows, rule.tiles->columns})
+        if (find(name).type != isa::Type::u32) fail(fmt::format("`{}` is no u32", name));
+    if (rule.tiles->rows == rule.tiles->columns)
+        fail(fmt::format("rows and columns are one parameter, `{}`", rule.tiles->rows));
+    constexpr std::int64_t most = 0xFFFFFFFF;
+    for (const std::int64_t number : {rule.tiles->m, rule.tiles->n, rule.tiles->parts})
+        if (number < 1 || number > most) fail(fmt::format("m, n and parts are 1 to {}", most));
+    if (program.cluster().y != 1 || program.cluster().z != 1) fail("clusters along x alone are possible");
+}
+
+std::vector<Exported> export_kernels(std::span<const Export> kernels, const std::filesystem::path& folder) {
+    std::vector<Bundle> bundles;
+    std::vector<Exported> out;
+    for (const Export& wanted : kernels) {
+        const std::string& name = wanted.kernel->program().name();
+        const auto same = std::ranges::find(out, name, &Exported::name);
+        if (same == out.end()) {
+            Made made = make(wanted);
+            bundles.push_back(std::move(made.bundle));
+            out.push_back(std::move(made.exported));
+        } else if (bundles[static_cast<std::size_t>(same - out.begin())].files.front().content !=
+                   wanted.kernel->ptx()) {
+            throw ArgumentError(
+                fmt::format("two different kernels are called `{}`: their files would have the same names",
+                            name),
+                "give each a name of its own");
+        }
+    }
+    exporting::place(folder, bundles);
+    return out;
+}
+
+}  // namespace wgrun

@@ -1,0 +1,210 @@
+#include "export/folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "file/descriptor.hpp"
+#include "file/lock.hpp"
+#include "gpu/sha256.hpp"
+
+namespace wgrun::exporting {
+namespace {
+
+namespace fs = std::filesystem;
+using file::Descriptor;
+
+[[noreturn]] void fail(const std::string& what, const fs::path& path, int error) {
+    std::string code = "EIO";
+    switch (error) {
+        case EACCES:
+        case EPERM:
+        case EROFS: code = "EACCES"; break;
+        case ENOENT: code = "ENOENT"; break;
+        case ENOTDIR: code = "ENOTDIR"; break;
+        case EEXIST:
+        case ENOTEMPTY: code = "EEXIST"; break;
+        case ENOSPC:
+        case EDQUOT: code = "ENOSPC"; break;
+        default: break;
+    }
+    throw EnvironmentError(
+        code, fmt::format("cannot {} {}: {}", what, path.string(), std::generic_category().message(error)));
+}
+
+Descriptor open_file(const fs::path& path, int flags) {
+    return Descriptor(::open(path.c_str(), flags | O_CLOEXEC, 0666));
+}
+
+void write_file(const fs::path& path, std::string_view content) {
+    Descriptor file = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
+    if (!file) fail("write", path, errno);
+    while (!content.empty()) {
+        const ssize_t written = ::write(file.get(), content.data(), content.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) fail("write", path, errno);
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (::fsync(file.get()) != 0 || !file.close()) fail("write", path, errno);
+}
+
+/// Renames survive a crash from here on. Where folders cannot be synchronised they are as good as they get.
+void sync_folder(const fs::path& path) {
+    const Descriptor folder = open_file(path, O_RDONLY | O_DIRECTORY);
+    if (folder) ::fsync(folder.get());
+}
+
+void move_file(const fs::path& from, const fs::path& to) {
+    if (::rename(from.c_str(), to.c_str()) != 0) fail("write", to, errno);
+}
+
+/// A folder beside the files to be, on the same file system, that goes with what is left in it.
+class Staging {
+  public:
+    explicit Staging(const fs::path& parent) {
+        static std::atomic<unsigned> count = 0;
+        do {
+            path_ = parent / fmt::format(".wgrun-export-{}-{}", ::getpid(), count++);
+        } while (::mkdir(path_.c_str(), 0777) != 0 && errno == EEXIST);
+        struct stat made {};
+        if (::lstat(path_.c_str(), &made) != 0 || !S_ISDIR(made.st_mode)) {
+            const int error = errno;
+            const fs::path failed = std::exchange(path_, {});
+            fail("write into", failed.parent_path(), error);
+        }
+    }
+    ~Staging() {
+        std::error_code ignored;
+        if (!path_.empty()) fs::remove_all(path_, ignored);
+    }
+    Staging(const Staging&) = delete;
+    Staging& operator=(const Staging&) = delete;
+    const fs::path& path() const { return path_; }
+    void release() { path_.clear(); }
+
+  private:
+    fs::path path_;
+};
+
+/// The file's content; nothing when there is none. EEXIST for what is no regular file.
+std::optional<std::string> content_of(const fs::path& path) {
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) != 0) {
+        if (errno == ENOENT) return std::nullopt;
+        fail("look at", path, errno);
+    }
+    if (!S_ISREG(found.st_mode))
+        throw EnvironmentError("EEXIST", path.string() + " is no regular file", "export into another folder");
+    std::ifstream file(path, std::ios::binary);
+    if (!file) fail("read", path, errno != 0 ? errno : EIO);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The names of the bundle's files that are in the folder, and of those that the manifest there lists
+/// besides: all of them wgrun's.
+std::vector<std::string> replaced(const fs::path& folder, const Bundle& bundle) {
+    const std::optional<std::string> before = content_of(folder / bundle.manifest.name);
+    const auto listed = before ? files_of_manifest(*before) : std::nullopt;
+    const auto foreign = [&](const std::string& name, const char* why) {
+        throw EnvironmentError("EEXIST", fmt::format("{} {}", (folder / name).string(), why),
+                               "move it away, or export into another folder");
+    };
+    if (before && !listed) foreign(bundle.manifest.name, "is no manifest that wgrun has written");
+    std::vector<std::string> out;
+    const auto take = [&](const std::string& name) {
+        const std::optional<std::string> content = content_of(folder / name);
+        if (!content) return;
+        const auto entry =
+            listed ? std::ranges::find(*listed, name, &Listed::name) : std::vector<Listed>::const_iterator{};
+        if (!listed || entry == listed->end()) return foreign(name, "was not written by wgrun");
+        if (gpu::sha256(*content) != entry->sha256) foreign(name, "has been changed since wgrun wrote it");
+        out.push_back(name);
+    };
+    for (const File& file : bundle.files) take(file.name);
+    if (listed) {
+        const std::string stem = bundle.manifest.name.substr(0, bundle.manifest.name.rfind('.'));
+        for (const Listed& old : *listed) {
+            // A manifest that somebody has written may list anything; names of this kernel's form are ours.
+            const bool ours = old.name.starts_with(stem + ".") && old.name.find('/') == std::string::npos;
+            if (ours && std::ranges::find(bundle.files, old.name, &File::name) == bundle.files.end())
+                take(old.name);
+        }
+        out.push_back(bundle.manifest.name);
+    }
+    return out;
+}
+
+void stage(const fs::path& folder, std::span<const Bundle> bundles) {
+    for (const Bundle& bundle : bundles) {
+        for (const File& file : bundle.files) write_file(folder / file.name, file.content);
+        write_file(folder / bundle.manifest.name, bundle.manifest.content);
+    }
+}
+
+/// Renames that can be taken back.
+class Moves {
+  public:
+    void move(const fs::path& from, const fs::path& to) {
+        done_.reserve(done_.size() + 1);
+        move_file(from, to);
+        done_.emplace_back(from, to);
+    }
+    void undo() noexcept {
+        for (auto move = done_.rbegin(); move != done_.rend(); ++move)
+            ::rename(move->second.c_str(), move->first.c_str());
+    }
+
+  private:
+    std::vector<std::pair<fs::path, fs::path>> done_;
+};
+
+void place_into(const fs::path& folder, std::span<const Bundle> bundles) {
+    // One export at a time, where the file system has locks.
+    const Descriptor opened = open_file(folder, O_RDONLY | O_DIRECTORY);
+    if (!opened) fail("write into", folder, errno);
+    const file::FolderLock lock(opened.get(), std::chrono::seconds(10));
+    std::vector<std::vector<std::string>> old;
+    for (const Bundle& bundle : bundles) old.push_back(replaced(folder, bundle));
+    const Staging staging(folder);
+    stage(staging.path(), bundles);
+    const fs::path before = staging.path() / "before";
+    if (::mkdir(before.c_str(), 0777) != 0) fail("write into", folder, errno);
+    Moves moves;
+    try {
+        for (const auto& names : old)
+            for (const std::string& name : names) moves.move(folder / name, before / name);
+        for (const Bundle& bundle : bundles)
+            for (const File& file : bundle.files) moves.move(staging.path() / file.name, folder / file.name);
+        for (const Bundle& bundle : bundles)
+            moves.move(staging.path() / bundle.manifest.name, folder / bundle.manifest.name);
+    } catch (...) {
+        moves.undo();
+        throw;
+    }
+    sync_folder(folder);
+}
+
+}  // namespace
+
+void place(const fs::path& folder, std::span<const Bundle> bundles) {
+    const fs::path full = fs::absolute(folder / "").parent_path();  // "out/" and "out" alike
+    std::error_code ignored;
+    if (fs::exists(full, ignored)) return place_into(full, bundles);
+    Staging staging(full.parent_path());
+    stage(staging.path(), bundles);
+    sync_folder(staging.path());
+    move_file(staging.path(), full);
+    staging.release();
+    sync_folder(full.parent_path());
+}
+
+}  // namespace wgrun::exporting

@@ -1,0 +1,36 @@
+// NAME.json: what an export is, for programs. docs/export.md has the schema.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "export/facts.hpp"
+
+namespace wgrun::exporting {
+
+/// A file of an export: its name within the folder and what is in it.
+struct File {
+    std::string name;
+    std::string content;
+};
+
+/// What ptxas says of the kernel, or why it was not asked.
+struct Assembled {
+    std::optional<gpu::FunctionReport> report;
+    std::string missing;
+};
+
+/// The manifest for the files written beside it.
+std::string manifest(const Facts& facts, const Assembled& assembled, const std::vector<File>& files);
+
+/// What a manifest says of a file.
+struct Listed {
+    std::string name, sha256;
+};
+
+/// The files that the manifest `text` lists; nothing when it is no manifest of an export.
+std::optional<std::vector<Listed>> files_of_manifest(std::string_view text);
+
+}  // namespace wgrun::exporting

@@ -1,0 +1,23 @@
+-- Kernels and parameters whose names C, C++ or the launch functions have already.
+local wg = require "wgrun"
+wg.kernel("double", { threads = 32 }, function(k)
+  k:param("class", "u32")
+  k:param("int", "f64")
+  k:param("stream", "s64")
+  k:param("stream_", "u64")
+  k:param("cuda", "f32")
+  k:param("_Bool", "s32")
+  k:param("double_launch", "const u8*")
+  k:param("A_rows", "u32")
+  k:param("A_map", "u32")
+  k:tensor_map("A", { dtype = "e4m3", box = { 32, 8 } })
+  k:tensor_map("grid", { dtype = "f32", box = { 8 }, nan_fill = true })
+  k:tensor_map("map", { dtype = "s8", box = { 16, 2, 2 }, constant = true })
+end)
+wg.kernel("main", { threads = 64, cluster = { 16 } }, function(k) k:shared { bytes = 100000, name = "int" } end)
+local tiled = wg.kernel("exp", { threads = 128, cluster = { 2 } }, function(k)
+  k:param("grid_x", "u32")
+  k:param("cluster", "u32")
+  k:param("bias", "f32*")
+end)
+tiled:launch_rule { rows = "cluster", columns = "grid_x", m = 256, n = 64, parts = 3, notes = { bias = "one for each row" } }
