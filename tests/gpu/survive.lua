@@ -73,8 +73,11 @@ local good = {
 
 -- ---- What does not
 
+local lines = {} -- where each kernel that hangs waits
+local function waits_here(name) lines[name] = debug.getinfo(2, "l").currentline end
+
 local polls = word("polls", function(k, data)
-  k:while_(function() return k:ld_relaxed_gpu_global_u32(data):eq(0) end, function() end)
+  k:while_(function() waits_here "polls" return k:ld_relaxed_gpu_global_u32(data):eq(0) end, function() end)
 end)
 local waits = word("waits", function(k, data, tid)
   local full = k:shared { bytes = 8, align = 8, name = "full" }
@@ -84,11 +87,11 @@ local waits = word("waits", function(k, data, tid)
     k:mbarrier_arrive(k:address(full))
   end)
   k:bar_sync(0)
-  k:mbarrier_wait(full, 0)
+  k:mbarrier_wait(full, 0) waits_here "waits"
   k:st_global_u32(data, tid)
 end)
 local misses = word("misses", function(k, data, tid)
-  k:if_(tid:lt(64), function() k:bar_sync(1, { threads = 128 }) end)
+  k:if_(tid:lt(64), function() k:bar_sync(1, { threads = 128 }) waits_here "misses" end)
   k:st_global_u32(data, tid)
 end)
 local beyond = word("beyond", function(k, data, tid)
@@ -117,9 +120,9 @@ local function runs(kernel, code, ...)
   end }
 end
 local bad = {
-  runs(polls, "ETIMEDOUT", "kernel `polls` did not end within 0.3 s"),
-  runs(waits, "ETIMEDOUT", "kernel `waits` did not end within 0.3 s"),
-  runs(misses, "ETIMEDOUT", "kernel `misses` did not end within 0.3 s"),
+  runs(polls, "ETIMEDOUT", "the kernel hangs: warps 0-3 wait for `data` + 0 bytes to change"),
+  runs(waits, "ETIMEDOUT", "the kernel hangs: warps 0-3 wait for the phase of parity 0 of the mbarrier `full`"),
+  runs(misses, "ETIMEDOUT", "the kernel hangs: warps 0, 1 wait at barrier 1"),
   runs(beyond, "EFAULT", "kernel `beyond` failed: CUDA_ERROR_ILLEGAL_ADDRESS"),
   runs(reads, "EFAULT", "kernel `reads` failed: CUDA_ERROR_ILLEGAL_ADDRESS"),
   runs(uneven, "EFAULT", "kernel `uneven` failed: CUDA_ERROR_MISALIGNED_ADDRESS"),
@@ -164,6 +167,7 @@ for round, step in ipairs(order) do
     local fine, problem = pcall(f)
     local message = type(problem) == "table" and problem.message or tostring(problem)
     local as_expected = not fine and type(problem) == "table" and problem.code == code
+    if lines[name] then as_expected = as_expected and problem.line == lines[name] end
     for _, text in ipairs(texts) do as_expected = as_expected and message:find(text, 1, true) ~= nil end
     if not as_expected then
       wrong = wrong + 1
