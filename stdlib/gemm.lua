@@ -29,7 +29,11 @@ return function(wg, internal)
     return setmetatable({ plan = p, kernel = internal.gemm_kernel(p) }, gemm)
   end
 
-  local function shape_of(tensor) return internal.describe(tensor) == "wgrun.tensor" and tensor.shape or nil end
+  -- Of a tensor, or of what stands for one while a host plans a launch (bindings/c/plan.cpp).
+  local function shape_of(tensor)
+    local known = internal.describe(tensor) == "wgrun.tensor" or getmetatable(tensor) == "wgrun.operand"
+    return known and tensor.shape or nil
+  end
 
   local function matrix(name, tensor)
     local shape = shape_of(tensor)
