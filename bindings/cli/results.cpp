@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bindings/cli/cli.hpp"
-#include "diag/printable.hpp"
+#include "wgrun/printable.hpp"
 
 namespace wgrun::cli {
 

@@ -1,7 +1,7 @@
 #include "bindings/lua/guard.hpp"
 
 #include "bindings/lua/error.hpp"
-#include "diag/printable.hpp"
+#include "wgrun/printable.hpp"
 #include "wgrun/kernel.hpp"
 
 namespace wgrun::lua {

@@ -1,4 +1,4 @@
-#include "diag/printable.hpp"
+#include "wgrun/printable.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "diag/printable.hpp"
+#include "wgrun/printable.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/version.hpp"
 

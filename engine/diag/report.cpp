@@ -1,6 +1,6 @@
 #include "wgrun/report.hpp"
 
-#include "diag/printable.hpp"
+#include "wgrun/printable.hpp"
 
 namespace wgrun {
 

@@ -12,6 +12,8 @@
 
 #include "wgrun/tensor.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace wgrun::dlpack {
 
 struct Version {
@@ -118,3 +120,5 @@ static_assert(sizeof(void*) == 8 && sizeof(View) == 48 && sizeof(ManagedTensor) 
               sizeof(ManagedTensorVersioned) == 80);
 
 }  // namespace wgrun::dlpack
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 
 #include "wgrun/tensor.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace wgrun {
 
 /// What a .safetensors file holds: tensors in the order of the file, and its free words (`__metadata__`),
@@ -34,3 +36,5 @@ struct Safetensors {
 Safetensors load_safetensors(const std::filesystem::path& path, Loading loading = Loading::map);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

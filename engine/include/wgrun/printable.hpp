@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace wgrun {
 
 /// `text` with its control characters as \x1b: names in files and in arguments, which messages repeat, may
@@ -12,3 +14,5 @@ namespace wgrun {
 std::string printable(std::string_view text);
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop
