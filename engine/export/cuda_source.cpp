@@ -234,6 +234,15 @@ std::string map_source(const Argument& argument) {
                  {"fill", std::string(enumerators.fill)}});
 }
 
+/// The kernel, with an empty body for targets other than sm_90a: -arch=sm_90a may bring compute_90 along.
+std::string kernel_source(const Facts& facts) {
+    const std::string entry = facts.name() + "_kernel";
+    std::string text = emit::cuda(facts.program, entry).text;
+    text.insert(text.rfind("}\n"), "#endif\n");
+    text.insert(text.find("{\n", text.find("\n" + entry + "(")) + 2, "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n");
+    return text;
+}
+
 }  // namespace
 
 std::string cuda_source(const Facts& facts) {
@@ -258,8 +267,7 @@ std::string cuda_source(const Facts& facts) {
                 {"version", WGRUN_VERSION},
                 {"script", facts.script},
                 {"headers", headers(facts)}}) +
-           emit::cuda(facts.program, facts.name() + "_kernel").text +
-           "#pragma nv_diag_default 549\n#pragma nv_diag_default 550\n\n" +
+           kernel_source(facts) + "#pragma nv_diag_default 549\n#pragma nv_diag_default 550\n\n" +
            (facts.has_maps() ? std::string(encoder) : "") + allow + grid_source(facts) +
            fill(launch_function,
                 {{"name", facts.name()},
