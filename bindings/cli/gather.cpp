@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gpu/cache.hpp"
+
 namespace wgrun::cli {
 namespace {
 
@@ -83,6 +85,7 @@ Checked gather(const Request& request) {
     checked.traceback = std::move(outcome.traceback);
     checked.explored = request.dynamic && checked.code == Exit::ok && checked.errors() == 0;
     if (checked.explored) checked.code = explore(request, checked);
+    if (const std::string why = gpu::take_cache_problem(); !why.empty()) remark("wgrun: " + why);
     return checked;
 }
 

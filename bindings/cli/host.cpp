@@ -3,14 +3,19 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 
+#include "bindings/cli/script_limits.hpp"
+#include "bindings/cli/watchdog.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/interrupt.hpp"
+#include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/script.hpp"
 #include "bindings/lua/userdata.hpp"
 #include "wgrun/lua.hpp"
 #include "wgrun/report.hpp"
 #include "wgrun/rules.hpp"
+#include "wgrun/tensor_budget.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -22,6 +27,8 @@ struct Call {
     void* context;
     Outcome& outcome;
     lua_CFunction error = nullptr, assert = nullptr;  ///< those of the base library
+    std::optional<Watchdog> watchdog{};
+    std::optional<TensorBudget::Scope> tensors{};
 };
 
 char call_key;  // registry: light userdata, the Call
@@ -61,9 +68,14 @@ int exit_code(std::string_view code) {
     return Exit::failed;
 }
 
+// Did Ctrl-C end the script, and not a limit?
+bool stopped(lua_State* L) {
+    return lua::session(L).stop && lua::limit_state(L).reached.load() == lua::Limit::none;
+}
+
 // Takes the error on top of the stack into the outcome.
 void take_error(lua_State* L, Outcome& outcome) {
-    outcome.code = lua::session(L).stop ? Exit::interrupted : exit_code(lua::error_code(L, -1));
+    outcome.code = stopped(L) ? Exit::interrupted : exit_code(lua::error_code(L, -1));
     lua::read_findings(L, -1, outcome.findings);
     // Errors that name a rule leave its section to the catalogue.
     lua::guarded(L, [&] {
@@ -99,7 +111,7 @@ bool run_code(lua_State* L, const std::string& code, Outcome& outcome) {
 
 bool run_file(lua_State* L, const Request& request, Outcome& outcome, int results) {
     const char* file = request.file == "-" ? nullptr : request.file.c_str();
-    if (file != nullptr) lua::set_script_path(L, file);
+    if (file != nullptr && !script_limits().restricted) lua::set_script_path(L, file);
     const int status = lua::load_script(L, file, request.text ? &*request.text : nullptr);
     if (status != LUA_OK) {
         const int reason = errno;
@@ -131,20 +143,25 @@ int take_last_error(lua_State* L) {
     return 1;
 }
 
+void open_libraries(lua_State* L) {
+    if (script_limits().restricted) return lua::open_restricted(L);
+    luaL_openlibs(L);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, luaopen_wgrun);
+    lua_setfield(L, -2, "wgrun");
+    lua_pop(L, 1);
+}
+
 int body_main(lua_State* L) {
     auto& call = *static_cast<Call*>(lua_touserdata(L, 1));
     lua_settop(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &call_key);
-    luaL_openlibs(L);
+    open_libraries(L);
     lua_getglobal(L, "error");
     lua_getglobal(L, "assert");
     call.error = lua_tocfunction(L, -2);
     call.assert = lua_tocfunction(L, -1);
     lua_pop(L, 2);
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-    lua_pushcfunction(L, luaopen_wgrun);
-    lua_setfield(L, -2, "wgrun");
-    lua_pop(L, 1);
     lua::Session& session = lua::session(L);
     session.mode = call.mode;
     session.backend = call.request.backend;
@@ -159,7 +176,7 @@ int body_main(lua_State* L) {
             print_findings(request, {&finding, 1});
         };
     });
-    if (call.mode == lua::Mode::trace) {
+    if (call.mode == lua::Mode::trace && !script_limits().restricted) {
         lua_getglobal(L, "os");
         lua_pushcfunction(L, end_script);
         lua_setfield(L, -2, "exit");
@@ -167,6 +184,13 @@ int body_main(lua_State* L) {
     }
     lua::install_interrupt(L);
     lua::set_script_arguments(L, call.request.program, call.request.file, call.request.args);
+    lua::set_limits(L, script_limits().limits);
+    lua::LimitState& limits = lua::limit_state(L);
+    lua::guarded(L, [&] {
+        call.watchdog.emplace(limits, session.stop);
+        if (script_limits().limits.tensors > 0)
+            call.tensors.emplace(TensorBudget(script_limits().limits.tensors));
+    });
     call.body(L, call.request, call.outcome, call.context);
     return 0;
 }
@@ -180,10 +204,15 @@ struct CloseState {
 
 }  // namespace
 
+ScriptLimits& script_limits() {
+    static ScriptLimits limits;
+    return limits;
+}
+
 Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context) {
     Outcome outcome;
-    Call call{request, mode, body, context, outcome, nullptr, nullptr};
     const std::unique_ptr<lua_State, CloseState> state(luaL_newstate());
+    Call call{request, mode, body, context, outcome, nullptr, nullptr};  // ends before the state, which its watchdog stops
     if (state == nullptr) throw std::bad_alloc();
     lua_State* L = state.get();
     lua_pushcfunction(L, take_last_error);
@@ -196,15 +225,39 @@ Outcome with_state(const Request& request, lua::Mode mode, Body body, void* cont
         outcome.findings.front().message =
             status == LUA_ERRMEM ? "not enough memory" : "an error without a text";
     }
+    if (script_limits().limits.memory > 0)
+        for (Diagnostic& finding : outcome.findings)
+            if (finding.message == "not enough memory")
+                finding.message = lua::text_of_memory(script_limits().limits);
     return outcome;
 }
+
+namespace {
+
+// A script that has caught the error of its limit, or was stopped in the engine, is at its limit all the
+// same.
+void report_limit(lua_State* L, Outcome& outcome) {
+    const lua::LimitState& state = lua::limit_state(L);
+    const lua::Limit limit = state.reached.load();
+    if (limit == lua::Limit::none) return;
+    lua::guarded(L, [&] {
+        Diagnostic finding;
+        finding.message = lua::text_of(limit, state.limits);
+        finding.fix = lua::advice_on(limit);
+        outcome.findings = {std::move(finding)};
+    });
+    outcome.code = Exit::failed;
+}
+
+}  // namespace
 
 bool run_scripts(lua_State* L, const Request& request, Outcome& outcome, int results) {
     bool good = true;
     for (const std::string& code : request.code) good = good && run_code(L, code, outcome);
     good = good && (request.file.empty() || run_file(L, request, outcome, results));
     // A script that caught the interrupt and came to its end was interrupted all the same.
-    if (lua::session(L).stop) outcome.code = Exit::interrupted;
+    if (stopped(L)) outcome.code = Exit::interrupted;
+    if (good) report_limit(L, outcome);
     return good;
 }
 

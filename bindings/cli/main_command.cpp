@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <exception>
 #include <lua.hpp>
+#include <optional>
 #include <sstream>
 
 #include "bindings/cli/cli.hpp"
 #include "bindings/cli/interrupt.hpp"
+#include "bindings/cli/script_limits.hpp"
 #include "wgrun/version.hpp"
 
 namespace wgrun::cli {
@@ -56,12 +58,54 @@ struct Words {
     std::string colour = "auto";
     std::string numerics = "exact";
     std::string isolation = "worker";
+    // Limits of scripts, in the units of the command line; 0: none.
+    bool restricted = false;
+    std::optional<std::uint64_t> memory, instructions, tensors, program, steps;
+    std::optional<double> seconds;
 };
+
+lua::Limits limits_of(const Words& words) {
+    constexpr std::uint64_t mebibyte = 1 << 20;
+    lua::Limits limits = words.restricted ? lua::restricted_limits() : lua::Limits();
+    if (words.memory) limits.memory = *words.memory * mebibyte;
+    if (words.instructions) limits.instructions = *words.instructions;
+    if (words.seconds)
+        limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(*words.seconds * 1000));
+    if (words.tensors) limits.tensors = *words.tensors * mebibyte;
+    if (words.program) limits.program = *words.program;
+    if (words.steps) limits.simulation_steps = *words.steps;
+    return limits;
+}
 
 void add_colour_option(CLI::App& app, Words& words) {
     app.add_option("--color", words.colour, "Colour findings and pictures")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
+}
+
+void add_limit_options(CLI::App& app, Words& words) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 40;
+    constexpr double most_seconds = 1e9;
+    constexpr const char* group = "Limits of scripts (docs/sandbox.md; 0: none)";
+    app.add_flag("--restricted", words.restricted,
+                 "No files, no other programs, no bytecode, and limits: for scripts that are not trusted")
+        ->group(group);
+    const auto add = [&](const char* name, std::optional<std::uint64_t>& value, const char* unit,
+                         const char* what) {
+        app.add_option(name, value, what)
+            ->type_name(unit)
+            ->check(CLI::Range(std::uint64_t{0}, most))
+            ->group(group);
+    };
+    add("--max-memory", words.memory, "MIB", "Memory of the Lua state");
+    add("--max-instructions", words.instructions, "N", "Instructions of Lua");
+    app.add_option("--max-seconds", words.seconds, "Time of the script with all that it runs")
+        ->type_name("S")
+        ->check(CLI::Range(0.0, most_seconds))
+        ->group(group);
+    add("--max-tensors", words.tensors, "MIB", "Memory of its tensors together");
+    add("--max-program", words.program, "N", "Instructions, blocks and registers of one kernel");
+    add("--max-steps", words.steps, "N", "Warp instructions of one launch on the simulator");
 }
 
 void add_script_options(CLI::App& app, Request& request, Words& words) {
@@ -77,6 +121,7 @@ void add_script_options(CLI::App& app, Request& request, Words& words) {
         ->check(CLI::IsMember({"exact", "h200"}))
         ->capture_default_str();
     add_colour_option(app, words);
+    add_limit_options(app, words);
     app.add_flag("--traceback", request.traceback, "Show where in the script an error came from");
 }
 
@@ -189,6 +234,7 @@ int dispatch(int argc, char** argv) {
     request.program = argv[0];
     request.backend = backend_named(words.backend);
     request.numerics = numerics_named(words.numerics);
+    script_limits() = {words.restricted, limits_of(words)};
     request.isolation = gpu::isolation_named(words.isolation);
     request.colour = coloured(words.colour, STDERR_FILENO);
     request.colour_output = coloured(words.colour, STDOUT_FILENO);

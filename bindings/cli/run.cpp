@@ -1,5 +1,6 @@
 // wgrun FILE, wgrun -e CODE, wgrun: runs a script, or the read-eval-print loop.
 #include "bindings/cli/host.hpp"
+#include "bindings/lua/limits.hpp"
 #include "bindings/repl/repl.hpp"
 #include "bindings/repl/terminal.hpp"
 #include "wgrun/lua.hpp"
@@ -19,7 +20,7 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void* cont
     repl::run(L, terminal);
     if (terminal.interactive()) {
         terminal.write("\n");
-    } else if (lua::session(L).stop) {
+    } else if (lua::session(L).stop && lua::limit_state(L).reached.load() == lua::Limit::none) {
         outcome.code = Exit::interrupted;
     }
 }

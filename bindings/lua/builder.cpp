@@ -4,6 +4,7 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/limits.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/trace.hpp"
 
@@ -15,6 +16,7 @@ Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace) {
             return "kernel " + trace->name +
                    " is finished: its registers and buffers live in its function only";
         });
+    spend(L, 1);
     trace->builder->at(caller(L));
     return *trace->builder;
 }
@@ -57,6 +59,7 @@ int builder_regs(lua_State* L) {
     const isa::Type type = type_argument(L, 2);
     const std::int64_t count = integer_argument(L, 3);
     Builder& builder = builder_of(L, trace);
+    spend(L, static_cast<std::uint64_t>(std::clamp<std::int64_t>(count, 0, INT32_MAX)));
     auto& regs = held<std::vector<Reg>>(L);
     guarded(L, [&] { regs = builder.regs(type, count); });
     push_regs(L, trace, regs);

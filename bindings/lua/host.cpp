@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/limits.hpp"
+#include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/stdlib.hpp"
 #include "bindings/lua/userdata.hpp"
 #include "wgrun/own_files.hpp"
@@ -18,7 +20,11 @@ namespace {
 int cache_folder(lua_State* L) {
     const std::string_view name = name_argument(L, 1);
     auto& folder = held<std::string>(L);
-    const int failed = attempted(L, [&] { folder = own_folder(std::string(name)); });
+    const bool restricted = limit_state(L).restricted;
+    const int failed = attempted(L, [&] {
+        if (restricted) throw EnvironmentError("ENOENT", "no cache: the script is restricted");
+        folder = own_folder(std::string(name));
+    });
     if (failed != 0) return failed;
     lua_pushlstring(L, folder.data(), folder.size());
     return 1;
@@ -27,6 +33,7 @@ int cache_folder(lua_State* L) {
 // internal.read_own(path): the text of a file that nobody else can have written; "" for none; or nil, why
 // not, code
 int read_own(lua_State* L) {
+    check_unrestricted(L, "a file of measurements");
     const char* path = string_argument(L, 1).data();
     auto& text = held<std::string>(L);
     const int failed = attempted(L, [&] { text = wgrun::read_own(path); });
@@ -38,6 +45,7 @@ int read_own(lua_State* L) {
 // internal.update_own(path, change): writes what change(text) makes of a file's text, while no other process
 // does the same; true, or nil, why not, code. The file is the user's alone (mode 0600).
 int update_own(lua_State* L) {
+    check_unrestricted(L, "a file of measurements");
     const char* path = string_argument(L, 1).data();
     luaL_checktype(L, 2, LUA_TFUNCTION);
     auto& update = held<std::optional<OwnUpdate>>(L);
@@ -54,9 +62,9 @@ int update_own(lua_State* L) {
     return 1;
 }
 
-// internal.on_terminal(): is standard error a terminal?
+// internal.on_terminal(): is standard error a terminal, that the script may write to?
 int on_terminal(lua_State* L) {
-    lua_pushboolean(L, isatty(STDERR_FILENO));
+    lua_pushboolean(L, isatty(STDERR_FILENO) != 0 && !limit_state(L).restricted);
     return 1;
 }
 

@@ -4,6 +4,7 @@
 
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/guard.hpp"
+#include "bindings/lua/limits.hpp"
 #include "bindings/lua/session.hpp"
 
 namespace wgrun::lua {
@@ -14,20 +15,41 @@ std::atomic<lua_State*> running = nullptr;  // the coroutine of that state that 
 static_assert(std::atomic<Session*>::is_always_lock_free && std::atomic<lua_State*>::is_always_lock_free &&
               std::atomic<bool>::is_always_lock_free);
 
+constexpr int interval = 1000;  // instructions between two looks at the limits
+
+bool counts(const LimitState& here) { return here.limits.instructions != 0 || here.limits.time.count() != 0; }
+
+// Has the script come to the end of its limits?
+bool at_limit(LimitState& here) {
+    if (!counts(here) || here.reached.load() != Limit::none) return here.reached.load() != Limit::none;
+    here.instructions += interval;
+    if (here.limits.instructions != 0 && here.instructions > here.limits.instructions)
+        here.reached = Limit::instructions;
+    else if (here.limits.time.count() != 0 && std::chrono::steady_clock::now() >= here.deadline)
+        here.reached = Limit::time;
+    return here.reached.load() != Limit::none;
+}
+
+void hook(lua_State* L, lua_Debug*);
+
+void set_hook(lua_State* L) { lua_sethook(L, hook, LUA_MASKCOUNT, 1); }
+
 void hook(lua_State* L, lua_Debug*) {
-    if (!session(L).stop) {
-        lua_sethook(L, nullptr, 0, 0);
+    LimitState& here = limit_state(L);
+    if (!at_limit(here) && !session(L).stop) {
+        lua_sethook(L, counts(here) ? hook : nullptr, counts(here) ? LUA_MASKCOUNT : 0, interval);
         return;
     }
     // A pcall in the script may catch this error; the hook stays, and the next instruction raises it again.
-    guarded(L, [] {
+    set_hook(L);
+    guarded(L, [&] {
+        const Limit limit = here.reached.load();
         Diagnostic finding;
-        finding.message = "interrupted";
-        throw Error("EINTR", std::move(finding));
+        finding.message = limit == Limit::none ? "interrupted" : text_of(limit, here.limits);
+        if (limit != Limit::none) finding.fix = advice_on(limit);
+        throw Error(limit == Limit::none ? "EINTR" : "ELIMIT", std::move(finding));
     });
 }
-
-void set_hook(lua_State* L) { lua_sethook(L, hook, LUA_MASKCOUNT, 1); }
 
 // `L` runs from now on. An interrupt that came while coroutines were changing hit the other one.
 void now_running(lua_State* L) {
@@ -95,6 +117,13 @@ void install_interrupt(lua_State* L) {
     lua_pop(L, 1);
     prepared = &session(L);
     running = L;
+}
+
+void watch_limits(lua_State* L) {
+    open_error(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    for (lua_State* state : {lua_tothread(L, -1), L}) lua_sethook(state, hook, LUA_MASKCOUNT, interval);
+    lua_pop(L, 1);
 }
 
 bool interrupt() noexcept {

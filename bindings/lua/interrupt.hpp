@@ -22,6 +22,9 @@ bool interrupt() noexcept;
 /// Is `session` that of the state prepared last?
 bool has_interrupts(const Session& session) noexcept;
 
+/// Counts the instructions and looks at the time of this state from now on, in coroutines too (limits.hpp).
+void watch_limits(lua_State* L);
+
 /// No state is prepared any more. Call it before lua_close.
 void forget_interrupt() noexcept;
 

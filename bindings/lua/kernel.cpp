@@ -5,10 +5,12 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/limits.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/trace.hpp"
 #include "bindings/lua/types.hpp"
+#include "gpu/cache.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -22,6 +24,7 @@ int kernel_new(lua_State* L) {
     const Dim3 cluster = options.extents("cluster");
     if (lua_type(L, 3) != LUA_TFUNCTION) fail_argument(L, 3, "a function that builds the kernel");
     const Where where = caller(L);
+    limit_state(L).parts = 0;
 
     lua_pushvalue(L, 3);
     BuilderBox& box = push_object<BuilderBox>(L, [&] {
@@ -70,7 +73,12 @@ void set_integer(lua_State* L, const char* key, std::int64_t value) {
 int kernel_report(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     auto& report = held<AssemblyReport>(L);
-    if (const int failed = attempted(L, [&] { report = kernel.report(&session(L).stop); })) return failed;
+    const int failed = attempted(L, [&] { report = kernel.report(&session(L).stop); });
+    guarded(L, [&] {
+        if (const std::string why = gpu::take_cache_problem(); !why.empty() && session(L).remark)
+            session(L).remark(why);
+    });
+    if (failed != 0) return failed;
     lua_createtable(L, 0, 9);
     set_integer(L, "registers", report.registers);
     set_integer(L, "estimated", report.estimated);

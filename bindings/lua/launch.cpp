@@ -4,10 +4,14 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/host_interrupt.hpp"
+#include "bindings/lua/limits.hpp"
 #include "bindings/lua/options.hpp"
+#include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
+#include "gpu/cache.hpp"
 #include "wgrun/kernel.hpp"
+#include "wgrun/simulation_limits.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -22,6 +26,7 @@ template <class Base>
 struct Shared : Base {
     std::vector<std::shared_ptr<Tensor>> tensors;
     std::vector<std::shared_ptr<DeviceTensor>> device_tensors;
+    SimulationLimits simulation;
 };
 
 /// Reads the list `args`: tensors and numbers.
@@ -64,7 +69,11 @@ void read_run_options(lua_State* L, const Options& options, Shared<Base>& out) {
     const Backend asked = guarded(L, [&] { return backend_named(backend); });
     out.seed =
         static_cast<std::uint64_t>(options.integer("seed", static_cast<std::int64_t>(session(L).seed)));
-    out.timeout = std::chrono::milliseconds(options.integer("timeout_ms", 10000, 0, 86400000));
+    // The simulator is slow: it has a limit only where the script gives one.
+    const std::chrono::milliseconds timeout(options.integer("timeout_ms", 10000, 0, 86400000));
+    out.timeout = within_limit(L, timeout);
+    out.simulation = {within_limit(L, options.has("timeout_ms") ? timeout : timeout.zero()),
+                      limit_state(L).limits.simulation_steps};
     out.numerics = read_numerics(L, options);
     out.unchecked = options.boolean("unchecked", false);
     out.stop = &session(L).stop;
@@ -82,6 +91,8 @@ void warn_of_assembly(lua_State* L, Kernel& kernel) {
     guarded(L, [&] {
         for (const Diagnostic& finding : kernel.take_remarks())
             if (finding.severity == Severity::warning && session(L).warn) session(L).warn(finding);
+        if (const std::string why = gpu::take_cache_problem(); !why.empty() && session(L).remark)
+            session(L).remark(why);
     });
 }
 
@@ -108,6 +119,7 @@ int kernel_run(lua_State* L) {
     const HostHooks hooks = host_hooks(L);
     const Backend backend = guarded(L, [&] {
         const HostInterrupt interrupt(hooks);
+        const SimulationLimits::Scope scope(run.simulation);
         return kernel.run(run);
     });
     warn_of_assembly(L, kernel);
@@ -129,6 +141,7 @@ void push_timing(lua_State* L, const Timing& timing) {
 
 // wg.cublas{ a =, b =, d =, a_major = "K", b_major = "K" }: a yardstick, or nil, message, code
 int cublas_new(lua_State* L) {
+    check_unrestricted(L, "wg.cublas");
     static constexpr std::string_view keys[] = {"a", "b", "d", "a_major", "b_major"};
     const Options options(L, 1, "wg.cublas", keys);
     CublasBox& box = push_object<CublasBox>(L, [] { return CublasBox{}; });
@@ -181,6 +194,7 @@ int kernel_time(lua_State* L) {
         const HostHooks hooks = host_hooks(L);
         guarded(L, [&] {
             const HostInterrupt interrupt(hooks);
+            const SimulationLimits::Scope scope(run.simulation);
             timing = kernel.time(run);
         });
         warn_of_assembly(L, kernel);
@@ -226,6 +240,7 @@ int kernel_prepare(lua_State* L) {
     if (!runs) trace_launch(L, kernel, run);
     push_object<LaunchBox>(L, [&] {
         LaunchBox box{run.tensors, run.device_tensors, std::nullopt};
+        const SimulationLimits::Scope scope(run.simulation);
         if (runs) box.launch.emplace(kernel.prepare(run));
         return box;
     });

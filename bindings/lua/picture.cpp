@@ -7,6 +7,7 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/options.hpp"
+#include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
 #include "wgrun/bank.hpp"
@@ -100,6 +101,7 @@ int print(lua_State* L) {
 // object:svg(path [, options]): true, or nil, message, code
 template <class T>
 int svg(lua_State* L) {
+    check_unrestricted(L, "svg");
     const T& object = check<T>(L, 1);
     const std::string_view path = name_argument(L, 2);
     const Asked asked = read_asked<T>(L, 3, "svg");

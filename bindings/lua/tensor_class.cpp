@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/tensor.hpp"
 #include "bindings/lua/types.hpp"
 
@@ -127,6 +128,7 @@ int tensor_device(lua_State* L) {
 
 // t:save(path): true, or nil, message, code
 int tensor_save(lua_State* L) {
+    check_unrestricted(L, "tensor:save");
     const Tensor& tensor = hold_tensor(L, 1);
     const std::string_view path = name_argument(L, 2);
     if (int failed = attempted(L, [&] { tensor.save(path); })) return failed;

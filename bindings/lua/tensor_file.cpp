@@ -1,6 +1,7 @@
 // Files: wg.load.
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/options.hpp"
+#include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/tensor.hpp"
 #include "wgrun/safetensors.hpp"
 
@@ -70,6 +71,7 @@ int load_weights(lua_State* L, std::string_view path, const LoadOptions& options
 // wg.load(path [, dtype or { dtype =, mmap = }]): a tensor; of a .safetensors file its tensors by name, and
 // its metadata. Or nil, message, code.
 int load(lua_State* L) {
+    check_unrestricted(L, "wg.load");
     lua_settop(L, 2);
     const std::string_view path = name_argument(L, 1);
     const LoadOptions options = read_load_options(L);

@@ -14,6 +14,7 @@
 #include "program/guarded.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
+#include "wgrun/simulation_limits.hpp"
 
 namespace wgrun {
 
@@ -73,6 +74,9 @@ void run_on_simulator(const Program& program, const RunOptions& options) {
     launch.seed = options.seed;
     launch.stop = options.stop;
     launch.numerics = options.numerics;
+    const SimulationLimits limits = SimulationLimits::current();
+    launch.timeout = limits.timeout;
+    launch.most_steps = limits.steps;
     std::vector<Diagnostic> findings = sim::run(program, launch).findings;
     for (Diagnostic& finding : findings)
         if (const Rule* rule = find_rule(finding.rule); rule && finding.section.empty())
@@ -87,6 +91,7 @@ struct Launch::State {
     RunOptions options;
     Backend backend;
     std::optional<GpuLaunch> gpu;  // without: the simulator
+    SimulationLimits limits = SimulationLimits::current();
 
     /// Takes a step on the GPU, where it is one. What the kernel fails with is explained.
     void take(void (GpuLaunch::*step)()) {
@@ -110,6 +115,7 @@ void Launch::start() {
     if (state_->gpu) {
         state_->take(&GpuLaunch::start);
     } else {
+        const SimulationLimits::Scope scope(state_->limits);
         run_on_simulator(*state_->program, state_->options);
     }
 }

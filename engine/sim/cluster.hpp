@@ -7,6 +7,7 @@
 #include "isa/effects.hpp"
 #include "isa/machine.hpp"
 #include "isa/order.hpp"
+#include "sim/allowance.hpp"
 #include "sim/bulk.hpp"
 #include "sim/cta.hpp"
 #include "sim/global_shadow.hpp"
@@ -34,7 +35,8 @@ struct Meeting {
 /// Used for one cluster after the other of a grid. Warps and threads are numbered through all of its CTAs.
 class Cluster final : public isa::Machine, private GlobalShadow::Sink {
   public:
-    Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns);
+    Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns,
+            Allowance& allowance);
 
     /// Begins cluster number `index` of the grid.
     void reset(std::uint64_t index);
@@ -222,6 +224,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     const Program& program_;
     const Code& code_;
     const Launch& launch_;
+    Allowance& allowance_;
     Turns& turns_;
     const int warps_per_cta_;
     const int entry_registers_;  ///< a thread

@@ -13,10 +13,12 @@ namespace wgrun::sim {
 
 using isa::lanes;
 
-Cluster::Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns)
+Cluster::Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns,
+                 Allowance& allowance)
     : program_(program),
       code_(code),
       launch_(launch),
+      allowance_(allowance),
       turns_(turns),
       warps_per_cta_((program.threads() + lanes - 1) / lanes),
       entry_registers_(registers_at_entry(program.threads())),

@@ -36,7 +36,9 @@ bool Cluster::run(bool alone) {
                 land_thread_copy(index - copies_.size());
         } else {
             enter(ready_[next]);
+            const std::uint64_t before = steps_;
             burst(1 + draw(longest_burst));
+            allowance_.take(steps_ - before, code_.ops[pc_].where);
         }
     }
 }

@@ -106,7 +106,7 @@ class Grid {
     bool run(Running& running) {
         const Turns::Ending ending(turns_, running.index);
         if (running.cluster == nullptr)
-            running.cluster = std::make_unique<Cluster>(program_, code_, launch_, turns_);
+            running.cluster = std::make_unique<Cluster>(program_, code_, launch_, turns_, allowance_);
         if (std::exchange(running.fresh, false)) running.cluster->reset(running.index);
         return running.cluster->run(running.alone);
     }
@@ -166,6 +166,7 @@ class Grid {
     const std::uint64_t clusters_;
     const std::size_t resident_;  ///< that may have begun and not ended
     Turns turns_;
+    Allowance allowance_{program_, launch_};
     std::atomic<std::uint64_t> last_{UINT64_MAX};  ///< no cluster after this one counts
     std::mutex mutex_;
     std::condition_variable moved_;  ///< a cluster has ended, or waits

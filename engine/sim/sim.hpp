@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -39,6 +40,9 @@ struct Launch {
     bool detect_races = true;
     isa::Numerics numerics;                   ///< how wgmma adds up
     const std::atomic<bool>* stop = nullptr;  ///< polled; the run ends with Error EINTR
+    std::chrono::milliseconds timeout{0};     ///< from `started` on; 0: none. Ends with ETIMEDOUT
+    std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+    std::uint64_t most_steps = 0;  ///< warp instructions of the whole grid; 0: any number. Ends with ELIMIT
 };
 
 struct Outcome {
@@ -49,8 +53,8 @@ struct Outcome {
 
 /// Runs every cluster of the grid, on as many host threads as the machine has. The outcome depends on the
 /// seed alone: the findings are all those of the first cluster that has any, and later ones count for
-/// nothing. Throws ArgumentError when grid or parameters do not fit the program, EnvironmentError (EINTR)
-/// when stopped.
+/// nothing. Throws ArgumentError when grid or parameters do not fit the program, EnvironmentError when
+/// stopped (EINTR) or when it takes too long (ETIMEDOUT, ELIMIT).
 Outcome run(const Program& program, const Launch& launch);
 
 }  // namespace wgrun::sim

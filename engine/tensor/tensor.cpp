@@ -16,6 +16,7 @@
 #include "tensor/parallel.hpp"
 #include "tensor/shape.hpp"
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/tensor_budget.hpp"
 
 namespace wgrun {
 std::string describe(Dtype dtype, const TensorShape& shape) {
@@ -81,10 +82,11 @@ Tensor::Tensor(Uninitialised, Dtype dtype, TensorShape shape)
       bytes_(static_cast<std::size_t>(bytes_of(dtype_, items_))) {}
 
 Tensor::Tensor(Dtype dtype, TensorShape shape) : Tensor(Uninitialised{}, dtype, std::move(shape)) {
+    const std::shared_ptr<void> charge = TensorBudget::charge(*this);
     if (bytes_ >= memory::SharedBlock::worthwhile) {
         if (std::optional<memory::SharedBlock> shared = memory::SharedBlock::make(bytes_)) {
             const auto owner = std::make_shared<memory::SharedBlock>(std::move(*shared));
-            data_ = {owner, owner->data()};
+            data_ = {std::shared_ptr<void>(nullptr, [owner, charge](void*) {}), owner->data()};
             return;
         }
     }
@@ -95,7 +97,7 @@ Tensor::Tensor(Dtype dtype, TensorShape shape) : Tensor(Uninitialised{}, dtype, 
                                                      static_cast<double>(bytes_) / 0x1p30));
     const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(block) % alignment;
     data_ = {static_cast<std::byte*>(block) + (alignment - misaligned) % alignment,
-             [block](std::byte*) { std::free(block); }};
+             [block, charge](std::byte*) { std::free(block); }};
 }
 
 Tensor Tensor::wrap(Dtype dtype, TensorShape shape, void* data, std::shared_ptr<void> owner) {

@@ -39,4 +39,13 @@ void script(Bytes bytes);
 /// That program.
 std::string script_of(Bytes bytes);
 
+/// 64 bits are a matrix descriptor that is written again as it was read, or refused with a message.
+void descriptor(Bytes bytes);
+
+/// Any log of an assembler is parsed: lines, figures and names that are not negative and not made up.
+void assembler_log(Bytes bytes);
+
+/// A file is no entry of the cache, or one that is written again to the same bytes, and of no other key.
+void cache_entry(Bytes bytes);
+
 }  // namespace wgrun::fuzz

@@ -94,6 +94,28 @@ TEST_CASE("more scripts", "[.scripts]") {
     for (std::uint64_t seed = first; seed <= last; ++seed) run_script(seed);
 }
 
+TEST_CASE("descriptors, logs and entries of the cache, of any bytes") {
+    const std::string_view log =
+        "ptxas info    : Compiling entry function 'k' for 'sm_90a'\nptxas info    : Function properties for "
+        "k\n"
+        "    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads\n"
+        "ptxas info    : Used 30 registers, used 1 barriers, 8192 bytes smem\n"
+        "ptxas info    : (C7519) warpgroup.arrive is injected in around line 12 by compiler in function 'k'\n"
+        "ptxas a.ptx, line 12; error   : no such thing\nkernel.cu(8): error: expected a `;`\n";
+    std::mt19937_64 random(20261122);
+    for (int i = 0; i < 20000; ++i) {
+        std::vector<std::uint8_t> bytes(random() % 64);
+        for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+        REQUIRE_NOTHROW(fuzz::descriptor(bytes));
+        if (i % 10 == 0) REQUIRE_NOTHROW(fuzz::cache_entry(bytes));
+        std::vector<std::uint8_t> text = bytes_of(log);
+        for (auto edits = random() % 8; edits > 0; --edits)
+            text[random() % text.size()] =
+                random() % 2 == 0 ? text[random() % text.size()] : static_cast<std::uint8_t>(random());
+        REQUIRE_NOTHROW(fuzz::assembler_log(text));
+    }
+}
+
 TEST_CASE("the laws of the layout algebra, at all sizes") {
     std::mt19937_64 random(20240229);
     for (int i = 0; i < 20000; ++i) {

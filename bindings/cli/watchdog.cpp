@@ -1,0 +1,46 @@
+#include "bindings/cli/watchdog.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include "bindings/cli/cli.hpp"
+#include "file/leftovers.hpp"
+
+namespace wgrun::cli {
+
+Watchdog::Watchdog(lua::LimitState& limits, std::atomic<bool>& stop) {
+    if (limits.limits.time.count() == 0) return;
+    // Signals are for the thread that runs Lua.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    thread_ = std::jthread([this, &limits, &stop] { watch(limits, stop); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Watchdog::~Watchdog() {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    ended_.notify_all();
+}
+
+void Watchdog::watch(lua::LimitState& limits, std::atomic<bool>& stop) {
+    constexpr auto grace = std::chrono::seconds(2);
+    const auto ended_by = [this](std::chrono::steady_clock::time_point when) {
+        std::unique_lock lock(mutex_);
+        return ended_.wait_until(lock, when, [this] { return over_; });
+    };
+    if (ended_by(limits.deadline)) return;
+    limits.reached = lua::Limit::time;
+    stop = true;
+    if (ended_by(limits.deadline + grace)) return;
+    remark("wgrun: " + lua::text_of(lua::Limit::time, limits.limits) +
+           " and did not stop: " + lua::advice_on(lua::Limit::time));
+    file::remove_leftovers();
+    _exit(Exit::failed);
+}
+
+}  // namespace wgrun::cli

@@ -1,0 +1,189 @@
+#include "bindings/lua/limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "bindings/lua/guard.hpp"
+#include "bindings/lua/interrupt.hpp"
+#include "bindings/lua/session.hpp"
+#include "bindings/lua/userdata.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+/// Bytes that a state has, counted on their way to the host's allocator. Goes with the last of them, which is
+/// the state itself.
+struct Account {
+    lua_Alloc allocate;
+    void* context;
+    std::uint64_t used;
+    std::uint64_t limit;
+};
+
+void* limited(void* self, void* block, std::size_t old_size, std::size_t size) {
+    auto& account = *static_cast<Account*>(self);
+    const std::size_t before = block == nullptr ? 0 : old_size;  // else it says what is made
+    if (size > before && account.limit != 0 && account.used + (size - before) > account.limit) return nullptr;
+    void* const result = account.allocate(account.context, block, old_size, size);
+    if (result == nullptr && size != 0) return nullptr;
+    account.used += size;
+    account.used -= before;
+    if (account.used == 0) delete &account;
+    return result;
+}
+
+void limit_memory(lua_State* L, std::uint64_t bytes) {
+    void* context = nullptr;
+    const lua_Alloc allocate = lua_getallocf(L, &context);
+    if (allocate == limited) {
+        static_cast<Account*>(context)->limit = bytes;
+        return;
+    }
+    if (bytes == 0) return;
+    constexpr std::uint64_t kilobyte = 1024;
+    const std::uint64_t used = static_cast<std::uint64_t>(lua_gc(L, LUA_GCCOUNT)) * kilobyte +
+                               static_cast<std::uint64_t>(lua_gc(L, LUA_GCCOUNTB));
+    auto* account = new (std::nothrow) Account{allocate, context, used, bytes};
+    if (account == nullptr) luaL_error(L, "not enough memory");
+    lua_setallocf(L, limited, account);
+}
+
+// The message handler of guarded_xpcall; upvalue: the script's. An error of a hook comes with hooks off, so
+// a handler could go on for ever.
+int guarded_handler(lua_State* L) {
+    const LimitState& here = limit_state(L);
+    if (session(L).stop || here.reached.load() != Limit::none) return 1;
+    lua_settop(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+int after_xpcall(lua_State* L, int, lua_KContext) { return lua_gettop(L); }
+
+// xpcall; upvalue: the original
+int guarded_xpcall(lua_State* L) {
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    lua_pushvalue(L, 2);
+    lua_pushcclosure(L, guarded_handler, 1);
+    lua_replace(L, 2);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_callk(L, lua_gettop(L) - 1, LUA_MULTRET, 0, after_xpcall);
+    return after_xpcall(L, LUA_OK, 0);
+}
+
+// setmetatable; upvalue: the original
+int guarded_setmetatable(lua_State* L) {
+    if (lua_type(L, 2) == LUA_TTABLE) {
+        lua_pushliteral(L, "__gc");
+        if (lua_rawget(L, 2) != LUA_TNIL)
+            fail(L, [] { return std::string("a script with limits has no finalizers (__gc)"); });
+        lua_pop(L, 1);
+    }
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
+    return 1;
+}
+
+void wrap_global(lua_State* L, const char* name, lua_CFunction wrapper) {
+    lua_getglobal(L, name);
+    if (lua_isfunction(L, -1) && lua_tocfunction(L, -1) != wrapper) {
+        lua_pushcclosure(L, wrapper, 1);
+        lua_setglobal(L, name);
+    } else {
+        lua_pop(L, 1);
+    }
+}
+
+double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 0x1p20; }
+
+char state_key;  // registry: the userdata of the LimitState
+
+}  // namespace
+
+LimitState& limit_state(lua_State* L) {
+    luaL_checkstack(L, 4, nullptr);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key) != LUA_TUSERDATA) {
+        lua_pop(L, 1);
+        held<LimitState>(L);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &state_key);
+    }
+    auto& found = *static_cast<LimitState*>(lua_touserdata(L, -1));
+    lua_pop(L, 1);
+    return found;
+}
+
+void spend(lua_State* L, std::uint64_t parts) {
+    LimitState& here = limit_state(L);
+    here.parts += parts;
+    const std::uint64_t most = here.limits.program;
+    if (most == 0 || here.parts <= most) return;
+    guarded(L, [&] {
+        throw ArgumentError(
+            fmt::format("the kernel has more than {} instructions, blocks and registers", most),
+            "a loop of the kernel in place of one of the script, or a higher limit (--max-program, "
+            "Limits::program)");
+    });
+}
+
+void guard_globals(lua_State* L) {
+    luaL_checkstack(L, 4, nullptr);
+    wrap_global(L, "xpcall", guarded_xpcall);
+    wrap_global(L, "setmetatable", guarded_setmetatable);
+}
+
+Limits restricted_limits() {
+    Limits limits;
+    limits.memory = std::uint64_t{512} << 20;
+    limits.time = std::chrono::minutes(1);
+    limits.tensors = std::uint64_t{4} << 30;
+    limits.program = 200000;
+    return limits;
+}
+
+void set_limits(lua_State* L, const Limits& limits) {
+    LimitState& here = limit_state(L);
+    here.limits = limits;
+    here.instructions = 0;
+    here.reached = Limit::none;
+    here.deadline = std::chrono::steady_clock::now() + limits.time;
+    limit_memory(L, limits.memory);
+    if (limits.instructions == 0 && limits.time.count() == 0) return;
+    guard_globals(L);
+    watch_limits(L);
+}
+
+std::string text_of(Limit limit, const Limits& limits) {
+    if (limit == Limit::time)
+        return fmt::format("the script has taken more than {} s",
+                           static_cast<double>(limits.time.count()) / 1000);
+    return fmt::format("the script has taken more than {} instructions", limits.instructions);
+}
+
+std::string advice_on(Limit limit) {
+    return limit == Limit::time ? "raise the limit: --max-seconds, Limits::time"
+                                : "raise the limit: --max-instructions, Limits::instructions";
+}
+
+std::string text_of_memory(const Limits& limits) {
+    return fmt::format("not enough memory: the script may have {:.0f} MiB (--max-memory, Limits::memory)",
+                       mebibytes(limits.memory));
+}
+
+std::chrono::milliseconds within_limit(lua_State* L, std::chrono::milliseconds timeout) {
+    const LimitState& here = limit_state(L);
+    if (here.limits.time.count() == 0) return timeout;
+    const auto left = std::max(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                   here.deadline - std::chrono::steady_clock::now()),
+                               std::chrono::milliseconds(1));
+    return timeout.count() == 0 ? left : std::min(timeout, left);
+}
+
+}  // namespace wgrun::lua

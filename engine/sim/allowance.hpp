@@ -1,0 +1,29 @@
+// How long a simulation may go on: the clusters of a grid share it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "sim/sim.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun::sim {
+
+class Allowance {
+  public:
+    Allowance(const Program& program, const Launch& launch) : program_(program), launch_(launch) {}
+
+    /// Takes `steps` more, executed at `where`. Throws EnvironmentError ETIMEDOUT when the time is over,
+    /// ELIMIT when there were too many; with that place.
+    void take(std::uint64_t steps, const Where& where);
+
+  private:
+    [[noreturn]] void end(const char* code, std::string why, std::string fix, const Where& where) const;
+
+    const Program& program_;
+    const Launch& launch_;
+    std::atomic<std::uint64_t> taken_{0};
+    std::atomic<std::uint32_t> calls_{0};
+};
+
+}  // namespace wgrun::sim

@@ -1,0 +1,45 @@
+// What tensors may take together.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <utility>
+
+#include "wgrun/diagnostic.hpp"
+#include "wgrun/tensor_budget.hpp"
+
+namespace wgrun {
+
+struct TensorBudget::State {
+    const std::uint64_t limit;
+    std::atomic<std::uint64_t> used{0};
+};
+
+namespace {
+
+thread_local std::shared_ptr<void> current;  // a TensorBudget::State
+
+}  // namespace
+
+TensorBudget::TensorBudget(std::uint64_t bytes) : state_(new State{bytes}) {}
+
+std::uint64_t TensorBudget::used() const { return state_->used.load(); }
+
+TensorBudget::Scope::Scope(TensorBudget budget) : before_(std::exchange(current, std::move(budget.state_))) {}
+TensorBudget::Scope::~Scope() { current = std::move(before_); }
+
+std::shared_ptr<void> TensorBudget::charge(const Tensor& tensor) {
+    if (current == nullptr) return nullptr;
+    const auto state = std::static_pointer_cast<State>(current);
+    const std::uint64_t bytes = tensor.size_bytes();
+    const std::uint64_t before = state->used.fetch_add(bytes);
+    std::shared_ptr<void> charged(nullptr, [state, bytes](void*) { state->used -= bytes; });
+    if (before + bytes > state->limit)
+        throw EnvironmentError(
+            "ELIMIT",
+            fmt::format("{}: tensors may take {:.0f} MiB, of which {:.0f} are in use", to_string(tensor),
+                        static_cast<double>(state->limit) / 0x1p20, static_cast<double>(before) / 0x1p20),
+            "close what is not needed any more (t:close()), or raise the limit (--max-tensors)");
+    return charged;
+}
+
+}  // namespace wgrun
