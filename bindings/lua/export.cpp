@@ -4,6 +4,7 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/export.hpp"
 #include "bindings/lua/options.hpp"
+#include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
 
@@ -54,6 +55,7 @@ int kernel_launch_rule(lua_State* L) {
 
 // kernel:export(folder): { files = { name, ... }, registers =, no_cubin = why }, or nil, message, code
 int kernel_export(lua_State* L) {
+    check_unrestricted(L, "kernel:export");
     check<Kernel>(L, 1);
     const std::string_view folder = string_argument(L, 2);
     if (folder.empty() || folder.find('\0') != std::string_view::npos)

@@ -2,6 +2,7 @@
 // a capsule gives its own away once.
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/options.hpp"
+#include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/tensor.hpp"
 #include "wgrun/dlpack.hpp"
 
@@ -27,6 +28,7 @@ namespace {
 
 // t:to_dlpack(): a capsule
 int to_capsule(lua_State* L) {
+    check_unrestricted(L, "tensor:to_dlpack");  // memory of the process would be at the script's mercy
     const Tensor& tensor = hold_tensor(L, 1);
     push_object<Capsule>(L, [&] { return Capsule(dlpack::to_dlpack_versioned(tensor)); });
     return 1;
@@ -36,6 +38,7 @@ int to_capsule(lua_State* L) {
 // which then owns what was given. A light userdata points to a DLManagedTensorVersioned, or, with versioned =
 // false, to a DLManagedTensor; after an error it is still the caller's.
 int from_pointer(lua_State* L) {
+    check_unrestricted(L, "wg.from_dlpack");
     static constexpr std::string_view keys[] = {"dtype", "copy", "versioned"};
     lua_settop(L, 2);
     Capsule* const capsule = test<Capsule>(L, 1);
