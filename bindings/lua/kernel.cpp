@@ -10,7 +10,7 @@
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/trace.hpp"
 #include "bindings/lua/types.hpp"
-#include "gpu/cache.hpp"
+#include "wgrun/own_files.hpp"
 
 namespace wgrun::lua {
 namespace {

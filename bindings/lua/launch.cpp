@@ -9,8 +9,8 @@
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
-#include "gpu/cache.hpp"
 #include "wgrun/kernel.hpp"
+#include "wgrun/own_files.hpp"
 #include "wgrun/simulation_limits.hpp"
 
 namespace wgrun::lua {

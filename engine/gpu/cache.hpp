@@ -24,6 +24,7 @@
 #include "file/trusted.hpp"
 #include "gpu/cache_entry.hpp"
 #include "wgrun/gpu.hpp"
+#include "wgrun/own_files.hpp"
 
 namespace wgrun::gpu {
 
@@ -89,9 +90,5 @@ class Cache {
     std::uint64_t limit_ = 0;
     std::string off_;  // why nothing is cached; empty when it is on
 };
-
-/// Why a cache could not be read or written; empty when nothing came up since the last call. The same is told
-/// once a process. Thread-safe.
-std::string take_cache_problem();
 
 }  // namespace wgrun::gpu

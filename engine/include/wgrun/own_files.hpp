@@ -41,6 +41,14 @@ class OwnUpdate {
     std::unique_ptr<State> state_;
 };
 
+namespace gpu {
+
+/// Why a cache could not be read or written; empty when nothing came up since the last call. The same is told
+/// once a process. Thread-safe.
+std::string take_cache_problem();
+
+}  // namespace gpu
+
 }  // namespace wgrun
 
 #pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace wgrun {
 
 struct SimulationLimits {
@@ -29,3 +31,5 @@ struct SimulationLimits {
 };
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop

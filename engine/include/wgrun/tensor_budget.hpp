@@ -6,6 +6,8 @@
 
 #include "wgrun/tensor.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace wgrun {
 
 /// A bound in bytes. It holds for the tensors that a thread makes while it has a Scope, wherever they are
@@ -38,3 +40,5 @@ class TensorBudget {
 };
 
 }  // namespace wgrun
+
+#pragma GCC visibility pop
