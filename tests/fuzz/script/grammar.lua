@@ -202,7 +202,7 @@ return function(bytes, instructions)
       return chance(32) and value "any" or "{" .. table.concat(entries, ", ") .. "}"
     end
     -- No tensors of gigabytes: random numbers for them take their time, and nothing interrupts that. And no files.
-    if kind ~= "shape" and kind ~= "path" and chance(14) then return odd[pick(#odd)] end
+    if kind ~= "shape" and kind ~= "shape_extent" and kind ~= "path" and chance(14) then return odd[pick(#odd)] end
     return kinds[kind]()
   end
 
