@@ -1,4 +1,5 @@
 // CUDA C++ to machine code in this process, through libnvrtc.
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -47,6 +48,11 @@ Loaded load() {
     int minor = 0;
     f.version(&major, &minor);
     loaded.part.version = fmt::format("{}.{}", major, minor);
+    // NVRTC opens its built-in functions by name alone, and a wheel's folder is none where the loader looks:
+    // once open, they are found. Where this one is not beside it, NVRTC looks for itself.
+    const std::string builtins = fmt::format("libnvrtc-builtins.so.{}", loaded.part.version);
+    ::dlopen((std::filesystem::path(loaded.part.path).parent_path() / builtins).c_str(),
+             RTLD_NOW | RTLD_LOCAL);
     return loaded;
 }
 
