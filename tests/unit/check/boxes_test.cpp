@@ -271,7 +271,8 @@ TEST_CASE("a box goes to a multiple of 128 bytes, inside the buffer") {
     const Reg map = k.map({Dtype::f32, {32, 4}, SwizzleMode::none});
     k.make(Roles::in(bar), 1);
     k.once([&] { return k.expect(Roles::in(bar), 512); });
-    const int line = k.once([&] { return k.load(Roles::in(tile, offset), map, Roles::in(bar)); });
+    const int line =
+        k.once([&, offset = offset] { return k.load(Roles::in(tile, offset), map, Roles::in(bar)); });
     if (rule.empty()) k.wait_for(Roles::in(bar), 0);
     const Rehearsed out = k.rehearse();
     INFO(offset);

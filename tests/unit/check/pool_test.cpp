@@ -42,8 +42,8 @@ TEST_CASE("the pool: what one role gives back another one takes") {
     const bool taker_first = GENERATE(false, true);
     Roles k(384);
     int inc = 0;
-    const auto give = [&] { k.setmaxnreg("dec", left); };
-    const auto take = [&] { inc = k.setmaxnreg("inc", taken); };
+    const auto give = [&, left = left] { k.setmaxnreg("dec", left); };
+    const auto take = [&, taken = taken] { inc = k.setmaxnreg("inc", taken); };
     if (taker_first)
         k.branch(k.warps(0, 7), take, give);
     else
