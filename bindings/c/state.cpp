@@ -27,6 +27,8 @@ struct Trouble {
     std::vector<Diagnostic> findings;
     std::string traceback;
     bool ours = false;  ///< an error object, not an error of the script's own
+    lua::Raisers raisers{};
+    bool deliberate = false;  ///< raised by a call of error or assert
 };
 
 int status_of(const Trouble& trouble) {
@@ -211,8 +213,9 @@ struct State::Load {
 namespace {
 
 // Message handler of the script: its context is the Trouble.
-int keep_traceback(lua_State* L) {
+int keep_circumstances(lua_State* L) {
     auto* trouble = static_cast<Trouble*>(lua_touserdata(L, lua_upvalueindex(1)));
+    trouble->deliberate = lua::raised_by_script(L, trouble->raisers);
     luaL_traceback(L, L, nullptr, 1);
     const char* text = lua_tostring(L, -1);
     lua::guarded(L, [&] { trouble->traceback = text; });
@@ -241,6 +244,7 @@ int State::load_main(lua_State* L) {
     const char* file = source.file.empty() ? nullptr : source.file.c_str();
     lua_settop(L, 0);
     prepare(L, state.engine());
+    load.trouble.raisers = lua::raisers(L);
     std::atomic<bool>& stop = lua::session(L).stop;
     lua::guarded(L, [&] { load.interruptible.emplace(state.engine(), stop); });
     lua_newtable(L);
@@ -250,7 +254,7 @@ int State::load_main(lua_State* L) {
     lua::set_script_arguments(L, "wgrun", file == nullptr ? "(text)" : file, source.arguments);
     if (file != nullptr) lua::set_script_path(L, file);
     lua_pushlightuserdata(L, &load.trouble);
-    lua_pushcclosure(L, keep_traceback, 1);  // index 2
+    lua_pushcclosure(L, keep_circumstances, 1);  // index 2
     const int loaded = lua::load_script(L, file, source.has_text ? &source.text : nullptr);
     if (loaded != LUA_OK) {
         const int reason = errno;
@@ -312,8 +316,9 @@ void State::load(const Source& source) {
     };
     protect(Body::run, &load);
     if (load.status == WGRUN_OK) return;
-    // What a script does with the results of kernels that did not run proves nothing.
-    if (load.status == WGRUN_SCRIPT_FAILED && !load.trouble.ours && !made_.empty()) {
+    // What a script says of the results of kernels that did not run proves nothing.
+    if (load.status == WGRUN_SCRIPT_FAILED && load.trouble.deliberate &&
+        lua::session(state_.get()).withheld) {
         for (Diagnostic& finding : load.trouble.findings) lua::excuse_missing_results(finding);
         warnings_ = std::move(load.trouble.findings);
         return;

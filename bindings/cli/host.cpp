@@ -26,7 +26,7 @@ struct Call {
     Body body;
     void* context;
     Outcome& outcome;
-    lua_CFunction error = nullptr, assert = nullptr;  ///< those of the base library
+    lua::Raisers raisers{};
     std::optional<Watchdog> watchdog{};
     std::optional<TensorBudget::Scope> tensors{};
 };
@@ -40,19 +40,10 @@ const Call& call_of(lua_State* L) {
     return call;
 }
 
-// In a message handler: was the error raised by a call of error or assert?
-bool raised_by_script(lua_State* L, const Call& call) {
-    lua_Debug frame;
-    if (lua_getstack(L, 1, &frame) == 0 || lua_getinfo(L, "f", &frame) == 0) return false;
-    const lua_CFunction raiser = lua_tocfunction(L, -1);
-    lua_pop(L, 1);
-    return raiser != nullptr && (raiser == call.error || raiser == call.assert);
-}
-
 // Message handler: keeps aside who raised the error, and the traceback; the error stays what it is.
 int keep_circumstances(lua_State* L) {
     const Call& call = call_of(L);
-    call.outcome.deliberate = raised_by_script(L, call) && !lua::is_error(L, 1);
+    call.outcome.deliberate = lua::raised_by_script(L, call.raisers);
     if (!call.request.traceback) return 1;
     luaL_traceback(L, L, nullptr, 1);
     const char* text = lua_tostring(L, -1);
@@ -157,11 +148,7 @@ int body_main(lua_State* L) {
     lua_settop(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &call_key);
     open_libraries(L);
-    lua_getglobal(L, "error");
-    lua_getglobal(L, "assert");
-    call.error = lua_tocfunction(L, -2);
-    call.assert = lua_tocfunction(L, -1);
-    lua_pop(L, 2);
+    call.raisers = lua::raisers(L);
     lua::Session& session = lua::session(L);
     session.mode = call.mode;
     session.backend = call.request.backend;
@@ -212,7 +199,8 @@ ScriptLimits& script_limits() {
 Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context) {
     Outcome outcome;
     const std::unique_ptr<lua_State, CloseState> state(luaL_newstate());
-    Call call{request, mode, body, context, outcome, nullptr, nullptr};  // ends before the state, which its watchdog stops
+    Call call{request, mode,    body,   context,
+              outcome, nullptr, nullptr};  // ends before the state, which its watchdog stops
     if (state == nullptr) throw std::bad_alloc();
     lua_State* L = state.get();
     lua_pushcfunction(L, take_last_error);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bindings/lua/error.hpp"
+
 namespace wgrun::lua {
 
 void set_script_path(lua_State* L, const char* file) {
@@ -43,6 +45,22 @@ int load_script(lua_State* L, const char* file, const std::string* text) {
         luaL_loadbufferx(L, text->data() + begin, text->size() - begin, lua_tostring(L, -1), "t");
     lua_remove(L, -2);
     return status;
+}
+
+Raisers raisers(lua_State* L) {
+    lua_getglobal(L, "error");
+    lua_getglobal(L, "assert");
+    const Raisers out{lua_tocfunction(L, -2), lua_tocfunction(L, -1)};
+    lua_pop(L, 2);
+    return out;
+}
+
+bool raised_by_script(lua_State* L, const Raisers& raisers) {
+    lua_Debug frame;
+    if (is_error(L, 1) || lua_getstack(L, 1, &frame) == 0 || lua_getinfo(L, "f", &frame) == 0) return false;
+    const lua_CFunction raiser = lua_tocfunction(L, -1);
+    lua_pop(L, 1);
+    return raiser != nullptr && (raiser == raisers.error || raiser == raisers.assert);
 }
 
 void excuse_missing_results(Diagnostic& finding) {

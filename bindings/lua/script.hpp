@@ -22,6 +22,17 @@ void set_script_arguments(lua_State* L, const std::string& program, const std::s
 /// be read; then the error is on the stack. Bytecode is refused.
 int load_script(lua_State* L, const char* file, const std::string* text);
 
+/// The functions by which scripts raise errors of their own.
+struct Raisers {
+    lua_CFunction error = nullptr, assert = nullptr;
+};
+
+/// Those of the base library, when it has been opened and no script has run yet.
+Raisers raisers(lua_State* L);
+
+/// In a message handler: was the error at index 1 raised by a call of one of them, and is none of wgrun's?
+bool raised_by_script(lua_State* L, const Raisers& raisers);
+
 /// An error of the script's own, after kernels did not run, may follow from that: it becomes a warning.
 void excuse_missing_results(Diagnostic& finding);
 

@@ -336,6 +336,17 @@ static void scripts(wgrun_engine *engine) {
     CHECK(wgrun_script_count(script, WGRUN_MADE, &count) == WGRUN_OK && count == 1);
     CHECK(wgrun_script_close(script) == WGRUN_OK);
 
+    /* Nothing of a kernel's results is in an error like these. */
+    CHECK(load(engine,
+               "local wg = require 'wgrun'\n"
+               "local k = wg.kernel('nothing', {}, function() end)\n"
+               "k:run { args = {} }\n"
+               "undefined()", &script) == WGRUN_SCRIPT_FAILED);
+    CHECK(last().line == 4);
+    CHECK(load(engine,
+               "require 'wgrun'.kernel('nothing', {}, function() end)\n"
+               "error 'before anything ran'", &script) == WGRUN_SCRIPT_FAILED);
+
     /* Tables: lists in their order, then names in theirs; what is no kernel does not count. */
     CHECK(load(engine,
                "local wg = require 'wgrun'\n"
