@@ -121,9 +121,7 @@ constexpr std::string_view resident_ctas = R"(    int device = 0;
     if (error != cudaSuccess) return error;
 )";
 
-constexpr std::string_view resident_clusters = R"(    cudaError_t error = @name@_allow();
-    if (error != cudaSuccess) return error;
-    cudaLaunchAttribute attributes[1] = {};
+constexpr std::string_view resident_clusters = R"(@allow@    cudaLaunchAttribute attributes[1] = {};
     attributes[0].id = cudaLaunchAttributeClusterDimension;
     attributes[0].val.clusterDim = {@x@, @y@, @z@};
     cudaLaunchConfig_t config = {};
@@ -132,7 +130,8 @@ constexpr std::string_view resident_clusters = R"(    cudaError_t error = @name@
     config.dynamicSmemBytes = @shared@;
     config.attrs = attributes;
     config.numAttrs = 1;
-    error = cudaOccupancyMaxActiveClusters(&resident, reinterpret_cast<const void*>(&@name@_kernel), &config);
+    const cudaError_t error =
+        cudaOccupancyMaxActiveClusters(&resident, reinterpret_cast<const void*>(&@name@_kernel), &config);
     if (error != cudaSuccess) return error;
 )";
 
@@ -191,13 +190,19 @@ std::string allowance(const Facts& facts) {
     return fill(allow_function, {{"what", what}, {"name", facts.name()}, {"calls", calls}});
 }
 
+std::string allow_call(const Facts& facts) {
+    if (!needs_allowance(facts)) return {};
+    return fmt::format("    if (const cudaError_t error = {}_allow()) return error;\n", facts.name());
+}
+
 std::string grid_source(const Facts& facts) {
     const std::optional<LaunchRule::Tiles>& rule = facts.rule.tiles;
     if (!rule) return {};
     const Dim3 cluster = facts.program.cluster();
     const bool clusters = cluster.volume() > 1;
     const std::string resident = fill(clusters ? resident_clusters : resident_ctas,
-                                      {{"name", facts.name()},
+                                      {{"allow", allow_call(facts)},
+                                       {"name", facts.name()},
                                        {"x", std::to_string(cluster.x)},
                                        {"y", std::to_string(cluster.y)},
                                        {"z", std::to_string(cluster.z)},
@@ -273,10 +278,7 @@ std::string cuda_source(const Facts& facts) {
                 {{"name", facts.name()},
                  {"comment", launch_comment(facts, "//")},
                  {"declarations", wrapped(declarations, "    ")},
-                 {"allow", allow.empty()
-                               ? ""
-                               : fmt::format("    if (const cudaError_t error = {}_allow()) return error;\n",
-                                             facts.name())},
+                 {"allow", allow_call(facts)},
                  {"maps", maps},
                  {"arguments", arguments.empty() ? "nullptr" : arguments},
                  {"threads", std::to_string(facts.program.threads())},

@@ -42,8 +42,7 @@ static cudaError_t gemm_cluster_allow() {
 // there are as many as there are tiles, or as run at a time on the current device.
 cudaError_t gemm_cluster_grid(unsigned M, unsigned N, dim3* grid) {
     int resident = 0;
-    cudaError_t error = gemm_cluster_allow();
-    if (error != cudaSuccess) return error;
+    if (const cudaError_t error = gemm_cluster_allow()) return error;
     cudaLaunchAttribute attributes[1] = {};
     attributes[0].id = cudaLaunchAttributeClusterDimension;
     attributes[0].val.clusterDim = {2, 1, 1};
@@ -53,7 +52,8 @@ cudaError_t gemm_cluster_grid(unsigned M, unsigned N, dim3* grid) {
     config.dynamicSmemBytes = 229440;
     config.attrs = attributes;
     config.numAttrs = 1;
-    error = cudaOccupancyMaxActiveClusters(&resident, reinterpret_cast<const void*>(&gemm_cluster_kernel), &config);
+    const cudaError_t error =
+        cudaOccupancyMaxActiveClusters(&resident, reinterpret_cast<const void*>(&gemm_cluster_kernel), &config);
     if (error != cudaSuccess) return error;
     const unsigned long long tiles =
         (M + 256ull - 1) / 256 * ((N + 256ull - 1) / 256);
