@@ -64,6 +64,23 @@ bool stopped(lua_State* L) {
     return lua::session(L).stop && lua::limit_state(L).reached.load() == lua::Limit::none;
 }
 
+// A script at its limit says so, whatever it made of the error: it may have caught it, or was stopped in the
+// engine.
+void report_limit(lua_State* L, Outcome& outcome) {
+    const lua::LimitState& state = lua::limit_state(L);
+    const lua::Limit limit = state.reached.load();
+    if (limit == lua::Limit::none) return;
+    lua::guarded(L, [&] {
+        Diagnostic finding;
+        if (!outcome.findings.empty()) finding.where = outcome.findings.front().where;
+        finding.message = lua::text_of(limit, state.limits);
+        finding.fix = lua::advice_on(limit);
+        outcome.findings = {std::move(finding)};
+    });
+    outcome.code = Exit::failed;
+    outcome.deliberate = false;
+}
+
 // Takes the error on top of the stack into the outcome.
 void take_error(lua_State* L, Outcome& outcome) {
     outcome.code = stopped(L) ? Exit::interrupted : exit_code(lua::error_code(L, -1));
@@ -74,6 +91,7 @@ void take_error(lua_State* L, Outcome& outcome) {
             if (const Rule* rule = find_rule(finding.rule); rule && finding.section.empty())
                 finding.section = rule->section;
     });
+    report_limit(L, outcome);
     lua_pop(L, 1);
 }
 
@@ -219,25 +237,6 @@ Outcome with_state(const Request& request, lua::Mode mode, Body body, void* cont
                 finding.message = lua::text_of_memory(script_limits().limits);
     return outcome;
 }
-
-namespace {
-
-// A script that has caught the error of its limit, or was stopped in the engine, is at its limit all the
-// same.
-void report_limit(lua_State* L, Outcome& outcome) {
-    const lua::LimitState& state = lua::limit_state(L);
-    const lua::Limit limit = state.reached.load();
-    if (limit == lua::Limit::none) return;
-    lua::guarded(L, [&] {
-        Diagnostic finding;
-        finding.message = lua::text_of(limit, state.limits);
-        finding.fix = lua::advice_on(limit);
-        outcome.findings = {std::move(finding)};
-    });
-    outcome.code = Exit::failed;
-}
-
-}  // namespace
 
 bool run_scripts(lua_State* L, const Request& request, Outcome& outcome, int results) {
     bool good = true;

@@ -36,7 +36,7 @@ for code in 'local s = ("x"):rep(1 << 30)' 'local t = {} for i = 1, 1e9 do t[i] 
     'collectgarbage "stop" local t = {} for i = 1, 1e9 do t[i] = {} end' \
     'local function f() return 1 + f() end local t = {} while true do t[#t + 1] = coroutine.create(f) coroutine.resume(t[#t]) end' \
     'table.concat(setmetatable({}, { __index = function() return ("x"):rep(1 << 20) end }), "", 1, 1000)' \
-    'local t = { } for i = 1, 1e9 do t[i] = pcall(string.rep, "x", 1 << 20) and ("x" .. i):rep(1 << 10) end'; do
+    'local t = {} for i = 1, 1e9 do pcall(string.rep, "x", 1 << 30) t[i] = ("x" .. i):rep(1 << 10) end'; do
     limited --max-memory 20 "$code" "$few"
 done
 run --max-memory 20 -e 'for i = 1, 100 do pcall(string.rep, "x", 1 << 30) end print "good"'
@@ -56,7 +56,7 @@ limited --max-program 1000 'local wg = require "wgrun" wg.kernel("k", {}, functi
 endless='local wg = require "wgrun"
 local k = wg.kernel("spin", { threads = 32 }, function(k) k:loop(4000000000, function() end) end)'
 limited --max-steps 10000 "$endless
-k:run { grid = { 1, 1, 1 } }" '2: error: kernel spin took more than 10000 steps on the simulator'
+k:run { grid = { 1, 1, 1 } }" '2: kernel spin took more than 10000 steps on the simulator'
 limited --max-seconds 1 "$endless
 k:run { grid = { 1, 1, 1 } }" 'the script has taken more than 1 s'
 for call in 'k:run { grid = { 1, 1, 1 }, timeout_ms = 200 }' 'k:time { grid = { 1, 1, 1 }, timeout_ms = 200 }' \
@@ -64,7 +64,7 @@ for call in 'k:run { grid = { 1, 1, 1 }, timeout_ms = 200 }' 'k:time { grid = { 
     run --backend=sim -e "$endless
 $call"
     exits 1
-    err_has '2: error: kernel spin did not end within 0.2 s on the simulator'
+    err_has '2: kernel spin did not end within 0.2 s on the simulator'
 done
 run --max-seconds -1 -e ''
 exits 2
