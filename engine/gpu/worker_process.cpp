@@ -72,6 +72,17 @@ void set_worker_program(std::string path) {
     own.path = std::move(path);
 }
 
+std::vector<std::filesystem::path> worker_places(const std::filesystem::path& library) {
+    std::filesystem::path folder = library.lexically_normal().parent_path();
+    std::vector<std::filesystem::path> places{folder / "wgrun"};
+    constexpr int deepest = 3;
+    for (int depth = 0; depth < deepest && folder.has_relative_path(); ++depth) {
+        folder = folder.parent_path();
+        places.push_back(folder / "bin" / "wgrun");
+    }
+    return places;
+}
+
 Part find_worker() {
     if (const char* named = std::getenv("WGRUN_WORKER"); named != nullptr && *named != '\0') {
         if (can_run(named)) return {named, "", ""};
@@ -86,9 +97,8 @@ Part find_worker() {
     if (::dladdr(reinterpret_cast<const void*>(&find_worker), &here) == 0 || here.dli_fname == nullptr)
         return {"", "", "WGRUN_WORKER names no wgrun program"};
     std::error_code ignored;
-    const std::filesystem::path folder =
-        std::filesystem::absolute(here.dli_fname, ignored).lexically_normal().parent_path();
-    for (const std::filesystem::path& path : {folder / "wgrun", folder.parent_path() / "bin" / "wgrun"})
+    for (const std::filesystem::path& path :
+         worker_places(std::filesystem::absolute(here.dli_fname, ignored)))
         if (can_run(path)) return {path, "", ""};
     return {"", "", fmt::format("no wgrun program beside {}, and WGRUN_WORKER names none", here.dli_fname)};
 }

@@ -4,15 +4,21 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "wgrun/gpu.hpp"
 
 namespace wgrun::gpu {
 
 /// The program that a worker is: what WGRUN_WORKER names, this program if it can be one (set_worker_program),
-/// or a `wgrun` beside the file that this code is in, or in the bin folder beside its folder.
+/// or the first of worker_places() for the file that this code is in.
 Part find_worker();
+
+/// Where a `wgrun` may be for a library: beside it, and in the bin folder of its prefix (PREFIX/lib, Debian's
+/// PREFIX/lib/x86_64-linux-gnu, or PREFIX/lib/lua/5.4).
+std::vector<std::filesystem::path> worker_places(const std::filesystem::path& library);
 
 /// What the arguments of a worker process begin with.
 inline constexpr const char* worker_command = "gpu-worker";

@@ -160,7 +160,7 @@ std::string_view to_string(Isolation isolation);
 Isolation isolation_named(std::string_view name);
 
 /// Says that `path` is this program and calls worker_main() first: workers are then made of it, instead of
-/// the wgrun that is looked for (WGRUN_WORKER; beside this library; in the bin folder beside its folder).
+/// the wgrun that is looked for (WGRUN_WORKER; beside this library; in the bin folder of its prefix).
 /// Thread-safe.
 void set_worker_program(std::string path);
 
