@@ -37,6 +37,10 @@ function(wgrun_publish name)
     else()
         add_library(wgrun_lib_${name}_static STATIC ${objects})
         add_library(wgrun_lib_${name}_shared SHARED ${objects})
+        if(NOT fmt IN_LIST arg_MODULES)
+            # libwgrun keeps its {fmt} to itself.
+            target_link_libraries(wgrun_lib_${name}_shared PRIVATE $<BUILD_INTERFACE:wgrun_fmt>)
+        endif()
     endif()
 
     foreach(kind static shared)
