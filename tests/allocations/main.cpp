@@ -19,6 +19,7 @@
 #include <string>
 
 #include "bindings/cli/cli.hpp"
+#include "source_folder.hpp"
 #include "wgrun/lua.hpp"
 
 namespace {

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "source_folder.hpp"
 #include "tests/catch.hpp"
 #include "wgrun/gpu.hpp"
 

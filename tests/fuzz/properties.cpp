@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "source_folder.hpp"
 #include "tests/catch.hpp"
 #include "tests/fuzz/bodies.hpp"
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bindings/lua/interrupt.hpp"
+#include "source_folder.hpp"
 #include "tests/fuzz/bodies.hpp"
 #include "wgrun/isa.hpp"
 #include "wgrun/lua.hpp"

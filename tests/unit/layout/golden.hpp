@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "source_folder.hpp"
 #include "wgrun/layout.hpp"
 
 namespace wgrun::golden {

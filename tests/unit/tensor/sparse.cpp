@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "source_folder.hpp"
 #include "tests/catch.hpp"
 
 using namespace wgrun;
