@@ -95,6 +95,15 @@ const Instruction& note() {
     return it.op();
 }
 
+const Instruction& settle() {
+    // No loop over a clock: it would be a branch between the wgmma of a warpgroup. Each takes between nothing
+    // and twice its time.
+    static const Record it("guard.settle", {},
+                           {"    nanosleep.u32 4000;\n", "    nanosleep.u32 4000;\n",
+                            "    nanosleep.u32 4000;\n", "    nanosleep.u32 4000;\n"});
+    return it.op();
+}
+
 const Instruction& mbarrier_word() {
     static const Record it("guard.mbarrier_word",
                            {out("word", fixed<u64>), out("place", fixed<u64>), in("a", fixed<u32>, Rule::reg),

@@ -27,6 +27,8 @@ const Instruction& clock();
 const Instruction& overdue();
 /// Writes row 0 of the warp's slot. block: u64 address; site: immediate, 0 erases.
 const Instruction& note();
+/// Waits some 16 us: time for what the step before has begun to end, or to fault.
+const Instruction& settle();
 /// word (u64): the 64 bits of the mbarrier at `a` (u32), at offset `place` (u64) from `base` (u32). Ends the
 /// mbarrier: before that its bits are not in memory (docs/silicon.md).
 const Instruction& mbarrier_word();

@@ -32,4 +32,11 @@ Awaits awaited_by(const Step& step) {
     return looks ? Awaits::memory : Awaits::nothing;
 }
 
+bool asynchronous(const Step& step) {
+    // PTX has `async` in the names of all of them, and of the fences, commits and waits that go with them.
+    const auto accesses = [](const OperandRule& rule) { return (rule.kinds & OperandRule::address) != 0; };
+    return step.op->name.find("async") != std::string_view::npos &&
+           (step.op->collective || std::ranges::any_of(step.op->operands, accesses));
+}
+
 }  // namespace wgrun::isa

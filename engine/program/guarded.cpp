@@ -207,20 +207,28 @@ class Guarding {
         });
     }
 
+    /// What comes after `access` comes after its end: no fence waits for what is asynchronous, but time does.
+    void let_end(const Step& access, Block& to) {
+        if (isa::asynchronous(access)) {
+            to.emplace_back(made(isa::guard::settle(), {}, {}, access.where));
+            return;
+        }
+        const isa::Form everywhere =
+            isa::Form().set(isa::Field::sem, *isa::parse_value(isa::Field::sem, "sc.sys"));
+        to.emplace_back(made(*isa::find("fence"), everywhere, {}, access.where));
+    }
+
     /// polled: when the loop around began, if it only looks.
     void copy(const Step& step, Block& to, Reg polled) {
         const Awaits awaited = isa::awaited_by(step);
         const bool waits = awaited != Awaits::nothing && !polls(step);
         const bool watched = polled && polls(step);  // by its guard
-        const bool noted = traced_ && !waits && !watched && accesses_memory(step);
+        const bool noted =
+            traced_ && !waits && !watched && (accesses_memory(step) || isa::asynchronous(step));
         if (waits) note(site({GuardSite::Kind::wait, step.where, awaited, step}), step.where, to);
         if (noted) note(site({GuardSite::Kind::access, step.where, awaited, step}), step.where, to);
         to.emplace_back(step);
-        if (noted)
-            to.emplace_back(
-                made(*isa::find("fence"),
-                     isa::Form().set(isa::Field::sem, *isa::parse_value(isa::Field::sem, "sc.sys")), {},
-                     step.where));
+        if (noted) let_end(step, to);
         if (waits || noted) note(0, step.where, to);
         if (polled && polls(step)) check_poll(step, polled, to);
     }

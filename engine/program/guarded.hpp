@@ -35,8 +35,8 @@ struct GuardedProgram {
 /// traps. Steps that wait by themselves (barriers, setmaxnreg) cannot be timed: the warp notes where it is
 /// before them, and erases that afterwards.
 ///
-/// traced: also notes every access to memory, and lets each end before the next (fence.sc.sys): a fault then
-/// leaves the line behind. Slow.
+/// traced: also notes every access to memory and every wgmma, and lets each end before the next (fence.sc.sys;
+/// 16 us for what is asynchronous): a fault then leaves the line behind. Slow.
 GuardedProgram guarded(const Program& program, bool traced = false);
 
 }  // namespace wgrun

@@ -1,10 +1,12 @@
-# wgrun ptx|cuda --guarded: the guarded builds of the example scripts, and what ptxas says of them.
-scripts="hello_wgmma gemm gemm_fast attention sparse_gemm mma_sync"
-for script in $scripts; do
-    run cuda --guarded "$SOURCE/scripts/$script.lua"
+# wgrun ptx|cuda --guarded: the guarded builds of all example scripts, and what ptxas says of them. (Those of failed
+# kernels, which are traced too: tests/worker/run.sh.)
+for file in "$SOURCE"/scripts/*.lua; do
+    script=$(basename "$file" .lua)
+    run cuda --guarded "$file"
     exits 0
-    run ptx --guarded "$SOURCE/scripts/$script.lua"
+    run ptx --guarded "$file"
     exits 0
+    [ -s out.txt ] || continue    # it has no kernels
     out_has "param_guard_block"
     cp out.txt "$script.ptx"
 done
@@ -18,11 +20,18 @@ out_lacks "guard"
 
 unset WGRUN_CUDA
 run doctor
-ptxas=$(sed -n 's/^ptxas  *\(\/[^ ]*\).*/\1/p' out.txt)
+ptxas=$(sed -n 's|^ptxas .* \(/.*\)$|\1|p' out.txt)    # version, path
 [ -n "$ptxas" ] || { echo "skipped: no ptxas"; exit 77; }
-for script in $scripts; do
-    code=0
-    "$ptxas" -arch=sm_90a -o /dev/null "$script.ptx" >out.txt 2>err.txt || code=$?
-    ran="ptxas of $script"
-    exits 0
+kernels=0
+for script in *.ptx; do
+    # Each kernel is a text of its own.
+    awk -v stem="${script%.ptx}" '/^\.version/ { name = stem "-" ++n ".one" } name { print > name }' "$script"
 done
+for text in *.one; do
+    code=0
+    "$ptxas" -arch=sm_90a -o /dev/null "$text" >out.txt 2>err.txt || code=$?
+    ran="ptxas of $text"
+    exits 0
+    kernels=$((kernels + 1))
+done
+[ "$kernels" -ge 19 ] || bad "only $kernels kernels"

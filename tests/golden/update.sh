@@ -10,6 +10,12 @@ for script in hello_wgmma gemm gemm_fast; do
     "$wgrun" ptx "$golden/../../scripts/$script.lua" > "$new/$script.ptx" 2> /dev/null
     "$wgrun" cuda "$golden/../../scripts/$script.lua" > "$new/$script.cu" 2> /dev/null
 done
+# Their guarded builds: what is read before a guard changes.
+for script in hello_wgmma gemm; do
+    for text in ptx:ptx cuda:cu; do
+        "$wgrun" "${text%:*}" --guarded "$golden/../../scripts/$script.lua" > "$new/$script.guarded.${text#*:}" 2> /dev/null
+    done
+done
 "$wgrun" rules --markdown > "$new/rules.md"
 rules=$golden/../../docs/rules.md
 if [ "${2:-}" = --check ]; then

@@ -4,12 +4,15 @@
 //   add_one(f32* data, u32 count)   adds 1 to each element
 //   hang, slow                      never ends; ends after 50 ms
 //   illegal, misaligned, trap       leaves the context with that error
+//                                   of these, guarded builds also write what their guards would
+//                                   (fake_guards.hpp)
 //   too_large                       the driver refuses the launch
 //   stuck                           cuModuleLoadDataEx does not come back
 //   suicide                         the process is killed when it is launched
 //   anything else                   does nothing
 //
-// FAKE_CUDA_DEVICES=0: no device. FAKE_CUDA_STUCK=init: cuInit does not come back.
+// FAKE_CUDA_DEVICES=0: no device. FAKE_CUDA_STUCK=init: cuInit does not come back. FAKE_CUDA_FAULTY: every
+// kernel is an illegal one. FAKE_CUDA_TEXTS: a folder, where the texts that are loaded are left.
 #include <unistd.h>
 
 #include <chrono>
@@ -17,6 +20,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +29,7 @@
 #include <vector>
 
 #include "gpu/cuda_abi.hpp"
+#include "tests/worker/fake_guards.hpp"
 
 namespace {
 
@@ -36,6 +41,8 @@ constexpr std::size_t memory_bytes = std::size_t{256} << 20;
 struct Kernel {
     std::string name;
     std::vector<std::size_t> parameters;  // bytes
+    std::size_t block = SIZE_MAX;         // which of them is a guarded build's block of slots
+    FakeGuards guards{""};
 };
 
 struct Fake {
@@ -63,6 +70,22 @@ std::size_t bytes_of(std::string_view parameter) {
 Result status() {
     if (fake.sticky != success) return fake.sticky;
     return fake.hanging || Clock::now() < fake.busy_until ? not_ready : success;
+}
+
+// Leaves a text where a test asks for it.
+void keep(std::string_view text) {
+    static int count = 0;
+    if (const char* folder = std::getenv("FAKE_CUDA_TEXTS"))
+        std::ofstream(std::string(folder) + "/" + std::to_string(::getpid()) + "-" + std::to_string(++count) +
+                      ".ptx")
+            << text;
+}
+
+// What becomes of the context when the kernel runs.
+Result outcome(const std::string& name) {
+    if (name == "illegal" || std::getenv("FAKE_CUDA_FAULTY") != nullptr) return illegal_address;
+    if (name == "misaligned") return misaligned_address;
+    return name == "trap" ? launch_failed : success;
 }
 
 bool inside(DevicePointer at, std::size_t bytes) {
@@ -165,8 +188,13 @@ Result cuModuleLoadDataEx(Handle* module, const void* image, unsigned count, Jit
     auto kernel = std::make_unique<Kernel>();
     kernel->name = text.substr(entry + 7, open - entry - 7);
     std::string_view list = text.substr(open + 1, close - open - 1);
+    keep(text);
     while (list.find(".param") != std::string_view::npos) {
         const std::size_t comma = list.find(',');
+        if (list.substr(0, comma).find("guard_block") != std::string_view::npos) {
+            kernel->block = kernel->parameters.size();
+            kernel->guards = FakeGuards(text);
+        }
         kernel->parameters.push_back(bytes_of(list.substr(0, comma)));
         if (comma == std::string_view::npos) break;
         list.remove_prefix(comma + 1);
@@ -196,13 +224,20 @@ Result cuOccupancyMaxActiveClusters(int* clusters, Handle, const LaunchConfig*) 
 }
 Result cuLaunchKernelEx(const LaunchConfig*, Handle function, void** parameters, void**) {
     if (fake.sticky != success) return fake.sticky;
-    const std::string& name = static_cast<Kernel*>(function)->name;
+    const Kernel& kernel = *static_cast<Kernel*>(function);
+    const std::string& name = kernel.name;
+    std::byte* block = nullptr;
+    if (kernel.block != SIZE_MAX) std::memcpy(&block, parameters[kernel.block], sizeof block);
     if (name == "too_large") return launch_out_of_resources;
     if (name == "suicide") ::kill(::getpid(), SIGKILL);
-    if (name == "illegal") fake.sticky = illegal_address;
-    if (name == "misaligned") fake.sticky = misaligned_address;
-    if (name == "trap") fake.sticky = launch_failed;
-    if (name == "hang") fake.hanging = true;
+    fake.sticky = outcome(name);
+    if (fake.sticky != success && block != nullptr) kernel.guards.fault(block);
+    if (name == "hang") {
+        fake.hanging = true;
+        if (block != nullptr) kernel.guards.hang(block, 0x7ffff3f8001ffff6);  // 3 of 5 have come, 16 KiB not
+        if (block != nullptr && !kernel.guards.polls.empty())
+            fake.sticky = launch_failed;  // the guard's trap
+    }
     if (name == "slow") fake.busy_until = Clock::now() + std::chrono::milliseconds(50);
     if (name == "add_one" && !fake.hanging) {
         float* data = nullptr;

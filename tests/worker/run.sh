@@ -8,7 +8,8 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 export LUA_PATH="$HERE/?.lua;;" WGRUN_CACHE="$WORK/cache" XDG_CACHE_HOME="$WORK" LC_ALL=C
-unset WGRUN_CUDA WGRUN_WORKER CUDA_HOME CUDA_PATH FAKE_CUDA_STUCK FAKE_CUDA_DEVICES
+TOOLKIT=${CUDA_HOME-}
+unset WGRUN_CUDA WGRUN_WORKER CUDA_HOME CUDA_PATH FAKE_CUDA_STUCK FAKE_CUDA_DEVICES FAKE_CUDA_FAULTY FAKE_CUDA_TEXTS
 cd "$WORK" || exit 1
 
 bad() {
@@ -152,6 +153,25 @@ in_process() {
         local add, t = kernels.add_one, wg.zeros("f32", 1)
         kernels.expect(kernels.raised(add.run, add, { args = { t, 1 }, timeout_ms = 100 }), "ETIMEDOUT",
             "did not end within 0.1 s, and runs on")' >out.txt 2>err.txt || bad "failed"
+}
+
+# The traced builds that faults ask for, of all example scripts: ptxas takes them.
+traced() {
+    ptxas=$(CUDA_HOME=$TOOLKIT "$WGRUN" doctor | sed -n 's|^ptxas .* \(/.*\)$|\1|p')
+    [ -n "$ptxas" ] || { echo "skipped: no ptxas"; exit 77; }
+    export FAKE_CUDA_FAULTY=1
+    for script in "$HERE"/../../scripts/*.lua; do
+        FAKE_CUDA_TEXTS=$WORK "$WGRUN" "$script" >out.txt 2>err.txt
+        for text in "$WORK"/*.ptx; do
+            [ -e "$text" ] || continue
+            "$ptxas" -arch=sm_90a -o /dev/null "$text" >out.txt 2>&1 || bad "$script: $ptxas refuses $text"
+            ! grep -q param_guard_block "$text" || echo "$script" >>traced.txt
+        done
+        rm -f "$WORK"/*.ptx
+    done
+    for script in attention gemm gemm_fast hello_wgmma sparse_gemm; do
+        grep -q "/$script.lua" traced.txt || bad "no traced build of $script"
+    done
 }
 
 # What cannot be a worker.

@@ -1,9 +1,11 @@
 // Guarded builds: which loops and waits get a guard, and which numbers their places have.
 #include "program/guarded.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "isa/guard.hpp"
+#include "isa/order.hpp"
 #include "tests/catch.hpp"
 
 using namespace wgrun;
@@ -145,6 +147,44 @@ TEST_CASE("guarded: a traced build notes each access and lets it end") {
     std::map<std::string, int> steps = count(traced.program);
     CHECK(steps["guard.note"] == 4);
     CHECK(steps["fence"] == 2);
+}
+
+TEST_CASE("guarded: what is asynchronous is noted until it has had the time to end") {
+    Script s;
+    const int in = s.b.param("in", Type::u64, Dtype::u32);
+    const int to = s.b.shared("to", 64, 128, {}), bar = s.b.shared("bar", 8, 8, {});
+    const Reg from = s.add("ld.param", s.of(Type::u64), {{}, Operand::param(in)});
+    const Reg at = s.add("mov", s.of(Type::u32), {{}, Operand::shared(to, 0)});
+    const Reg full = s.add("mov", s.of(Type::u32), {{}, Operand::shared(bar, 0)});
+    s.add(
+        "cp.async.bulk", {},
+        {Operand::address(at, 0), Operand::address(from, 0), Operand::number(64), Operand::address(full, 0)});
+    s.add("cp.async.bulk.commit_group", {}, {});
+    const Program program = s.b.finish();
+    const GuardedProgram traced = wgrun::guarded(program, true);
+    REQUIRE(traced.sites.size() == 1);
+    CHECK(traced.sites[0].where.line == 5);
+    std::vector<std::string> order;
+    for_each_step(traced.program.body(), [&](const Step& step) { order.emplace_back(step.op->name); });
+    order.erase(order.begin(), std::ranges::find(order, "guard.note"));
+    CHECK(order == std::vector<std::string>{"guard.note", "cp.async.bulk", "guard.settle", "guard.note",
+                                            "cp.async.bulk.commit_group"});
+}
+
+TEST_CASE("isa: what goes on when the thread has gone on") {
+    std::vector<std::string> names;
+    for (const isa::Instruction* op : isa::all()) {
+        Step step;
+        step.op = op;
+        if (isa::asynchronous(step)) names.emplace_back(op->name);
+    }
+    std::ranges::sort(names);
+    CHECK(names == std::vector<std::string>{
+                       "cp.async", "cp.async.bulk", "cp.async.bulk.cluster", "cp.async.bulk.prefetch",
+                       "cp.async.bulk.store", "cp.async.bulk.tensor", "cp.async.bulk.tensor.store",
+                       "cp.async.ignore_src", "cp.async.mbarrier.arrive", "cp.reduce.async.bulk",
+                       "cp.reduce.async.bulk.tensor", "red.async", "st.async", "wgmma.mma_async",
+                       "wgmma.mma_async.sp"});
 }
 
 TEST_CASE("isa: what steps wait for") {
