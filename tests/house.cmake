@@ -36,6 +36,8 @@ set(owner_device_tensor kernel)
 set(owner_export export)
 set(owner_lua lua)
 set(owner_session lua)
+set(owner_limits lua)
+set(owner_sandbox lua)
 
 set(modules "")
 foreach(call IN LISTS calls)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "wgrun/kernel.hpp"
+#include "wgrun/limits.hpp"
 
 namespace wgrun::cli {
 
@@ -42,6 +43,8 @@ struct Request {
     Backend backend = Backend::automatic;
     isa::Numerics numerics;
     gpu::Isolation isolation = gpu::Isolation::worker;  ///< where the GPU's driver is
+    bool restricted = false;                            ///< what scripts have, and may take
+    lua::Limits limits;
     bool json = false;
     bool sarif = false;
     bool markdown = false;   ///< of rules

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 
-#include "bindings/cli/script_limits.hpp"
 #include "bindings/cli/watchdog.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/interrupt.hpp"
@@ -15,7 +14,6 @@
 #include "wgrun/lua.hpp"
 #include "wgrun/report.hpp"
 #include "wgrun/rules.hpp"
-#include "wgrun/tensor_budget.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -28,7 +26,6 @@ struct Call {
     Outcome& outcome;
     lua::Raisers raisers{};
     std::optional<Watchdog> watchdog{};
-    std::optional<TensorBudget::Scope> tensors{};
 };
 
 char call_key;  // registry: light userdata, the Call
@@ -120,7 +117,7 @@ bool run_code(lua_State* L, const std::string& code, Outcome& outcome) {
 
 bool run_file(lua_State* L, const Request& request, Outcome& outcome, int results) {
     const char* file = request.file == "-" ? nullptr : request.file.c_str();
-    if (file != nullptr && !script_limits().restricted) lua::set_script_path(L, file);
+    if (file != nullptr && !request.restricted) lua::set_script_path(L, file);
     const int status = lua::load_script(L, file, request.text ? &*request.text : nullptr);
     if (status != LUA_OK) {
         const int reason = errno;
@@ -152,8 +149,8 @@ int take_last_error(lua_State* L) {
     return 1;
 }
 
-void open_libraries(lua_State* L) {
-    if (script_limits().restricted) return lua::open_restricted(L);
+void open_libraries(lua_State* L, const Request& request) {
+    if (request.restricted) return lua::open_restricted(L);
     luaL_openlibs(L);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
     lua_pushcfunction(L, luaopen_wgrun);
@@ -165,7 +162,7 @@ int body_main(lua_State* L) {
     auto& call = *static_cast<Call*>(lua_touserdata(L, 1));
     lua_settop(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &call_key);
-    open_libraries(L);
+    open_libraries(L, call.request);
     call.raisers = lua::raisers(L);
     lua::Session& session = lua::session(L);
     session.mode = call.mode;
@@ -181,7 +178,7 @@ int body_main(lua_State* L) {
             print_findings(request, {&finding, 1});
         };
     });
-    if (call.mode == lua::Mode::trace && !script_limits().restricted) {
+    if (call.mode == lua::Mode::trace && !call.request.restricted) {
         lua_getglobal(L, "os");
         lua_pushcfunction(L, end_script);
         lua_setfield(L, -2, "exit");
@@ -189,13 +186,9 @@ int body_main(lua_State* L) {
     }
     lua::install_interrupt(L);
     lua::set_script_arguments(L, call.request.program, call.request.file, call.request.args);
-    lua::set_limits(L, script_limits().limits);
+    lua::set_limits(L, call.request.limits);
     lua::LimitState& limits = lua::limit_state(L);
-    lua::guarded(L, [&] {
-        call.watchdog.emplace(limits, session.stop);
-        if (script_limits().limits.tensors > 0)
-            call.tensors.emplace(TensorBudget(script_limits().limits.tensors));
-    });
+    lua::guarded(L, [&] { call.watchdog.emplace(limits, session.stop); });
     call.body(L, call.request, call.outcome, call.context);
     return 0;
 }
@@ -208,11 +201,6 @@ struct CloseState {
 };
 
 }  // namespace
-
-ScriptLimits& script_limits() {
-    static ScriptLimits limits;
-    return limits;
-}
 
 Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context) {
     Outcome outcome;
@@ -231,10 +219,10 @@ Outcome with_state(const Request& request, lua::Mode mode, Body body, void* cont
         outcome.findings.front().message =
             status == LUA_ERRMEM ? "not enough memory" : "an error without a text";
     }
-    if (script_limits().limits.memory > 0)
+    if (request.limits.memory > 0)
         for (Diagnostic& finding : outcome.findings)
             if (finding.message == "not enough memory")
-                finding.message = lua::text_of_memory(script_limits().limits);
+                finding.message = lua::text_of(lua::Limit::memory, request.limits);
     return outcome;
 }
 

@@ -13,7 +13,6 @@
 
 #include "bindings/cli/cli.hpp"
 #include "bindings/cli/interrupt.hpp"
-#include "bindings/cli/script_limits.hpp"
 #include "wgrun/version.hpp"
 
 namespace wgrun::cli {
@@ -234,7 +233,8 @@ int dispatch(int argc, char** argv) {
     request.program = argv[0];
     request.backend = backend_named(words.backend);
     request.numerics = numerics_named(words.numerics);
-    script_limits() = {words.restricted, limits_of(words)};
+    request.restricted = words.restricted;
+    request.limits = limits_of(words);
     request.isolation = gpu::isolation_named(words.isolation);
     request.colour = coloured(words.colour, STDERR_FILENO);
     request.colour_output = coloured(words.colour, STDOUT_FILENO);

@@ -33,7 +33,7 @@ void make(lua_State* L, Shared& out, const Tensor& from, Backend backend) {
     bool full = false;
     const Session& here = session(L);
     const auto attempt = [&](bool last) {
-        guarded(L, [&] {
+        charged(L, [&] {
             const gpu::Patience patience(std::chrono::seconds(10), &here.stop);
             try {
                 out = std::make_shared<DeviceTensor>(from, backend, here.isolation);

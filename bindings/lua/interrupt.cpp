@@ -25,8 +25,8 @@ bool at_limit(LimitState& here) {
     here.instructions += interval;
     if (here.limits.instructions != 0 && here.instructions > here.limits.instructions)
         here.reached = Limit::instructions;
-    else if (here.limits.time.count() != 0 && std::chrono::steady_clock::now() >= here.deadline)
-        here.reached = Limit::time;
+    else
+        out_of_time(here);
     return here.reached.load() != Limit::none;
 }
 
@@ -43,11 +43,10 @@ void hook(lua_State* L, lua_Debug*) {
     // A pcall in the script may catch this error; the hook stays, and the next instruction raises it again.
     set_hook(L);
     guarded(L, [&] {
-        const Limit limit = here.reached.load();
+        if (here.reached.load() != Limit::none) throw limit_error(here);
         Diagnostic finding;
-        finding.message = limit == Limit::none ? "interrupted" : text_of(limit, here.limits);
-        if (limit != Limit::none) finding.fix = advice_on(limit);
-        throw Error(limit == Limit::none ? "EINTR" : "ELIMIT", std::move(finding));
+        finding.message = "interrupted";
+        throw Error("EINTR", std::move(finding));
     });
 }
 

@@ -11,7 +11,6 @@
 #include "bindings/lua/types.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/own_files.hpp"
-#include "wgrun/simulation_limits.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -26,7 +25,6 @@ template <class Base>
 struct Shared : Base {
     std::vector<std::shared_ptr<Tensor>> tensors;
     std::vector<std::shared_ptr<DeviceTensor>> device_tensors;
-    SimulationLimits simulation;
 };
 
 /// Reads the list `args`: tensors and numbers.
@@ -117,9 +115,8 @@ int kernel_run(lua_State* L) {
         return push_name(L, "none"), 1;
     }
     const HostHooks hooks = host_hooks(L);
-    const Backend backend = guarded(L, [&] {
+    const Backend backend = timed(L, [&] {
         const HostInterrupt interrupt(hooks);
-        const SimulationLimits::Scope scope(run.simulation);
         return kernel.run(run);
     });
     warn_of_assembly(L, kernel);
@@ -192,9 +189,8 @@ int kernel_time(lua_State* L) {
     timing.backend = run.backend;
     if (session(L).mode == Mode::run) {
         const HostHooks hooks = host_hooks(L);
-        guarded(L, [&] {
+        timed(L, [&] {
             const HostInterrupt interrupt(hooks);
-            const SimulationLimits::Scope scope(run.simulation);
             timing = kernel.time(run);
         });
         warn_of_assembly(L, kernel);
@@ -240,7 +236,6 @@ int kernel_prepare(lua_State* L) {
     if (!runs) trace_launch(L, kernel, run);
     push_object<LaunchBox>(L, [&] {
         LaunchBox box{run.tensors, run.device_tensors, std::nullopt};
-        const SimulationLimits::Scope scope(run.simulation);
         if (runs) box.launch.emplace(kernel.prepare(run));
         return box;
     });
@@ -291,7 +286,7 @@ int launch_start(lua_State* L) {
     }
     check_launch(L);
     const HostHooks hooks = host_hooks(L);
-    guarded(L, [&] {
+    timed(L, [&] {
         const HostInterrupt interrupt(hooks);
         launch->start();
     });

@@ -21,12 +21,16 @@ struct Account {
     void* context;
     std::uint64_t used;
     std::uint64_t limit;
+    bool refused = false;  ///< what was beyond the limit, since that was set
 };
 
 void* limited(void* self, void* block, std::size_t old_size, std::size_t size) {
     auto& account = *static_cast<Account*>(self);
     const std::size_t before = block == nullptr ? 0 : old_size;  // else it says what is made
-    if (size > before && account.limit != 0 && account.used + (size - before) > account.limit) return nullptr;
+    if (size > before && account.limit != 0 && account.used + (size - before) > account.limit) {
+        account.refused = true;
+        return nullptr;
+    }
     void* const result = account.allocate(account.context, block, old_size, size);
     if (result == nullptr && size != 0) return nullptr;
     account.used += size;
@@ -35,14 +39,21 @@ void* limited(void* self, void* block, std::size_t old_size, std::size_t size) {
     return result;
 }
 
-void limit_memory(lua_State* L, std::uint64_t bytes) {
+/// Null where there never was a limit of memory.
+Account* account_of(lua_State* L) {
     void* context = nullptr;
-    const lua_Alloc allocate = lua_getallocf(L, &context);
-    if (allocate == limited) {
-        static_cast<Account*>(context)->limit = bytes;
+    return lua_getallocf(L, &context) == limited ? static_cast<Account*>(context) : nullptr;
+}
+
+void limit_memory(lua_State* L, std::uint64_t bytes) {
+    if (Account* found = account_of(L)) {
+        found->limit = bytes;
+        found->refused = false;
         return;
     }
     if (bytes == 0) return;
+    void* context = nullptr;
+    const lua_Alloc allocate = lua_getallocf(L, &context);
     constexpr std::uint64_t kilobyte = 1024;
     const std::uint64_t used = static_cast<std::uint64_t>(lua_gc(L, LUA_GCCOUNT)) * kilobyte +
                                static_cast<std::uint64_t>(lua_gc(L, LUA_GCCOUNTB));
@@ -150,6 +161,10 @@ Limits restricted_limits() {
 
 void set_limits(lua_State* L, const Limits& limits) {
     LimitState& here = limit_state(L);
+    guarded(L, [&] {
+        if (!here.tensors && limits.tensors != 0) here.tensors.emplace(limits.tensors);
+    });
+    if (here.tensors) here.tensors->set_limit(limits.tensors == 0 ? UINT64_MAX : limits.tensors);
     here.limits = limits;
     here.instructions = 0;
     here.reached = Limit::none;
@@ -160,7 +175,16 @@ void set_limits(lua_State* L, const Limits& limits) {
     watch_limits(L);
 }
 
+Limit limit_reached(lua_State* L) {
+    if (const Limit reached = limit_state(L).reached.load(); reached != Limit::none) return reached;
+    const Account* account = account_of(L);
+    return account != nullptr && account->refused ? Limit::memory : Limit::none;
+}
+
 std::string text_of(Limit limit, const Limits& limits) {
+    if (limit == Limit::memory)
+        return fmt::format("not enough memory: the script may have {:.0f} MiB (--max-memory, Limits::memory)",
+                           mebibytes(limits.memory));
     if (limit == Limit::time)
         return fmt::format("the script has taken more than {} s",
                            static_cast<double>(limits.time.count()) / 1000);
@@ -172,17 +196,26 @@ std::string advice_on(Limit limit) {
                                 : "raise the limit: --max-instructions, Limits::instructions";
 }
 
-std::string text_of_memory(const Limits& limits) {
-    return fmt::format("not enough memory: the script may have {:.0f} MiB (--max-memory, Limits::memory)",
-                       mebibytes(limits.memory));
+Error limit_error(const LimitState& here) {
+    const Limit limit = here.reached.load();
+    Diagnostic finding;
+    finding.message = text_of(limit, here.limits);
+    finding.fix = advice_on(limit);
+    return {"ELIMIT", std::move(finding)};
+}
+
+bool out_of_time(LimitState& here) {
+    if (here.limits.time.count() == 0 || std::chrono::steady_clock::now() < here.deadline) return false;
+    here.reached = Limit::time;
+    return true;
 }
 
 std::chrono::milliseconds within_limit(lua_State* L, std::chrono::milliseconds timeout) {
     const LimitState& here = limit_state(L);
     if (here.limits.time.count() == 0) return timeout;
-    const auto left = std::max(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                   here.deadline - std::chrono::steady_clock::now()),
-                               std::chrono::milliseconds(1));
+    const auto left = std::max(
+        std::chrono::ceil<std::chrono::milliseconds>(here.deadline - std::chrono::steady_clock::now()),
+        std::chrono::milliseconds(1));
     return timeout.count() == 0 ? left : std::min(timeout, left);
 }
 

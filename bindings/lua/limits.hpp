@@ -1,6 +1,4 @@
-// What scripts of a state may take: memory, time, instructions, and what kernels may.
-//
-// docs/sandbox.md says what each of them holds, and what it does not.
+// The limits of a state from inside: what is counted, and who looks.
 #pragma once
 
 #include <lua.hpp>
@@ -8,26 +6,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "bindings/lua/guard.hpp"
+#include "wgrun/limits.hpp"
+#include "wgrun/tensor_budget.hpp"
+
 namespace wgrun::lua {
-
-/// 0 is no limit.
-struct Limits {
-    std::uint64_t memory = 0;            ///< bytes of the Lua state, with what is in it when the limit is set
-    std::uint64_t instructions = 0;      ///< of Lua, counted by the thousand in each coroutine
-    std::chrono::milliseconds time{0};   ///< from set_limits on
-    std::uint64_t tensors = 0;           ///< bytes of tensors together; the host gives them a TensorBudget
-    std::uint64_t program = 0;           ///< instructions, blocks and registers of one kernel
-    std::uint64_t simulation_steps = 0;  ///< warp instructions of one launch on the simulator
-};
-
-/// What a restricted script may take unless the host says otherwise: 512 MiB, a minute, 4 GiB of tensors,
-/// 200,000 parts of a kernel.
-Limits restricted_limits();
-
-/// What a script has come to the end of.
-enum class Limit : unsigned char { none, instructions, time };
 
 /// What is known of the limits of one Lua state.
 struct LimitState {
@@ -35,33 +21,66 @@ struct LimitState {
     bool restricted = false;  ///< made by open_restricted (sandbox.hpp)
     std::uint64_t instructions = 0;
     std::chrono::steady_clock::time_point deadline;
-    std::atomic<Limit> reached = Limit::none;
-    std::uint64_t parts = 0;  ///< of the kernel that is being built
+    std::atomic<Limit> reached = Limit::none;  ///< instructions or time
+    std::uint64_t parts = 0;                   ///< of the kernel that is being built
+    std::optional<TensorBudget> tensors;
 };
 
 /// Made without limits on the first call; lives as long as the state.
 LimitState& limit_state(lua_State* L);
 
-/// Sets the limits of this state, and begins to count. The allocator of the state is wrapped (for good) where
-/// there is a limit of memory; where there is one of instructions or time, a hook is set, xpcall leaves
-/// its handler out once the limit is reached, and setmetatable refuses finalizers: Lua runs both without
-/// hooks. Call it when the standard libraries are there. A script that has come to the end of its
-/// instructions or time is stopped by an error with code ELIMIT, again and again until the outermost caller
-/// has it, or the limits are set anew.
-void set_limits(lua_State* L, const Limits& limits);
-
 /// "the script has taken more than 2 s", and how to raise the limit.
 std::string text_of(Limit limit, const Limits& limits);
 std::string advice_on(Limit limit);
-std::string text_of_memory(const Limits& limits);
+
+/// The error of a script that has come to the end of its instructions or time.
+Error limit_error(const LimitState& here);
 
 /// The time that is left if it is shorter than `timeout` (0: none), else `timeout`.
 std::chrono::milliseconds within_limit(lua_State* L, std::chrono::milliseconds timeout);
+
+/// Is the script's time over? Then `reached` says so too.
+bool out_of_time(LimitState& here);
 
 /// Counts `parts` more of the kernel that is being built. Raises at the limit of its size.
 void spend(lua_State* L, std::uint64_t parts);
 
 /// xpcall, setmetatable: see set_limits.
 void guard_globals(lua_State* L);
+
+/// Lives in the body of guarded() or attempted(): tensors that are made there count as the state's.
+class Charging {
+  public:
+    explicit Charging(const LimitState& here) {
+        if (here.tensors) scope_.emplace(*here.tensors);
+    }
+
+  private:
+    std::optional<TensorBudget::Scope> scope_;
+};
+
+/// guarded(), for what makes tensors.
+template <class Body>
+auto charged(lua_State* L, Body&& body) {
+    const LimitState& here = limit_state(L);
+    return guarded(L, [&] {
+        const Charging charging(here);
+        return body();
+    });
+}
+
+/// guarded(), for what may take long: at the end of the script's time that is what the error says.
+template <class Body>
+auto timed(lua_State* L, Body&& body) {
+    LimitState& here = limit_state(L);
+    return guarded(L, [&] {
+        try {
+            return body();
+        } catch (const EnvironmentError& error) {
+            if (error.code() != "ETIMEDOUT" || !out_of_time(here)) throw;
+            throw limit_error(here);
+        }
+    });
+}
 
 }  // namespace wgrun::lua

@@ -34,7 +34,7 @@ int compress(lua_State* L) {
     const Tensor& tensor = hold_tensor(L, 1);
     TensorBox& values = push_object<TensorBox>(L, [] { return TensorBox{}; });
     TensorBox& metadata = push_object<TensorBox>(L, [] { return TensorBox{}; });
-    guarded(L, [&] {
+    charged(L, [&] {
         sparse::Compressed made = sparse::compress(tensor);
         values.tensor = std::make_shared<Tensor>(std::move(made.values));
         metadata.tensor = std::make_shared<Tensor>(std::move(made.metadata));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bindings/lua/limits.hpp"
 #include "bindings/lua/types.hpp"
 
 namespace wgrun::lua {
@@ -17,10 +18,12 @@ void declare_tensor(lua_State* L);
 void add_files(lua_State* L);   // wg.load
 void add_dlpack(lua_State* L);  // wg.from_dlpack, t:to_dlpack
 
-/// Pushes a tensor that `make` (guarded) makes.
+/// Pushes a tensor that `make` (guarded) makes. It counts as the state's.
 template <class Make>
 TensorBox& push_tensor(lua_State* L, Make&& make) {
-    return push_object<TensorBox>(L, [&] { return TensorBox{std::make_shared<Tensor>(make())}; });
+    TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });
+    charged(L, [&] { box.tensor = std::make_shared<Tensor>(make()); });
+    return box;
 }
 
 /// Writes the number at `index` of the stack to row-major position `position`. 64-bit integers are exact.

@@ -55,7 +55,7 @@ int from_pointer(lua_State* L) {
         versioned = options.boolean("versioned", true);
     }
     TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });
-    guarded(L, [&] {
+    charged(L, [&] {
         // From here on no Lua runs that could take the capsule's tensor, and once ours nothing can fail.
         if (capsule != nullptr && capsule->managed == nullptr)
             throw ArgumentError("DLPack: the capsule's tensor has been taken already");

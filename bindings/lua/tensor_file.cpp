@@ -35,7 +35,9 @@ Loading loading(bool map) { return map ? Loading::map : Loading::read; }
 int load_npy(lua_State* L, std::string_view path, const LoadOptions& options) {
     const bool map = options.map.value_or(false);
     TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });
+    const LimitState& here = limit_state(L);
     if (int failed = attempted(L, [&] {
+            const Charging charging(here);
             box.tensor = std::make_shared<Tensor>(Tensor::load(path, options.dtype, loading(map)));
         }))
         return failed;
@@ -48,7 +50,12 @@ int load_weights(lua_State* L, std::string_view path, const LoadOptions& options
         fail(L, [] { return std::string("wg.load: a .safetensors file says the dtype of its tensors"); });
     const bool map = options.map.value_or(true);
     auto& file = held<Safetensors>(L);
-    if (int failed = attempted(L, [&] { file = load_safetensors(path, loading(map)); })) return failed;
+    const LimitState& here = limit_state(L);
+    if (int failed = attempted(L, [&] {
+            const Charging charging(here);
+            file = load_safetensors(path, loading(map));
+        }))
+        return failed;
     luaL_checkstack(L, 8, nullptr);
     lua_newtable(L);
     std::size_t bytes = 0;

@@ -201,6 +201,7 @@ void Kernel::simulate(const HostSimulation& launch) {
     run.numerics = launch.numerics;
     run.unchecked = launch.unchecked;
     run.stop = launch.stop;
+    run.simulation = launch.limits;
     this->run(run);
 }
 

@@ -14,7 +14,6 @@
 #include "program/guarded.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
-#include "wgrun/simulation_limits.hpp"
 
 namespace wgrun {
 
@@ -74,9 +73,8 @@ void run_on_simulator(const Program& program, const RunOptions& options) {
     launch.seed = options.seed;
     launch.stop = options.stop;
     launch.numerics = options.numerics;
-    const SimulationLimits limits = SimulationLimits::current();
-    launch.timeout = limits.timeout;
-    launch.most_steps = limits.steps;
+    launch.timeout = options.simulation.timeout;
+    launch.most_steps = options.simulation.steps;
     std::vector<Diagnostic> findings = sim::run(program, launch).findings;
     for (Diagnostic& finding : findings)
         if (const Rule* rule = find_rule(finding.rule); rule && finding.section.empty())
@@ -91,7 +89,6 @@ struct Launch::State {
     RunOptions options;
     Backend backend;
     std::optional<GpuLaunch> gpu;  // without: the simulator
-    SimulationLimits limits = SimulationLimits::current();
 
     /// Takes a step on the GPU, where it is one. What the kernel fails with is explained.
     void take(void (GpuLaunch::*step)()) {
@@ -115,7 +112,6 @@ void Launch::start() {
     if (state_->gpu) {
         state_->take(&GpuLaunch::start);
     } else {
-        const SimulationLimits::Scope scope(state_->limits);
         run_on_simulator(*state_->program, state_->options);
     }
 }

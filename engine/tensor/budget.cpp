@@ -10,7 +10,7 @@
 namespace wgrun {
 
 struct TensorBudget::State {
-    const std::uint64_t limit;
+    std::atomic<std::uint64_t> limit;
     std::atomic<std::uint64_t> used{0};
 };
 
@@ -24,6 +24,8 @@ TensorBudget::TensorBudget(std::uint64_t bytes) : state_(new State{bytes}) {}
 
 std::uint64_t TensorBudget::used() const { return state_->used.load(); }
 
+void TensorBudget::set_limit(std::uint64_t bytes) { state_->limit = bytes; }
+
 TensorBudget::Scope::Scope(TensorBudget budget) : before_(std::exchange(current, std::move(budget.state_))) {}
 TensorBudget::Scope::~Scope() { current = std::move(before_); }
 
@@ -33,11 +35,12 @@ std::shared_ptr<void> TensorBudget::charge(const Tensor& tensor) {
     const std::uint64_t bytes = tensor.size_bytes();
     const std::uint64_t before = state->used.fetch_add(bytes);
     std::shared_ptr<void> charged(nullptr, [state, bytes](void*) { state->used -= bytes; });
-    if (before + bytes > state->limit)
+    const std::uint64_t limit = state->limit;
+    if (before > limit || bytes > limit - before)
         throw EnvironmentError(
             "ELIMIT",
             fmt::format("{}: tensors may take {:.0f} MiB, of which {:.0f} are in use", to_string(tensor),
-                        static_cast<double>(state->limit) / 0x1p20, static_cast<double>(before) / 0x1p20),
+                        static_cast<double>(limit) / 0x1p20, static_cast<double>(before) / 0x1p20),
             "close what is not needed any more (t:close()), or raise the limit (--max-tensors)");
     return charged;
 }

@@ -44,6 +44,7 @@ struct HostSimulation : HostLaunch {
     std::uint64_t seed = 0;                   ///< of the order in which threads run
     isa::Numerics numerics{};                 ///< how wgmma adds up
     const std::atomic<bool>* stop = nullptr;  ///< set from outside to interrupt
+    SimulationLimits limits{};                ///< how long it may go on
 };
 
 }  // namespace wgrun

@@ -12,6 +12,7 @@
 
 #include "wgrun/gpu.hpp"
 #include "wgrun/program.hpp"
+#include "wgrun/simulation_limits.hpp"
 #include "wgrun/tensor.hpp"
 
 #pragma GCC visibility push(default)
@@ -53,6 +54,7 @@ struct RunOptions {
     isa::Numerics numerics;                             ///< how the simulator's wgmma adds up
     bool unchecked = false;                             ///< run in spite of the static checker's errors
     std::chrono::milliseconds timeout{10000};           ///< of the GPU
+    SimulationLimits simulation{};                      ///< of the simulator; none unless given
     const std::atomic<bool>* stop = nullptr;            ///< set from outside to interrupt
     gpu::Isolation isolation = gpu::Isolation::worker;  ///< where the GPU's driver is
     /// Runs the guarded build on the GPU: no wait may take longer than a quarter of the time limit, and who
@@ -168,8 +170,8 @@ class Kernel {
     std::vector<std::byte> cubin(Assembler assembler);
 
     /// Assembles the PTX with ptxas, or with the driver where there is none. Throws CompileError when it is
-    /// refused, other EnvironmentErrors when neither is here, ptxas does not end (ETIMEDOUT) or `stop` was raised
-    /// (EINTR).
+    /// refused, other EnvironmentErrors when neither is here, ptxas does not end (ETIMEDOUT) or `stop` was
+    /// raised (EINTR).
     AssemblyReport report(const std::atomic<bool>* stop = nullptr);
 
     /// What the GPU's assembler had to say when run() or time() compiled the kernel: the findings since the

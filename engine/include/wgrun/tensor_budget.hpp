@@ -16,6 +16,8 @@ class TensorBudget {
   public:
     explicit TensorBudget(std::uint64_t bytes);
     std::uint64_t used() const;
+    /// Changes the bound, for every copy. What is beyond it already stays.
+    void set_limit(std::uint64_t bytes);
 
     /// Makes it the budget of this thread for a while. A tensor that does not fit in is an EnvironmentError
     /// ELIMIT.
