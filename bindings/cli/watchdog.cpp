@@ -2,23 +2,26 @@
 
 #include <unistd.h>
 
-#include <csignal>
 #include <string>
+#include <system_error>
 
 #include "bindings/cli/cli.hpp"
 #include "file/leftovers.hpp"
+#include "file/signals.hpp"
+#include "wgrun/diagnostic.hpp"
 
 namespace wgrun::cli {
 
 Watchdog::Watchdog(lua::LimitState& limits, std::atomic<bool>& stop) {
     if (limits.limits.time.count() == 0) return;
-    // Signals are for the thread that runs Lua.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    thread_ = std::jthread([this, &limits, &stop] { watch(limits, stop); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const file::SignalsHeld for_the_thread_that_runs_lua;
+    try {
+        thread_ = std::jthread([this, &limits, &stop] { watch(limits, stop); });
+    } catch (const std::system_error& error) {
+        throw EnvironmentError(
+            "EAGAIN", "no thread can be made to watch the time of the script: " + error.code().message(),
+            "allow more processes (ulimit -u), or set no limit of time (--max-seconds 0)");
+    }
 }
 
 Watchdog::~Watchdog() {

@@ -16,6 +16,7 @@ namespace wgrun::cli {
 class Watchdog {
   public:
     /// Does nothing where there is no limit of time. `stop` is the session's; both outlive it.
+    /// EnvironmentError EAGAIN when no thread can be made.
     Watchdog(lua::LimitState& limits, std::atomic<bool>& stop);
     ~Watchdog();
     Watchdog(const Watchdog&) = delete;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 
 #include "file/descriptor.hpp"
 #include "file/lock.hpp"
+#include "file/signals.hpp"
 #include "gpu/sha256.hpp"
 
 namespace wgrun::exporting {
@@ -67,20 +69,34 @@ void move_file(const fs::path& from, const fs::path& to) {
     if (::rename(from.c_str(), to.c_str()) != 0) fail("write", to, errno);
 }
 
-/// A folder beside the files to be, on the same file system, that goes with what is left in it.
+constexpr std::string_view staging_prefix = ".wgrun-export-";
+// In a staging folder: where the old files go once the new ones are complete, and that they all went there.
+constexpr const char* before_name = "before";
+constexpr const char* all_moved_name = "all-moved";
+
+/// A folder beside the files to be, on the same file system, that goes with what is left in it. It is locked
+/// as long as its writer lives.
 class Staging {
   public:
     explicit Staging(const fs::path& parent) {
         static std::atomic<unsigned> count = 0;
-        do {
-            path_ = parent / fmt::format(".wgrun-export-{}-{}", ::getpid(), count++);
-        } while (::mkdir(path_.c_str(), 0777) != 0 && errno == EEXIST);
-        struct stat made {};
-        if (::lstat(path_.c_str(), &made) != 0 || !S_ISDIR(made.st_mode)) {
-            const int error = errno;
-            const fs::path failed = std::exchange(path_, {});
-            fail("write into", failed.parent_path(), error);
+        constexpr int most_attempts = 100;
+        for (int attempt = 0; attempt < most_attempts; ++attempt) {
+            path_ = parent / fmt::format("{}{}-{}", staging_prefix, ::getpid(), count++);
+            if (::mkdir(path_.c_str(), 0777) != 0) {
+                if (errno == EEXIST) continue;  // a process of the same number was killed
+                break;
+            }
+            lock_ = open_file(path_, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+            const bool locked =
+                lock_ && (::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+            struct stat made {};
+            // Somebody who clears up may have come between the calls.
+            if (locked && ::fstat(lock_.get(), &made) == 0 && made.st_nlink > 0) return;
         }
+        const int error = errno;
+        const fs::path failed = std::exchange(path_, {});
+        fail("write into", failed.parent_path(), error);
     }
     ~Staging() {
         std::error_code ignored;
@@ -93,7 +109,41 @@ class Staging {
 
   private:
     fs::path path_;
+    Descriptor lock_;
 };
+
+/// Moves the files of one folder into another where they are missing. Manifests last: they say that the
+/// others are there.
+void move_missing(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    std::vector<fs::path> files;
+    for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error))
+        if (entry->is_regular_file(error)) files.push_back(entry->path());
+    std::ranges::stable_partition(files, [](const fs::path& file) { return file.extension() != ".json"; });
+    for (const fs::path& file : files)
+        if (!fs::exists(fs::symlink_status(to / file.filename()))) move_file(file, to / file.filename());
+}
+
+/// What exports that were killed (nothing less stops them) have left in `folder`: one whose old files are all
+/// out of the way is completed, any other one taken back.
+void finish_killed(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+        if (entry->path().filename().native().starts_with(staging_prefix)) found.push_back(entry->path());
+    for (const fs::path& staging : found) {
+        const Descriptor opened = open_file(staging, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        struct stat status {};
+        const bool ours = opened && ::fstat(opened.get(), &status) == 0 && status.st_uid == ::geteuid() &&
+                          (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+        if (!ours || ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0) continue;  // its writer lives
+        if (fs::exists(staging / all_moved_name, error))
+            move_missing(staging, folder);
+        else if (fs::exists(staging / before_name, error))
+            move_missing(staging / before_name, folder);
+        fs::remove_all(staging, error);
+    }
+}
 
 /// The file's content; nothing when there is none. EEXIST for what is no regular file.
 std::optional<std::string> content_of(const fs::path& path) {
@@ -172,16 +222,21 @@ void place_into(const fs::path& folder, std::span<const Bundle> bundles) {
     const Descriptor opened = open_file(folder, O_RDONLY | O_DIRECTORY);
     if (!opened) fail("write into", folder, errno);
     const file::FolderLock lock(opened.get(), std::chrono::seconds(10));
+    // A signal finds the old files or the new ones.
+    const file::SignalsHeld held;
+    if (lock.held()) finish_killed(folder);
     std::vector<std::vector<std::string>> old;
     for (const Bundle& bundle : bundles) old.push_back(replaced(folder, bundle));
     const Staging staging(folder);
     stage(staging.path(), bundles);
-    const fs::path before = staging.path() / "before";
+    const fs::path before = staging.path() / before_name;
+    sync_folder(staging.path());
     if (::mkdir(before.c_str(), 0777) != 0) fail("write into", folder, errno);
     Moves moves;
     try {
         for (const auto& names : old)
             for (const std::string& name : names) moves.move(folder / name, before / name);
+        if (::mkdir((staging.path() / all_moved_name).c_str(), 0777) != 0) fail("write into", folder, errno);
         for (const Bundle& bundle : bundles)
             for (const File& file : bundle.files) moves.move(staging.path() / file.name, folder / file.name);
         for (const Bundle& bundle : bundles)
@@ -199,12 +254,18 @@ void place(const fs::path& folder, std::span<const Bundle> bundles) {
     const fs::path full = fs::absolute(folder / "").parent_path();  // "out/" and "out" alike
     std::error_code ignored;
     if (fs::exists(full, ignored)) return place_into(full, bundles);
-    Staging staging(full.parent_path());
+    const fs::path parent = full.parent_path();
+    if (const Descriptor opened = open_file(parent, O_RDONLY | O_DIRECTORY); opened) {
+        const file::FolderLock lock(opened.get(), std::chrono::milliseconds(100));
+        if (lock.held()) finish_killed(parent);
+    }
+    const file::SignalsHeld held;
+    Staging staging(parent);
     stage(staging.path(), bundles);
     sync_folder(staging.path());
     move_file(staging.path(), full);
     staging.release();
-    sync_folder(full.parent_path());
+    sync_folder(parent);
 }
 
 }  // namespace wgrun::exporting

@@ -12,7 +12,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -378,12 +380,17 @@ class Server {
 
 // The end of the parent ends this process, in the midst of whatever the driver does.
 void die_with_parent() {
-    std::thread([] {
-        pollfd life{worker_life, POLLIN, 0};
-        while (::poll(&life, 1, -1) < 0) {
-        }
-        ::_exit(0);
-    }).detach();
+    try {
+        std::thread([] {
+            pollfd life{worker_life, POLLIN, 0};
+            while (::poll(&life, 1, -1) < 0) {
+            }
+            ::_exit(0);
+        }).detach();
+    } catch (const std::system_error& error) {
+        throw EnvironmentError("EAGAIN",
+                               "no thread can be made to watch the parent: " + error.code().message());
+    }
 }
 
 }  // namespace
@@ -401,14 +408,14 @@ std::optional<int> worker_main(int argc, char** argv) {
     // What else the parent had open is none of ours.
     ::syscall(SYS_close_range, worker_life + 1, ~0U, 0);
     std::signal(SIGPIPE, SIG_IGN);
-    die_with_parent();
     try {
+        die_with_parent();
         Channel channel(worker_channel);
         const DriverLibrary library = find_driver();
         if (library.functions == nullptr) return refuse("wgrun gpu-worker: there is no driver\n");
         Server(channel, *library.functions).run();
     } catch (const std::exception& error) {
-        refuse(error.what());
+        refuse(("wgrun gpu-worker: " + std::string(error.what()) + "\n").c_str());
         ::_exit(1);
     }
 }
