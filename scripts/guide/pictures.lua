@@ -1,0 +1,32 @@
+-- Draws the pictures of the guide (docs/pictures) as SVG files.
+--   wgrun scripts/guide/pictures.lua FOLDER     writes them
+--   wgrun scripts/guide/pictures.lua            only draws them
+local wg = require "wgrun"
+
+local folder, drawn = arg[1], 0
+if folder then os.execute("mkdir -p '" .. folder:gsub("'", "'\\''") .. "'") end
+local function picture(name, object, options)
+  local path = folder and ("%s/%s.svg"):format(folder, name) or os.tmpname()
+  assert(object:svg(path, options))
+  if not folder then os.remove(path) end
+  drawn = drawn + 1
+end
+local function tile(mn, k, major, swizzle, order)
+  return wg.tile { dtype = "bf16", mn = mn, k = k, major = major, swizzle = swizzle, order = order }
+end
+
+-- Eight rows of 128 bytes, one after the other, and with each swizzle: where the chunks of 16 bytes are.
+picture("linear", wg.layout "(8,64):(64,1)", { view = "chunks", dtype = "bf16" })
+picture("linear-banks", wg.layout "(8,64):(64,1)", { view = "banks", dtype = "bf16", access = "ldmatrix" })
+picture("swizzle-128B", tile(8, 64, "K", "128B"), { view = "chunks" })
+picture("swizzle-128B-banks", tile(8, 64, "K", "128B"), { view = "banks", access = "ldmatrix" })
+picture("swizzle-64B", tile(8, 32, "K", "64B"), { view = "chunks" })
+picture("swizzle-32B", tile(8, 16, "K", "32B"), { view = "chunks" })
+picture("swizzle-none", tile(8, 16, "K", "none"), { view = "chunks" })
+
+-- LBO and SBO: two groups of eight rows, two columns of core matrices or of atoms.
+picture("k-major-none", tile(16, 16, "K", "none"), { view = "chunks" })
+picture("k-major-128B", tile(16, 64, "K", "128B"), { view = "chunks" })
+picture("mn-major-128B", tile(128, 16, "MN", "128B"), { view = "chunks" })
+
+if folder then print(drawn .. " pictures in " .. folder) else print(drawn .. " pictures drawn") end
