@@ -1,11 +1,15 @@
 #include "bindings/repl/repl.hpp"
 
-#include <vector>
+#include <optional>
 
 #include "bindings/lua/error.hpp"
-#include "bindings/lua/session.hpp"
 #include "bindings/lua/userdata.hpp"
+#include "bindings/repl/chunk.hpp"
+#include "bindings/repl/commands.hpp"
+#include "bindings/repl/complete.hpp"
+#include "bindings/repl/session.hpp"
 #include "wgrun/report.hpp"
+#include "wgrun/session.hpp"
 
 namespace wgrun::repl {
 namespace {
@@ -13,122 +17,167 @@ namespace {
 using lua::guarded;
 using lua::held;
 
-// What the loop keeps between calls of Lua: lives in a userdata.
-struct Buffers {
-    std::string line;
-    std::string chunk;
-    std::string text;
-    std::vector<Diagnostic> findings;
-    bool warned_of_local = false;
-};
+View view_of(lua_State* L, const Session& s) { return {s.console->columns(), lua::session(L).colour_output}; }
 
-bool unfinished(lua_State* L, int status) {
-    if (status != LUA_ERRSYNTAX) return false;
-    const std::string_view message = lua_tostring(L, -1);
-    return message.ends_with("<eof>");
-}
-
-enum class Compiled { good, unfinished, wrong };
-
-// Compiles the chunk, as an expression if it is one; leaves a function or an error message.
-Compiled compile(lua_State* L, Buffers& b) {
-    guarded(L, [&] { b.text = "return " + b.chunk; });
-    const int expression = luaL_loadbufferx(L, b.text.data(), b.text.size(), "=stdin", "t");
-    if (expression == LUA_OK) return Compiled::good;
-    const bool may_go_on = unfinished(L, expression);
-    lua_pop(L, 1);
-    const int statement = luaL_loadbufferx(L, b.chunk.data(), b.chunk.size(), "=stdin", "t");
-    if (statement == LUA_OK) return Compiled::good;
-    return may_go_on || unfinished(L, statement) ? Compiled::unfinished : Compiled::wrong;
-}
-
-// All arguments, displayed: one string.
+// All arguments, displayed: one string, which ends with a newline. Upvalue: the session.
 int display(lua_State* L) {
+    const auto& s = *static_cast<Session*>(lua_touserdata(L, lua_upvalueindex(1)));
     const int count = lua_gettop(L);
+    const View view = guarded(L, [&] { return view_of(L, s); });
     for (int i = 1; i <= count; ++i) {
-        push_display(L, i);
+        push_display(L, i, view);
         lua_replace(L, i);
     }
     luaL_Buffer out;
     luaL_buffinit(L, &out);
+    bool lines = false;  // the last text ends with a newline of its own
     for (int i = 1; i <= count; ++i) {
-        if (i > 1) luaL_addchar(&out, '\t');
+        std::size_t size = 0;
+        const char* text = lua_tolstring(L, i, &size);
+        if (i > 1 && !lines) luaL_addchar(&out, '\t');
+        lines = size > 1 && text[size - 1] == '\n';
         lua_pushvalue(L, i);
         luaL_addvalue(&out);
     }
-    luaL_addchar(&out, '\n');
+    if (!lines) luaL_addchar(&out, '\n');
     luaL_pushresult(&out);
     return 1;
 }
 
-// Shows the error on top of the stack and removes it.
-void show_error(lua_State* L, Console& console, Buffers& b) {
-    guarded(L, [&] { b.findings.clear(); });
-    lua::read_findings(L, -1, b.findings);
-    guarded(L, [&] { console.remark(to_report(b.findings, "", lua::session(L).colour)); });
+// Sets the global `_` to the value at `index`, whatever the globals' metatable does.
+void set_last(lua_State* L, int index) {
+    lua_pushvalue(L, index);
+    lua_pushglobaltable(L);
+    lua_pushliteral(L, "_");
+    lua_rotate(L, -3, -1);
+    lua_rawset(L, -3);
     lua_pop(L, 1);
 }
 
-void evaluate(lua_State* L, Console& console, Buffers& b) {
-    const int base = lua_gettop(L) - 1;  // below the function
-    if (lua_pcall(L, 0, LUA_MULTRET, 0) != LUA_OK) {
-        show_error(L, console, b);
-        return;
-    }
-    const int results = lua_gettop(L) - base;
-    if (results == 0) return;
+// Shows the results from `first` to the top of the stack, and removes them.
+bool show_results(lua_State* L, Session& s, int first) {
+    const int count = lua_gettop(L) - first + 1;
+    if (count == 0) return true;
     if (!lua_checkstack(L, LUA_MINSTACK)) {
-        guarded(L, [&] { console.remark("too many results to show\n"); });
-        lua_settop(L, base);
-        return;
+        guarded(L, [&] { s.console->remark("too many results to show\n"); });
+        lua_settop(L, first - 1);
+        return true;
     }
-    lua_pushcfunction(L, display);
-    lua_insert(L, base + 1);
-    if (lua_pcall(L, results, 1, 0) != LUA_OK) {
-        show_error(L, console, b);
-        return;
+    if (!lua_isnil(L, first)) set_last(L, first);
+    lua_pushlightuserdata(L, &s);
+    lua_pushcclosure(L, display, 1);
+    lua_insert(L, first);
+    if (lua_pcall(L, count, 1, 0) != LUA_OK) {
+        show_error(L, s);
+        return false;
     }
     std::size_t size = 0;
     const char* text = lua_tolstring(L, -1, &size);
-    guarded(L, [&] { console.write({text, size}); });
-    lua_settop(L, base);
+    guarded(L, [&] { s.console->write({text, size}); });
+    lua_pop(L, 1);
+    return true;
+}
+
+// One round: reads a line, and runs what it completes. Argument: the session.
+int round(lua_State* L) {
+    auto& s = *static_cast<Session*>(lua_touserdata(L, 1));
+    lua_settop(L, 2);
+    s.locals = 2;
+    auto& helper = held<std::optional<Helper>>(L);
+    guarded(L, [&] { helper.emplace(L, s.locals); });
+    const Console::Input input = guarded(L, [&] {
+        if (!s.chunk.empty()) helper->begin_with(s.chunk);
+        return s.console->read(s.chunk.empty() ? "> " : ">> ", *helper, s.line);
+    });
+    if (input == Console::Input::end) s.over = true;
+    if (input != Console::Input::line) {
+        s.chunk.clear();
+        return 0;
+    }
+    if (s.chunk.empty() && s.line.find_first_not_of(" \t\r\n") == std::string::npos) return 0;
+    if (s.chunk.empty() && is_command(s.line)) {
+        run_command(L, s, s.line);
+        return 0;
+    }
+    guarded(L, [&] { s.chunk += (s.chunk.empty() ? "" : "\n") + s.line; });
+    if (evaluate(L, s, s.chunk, "=stdin", false) != Evaluated::unfinished) s.chunk.clear();
+    return 0;
+}
+
+int show(lua_State* L) {
+    show_error(L, *static_cast<Session*>(lua_touserdata(L, 1)));
+    return 0;
 }
 
 }  // namespace
 
+void show_error(lua_State* L, Session& s) {
+    luaL_checkstack(L, LUA_MINSTACK, nullptr);
+    guarded(L, [&] { s.findings.clear(); });
+    lua::read_findings(L, -1, s.findings);
+    guarded(L, [&] { s.console->remark(to_report(s.findings, "", lua::session(L).colour)); });
+    lua_pop(L, 1);
+}
+
+Evaluated evaluate(lua_State* L, Session& s, const std::string& text, const char* name, bool whole) {
+    bool passing = false;
+    const Compiled compiled = compile(L, s.locals, text, name, passing);
+    if (compiled == Compiled::unfinished && !whole) {
+        lua_pop(L, 1);
+        return Evaluated::unfinished;
+    }
+    if (compiled != Compiled::good) {
+        show_error(L, s);
+        return Evaluated::failed;
+    }
+    guarded(L, [&] {
+        s.kept += text + '\n';
+        if (passing)
+            s.console->remark("the locals of this chunk end with it: Lua has no room to keep them\n");
+    });
+    const int first = lua_gettop(L);
+    if (lua_pcall(L, 0, LUA_MULTRET, 0) != LUA_OK) {
+        show_error(L, s);
+        return Evaluated::failed;
+    }
+    return show_results(L, s, first) ? Evaluated::good : Evaluated::failed;
+}
+
+void push_result(lua_State* L, Session& s, const std::string& text) {
+    bool passing = false;
+    if (compile(L, s.locals, text, "=stdin", passing) != Compiled::good) lua_error(L);
+    lua_call(L, 0, 1);
+}
+
 void run(lua_State* L, Console& console) {
     luaL_checkstack(L, LUA_MINSTACK, nullptr);
-    auto& b = held<Buffers>(L);
-    for (;;) {
-        const char* prompt = b.chunk.empty() ? "> " : ">> ";
+    auto& s = held<Session>(L);
+    s.console = &console;
+    push_locals(L);
+    const int locals = lua_gettop(L);
+    int failures = 0;  // in a row: nothing can be read any more
+    while (!s.over && failures < 3) {
         lua::session(L).stop = false;  // a Ctrl-C was for what ran until now
-        const Console::Input input = guarded(L, [&] { return console.read(prompt, b.line); });
-        if (input == Console::Input::end) break;
-        if (input == Console::Input::interrupted) {
-            b.chunk.clear();
+        lua_pushcfunction(L, round);
+        lua_pushlightuserdata(L, &s);
+        lua_pushvalue(L, locals);
+        s.line.clear();
+        if (lua_pcall(L, 2, 0, 0) == LUA_OK) {
+            failures = 0;
             continue;
         }
-        if (b.chunk.empty() && b.line.find_first_not_of(" \t\r") == std::string::npos) continue;
-        guarded(L, [&] { b.chunk += (b.chunk.empty() ? "" : "\n") + b.line; });
-        const Compiled compiled = compile(L, b);
-        if (compiled == Compiled::unfinished) {
+        // A command's error, or there was no memory for the loop itself.
+        if (s.line.empty()) ++failures;
+        s.chunk.clear();
+        lua_pushcfunction(L, show);
+        lua_pushlightuserdata(L, &s);
+        lua_rotate(L, -3, -1);
+        if (lua_pcall(L, 2, 0, 0) != LUA_OK) {
             lua_pop(L, 1);
-            continue;
+            console.remark("not enough memory\n");
         }
-        if (compiled == Compiled::wrong) {
-            show_error(L, console, b);
-        } else {
-            if (b.chunk.starts_with("local ") && !b.warned_of_local) {
-                guarded(L, [&] {
-                    console.remark("a local ends with its line: leave `local` out to keep the value\n");
-                });
-                b.warned_of_local = true;
-            }
-            evaluate(L, console, b);
-        }
-        b.chunk.clear();
     }
-    lua_pop(L, 1);
+    lua_pop(L, 2);
 }
 
 }  // namespace wgrun::repl

@@ -98,7 +98,7 @@ Console::Input Terminal::read_plain(std::string_view prompt, std::string& line) 
     return Input::line;
 }
 
-Console::Input Terminal::read(std::string_view prompt, std::string& line) {
+Console::Input Terminal::read(std::string_view prompt, Assistant&, std::string& line) {
     std::optional<HeldInterrupts> held;
     if (interactive_) held.emplace();
     if (readline_ == nullptr) return read_plain(prompt, line);

@@ -11,7 +11,7 @@ class Terminal : public Console {
     /// Prompts and edits lines only if standard input is a terminal. libedit is opened at run time.
     Terminal();
 
-    Input read(std::string_view prompt, std::string& line) override;
+    Input read(std::string_view prompt, Assistant& assistant, std::string& line) override;
     void write(std::string_view text) override;
     void remark(std::string_view text) override;
 

@@ -8,15 +8,61 @@ end
 f()
 nil + 1
 local z = 5
-wg.layout "(8,64):(64,1)"
+z + 1
+wg.layout "(2,3):(3,1)"
 "text", nil
+.hlp
+_
 '
 run
 exits 0
 out '2
 {1, "two", y = 3}
 7
-(8,64):(64,1)
-text	nil'
+6
+(2,3):(3,1)
+  0 1 2
+0 0 1 2
+1 3 4 5
+text	nil
+text'
 err_has "stdin:1: attempt to perform arithmetic on a nil value"
-err_has "a local ends with its line"
+err_has 'unknown command `.hlp`: did you mean `.help`?'
+
+# A script in the session, and the session as a script.
+file part.lua <<'END'
+#!/usr/bin/env wgrun
+local kept = 20
+function more() kept = kept + 1 return kept end
+END
+input='.load part.lua
+more()
+kept
+.save all.lua
+.load missing.lua
+.save no/such/folder.lua
+x = = 1
+print "here"
+.quit
+print "never"
+'
+run
+exits 0
+out '21
+21
+here'
+err_has 'cannot read missing.lua'
+err_has 'no/such/folder.lua'
+err_lacks never
+grep -q 'local kept = 20' all.lua && grep -q 'more()' all.lua || bad "all.lua lacks what was run"
+
+# Restricted, the commands that reach files are refused too.
+input='.load part.lua
+.save all2.lua
+6 * 7
+'
+run --restricted
+exits 0
+out 42
+err_has '.load'
+[ ! -e all2.lua ] || bad "a restricted session wrote a file"

@@ -1,57 +1,9 @@
 #include "bindings/repl/repl.hpp"
 
-#include <deque>
+#include "tests/unit/repl/session.hpp"
 
-#include "bindings/lua/interrupt.hpp"
-#include "wgrun/lua.hpp"
-#include "tests/catch.hpp"
-#include "tests/states/state.hpp"
-
-using wgrun::repl::Console;
-using wgrun::test::State;
-
-namespace {
-
-/// A console that is fed from a list; "^C" is an interrupt.
-class Script : public Console {
-  public:
-    explicit Script(std::deque<std::string> lines) : lines_(std::move(lines)) {}
-
-    Input read(std::string_view prompt, std::string& line) override {
-        prompts += prompt;
-        if (lines_.empty()) return Input::end;
-        line = lines_.front();
-        lines_.pop_front();
-        return line == "^C" ? Input::interrupted : Input::line;
-    }
-    void write(std::string_view text) override { out += text; }
-    void remark(std::string_view text) override { err += text; }
-
-    std::string prompts, out, err;
-
-  private:
-    std::deque<std::string> lines_;
-};
-
-int run_loop(lua_State* L) {
-    wgrun::repl::run(L, *static_cast<Console*>(lua_touserdata(L, 1)));
-    return 0;
-}
-
-Script session(std::deque<std::string> lines) {
-    State state;
-    state.open();
-    Script console(std::move(lines));
-    lua_pushcfunction(state, run_loop);
-    lua_pushlightuserdata(state, &console);
-    REQUIRE(lua_pcall(state, 1, 0, 0) == LUA_OK);
-    CHECK(lua_gettop(state) == 0);
-    return console;
-}
-
-std::string shown(const char* expression) { return session({expression}).out; }
-
-}  // namespace
+using wgrun::test::Script;
+using wgrun::test::session;
 
 TEST_CASE("expressions print, statements do not") {
     const Script s = session({"1 + 1", "x = 3", "x, x * 2", "", "   ", "nil", "print == nil"});
@@ -67,19 +19,26 @@ TEST_CASE("an unfinished line goes on, with another prompt; an interrupt drops i
     CHECK(s.prompts == "> >> >> > > >> > > ");
 }
 
+TEST_CASE("several lines at once are one chunk") {
+    const Script s = session({"local a = 1\nlocal b = a + 1\nfunction both()\n  return a, b\nend", "both()"});
+    CHECK(s.out == "1\t2\n");
+    CHECK(s.err.empty());
+    CHECK(s.prompts == "> > > ");
+}
+
 TEST_CASE("a long string may span lines") { CHECK(session({"#[[a", "b]]"}).out == "3\n"); }
 
 TEST_CASE("errors are shown and the loop goes on") {
     const Script s = session({"x = = 1", "error 'bad'", "local y <close> = 1", "error()",
-                              "setmetatable({}, {__tostring = function() error 'worse' end})", "'after'"});
+                              "a\nb = error 'third'", "\n\nerror 'third line'", "'after'"});
     CHECK(s.out == "after\n");
     CHECK(s.err ==
           "stdin:1: unexpected symbol near '='\n"
           "stdin:1: bad\n"
-          "a local ends with its line: leave `local` out to keep the value\n"
           "stdin:1: variable 'y' got a non-closable value\n"
           "nil\n"
-          "stdin:1: worse\n");
+          "stdin:2: syntax error near 'b'\n"
+          "stdin:3: third line\n");
 }
 
 TEST_CASE("errors of wgrun show message and fix") {
@@ -87,27 +46,51 @@ TEST_CASE("errors of wgrun show message and fix") {
     CHECK_THAT(s.err, ContainsSubstring("stdin:1: unknown option `dtyp` of wg.tile: did you mean `dtype`?"));
 }
 
-TEST_CASE("values are shown as a person reads them") {
-    CHECK(shown("{}") == "{}\n");
-    CHECK(shown("{1, 'two', {3, {4}}, x = 5, ['a b'] = 6}").find("{1, \"two\", {3, {4}}, ") == 0);
-    CHECK(shown("{['a b'] = 6}") == "{[\"a b\"] = 6}\n");
-    CHECK(shown("{[1.5] = true}") == "{[1.5] = true}\n");
-    CHECK(shown("{nil, 2}") == "{nil, 2}\n");
-    CHECK(shown("{{{{{}}}}}") == "{{{{{...}}}}}\n");
-    CHECK(shown("'text'") == "text\n");
-    CHECK(shown("require('wgrun').layout '(8,64):(64,1)'") == "(8,64):(64,1)\n");
-    CHECK(shown("{require('wgrun').layout '8:1'}") == "{8:1}\n");
+TEST_CASE("_ is the last result that is not nil") {
+    const Script s = session({"6 * 7", "_ + 1", "nil", "print == 1, 5", "_", "x = 1", "_",
+                              "setmetatable(_G, {__newindex = function() error 'strict' end})", "7", "_"});
+    CHECK_THAT(s.out, StartsWith("42\n43\nnil\nfalse\t5\nfalse\nfalse\n"));
+    CHECK(s.out.ends_with("7\n7\n"));
+    CHECK(s.err.empty());
 }
 
-TEST_CASE("large and endless tables are cut") {
-    CHECK_THAT(shown("(function() local t = {} for i = 1, 100 do t[i] = i end return t end)()"),
-               ContainsSubstring("24, ... 76 more}"));
-    CHECK_THAT(shown("(function() local t = {} for i = 1, 100 do t['k' .. i] = i end return t end)()"),
-               ContainsSubstring(", ... 76 more}"));
-    CHECK_THAT(shown("(function() local t = {} t.t = t return t end)()"), ContainsSubstring("{...}"));
+TEST_CASE("nothing that a value does ends the session") {
+    const Script s = session({
+        "setmetatable({}, {__tostring = function() error 'worse' end})",
+        "setmetatable({}, {__tostring = function() return 1 end})",
+        "setmetatable({}, {__name = 'named', __index = error, __len = error, __pairs = error})",
+        "error(setmetatable({}, {__tostring = function() error 'worst' end}))",
+        "setmetatable({}, {__gc = function() error 'late' end}) collectgarbage()",
+        "function deep(n) return deep(n + 1) + 1 end deep(1)",
+        "string.rep('x', 1 << 40)",
+        "coroutine.wrap(function() error 'inside' end)()",
+        "'after'",
+    });
+    CHECK(s.out.ends_with("after\n"));
+    CHECK_THAT(s.out, ContainsSubstring("<error in __tostring: stdin:1: worse>"));
+    CHECK_THAT(s.err, ContainsSubstring("stack overflow"));
+    CHECK_THAT(s.err, ContainsSubstring("inside"));
+    CHECK_THAT(s.err, ContainsSubstring("not enough memory") || ContainsSubstring("too large"));
 }
 
 TEST_CASE("more results than the stack has room for") {
     const Script s = session({"table.unpack({}, 1, 150000)", "'after'"});
     CHECK_THAT(s.out, ContainsSubstring("after\n"));
+}
+
+TEST_CASE("commands: help, time, backend, ptx, quit; an unknown one names its neighbour") {
+    const Script s =
+        session({".help", ".time 1 + 1", ".backend sim", ".backed", ".backend foo", "  .quit", "'never'"});
+    CHECK_THAT(s.out, ContainsSubstring(".load FILE"));
+    CHECK_THAT(s.out, ContainsSubstring("2\n") && ContainsSubstring(" ms\n") && ContainsSubstring("sim\n"));
+    CHECK_THAT(s.err, ContainsSubstring("unknown command `.backed`: did you mean `.backend`?"));
+    CHECK_THAT(s.err, ContainsSubstring("unknown backend `foo`"));
+    CHECK_THAT(s.out, !ContainsSubstring("never"));
+    const Script k =
+        session({"wg = require 'wgrun'", "k = wg.kernel('empty', {}, function(k) k:bar_sync(0) end)",
+                 ".ptx k", "k", ".ptx", ".ptx 5", ".ptx nothing.here"});
+    const std::size_t first = k.out.find(".visible .entry empty");
+    CHECK(first != std::string::npos);
+    CHECK(k.out.find(".visible .entry empty", first + 1) != std::string::npos);
+    CHECK_THAT(k.err, ContainsSubstring("`5` is no kernel") && ContainsSubstring("attempt to index"));
 }

@@ -1,0 +1,28 @@
+// Objects as figures of text, cut to what a person sees at once.
+#pragma once
+
+#include <string>
+
+#include "wgrun/kernel.hpp"
+#include "wgrun/picture.hpp"
+#include "wgrun/tensor.hpp"
+
+namespace wgrun::repl {
+
+/// How values are shown. Ends of lines count in characters of ASCII.
+struct View {
+    int columns = 80;     ///< of the terminal, at least 20
+    bool colour = false;  ///< backgrounds of pictures
+};
+
+/// The upper left corner of `grid` that fits, and a line that says what is left out.
+std::string figure(const Grid& grid, const View& view);
+
+/// dtype and shape, and the elements: of each of the last two dimensions the first and the last few, of the
+/// other dimensions the first few matrices. Each line ends with a newline.
+std::string matrix(const Tensor& tensor, const View& view);
+
+/// What a kernel is, in a few lines: threads, parameters, shared memory, instructions.
+std::string summary(const Program& program);
+
+}  // namespace wgrun::repl

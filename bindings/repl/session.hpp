@@ -1,0 +1,39 @@
+// What the loop and its commands share.
+#pragma once
+
+#include <lua.hpp>
+
+#include <string>
+#include <vector>
+
+#include "bindings/repl/display.hpp"
+#include "bindings/repl/repl.hpp"
+#include "wgrun/diagnostic.hpp"
+
+namespace wgrun::repl {
+
+/// One session: lives in a userdata, for it outlives calls of Lua.
+struct Session {
+    Console* console = nullptr;
+    int locals = 0;     ///< stack index of the variables that last (chunk.hpp)
+    bool over = false;  ///< the person has left
+    std::string line, chunk;
+    std::string kept;  ///< the chunks that compiled, for .save
+    std::vector<Diagnostic> findings;
+    std::string text;
+};
+
+/// What came of a chunk.
+enum class Evaluated { good, failed, unfinished };
+
+/// Compiles and runs `text` under the chunk name `name`, shows its results or its error, and sets `_`.
+/// Nothing is shown of an unfinished chunk, unless `whole`: then that is an error too.
+Evaluated evaluate(lua_State* L, Session& session, const std::string& text, const char* name, bool whole);
+
+/// Compiles and runs `text` and pushes its first result. Raises what the chunk raises.
+void push_result(lua_State* L, Session& session, const std::string& text);
+
+/// Shows the error on top of the stack and removes it.
+void show_error(lua_State* L, Session& session);
+
+}  // namespace wgrun::repl

@@ -1,0 +1,104 @@
+// What may come next, and that asking runs nothing of the script.
+#include <algorithm>
+
+#include "tests/unit/repl/session.hpp"
+
+using wgrun::test::Script;
+using wgrun::test::session;
+
+namespace {
+
+std::vector<std::string> offered(std::deque<std::string> lines) {
+    lines.push_front("wg = require 'wgrun'");
+    return session(std::move(lines)).offered;
+}
+
+bool has(const std::vector<std::string>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("globals, locals and Lua's words") {
+    CHECK(offered({"local kitten = 1", "kitchen = 2", "kit<Tab>"}) == Names{"kitchen", "kitten"});
+    CHECK(offered({"func<Tab>"}) == Names{"function"});
+    CHECK(offered({"local abc = 1 local abd = ab<Tab>"}) == Names{"abc", "abd"});
+}
+
+TEST_CASE("fields, and methods behind a colon") {
+    CHECK(offered({"t = {alpha = 1, beta = print, ['not a name'] = 2}", "t.<Tab>"}) ==
+          Names{"alpha", "beta"});
+    CHECK(offered({"t = {alpha = 1, beta = print}", "t:<Tab>"}) == Names{"beta"});
+    CHECK(offered({"local t = {u = {v = {one = 1, two = 2}}}", "x = 1 + t.u.v.o<Tab>"}) == Names{"one"});
+    CHECK(offered({"math.fl<Tab>"}) == Names{"floor"});
+    CHECK(has(offered({"s = 'text'", "s:<Tab>"}), "upper"));
+    CHECK(has(offered({"wg.<Tab>"}), "tile"));
+    CHECK(offered({"wg.til<Tab>"}).front() == "tile");
+    const Names tensor = offered({"local D = wg.zeros('f32', {2})", "D:<Tab>"});
+    CHECK((has(tensor, "save") && !has(tensor, "shape")));
+    CHECK(has(offered({"local D = wg.zeros('f32', {2})", "D.<Tab>"}), "shape"));
+    CHECK(has(offered({"t = setmetatable({}, {__index = {inherited = print}})", "t:<Tab>"}), "inherited"));
+    CHECK(offered({"nothing.here.<Tab>"}).empty());
+    CHECK(offered({"f().<Tab>"}).empty());
+}
+
+TEST_CASE("the builder of the kernel that is being typed") {
+    const Names names = offered({"wg.kernel('x', {}, function(kk) kk:wgmma_<Tab>"});
+    CHECK((has(names, "wgmma_fence") && has(names, "wgmma_wait_group")));
+    CHECK(has(offered({"wg.kernel('x', {}, function(k)", "  k:copy_<Tab>"}), "copy_tile"));
+    CHECK(offered({"other:wgmma_<Tab>"}).empty());
+}
+
+TEST_CASE("where the word begins") {
+    Script s = session({"alphabet = 1", "x = alp<Tab>"});
+    CHECK(s.completion.begin == 4);
+    s = session({"t = {}", "if x then", "math.ab<Tab>"});
+    CHECK(s.completion.begin == 5);
+    CHECK(s.offered == Names{"abs"});
+}
+
+TEST_CASE("nothing in strings, comments, numbers and names that are being made") {
+    for (const char* text :
+         {"'pri<Tab>", "-- pri<Tab>", "[[ pri<Tab>", "0x<Tab>", "function <Tab>", "goto <Tab>", "x..<Tab>"}) {
+        INFO(text);
+        const Names names = offered({text});
+        CHECK((names.empty() || std::string_view(text) == "x..<Tab>"));
+    }
+}
+
+TEST_CASE("commands") {
+    CHECK(offered({".lo<Tab>"}) == Names{".load"});
+    CHECK(has(offered({".<Tab>"}), ".quit"));
+}
+
+TEST_CASE("no metamethod and no finalizer runs, and nothing is endless") {
+    const Script s = session({
+        "ran = 0",
+        "local function bad() ran = ran + 1 while true do end end",
+        "t = setmetatable({}, {__index = bad, __pairs = bad, __len = bad, __tostring = bad, __call = bad})",
+        "t.<Tab>",
+        "t.x.<Tab>",
+        "t:<Tab>",
+        "loop = {} setmetatable(loop, {__index = loop})",
+        "loop.x.<Tab>",
+        "loop.<Tab>",
+        "a, b = {}, {} setmetatable(a, {__index = b}) setmetatable(b, {__index = a})",
+        "a.x.y.<Tab>",
+        "a:<Tab>",
+        "collectgarbage('stop') for i = 1, 1000 do setmetatable({}, {__gc = function() ran = ran + 1 end}) "
+        "end "
+        "collectgarbage('restart')",
+        "big = {} for i = 1, 200000 do big['k' .. i] = i end",
+        "big.k<Tab>",
+        "big.<Tab>",
+        "collectgarbage('stop') ran = 0 for i = 1, 1000 do setmetatable({}, {__gc = function() ran = ran + 1 "
+        "end}) end",
+        "big.k<Tab>",
+        "ran",
+    });
+    CHECK(s.out == "0\n");
+    CHECK(s.err.empty());
+    CHECK(s.offered.size() <= 400);
+}
