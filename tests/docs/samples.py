@@ -168,19 +168,22 @@ class Session:
         """Applies a diff block: lines with `-` go, those with `+` come, the others tell the place."""
         self.restore()
         name = block.directives["file"]
-        source = (ROOT / name).read_text().split("\n")
+        path = self.folder / name
+        if not path.exists():
+            raise Bad(f"{block.place}: there is no {name}")
+        self.changed = (path, path.read_text())
+        source = self.changed[1].split("\n")
         old = [line[1:] for line in block.lines if line[:1] in " -"]
         new = [line[1:] for line in block.lines if line[:1] in " +"]
         places = [i for i in range(len(source)) if source[i:i + len(old)] == old]
         if len(places) != 1:
             raise Bad(f"{block.place}: these lines stand {len(places)} times in {name}")
         source[places[0]:places[0] + len(old)] = new
-        (self.folder / name).write_text("\n".join(source))
-        self.changed = name
+        path.write_text("\n".join(source))
 
     def restore(self):
         if self.changed:
-            shutil.copy(ROOT / self.changed, self.folder / self.changed)
+            self.changed[0].write_text(self.changed[1])
         self.changed = None
 
 
