@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "bindings/cli/cli.hpp"
+#include "bindings/cli/command.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -62,19 +64,28 @@ Answer verify(const gpu::Cache& cache) {
     return answer;
 }
 
-}  // namespace
-
-int cache(const Request& request) {
+int cache(const Request& request, const std::string& action) {
     const gpu::Cache cache = gpu::Cache::standard();
     Results results(false);
-    const Answer answer = request.action == "clear"    ? clear(cache)
-                          : request.action == "verify" ? verify(cache)
-                                                       : info(cache);
+    const Answer answer = action == "clear" ? clear(cache) : action == "verify" ? verify(cache) : info(cache);
     if (answer.json.contains("problem"))
         remark(fmt::format("wgrun: the cache {} cannot be used: {}", answer.json["folder"].get<std::string>(),
                            answer.json["problem"].get<std::string>()));
     results.write(request.json ? answer.json.dump(2) + "\n" : answer.text);
     return results.finish() ? answer.code : Exit::failed;
 }
+
+Command::Run declare(CLI::App& app) {
+    const auto action = std::make_shared<std::string>();
+    app.add_option("ACTION", *action, "info, clear (remove all entries) or verify (read all)")
+        ->check(CLI::IsMember({"info", "clear", "verify"}))
+        ->required();
+    return [action](const Request& request) { return cache(request, *action); };
+}
+
+}  // namespace
+
+const Command cache_command{"cache", "Say what the cache on disk holds, empty it, or look for damage",
+                            Takes::nothing, declare};
 
 }  // namespace wgrun::cli

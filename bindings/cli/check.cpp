@@ -1,11 +1,12 @@
 // wgrun check FILE: every finding in every kernel of a script. No kernel runs, unless --dynamic asks for it.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/command.hpp"
 #include "bindings/cli/fix.hpp"
-#include "bindings/cli/gather.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -14,9 +15,16 @@ std::string counted(std::size_t count, const char* noun) {
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+struct Options {
+    Search search;
+    bool sarif = false;
+    bool fix = false;   ///< insert the calls that are missing
+    bool diff = false;  ///< show what --fix would do
+};
+
 /// The findings, and of --assemble the figures.
-std::string as_json(const Request& request, const Checked& checked) {
-    if (!request.assemble) return to_json(checked.findings);
+std::string as_json(const Search& search, const Checked& checked) {
+    if (!search.assemble) return to_json(checked.findings);
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(checked.findings));
     json["assembly"] = nlohmann::ordered_json::array();
     for (const auto& [name, report] : checked.assembled)
@@ -58,16 +66,14 @@ void resolve_remedies(std::vector<Diagnostic>& findings) {
             }
 }
 
-}  // namespace
-
-int check(const Request& request) {
+int check(const Request& request, const Options& options) {
     Results results(true);
-    if (request.fix || request.diff) return fix(request, results);
-    Checked checked = gather(request);
-    if (request.json || request.sarif) resolve_remedies(checked.findings);
+    if (options.fix || options.diff) return fix(request, options.search, options.diff, results);
+    Checked checked = gather(request, options.search);
+    if (request.json || options.sarif) resolve_remedies(checked.findings);
     if (request.json) {
-        results.write(as_json(request, checked));
-    } else if (request.sarif) {
+        results.write(as_json(options.search, checked));
+    } else if (options.sarif) {
         results.write(to_sarif(checked.findings));
     } else {
         print_findings(request, checked.findings);
@@ -78,5 +84,28 @@ int check(const Request& request) {
     if (checked.code != Exit::ok) return checked.code;
     return checked.errors() > 0 ? Exit::failed : Exit::ok;
 }
+
+Command::Run declare(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    Search& search = options->search;
+    CLI::Option* sarif = app.add_flag("--sarif", options->sarif, "Print SARIF 2.1.0 on standard output");
+    app.add_flag("--dynamic", search.dynamic, "Run the kernels on the simulator too, and watch every access");
+    app.add_flag("--fix", options->fix,
+                 "Insert the calls that are missing, and write FILE if it is then without errors")
+        ->excludes(sarif);
+    app.add_flag("--diff", options->diff, "Show what --fix would do, and write nothing")->excludes(sarif);
+    app.add_flag("--perf", search.perf, "Report bank conflicts and needless waits too");
+    app.add_flag("--assemble", search.assemble,
+                 "Assemble the kernels too, and report what ptxas or the driver notes");
+    app.add_option("--seeds", search.seeds, "Schedules that --dynamic tries")
+        ->check(CLI::Range(1, 10000))
+        ->capture_default_str();
+    return [options](const Request& request) { return check(request, *options); };
+}
+
+}  // namespace
+
+const Command check_command{"check", "Print every finding in every kernel of a script", Takes::script,
+                            declare};
 
 }  // namespace wgrun::cli

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bindings/cli/cli.hpp"
+#include "bindings/cli/command.hpp"
 #include "wgrun/gpu.hpp"
 
 namespace wgrun::cli {
@@ -73,8 +73,6 @@ nlohmann::ordered_json to_object(const gpu::Report& report, const BackendChoice&
     return json;
 }
 
-}  // namespace
-
 int doctor(const Request& request) {
     Results results(false);
     const gpu::Report report = gpu::doctor();
@@ -82,5 +80,10 @@ int doctor(const Request& request) {
     results.write(request.json ? to_object(report, choice).dump(2) + "\n" : to_text(report, choice));
     return results.finish() ? Exit::ok : Exit::failed;
 }
+
+}  // namespace
+
+const Command doctor_command{"doctor", "Say what this machine can compile and run", Takes::nothing,
+                             [](CLI::App&) -> Command::Run { return doctor; }};
 
 }  // namespace wgrun::cli

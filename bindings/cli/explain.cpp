@@ -1,10 +1,12 @@
 // wgrun explain ID, wgrun rules: the catalogue's rules in words.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "bindings/cli/cli.hpp"
+#include "bindings/cli/command.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
@@ -56,29 +58,44 @@ int write(const Request& request, const std::string& text, const nlohmann::order
     return results.finish() ? Exit::ok : Exit::failed;
 }
 
-}  // namespace
-
-int rules(const Request& request) {
+int rules(const Request& request, bool markdown) {
     std::string text;
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const Rule& rule : wgrun::rules()) {
         text += fmt::format("{:<14} {}\n", rule.id, rule.law);
         json.push_back(to_object(rule));
     }
-    return write(request, request.markdown ? all_as_markdown() : text, json);
+    return write(request, markdown ? all_as_markdown() : text, json);
 }
 
-int explain(const Request& request) {
-    if (request.id.empty()) return rules(request);
-    const Rule* rule = find_rule(request.id);
+int explain(const Request& request, const std::string& id) {
+    if (id.empty()) return rules(request, false);
+    const Rule* rule = find_rule(id);
     if (rule == nullptr) {
         std::vector<std::string_view> ids;
         for (const Rule& known : wgrun::rules()) ids.push_back(known.id);
-        remark("wgrun: no rule is called `" + request.id + "`" + nearest(request.id, ids) +
-               " (wgrun rules lists them)");
+        remark("wgrun: no rule is called `" + id + "`" + nearest(id, ids) + " (wgrun rules lists them)");
         return Exit::usage;
     }
     return write(request, to_text(*rule), to_object(*rule));
 }
+
+Command::Run declare_explain(CLI::App& app) {
+    const auto id = std::make_shared<std::string>();
+    app.add_option("ID", *id, "The rule, such as WG-FENCE-01");
+    return [id](const Request& request) { return explain(request, *id); };
+}
+
+Command::Run declare_rules(CLI::App& app) {
+    const auto markdown = std::make_shared<bool>(false);
+    app.add_flag("--markdown", *markdown, "Print docs/rules.md on standard output");
+    return [markdown](const Request& request) { return rules(request, *markdown); };
+}
+
+}  // namespace
+
+const Command explain_command{"explain", "Explain a rule, or list all", Takes::nothing, declare_explain};
+const Command rules_command{"rules", "List the rules of the checker and the simulator", Takes::nothing,
+                            declare_rules};
 
 }  // namespace wgrun::cli

@@ -1,8 +1,11 @@
 // wgrun export FILE -o FOLDER: every kernel of a script, or one, for programs without wgrun. No kernel runs.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/lua/export.hpp"
 #include "bindings/lua/userdata.hpp"
@@ -10,14 +13,16 @@
 namespace wgrun::cli {
 namespace {
 
+struct Options {
+    std::string folder;  ///< where the files go
+    std::string kernel;  ///< this one; empty: all
+};
+
 struct Work {
+    const Options& options;
     std::vector<Diagnostic> findings;
     std::vector<Exported> written;
 };
-
-bool is_wanted(const Request& request, const Export& made) {
-    return request.name.empty() || made.kernel->program().name() == request.name;
-}
 
 /// Findings of what is to be written; true when there is an error among them.
 bool check_kernels(const std::vector<Export>& kernels, std::vector<Diagnostic>& findings) {
@@ -30,15 +35,18 @@ bool check_kernels(const std::vector<Export>& kernels, std::vector<Diagnostic>& 
     return wrong;
 }
 
-void write_kernels(const Request& request, std::vector<Export>& kernels, Work& work) {
+void write_kernels(const std::string& file, std::vector<Export>& kernels, Work& work) {
+    const auto& [folder, wanted] = work.options;
     std::vector<std::string_view> names;
     for (const Export& made : kernels) names.push_back(made.kernel->program().name());
-    if (names.empty()) throw ArgumentError(request.file + " makes no kernel: nothing to export");
+    if (names.empty()) throw ArgumentError(file + " makes no kernel: nothing to export");
     const std::string unknown =
-        fmt::format("{} makes no kernel `{}`{}", request.file, request.name, nearest(request.name, names));
-    std::erase_if(kernels, [&](const Export& made) { return !is_wanted(request, made); });
+        fmt::format("{} makes no kernel `{}`{}", file, wanted, nearest(wanted, names));
+    std::erase_if(kernels, [&](const Export& made) {
+        return !wanted.empty() && made.kernel->program().name() != wanted;
+    });
     if (kernels.empty()) throw ArgumentError(unknown);
-    if (!check_kernels(kernels, work.findings)) work.written = export_kernels(kernels, request.folder);
+    if (!check_kernels(kernels, work.findings)) work.written = export_kernels(kernels, folder);
 }
 
 void export_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
@@ -55,12 +63,13 @@ void export_body(lua_State* L, const Request& request, Outcome& outcome, void* c
         lua::add_export(L, lua_gettop(L), kernels);
         lua_pop(L, 1);
     }
-    lua::guarded(L, [&] { write_kernels(request, kernels, work); });
+    lua::guarded(L, [&] { write_kernels(request.file, kernels, work); });
 }
 
-std::string listing(const Request& request, const Exported& written) {
+std::string listing(const std::string& folder, const Exported& written) {
     std::string out;
-    for (const std::string& file : written.files) out += (std::filesystem::path(request.folder) / file).string() + "\n";
+    for (const std::string& file : written.files)
+        out += (std::filesystem::path(folder) / file).string() + "\n";
     return out;
 }
 
@@ -71,23 +80,21 @@ nlohmann::ordered_json to_json(const Exported& written) {
     return out;
 }
 
-}  // namespace
-
-int export_files(const Request& request) {
+int export_files(const Request& request, const Options& options) {
     Results results(true);
-    Work work;
+    Work work{options, {}, {}};
     const Outcome outcome = with_state(request, lua::Mode::trace, export_body, &work);
     work.findings.insert(work.findings.end(), outcome.findings.begin(), outcome.findings.end());
     if (request.json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::parse(wgrun::to_json(work.findings));
-        json["folder"] = request.folder;
+        json["folder"] = options.folder;
         json["kernels"] = nlohmann::ordered_json::array();
         for (const Exported& written : work.written) json["kernels"].push_back(to_json(written));
         results.write(json.dump(2) + "\n");
     } else {
         print_findings(request, work.findings);
         for (const Exported& written : work.written) {
-            results.write(listing(request, written));
+            results.write(listing(options.folder, written));
             if (!written.no_cubin.empty())
                 remark(fmt::format("wgrun: no {}.cubin, {}.c holds PTX: {}", written.name, written.name,
                                    written.no_cubin));
@@ -98,5 +105,18 @@ int export_files(const Request& request) {
     if (outcome.code != Exit::ok) return outcome.code;
     return work.written.empty() ? Exit::failed : Exit::ok;
 }
+
+Command::Run declare(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    app.add_option("-o", options->folder, "Where the files go")->type_name("FOLDER")->required();
+    app.add_option("--kernel", options->kernel, "This kernel only")->type_name("NAME");
+    return [options](const Request& request) { return export_files(request, *options); };
+}
+
+}  // namespace
+
+const Command export_command{"export",
+                             "Write the kernels of a script, and host code, for programs without wgrun",
+                             Takes::script, declare};
 
 }  // namespace wgrun::cli

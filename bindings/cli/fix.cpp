@@ -11,7 +11,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "bindings/cli/gather.hpp"
 #include "file/replacement.hpp"
 
 namespace wgrun::cli {
@@ -45,11 +44,11 @@ class Silence {
     int kept_ = -1;
 };
 
-Checked checked(const Request& request, const ScriptText& script) {
+Checked checked(const Request& request, const Search& search, const ScriptText& script) {
     const Silence silence;
     Request here = request;
     here.text = script.text();
-    return gather(here);
+    return gather(here, search);
 }
 
 /// A call that was inserted: where it stands in the text of now, and for what.
@@ -86,8 +85,11 @@ void remember(std::vector<Inserted>& all, const ScriptText& script, const Remedy
 /// Inserts calls, the best of all that are proposed each time, until there is no error or none helps.
 class Mender {
   public:
-    Mender(const Request& request, ScriptText script)
-        : request_(request), script_(std::move(script)), now_(checked(request_, script_)) {}
+    Mender(const Request& request, const Search& search, ScriptText script)
+        : request_(request),
+          search_(search),
+          script_(std::move(script)),
+          now_(checked(request_, search_, script_)) {}
 
     void run() {
         for (int round = 0; round < most_rounds && good(now_) && now_.errors() > 0; ++round)
@@ -138,7 +140,7 @@ class Mender {
                 if (!concerns(remedy, request_.file)) continue;
                 ++tried;
                 ScriptText candidate(text.with(remedy, out));
-                Checked found = checked(request_, candidate);
+                Checked found = checked(request_, search_, candidate);
                 if (found.code == Exit::interrupted) {
                     now_.code = found.code;
                     return true;
@@ -161,7 +163,7 @@ class Mender {
         for (std::size_t i = inserted_.size(); i-- > 0;) {
             const int line = inserted_[i].line;
             ScriptText candidate(script_.without(line));
-            Checked found = checked(request_, candidate);
+            Checked found = checked(request_, search_, candidate);
             if (found.code == Exit::interrupted) {
                 now_.code = found.code;
                 return;
@@ -176,6 +178,7 @@ class Mender {
     }
 
     const Request& request_;
+    const Search& search_;
     ScriptText script_;
     Checked now_;
     std::vector<Inserted> inserted_;
@@ -205,13 +208,13 @@ std::string as_text(const Request& request, const Mended& outcome) {
 
 /// As check --json: the findings that remain, and besides what was done. Lines are those of the text with all
 /// calls.
-std::string as_json(const Request& request, const Mended& outcome) {
+std::string as_json(const Mended& outcome, bool diff) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(outcome.found.findings));
     json["inserted"] = nlohmann::ordered_json::array();
     for (const Inserted& call : outcome.inserted)
         json["inserted"].push_back({{"line", call.line}, {"call", call.call}, {"rule", call.rule}});
-    json["written"] = outcome.problem.empty() && !request.diff && !outcome.inserted.empty();
-    if (request.diff) json["diff"] = outcome.diff;
+    json["written"] = outcome.problem.empty() && !diff && !outcome.inserted.empty();
+    if (diff) json["diff"] = outcome.diff;
     if (!outcome.problem.empty()) json["problem"] = outcome.problem;
     return json.dump(2);
 }
@@ -225,7 +228,7 @@ std::optional<ScriptText> read_script(const std::string& file) {
     return ScriptText(std::move(text));
 }
 
-int fix(const Request& request, Results& results) {
+int fix(const Request& request, const Search& search, bool diff, Results& results) {
     std::optional<ScriptText> script = request.file == "-" ? std::nullopt : read_script(request.file);
     if (!script) {
         remark(request.file == "-"
@@ -234,7 +237,7 @@ int fix(const Request& request, Results& results) {
         return Exit::usage;
     }
     const std::string before = script->text();
-    Mender mender(request, std::move(*script));
+    Mender mender(request, search, std::move(*script));
     mender.run();
     std::vector<Inserted>& inserted = mender.inserted();
     std::sort(inserted.begin(), inserted.end(),
@@ -243,7 +246,7 @@ int fix(const Request& request, Results& results) {
     Mended outcome{mender.found(), inserted, {}, {}};
     if (!mender.clean())
         outcome.problem = fmt::format("{} is left as it was: {}", request.file, why_not(mender.found()));
-    else if (!inserted.empty() && request.diff)
+    else if (!inserted.empty() && diff)
         outcome.diff = unified_diff(request.file, before, after);
     else if (!inserted.empty())
         try {
@@ -255,9 +258,9 @@ int fix(const Request& request, Results& results) {
     if (!request.json) print_findings(request, outcome.found.findings);
     if (!outcome.problem.empty()) remark("wgrun: " + outcome.problem);
     if (request.json)
-        results.write(as_json(request, outcome));
+        results.write(as_json(outcome, diff));
     else if (outcome.problem.empty())
-        results.write(request.diff ? outcome.diff : as_text(request, outcome));
+        results.write(diff ? outcome.diff : as_text(request, outcome));
     if (!results.finish()) return Exit::failed;
     if (outcome.found.code != Exit::ok) return outcome.found.code;
     return outcome.problem.empty() ? Exit::ok : Exit::failed;

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "bindings/cli/cli.hpp"
+#include "bindings/cli/gather.hpp"
 #include "bindings/cli/script_text.hpp"
 
 namespace wgrun::cli {
@@ -11,8 +11,8 @@ namespace wgrun::cli {
 /// The text of a script; nothing when it cannot be read.
 std::optional<ScriptText> read_script(const std::string& file);
 
-/// Mends the script, and writes it, or with --diff shows what would change. Only a text that checks without
+/// Mends the script, and writes it, or with `diff` shows what would change. Only a text that checks without
 /// errors is written; else the file stays as it is.
-int fix(const Request& request, Results& results);
+int fix(const Request& request, const Search& search, bool diff, Results& results);
 
 }  // namespace wgrun::cli

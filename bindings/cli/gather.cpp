@@ -30,19 +30,19 @@ void assemble(Kernel& kernel, Checked& checked, const std::atomic<bool>* stop) {
 }
 
 struct Visit {
-    const Request& request;
+    const Search& search;
     Checked& checked;
     const std::atomic<bool>* stop;  ///< of the state's session
 };
 
 void check_kernel(Kernel& kernel, void* context) {
-    const auto& [request, checked, stop] = *static_cast<const Visit*>(context);
+    const auto& [search, checked, stop] = *static_cast<const Visit*>(context);
     ++checked.kernels;
     const std::vector<Diagnostic>& findings = kernel.check();
     for (const Diagnostic& finding : findings) add_once(checked.findings, finding);
-    if (request.perf)
+    if (search.perf)
         for (const Diagnostic& finding : kernel.performance()) add_once(checked.findings, finding);
-    if (request.assemble && std::none_of(findings.begin(), findings.end(), is_error))
+    if (search.assemble && std::none_of(findings.begin(), findings.end(), is_error))
         assemble(kernel, checked, stop);
 }
 
@@ -58,10 +58,10 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void*) {
 }
 
 /// The exit code: that of the first run that failed for another reason than findings.
-int explore(const Request& request, Checked& checked) {
+int explore(const Request& request, const Search& search, Checked& checked) {
     Request run = request;
     run.backend = Backend::sim;
-    for (int seed = 1; seed <= request.seeds; ++seed) {
+    for (int seed = 1; seed <= search.seeds; ++seed) {
         run.seed = static_cast<std::uint64_t>(seed);
         const Outcome outcome = with_state(run, lua::Mode::run, run_body, nullptr);
         for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
@@ -76,15 +76,15 @@ std::size_t Checked::errors() const {
     return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), is_error));
 }
 
-Checked gather(const Request& request) {
+Checked gather(const Request& request, const Search& search) {
     Checked checked;
-    Visit visit{request, checked, nullptr};
+    Visit visit{search, checked, nullptr};
     Outcome outcome = with_state(request, lua::Mode::trace, check_body, &visit);
     for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
     checked.code = outcome.code;
     checked.traceback = std::move(outcome.traceback);
-    checked.explored = request.dynamic && checked.code == Exit::ok && checked.errors() == 0;
-    if (checked.explored) checked.code = explore(request, checked);
+    checked.explored = search.dynamic && checked.code == Exit::ok && checked.errors() == 0;
+    if (checked.explored) checked.code = explore(request, search, checked);
     if (const std::string why = gpu::take_cache_problem(); !why.empty()) remark("wgrun: " + why);
     return checked;
 }

@@ -7,6 +7,14 @@
 
 namespace wgrun::cli {
 
+/// What is looked for, besides the rules that need no run.
+struct Search {
+    bool dynamic = false;   ///< run the kernels on the simulator too
+    bool assemble = false;  ///< ask the assembler too
+    bool perf = false;      ///< what is slower than it need be
+    int seeds = 4;          ///< schedules that `dynamic` tries
+};
+
 struct Checked {
     std::vector<Diagnostic> findings;
     std::size_t kernels = 0;
@@ -19,8 +27,8 @@ struct Checked {
     std::size_t errors() const;
 };
 
-/// Traces the script and checks its kernels; with --assemble it assembles them, with --dynamic it runs the
-/// script on the simulator, once a seed, if there is no error yet.
-Checked gather(const Request& request);
+/// Traces the script and checks its kernels; where asked to, assembles them, and runs the script on the
+/// simulator, once a seed, if there is no error yet.
+Checked gather(const Request& request, const Search& search);
 
 }  // namespace wgrun::cli

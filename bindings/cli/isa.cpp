@@ -1,10 +1,12 @@
 // wgrun isa [NAME] [--n N] [--dtype TYPE]: the table of legal forms.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "bindings/cli/cli.hpp"
+#include "bindings/cli/command.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -12,6 +14,12 @@ namespace {
 using isa::Field;
 using isa::Instruction;
 using isa::OperandRule;
+
+struct Options {
+    std::string family;    ///< an instruction or the beginning of its name
+    std::string dtype;     ///< forms with this type; empty: all
+    std::optional<int> n;  ///< forms with this N
+};
 
 /// NAME itself, and what begins with "NAME.".
 std::vector<const Instruction*> asked_for(std::string_view name) {
@@ -27,8 +35,8 @@ bool allows(const isa::Row& row, Field field, int value) {
     return choice != nullptr && choice->allows(value);
 }
 
-bool fits(const isa::Row& row, const Request& request, std::optional<isa::Type> type) {
-    if (request.n && !allows(row, Field::n, *request.n)) return false;
+bool fits(const isa::Row& row, std::optional<int> n, std::optional<isa::Type> type) {
+    if (n && !allows(row, Field::n, *n)) return false;
     if (!type) return true;
     const auto fields = {Field::a, Field::b, Field::type, Field::from};
     return std::any_of(fields.begin(), fields.end(),
@@ -120,33 +128,31 @@ nlohmann::ordered_json to_object(const Instruction& op, const std::vector<const 
     return out;
 }
 
-}  // namespace
-
-int isa_table(const Request& request) {
+int isa_table(const Request& request, const Options& options) {
     const auto refuse = [](const std::string& text) {
         remark(fmt::format("wgrun: {}", text));
         return Exit::usage;
     };
     std::optional<isa::Type> type;
-    if (!request.dtype.empty()) {
-        type = isa::parse_type(request.dtype);
+    if (!options.dtype.empty()) {
+        type = isa::parse_type(options.dtype);
         if (!type)
-            return refuse(fmt::format("isa: `{}` is no type of PTX (such as s8, bf16, f32)", request.dtype));
+            return refuse(fmt::format("isa: `{}` is no type of PTX (such as s8, bf16, f32)", options.dtype));
     }
-    const std::vector<const Instruction*> found = asked_for(request.family);
+    const std::vector<const Instruction*> found = asked_for(options.family);
     if (found.empty()) {
         std::vector<std::string_view> names;
         for (const Instruction* op : isa::all()) names.push_back(op->name);
-        return refuse(fmt::format("no instruction is called `{}`{} (wgrun isa lists them)", request.family,
-                                  nearest(request.family, names)));
+        return refuse(fmt::format("no instruction is called `{}`{} (wgrun isa lists them)", options.family,
+                                  nearest(options.family, names)));
     }
-    const bool overview = request.family.empty() && !request.n && !type;
+    const bool overview = options.family.empty() && !options.n && !type;
     std::string text;
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const Instruction* op : found) {
         std::vector<const isa::Row*> rows;
         for (const isa::Row& row : op->rows)
-            if (fits(row, request, type)) rows.push_back(&row);
+            if (fits(row, options.n, type)) rows.push_back(&row);
         if (rows.empty()) continue;
         json.push_back(to_object(*op, rows));
         text += overview ? fmt::format("{:<24} {}\n", op->name, op->summary) : to_text(*op, rows);
@@ -156,5 +162,18 @@ int isa_table(const Request& request) {
     results.write(request.json ? json.dump(2) + "\n" : text);
     return results.finish() ? Exit::ok : Exit::failed;
 }
+
+Command::Run declare(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    app.add_option("NAME", options->family, "An instruction, or the beginning of its name: wgmma");
+    app.add_option("--n", options->n, "Forms with this N only");
+    app.add_option("--dtype", options->dtype, "Forms with this type of A, B or a register only");
+    return [options](const Request& request) { return isa_table(request, *options); };
+}
+
+}  // namespace
+
+const Command isa_command{"isa", "Print the legal forms of an instruction, or list all instructions",
+                          Takes::nothing, declare};
 
 }  // namespace wgrun::cli

@@ -2,10 +2,13 @@
 // wgrun decode BITS: a matrix descriptor, field by field.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <charconv>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/lua/types.hpp"
 #include "wgrun/picture.hpp"
@@ -15,6 +18,13 @@ namespace wgrun::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+struct Options {
+    std::string object;  ///< a layout, or the script
+    std::string name;    ///< what the script calls it
+    std::string svg;     ///< the file to write; empty: none
+    bool bytes = false;  ///< byte addresses
+};
 
 /// What is shown of an object.
 struct View {
@@ -50,8 +60,8 @@ Json to_object(const Layout& layout) {
             {"depth", layout.depth()}};
 }
 
-View view_of(const Layout& layout, const Request& request) {
-    if (request.bytes)
+View view_of(const Layout& layout, const Options& options) {
+    if (options.bytes)
         throw ArgumentError("--bytes: a layout counts elements, and of what size they are is not known",
                             "show a tile, or leave --bytes out");
     View view;
@@ -62,7 +72,7 @@ View view_of(const Layout& layout, const Request& request) {
     return view;
 }
 
-View view_of(const Tile& tile, const Request& request) {
+View view_of(const Tile& tile, const Options& options) {
     View view;
     view.facts = explain(tile);
     view.json = to_object(tile.layout());
@@ -73,11 +83,11 @@ View view_of(const Tile& tile, const Request& request) {
                       {"sbo", tile.sbo()},
                       {"bytes", tile.bytes()},
                       {"align", tile.align()}});
-    add_picture(view, [&] { return Picture{grid_of(tile, request.bytes)}; });
+    add_picture(view, [&] { return Picture{grid_of(tile, options.bytes)}; });
     return view;
 }
 
-View view_of(const Fragment& fragment, const Request&) {
+View view_of(const Fragment& fragment, const Options&) {
     View view;
     view.facts =
         fmt::format("{}\n{}\n{} threads, {} values in {} registers of each\n", fragment.name,
@@ -95,29 +105,34 @@ View view_of(const Fragment& fragment, const Request&) {
 
 /// The object on top of the stack, if it is a T.
 template <class T>
-bool take(lua_State* L, const Request& request, std::optional<View>& view) {
+bool take(lua_State* L, const Options& options, std::optional<View>& view) {
     const T* object = lua::test<T>(L, -1);
     if (object == nullptr) return false;
-    lua::guarded(L, [&] { view = view_of(*object, request); });
+    lua::guarded(L, [&] { view = view_of(*object, options); });
     return true;
 }
 
+struct Lookup {
+    const Options& options;
+    std::optional<View> view;
+};
+
 void find_named(lua_State* L, const Request& request, Outcome& outcome, void* context) {
     if (!run_scripts(L, request, outcome, 1)) return;
-    auto& view = *static_cast<std::optional<View>*>(context);
-    const char* name = request.name.c_str();
+    auto& [options, view] = *static_cast<Lookup*>(context);
+    const char* name = options.name.c_str();
     const char* file = request.file.c_str();
     if (lua_type(L, -1) != LUA_TTABLE)
         luaL_error(L, "%s returns no table: end it with return { %s = ... }", file, name);
     lua_getfield(L, -1, name);
-    if (take<Layout>(L, request, view) || take<Tile>(L, request, view) || take<Fragment>(L, request, view))
+    if (take<Layout>(L, options, view) || take<Tile>(L, options, view) || take<Fragment>(L, options, view))
         return;
     luaL_error(L, "%s returns no layout, tile or fragment called `%s`, but %s", file, name,
                luaL_typename(L, -1));
 }
 
 /// Prints it and writes the SVG file. False where there is no picture to write.
-bool show(Results& results, const Request& request, const View& view) {
+bool show(Results& results, const Request& request, const std::string& svg, const View& view) {
     if (request.json) {
         results.write(view.json.dump(2) + "\n");
     } else {
@@ -129,8 +144,8 @@ bool show(Results& results, const Request& request, const View& view) {
         }
     }
     if (!view.picture) remark("wgrun: " + view.no_picture);
-    if (request.svg.empty()) return true;
-    if (view.picture) save_svg(*view.picture, request.svg);
+    if (svg.empty()) return true;
+    if (view.picture) save_svg(*view.picture, svg);
     return view.picture.has_value();
 }
 
@@ -155,37 +170,36 @@ int failure(const Request& request, const Error& error) {
     return Exit::failed;
 }
 
-}  // namespace
-
-int layout(const Request& asked) {
-    if (asked.name.empty() && asked.object.ends_with(".lua")) {
-        remark("wgrun: say which layout of the script: wgrun layout " + asked.object +
+int layout(const Request& asked, const Options& options) {
+    if (options.name.empty() && options.object.ends_with(".lua")) {
+        remark("wgrun: say which layout of the script: wgrun layout " + options.object +
                " NAME (wgrun --help)");
         return Exit::usage;
     }
     Results results(true);
     Request request = asked;
-    std::optional<View> view;
+    Lookup lookup{options, {}};
+    std::optional<View>& view = lookup.view;
     Outcome outcome;
     try {
-        if (request.name.empty()) {
-            view = view_of(Layout::parse(request.object), request);
+        if (options.name.empty()) {
+            view = view_of(Layout::parse(options.object), options);
         } else {
-            request.file = request.object;
-            outcome = with_state(request, lua::Mode::trace, find_named, &view);
+            request.file = options.object;
+            outcome = with_state(request, lua::Mode::trace, find_named, &lookup);
         }
         print_findings(request, outcome.findings);
-        if (view && !show(results, request, *view)) outcome.code = Exit::failed;
+        if (view && !show(results, request, options.svg, *view)) outcome.code = Exit::failed;
     } catch (const Error& error) {
         outcome.code = failure(request, error);
     }
     return results.finish() ? outcome.code : Exit::failed;
 }
 
-int decode(const Request& request) {
-    const std::optional<std::uint64_t> number = to_bits(request.number);
+int decode(const Request& request, const std::string& bits) {
+    const std::optional<std::uint64_t> number = to_bits(bits);
     if (!number) {
-        remark("wgrun: `" + request.number + "` is no number of 64 bits, such as 0x4000004000010080");
+        remark("wgrun: `" + bits + "` is no number of 64 bits, such as 0x4000004000010080");
         return Exit::usage;
     }
     Results results(false);
@@ -202,5 +216,29 @@ int decode(const Request& request) {
     }
     return results.finish() ? Exit::ok : Exit::failed;
 }
+
+Command::Run declare_layout(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    app.add_option("--svg", options->svg, "Write the picture as an SVG file")->type_name("FILE");
+    app.add_flag("--bytes", options->bytes, "Byte addresses in the picture of a tile");
+    app.add_option("EXPR", options->object, "A layout, such as '(8,64):(64,1)'; with NAME: a script")
+        ->required();
+    app.add_option("NAME", options->name, "What the script calls it: it ends with return { NAME = ... }");
+    return [options](const Request& request) { return layout(request, *options); };
+}
+
+Command::Run declare_decode(CLI::App& app) {
+    const auto bits = std::make_shared<std::string>();
+    app.add_option("BITS", *bits, "The 64-bit number, 0x4000004000010080 or decimal")->required();
+    return [bits](const Request& request) { return decode(request, *bits); };
+}
+
+}  // namespace
+
+const Command layout_command{"layout",
+                             "Show a layout, or a layout, tile or fragment of a script, as a picture",
+                             Takes::colour, declare_layout};
+const Command decode_command{"decode", "Say what a matrix descriptor of wgmma means, field by field",
+                             Takes::nothing, declare_decode};
 
 }  // namespace wgrun::cli

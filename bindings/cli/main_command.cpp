@@ -7,11 +7,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <lua.hpp>
 #include <optional>
 #include <sstream>
 
-#include "bindings/cli/cli.hpp"
+#include "bindings/cli/command.hpp"
 #include "bindings/cli/interrupt.hpp"
 #include "wgrun/version.hpp"
 
@@ -26,30 +27,9 @@ constexpr const char* footer =
     "be\n"
     "assembled; 4 no device; 5 wrong result (left to scripts: os.exit(5)); 130 interrupted.";
 
-using Command = int (*)(const Request&);
-
-/// One command: how it is called and what it takes.
-struct Row {
-    const char* name;
-    const char* summary;
-    Command command;
-    bool file;  ///< FILE [args], and the options of scripts
-};
-
-constexpr Row commands[] = {
-    {"check", "Print every finding in every kernel of a script", check, true},
-    {"ptx", "Print the PTX of every kernel of a script", ptx, true},
-    {"cuda", "Print the CUDA C++ of every kernel of a script", cuda, true},
-    {"export", "Write the kernels of a script, and host code, for programs without wgrun", export_files,
-     true},
-    {"explain", "Explain a rule, or list all", explain, false},
-    {"rules", "List the rules of the checker and the simulator", rules, false},
-    {"layout", "Show a layout, or a layout, tile or fragment of a script, as a picture", layout, false},
-    {"decode", "Say what a matrix descriptor of wgmma means, field by field", decode, false},
-    {"isa", "Print the legal forms of an instruction, or list all instructions", isa_table, false},
-    {"cache", "Say what the cache on disk holds, empty it, or look for damage", cache, false},
-    {"doctor", "Say what this machine can compile and run", doctor, false},
-};
+constexpr const Command* commands[] = {&run_command,    &check_command,   &ptx_command,   &cuda_command,
+                                       &export_command, &explain_command, &rules_command, &layout_command,
+                                       &decode_command, &isa_command,     &cache_command, &doctor_command};
 
 /// The words of the command line that CLI11 leaves as text.
 struct Words {
@@ -124,73 +104,27 @@ void add_script_options(CLI::App& app, Request& request, Words& words) {
     app.add_flag("--traceback", request.traceback, "Show where in the script an error came from");
 }
 
-void add_layout_options(CLI::App& command, Request& request, Words& words) {
-    add_colour_option(command, words);
-    command.add_option("--svg", request.svg, "Write the picture as an SVG file")->type_name("FILE");
-    command.add_flag("--bytes", request.bytes, "Byte addresses in the picture of a tile");
-    command.add_option("EXPR", request.object, "A layout, such as '(8,64):(64,1)'; with NAME: a script")
-        ->required();
-    command.add_option("NAME", request.name, "What the script calls it: it ends with return { NAME = ... }");
-}
+/// A command as CLI11 has it, and what runs it.
+struct Declared {
+    const Command& command;
+    CLI::App& app;
+    Command::Run run;
+};
 
-void add_check_options(CLI::App& command, Request& request) {
-    command.add_flag("--sarif", request.sarif, "Print SARIF 2.1.0 on standard output");
-    command.add_flag("--dynamic", request.dynamic,
-                     "Run the kernels on the simulator too, and watch every access");
-    CLI::Option* fix =
-        command.add_flag("--fix", request.fix,
-                         "Insert the calls that are missing, and write FILE if it is then without "
-                         "errors");
-    CLI::Option* diff =
-        command.add_flag("--diff", request.diff, "Show what --fix would do, and write nothing");
-    for (CLI::Option* option : {fix, diff}) option->excludes(command.get_option("--sarif"));
-    command.add_flag("--perf", request.perf, "Report bank conflicts and needless waits too");
-    command.add_flag("--assemble", request.assemble,
-                     "Assemble the kernels too, and report what ptxas or the driver notes");
-    command.add_option("--seeds", request.seeds, "Schedules that --dynamic tries")
-        ->check(CLI::Range(1, 10000))
-        ->capture_default_str();
-}
-
-void add_commands(CLI::App& app, Request& request, Words& words) {
-    for (const Row& row : commands) {
-        CLI::App* command = app.add_subcommand(row.name, row.summary);
-        command->prefix_command(false);
-        command->add_flag("--json", request.json, "Print JSON on standard output");
-        if (row.file) {
-            add_script_options(*command, request, words);
-            command->add_option("FILE", request.file, "The script; - is standard input")->required();
-            command->prefix_command();  // what follows FILE is the script's
-        } else if (row.command == explain) {
-            command->add_option("ID", request.id, "The rule, such as WG-FENCE-01");
-        } else if (row.command == layout) {
-            add_layout_options(*command, request, words);
-        } else if (row.command == isa_table) {
-            command->add_option("NAME", request.family,
-                                "An instruction, or the beginning of its name: wgmma");
-            command->add_option("--n", request.n, "Forms with this N only");
-            command->add_option("--dtype", request.dtype, "Forms with this type of A, B or a register only");
-        } else if (row.command == cache) {
-            command
-                ->add_option("ACTION", request.action,
-                             "info, clear (remove all entries) or verify (read all)")
-                ->check(CLI::IsMember({"info", "clear", "verify"}))
-                ->required();
-        } else if (row.command == decode) {
-            command->add_option("BITS", request.number, "The 64-bit number, 0x4000004000010080 or decimal")
-                ->required();
-        }
-        if (row.command == rules)
-            command->add_flag("--markdown", request.markdown, "Print docs/rules.md on standard output");
-        if (row.command == check) add_check_options(*command, request);
-        if (row.command == ptx || row.command == cuda)
-            command->add_flag("--guarded", request.guarded,
-                              "The build that says who waits where when it hangs (docs/hangs.md)");
-        if (row.command == export_files) {
-            command->add_option("-o", request.folder, "Where the files go")->type_name("FOLDER")->required();
-            command->add_option("--kernel", request.name, "This kernel only")->type_name("NAME");
-        }
+std::vector<Declared> declare_commands(CLI::App& app, Request& request, Words& words) {
+    std::vector<Declared> out;
+    for (const Command* command : commands) {
+        CLI::App& here = *app.add_subcommand(command->name, command->summary);
+        here.prefix_command(false);
+        here.add_flag("--json", request.json, "Print JSON on standard output");
+        out.push_back({*command, here, command->declare(here)});
+        if (command->takes == Takes::colour) add_colour_option(here, words);
+        if (command->takes != Takes::script) continue;
+        add_script_options(here, request, words);
+        here.add_option("FILE", request.file, "The script; - is standard input")->required();
+        here.prefix_command();  // what follows FILE is the script's
     }
+    return out;
 }
 
 bool coloured(const std::string& asked, int stream) {
@@ -200,6 +134,28 @@ bool coloured(const std::string& asked, int stream) {
         return std::string_view(value == nullptr ? "" : value);
     };
     return variable("NO_COLOR").empty() && variable("TERM") != "dumb" && isatty(stream) != 0;
+}
+
+/// Exit::usage, with a remark: no command has this option. `app` says which there are.
+int refuse_option(const CLI::App& app, const std::string& option) {
+    std::vector<std::string> names;
+    for (const CLI::Option* known : app.get_options())
+        for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+    const std::vector<std::string_view> choices(names.begin(), names.end());
+    remark("wgrun: unknown option " + option + nearest(option.substr(0, option.find('=')), choices) +
+           " (wgrun --help)");
+    return Exit::usage;
+}
+
+/// What is neither a file nor a command, but nearly the name of one.
+bool refuse_command(const std::string& word) {
+    if (word.empty() || word == "-" || std::filesystem::exists(word)) return false;
+    std::vector<std::string_view> names;
+    for (const Command* command : commands) names.push_back(command->name);
+    const std::string suggestion = nearest(word, names);
+    if (suggestion.empty()) return false;
+    remark("wgrun: no file and no command is called `" + word + "`" + suggestion + " (wgrun --help)");
+    return true;
 }
 
 bool comes_before(std::string_view word, std::string_view other, char** begin, char** end) {
@@ -216,7 +172,8 @@ int dispatch(int argc, char** argv) {
     app.add_flag("--json", request.json, "Print what went wrong as JSON on standard output");
     app.add_option("-e", request.code, "Run this Lua code")->type_name("CODE")->allow_extra_args(false);
     add_script_options(app, request, words);
-    add_commands(app, request, words);
+    const Command::Run run_script = run_command.declare(app);
+    const std::vector<Declared> declared = declare_commands(app, request, words);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -238,15 +195,12 @@ int dispatch(int argc, char** argv) {
     request.isolation = gpu::isolation_named(words.isolation);
     request.colour = coloured(words.colour, STDERR_FILENO);
     request.colour_output = coloured(words.colour, STDOUT_FILENO);
-    for (const Row& row : commands) {
-        if (!app.got_subcommand(row.name)) continue;
-        if (row.file) request.args = app.get_subcommand(row.name)->remaining();
-        if (!request.args.empty() &&
-            comes_before(request.args.front(), request.file, argv + 1, argv + argc)) {
-            remark("wgrun: unknown option " + request.args.front() + " (wgrun --help)");
-            return Exit::usage;
-        }
-        return row.command(request);
+    for (const auto& [command, here, run] : declared) {
+        if (!here.parsed()) continue;
+        if (command.takes == Takes::script) request.args = here.remaining();
+        if (!request.args.empty() && comes_before(request.args.front(), request.file, argv + 1, argv + argc))
+            return refuse_option(here, request.args.front());
+        return run(request);
     }
 
     std::vector<std::string> rest = app.remaining();
@@ -254,11 +208,9 @@ int dispatch(int argc, char** argv) {
         request.file = rest.front();
         request.args.assign(rest.begin() + 1, rest.end());
     }
-    if (request.file.starts_with('-') && request.file != "-") {
-        remark("wgrun: unknown option " + request.file + " (wgrun --help)");
-        return Exit::usage;
-    }
-    return run(request);
+    if (request.file.starts_with('-') && request.file != "-") return refuse_option(app, request.file);
+    if (refuse_command(request.file)) return Exit::usage;
+    return run_script(request);
 }
 
 // At every way out, os.exit and --version too: what could not be written makes the process fail.

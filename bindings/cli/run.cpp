@@ -1,4 +1,5 @@
 // wgrun FILE, wgrun -e CODE, wgrun: runs a script, or the read-eval-print loop.
+#include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/lua/limits.hpp"
 #include "bindings/repl/repl.hpp"
@@ -25,8 +26,6 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void* cont
     }
 }
 
-}  // namespace
-
 int run(const Request& request) {
     Results results(request.json);
     repl::Terminal terminal;
@@ -39,5 +38,10 @@ int run(const Request& request) {
     if (!outcome.traceback.empty()) remark(outcome.traceback);
     return results.finish() ? outcome.code : Exit::failed;
 }
+
+}  // namespace
+
+const Command run_command{"run", "Run a script (what wgrun FILE does, too)", Takes::script,
+                          [](CLI::App&) -> Command::Run { return run; }};
 
 }  // namespace wgrun::cli

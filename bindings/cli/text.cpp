@@ -1,13 +1,18 @@
 // wgrun ptx FILE, wgrun cuda FILE: the text of every kernel of a script. No kernel runs.
+#include <CLI/CLI.hpp>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 
 namespace wgrun::cli {
 namespace {
 
+using Text = const std::string& (Kernel::*)();
+
 struct Texts {
-    const std::string& (Kernel::*text)();
+    Text text;
     std::vector<std::pair<std::string, std::string>> kernels;  ///< name, text
     std::vector<Diagnostic> findings;
 };
@@ -27,7 +32,7 @@ void text_body(lua_State* L, const Request& request, Outcome& outcome, void* con
     for_each_kernel(L, outcome, add_text, context);
 }
 
-int print_texts(const Request& request, const std::string& (Kernel::*text)()) {
+int print_texts(const Request& request, Text text) {
     Results results(true);
     Texts texts{text, {}, {}};
     const Outcome outcome = with_state(request, lua::Mode::trace, text_body, &texts);
@@ -50,13 +55,18 @@ int print_texts(const Request& request, const std::string& (Kernel::*text)()) {
     return Exit::ok;
 }
 
+template <Text plain, Text guarded>
+Command::Run declare(CLI::App& app) {
+    const auto asked = std::make_shared<bool>(false);
+    app.add_flag("--guarded", *asked, "The build that says who waits where when it hangs (docs/hangs.md)");
+    return [asked](const Request& request) { return print_texts(request, *asked ? guarded : plain); };
+}
+
 }  // namespace
 
-int ptx(const Request& request) {
-    return print_texts(request, request.guarded ? &Kernel::guarded_ptx : &Kernel::ptx);
-}
-int cuda(const Request& request) {
-    return print_texts(request, request.guarded ? &Kernel::guarded_cuda : &Kernel::cuda);
-}
+const Command ptx_command{"ptx", "Print the PTX of every kernel of a script", Takes::script,
+                          declare<&Kernel::ptx, &Kernel::guarded_ptx>};
+const Command cuda_command{"cuda", "Print the CUDA C++ of every kernel of a script", Takes::script,
+                           declare<&Kernel::cuda, &Kernel::guarded_cuda>};
 
 }  // namespace wgrun::cli

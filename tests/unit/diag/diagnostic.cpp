@@ -39,6 +39,7 @@ TEST_CASE("nearest: the closest word within reach, else nothing") {
     const std::array<std::string_view, 3> choices{"wgmma_fence", "wgmma_commit_group", "wgmma_wait_group"};
     CHECK(nearest("wgmma_fense", choices) == ": did you mean `wgmma_fence`?");
     CHECK(nearest("wgmma_waitgroup", choices) == ": did you mean `wgmma_wait_group`?");
+    CHECK(nearest("wgmma_fenec", choices) == ": did you mean `wgmma_fence`?");
     CHECK(nearest("tensor", choices).empty());
     CHECK(nearest("", choices).empty());
     const std::array<std::string_view, 2> sizes{"64B", "128B"};

@@ -1,0 +1,35 @@
+// A command: one file, which holds its options, what it does, and its record.
+#pragma once
+
+#include <functional>
+
+#include "bindings/cli/cli.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace wgrun::cli {
+
+/// What a command takes besides its own options and --json, which all have.
+enum class Takes : unsigned char {
+    nothing,
+    colour,  ///< --color
+    script,  ///< FILE [args], and the options of scripts: --backend, --restricted ...
+};
+
+struct Command {
+    /// Runs the command with the options that were read; returns the exit code.
+    using Run = std::function<int(const Request& request)>;
+
+    const char* name;
+    const char* summary;
+    Takes takes;
+    /// Adds the command's own options to `app`. They are read when what it returns is called.
+    Run (*declare)(CLI::App& app);
+};
+
+extern const Command run_command, check_command, ptx_command, cuda_command, export_command, explain_command,
+    rules_command, layout_command, decode_command, isa_command, cache_command, doctor_command;
+
+}  // namespace wgrun::cli
