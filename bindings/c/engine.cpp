@@ -1,6 +1,8 @@
 #include "bindings/c/engine.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "bindings/c/structs.hpp"
 #include "wgrun/kernel.hpp"
@@ -13,7 +15,36 @@ static_assert(static_cast<int>(Backend::automatic) == WGRUN_AUTO &&
               static_cast<int>(Backend::gpu_cuda) == WGRUN_GPU_CUDA &&
               static_cast<int>(Backend::sim) == WGRUN_SIM);
 
-Engine::Engine(const wgrun_engine_options& asked) : options(asked) {}
+namespace {
+
+wgrun_engine_options without_limits(wgrun_engine_options options) {
+    options.limits = nullptr;
+    return options;
+}
+
+std::uint64_t limit(std::uint64_t asked, std::uint64_t usual) {
+    return asked == 0 ? usual : asked == WGRUN_NO_LIMIT ? 0 : asked;
+}
+
+lua::Limits limits_of(const wgrun_engine_options& options) {
+    constexpr std::uint64_t most_milliseconds = std::uint64_t{1} << 40;  // 35 years
+    lua::Limits limits = options.restricted != 0 ? lua::restricted_limits() : lua::Limits();
+    if (options.limits == nullptr) return limits;
+    const wgrun_limits asked = read_struct(options.limits, "options->limits");
+    limits.memory = limit(asked.memory, limits.memory);
+    const std::uint64_t time = limit(asked.milliseconds, static_cast<std::uint64_t>(limits.time.count()));
+    limits.time = std::chrono::milliseconds(std::min(time, most_milliseconds));
+    limits.instructions = limit(asked.instructions, limits.instructions);
+    limits.tensors = limit(asked.tensors, limits.tensors);
+    limits.program = limit(asked.program, limits.program);
+    limits.simulation_steps = limit(asked.steps, limits.simulation_steps);
+    return limits;
+}
+
+}  // namespace
+
+Engine::Engine(const wgrun_engine_options& asked, const lua::Limits& may)
+    : options(without_limits(asked)), limits(may) {}
 
 void Engine::interrupt() {
     const std::lock_guard lock(mutex_);
@@ -76,10 +107,11 @@ const char* wgrun_version(void) { return WGRUN_VERSION; }
 int wgrun_engine_open(const wgrun_engine_options* options, wgrun_engine** engine) {
     return answer([&] {
         wgrun_engine_options asked{};
-        if (options != nullptr) asked = read_struct(options, "options");
+        if (options != nullptr)
+            asked = read_struct(options, "options", offsetof(wgrun_engine_options, restricted));
         if (asked.backend < WGRUN_AUTO || asked.backend > WGRUN_SIM)
             refuse_argument("options->backend is " + std::to_string(asked.backend) + ": no wgrun_backend");
-        give_handle(&result(engine, "engine"), std::make_shared<Engine>(asked));
+        give_handle(&result(engine, "engine"), std::make_shared<Engine>(asked, limits_of(asked)));
     });
 }
 

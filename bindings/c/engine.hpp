@@ -7,14 +7,16 @@
 
 #include "bindings/c/failure.hpp"
 #include "bindings/c/handle.hpp"
+#include "wgrun/limits.hpp"
 
 namespace wgrun::c {
 
 class Engine {
   public:
-    explicit Engine(const wgrun_engine_options& options);
+    Engine(const wgrun_engine_options& options, const lua::Limits& limits);
 
-    const wgrun_engine_options options;
+    const wgrun_engine_options options;  ///< but for its pointer to limits, which is null
+    const lua::Limits limits;            ///< of each script
 
     /// Raises the flag of the work that is under way, if there is any. From any thread.
     void interrupt();

@@ -12,8 +12,8 @@
 namespace wgrun::c {
 namespace {
 
-constexpr std::array<std::string_view, 5> names = {"wgrun_engine", "wgrun_script", "wgrun_kernel",
-                                                   "wgrun_plan", "wgrun_findings"};
+constexpr std::array<std::string_view, 6> names = {"wgrun_engine", "wgrun_script",   "wgrun_kernel",
+                                                   "wgrun_plan",   "wgrun_findings", "wgrun_tensor"};
 
 struct Entry {
     Kind kind;

@@ -147,6 +147,8 @@ int wgrun_kernel_simulate(wgrun_kernel* kernel, const wgrun_launch* launch) {
         std::atomic<bool> stop = false;
         const Interruptible interruptible(ref.state->engine(), stop);
         run.stop = &stop;
+        const wgrun::lua::Limits& limits = ref.state->engine().limits;
+        run.limits = {limits.time, limits.simulation_steps};
         ref.kernel->simulate(run);
         if (stop) throw Failure(WGRUN_INTERRUPTED, "EINTR", "interrupted");
     });

@@ -6,6 +6,7 @@
 #include "bindings/c/state.hpp"
 #include "bindings/c/structs.hpp"
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/limits.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
@@ -179,6 +180,7 @@ void read_result(lua_State* L, Plan& plan) {
 
 void plan_main(lua_State* L, void* context) {
     auto& asking = *static_cast<Asking*>(context);
+    lua::set_limits(L, asking.plan.state->engine().limits);
     lua::guarded(L, [&] {
         lua::session(L).resident_clusters = [device = asking.device](Kernel& kernel) -> std::optional<int> {
             if (device == WGRUN_NO_DEVICE) return std::nullopt;

@@ -2,6 +2,7 @@
 #include "bindings/c/findings.hpp"
 #include "bindings/c/state.hpp"
 #include "bindings/c/structs.hpp"
+#include "bindings/c/tensor.hpp"
 
 namespace wgrun::c {
 namespace {
@@ -20,6 +21,12 @@ Source source_of(const wgrun_source* given) {
         out.arguments.emplace_back(said.arguments[i]);
     }
     return out;
+}
+
+const TensorItem& tensor_of(const State& state, std::size_t index) {
+    if (index >= state.tensors().size())
+        refuse_argument("tensor " + std::to_string(index) + " of " + std::to_string(state.tensors().size()));
+    return state.tensors()[index];
 }
 
 const std::vector<Item>& list_of(const State& state, int list) {
@@ -63,15 +70,24 @@ int wgrun_script_warnings(wgrun_script* script, wgrun_findings** findings) {
 }
 
 int wgrun_script_count(wgrun_script* script, int list, size_t* count) {
-    return answer([&] { result(count, "count") = list_of(*find<State>(script), list).size(); });
+    return answer([&] {
+        const std::shared_ptr<State> state = find<State>(script);
+        result(count, "count") =
+            list == WGRUN_TENSORS ? state->tensors().size() : list_of(*state, list).size();
+    });
 }
 
 int wgrun_script_item(wgrun_script* script, int list, size_t index, wgrun_item* item) {
     return answer([&] {
-        const Item& found = item_of(*find<State>(script), list, index);
+        const std::shared_ptr<State> state = find<State>(script);
         wgrun_item out{};
-        out.name = found.name.c_str();
-        out.launches = found.launches ? 1 : 0;
+        if (list == WGRUN_TENSORS) {
+            out.name = tensor_of(*state, index).name.c_str();
+        } else {
+            const Item& found = item_of(*state, list, index);
+            out.name = found.name.c_str();
+            out.launches = found.launches ? 1 : 0;
+        }
         write_struct(item, out, "item");
     });
 }
@@ -81,6 +97,13 @@ int wgrun_script_kernel(wgrun_script* script, int list, size_t index, wgrun_kern
         const std::shared_ptr<State> state = find<State>(script);
         result(kernel, "kernel");
         give_handle(kernel, std::make_shared<KernelRef>(state, *item_of(*state, list, index).kernel));
+    });
+}
+
+int wgrun_script_tensor(wgrun_script* script, size_t index, wgrun_tensor** tensor) {
+    return answer([&] {
+        const std::shared_ptr<State> state = find<State>(script);
+        give_handle(&result(tensor, "tensor"), tensor_of(*state, index).tensor);
     });
 }
 

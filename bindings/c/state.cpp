@@ -8,6 +8,8 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/guard.hpp"
+#include "bindings/lua/limits.hpp"
+#include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/script.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
@@ -31,10 +33,20 @@ struct Trouble {
     bool deliberate = false;  ///< raised by a call of error or assert
 };
 
+constexpr std::string_view no_memory = "not enough memory";  // Lua's words
+
 int status_of(const Trouble& trouble) {
-    if (!trouble.ours) return WGRUN_SCRIPT_FAILED;
+    if (!trouble.ours)
+        return !trouble.findings.empty() && trouble.findings.front().message == no_memory
+                   ? WGRUN_NO_MEMORY
+                   : WGRUN_SCRIPT_FAILED;
     if (trouble.code != "EINVAL") return c::status_of(trouble.code);
     return trouble.findings.front().rule.empty() ? WGRUN_SCRIPT_FAILED : WGRUN_FOUND_ERRORS;
+}
+
+[[noreturn]] void fail(int status, Trouble& trouble) {
+    if (trouble.code.empty()) trouble.code = status == WGRUN_NO_MEMORY ? "ENOMEM" : "EINVAL";
+    throw Failure(status, std::move(trouble.code), std::move(trouble.findings), std::move(trouble.traceback));
 }
 
 struct Protected {
@@ -52,6 +64,26 @@ void take_error(lua_State* L, Trouble& trouble) {
     lua_pop(L, 1);
 }
 
+// A script at its limit says so, whatever it made of the error: it may have caught it, or was stopped in the
+// engine. Is it?
+bool take_limit(lua_State* L, Trouble& trouble) {
+    const lua::Limit limit = lua::limit_reached(L);
+    if (limit == lua::Limit::none) return false;
+    // What the script may have done without.
+    if (limit == lua::Limit::memory && status_of(trouble) != WGRUN_NO_MEMORY) return false;
+    const lua::LimitState& state = lua::limit_state(L);
+    lua::guarded(L, [&] {
+        Diagnostic finding;
+        if (!trouble.findings.empty()) finding.where = trouble.findings.front().where;
+        finding.message = lua::text_of(limit, state.limits);
+        if (limit != lua::Limit::memory) finding.fix = lua::advice_on(limit);
+        trouble.findings.assign(1, std::move(finding));
+        trouble.code = "ELIMIT";
+    });
+    trouble.ours = true;
+    return true;
+}
+
 int take_last_error(lua_State* L) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &call_key);
     auto* call = static_cast<Protected*>(lua_touserdata(L, -1));
@@ -62,6 +94,7 @@ int take_last_error(lua_State* L) {
         lua::guarded(L, [&] { call->trouble.traceback = text; });
         lua_settop(L, 1);
         take_error(L, call->trouble);
+        take_limit(L, call->trouble);
     }
     lua_pushnil(L);
     return 1;
@@ -115,14 +148,18 @@ void prepare(lua_State* L, Engine& engine) {
     const wgrun_engine_options& options = engine.options;
     lua_pushlightuserdata(L, &engine);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &engine_key);
-    luaL_openlibs(L);
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-    lua_pushcfunction(L, luaopen_wgrun);
-    lua_setfield(L, -2, "wgrun");
-    lua_getglobal(L, "os");
-    lua_pushcfunction(L, end_script);
-    lua_setfield(L, -2, "exit");
-    lua_pop(L, 2);
+    if (options.restricted != 0) {
+        lua::open_restricted(L);
+    } else {
+        luaL_openlibs(L);
+        luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+        lua_pushcfunction(L, luaopen_wgrun);
+        lua_setfield(L, -2, "wgrun");
+        lua_getglobal(L, "os");
+        lua_pushcfunction(L, end_script);
+        lua_setfield(L, -2, "exit");
+        lua_pop(L, 2);
+    }
     if (options.print != nullptr) {
         lua_pushcfunction(L, print);
         lua_setglobal(L, "print");
@@ -161,11 +198,18 @@ Kernel* kernel_at(lua_State* L, int index, bool& launches) {
     return kernel;
 }
 
-// Appends the value on top of the stack, which it pops, to the table `list` and to `items`, if it is one.
-bool add_item(lua_State* L, int list, const char* name, std::size_t length, std::vector<Item>& items) {
+// Appends the value on top of the stack, which it pops, to the table `list` and to `items`, if it is one; a
+// tensor to `tensors`.
+bool add_item(lua_State* L, int list, const char* name, std::size_t length, std::vector<Item>& items,
+              std::vector<TensorItem>& tensors) {
     bool launches = false;
     Kernel* kernel = kernel_at(L, lua_gettop(L), launches);
     if (kernel == nullptr) {
+        const auto* box = lua::test<lua::TensorBox>(L, -1);
+        if (box != nullptr && box->tensor != nullptr)
+            lua::guarded(L, [&] {
+                tensors.push_back({name == nullptr ? "" : std::string(name, length), box->tensor});
+            });
         lua_pop(L, 1);
         return false;
     }
@@ -178,11 +222,12 @@ bool add_item(lua_State* L, int list, const char* name, std::size_t length, std:
 }
 
 // The entries of the table at `index`: a list's in order, then the others by their names.
-void add_entries(lua_State* L, int list, int index, std::vector<Item>& items) {
+void add_entries(lua_State* L, int list, int index, std::vector<Item>& items,
+                 std::vector<TensorItem>& tensors) {
     const auto count = static_cast<lua_Integer>(lua_rawlen(L, index));
     for (lua_Integer i = 1; i <= count; ++i) {
         lua_rawgeti(L, index, i);
-        add_item(L, list, nullptr, 0, items);
+        add_item(L, list, nullptr, 0, items, tensors);
     }
     auto& names = lua::held<std::vector<std::string>>(L);
     for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
@@ -195,7 +240,7 @@ void add_entries(lua_State* L, int list, int index, std::vector<Item>& items) {
     for (std::size_t i = 0; i < names.size(); ++i) {
         lua_pushlstring(L, names[i].data(), names[i].size());
         lua_rawget(L, index);
-        add_item(L, list, names[i].data(), names[i].size(), items);
+        add_item(L, list, names[i].data(), names[i].size(), items, tensors);
     }
     lua_pop(L, 1);
 }
@@ -252,7 +297,8 @@ int State::load_main(lua_State* L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &items_key);  // index 1: the items
 
     lua::set_script_arguments(L, "wgrun", file == nullptr ? "(text)" : file, source.arguments);
-    if (file != nullptr) lua::set_script_path(L, file);
+    if (file != nullptr && state.engine().options.restricted == 0) lua::set_script_path(L, file);
+    lua::set_limits(L, state.engine().limits);
     lua_pushlightuserdata(L, &load.trouble);
     lua_pushcclosure(L, keep_circumstances, 1);  // index 2
     const int loaded = lua::load_script(L, file, source.has_text ? &source.text : nullptr);
@@ -279,6 +325,10 @@ int State::load_main(lua_State* L) {
         take_error(L, load.trouble);
         load.status = status_of(load.trouble);
     }
+    if (take_limit(L, load.trouble)) {
+        load.status = WGRUN_LIMIT_REACHED;
+        return 0;
+    }
     if (stop) {  // Lua code is not stopped, but what it did after its kernels were proves nothing
         load.status = WGRUN_INTERRUPTED;
         lua::guarded(L, [&] {
@@ -291,15 +341,32 @@ int State::load_main(lua_State* L) {
     const int results = lua_gettop(L);
     for (int i = 3; i <= results; ++i) {
         lua_pushvalue(L, i);
-        if (!add_item(L, 1, nullptr, 0, state.returned_) && lua_type(L, i) == LUA_TTABLE)
-            add_entries(L, 1, i, state.returned_);
+        if (!add_item(L, 1, nullptr, 0, state.returned_, state.tensors_) && lua_type(L, i) == LUA_TTABLE)
+            add_entries(L, 1, i, state.returned_, state.tensors_);
     }
     add_made(L, state.made_);
     return 0;
 }
 
+namespace {
+
+// Lua's allocator over the host's. Without a block Lua says in old_size what the new one is for.
+void* allocate(void* self, void* block, std::size_t old_size, std::size_t size) {
+    const wgrun_engine_options& options = static_cast<Engine*>(self)->options;
+    if (block == nullptr && size == 0) return nullptr;
+    void* const result =
+        options.allocate(options.allocate_user, block, block == nullptr ? 0 : old_size, size);
+    return size == 0 ? nullptr : result;
+}
+
+lua_State* new_state(Engine& engine) {
+    return engine.options.allocate != nullptr ? lua_newstate(allocate, &engine) : luaL_newstate();
+}
+
+}  // namespace
+
 State::State(std::shared_ptr<Engine> engine)
-    : engine_(std::move(engine)), state_(luaL_newstate(), lua_close) {
+    : engine_(std::move(engine)), state_(new_state(*engine_), lua_close) {
     if (state_ == nullptr) throw std::bad_alloc();
 }
 
@@ -323,8 +390,7 @@ void State::load(const Source& source) {
         warnings_ = std::move(load.trouble.findings);
         return;
     }
-    throw Failure(load.status, load.trouble.code.empty() ? "EINVAL" : load.trouble.code,
-                  std::move(load.trouble.findings), std::move(load.trouble.traceback));
+    fail(load.status, load.trouble);
 }
 
 void State::protect(void (*body)(lua_State* L, void* context), void* context) {
@@ -338,10 +404,12 @@ void State::protect(void (*body)(lua_State* L, void* context), void* context) {
     const int status = lua_pcall(L, 1, 0, 1);
     lua_settop(L, 0);
     if (status == LUA_OK) return;
-    if (trouble.findings.empty() || trouble.findings.front().message.empty()) throw std::bad_alloc();
-    const int failed = status_of(trouble);
-    throw Failure(failed, trouble.code.empty() ? "EINVAL" : trouble.code, std::move(trouble.findings),
-                  std::move(trouble.traceback));
+    if (trouble.findings.empty() || trouble.findings.front().message.empty()) {
+        if (lua::memory_refused(L))
+            throw Failure(WGRUN_LIMIT_REACHED, "ELIMIT", lua::text_of(lua::Limit::memory, engine_->limits));
+        throw std::bad_alloc();
+    }
+    fail(status_of(trouble), trouble);
 }
 
 void State::push_returned(lua_State* L, std::size_t index) {

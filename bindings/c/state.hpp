@@ -28,6 +28,12 @@ struct Item {
     bool launches = false;
 };
 
+/// A tensor that the script returned.
+struct TensorItem {
+    std::string name;
+    std::shared_ptr<Tensor> tensor;
+};
+
 /// Used by one thread at a time, in its engine's turn; destroyed by any.
 class State {
   public:
@@ -43,10 +49,12 @@ class State {
 
     const std::vector<Item>& returned() const { return returned_; }
     const std::vector<Item>& made() const { return made_; }
+    const std::vector<TensorItem>& tensors() const { return tensors_; }
     const std::vector<Diagnostic>& warnings() const { return warnings_; }
 
     /// Runs `body` in a protected call, with `context` for the functions that it calls. Its frames hold no
-    /// objects with destructors. Throws Failure for an error that it raises.
+    /// objects with destructors. Throws Failure for an error that it raises. Where the script's functions are
+    /// called, the limits are set anew (lua::set_limits).
     void protect(void (*body)(lua_State* L, void* context), void* context);
 
     /// Pushes the value of returned()[index]. In a protected call.
@@ -59,6 +67,7 @@ class State {
     std::shared_ptr<Engine> engine_;
     std::unique_ptr<lua_State, void (*)(lua_State*)> state_;
     std::vector<Item> returned_, made_;
+    std::vector<TensorItem> tensors_;
     std::vector<Diagnostic> warnings_;
 };
 

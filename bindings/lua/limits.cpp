@@ -137,10 +137,12 @@ void spend(lua_State* L, std::uint64_t parts) {
     const std::uint64_t most = here.limits.program;
     if (most == 0 || here.parts <= most) return;
     guarded(L, [&] {
-        throw ArgumentError(
-            fmt::format("the kernel has more than {} instructions, blocks and registers", most),
+        Diagnostic finding;
+        finding.message = fmt::format("the kernel has more than {} instructions, blocks and registers", most);
+        finding.fix =
             "a loop of the kernel in place of one of the script, or a higher limit (--max-program, "
-            "Limits::program)");
+            "Limits::program)";
+        throw Error("ELIMIT", std::move(finding));
     });
 }
 
@@ -177,8 +179,12 @@ void set_limits(lua_State* L, const Limits& limits) {
 
 Limit limit_reached(lua_State* L) {
     if (const Limit reached = limit_state(L).reached.load(); reached != Limit::none) return reached;
+    return memory_refused(L) ? Limit::memory : Limit::none;
+}
+
+bool memory_refused(lua_State* L) noexcept {
     const Account* account = account_of(L);
-    return account != nullptr && account->refused ? Limit::memory : Limit::none;
+    return account != nullptr && account->refused;
 }
 
 std::string text_of(Limit limit, const Limits& limits) {

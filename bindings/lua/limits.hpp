@@ -33,6 +33,9 @@ LimitState& limit_state(lua_State* L);
 std::string text_of(Limit limit, const Limits& limits);
 std::string advice_on(Limit limit);
 
+/// Was the state refused memory since its limit was set? Allocates nothing.
+bool memory_refused(lua_State* L) noexcept;
+
 /// The error of a script that has come to the end of its instructions or time.
 Error limit_error(const LimitState& here);
 

@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define WGRUN_C_API_VERSION 1
+#define WGRUN_C_API_VERSION 2
 
 #if defined(__GNUC__)
 #define WGRUN_API __attribute__((visibility("default")))
@@ -41,6 +41,7 @@ typedef struct wgrun_engine wgrun_engine;     /* options, callbacks, and whose t
 typedef struct wgrun_script wgrun_script;     /* a script that has run, in a Lua state of its own */
 typedef struct wgrun_kernel wgrun_kernel;     /* a kernel that it made; keeps the script's state */
 typedef struct wgrun_plan wgrun_plan;         /* a launch that the script computed from shapes */
+typedef struct wgrun_tensor wgrun_tensor;     /* memory of the host: another library's, or a tensor that a script returned */
 typedef struct wgrun_findings wgrun_findings; /* what the checker, the simulator or an error said */
 
 /* ---- Statuses and errors -------------------------------------------------------------------------------------------- */
@@ -60,7 +61,7 @@ enum wgrun_status {
     WGRUN_TIMED_OUT = 11,
     WGRUN_DEVICE_FAILED = 12, /* a kernel failed on the device, or the driver refused a call */
     WGRUN_INTERRUPTED = 13,   /* by wgrun_engine_interrupt */
-    WGRUN_LIMIT_REACHED = 14, /* one of the engine's limits for scripts */
+    WGRUN_LIMIT_REACHED = 14, /* one of the engine's limits for scripts: wgrun_limits */
     WGRUN_INTERNAL = 99       /* a fault of the library */
 };
 
@@ -129,6 +130,27 @@ enum wgrun_backend { WGRUN_AUTO = 0, WGRUN_GPU = 1, WGRUN_GPU_CUDA = 2, WGRUN_SI
  * NUL-terminated. */
 typedef void (*wgrun_text_function)(void *user, const char *text, size_t length);
 
+/* Memory for a Lua state: `block`, of `old_size` bytes, with `size` bytes; NULL for none, and `block` stays as it was. A
+ * `block` of NULL, with an old_size of 0, stands for none yet; a `size` of 0 gives it back, and the result does not matter.
+ * A smaller size must not fail. Aligned as malloc aligns. Called in the thread that uses the engine, and in the one that
+ * closes the last handle of a script; it must return, and not call the library. */
+typedef void *(*wgrun_allocate_function)(void *user, void *block, size_t old_size, size_t size);
+
+#define WGRUN_NO_LIMIT (~(uint64_t)0)
+
+/* What each script of an engine may take; docs/sandbox.md says what each of them holds, and what it does not. 0 is the
+ * default: no limit, or for a restricted engine the one that docs/sandbox.md names. What is beyond is
+ * WGRUN_LIMIT_REACHED. Since version 2. */
+typedef struct wgrun_limits {
+    size_t size;
+    uint64_t memory;       /* bytes of the script's Lua state */
+    uint64_t milliseconds; /* of wgrun_script_load with all that it runs, of each wgrun_script_plan, each simulation */
+    uint64_t instructions; /* of Lua, in wgrun_script_load and in each wgrun_script_plan */
+    uint64_t tensors;      /* bytes of the script's tensors that live at the same time */
+    uint64_t program;      /* instructions, blocks and registers of one kernel */
+    uint64_t steps;        /* warp instructions of one simulation */
+} wgrun_limits;
+
 typedef struct wgrun_engine_options {
     size_t size;
     /* 0: the script's own kernel:run, time and prepare do nothing (run returns "none"), as under `wgrun check`, so that
@@ -140,6 +162,15 @@ typedef struct wgrun_engine_options {
     void *print_user;
     wgrun_text_function log;      /* gets remarks and warnings; NULL: nobody */
     void *log_user;
+    /* Since version 2. */
+    int restricted;             /* 1: scripts without files, other programs and bytecode, and with limits: docs/sandbox.md */
+    const wgrun_limits *limits; /* copied; NULL: the defaults */
+    /* Gives the scripts' Lua states their memory, and nothing else: what Lua allocates for values, code, stacks and the
+     * heads of wgrun's objects. Programs, findings, texts, tensors, what the checker and the simulator work with, and the
+     * handles have theirs from malloc and operator new. NULL: realloc and free. */
+    wgrun_allocate_function allocate;
+    void *allocate_user; /* must live until every script of the engine is gone: until its last handle, and those of its
+                          * kernels and plans, are closed */
 } wgrun_engine_options;
 
 /* `options` may be NULL. */
@@ -173,12 +204,14 @@ enum wgrun_list {
     /* What the script returns: kernels, launchers, and tables of them, each entry with its key for a name. */
     WGRUN_RETURNED = 0,
     /* All kernels that it made, in their order; none where run_kernels is 1. */
-    WGRUN_MADE = 1
+    WGRUN_MADE = 1,
+    /* The tensors that it returns, and those in tables of them: wgrun_script_tensor. Since version 2. */
+    WGRUN_TENSORS = 2
 };
 
 typedef struct wgrun_item {
     size_t size;
-    const char *name; /* its key in the table that the script returned; else the kernel's name */
+    const char *name; /* its key in the table that the script returned; else the kernel's name, of a tensor "" */
     /* 1: an object with a `launch` method, which computes a launch from shapes (wgrun_script_plan), as wg.gemm's have. */
     int launches;
 } wgrun_item;
@@ -317,6 +350,35 @@ WGRUN_API int wgrun_kernel_launch(wgrun_kernel *kernel, const wgrun_launch *laun
 /* Runs the kernel on the simulator with the caller's host memory, to its end. WGRUN_FOUND_ERRORS when the checker, or
  * the simulator while it ran, found errors. */
 WGRUN_API int wgrun_kernel_simulate(wgrun_kernel *kernel, const wgrun_launch *launch);
+
+/* ---- Tensors --------------------------------------------------------------------------------------------------------
+ *
+ * Memory of the host, shared and never copied: DLPack (https://dmlc.github.io/dlpack), whose structs a program has from
+ * <dlpack/dlpack.h>. Tensors never change; any number of threads may use one. All since version 2. */
+
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+
+/* The other library's tensor, which is the library's from then on: its deleter is called exactly once, when the handle and
+ * all that was made of it are gone, in whichever thread lets go last. After a failure it is still the caller's, and
+ * nobody has called the deleter. `dtype`: what the elements are where the other library could not say it (u8 as e4m3,
+ * 16-bit unsigned integers as bf16); WGRUN_ANY_DTYPE: what it says. WGRUN_BAD_ARGUMENT for memory of a device (launches
+ * take its address as it is, in a wgrun_argument), for element types that no wgrun_dtype is, for vectors as elements, for
+ * what is not row-major without gaps, for another major version of DLPack, and for structs that contradict themselves. */
+WGRUN_API int wgrun_tensor_from_dlpack(struct DLManagedTensorVersioned *managed, int dtype, wgrun_tensor **tensor);
+WGRUN_API int wgrun_tensor_from_dlpack_unversioned(struct DLManagedTensor *managed, int dtype, wgrun_tensor **tensor);
+
+/* The tensor's memory for another library, which must call the deleter, exactly once; until then the memory lives,
+ * whatever becomes of the handles. The unversioned form cannot say that memory is read-only: WGRUN_BAD_ARGUMENT. */
+WGRUN_API int wgrun_tensor_to_dlpack(wgrun_tensor *tensor, struct DLManagedTensorVersioned **managed);
+WGRUN_API int wgrun_tensor_to_dlpack_unversioned(wgrun_tensor *tensor, struct DLManagedTensor **managed);
+
+/* The tensor as an argument of a simulation, or an operand of a plan: its shape and memory live as long as the handle. */
+WGRUN_API int wgrun_tensor_argument(wgrun_tensor *tensor, wgrun_argument *argument);
+WGRUN_API int wgrun_tensor_close(wgrun_tensor *tensor);
+
+/* The tensor at this place of the list WGRUN_TENSORS; a new handle each time, of the same memory. */
+WGRUN_API int wgrun_script_tensor(wgrun_script *script, size_t index, wgrun_tensor **tensor);
 
 /* ---- Plans ---------------------------------------------------------------------------------------------------------- */
 
