@@ -82,7 +82,7 @@ fuzz: deps
 	@PACKAGES="clang" cmake/install-packages.sh
 	@cmake --preset fuzz > /dev/null
 	@cmake --build --preset fuzz -j $(JOBS)
-	@for target in layout_parser layout_algebra npy safetensors dlpack_structures script descriptor assembler_log \
+	@for target in layout_parser layout_algebra npy safetensors dlpack_structures script restricted_script descriptor assembler_log \
 	    cache_entry; do \
 	    mkdir -p build-fuzz/corpus/$$target; seeds=$(CURDIR)/tests/fuzz/seeds/$$target; [ -d $$seeds ] || seeds=; \
 	    (cd build-fuzz && tests/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -max_len=512 -timeout=5 \

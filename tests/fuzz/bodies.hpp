@@ -36,8 +36,10 @@ void dlpack_structures(Bytes bytes);
 /// A Lua program of calls of the library with arguments of all kinds, tensors, kernels, traces and launches on the
 /// simulator: every error is an error object with the script's line, or the script's own.
 void script(Bytes bytes);
+/// The same as `wgrun --restricted` runs them, with attempts to get out: to io, debug, files, bytecode.
+void restricted_script(Bytes bytes);
 /// That program.
-std::string script_of(Bytes bytes);
+std::string script_of(Bytes bytes, bool restricted = false);
 
 /// 64 bits are a matrix descriptor that is written again as it was read, or refused with a message.
 void descriptor(Bytes bytes);

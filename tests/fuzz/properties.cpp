@@ -78,6 +78,7 @@ void run_script(std::uint64_t seed) {
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
     INFO("seed " << seed);
     REQUIRE_NOTHROW(fuzz::script(bytes));
+    REQUIRE_NOTHROW(fuzz::restricted_script(bytes));
 }
 
 }  // namespace

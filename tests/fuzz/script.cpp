@@ -1,8 +1,10 @@
 // Scripts grown from bytes (script/grammar.lua) and judged (script/judge.lua).
 #include <signal.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <lua.hpp>
@@ -12,7 +14,9 @@
 #include "source_folder.hpp"
 #include "tests/fuzz/bodies.hpp"
 #include "wgrun/isa.hpp"
+#include "wgrun/limits.hpp"
 #include "wgrun/lua.hpp"
+#include "wgrun/sandbox.hpp"
 
 namespace wgrun::fuzz {
 namespace {
@@ -87,6 +91,21 @@ int open(lua_State* L) {
     return 0;
 }
 
+constexpr const char* forbidden_file = "wgrun_fuzz_escape";
+
+/// As wgrun --restricted does, with less of everything.
+int open_with_limits(lua_State* L) {
+    lua::open_restricted(L);
+    lua::Limits limits = lua::restricted_limits();
+    limits.memory = most_memory / 2;
+    limits.time = std::chrono::milliseconds(most_milliseconds);
+    limits.tensors = most_memory;
+    limits.program = 20000;
+    limits.simulation_steps = 100000;
+    lua::set_limits(L, limits);
+    return 0;
+}
+
 struct Close {
     lua_State* L;
     ~Close() { lua_close(L); }
@@ -94,32 +113,36 @@ struct Close {
 
 }  // namespace
 
-std::string script_of(Bytes bytes) {
+std::string script_of(Bytes bytes, bool restricted) {
     const Close state{luaL_newstate()};
     lua_State* L = state.L;
     luaL_openlibs(L);
     load(L, "grammar.lua");
     lua_pushlstring(L, reinterpret_cast<const char*>(bytes.data()), bytes.size());
     push_instructions(L);
-    call(L, 2);
+    lua_pushboolean(L, restricted);
+    call(L, 3);
     return lua_tostring(L, -1);
 }
 
-void script(Bytes bytes) {
-    const std::string source = script_of(bytes);
+namespace {
+
+void judge(Bytes bytes, bool restricted) {
+    const std::string source = script_of(bytes, restricted);
     std::size_t used = 0;
     std::string faults;
     const std::clock_t begin = std::clock();
     {
         const Close state{lua_newstate(allocate, &used)};
         lua_State* L = state.L;
-        lua_pushcfunction(L, open);
+        lua_pushcfunction(L, restricted ? open_with_limits : open);
         call(L, 0);
         lua::install_interrupt(L);
         const Alarm alarm;
         load(L, "judge.lua");
         lua_pushlstring(L, source.data(), source.size());
-        const int status = lua_pcall(L, 1, 1, 0);
+        lua_pushboolean(L, restricted);
+        const int status = lua_pcall(L, 2, 1, 0);
         // The judge itself may be interrupted, or find no memory.
         if (status == LUA_OK) {
             for (lua_Integer i = 1; lua_rawgeti(L, -1, i) == LUA_TSTRING; ++i, lua_pop(L, 1))
@@ -128,7 +151,14 @@ void script(Bytes bytes) {
     }
     if (std::clock() - begin > patience_seconds * CLOCKS_PER_SEC) faults += "it took too long\n";
     if (used != 0) faults += std::to_string(used) + " bytes of Lua's are left\n";
+    if (restricted && unlink(forbidden_file) == 0) faults += "it has written a file\n";
     if (!faults.empty()) throw Broken(faults + "in the script\n" + source);
 }
+
+}  // namespace
+
+void script(Bytes bytes) { judge(bytes, false); }
+
+void restricted_script(Bytes bytes) { judge(bytes, true); }
 
 }  // namespace wgrun::fuzz

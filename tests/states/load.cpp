@@ -5,13 +5,16 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/states/state.hpp"
+#include "wgrun/gpu.hpp"
 
 using wgrun::test::State;
 
@@ -51,6 +54,14 @@ constexpr const char* script = R"(
         local good = pcall(wg.tile, {dtype = "bf16", mn = i, k = 7})
         assert(not good)
     end
+
+    function assemble(i)
+        local kernel = wg.kernel("assembled" .. i, {threads = 128}, function(k)
+            local to = k:param("to", "u32*")
+            for j = 1, 20 do k:st_global_u32(to, i * j) end
+        end)
+        assert(kernel:report().registers > 0)
+    end
 )";
 
 /// Resident memory of the process in KiB.
@@ -61,13 +72,13 @@ long resident() {
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/// Kernels first .. last - 1; what went wrong, or nothing.
-std::string kernels(int first, int last) {
+/// Calls `function`, work or assemble, for kernels first .. last - 1; what went wrong, or "good".
+std::string kernels(int first, int last, const std::string& function = "work") {
     State state;
     state.open();
     if (const std::string made = state.run(script); made != "nil") return made;
-    const std::string loop = "for i = " + std::to_string(first) + ", " + std::to_string(last - 1) +
-                             " do work(i) end return 'good'";
+    const std::string loop = "for i = " + std::to_string(first) + ", " + std::to_string(last - 1) + " do " +
+                             function + "(i) end return 'good'";
     return state.run(loop.c_str());
 }
 
@@ -97,6 +108,51 @@ std::vector<Round> load(int rounds, int count, int threads) {
     return out;
 }
 
+/// `rounds` rounds of `count` kernels that ptxas assembles: others in each round, or always those of the
+/// first one, which are in the cache.
+std::vector<Round> assembled(int rounds, int count, bool cached) {
+    std::vector<Round> out;
+    for (int round = 0; round < rounds; ++round) {
+        const auto begin = std::chrono::steady_clock::now();
+        const int first = cached ? 0 : round * count;
+        CHECK(kernels(first, first + count, "assemble") == "good");
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        out.push_back({took.count(), resident()});
+    }
+    return out;
+}
+
+/// A cache of its own while it lives.
+class OwnCache {
+  public:
+    OwnCache() : folder_("/tmp/wgrun_load_" + std::to_string(getpid())) {
+        setenv("WGRUN_CACHE", folder_.c_str(), 1);
+    }
+    ~OwnCache() {
+        unsetenv("WGRUN_CACHE");
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+    OwnCache(const OwnCache&) = delete;
+    OwnCache& operator=(const OwnCache&) = delete;
+
+  private:
+    std::string folder_;
+};
+
+bool no_ptxas() {
+    const wgrun::gpu::Part ptxas = wgrun::gpu::doctor().ptxas;
+    if (!ptxas) std::printf("skipped: no ptxas (%s)\n", ptxas.missing.c_str());
+    return !ptxas;
+}
+
+void print(const char* what, const std::vector<Round>& rounds, int kernels_a_round) {
+    std::printf("%s\n", what);
+    for (const Round& round : rounds)
+        std::printf("  %7.2f ms a kernel  %8.1f MiB\n", 1e3 * round.seconds / kernels_a_round,
+                    static_cast<double>(round.kib) / 1024);
+}
+
 }  // namespace
 
 TEST_CASE("kernels leave nothing behind: memory after the eighth round is that after the second") {
@@ -112,9 +168,26 @@ TEST_CASE("the load that docs/measurements.md has", "[.load]") {
     const int all = given != nullptr ? std::atoi(given) : 10000;
     for (const int threads : {1, 8}) {
         const std::vector<Round> rounds = load(10, all / 10, threads);
-        std::printf("%d kernels, %d thread%s\n", all, threads, threads == 1 ? "" : "s");
-        for (const Round& round : rounds)
-            std::printf("  %7.2f ms a kernel  %8.1f MiB\n", 1e3 * round.seconds / (all / 10),
-                        static_cast<double>(round.kib) / 1024);
+        print((std::to_string(all) + " kernels, threads: " + std::to_string(threads)).c_str(), rounds,
+              all / 10);
     }
+}
+
+TEST_CASE("kernels that come from the cache leave nothing behind") {
+    if (no_ptxas()) return;
+    const OwnCache cache;
+    const std::vector<Round> rounds = assembled(10, 6, true);
+    CHECK(rounds.back().kib - rounds[1].kib < 2048);
+}
+
+// test_states "[.assembled]": 1000 kernels from the cache, 200 that are not there.
+TEST_CASE("the load with ptxas that docs/reliability.md has", "[.assembled]") {
+    if (no_ptxas()) return;
+    const OwnCache cache;
+    constexpr int fresh = 40, kept = 200;
+    print("assembled by ptxas", assembled(5, fresh, false), fresh);
+    REQUIRE(kernels(0, kept, "assemble") == "good");
+    const std::vector<Round> rounds = assembled(5, kept, true);
+    print("from the cache", rounds, kept);
+    CHECK(rounds.back().kib - rounds.front().kib < 4096);
 }

@@ -118,8 +118,19 @@ local odd = {
   "setmetatable({}, {__len = function() return 1 << 40 end})", "setmetatable({1}, {__tostring = function() return 7 end})",
 }
 
---- The program that `bytes` stand for. instructions: names of k's methods that are instructions.
-return function(bytes, instructions)
+-- What a restricted script must not get hold of, and the file that it must not write.
+local escapes = {
+  "io", "debug", "package", "dofile", "loadfile", "os.execute", "os.remove", "os.rename", "os.tmpname", "os.getenv", "os.exit",
+  "string.dump", '("").dump', 'getmetatable("").__index.dump', 'require "io"', 'require "debug"', 'require "package"',
+  'require("os").execute', 'load("return io")()', 'load("\\27Lua")', 'load(string.dump(print))', 'load(function() return nil end, "x", "b")',
+  "debug.getregistry()", 'package.loaded', "_G.io", "_ENV.debug", 'wg.load "wgrun_fuzz_escape"',
+  'wg.zeros("u8", {1}):save "wgrun_fuzz_escape"', 'wg.layout("8:1"):svg "wgrun_fuzz_escape"', 'io.open("wgrun_fuzz_escape", "w")',
+  'get("kernel", 1):export "wgrun_fuzz_escape"', "wg.cublas {}", 'wg.from_dlpack(get("any", 1))', 'coroutine.wrap(load)("\\27Lua")',
+}
+
+--- The program that `bytes` stand for. instructions: names of k's methods that are instructions. `restricted`: one that
+--- also tries to get out.
+return function(bytes, instructions, restricted)
   local at, out, depth = 0, {}, 0
 
   local function byte()
@@ -272,6 +283,7 @@ return function(bytes, instructions)
     if which > 250 then return "collectgarbage()" end
     if which > 244 then return ("setmetatable({}, {__gc = function() %s end})"):format(depth < 3 and statement() or "") end
     if which > 238 then return ("try(function() %s[%s] = %s end)"):format(made "tensor", value "small", value "any") end
+    if restricted and which > 220 and which <= 234 then return ("try(function() escaped(%s) end)"):format(escapes[pick(#escapes)]) end
     if which > 234 then return ("try(coroutine.wrap(function() coroutine.yield(%s) %s end))"):format(value "any", depth < 3 and statement() or "") end
     -- No tail call: that leaves no line behind.
     return "try(function() local a, b, c = " .. expression() .. " return a, b, c end)"

@@ -22,7 +22,7 @@ local function fault_of(e)
   if type(e) == "table" and rawget(e, "code") then
     if type(e.message) ~= "string" or e.message == "" then return "an error object without a message" end
     if e.message:find "internal error" then return e.message end
-    if e.code == "EINTR" or e.code == "ENOMEM" then return nil end
+    if e.code == "EINTR" or e.code == "ENOMEM" or e.code == "ELIMIT" then return nil end
     -- The kernel that every program starts with is the judge's.
     local placed = type(e.file) == "string" and (e.file == "script" or e.file:find "judge%.lua$")
     if not placed or math.type(e.line) ~= "integer" then return "no line of the script: " .. tostring(e) end
@@ -35,7 +35,7 @@ local function fault_of(e)
   return "a raw error: " .. e
 end
 
-return function(source)
+return function(source, restricted)
   local faults, pools = {}, {}
 
   local function keep(value)
@@ -66,6 +66,10 @@ return function(source)
       return pool and pool[(n - 1) % #pool + 1]
     end,
   }
+  if restricted then
+    for name, value in pairs(_G) do if environment[name] == nil then environment[name] = value end end
+    environment.escaped = function(value) if value ~= nil then faults[#faults + 1] = "it has got out: " .. tostring(value) end end
+  end
   -- What the calls start from: a few good ones.
   keep(wg.layout "((8,2),(4,4)):((4,32),(1,64))")
   keep(wg.layout { 64, 64 })
