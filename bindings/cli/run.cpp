@@ -28,7 +28,8 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void* cont
 
 int run(const Request& request) {
     Results results(request.json);
-    repl::Terminal terminal;
+    // A restricted session leaves no files.
+    repl::Terminal terminal({request.colour_output, !request.restricted});
     const Outcome outcome = with_state(request, lua::Mode::run, run_body, &terminal);
     if (request.json) {
         results.write(to_json(outcome.findings));

@@ -1,19 +1,27 @@
-// The console of a person: standard input and output, with libedit's line editing where that library is
-// installed.
+// The console of a person: standard input and output, with an editor where there can be one.
 #pragma once
 
+#include <memory>
+
+#include "bindings/repl/editor.hpp"
 #include "bindings/repl/repl.hpp"
 
 namespace wgrun::repl {
 
 class Terminal : public Console {
   public:
-    /// Prompts and edits lines only if standard input is a terminal. libedit is opened at run time.
-    Terminal();
+    struct Options {
+        bool colour = false;   ///< of what is typed
+        bool history = false;  ///< kept in a file
+    };
+
+    /// Prompts and edits lines only if standard input and output are terminals.
+    explicit Terminal(const Options& options);
 
     Input read(std::string_view prompt, Assistant& assistant, std::string& line) override;
     void write(std::string_view text) override;
     void remark(std::string_view text) override;
+    int columns() const override;
 
     /// Is there a person who reads prompts?
     bool interactive() const { return interactive_; }
@@ -22,8 +30,8 @@ class Terminal : public Console {
     Input read_plain(std::string_view prompt, std::string& line);
 
     bool interactive_;
-    char* (*readline_)(const char* prompt) = nullptr;
-    int (*add_history_)(const char* line) = nullptr;
+    History history_;
+    std::unique_ptr<Editor> editor_;
 };
 
 }  // namespace wgrun::repl

@@ -1,0 +1,136 @@
+# The prompt in a real terminal: what is typed, completed, pasted, recalled and interrupted, and what is seen of it.
+command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
+export XDG_STATE_HOME="$WORK/state"
+T="tmux -u -L wgrun-$$ -f /dev/null"
+trap '$T kill-server 2>/dev/null; rm -rf "$WORK"' EXIT
+ran="wgrun in tmux"
+code=0
+: >err.txt
+
+# begin TERM: a session of 80 x 24; the window ends with the words "left with CODE".
+begin() {
+    cat >session.sh <<END
+trap : INT   # Ctrl-C is for wgrun
+[ -z "$1" ] || export TERM=$1
+"$WGRUN" --backend=sim
+echo "left with \$?"
+sleep 60
+END
+    $T kill-server 2>/dev/null
+    $T new-session -d -x 80 -y 24 "sh session.sh" || { echo "skipped: tmux does not start"; exit 77; }
+    seen 'Ctrl-D leaves'
+}
+typed() { $T send-keys -l -- "$1"; }
+keys() { $T send-keys "$@"; }
+# seen PATTERN: waits until a line of the screen matches.
+seen() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+        $T capture-pane -p >out.txt
+        grep -qE -- "$1" out.txt && return
+        sleep 0.2
+    done
+    bad "not seen: $1"
+}
+unseen() { $T capture-pane -p >out.txt; ! grep -qE -- "$1" out.txt || bad "seen: $1"; }
+
+begin ""
+typed 'local six = 6'; keys Enter
+typed 'six * 7'; keys Enter
+seen '^42$'
+$T capture-pane -e -p | grep -q '35mlocal' || bad "no colours"
+
+# Tab: the one that is left, and a list of several.
+typed 'wg.til'; keys Tab
+seen '^> wg\.tile$'
+keys C-c
+typed 'string.r'; keys Tab Tab
+seen 'rep .*reverse'
+seen '^> string\.re$'
+keys C-c
+
+# Lines of one chunk, indented; an error of it, and what came before it lasts.
+typed 'function add(a, b)'; keys Enter
+typed 'return a + b'; keys Enter
+typed 'end'; keys Enter
+seen '^  return a \+ b$'
+seen '^end$'
+typed 'add(20, 3)'; keys Enter
+seen '^23$'
+
+# A paste is one chunk, whatever its tabs and empty lines.
+printf 'local first = 1\n\nlocal function second()\n\treturn first + 1\nend\nprint("pasted", second())\n' >block
+$T load-buffer block
+$T paste-buffer -p
+seen '^print\("pasted", second\(\)\)$'
+keys Enter
+seen '^pasted	* *2$'
+typed 'second() + first'; keys Enter
+seen '^3$'
+
+# Ctrl-C: a line goes, a script stops, a simulator run stops; the session goes on.
+typed 'dropped + '; keys C-c
+typed '"kept"'; keys Enter
+seen '^kept$'
+typed 'print "spins" while true do end'; keys Enter
+seen '^spins$'
+keys C-c
+seen 'stdin:1: interrupted'
+keys C-l
+typed 'endless = wg.kernel("endless", {threads = 32}, function(k) k:loop(2000000000, function() k:bar_sync(0) end) end)'; keys Enter
+typed 'print "runs" endless:run { grid = {1, 1, 1}, args = {} }'; keys Enter
+seen '^runs$'
+sleep 0.3
+keys C-c
+seen 'interrupted'
+typed '"alive"'; keys Enter
+seen '^alive$'
+
+# A narrower terminal: the text stays, and results fit.
+typed '"resized" .. "'
+$T resize-window -x 60 -y 20 2>/dev/null && sleep 0.3
+typed ' well"'; keys Enter
+seen '^resized well$'
+typed 'wg.layout "(4,64):(64,1)"'; keys Enter
+seen 'of 4 x 64'
+! grep -qE '^.{61}' out.txt || bad "wider than the terminal"
+
+# Output without a newline keeps its line.
+typed 'io.write "no newline"; x = nil'; keys Enter
+seen '^no newline%$'
+keys C-d
+seen '^left with 0$'
+
+# The next session knows them: the last one, one that begins so, one of several lines.
+begin ""
+keys Up
+seen '^> io.write "no newline"; x = nil$'
+keys C-c
+typed 'add('; keys Up
+seen '^> add\(20, 3\)$'
+keys C-c
+typed 'function add'; keys Up
+seen '^  return a \+ b$'
+keys Enter
+typed 'add(1, 2)'; keys Enter
+seen '^3$'
+keys C-r
+typed 'six *'
+seen 'six \* 7'
+keys C-c
+typed '.hepl'; keys Enter
+seen 'unknown command'
+typed '.quit'; keys Enter
+seen '^left with 0$'
+[ "$(stat -c %a "$XDG_STATE_HOME/wgrun/history")" = 600 ] || bad "others may read the history"
+
+# A terminal that can do nothing: plain lines, no escape sequences.
+begin dumb
+typed '6 * 7'; keys Enter
+seen '^42$'
+typed 'dropped +'; keys C-c
+typed '"still" .. " here"'; keys Enter
+seen '^still here$'
+$T capture-pane -e -p | grep -q "$(printf '\033')\[3" && bad "colours on a dumb terminal"
+unseen '2004'
+keys C-d
+seen '^left with 0$'
