@@ -1,7 +1,8 @@
 # The prompt in a real terminal: what is typed, completed, pasted, recalled and interrupted, and what is seen of it.
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 export XDG_STATE_HOME="$WORK/state"
-T="tmux -u -L wgrun-$$ -f /dev/null"
+sessions=0
+T=:
 trap '$T kill-server 2>/dev/null; rm -rf "$WORK"' EXIT
 ran="wgrun in tmux"
 code=0
@@ -16,7 +17,9 @@ trap : INT   # Ctrl-C is for wgrun
 echo "left with \$?"
 sleep 60
 END
-    $T kill-server 2>/dev/null
+    $T kill-server
+    sessions=$((sessions + 1))
+    T="tmux -u -L wgrun-$$-$sessions -f /dev/null"   # a server of its own: the one before may still be leaving
     $T new-session -d -x 80 -y 24 "sh session.sh" || { echo "skipped: tmux does not start"; exit 77; }
     seen 'Ctrl-D leaves'
 }
