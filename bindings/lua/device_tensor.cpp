@@ -28,27 +28,6 @@ Place place_argument(lua_State* L) {
     fail(L, [&] { return "t:to: `" + std::string(name) + "` is no place for a tensor: \"gpu\" or \"cpu\""; });
 }
 
-// Makes `out` of the tensor. Device memory that only waits for the collector is not missing.
-void make(lua_State* L, Shared& out, const Tensor& from, Backend backend) {
-    bool full = false;
-    const Session& here = session(L);
-    const auto attempt = [&](bool last) {
-        charged(L, [&] {
-            const gpu::Patience patience(std::chrono::seconds(10), &here.stop);
-            try {
-                out = std::make_shared<DeviceTensor>(from, backend, here.isolation);
-            } catch (const EnvironmentError& error) {
-                if (last || error.code() != "ENOMEM") throw;
-                full = true;
-            }
-        });
-    };
-    attempt(false);
-    if (!full) return;
-    lua_gc(L, LUA_GCCOLLECT);
-    attempt(true);
-}
-
 // t:to "gpu": the tensor on the device that kernels run on; t:to "cpu": itself
 int tensor_to(lua_State* L) {
     if (place_argument(L) == Place::cpu) {
@@ -60,7 +39,13 @@ int tensor_to(lua_State* L) {
     const bool runs = session(L).mode == Mode::run;
     const Backend backend = runs ? resolve_backend(L, Backend::automatic) : Backend::sim;
     auto& made = held<Shared>(L);
-    make(L, made, tensor, backend);
+    const Session& here = session(L);
+    const LimitState& limits = limit_state(L);
+    guarded_collecting(L, [&] {
+        const Charging charging(limits);
+        const gpu::Patience patience(std::chrono::seconds(10), &here.stop);
+        made = std::make_shared<DeviceTensor>(tensor, backend, here.isolation);
+    });
     push_object<DeviceTensorBox>(L, [&] { return DeviceTensorBox{made}; });
     made.reset();
     account(L, tensor.size_bytes());

@@ -67,6 +67,28 @@ int attempted(lua_State* L, Body&& body) {
     return give_back(L, raised);
 }
 
+/// For a body of guarded() or attempted(): calls `take`, and is true when the environment has no memory for
+/// it.
+template <class Take>
+bool lacks_memory(Take&& take) {
+    try {
+        take();
+        return false;
+    } catch (const EnvironmentError& error) {
+        if (error.code() != "ENOMEM") throw;
+        return true;
+    }
+}
+
+/// Like guarded(), for what takes memory of the device: Lua does not see how much its objects hold there, so
+/// what only waits for the collector is collected before there is said to be none. `body` may run twice.
+template <class Body>
+void guarded_collecting(lua_State* L, Body&& body) {
+    if (!guarded(L, [&] { return lacks_memory(body); })) return;
+    lua_gc(L, LUA_GCCOLLECT);
+    guarded(L, body);
+}
+
 /// Raises an ArgumentError with the message that `make` (returns std::string, never calls Lua) writes.
 template <class Make>
 [[noreturn]] void fail(lua_State* L, Make&& make) {

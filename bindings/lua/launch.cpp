@@ -115,9 +115,13 @@ int kernel_run(lua_State* L) {
         return push_name(L, "none"), 1;
     }
     const HostHooks hooks = host_hooks(L);
-    const Backend backend = timed(L, [&] {
-        const HostInterrupt interrupt(hooks);
-        return kernel.run(run);
+    LimitState& limits = limit_state(L);
+    Backend backend = run.backend;
+    guarded_collecting(L, [&] {
+        on_time(limits, [&] {
+            const HostInterrupt interrupt(hooks);
+            backend = kernel.run(run);
+        });
     });
     warn_of_assembly(L, kernel);
     push_name(L, to_string(backend));
@@ -151,12 +155,17 @@ int cublas_new(lua_State* L) {
     }
     const std::string_view a_major = options.string("a_major", "K"), b_major = options.string("b_major", "K");
     const Session& here = session(L);
-    if (const int failed = attempted(L, [&] {
-            const gpu::Patience patience(std::chrono::seconds(10), &here.stop);
-            box.cublas.emplace(*box.tensors[0], parse_major(a_major), *box.tensors[1], parse_major(b_major),
-                               *box.tensors[2], here.isolation);
-        }))
-        return failed;
+    const auto make = [&] {
+        const gpu::Patience patience(std::chrono::seconds(10), &here.stop);
+        box.cublas.emplace(*box.tensors[0], parse_major(a_major), *box.tensors[1], parse_major(b_major),
+                           *box.tensors[2], here.isolation);
+    };
+    bool full = false;
+    if (const int failed = attempted(L, [&] { full = lacks_memory(make); })) return failed;
+    if (full) {
+        lua_gc(L, LUA_GCCOLLECT);
+        if (const int failed = attempted(L, make)) return failed;
+    }
     return 1;
 }
 
@@ -189,9 +198,12 @@ int kernel_time(lua_State* L) {
     timing.backend = run.backend;
     if (session(L).mode == Mode::run) {
         const HostHooks hooks = host_hooks(L);
-        timed(L, [&] {
-            const HostInterrupt interrupt(hooks);
-            timing = kernel.time(run);
+        LimitState& limits = limit_state(L);
+        guarded_collecting(L, [&] {
+            on_time(limits, [&] {
+                const HostInterrupt interrupt(hooks);
+                timing = kernel.time(run);
+            });
         });
         warn_of_assembly(L, kernel);
     } else {
@@ -234,11 +246,9 @@ int kernel_prepare(lua_State* L) {
     read_run_options(L, options, run);
     const bool runs = session(L).mode == Mode::run;
     if (!runs) trace_launch(L, kernel, run);
-    push_object<LaunchBox>(L, [&] {
-        LaunchBox box{run.tensors, run.device_tensors, std::nullopt};
-        if (runs) box.launch.emplace(kernel.prepare(run));
-        return box;
-    });
+    auto& launch = held<std::optional<Launch>>(L);
+    if (runs) guarded_collecting(L, [&] { launch.emplace(kernel.prepare(run)); });
+    push_object<LaunchBox>(L, [&] { return LaunchBox{run.tensors, run.device_tensors, std::move(launch)}; });
     warn_of_assembly(L, kernel);
     // Keeps the tensors, whatever becomes of the caller's list.
     lua_createtable(L, static_cast<int>(run.args.size()), 0);
@@ -270,7 +280,7 @@ std::optional<Launch>& check_launch(lua_State* L) {
 template <void (Launch::*step)()>
 int launch_step(lua_State* L) {
     std::optional<Launch>& launch = check_launch(L);
-    guarded(L, [&] {
+    guarded_collecting(L, [&] {
         if (launch) ((*launch).*step)();
     });
     return 0;
@@ -281,14 +291,17 @@ int launch_start(lua_State* L) {
     std::optional<Launch>& launch = check<LaunchBox>(L, 1).launch;
     if (!launch) return 0;
     if (launch->backend() != Backend::sim) {
-        guarded(L, [&] { launch->start(); });
+        guarded_collecting(L, [&] { launch->start(); });
         return 0;
     }
     check_launch(L);
     const HostHooks hooks = host_hooks(L);
-    timed(L, [&] {
-        const HostInterrupt interrupt(hooks);
-        launch->start();
+    LimitState& limits = limit_state(L);
+    guarded(L, [&] {
+        on_time(limits, [&] {
+            const HostInterrupt interrupt(hooks);
+            launch->start();
+        });
     });
     return 0;
 }

@@ -72,18 +72,16 @@ auto charged(lua_State* L, Body&& body) {
     });
 }
 
-/// guarded(), for what may take long: at the end of the script's time that is what the error says.
-template <class Body>
-auto timed(lua_State* L, Body&& body) {
-    LimitState& here = limit_state(L);
-    return guarded(L, [&] {
-        try {
-            return body();
-        } catch (const EnvironmentError& error) {
-            if (error.code() != "ETIMEDOUT" || !out_of_time(here)) throw;
-            throw limit_error(here);
-        }
-    });
+/// For a body of guarded() or attempted(), for what may take long: at the end of the script's time that is
+/// what the error says.
+template <class Take>
+auto on_time(LimitState& here, Take&& take) {
+    try {
+        return take();
+    } catch (const EnvironmentError& error) {
+        if (error.code() != "ETIMEDOUT" || !out_of_time(here)) throw;
+        throw limit_error(here);
+    }
 }
 
 }  // namespace wgrun::lua
