@@ -80,6 +80,7 @@ ptxas-compare: $(BUILD)/CMakeCache.txt
 FUZZ_SECONDS := 60
 fuzz: deps
 	@PACKAGES="clang" cmake/install-packages.sh
+	@PACKAGES="libclang-rt-$$(clang -dumpversion | cut -d. -f1)-dev" cmake/install-packages.sh # libFuzzer
 	@cmake --preset fuzz > /dev/null
 	@cmake --build --preset fuzz -j $(JOBS)
 	@for target in layout_parser layout_algebra npy safetensors dlpack_structures script restricted_script descriptor assembler_log \

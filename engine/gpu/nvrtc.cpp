@@ -1,4 +1,4 @@
-// CUDA C++ to machine code in this process, through libnvrtc.
+// CUDA C++ to machine code through libnvrtc.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +9,8 @@
 
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
+#include "gpu/nvrtc_process.hpp"
+#include "gpu/worker_process.hpp"
 
 namespace wgrun::gpu {
 
@@ -131,6 +133,20 @@ NvrtcLibrary find_nvrtc() {
     return {loaded.part ? &loaded.functions : nullptr, loaded.part};
 }
 
+NvrtcAnswer nvrtc_here(const Nvrtc& nvrtc, const std::string& text, const std::vector<std::string>& options) {
+    Program program(nvrtc, text);
+    std::vector<const char*> pointers;
+    pointers.reserve(options.size());
+    for (const std::string& option : options) pointers.push_back(option.c_str());
+    NvrtcAnswer answer;
+    answer.result = program.compile(pointers);
+    answer.log = program.log();
+    if (answer.result == compilation_failed || answer.result == invalid_option) return answer;
+    program.check(answer.result);
+    answer.image = program.cubin();
+    return answer;
+}
+
 Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> options) {
     const std::string text = source_text(cuda_text, "CUDA C++");
     const NvrtcLibrary nvrtc = find_nvrtc();
@@ -151,15 +167,11 @@ Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> opt
                     file_identity(include + "/cuda_bf16.h"), fmt::format("{}", fmt::join(all, "\n")), text});
     if (auto found = cache.find(key)) return {std::move(found->image), parse_log(found->log), true};
 
-    Program program(*nvrtc.functions, text);
-    std::vector<const char*> pointers;
-    pointers.reserve(all.size());
-    for (const std::string& option : all) pointers.push_back(option.c_str());
-    const int result = program.compile(pointers);
-    std::string log = program.log();
-    if (result == compilation_failed || result == invalid_option) throw CompileError("nvrtc", parse_log(log));
-    program.check(result);
-    Cache::Entry entry{std::move(log), program.cubin()};
+    const Part worker = find_worker();
+    NvrtcAnswer answer =
+        worker ? nvrtc_apart(worker.path, text, all) : nvrtc_here(*nvrtc.functions, text, all);
+    if (answer.result != 0) throw CompileError("nvrtc", parse_log(answer.log));
+    Cache::Entry entry{std::move(answer.log), std::move(answer.image)};
     cache.store(key, entry);
     return {std::move(entry.image), parse_log(entry.log), false};
 }

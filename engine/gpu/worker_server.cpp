@@ -24,6 +24,7 @@
 #include "gpu/cublas.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/message.hpp"
+#include "gpu/nvrtc_process.hpp"
 #include "gpu/protocol.hpp"
 #include "gpu/worker_process.hpp"
 
@@ -401,9 +402,11 @@ std::optional<int> worker_main(int argc, char** argv) {
         static_cast<void>(::write(STDERR_FILENO, why, std::strlen(why)));
         return 2;
     };
-    if (argc != 3) return refuse("wgrun gpu-worker: started by wgrun itself, not by people\n");
+    const bool compiles = argc == 5 && std::string_view(argv[3]) == nvrtc_command;
+    if (argc != 3 && !compiles) return refuse("wgrun gpu-worker: started by wgrun itself, not by people\n");
     if (std::string_view(argv[2]) != protocol)
         return refuse("wgrun gpu-worker: of another version than its parent\n");
+    if (compiles) return nvrtc_main(argv[4]);
     ::prctl(PR_SET_NAME, "wgrun-gpu");
     // What else the parent had open is none of ours.
     ::syscall(SYS_close_range, worker_life + 1, ~0U, 0);

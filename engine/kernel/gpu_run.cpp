@@ -319,6 +319,7 @@ AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> li
                 throw EnvironmentError("ENODEV",
                                        fmt::format("{}; no GPU to run on: {}", error.what(), *reason),
                                        error.finding().fix);
+            const gpu::Patience patience(assembler_patience, stop);
             return report_of(gpu::Module::from_ptx(gpu::Device::get(), ptx).log(), lines, program,
                              "driver JIT");
         }

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Worker processes, before a driver that is made up (fake_cuda.cpp): run.sh WGRUN FOLDER CASE, where FOLDER holds the
-# made-up libcuda.so.1, and CASE is a script beside this one or a function below.
+# Worker processes, before a driver that is made up (fake_cuda.cpp): run.sh WGRUN FOLDER CASE NVRTC, where FOLDER holds
+# the made-up libcuda.so.1, NVRTC a made-up libnvrtc.so.13, and CASE is a script beside this one or a function below.
 WGRUN=$1
 export LD_LIBRARY_PATH="$2"
 CASE=$3
+NVRTC=$4
 HERE=$(cd "$(dirname "$0")" && pwd)
 WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
@@ -154,6 +155,40 @@ in_process() {
         kernels.expect(kernels.raised(add.run, add, { args = { t, 1 }, timeout_ms = 100 }), "ETIMEDOUT",
             "did not end within 0.1 s, and runs on")' >out.txt 2>err.txt || bad "failed"
 }
+
+# NVRTC cannot be stopped: it runs in a process of its own, which can be killed, and whose end is no end of the script.
+nvrtc() {
+    export LD_LIBRARY_PATH="$NVRTC:$LD_LIBRARY_PATH" TMPDIR="$WORK"
+    "$WGRUN" -e '
+        local wg, kernels = require "wgrun", require "kernels"
+        local t = wg.zeros("f32", 1)
+        kernels.add_one:run { args = { t, 1 }, backend = "gpu-cuda" }
+        local refused, suicide = kernels.named "refused", kernels.named "suicide"
+        kernels.expect(kernels.raised(refused.run, refused, { backend = "gpu-cuda" }), "ECOMPILE", "a fake compiles nothing")
+        kernels.expect(kernels.raised(suicide.run, suicide, { backend = "gpu-cuda" }), "EFAULT",
+            "NVRTC: its process was ended by signal 9")
+        kernels.add_one:run { args = { t, 1 }, backend = "gpu-cuda" }
+        assert(t[0] == 2)' >out.txt 2>err.txt || bad "failed"
+    start 'named("stuck"):run { backend = "gpu-cuda" }'
+    until_true eval 'compilers_of $child >compiler.txt' || bad "no process of NVRTC"
+    kill -INT $child
+    exits 130
+    grep -q interrupted err.txt || bad "interrupted expected"
+    until_true lacks_process "$(cat compiler.txt)" || bad "the process of NVRTC outlives the script"
+    # The end of the parent is its end too.
+    start 'named("stuck"):run { backend = "gpu-cuda" }'
+    until_true eval 'compilers_of $child >compiler.txt' || bad "no process of NVRTC"
+    kill -9 $child
+    wait $child 2>/dev/null
+    until_true lacks_process "$(cat compiler.txt)" || bad "the process of NVRTC outlives the parent"
+    # A program that does not compile is none that compiles nothing.
+    WGRUN_CACHE=off WGRUN_WORKER=/bin/true "$WGRUN" --gpu=process -e '
+        local wg, kernels = require "wgrun", require "kernels"
+        local add = kernels.add_one
+        kernels.expect(kernels.raised(add.run, add, { args = { wg.zeros("f32", 1), 1 }, backend = "gpu-cuda" }), "EFAULT",
+            "NVRTC: its process ended with exit code 0")' >out.txt 2>err.txt || bad "failed"
+}
+compilers_of() { pgrep -P "$1" -x wgrun-nvrtc 2>/dev/null; }
 
 # The traced builds that faults ask for, of all example scripts: ptxas takes them.
 traced() {
