@@ -160,7 +160,7 @@ class Session:
         self.wgrun = wgrun
         names = {"LC_ALL": "C.UTF-8", "WGRUN_CUDA": "off", "XDG_CACHE_HOME": str(self.folder / ".cache"),
                  "PATH": f"{wgrun.parent}:{os.environ['PATH']}", "WGRUN_CACHE": str(self.folder / ".cache/wgrun"),
-                 "PYTHONPATH": str(ROOT / "bindings/python")}
+                 "PYTHONPATH": str(ROOT / "bindings/python"), "PYTHONDONTWRITEBYTECODE": "1"}
         library = next(iter(sorted(wgrun.parent.glob("lib/libwgrun_c.so*"))), None)
         if library:
             names["WGRUN_LIBRARY"] = str(library)
@@ -284,6 +284,8 @@ class Page:
 
     def python(self, block):
         missing = not self.session.library and "the library for Python is not built here"
+        if self.session.library and re.search(b"__[at]san_init", self.session.library.read_bytes()):
+            missing = "the library is built with a sanitizer, and Python is not"
         for package in re.findall(r"^import ([\w, ]+)", block.text, re.M):
             for name in package.split(", "):
                 if name != "wgrun" and not importlib.util.find_spec(name):
@@ -369,7 +371,8 @@ def main(arguments):
     wgrun = pathlib.Path(wgrun).resolve()
     wrong, reasons = [], []
     if not rest:
-        rest = ["--pictures", str(ROOT / "README.md"), *(str(page) for page in sorted((ROOT / "docs").rglob("*.md")) if page.name != "rules.md")]
+        pages = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name != "rules.md"]
+        rest = ["--pictures", str(ROOT / "README.md"), *map(str, pages)]
     if "--pictures" in rest:
         rest.remove("--pictures")
         session = Session(wgrun)
