@@ -6,6 +6,7 @@
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/limits.hpp"
 #include "bindings/lua/options.hpp"
+#include "bindings/lua/session.hpp"
 #include "bindings/lua/trace.hpp"
 
 namespace wgrun::lua {
@@ -18,6 +19,7 @@ Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace) {
         });
     spend(L, 1);
     trace->builder->at(caller(L));
+    if (session(L).name_registers) note_register_names(L, *trace);
     return *trace->builder;
 }
 
@@ -352,6 +354,10 @@ void open_trace(lua_State* L) {
                                        {"begin_if", builder_begin_if},
                                        {"begin_else", builder_begin_else},
                                        {"end_if", builder_end_if},
+                                       {"print", builder_print},
+                                       {"assert", builder_assert},
+                                       {"trap", builder_trap},
+                                       {"breakpoint", builder_breakpoint},
                                        {nullptr, nullptr}};
     static const luaL_Reg fields[] = {
         {"threads", builder_threads}, {"name", builder_name}, {nullptr, nullptr}};

@@ -18,7 +18,8 @@ struct Trace {
     std::string name;
     int threads = 0;
     std::optional<Builder> builder;
-    std::map<std::uint32_t, Dtype> pointees;  ///< registers that hold a parameter's pointer
+    std::map<std::uint32_t, Dtype> pointees;        ///< registers that hold a parameter's pointer
+    std::map<std::string, std::vector<Reg>> named;  ///< what the script called registers last
 };
 
 /// k
@@ -84,6 +85,15 @@ const isa::Spelling& spelling_of(lua_State* L) {
 /// may be an option table. Pushes the destination, if there is one, and returns the number of results.
 int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::Spelling& spelling,
                   int first);
+
+/// Tells the builder what the script calls its registers by now (register_names.cpp).
+void note_register_names(lua_State* L, Trace& trace);
+
+// Methods of k in files of their own (say.cpp).
+int builder_print(lua_State* L);
+int builder_assert(lua_State* L);
+int builder_trap(lua_State* L);
+int builder_breakpoint(lua_State* L);
 
 // Each makes its classes; see open_kernel in types.hpp.
 void open_trace(lua_State* L);

@@ -7,7 +7,7 @@ namespace wgrun {
 std::string to_report(std::span<const Diagnostic> findings, std::string_view prefix, bool colour) {
     std::string text;
     for (const Diagnostic& finding : findings) {
-        if (!finding.rule.empty() || finding.severity != Severity::error) {
+        if (!finding.rule.empty() || !finding.notes.empty() || finding.severity != Severity::error) {
             text += to_text(finding, colour);
         } else {
             text += std::string(prefix) + to_line(finding);

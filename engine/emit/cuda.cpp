@@ -276,6 +276,7 @@ class CudaEmitter {
     }
 
     void step(const Step& s) {
+        if (s.op->ptx.empty()) return;  // a breakpoint
         std::string text;
         if (plain_form_fits(s))
             text = isa::expand(

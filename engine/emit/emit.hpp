@@ -18,6 +18,9 @@ struct Text {
 /// program.
 Text ptx(const Program& program);
 
+/// The same with .file and .loc: each line of PTX belongs to the line of the script that it came from.
+Text ptx_with_lines(const Program& program);
+
 /// The same kernel as CUDA C++ (extern "C" __global__): plain C++ where there is a form with the same
 /// meaning, inline assembly elsewhere. Needs no header. `entry` is what it is called there, if not as the
 /// program.

@@ -30,7 +30,8 @@ RegisterClass class_of(Type type) {
 
 class PtxEmitter {
   public:
-    explicit PtxEmitter(const Program& program) : program_(program) {
+    PtxEmitter(const Program& program, bool lines) : program_(program) {
+        if (lines) out_.number_lines();
         std::map<std::string_view, int> counts;
         for (const RegisterInfo& info : program.registers()) {
             const RegisterClass c = class_of(info.type);
@@ -57,6 +58,7 @@ class PtxEmitter {
         out_.line("ret;");
         out_.indent(-1);
         out_.line("}");
+        out_.list_files();
         return out_.take();
     }
 
@@ -129,6 +131,7 @@ class PtxEmitter {
     }
 
     void step(const Step& s) {
+        if (s.op->ptx.empty()) return;  // a breakpoint
         std::string text = isa::expand(
             s.op->ptx, s, [&](const Operand& o, const OperandRule& rule) { return print(o, rule, s.form); });
         std::string guard;
@@ -189,6 +192,8 @@ class PtxEmitter {
 
 }  // namespace
 
-Text ptx(const Program& program) { return PtxEmitter(program).run(); }
+Text ptx(const Program& program) { return PtxEmitter(program, false).run(); }
+
+Text ptx_with_lines(const Program& program) { return PtxEmitter(program, true).run(); }
 
 }  // namespace wgrun::emit

@@ -1,5 +1,7 @@
 #include "emit/writer.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace wgrun::emit {
@@ -24,6 +26,22 @@ void Writer::raw(std::string_view text, Where where) {
     text_.lines.push_back(where);
 }
 
+std::size_t Writer::number_of(std::string_view file) {
+    const auto found = std::ranges::find(files_, file);
+    const auto number = static_cast<std::size_t>(found - files_.begin()) + 1;
+    if (found == files_.end()) files_.push_back(file);
+    return number;
+}
+
+void Writer::list_files() {
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+        std::string name;
+        for (char c : files_[i])
+            if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= ' ') name += c;
+        raw(fmt::format(".file {} \"{}\"", i + 1, name), {});
+    }
+}
+
 void Writer::line(std::string_view text, Where where) {
     if (where && where != last_) {
         // The name without its folder: texts do not depend on where a script lies.
@@ -33,6 +51,7 @@ void Writer::line(std::string_view text, Where where) {
                         where.line),
             where);
         last_ = where;
+        if (numbered_) raw(fmt::format(".loc {} {} 0", number_of(where.file), where.line), where);
     }
     for (std::size_t at = 0; at <= text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());

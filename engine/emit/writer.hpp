@@ -22,14 +22,21 @@ class Writer {
     /// Adds a line, indented by `depth` steps. A line of the script that was not the last one is named first.
     void line(std::string_view text, Where where = {});
     void indent(int by) { depth_ += by; }
+    /// A line of the script is from now on named by .loc (PTX ISA 11.5.3) too.
+    void number_lines() { numbered_ = true; }
+    /// The .file directives of those.
+    void list_files();
     Text take() { return std::move(text_); }
 
   private:
     void raw(std::string_view text, Where where);
+    std::size_t number_of(std::string_view file);
 
     Text text_;
     Where last_;
     int depth_ = 0;
+    bool numbered_ = false;
+    std::vector<std::string_view> files_;  ///< of .loc, from 1
 };
 
 }  // namespace wgrun::emit

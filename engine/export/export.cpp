@@ -9,6 +9,7 @@
 #include "export/manifest.hpp"
 #include "export/sources.hpp"
 #include "kernel/assembler_notes.hpp"
+#include "program/spoken.hpp"
 
 namespace wgrun {
 namespace {
@@ -46,6 +47,7 @@ struct Made {
 Made make(const Export& wanted) {
     Kernel& kernel = *wanted.kernel;
     const Program& program = kernel.program();
+    refuse_messages(program, "an exported kernel");
     check_launch_rule(program, wanted.rule);
     kernel.ptx();  // throws where the checker found an error
     const emit::Text ptx = emit::ptx(program);

@@ -104,6 +104,9 @@ class Machine {
     virtual void commit_mma() = 0;
     virtual void wait_mma(int pending) = 0;
     virtual Numerics numerics() const { return {}; }
+
+    /// The lanes `who` say message `index` of the program, with the values of these registers (isa/say.hpp).
+    virtual void say(std::size_t /*index*/, Mask /*who*/, const std::vector<Reg>& /*values*/) {}
 };
 
 }  // namespace wgrun::isa

@@ -4,6 +4,7 @@
 #include "gpu/driver.hpp"
 #include "gpu/host_module.hpp"
 #include "kernel/assembler_notes.hpp"
+#include "program/spoken.hpp"
 #include "wgrun/kernel.hpp"
 
 namespace wgrun {
@@ -23,6 +24,7 @@ gpu::Cubin assemble_by_driver(const std::string& ptx) {
 }  // namespace
 
 std::vector<std::byte> Kernel::cubin(Assembler assembler) {
+    refuse_messages(*program_, "machine code alone");
     const auto by = [&](Assembler which) {
         switch (which) {
             case Assembler::driver: return assemble_by_driver(ptx()).image;

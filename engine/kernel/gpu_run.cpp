@@ -8,6 +8,7 @@
 #include "kernel/arguments.hpp"
 #include "kernel/assembler_notes.hpp"
 #include "kernel/launch_spec.hpp"
+#include "kernel/message_buffer.hpp"
 #include "wgrun/device_tensor.hpp"
 
 namespace wgrun {
@@ -51,6 +52,10 @@ class GpuLaunch::Arguments {
     Arguments(const gpu::Device& device, const Program& program, const std::vector<Argument>& args,
               Sharing sharing)
         : program_(program), args_(args), passed_(passed_tensors(args)) {
+        // The program that the GPU runs has a parameter more where its threads say something
+        // (program/spoken).
+        if (args.size() < program.params().size())
+            messages_ = std::make_unique<MessageBuffer>(device, program);
         for (std::size_t i = 0; i < program.params().size(); ++i) {
             const Param& param = program.params()[i];
             if (!param.pointee && !param.box) continue;
@@ -71,6 +76,8 @@ class GpuLaunch::Arguments {
 
     std::span<const gpu::Parameter> parameters() const { return parameters_; }
 
+    MessageBuffer* messages() { return messages_.get(); }
+
     /// Brings all tensors to the device, in new memory where the old was lost, and writes the parameters.
     /// EnvironmentError EFAULT, once, when with that results were lost.
     void make(const gpu::Device& device) {
@@ -90,6 +97,7 @@ class GpuLaunch::Arguments {
             addresses.push_back(copy.buffer.address());
         }
         raw_ = raw_arguments(program_, args_, addresses);
+        if (messages_) raw_.push_back(messages_->address());
         maps_.clear();
         parameters_.clear();
         maps_.reserve(raw_.size());
@@ -175,6 +183,7 @@ class GpuLaunch::Arguments {
     }
 
     const Program& program_;
+    std::unique_ptr<MessageBuffer> messages_;
     std::vector<Argument> args_;
     std::vector<PassedTensor> passed_;
     std::vector<bool> written_;
@@ -247,6 +256,8 @@ void GpuLaunch::download() {
     arguments_->download();
 }
 
+MessageBuffer* GpuLaunch::messages() { return arguments_->messages(); }
+
 std::vector<DeviceRange> GpuLaunch::tensors() const { return arguments_->ranges(); }
 
 GpuKernel::GpuKernel(gpu::Device device, Load load, const std::string& name, std::vector<Diagnostic> findings,
@@ -263,6 +274,16 @@ GpuKernel GpuKernel::from_ptx(const std::string& ptx, std::span<const Where> lin
     gpu::Module module = located(lines, program, load);
     std::vector<Diagnostic> findings = assembler_findings(module.log(), lines, program);
     return {std::move(device), std::move(load), program.name(), std::move(findings), std::move(module)};
+}
+
+GpuKernel GpuKernel::from_lined_ptx(const std::string& ptx, const Program& program,
+                                    gpu::Isolation isolation) {
+    gpu::Device device = gpu::Device::get(isolation);
+    const std::string option = "--generate-line-info";
+    gpu::Cubin cubin = gpu::ptxas_assemble(ptx, std::span(&option, 1));
+    auto load = [device, image = std::move(cubin.image)] { return gpu::Module::from_cubin(device, image); };
+    gpu::Module module = load();
+    return {std::move(device), std::move(load), program.name(), {}, std::move(module)};
 }
 
 GpuKernel GpuKernel::from_cuda(const std::string& cuda, const Program& program, gpu::Isolation isolation) {

@@ -16,6 +16,8 @@
 
 namespace wgrun {
 
+class MessageBuffer;
+
 /// Microseconds of each round.
 struct GpuTimes {
     std::vector<double> kernel;
@@ -40,6 +42,9 @@ class GpuLaunch {
     void upload();
     void download();  ///< and waits first
 
+    /// Where its threads leave what they say; null where they say nothing.
+    MessageBuffer* messages();
+
     /// The tensors on the device. EnvironmentError EFAULT when they were lost.
     std::vector<DeviceRange> tensors() const;
 
@@ -62,6 +67,8 @@ class GpuKernel {
     /// CompileError with its place in the script.
     static GpuKernel from_ptx(const std::string& ptx, std::span<const Where> lines, const Program& program,
                               gpu::Isolation isolation);
+    /// PTX with .loc through ptxas, with its table of lines. Throws what gpu::ptxas_assemble throws.
+    static GpuKernel from_lined_ptx(const std::string& ptx, const Program& program, gpu::Isolation isolation);
     /// CUDA C++ through NVRTC. Throws what gpu::nvrtc_compile throws.
     static GpuKernel from_cuda(const std::string& cuda, const Program& program, gpu::Isolation isolation);
 

@@ -8,6 +8,9 @@
 #include "emit/emit.hpp"
 #include "isa/guard.hpp"
 #include "kernel/hang_report.hpp"
+#include "kernel/message_buffer.hpp"
+#include "kernel/print.hpp"
+#include "program/spoken.hpp"
 
 namespace wgrun {
 namespace {
@@ -46,13 +49,23 @@ GuardLimits GuardLimits::within(milliseconds timeout) {
 GuardedKernel::GuardedKernel(std::shared_ptr<const Program> program, Backend backend,
                              gpu::Isolation isolation, bool traced)
     : program_(std::move(program)),
-      guarded_(guarded(*program_, traced)),
+      guarded_(speaks(*program_) ? guarded(spoken(*program_), traced) : guarded(*program_, traced)),
       device_(gpu::Device::get(isolation)),
       kernel_(std::make_shared<GpuKernel>(compiled(guarded_.program, backend, isolation))) {}
 
 void GuardedKernel::run(const RunOptions& options, const GuardLimits& limits) {
     gpu::HostVisible block(device_, isa::guard::block_bytes);
     RunOptions with = options;
+    std::optional<MessageBuffer> messages;
+    if (!program_->messages().empty())
+        with.args.emplace_back(static_cast<std::int64_t>(messages.emplace(device_, *program_).address()));
+    // Prints what threads have said. CheckError when an assertion has failed, or a trap was executed.
+    const auto hear = [&] {
+        if (!messages) return;
+        const MessageLog log = messages->take(options.grid);
+        print_messages(log, options);
+        if (const std::optional<Diagnostic> end = log.end()) throw CheckError({*end});
+    };
     with.args.emplace_back(static_cast<std::int64_t>(block.address()));
     with.args.emplace_back(ticks(limits.poll));
     with.args.emplace_back(ticks(limits.loop));
@@ -61,7 +74,9 @@ void GuardedKernel::run(const RunOptions& options, const GuardLimits& limits) {
     try {
         launch.start();
         launch.download();
+        hear();
     } catch (const gpu::KernelFailure& failure) {
+        hear();
         const HangReport report(*program_, guarded_, options.grid, block.bytes(), tensors);
         // A guard that has gone off ends the kernel by a trap, which the driver calls a launch failure.
         const bool hang = report.overdue() || failure.code() == "ETIMEDOUT";
@@ -83,6 +98,7 @@ void throw_explained(const std::shared_ptr<const Program>& program, const RunOpt
     const GuardLimits& limits = fault ? again_traced : again;
     RunOptions once_more = options;
     once_more.timeout = fault ? again_traced_in_all : again_in_all;
+    once_more.print = [](std::string_view) {};  // it says again what the first run has said
     const std::string chance =
         fmt::format("it depends on timing{}", failure.kernels().size() > 1
                                                   ? ", or it is another of those kernels"

@@ -15,6 +15,7 @@
 #include "kernel/assembler_notes.hpp"
 #include "kernel/errors.hpp"
 #include "kernel/launch_spec.hpp"
+#include "program/spoken.hpp"
 
 namespace wgrun {
 namespace {
@@ -154,6 +155,7 @@ std::vector<std::int64_t> integers_of(const HostLaunch& launch) {
 Kernel::Hosted& Kernel::hosted(Backend backend, bool unchecked) {
     if (!unchecked) throw_errors_of(check());
     std::shared_ptr<Hosted>& slot = hosted_[backend];
+    if (!slot) refuse_messages(*program_, "a launch in the caller's stream");
     if (!slot)
         slot = std::make_shared<Hosted>(
             backend == Backend::gpu ? emitted_ptx() : image_of(gpu::nvrtc_compile(emitted_cuda())),

@@ -10,8 +10,11 @@
 #include "kernel/errors.hpp"
 #include "kernel/gpu_run.hpp"
 #include "kernel/guarded_run.hpp"
+#include "kernel/message_buffer.hpp"
+#include "kernel/print.hpp"
 #include "kernel/timing.hpp"
 #include "program/guarded.hpp"
+#include "program/spoken.hpp"
 #include "sim/sim.hpp"
 #include "wgrun/rules.hpp"
 
@@ -72,10 +75,20 @@ void run_on_simulator(const Program& program, const RunOptions& options) {
     launch.tensor_maps = maps;
     launch.seed = options.seed;
     launch.stop = options.stop;
+    launch.observer = options.observer;
     launch.numerics = options.numerics;
     launch.timeout = options.simulation.timeout;
     launch.most_steps = options.simulation.steps;
-    std::vector<Diagnostic> findings = sim::run(program, launch).findings;
+    MessageLog messages(program, options.grid, message_capacity(program));
+    launch.messages = &messages;
+    std::vector<Diagnostic> findings;
+    try {
+        findings = sim::run(program, launch).findings;
+    } catch (...) {
+        print_messages(messages, options);
+        throw;
+    }
+    print_messages(messages, options);
     for (Diagnostic& finding : findings)
         if (const Rule* rule = find_rule(finding.rule); rule && finding.section.empty())
             finding.section = rule->section;
@@ -96,8 +109,19 @@ struct Launch::State {
         try {
             ((*gpu).*step)();
         } catch (const gpu::KernelFailure& failure) {
+            hear();
             throw_explained(program, options, failure);
         }
+    }
+
+    /// Prints what threads have said. CheckError when an assertion has failed, or a trap was executed.
+    void hear() {
+        MessageBuffer* messages = gpu->messages();
+        if (messages == nullptr) return;
+        const MessageLog log = messages->take(options.grid);
+        messages->clear();
+        print_messages(log, options);
+        if (const std::optional<Diagnostic> end = log.end()) throw CheckError({*end});
     }
 };
 
@@ -111,6 +135,9 @@ Backend Launch::backend() const { return state_->backend; }
 void Launch::start() {
     if (state_->gpu) {
         state_->take(&GpuLaunch::start);
+        if (state_->gpu->messages() == nullptr) return;
+        state_->take(&GpuLaunch::wait);
+        state_->hear();
     } else {
         run_on_simulator(*state_->program, state_->options);
     }
@@ -179,19 +206,32 @@ const std::string& Kernel::cuda() {
 
 const std::string& Kernel::guarded_ptx() {
     throw_errors_of(check());
-    if (guarded_ptx_.empty()) guarded_ptx_ = emit::ptx(guarded(*program_).program).text;
+    if (guarded_ptx_.empty()) guarded_ptx_ = emit::ptx(guarded(spoken()).program).text;
     return guarded_ptx_;
 }
 
 const std::string& Kernel::guarded_cuda() {
     throw_errors_of(check());
-    if (guarded_cuda_.empty()) guarded_cuda_ = emit::cuda(guarded(*program_).program).text;
+    if (guarded_cuda_.empty()) guarded_cuda_ = emit::cuda(guarded(spoken()).program).text;
     return guarded_cuda_;
+}
+
+// What the GPU runs: the program itself, where nobody says anything.
+const Program& Kernel::spoken() {
+    if (!spoken_)
+        spoken_ = speaks(*program_) ? std::make_shared<const Program>(wgrun::spoken(*program_)) : program_;
+    return *spoken_;
+}
+
+const std::string& Kernel::ptx_with_lines() {
+    throw_errors_of(check());
+    if (lined_ptx_.empty()) lined_ptx_ = emit::ptx_with_lines(spoken()).text;
+    return lined_ptx_;
 }
 
 const std::string& Kernel::emitted_ptx() {
     if (ptx_.empty()) {
-        emit::Text text = emit::ptx(*program_);
+        emit::Text text = emit::ptx(spoken());
         ptx_ = std::move(text.text);
         ptx_lines_ = std::move(text.lines);
     }
@@ -199,7 +239,7 @@ const std::string& Kernel::emitted_ptx() {
 }
 
 const std::string& Kernel::emitted_cuda() {
-    if (cuda_.empty()) cuda_ = emit::cuda(*program_).text;
+    if (cuda_.empty()) cuda_ = emit::cuda(spoken()).text;
     return cuda_;
 }
 
@@ -242,8 +282,8 @@ Launch Kernel::launch_of(const RunOptions& options, Sharing sharing) {
     if (state->backend == Backend::sim)
         move_to_simulator(state->options.args);
     else
-        state->gpu.emplace(
-            GpuKernel::prepare(compiled(state->backend, options.isolation), *program_, options, sharing));
+        state->gpu.emplace(GpuKernel::prepare(compiled(state->backend, options.isolation, options.lines),
+                                              spoken(), options, sharing));
     return Launch(std::move(state));
 }
 
@@ -253,7 +293,8 @@ Timing Kernel::time(const TimeOptions& options) {
     if (options.rounds < 1)
         throw ArgumentError("kernel:time: rounds must be at least 1, not " + std::to_string(options.rounds));
     if (backend != Backend::sim) {
-        const GpuTimes times = GpuKernel::time(compiled(backend, options.isolation), *program_, options);
+        const GpuTimes times =
+            GpuKernel::time(compiled(backend, options.isolation, options.lines), spoken(), options);
         Timing timing = summary(times.kernel, options.flops, backend);
         if (options.against)
             timing.against =
@@ -281,12 +322,13 @@ std::optional<int> Kernel::resident_clusters(gpu::Isolation isolation) {
 
 std::vector<Diagnostic> Kernel::take_remarks() { return std::exchange(remarks_, {}); }
 
-std::shared_ptr<Kernel::Compiled> Kernel::compiled(Backend backend, gpu::Isolation isolation) {
-    std::shared_ptr<Compiled>& slot = compiled_[{backend, isolation}];
+std::shared_ptr<Kernel::Compiled> Kernel::compiled(Backend backend, gpu::Isolation isolation, bool lines) {
+    std::shared_ptr<Compiled>& slot = compiled_[{backend, isolation, lines}];
     if (!slot) {
         slot = std::make_shared<Compiled>(
-            backend == Backend::gpu ? GpuKernel::from_ptx(emitted_ptx(), ptx_lines_, *program_, isolation)
-                                    : GpuKernel::from_cuda(emitted_cuda(), *program_, isolation));
+            backend == Backend::gpu_cuda ? GpuKernel::from_cuda(emitted_cuda(), *program_, isolation)
+            : lines                      ? GpuKernel::from_lined_ptx(ptx_with_lines(), *program_, isolation)
+                    : GpuKernel::from_ptx(emitted_ptx(), ptx_lines_, *program_, isolation));
         remarks_.insert(remarks_.end(), slot->findings().begin(), slot->findings().end());
     }
     return slot;

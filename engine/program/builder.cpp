@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "isa/say.hpp"
 #include "program/limits.hpp"
+#include "program/messages.hpp"
 #include "program/step.hpp"
 #include "wgrun/program.hpp"
 
@@ -165,6 +167,55 @@ const Step& Builder::add(const isa::Instruction& op, isa::Form asked, std::vecto
     step.guard_negated = guard_negated;
     step.where = where_;
     return std::get<Step>(block().emplace_back(std::move(step)));
+}
+
+void Builder::say(Message::Kind kind, std::string_view format, std::vector<Operand> values,
+                  const Operand& condition, Reg guard, bool guard_negated) {
+    if (guard && type_of(guard) != isa::Type::pred)
+        throw ArgumentError("the guard of a message is a predicate");
+    std::vector<Reg> regs;
+    std::vector<int> counts;
+    Message message{kind, {}, {}, where_};
+    for (const Operand& value : values) {
+        if (value.kind != Operand::Kind::reg && value.kind != Operand::Kind::list)
+            throw ArgumentError("a message has values that are registers, or lists of them");
+        if (value.negated)
+            throw ArgumentError("a negated predicate cannot be printed", "print the predicate itself");
+        const bool list = value.kind == Operand::Kind::list;
+        for (Reg reg : list ? value.list : std::vector{value.reg}) {
+            message.types.push_back(type_of(reg));
+            regs.push_back(reg);
+        }
+        counts.push_back(list ? static_cast<int>(value.list.size()) : 0);
+    }
+    message.pieces = parse_format(format, message.types, counts);
+    Step step;
+    step.op = kind == Message::Kind::print  ? &isa::say::print()
+              : kind == Message::Kind::trap ? &isa::say::trap()
+                                            : &isa::say::assertion();
+    step.form = isa::resolve(*step.op, {});
+    if (kind == Message::Kind::assertion) {
+        if (condition.kind != Operand::Kind::reg || type_of(condition.reg) != isa::Type::pred)
+            throw ArgumentError("the condition of an assertion is a predicate",
+                                "x:lt(y), x:eq(y), k:setp_...");
+        step.operands.push_back(condition);
+    }
+    step.operands.push_back(Operand::immediate(static_cast<std::int64_t>(program_.messages_.size())));
+    step.operands.push_back(Operand::of(std::move(regs)));
+    step.guard = guard;
+    step.guard_negated = guard_negated;
+    step.where = where_;
+    block().reserve(block().size() + 1);
+    program_.messages_.push_back(std::move(message));
+    block().emplace_back(std::move(step));
+}
+
+void Builder::breakpoint() {
+    Step step;
+    step.op = &isa::say::breakpoint();
+    step.form = isa::resolve(*step.op, {});
+    step.where = where_;
+    block().emplace_back(std::move(step));
 }
 
 void Builder::begin_loop() {

@@ -61,6 +61,8 @@ class Guarding {
         to.registers_ = from_.registers_;
         to.params_ = from_.params_;
         to.shared_ = from_.shared_;
+        to.messages_ = from_.messages_;
+        to.names_ = from_.names_;
         to.where_ = from_.where_;
         block_ = parameter("guard_block", Type::u64, to.body_);
         poll_limit_ = parameter("guard_poll_ticks", Type::u32, to.body_);

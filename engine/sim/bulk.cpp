@@ -242,6 +242,7 @@ void Cluster::land(std::size_t index) {
         write_global(copy);
     else
         write_shared(copy, cta);
+    if (launch_.observer != nullptr) launch_.observer->landed(View(*this), copy.pc, copy.issuer);
 }
 
 void Cluster::write_global(const Copy& copy) {

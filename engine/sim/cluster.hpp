@@ -12,6 +12,7 @@
 #include "sim/cta.hpp"
 #include "sim/global_shadow.hpp"
 #include "sim/handoffs.hpp"
+#include "sim/observer.hpp"
 #include "sim/report.hpp"
 #include "sim/thread_copy.hpp"
 #include "sim/turns.hpp"
@@ -45,6 +46,8 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     bool run(bool alone);
 
     Report& report() { return report_; }
+    /// What its threads have said in the last run.
+    MessageLog take_messages() { return std::move(messages_); }
     /// What the last run did to global memory.
     GlobalTrace global_trace() const;
     std::uint64_t steps() const { return steps_; }  ///< of the last run
@@ -99,11 +102,14 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     const void* async_read(Reg reg, isa::Mask read) override;
     isa::Numerics numerics() const override { return launch_.numerics; }
     void* async_write(Reg reg) override;
+    void say(std::size_t index, isa::Mask who, const std::vector<Reg>& values) override;
     void end_mma() override;
     void commit_mma() override;
     void wait_mma(int pending) override;
 
   private:
+    friend class View;  // observer.hpp
+
     // scheduler.cpp
     std::uint32_t draw(std::uint32_t below);
     void enter(int warp);
@@ -230,6 +236,8 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     const int entry_registers_;  ///< a thread
     GlobalMemory global_;
     Report report_;
+    MessageLog messages_;
+    bool trapped_ = false;  ///< an assertion has failed, or a trap was executed: nothing goes on
     GlobalShadow global_shadow_;
     Clocks clocks_;
     Handoffs handoffs_;

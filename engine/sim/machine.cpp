@@ -24,6 +24,7 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch,
       entry_registers_(registers_at_entry(program.threads())),
       global_(program, launch),
       report_(program, code, launch.grid),
+      messages_(program, launch.grid, message_capacity(program)),
       global_shadow_(program, launch, warps_per_cta_ * static_cast<int>(program.cluster().volume()), *this),
       clocks_(warps_per_cta_ * static_cast<int>(program.cluster().volume()), warps_per_cta_),
       handoffs_(clocks_, warps_per_cta_),
@@ -321,6 +322,29 @@ void Cluster::proxy_fence(std::optional<isa::Space> space) {
     clocks_.proxy_fence(current_, active_lanes(),
                         space == isa::Space::shared || space == isa::Space::shared_cta);
     announce_mbarriers();
+}
+
+// --- messages ------------------------------------------------------------------------------------------
+
+void Cluster::say(std::size_t index, isa::Mask who, const std::vector<Reg>& values) {
+    const Message& message = program_.messages()[index];
+    std::vector<const void*> lanes_of;
+    for (Reg reg : values) lanes_of.push_back(read(reg));
+    std::vector<std::uint64_t> words(values.size());
+    MessageLog last(program_, launch_.grid, isa::lanes);
+    for (isa::Mask left = who; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        for (std::size_t i = 0; i < words.size(); ++i)
+            words[i] = isa::bits(message.types[i]) > 32
+                           ? static_cast<const std::uint64_t*>(lanes_of[i])[lane]
+                           : static_cast<const std::uint32_t*>(lanes_of[i])[lane];
+        const auto thread = static_cast<std::uint32_t>(local() * lanes + lane);
+        (message.kind == Message::Kind::print ? messages_ : last)
+            .add(cta_->position, thread, static_cast<std::uint32_t>(index), words);
+    }
+    if (message.kind == Message::Kind::print) return;
+    report_.said(*last.end());
+    trapped_ = true;
 }
 
 // --- wgmma ---------------------------------------------------------------------------------------------

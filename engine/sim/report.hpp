@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,7 @@ class Report final : public HazardSink {
     };
 
     bool empty() const { return findings_.empty(); }
+    std::span<const Diagnostic> findings() const { return findings_; }
     std::vector<Diagnostic> take() { return std::move(findings_); }
 
     /// "thread 3", and of which CTA if there are several; the wgmma or the copy.
@@ -134,6 +136,8 @@ class Report final : public HazardSink {
     /// Something is done before a phase of an mbarrier has been waited for: WG-MBAR-03, or WG-MBAR-06.
     void early(const Mbarrier& mbarrier, std::string message);
     void mbarrier_touched(std::uint32_t offset, std::string_view how);
+    /// An assertion that failed, or a trap.
+    void said(Diagnostic finding) { findings_.push_back(std::move(finding)); }
     /// What a step's own check said: an ArgumentError that it threw.
     void refused(Diagnostic finding);
 

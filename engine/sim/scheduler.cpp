@@ -39,6 +39,7 @@ bool Cluster::run(bool alone) {
             const std::uint64_t before = steps_;
             burst(1 + draw(longest_burst));
             allowance_.take(steps_ - before, code_.ops[pc_].where);
+            if (trapped_) return true;
         }
     }
 }
@@ -51,6 +52,8 @@ void Cluster::reset(std::uint64_t index) {
     steps_ = mmas_ = 0;
     fruitless_ = 0;
     report_.reset(position_);
+    messages_ = MessageLog(program_, launch_.grid, message_capacity(program_));
+    trapped_ = false;
     clocks_.reset();
     global_shadow_.reset();
     handoffs_.reset();
@@ -91,7 +94,9 @@ void Cluster::enter(int warp) {
 
 void Cluster::burst(std::uint32_t steps) {
     Warp& warp = this->warp();
-    for (; steps > 0 && warp.state == Warp::State::ready; --steps) {
+    for (; steps > 0 && warp.state == Warp::State::ready && !trapped_; --steps) {
+        if (launch_.observer != nullptr) [[unlikely]]
+            launch_.observer->before(View(*this), current_);
         const Op& op = code_.ops[warp.pc];
         pc_ = warp.pc;
         if (op.kind == Op::Kind::step || op.kind == Op::Kind::collective)
@@ -100,6 +105,8 @@ void Cluster::burst(std::uint32_t steps) {
             end(warp);
         else
             jump(warp, op);
+        if (launch_.observer != nullptr) [[unlikely]]
+            launch_.observer->after(View(*this), current_, pc_);
     }
 }
 

@@ -40,7 +40,9 @@ class Grid {
 
     /// Clusters that hand values to each other take turns on one host thread, so that a run can be repeated.
     std::uint64_t most_workers() const {
-        return code_.hands_over ? 1 : std::max(1U, std::thread::hardware_concurrency());
+        return code_.hands_over || launch_.observer != nullptr
+                   ? 1
+                   : std::max(1U, std::thread::hardware_concurrency());
     }
 
     void work() try {
@@ -63,6 +65,7 @@ class Grid {
     bool stopped() const { return launch_.stop != nullptr && launch_.stop->load(std::memory_order_relaxed); }
 
     Outcome outcome() {
+        if (launch_.messages != nullptr) collect(*launch_.messages);
         if (failure_) std::rethrow_exception(failure_);
         if (stopped()) throw EnvironmentError("EINTR", "the simulation was interrupted");
         Outcome out;
@@ -76,6 +79,15 @@ class Grid {
     }
 
   private:
+    // Of the clusters that count, and of those that were at work when the run was ended.
+    void collect(MessageLog& log) {
+        for (auto& [index, running] : running_)
+            if (running->cluster != nullptr && !running->fresh)
+                said_.emplace(index, running->cluster->take_messages());
+        for (const auto& [index, messages] : said_)
+            if (index <= last_.load() || failure_) log.append(messages);
+    }
+
     struct Done {
         std::uint64_t index, steps, mmas;
     };
@@ -107,8 +119,14 @@ class Grid {
         const Turns::Ending ending(turns_, running.index);
         if (running.cluster == nullptr)
             running.cluster = std::make_unique<Cluster>(program_, code_, launch_, turns_, allowance_);
-        if (std::exchange(running.fresh, false)) running.cluster->reset(running.index);
-        return running.cluster->run(running.alone);
+        Observer* observer = launch_.observer;
+        if (std::exchange(running.fresh, false)) {
+            running.cluster->reset(running.index);
+            if (observer != nullptr) observer->begin(View(*running.cluster));
+        }
+        const bool ended = running.cluster->run(running.alone);
+        if (ended && observer != nullptr) observer->ended(View(*running.cluster));
+        return ended;
     }
     Running* begin() {
         auto running = std::make_unique<Running>();
@@ -133,6 +151,8 @@ class Grid {
         Cluster& cluster = *running.cluster;
         turns_.changed();
         done_.push_back({index, cluster.steps(), cluster.mmas()});
+        if (MessageLog messages = cluster.take_messages(); !messages.empty())
+            said_.emplace(index, std::move(messages));
         if (!cluster.report().empty() && index < last_.load()) {
             last_ = index;
             findings_ = cluster.report().take();
@@ -175,6 +195,7 @@ class Grid {
     std::uint64_t begun_ = 0;                     ///< clusters
     int at_work_ = 0;
     std::vector<Done> done_;
+    std::map<std::uint64_t, MessageLog> said_;  ///< by cluster
     std::vector<Diagnostic> findings_;
     std::map<std::uint64_t, GlobalTrace> traces_;  ///< of clusters, to be compared
     std::uint64_t compared_ = 0;                   ///< clusters

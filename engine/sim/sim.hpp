@@ -7,10 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "program/messages.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::sim {
+
+class Observer;  // observer.hpp
 
 /// A piece of host memory that the kernel sees as global memory.
 struct GlobalBuffer {
@@ -43,6 +46,11 @@ struct Launch {
     std::chrono::milliseconds timeout{0};     ///< from `started` on; 0: none. Ends with ETIMEDOUT
     std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
     std::uint64_t most_steps = 0;  ///< warp instructions of the whole grid; 0: any number. Ends with ELIMIT
+    /// Gets what threads say, however the run ends. An assertion that fails, and a trap, end the cluster and
+    /// are findings.
+    MessageLog* messages = nullptr;
+    /// Looks on. Clusters then run one after the other, on the caller's thread; what it throws ends the run.
+    Observer* observer = nullptr;
 };
 
 struct Outcome {

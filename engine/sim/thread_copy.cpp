@@ -94,6 +94,8 @@ void Cluster::land_thread_copy(std::size_t index) {
     });
     copy.landed = true;
     wake(&cta, Warp::Wait::copies, [](const Warp&) { return true; });
+    if (launch_.observer != nullptr)
+        launch_.observer->landed(View(*this), copy.pc, copy.warp * isa::lanes + std::countr_zero(copy.lanes));
     complete_arrivals(copy.warp);
 }
 

@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -21,6 +23,9 @@ namespace wgrun {
 
 namespace gpu {
 class HostContext;
+}
+namespace sim {
+class Observer;
 }
 
 /// Where a kernel runs. `automatic` is the GPU where an sm_90 device is there, else the simulator.
@@ -57,9 +62,16 @@ struct RunOptions {
     SimulationLimits simulation{};                      ///< of the simulator; none unless given
     const std::atomic<bool>* stop = nullptr;            ///< set from outside to interrupt
     gpu::Isolation isolation = gpu::Isolation::worker;  ///< where the GPU's driver is
+    /// Gets the lines of k:print, when the kernel has ended. Empty: standard output does.
+    std::function<void(std::string_view)> print{};
     /// Runs the guarded build on the GPU: no wait may take longer than a quarter of the time limit, and who
     /// waits longer is named (docs/hangs.md).
     bool guarded = false;
+    /// The machine code names the script's lines, for profilers and debuggers (docs/debugging.md). Needs
+    /// ptxas.
+    bool lines = false;
+    /// Looks on at every step of the simulator. Null: nobody does.
+    sim::Observer* observer = nullptr;
 };
 
 class Cublas;
@@ -160,6 +172,9 @@ class Kernel {
     const std::string& ptx();
     const std::string& cuda();
 
+    /// The PTX with .file and .loc, which name the script's lines to assemblers, profilers and debuggers.
+    const std::string& ptx_with_lines();
+
     /// The same of the guarded build, which has a time limit in every wait and loop and says who waits where
     /// (docs/hangs.md).
     const std::string& guarded_ptx();
@@ -220,18 +235,20 @@ class Kernel {
     void load(Hosted& hosted, const gpu::HostContext& context);
     Backend admitted(const RunOptions& options);
     Launch launch_of(const RunOptions& options, Sharing sharing);
+    const Program& spoken();
     const std::string& emitted_ptx();
     const std::string& emitted_cuda();
-    std::shared_ptr<Compiled> compiled(Backend backend, gpu::Isolation isolation);
+    std::shared_ptr<Compiled> compiled(Backend backend, gpu::Isolation isolation, bool lines = false);
     void check_launch(const RunOptions& options);
 
     std::shared_ptr<const Program> program_;  // with the launches that were prepared
     std::optional<std::vector<Diagnostic>> findings_;
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
-    std::string ptx_, cuda_, guarded_ptx_, guarded_cuda_;
+    std::shared_ptr<const Program> spoken_;  ///< what the GPU runs, where threads say something
+    std::string ptx_, cuda_, guarded_ptx_, guarded_cuda_, lined_ptx_;
     std::vector<Where> ptx_lines_;
     std::vector<Diagnostic> remarks_;
-    std::map<std::pair<Backend, gpu::Isolation>, std::shared_ptr<Compiled>> compiled_;
+    std::map<std::tuple<Backend, gpu::Isolation, bool>, std::shared_ptr<Compiled>> compiled_;
     std::map<Backend, std::shared_ptr<Hosted>> hosted_;
 };
 

@@ -95,6 +95,30 @@ struct Dim3 {
     std::uint64_t volume() const { return std::uint64_t{x} * y * z; }
 };
 
+/// What threads say of themselves: k:print, an assertion that fails, k:trap. The last two end the kernel.
+struct Message {
+    enum class Kind : std::uint8_t { print, assertion, trap };
+    /// Text, and behind it the values of a conversion of printf's, if there is one.
+    struct Piece {
+        std::string text;
+        std::string conversion;  ///< "%5.2f", or empty
+        int values = 0;          ///< that it prints
+        bool list = false;       ///< in braces
+    };
+    Kind kind = Kind::print;
+    std::vector<Piece> pieces;
+    std::vector<isa::Type> types;  ///< of the values, as their registers are declared
+    Where where;
+};
+
+/// What the script calls some registers, from a line on: `local acc = k:regs("f32", 64)`.
+struct RegisterName {
+    std::string name;
+    std::vector<isa::Reg> regs;
+    bool array = false;  ///< an array, though it may have a single register
+    Where where;
+};
+
 /// The most dynamic shared memory that a CTA can have on sm_90 (227 KiB), in bytes.
 inline constexpr std::int64_t max_shared_bytes = 232448;
 
@@ -107,8 +131,11 @@ class Program {
     const std::vector<RegisterInfo>& registers() const { return registers_; }
     const std::vector<Param>& params() const { return params_; }
     const std::vector<SharedBuffer>& shared() const { return shared_; }
-    std::int64_t shared_bytes() const;  ///< dynamic shared memory in all
-    std::int64_t shared_align() const;  ///< that its start needs
+    std::int64_t shared_bytes() const;                                  ///< dynamic shared memory in all
+    std::int64_t shared_align() const;                                  ///< that its start needs
+    const std::vector<Message>& messages() const { return messages_; }  ///< that steps name by index
+    /// Later ones of the same name hold from their lines on.
+    const std::vector<RegisterName>& names() const { return names_; }
     const Block& body() const { return body_; }
     Where where() const { return where_; }
     /// The least PTX ISA version that has every form used.
@@ -117,12 +144,15 @@ class Program {
   private:
     friend class Builder;
     friend class Guarding;  // program/guarded.cpp
+    friend class Speaking;  // program/spoken.cpp
     std::string name_;
     int threads_ = 128;
     Dim3 cluster_;
     std::vector<RegisterInfo> registers_;
     std::vector<Param> params_;
     std::vector<SharedBuffer> shared_;
+    std::vector<Message> messages_;
+    std::vector<RegisterName> names_;
     Block body_;
     Where where_;
 };
@@ -159,6 +189,16 @@ class Builder {
     /// (WG-FORM-01, -02) on an illegal form or operand.
     const Step& add(const isa::Instruction& op, isa::Form asked, std::vector<Operand> operands,
                     Reg guard = {}, bool guard_negated = false);
+
+    /// Each executing thread says `format`, as printf has it, with the values: registers, or lists of them
+    /// for a conversion that prints them all in braces. %d and %u take integers, %f, %e, %g numbers, %x the
+    /// bits of any register, %s what suits its type. Of an assertion, those threads say it whose `condition`
+    /// (a predicate) does not hold. ArgumentError where format and values do not fit each other.
+    void say(Message::Kind kind, std::string_view format, std::vector<Operand> values,
+             const Operand& condition = {}, Reg guard = {}, bool guard_negated = false);
+    void breakpoint();  ///< a place for a debugger to stop at
+    /// Says what the script calls registers: for a debugger alone.
+    void name(RegisterName name) { program_.names_.push_back(std::move(name)); }
 
     void begin_loop();                   ///< the head follows
     void loop_condition(Reg condition);  ///< ends the head; the body follows

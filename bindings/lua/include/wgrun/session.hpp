@@ -43,6 +43,11 @@ struct Session {
     /// they run on does, and nothing where they do not run.
     std::function<std::optional<int>(Kernel&)> resident_clusters;
 
+    /// Runs the kernels in the place of kernel:run, for a debugger: on the simulator. Empty: kernel:run does.
+    std::function<void(Kernel&, const RunOptions&)> debug;
+    bool name_registers = false;  ///< kernels remember what the script calls their registers
+    bool lines = false;           ///< machine code names the script's lines
+
     bool said_simulator = false;
     bool withheld = false;  ///< a launch was only traced: what it would have computed is not there
 };

@@ -1,0 +1,125 @@
+// k:print, k:assert, k:trap, k:breakpoint: what threads of a kernel say of themselves (docs/debugging.md).
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/trace.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+/// What one call asks for. Lives in a userdata: reading the arguments calls Lua.
+struct Saying {
+    std::vector<Operand> values;
+    Operand condition;
+    Reg guard;
+    bool guard_negated = false;
+};
+
+void read_register(lua_State* L, const std::shared_ptr<Trace>& trace, int index, const char* what,
+                   Operand& operand) {
+    const RegBox* box = test<RegBox>(L, index);
+    if (box == nullptr) {
+        const ShortText got = describe(L, index);
+        fail(L, [&] { return std::string(what) + ": expected a register, got " + got.text; });
+    }
+    require_same_trace(L, trace, box->trace);
+    operand.kind = Operand::Kind::reg;
+    operand.reg = box->reg;
+    operand.negated = box->negated;
+}
+
+/// { guard = p } or { guard_not = p }, as other calls of k have it.
+bool read_guard(lua_State* L, const std::shared_ptr<Trace>& trace, int index, Saying& saying) {
+    if (lua_type(L, index) != LUA_TTABLE) return false;
+    for (const char* key : {"guard", "guard_not"}) {
+        if (lua_getfield(L, index, key) != LUA_TNIL) {
+            Operand& guard = saying.condition;
+            read_register(L, trace, -1, key, guard);
+            saying.guard = guard.reg;
+            saying.guard_negated = guard.negated != (key[5] != '\0');
+            guard = {};
+        }
+        lua_pop(L, 1);
+    }
+    return static_cast<bool>(saying.guard);
+}
+
+/// The values from argument `first` on; the last one may be a table with a guard.
+void read_values(lua_State* L, const std::shared_ptr<Trace>& trace, int first, Saying& saying) {
+    int last = lua_gettop(L);
+    if (last >= first && read_guard(L, trace, last, saying)) --last;
+    for (int i = first; i <= last; ++i) {
+        Operand* value = guarded(L, [&] { return &saying.values.emplace_back(); });
+        if (const RegsBox* regs = test<RegsBox>(L, i)) {
+            require_same_trace(L, trace, regs->trace);
+            value->kind = Operand::Kind::list;
+            guarded(L, [&] { value->list = regs->regs; });
+            continue;
+        }
+        if (lua_type(L, i) == LUA_TTABLE) {
+            value->kind = Operand::Kind::list;
+            const lua_Integer count = luaL_len(L, i);
+            for (lua_Integer j = 1; j <= count; ++j) {
+                lua_rawgeti(L, i, j);
+                auto& entry = held<Operand>(L);
+                read_register(L, trace, -2, "a value of a message", entry);
+                guarded(L, [&] { saying.values.back().list.push_back(entry.reg); });
+                lua_pop(L, 2);
+            }
+            continue;
+        }
+        if (test<RegBox>(L, i) == nullptr) {
+            const ShortText got = describe(L, i);
+            fail(L, [&] {
+                return std::string("a value of a message: expected a register or a list of registers, got ") +
+                       got.text +
+                       " (what is known when the kernel is written goes into the text: "
+                       "(\"x = %d\"):format(x))";
+            });
+        }
+        read_register(L, trace, i, "a value of a message", *value);
+    }
+}
+
+int say(lua_State* L, Message::Kind kind, int format_at) {
+    const auto& trace = trace_argument(L);
+    const bool has_format = kind == Message::Kind::print || !lua_isnoneornil(L, format_at);
+    const std::string_view format = has_format ? string_argument(L, format_at) : std::string_view();
+    Builder& builder = builder_of(L, trace);
+    const Where where = builder.where();
+    auto& saying = held<Saying>(L);
+    lua_insert(L, 1);  // below the arguments
+    if (kind == Message::Kind::assertion) {
+        auto& condition = held<Operand>(L);
+        lua_insert(L, 1);
+        read_register(L, trace, 4, "k:assert, condition", condition);
+        read_values(L, trace, format_at + 3, saying);
+        saying.condition = condition;
+    } else {
+        read_values(L, trace, format_at + 2, saying);
+    }
+    guarded(L, [&] {
+        builder.at(where);
+        builder.say(kind, format, std::move(saying.values), saying.condition, saying.guard,
+                    saying.guard_negated);
+    });
+    return 0;
+}
+
+}  // namespace
+
+// k:print(format, ... [, { guard = p }])
+int builder_print(lua_State* L) { return say(L, Message::Kind::print, 2); }
+
+// k:assert(condition [, format, ...])
+int builder_assert(lua_State* L) { return say(L, Message::Kind::assertion, 3); }
+
+// k:trap([format, ...])
+int builder_trap(lua_State* L) { return say(L, Message::Kind::trap, 2); }
+
+// k:breakpoint()
+int builder_breakpoint(lua_State* L) {
+    Builder& builder = builder_of(L, trace_argument(L));
+    guarded(L, [&] { builder.breakpoint(); });
+    return 0;
+}
+
+}  // namespace wgrun::lua

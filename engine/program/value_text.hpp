@@ -1,0 +1,14 @@
+// A register's value as people read it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "wgrun/isa.hpp"
+
+namespace wgrun {
+
+/// The value in the low bits, as its type has it: 1.5, -3, true; bits in hexadecimal.
+std::string value_text(isa::Type type, std::uint64_t value);
+
+}  // namespace wgrun

@@ -1,0 +1,79 @@
+// Looking on at a simulation: what a debugger needs of the machine, and when it is asked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isa/warp.hpp"
+#include "sim/code.hpp"
+#include "wgrun/diagnostic.hpp"
+
+namespace wgrun::sim {
+
+class Cluster;
+
+/// A cluster between two operations. Warps are numbered through all of its CTAs.
+class View {
+  public:
+    enum class State : std::uint8_t { ready, waits, ended };
+    struct Warp {
+        Dim3 cta;      ///< in the grid
+        int rank = 0;  ///< of that CTA in the cluster
+        int warp = 0;  ///< in that CTA
+        std::uint32_t pc = 0;
+        isa::Mask all = 0, running = 0;  ///< lanes that exist, and those of the current path
+        State state = State::ready;
+        std::string waits_for;  ///< "at barrier 1: 64 of 128 threads have arrived"
+        std::uint32_t waits_at = no_pc;
+    };
+    struct Mbarrier {
+        std::uint32_t offset = 0;  ///< bytes from the start of the CTA's shared memory
+        bool live = false;
+        std::uint32_t phase = 0;
+        std::int64_t expected = 0, pending = 0;  ///< arrivals
+        std::int64_t bytes = 0;                  ///< that are expected but have not come
+        std::uint32_t made = no_pc;              ///< where it is initialised
+    };
+
+    explicit View(Cluster& cluster) : cluster_(&cluster) {}
+
+    const Program& program() const;
+    const Code& code() const;
+    std::uint64_t steps() const;  ///< warp instructions executed so far
+    int warps() const;
+    Warp warp(int warp) const;
+    int ctas() const;
+    Dim3 cta(int rank) const;
+    /// The 32 lanes of a register, 4 bytes each for types up to 32 bits and predicates, else 8.
+    const std::byte* lanes_of(int warp, isa::Reg reg) const;
+    isa::Mask written(int warp, isa::Reg reg) const;  ///< lanes that have a value
+    bool in_flight(int warp, isa::Reg reg) const;     ///< may a wgmma still use it?
+    std::span<const std::byte> shared(int rank) const;
+    std::vector<Mbarrier> mbarriers(int rank) const;
+    /// Global memory, or null where no tensor holds all these bytes.
+    const std::byte* global(std::uint64_t address, int bytes) const;
+    std::string global_place(std::uint64_t address) const;  ///< "`c` + 32"
+    std::uint64_t param(int index) const;
+    std::span<const Diagnostic> findings() const;  ///< so far
+
+  private:
+    Cluster* cluster_;
+};
+
+/// Is asked on the thread that simulates. What it throws ends the run.
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    virtual void begin(View) {}  ///< a cluster begins
+    /// The warp is about to execute the operation at its pc: a step, a branch, its end.
+    virtual void before(View, int /*warp*/) {}
+    virtual void after(View, int /*warp*/, std::uint32_t /*pc*/) {}
+    /// The bytes of a copy have moved that a thread (of the cluster) has issued at that operation.
+    virtual void landed(View, std::uint32_t /*pc*/, int /*thread*/) {}
+    virtual void ended(View) {}  ///< the cluster has ended, or nothing of it can go on
+};
+
+}  // namespace wgrun::sim
