@@ -1,6 +1,8 @@
 #!/bin/sh
 # build.sh install BUILD PREFIX                     installs, and looks at what has come
 # build.sh package static|shared FOLDER PREFIX WORK an outside project, from what is installed
+# build.sh worker PREFIX FAKE WORK                  a program whose workers the installed library finds; FAKE: the folder
+#                                                   of the made-up libcuda.so.1
 # build.sh folder SOURCE WORK                       all of them, with the source as a folder of theirs
 #
 # CC, CXX, CXXFLAGS and LDFLAGS are those of the build. 77: skipped.
@@ -90,6 +92,33 @@ package() {
     cmake --build "$work/build" -j "$jobs"
     ninja -C "$work/build" -t deps | grep "$root/\(engine\|bindings\|tests\)/" && fail "it was compiled with files of the source"
     ctest --test-dir "$work/build" --output-on-failure --no-tests=error
+}
+
+worker() {
+    prefix=$1 fake=$2 work=$3
+    unset WGRUN_WORKER WGRUN_CUDA
+    rm -rf "$work"
+    mkdir -p "$work/alone" "$work/beside"
+    libdir=$(dirname "$(find "$prefix" -name 'libwgrun.so')")
+    PKG_CONFIG_PATH=$libdir/pkgconfig
+    export PKG_CONFIG_PATH XDG_CACHE_HOME="$work/cache"
+    # shellcheck disable=SC2046,SC2086  # lists of flags
+    $CXX -std=c++20 -Wall -Wextra -Werror ${CXXFLAGS-} ${LDFLAGS-} "$here/worker/worker.cpp" $(pkg-config --cflags --libs wgrun) \
+        -o "$work/program" || fail "the program does not build"
+    runs() { # FOLDER-OF-LIBRARY WHERE
+        echo "$1:"
+        (cd / && LD_LIBRARY_PATH=$1:$fake "$work/program" "$2") || fail "the worker of a library in $1"
+    }
+    runs "$libdir" "$prefix/bin/wgrun"
+    # A prefix that was moved has its own tool.
+    cp -r "$prefix" "$work/moved"
+    runs "$work/moved${libdir#"$prefix"}" "$work/moved/bin/wgrun"
+    cp "$libdir"/libwgrun.so.* "$prefix/bin/wgrun" "$work/beside"
+    runs "$work/beside" "$work/beside/wgrun"
+    cp "$libdir"/libwgrun.so.* "$work/alone"
+    runs "$work/alone" none
+    runs "$work/alone" own
+    WGRUN_WORKER=$prefix/bin/wgrun runs "$work/alone" "$prefix/bin/wgrun"
 }
 
 folder() {

@@ -27,6 +27,9 @@ foreach(project IN LISTS projects)
     endforeach()
 endforeach()
 
+add_test(NAME "embed: worker" COMMAND ${embed} worker ${prefix} $<TARGET_FILE_DIR:fake_cuda> ${PROJECT_BINARY_DIR}/embed/worker)
+set_tests_properties("embed: worker" PROPERTIES FIXTURES_REQUIRED installed TIMEOUT 300 ENVIRONMENT "${compilers}")
+
 # This one compiles the engine: without optimization, as a host that asks for nothing does.
 if(WGRUN_ASAN)
     return()
