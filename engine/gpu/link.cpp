@@ -101,10 +101,10 @@ void Link::end() noexcept {
 // The worker is no use any more.
 abi::Result Link::lose(abi::Result result, std::string words) {
     bool gone = true;
-    const std::string own = process_->end(std::chrono::seconds(5), &gone);
-    last_words_ = own.empty() ? std::move(words) : own;
+    std::string own = process_->end(std::chrono::seconds(5), &gone);
+    end();  // before the words, for which there may be no memory
+    last_words_ = own.empty() ? std::move(words) : std::move(own);
     if (!gone) last_words_ += "; the system has not been able to end it so far";
-    end();
     return result;
 }
 

@@ -134,7 +134,7 @@ std::byte* Tensor::data() {
 
 Tensor::Tensor(Tensor&& other) noexcept
     : dtype_(other.dtype_),
-      shape_(std::exchange(other.shape_, {0})),
+      shape_(std::move(other.shape_)),
       items_(std::exchange(other.items_, 0)),
       bytes_(std::exchange(other.bytes_, 0)),
       read_only_(std::exchange(other.read_only_, false)),
@@ -143,7 +143,8 @@ Tensor::Tensor(Tensor&& other) noexcept
 Tensor& Tensor::operator=(Tensor&& other) noexcept {
     if (this == &other) return *this;
     dtype_ = other.dtype_;
-    shape_ = std::exchange(other.shape_, {0});
+    shape_ = std::move(other.shape_);
+    other.shape_.clear();
     items_ = std::exchange(other.items_, 0);
     bytes_ = std::exchange(other.bytes_, 0);
     read_only_ = std::exchange(other.read_only_, false);

@@ -3,9 +3,10 @@
 // with an error, leak nothing, and leave the Lua state usable. Also: what a program that embeds wgrun
 // allocates before main.
 //
-//   test_allocations [SAMPLES]     tries about SAMPLES (default 40) of the places of each scenario, evenly
-//   spread; 0: all test_allocations SCENARIO N    that one in this process, for a debugger: operator new
-//   fails from N on
+//   test_allocations [SAMPLES [K M]]   tries about SAMPLES (default 40) of the places of each scenario,
+//   evenly spread;
+//                                      0: all; with K and M the K-th of M parts of them, K from 0 on
+//   test_allocations SCENARIO N        that one in this process, for a debugger: operator new fails from N on
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,6 +121,24 @@ constexpr const char* multiplying = R"(
     return tostring(D[{3, 4}])
 )";
 
+constexpr const char* in_a_worker = R"(
+    local wg = require "wgrun"
+    local add_one = wg.kernel("add_one", {threads = 32}, function(k)
+        local data, count = k:param("data", "f32*"), k:param("count", "u32")
+        k:st_global_f32(data, k:ld_global_f32(data) + 1.0)
+    end)
+    local trap = wg.kernel("trap", {threads = 32}, function() end)
+    local t = wg.zeros("f32", {1 << 16})
+    add_one:run {args = {t, 1 << 16}, backend = "gpu"}
+    local d <close> = t:to "gpu"
+    local launch = add_one:prepare {args = {d, 3}, backend = "gpu"}
+    launch:start() launch:wait()
+    local good, e = pcall(trap.run, trap, {backend = "gpu"})
+    assert(not good)
+    add_one:run {args = {t, 2}, backend = "gpu"}
+    return tostring(t[0]) .. tostring(t[2])
+)";
+
 struct Scenario {
     const char* name;
     const char* script;                        ///< Lua code, or null for a command
@@ -131,6 +150,7 @@ const std::initializer_list<Scenario> scenarios{
     {"layouts and tensors", layouts, {}},
     {"check and emit", emitting, {}},
     {"a small product on the simulator", multiplying, {}},
+    {"a worker process", in_a_worker, {}},
     {"wgrun hello_wgmma.lua", nullptr, {"wgrun", "--backend=sim", hello.c_str()}},
     {"wgrun check", nullptr, {"wgrun", "check", hello.c_str()}},
     {"wgrun check --json", nullptr, {"wgrun", "check", "--json", hello.c_str()}},
@@ -237,6 +257,7 @@ Ended attempt(const Scenario& scenario, Failing& which, long first, bool for_goo
 }
 
 long tried = 0, failed = 0, faults = 0;
+long part = 0, parts = 1;  ///< of what is to be tried
 
 void fault(const Scenario& scenario, const char* allocator, long n, bool for_good, const std::string& what) {
     ++faults;
@@ -251,7 +272,7 @@ void try_all(const Scenario& scenario, Failing& which, const char* allocator, lo
                      "without a failure: code " + std::to_string(whole.code) + " " + whole.err);
     const long step = samples == 0 ? 1 : std::max(1L, whole.allocations / samples);
     for (const bool for_good : {false, true}) {
-        for (long n = 0; n < whole.allocations; n += step) {
+        for (long n = part * step; n < whole.allocations; n += parts * step) {
             const Ended ended = attempt(scenario, which, n, for_good, warm);
             ++tried;
             if (ended.code == 0) {
@@ -281,7 +302,9 @@ int main(int argc, char** argv) {
         return run(scenario);
     }
     const long samples = argc > 1 ? std::atol(argv[1]) : 40;
-    setenv("WGRUN_CUDA", "off", 1);
+    if (argc > 3) part = std::atol(argv[2]), parts = std::max(1L, std::atol(argv[3]));
+    // With a worker (WGRUN_WORKER) there is a driver that tests/worker makes up.
+    const bool worker = std::getenv("WGRUN_WORKER") != nullptr;
     std::printf("allocations before main: %ld\n", before_main);
     constexpr long most_before_main =
         16;  // 5400 once: this file's own strings, and what other libraries have
@@ -290,6 +313,12 @@ int main(int argc, char** argv) {
         ++faults;
     }
     for (const Scenario& scenario : scenarios) {
+        const bool wants_worker = scenario.script == in_a_worker;
+        if (wants_worker && !worker) continue;
+        if (wants_worker)
+            unsetenv("WGRUN_CUDA");
+        else
+            setenv("WGRUN_CUDA", "off", 1);
         try_all(scenario, of_new, "operator new", samples, false);
         if (scenario.script == nullptr) continue;
         try_all(scenario, of_new, "new, warm", samples, true);

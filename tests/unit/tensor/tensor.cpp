@@ -98,6 +98,8 @@ TEST_CASE("moving leaves nothing behind, copying leaves the original alone") {
     CHECK(a.items() == 0);  // NOLINT(bugprone-use-after-move): what is left is what is tested
     CHECK(a.size_bytes() == 0);
     CHECK_THROWS_AS(a.get(0), ArgumentError);
+    CHECK(a.rank() == 0);
+    CHECK_THROWS_AS(a.get(std::span<const std::int64_t>()), ArgumentError);
     copy = std::move(b);
     CHECK(copy.data() == data);
     CHECK(to_string(copy) == "f32 {2, 2}");
