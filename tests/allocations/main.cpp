@@ -97,6 +97,7 @@ constexpr const char* layouts = R"(
     local tile = wg.tile {dtype = "bf16", mn = 8, k = 64}
     text = text .. tile:explain() .. #tile:bank_conflicts() .. tile.tma_box.inner .. tile:descriptor(1024)
     local good, e = pcall(wg.tile, {dtype = "bf16", mm = 64})
+    if tostring(e):find "not enough memory" then error(e, 0) end
     text = text .. tostring(e)
     local t <close> = wg.randn {shape = {20, 30}, seed = 1}
     local u = t:convert "bf16":convert "f32"
@@ -306,8 +307,8 @@ int main(int argc, char** argv) {
     // With a worker (WGRUN_WORKER) there is a driver that tests/worker makes up.
     const bool worker = std::getenv("WGRUN_WORKER") != nullptr;
     std::printf("allocations before main: %ld\n", before_main);
-    constexpr long most_before_main =
-        16;  // 5400 once: this file's own strings, and what other libraries have
+    // 5400 once. CLI11 makes ten in each file of the tool that includes it.
+    constexpr long most_before_main = 128;
     if (before_main > most_before_main) {
         std::fprintf(stderr, "%ld allocations before main, %ld at most\n", before_main, most_before_main);
         ++faults;
@@ -321,7 +322,8 @@ int main(int argc, char** argv) {
             setenv("WGRUN_CUDA", "off", 1);
         try_all(scenario, of_new, "operator new", samples, false);
         if (scenario.script == nullptr) continue;
-        try_all(scenario, of_new, "new, warm", samples, true);
+        // A worker process lives on, or does not: what it takes is no leak.
+        if (!wants_worker) try_all(scenario, of_new, "new, warm", samples, true);
         try_all(scenario, of_lua, "Lua's", samples, false);
     }
     std::printf("%ld runs, %ld of them ended by an error, %ld faults\n", tried, failed, faults);

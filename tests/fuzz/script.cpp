@@ -93,9 +93,12 @@ int open(lua_State* L) {
 
 constexpr const char* forbidden_file = "wgrun_fuzz_escape";
 
-/// As wgrun --restricted does, with less of everything.
-int open_with_limits(lua_State* L) {
+/// What wgrun --restricted has, in two steps, and with less of everything.
+int open_restricted(lua_State* L) {
     lua::open_restricted(L);
+    return 0;
+}
+int set_limits(lua_State* L) {
     lua::Limits limits = lua::restricted_limits();
     limits.memory = most_memory / 2;
     limits.time = std::chrono::milliseconds(most_milliseconds);
@@ -135,11 +138,16 @@ void judge(Bytes bytes, bool restricted) {
     {
         const Close state{lua_newstate(allocate, &used)};
         lua_State* L = state.L;
-        lua_pushcfunction(L, restricted ? open_with_limits : open);
+        lua_pushcfunction(L, restricted ? open_restricted : open);
         call(L, 0);
         lua::install_interrupt(L);
-        const Alarm alarm;
         load(L, "judge.lua");
+        if (restricted) {
+            lua_pushcfunction(L, set_limits);
+            call(L, 0);
+            lua_pop(L, 1);
+        }
+        const Alarm alarm;
         lua_pushlstring(L, source.data(), source.size());
         lua_pushboolean(L, restricted);
         const int status = lua_pcall(L, 2, 1, 0);
