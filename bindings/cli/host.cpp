@@ -205,8 +205,8 @@ struct CloseState {
 Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context) {
     Outcome outcome;
     const std::unique_ptr<lua_State, CloseState> state(luaL_newstate());
-    Call call{request, mode,    body,   context,
-              outcome, nullptr, nullptr};  // ends before the state, which its watchdog stops
+    // Ends before the state, which its watchdog stops.
+    Call call{request, mode, body, context, outcome, {}, {}};
     if (state == nullptr) throw std::bad_alloc();
     lua_State* L = state.get();
     lua_pushcfunction(L, take_last_error);

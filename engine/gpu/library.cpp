@@ -6,6 +6,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -40,10 +41,12 @@ std::string cuda_switched_off() {
 
 std::vector<std::string> toolkit_roots() {
     std::vector<std::string> roots;
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-        if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
-            roots.emplace_back(value);
-    roots.emplace_back(usual_root);
+    const auto add = [&](const char* root) {  // once: the messages of what is missing list them
+        if (root != nullptr && *root != '\0' && std::ranges::find(roots, root) == roots.end())
+            roots.emplace_back(root);
+    };
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) add(std::getenv(variable));
+    add(usual_root);
     return roots;
 }
 
