@@ -72,7 +72,9 @@ void fail_argument(lua_State* L, int arg, const char* expected) {
         const std::string place = method && arg == 1
                                       ? "bad object before the colon"
                                       : "bad argument #" + std::to_string(method ? arg - 1 : arg);
-        return place + to + ": expected " + expected + ", got " + given.text;
+        const bool object = arg == 1 && !method && std::string_view(expected).starts_with("wgrun.");
+        return place + to + ": expected " + expected + ", got " + given.text +
+               (object ? " (a method is called with a colon: object:method(...))" : "");
     });
 }
 

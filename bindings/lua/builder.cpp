@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/conditions.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/limits.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/trace.hpp"
+#include "wgrun/nearest.hpp"
 
 namespace wgrun::lua {
 
@@ -18,6 +20,7 @@ Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace) {
                    " is finished: its registers and buffers live in its function only";
         });
     spend(L, 1);
+    watch_conditions(L);
     trace->builder->at(caller(L));
     if (session(L).name_registers) note_register_names(L, *trace);
     return *trace->builder;
@@ -103,6 +106,11 @@ int builder_param(lua_State* L) {
     auto& request = held<ParamRequest>(L);
     const Reg reg = guarded(L, [&] {
         request.name = name;
+        const std::string_view letters = name.substr(0, name.find_last_not_of('*') + 1);
+        if (name.find('*') != std::string_view::npos && parse_dtype(letters.substr(letters.rfind(' ') + 1)))
+            throw ArgumentError(
+                "parameter `" + std::string(name) + "`, `" + std::string(type) + "`: the name comes first",
+                "k:param(\"" + std::string(type) + "\", \"" + std::string(name) + "\")");
         parse_param_type(type, request);
         const int index = builder.param(request.name, request.type, request.pointee, request.constant);
         isa::Form form;
@@ -182,6 +190,7 @@ int builder_shared(lua_State* L) {
     std::string_view name = "shared";
     const Tile* tile = test<Tile>(L, 2);
     if (tile == nullptr) {
+        if (lua_type(L, 2) == LUA_TNUMBER) fail_argument(L, 2, "a tile, or { bytes = }");
         const Options options(L, 2, "k:shared", keys);
         if (options.has("tile")) {
             options.push("tile");
@@ -212,7 +221,15 @@ const RegBox& condition_argument(lua_State* L, int arg) {
     const RegBox* box = test<RegBox>(L, arg);
     if (box == nullptr) fail_argument(L, arg, "a predicate register");
     require_same_trace(L, trace_argument(L), box->trace);
-    return *box;
+    Builder& builder = builder_of(L, box->trace);
+    const isa::Type type = guarded(L, [&] { return builder.type_of(box->reg); });
+    if (type != isa::Type::pred)
+        fail(L, [&] {
+            return ArgumentError("a condition of the kernel is a predicate, not a register of type " +
+                                     std::string(isa::to_string(type)),
+                                 "r:ne(0), r:lt(n) and the like give predicates");
+        });
+    return *test<RegBox>(L, arg);
 }
 
 int builder_begin_loop(lua_State* L) {
@@ -264,8 +281,16 @@ int builder_special(lua_State* L) {
     const auto sreg = isa::parse_value(isa::Field::sreg, name);
     if (!sreg)
         fail(L, [&] {
-            return "unknown special register `" + std::string(name) +
-                   "` (tid.x, ctaid.x, nctaid.x, ntid.x, laneid, ...)";
+            constexpr std::array of_cuda{std::pair{"threadIdx", "tid"}, std::pair{"blockIdx", "ctaid"},
+                                         std::pair{"blockDim", "ntid"}, std::pair{"gridDim", "nctaid"}};
+            constexpr std::array<std::string_view, 8> usual{"tid.x",  "ctaid.x", "nctaid.x",    "ntid.x",
+                                                            "laneid", "warpid",  "clusterid.x", "smid"};
+            std::string hint = nearest(name, usual);
+            for (const auto& [word, here] : of_cuda)
+                if (name.starts_with(word))
+                    hint = std::string(": here it is `").append(here).append(".x`, .y, .z");
+            return "unknown special register `" + std::string(name) + "`" + hint +
+                   " (tid.x, ctaid.x, nctaid.x, ntid.x, laneid, ...)";
         });
     isa::Spelling full = spelling;
     full.form.set(isa::Field::sreg, *sreg);
@@ -294,12 +319,61 @@ int builder_instruction(lua_State* L) {
     return emit_from_lua(L, trace_argument(L), *spelling, 2);
 }
 
+/// What other languages call it, and what it is here.
+struct Translation {
+    std::string_view word, here;
+};
+constexpr std::array translations{
+    Translation{"for_", "k:loop(count, function(i) ... end), or Lua's own `for`, which unrolls"},
+    Translation{"while", "k:while_(condition, body)"},
+    Translation{"else_", "k:if_(predicate, when_true, otherwise)"},
+    Translation{"elseif_", "k:if_(predicate, when_true, otherwise)"},
+    Translation{"syncthreads", "k:bar_sync(0)"},
+    Translation{"__syncthreads", "k:bar_sync(0)"},
+    Translation{"syncwarp", "k:bar_warp_sync()"},
+    Translation{"__syncwarp", "k:bar_warp_sync()"},
+    Translation{"threadIdx", "k:special \"tid.x\""},
+    Translation{"tid", "k:special \"tid.x\""},
+    Translation{"blockIdx", "k:special \"ctaid.x\""},
+    Translation{"ctaid", "k:special \"ctaid.x\""},
+    Translation{"blockDim", "k:special \"ntid.x\""},
+    Translation{"gridDim", "k:special \"nctaid.x\""},
+    Translation{"laneid", "k:special \"laneid\""},
+    Translation{"load", "k:ld_global_f32(address) and the like"},
+    Translation{"store", "k:st_global_f32(address, value) and the like"},
+    Translation{"shared_memory", "k:shared(tile)"},
+    Translation{"smem", "k:shared(tile)"},
+    Translation{"register", "k:reg(type)"},
+    Translation{"arg", "k:param(name, type)"},
+    Translation{"select", "k:selp(if_true, if_false, predicate)"},
+    Translation{"where", "k:selp(if_true, if_false, predicate)"},
+    Translation{"exp", "k:ex2_approx_f32(x * 1.4426950408889634)"},
+    Translation{"log", "k:lg2_approx_f32(x) * 0.6931471805599453"},
+    Translation{"wgmma", "k:mma(acc, { a =, b = }), or the one instruction, k:wgmma_mma_async(...)"},
+};
+
+std::string suggest_method(std::string_view word) {
+    for (const Translation& translation : translations)
+        if (translation.word == word) return std::string(": here it is ").append(translation.here);
+    const std::string method = isa::nearest_method(word);
+    return method.empty() ? "" : std::string(": did you mean `").append(method).append("`?");
+}
+
 // __index of the method table: makes the method of an instruction when it is first asked for.
 int find_instruction(lua_State* L) {
     if (lua_type(L, 2) != LUA_TSTRING) return 0;
     const std::string_view name = string_argument(L, 2);
     const isa::Spelling spelling = guarded(L, [&] { return isa::parse_method(name); });
-    if (spelling.op == nullptr) return 0;
+    if (spelling.op == nullptr) {
+        // The computed fields, and names so far off that the class looks for a neighbour itself.
+        if (name == "threads" || name == "name") return 0;
+        auto& hint = held<std::string>(L);
+        guarded(L, [&] { hint = suggest_method(name); });
+        if (hint.empty()) return 0;
+        fail(L, [&] {
+            return std::string(class_name<BuilderBox>) + " has no `" + std::string(name) + "`" + hint;
+        });
+    }
     void* memory = lua_newuserdatauv(L, sizeof(isa::Spelling), 0);
     new (memory) isa::Spelling(spelling);  // trivially destructible: Lua may just free it
     static_assert(std::is_trivially_destructible_v<isa::Spelling>);

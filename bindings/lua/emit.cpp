@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/conditions.hpp"
 #include "bindings/lua/trace.hpp"
 
 namespace wgrun::lua {
@@ -30,9 +31,12 @@ struct Request {
 
 [[noreturn]] void fail_operand(lua_State* L, const Instruction& op, const char* name, int index) {
     const ShortText got = describe(L, index);
+    auto& source = held<std::string>(L);
+    if (lua_isnoneornil(L, index)) source_of_argument(L, index, source);
     fail(L, [&] {
         return std::string(op.name) + ", " + name +
-               ": expected a register, a list of registers, a number or a shared buffer, got " + got.text;
+               ": expected a register, a list of registers, a number or a shared buffer, got " + got.text +
+               (source.empty() ? "" : ": " + source + " is " + got.text);
     });
 }
 
@@ -223,11 +227,16 @@ void place_operands(Request& request) {
     const bool without_destination = given >= needed && given <= sources.size();
     const std::vector<std::size_t>& where = without_destination ? sources : places;
     if (given > where.size() || given < needed) {
-        std::string names;
+        std::string names, by_name;
         for (std::size_t i : places) names += (names.empty() ? "" : ", ") + std::string(op.operands[i].name);
+        for (const OperandRule& rule : op.operands)
+            if (rule.by_name) by_name += (by_name.empty() ? "" : ", ") + std::string(rule.name) + " =";
+        if (given > where.size() && takes_offset(op) && request.positional.back().kind == Kind::number)
+            by_name += by_name.empty() ? "offset =" : ", offset =";
         throw ArgumentError(std::string(op.name) + " takes " + (names.empty() ? "no operands" : names) +
                             (sources.size() < places.size() ? " (the destination may be left out)" : "") +
-                            "; " + std::to_string(given) + " given");
+                            (by_name.empty() ? "" : ", and by name { " + by_name + " }") + "; " +
+                            std::to_string(given) + " given");
     }
     for (std::size_t i = 0; i < given; ++i) {
         Operand& operand = request.positional[i];

@@ -18,6 +18,11 @@ namespace {
 // wg.kernel(name, { threads =, cluster = }, function(k) ... end)
 int kernel_new(lua_State* L) {
     static constexpr std::string_view keys[] = {"threads", "cluster"};
+    if (lua_type(L, 1) != LUA_TSTRING || lua_type(L, 2) == LUA_TFUNCTION)
+        fail(L, [] {
+            return ArgumentError("wg.kernel: a name, a table of options and a function are expected",
+                                 "wg.kernel(\"name\", { threads = 128 }, function(k) ... end)");
+        });
     const std::string_view name = string_argument(L, 1);
     const Options options(L, 2, "wg.kernel", keys);
     const std::int64_t threads = options.integer("threads", 128, 0, INT32_MAX);
@@ -109,6 +114,14 @@ int kernel_shared_bytes(lua_State* L) {
     return 1;
 }
 
+// kernel(...): calls it as in CUDA
+int kernel_called(lua_State* L) {
+    fail(L, [] {
+        return ArgumentError("a kernel is no function: it is launched",
+                             "kernel:run{ grid = { 1 }, args = { A, B } }");
+    });
+}
+
 int kernel_tostring(lua_State* L) {
     const Program& program = check<Kernel>(L, 1).program();
     lua_pushfstring(L, "kernel %s (%d threads, %d bytes of shared memory)", program.name().c_str(),
@@ -129,7 +142,8 @@ void open_kernel(lua_State* L) {
                                        {nullptr, nullptr}};
     static const luaL_Reg fields[] = {
         {"name", kernel_name}, {"shared_bytes", kernel_shared_bytes}, {nullptr, nullptr}};
-    static const luaL_Reg metamethods[] = {{"__tostring", kernel_tostring}, {nullptr, nullptr}};
+    static const luaL_Reg metamethods[] = {
+        {"__tostring", kernel_tostring}, {"__call", kernel_called}, {nullptr, nullptr}};
     declare<Kernel>(L, {.methods = methods, .fields = fields, .metamethods = metamethods});
     lua_pushcfunction(L, kernel_new);
     lua_setfield(L, -2, "kernel");

@@ -53,7 +53,18 @@ Options::Options(lua_State* L, int index, const char* function, std::span<const 
 
 Dim3 Options::extents(std::string_view key) const {
     if (!has(key)) return {};
-    push(key);
+    if (push(key) == LUA_TTABLE) {
+        lua_pushnil(L_);
+        while (lua_next(L_, -2) != 0) {
+            lua_pop(L_, 1);
+            if (lua_type(L_, -1) == LUA_TNUMBER) continue;
+            const ShortText given = describe(L_, -1);
+            fail(L_, [&] {
+                return fmt::format("{}: option `{}`: expected a list {{ x, y, z }} without names, got key {}",
+                                   function_, key, given.text);
+            });
+        }
+    }
     auto& values = held<std::vector<std::int64_t>>(L_);
     read_integers(L_, -2, key.data(), values, 3);
     for (std::size_t i = 0; i < values.size(); ++i)

@@ -1,4 +1,6 @@
 // Registers: operators, comparisons, arrays.
+#include <fmt/format.h>
+
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/trace.hpp"
 
@@ -26,10 +28,53 @@ int binary(lua_State* L) {
     return emit_from_lua(L, trace_of_operands(L), spelling, 1);
 }
 
+/// The type of the register at `index`; none for other values, and after the kernel is finished, of which
+/// other messages speak.
+isa::Type type_at(lua_State* L, int index) {
+    const RegBox* box = test<RegBox>(L, index);
+    if (box == nullptr || !box->trace->builder) return isa::Type::none;
+    return guarded(L, [&] { return box->trace->builder->type_of(box->reg); });
+}
+
+/// x + y and x - y. An address and a narrower register are the commonest slip of all: it gets words of its
+/// own.
+template <const char* method>
+int sum(lua_State* L) {
+    const isa::Type a = type_at(L, 1), b = type_at(L, 2);
+    const bool narrow_b = isa::bits(a) == 64 && !isa::is_float(a) && isa::bits(b) == 32 && !isa::is_float(b);
+    const bool narrow_a = isa::bits(b) == 64 && !isa::is_float(b) && isa::bits(a) == 32 && !isa::is_float(a);
+    if (narrow_a || narrow_b) {
+        const RegBox& wide = check<RegBox>(L, narrow_b ? 1 : 2);
+        const std::string_view of_wide = isa::to_string(narrow_b ? a : b),
+                               of_narrow = isa::to_string(narrow_b ? b : a);
+        const bool pointer = wide.trace->pointees.contains(wide.reg.id);
+        fail(L, [&] {
+            return ArgumentError(
+                fmt::format(
+                    "a {} register ({}) and one of {} ({} bits) cannot be added: registers are not converted",
+                    of_wide, pointer ? "a pointer" : "64 bits", of_narrow, 32),
+                pointer ? "k:element(pointer, i) is the address of element i; i counts elements, not bytes"
+                        : "k:cvt_u64_u32(i) widens it; k:element(pointer, i) is the address of an element");
+        });
+    }
+    return binary<method>(L);
+}
+
+/// x / y. Lua's division gives a fraction; of integers only x // y says what happens.
+template <const char* method>
+int quotient(lua_State* L) {
+    const isa::Type a = type_at(L, 1), type = a == isa::Type::none ? type_at(L, 2) : a;
+    if (isa::is_float(type) || type == isa::Type::none) return binary<method>(L);
+    const std::string_view name = isa::to_string(type);
+    fail(L, [&] {
+        return ArgumentError(fmt::format("`/` gives a fraction, which a {} register does not hold", name),
+                             "x // y or k:div(x, y), which drop the fraction; shifts are faster: x >> 1");
+    });
+}
+
 constexpr char add[] = "add", sub[] = "sub", mul[] = "mul", div[] = "div", rem[] = "rem", band[] = "and",
                bor[] = "or", bxor[] = "xor", shl[] = "shl", shr[] = "shr";
 
-/// x // y of integers and x / y of floats are both div.
 template <const char* method>
 int unary(lua_State* L) {
     const isa::Spelling& spelling = spelling_of<method>(L);
@@ -95,11 +140,28 @@ int reg_tostring(lua_State* L) {
     return 1;
 }
 
+bool same_register(const RegBox& a, const RegBox& b) {
+    return a.trace == b.trace && a.reg == b.reg && a.negated == b.negated;
+}
+
+// a == b is decided while the kernel is traced: true of one register under two names, and a slip otherwise.
 int reg_eq(lua_State* L) {
     const RegBox* a = test<RegBox>(L, 1);
     const RegBox* b = test<RegBox>(L, 2);
-    lua_pushboolean(L, a != nullptr && b != nullptr && a->trace == b->trace && a->reg == b->reg &&
-                           a->negated == b->negated);
+    if (a != nullptr && b != nullptr && !same_register(*a, *b))
+        fail(L, [] {
+            return ArgumentError("Lua's == and ~= of two registers do not compare what they will hold",
+                                 "a:eq(b) gives a predicate; a:same(b) tells whether they are one register");
+        });
+    lua_pushboolean(L, a != nullptr && b != nullptr);
+    return 1;
+}
+
+// a:same(b): do the two name one register?
+int reg_same(lua_State* L) {
+    const RegBox& a = check<RegBox>(L, 1);
+    const RegBox* b = test<RegBox>(L, 2);
+    lua_pushboolean(L, b != nullptr && same_register(a, *b));
     return 1;
 }
 
@@ -107,6 +169,42 @@ int reg_eq(lua_State* L) {
 int no_order(lua_State* L) {
     fail(L,
          [] { return std::string("registers are compared with a:lt(b), le, gt, ge, eq, ne: predicates"); });
+}
+
+int no_power(lua_State* L) {
+    fail(L, [] {
+        return ArgumentError("PTX has no power of registers",
+                             "x * x; k:ex2_approx_f32(k:lg2_approx_f32(x) * y)");
+    });
+}
+
+int no_text(lua_State* L) {
+    fail(L, [] {
+        return ArgumentError("a register has no value while the kernel is traced, and no text",
+                             "tostring(r) says which register it is");
+    });
+}
+
+int no_arithmetic(lua_State* L) {
+    fail(L, [] {
+        return ArgumentError(
+            "an array of registers is no operand",
+            "regs[i] is one of them; k:fragment(acc):map(function(x) return 2 * x end) computes with all");
+    });
+}
+
+// r[i]
+int reg_element(lua_State* L) {
+    const RegBox& box = check<RegBox>(L, 1);
+    const bool pointer = box.trace->pointees.contains(box.reg.id);
+    const ShortText key = describe(L, 2);
+    fail(L, [&] {
+        return ArgumentError(
+            std::string("a register has no elements: it cannot be indexed with ") + key.text,
+            pointer ? "k:ld_global_f32(k:element(pointer, i)) loads element i, k:st_global_f32(address, "
+                      "value) stores one"
+                    : "");
+    });
 }
 
 int regs_assign(lua_State* L) {
@@ -122,9 +220,13 @@ int regs_index(lua_State* L) {
     std::int64_t i = 0;
     if (!to_integer(L, 2, i) || i < 0 || i >= static_cast<std::int64_t>(box.regs.size())) {
         const ShortText got = describe(L, 2);
+        const bool named = test<RegBox>(L, 2) != nullptr;
         fail(L, [&] {
-            return "an array of " + std::to_string(box.regs.size()) + " registers is indexed from 0 to " +
-                   std::to_string(box.regs.size() - 1) + ", not with " + got.text;
+            return ArgumentError(
+                "an array of " + std::to_string(box.regs.size()) + " registers is indexed from 0 to " +
+                    std::to_string(box.regs.size() - 1) + ", not with " + got.text,
+                named ? "registers have no addresses: unroll with Lua's `for`, or choose by k:selp"
+                      : "for i = 0, #regs - 1 do: they count from 0, and ipairs from 1");
         });
     }
     push_reg(L, box.trace, box.regs[static_cast<std::size_t>(i)]);
@@ -172,20 +274,26 @@ void push_regs(lua_State* L, const std::shared_ptr<Trace>& trace, const std::vec
 void open_reg(lua_State* L) {
     static const luaL_Reg methods[] = {{"lt", compare<lt>}, {"le", compare<le>}, {"gt", compare<gt>},
                                        {"ge", compare<ge>}, {"eq", compare<eq>}, {"ne", compare<ne>},
-                                       {"set", set},        {nullptr, nullptr}};
+                                       {"set", set},        {"same", reg_same},  {nullptr, nullptr}};
     static const luaL_Reg fields[] = {{"type", reg_type}, {"pointee", reg_pointee}, {nullptr, nullptr}};
-    static const luaL_Reg metamethods[] = {
-        {"__add", binary<add>},   {"__sub", binary<sub>},       {"__mul", binary<mul>},
-        {"__div", binary<div>},   {"__idiv", binary<div>},      {"__mod", binary<rem>},
-        {"__band", binary<band>}, {"__bor", binary<bor>},       {"__bxor", binary<bxor>},
-        {"__shl", binary<shl>},   {"__shr", binary<shr>},       {"__unm", unary<neg>},
-        {"__bnot", complement},   {"__tostring", reg_tostring}, {"__eq", reg_eq},
-        {"__lt", no_order},       {"__le", no_order},           {nullptr, nullptr}};
-    declare<RegBox>(L, {.methods = methods, .fields = fields, .metamethods = metamethods});
+    static const luaL_Reg metamethods[] = {{"__add", sum<add>},      {"__sub", sum<sub>},
+                                           {"__mul", binary<mul>},   {"__div", quotient<div>},
+                                           {"__idiv", binary<div>},  {"__mod", binary<rem>},
+                                           {"__band", binary<band>}, {"__bor", binary<bor>},
+                                           {"__bxor", binary<bxor>}, {"__shl", binary<shl>},
+                                           {"__shr", binary<shr>},   {"__unm", unary<neg>},
+                                           {"__bnot", complement},   {"__tostring", reg_tostring},
+                                           {"__eq", reg_eq},         {"__pow", no_power},
+                                           {"__concat", no_text},    {"__lt", no_order},
+                                           {"__le", no_order},       {nullptr, nullptr}};
+    declare<RegBox>(L,
+                    {.methods = methods, .fields = fields, .metamethods = metamethods, .index = reg_element});
 
     static const luaL_Reg array_methods[] = {{"slice", regs_slice}, {nullptr, nullptr}};
     static const luaL_Reg array_metamethods[] = {
-        {"__len", regs_len}, {"__tostring", regs_tostring}, {"__newindex", regs_assign}, {nullptr, nullptr}};
+        {"__len", regs_len},      {"__tostring", regs_tostring}, {"__newindex", regs_assign},
+        {"__add", no_arithmetic}, {"__sub", no_arithmetic},      {"__mul", no_arithmetic},
+        {"__div", no_arithmetic}, {"__unm", no_arithmetic},      {nullptr, nullptr}};
     declare<RegsBox>(L, {.methods = array_methods, .metamethods = array_metamethods, .index = regs_index});
 }
 

@@ -65,8 +65,57 @@ void fill(lua_State* L, Tensor& tensor, int dimension, std::int64_t& position) {
     }
 }
 
-// wg.tensor(dtype, shape [, values])
+/// Reads the shape of the numbers nested in the table on top of the stack, by its first entries.
+void read_literal_shape(lua_State* L, TensorShape& shape) {
+    const int top = lua_gettop(L);
+    while (lua_type(L, -1) == LUA_TTABLE) {
+        const auto extent = static_cast<std::int64_t>(lua_rawlen(L, -1));
+        guarded(L, [&] {
+            if (shape.size() >= Tensor::max_rank)
+                throw ArgumentError("wg.tensor: values are nested more than " +
+                                    std::to_string(Tensor::max_rank) + " deep");
+            shape.push_back(extent);
+        });
+        luaL_checkstack(L, 2, nullptr);
+        lua_rawgeti(L, -1, 1);
+    }
+    lua_settop(L, top);
+}
+
+// wg.tensor{ {1, 2}, {3, 4}, dtype = "f32" }, wg.tensor({ ... }, "f32"): the shape is that of the nesting
+int tensor_literal(lua_State* L) {
+    if (lua_type(L, 2) == LUA_TTABLE)
+        fail_argument(L, 1, "the dtype first, then the shape: (\"f32\", { 64, 64 })");
+    lua_settop(L, 2);
+    lua_pushnil(L);
+    while (lua_next(L, 1) != 0) {
+        if (lua_type(L, -2) == LUA_TSTRING && string_argument(L, -2) != "dtype") {
+            const std::string_view key = string_argument(L, -2);
+            fail(L, [&] {
+                return "wg.tensor: unknown option `" + std::string(key) +
+                       "` (legal: dtype, beside the values)";
+            });
+        }
+        lua_pop(L, 1);
+    }
+    std::string_view name = lua_isnil(L, 2) ? "f32" : string_argument(L, 2);
+    if (lua_getfield(L, 1, "dtype") != LUA_TNIL) name = string_argument(L, -1);
+    const Dtype dtype = guarded(L, [&] { return dtype_named(name); });
+    auto& shape = held<TensorShape>(L);
+    lua_pushvalue(L, 1);
+    read_literal_shape(L, shape);
+    const TensorBox& box = push_tensor(L, [&] { return Tensor::zeros(dtype, shape); });
+    std::int64_t position = 0;
+    lua_pushvalue(L, 1);
+    fill(L, *box.tensor, 0, position);
+    lua_pop(L, 1);
+    account(L, box.tensor->size_bytes());
+    return 1;
+}
+
+// wg.tensor(dtype, shape [, values]), or a literal
 int tensor_new(lua_State* L) {
+    if (lua_type(L, 1) == LUA_TTABLE) return tensor_literal(L);
     lua_settop(L, 3);
     const Dtype dtype = dtype_argument(L, 1);
     const TensorShape& shape = shape_argument(L, 2);
@@ -85,6 +134,9 @@ int tensor_new(lua_State* L) {
 
 // wg.zeros(dtype, shape)
 int zeros(lua_State* L) {
+    if (lua_type(L, 1) == LUA_TTABLE)
+        fail_argument(L, 1, "the dtype first, then the shape: (\"f32\", { 64, 64 })");
+    if (lua_gettop(L) > 2) fail_argument(L, 3, "the shape in one list: { 64, 64 }");
     lua_settop(L, 2);
     return tensor_new(L);
 }
@@ -179,6 +231,7 @@ void open_tensor(lua_State* L) {
     luaL_setfuncs(L, functions, 0);
     add_files(L);
     add_dlpack(L);
+    add_tensor_ops(L);
 }
 
 }  // namespace wgrun::lua

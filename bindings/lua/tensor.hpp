@@ -14,9 +14,10 @@ namespace wgrun::lua {
 /// Makes the class wgrun.tensor.
 void declare_tensor(lua_State* L);
 
-// Each adds to the module table on top of the stack; the second also to the class.
-void add_files(lua_State* L);   // wg.load
-void add_dlpack(lua_State* L);  // wg.from_dlpack, t:to_dlpack
+// Each adds to the module table on top of the stack; the others also to the class.
+void add_files(lua_State* L);       // wg.load
+void add_dlpack(lua_State* L);      // wg.from_dlpack, t:to_dlpack
+void add_tensor_ops(lua_State* L);  // wg.ones ..., t + u, t:slice ...
 
 /// Pushes a tensor that `make` (guarded) makes. It counts as the state's.
 template <class Make>

@@ -8,6 +8,23 @@ namespace {
 using enum Severity;
 
 constexpr Rule rows[] = {
+    // --- LUA ----------------------------------------------------------------------------------------
+    Rule{"WG-LUA-01", error,
+         "A register is no condition of Lua: what depends on its value is decided by the kernel.", "9.7.6.2",
+         "The script runs once, while the kernel is traced, and a register has no value then. Lua takes it "
+         "for true, and "
+         "never for equal to a number, so that one branch is traced always and the other never.",
+         "A comparison of the kernel gives a predicate: i:eq(5). It goes into k:if_, k:while_, k:selp and "
+         "guards; "
+         "predicates are combined by &, | and ~.",
+         R"(local i, x = k:special "tid.x", k:reg "u32"
+if i == 5 then k:mov(x, 1) end
+local p = i:lt(5)
+if p then k:mov(x, 2) end)",
+         R"(local i, x = k:special "tid.x", k:reg "u32"
+k:if_(i:eq(5), function() k:mov(x, 1) end)
+local p = i:lt(5)
+k:if_(p, function() k:mov(x, 2) end))"},
     // --- REG ----------------------------------------------------------------------------------------
     Rule{"WG-REG-01", error, "A register is written before it is read.", "5.1.1",
          "An unwritten register holds anything. A wgmma with scale-d 1 adds to what its accumulators hold.",

@@ -1,5 +1,7 @@
 #include "wgrun/diagnostic.hpp"
 
+#include "wgrun/nearest.hpp"
+
 #include <algorithm>
 #include <mutex>
 #include <string_view>
@@ -64,7 +66,6 @@ ArgumentError::ArgumentError(Diagnostic finding) : Error("EINVAL", std::move(fin
 EnvironmentError::EnvironmentError(std::string code, std::string message, std::string fix)
     : Error(std::move(code), plain(std::move(message), std::move(fix))) {}
 
-namespace {
 // Characters inserted, left out or replaced, and neighbours that changed places.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
@@ -82,7 +83,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
     return row.back();
 }
-}  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string_view> choices) {
     std::string_view best;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include "wgrun/nearest.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -108,6 +111,28 @@ bool has_row_for(const Instruction& op, const Form& form) {
     });
 }
 
+/// What stands between the underscores of methods: parts of names, and spellings of qualifiers.
+const std::set<std::string, std::less<>>& parts_of_methods() {
+    static const auto parts = [] {
+        std::set<std::string, std::less<>> out;
+        const auto add = [&](std::string_view text) {
+            for (std::size_t end = 0; !text.empty(); text.remove_prefix(std::min(end + 1, text.size()))) {
+                end = std::min(text.find('_'), text.size());
+                if (end > 0) out.emplace(text.substr(0, end));
+            }
+        };
+        for (const Instruction* op : table()) {
+            add(as_method(op->name));
+            for (Field field : text_order(*op))
+                for (const Row& row : op->rows)
+                    if (const Choice* choice = row.find(field))
+                        for (int value : choice->values()) add(as_token(spelled(field, value)));
+        }
+        return out;
+    }();
+    return parts;
+}
+
 }  // namespace
 
 std::span<const Instruction* const> all() { return table(); }
@@ -134,6 +159,36 @@ Spelling parse_method(std::string_view method) {
         }
         if (end == 0) return {};
     }
+}
+
+std::string nearest_method(std::string_view method) {
+    constexpr std::size_t longest = 64, least = 3;  // characters of a method, and of a part that is mended
+    if (method.size() > longest) return {};
+    std::string best;
+    std::size_t best_distance = 3;
+    const auto consider = [&](std::string candidate) {
+        const std::size_t distance = edit_distance(method, candidate);
+        if (distance < best_distance && parse_method(candidate).op != nullptr)
+            best = std::move(candidate), best_distance = distance;
+    };
+    for (std::size_t begin = 0, end = 0; begin <= method.size(); begin = end + 1) {
+        end = std::min(method.find('_', begin), method.size());
+        if (end - begin < least) continue;
+        const std::string head(method.substr(0, begin)), tail(method.substr(end));
+        for (const std::string& part : parts_of_methods())
+            if (edit_distance(method.substr(begin, end - begin), part) < best_distance)
+                consider(head + part + tail);
+    }
+    // An underscore that is missing, or one too many.
+    for (std::size_t i = 1; i < method.size(); ++i) {
+        std::string candidate(method);
+        if (method[i] == '_')
+            candidate.erase(i, 1);
+        else
+            candidate.insert(i, 1, '_');
+        consider(std::move(candidate));
+    }
+    return best;
 }
 
 const Operand& Step::operand(std::string_view name) const {

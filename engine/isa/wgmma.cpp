@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "isa/counts.hpp"
 #include "isa/families.hpp"
 #include "isa/wgmma.hpp"
 
@@ -191,6 +194,16 @@ const std::vector<Instruction>& records() {
 }
 
 }  // namespace
+
+std::string why_count(const OperandRule& rule, const Form& form) {
+    if (rule.count != accumulator_count) return {};
+    const int n = form.get(Field::n), elements = 64 * n;
+    const std::string_view type = to_string(form.type(Field::d));
+    return fmt::format(
+        ": m64n{}k{}: the 64 x {} = {} {} elements are shared by the 128 threads of a warpgroup, {} each{}",
+        n, form.get(Field::k), n, elements, type, elements / 128,
+        form.type(Field::d) == f16 ? ", two in a register" : "");
+}
 
 std::span<const Instruction> wgmma_family() { return records(); }
 

@@ -132,8 +132,10 @@ void check_count(const Program& program, std::size_t given) {
     if (given == program.params().size()) return;
     std::string names;
     for (const Param& param : program.params()) names += (names.empty() ? "" : ", ") + param.name;
-    throw ArgumentError(fmt::format("kernel {} takes {} arguments ({}), not {}", program.name(),
-                                    program.params().size(), names, given));
+    throw ArgumentError(
+        fmt::format("kernel {} takes {} arguments ({}), not {}", program.name(), program.params().size(),
+                    names, given),
+        fmt::format("args = {{ {} }}: a list in the order of the parameters, without names", names));
 }
 
 void check_grid(const Program& program, Dim3 grid) {

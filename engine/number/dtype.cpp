@@ -53,6 +53,31 @@ std::optional<Dtype> parse_dtype(std::string_view name) {
 
 Dtype dtype_named(std::string_view name) {
     if (auto dtype = parse_dtype(name)) return *dtype;
+    // What other languages call them.
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 17> others{{{"float", "f32"},
+                                                                                    {"float32", "f32"},
+                                                                                    {"fp32", "f32"},
+                                                                                    {"double", "f64"},
+                                                                                    {"float64", "f64"},
+                                                                                    {"half", "f16"},
+                                                                                    {"float16", "f16"},
+                                                                                    {"fp16", "f16"},
+                                                                                    {"bfloat16", "bf16"},
+                                                                                    {"int", "s32"},
+                                                                                    {"int32", "s32"},
+                                                                                    {"uint32", "u32"},
+                                                                                    {"int8", "s8"},
+                                                                                    {"uint8", "u8"},
+                                                                                    {"int64", "s64"},
+                                                                                    {"uint64", "u64"},
+                                                                                    {"fp8", "e4m3"}}};
+    for (const auto& [other, here] : others)
+        if (other == name)
+            throw ArgumentError(std::string("unknown dtype `")
+                                    .append(name)
+                                    .append("`: here it is `")
+                                    .append(here)
+                                    .append("`"));
     std::string list;
     for (std::string_view n : names) list += (list.empty() ? "" : ", ") + std::string(n);
     throw ArgumentError("unknown dtype `" + std::string(name) + "`" + nearest(name, names), "one of " + list);

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "isa/counts.hpp"
+
 namespace wgrun {
 namespace {
 
@@ -19,8 +21,10 @@ using isa::OperandRule;
 using isa::Type;
 using Kind = Operand::Kind;
 
-[[noreturn]] void refuse(const Instruction& op, const OperandRule& rule, const std::string& what) {
+[[noreturn]] void refuse(const Instruction& op, const OperandRule& rule, const std::string& what,
+                         std::string fix = {}) {
     Diagnostic finding;
+    finding.fix = std::move(fix);
     finding.rule = "WG-FORM-02";
     finding.message = std::string(op.name) + ", operand " + std::string(rule.name) + ": " + what;
     finding.section = op.section;
@@ -81,13 +85,32 @@ void infer_types(const Builder& builder, const Instruction& op, std::span<const 
     }
 }
 
+/// As cvt spells the type of a register: bits count as unsigned.
+std::string convertible(Type type) {
+    if (isa::is_float(type)) return std::string(isa::to_string(type));
+    const bool is_signed = type == Type::s16 || type == Type::s32 || type == Type::s64;
+    return fmt::format("{}{}", is_signed ? 's' : 'u', isa::bits(type));
+}
+
+/// What turns a register of type `have` into one of type `want`.
+std::string conversion(Type have, Type want) {
+    if (have == Type::pred) return "k:selp(1, 0, p) makes a number of a predicate";
+    if (want == Type::pred) return "r:ne(0), r:lt(n) and the like give predicates";
+    if (isa::bits(have) < 16 || isa::bits(want) < 16) return {};
+    const bool from_float = isa::is_float(have), to_float = isa::is_float(want);
+    const bool widens = from_float && to_float && isa::bits(have) < isa::bits(want);
+    const std::string_view round = from_float && !to_float ? "rzi_" : to_float && !widens ? "rn_" : "";
+    return fmt::format("k:cvt_{}{}_{}(x) converts the value", round, convertible(want), convertible(have));
+}
+
 void check_register(const Builder& builder, const Instruction& op, const OperandRule& rule, Reg reg,
                     Type wanted) {
     const Type declared = builder.type_of(reg);
     if (!isa::agrees(declared, wanted))
         refuse(op, rule,
                "register of type " + std::string(isa::to_string(declared)) + " where " +
-                   an(isa::register_type(wanted)) + " register is expected");
+                   an(isa::register_type(wanted)) + " register is expected",
+               conversion(declared, isa::register_type(wanted)));
 }
 
 std::string kinds_text(unsigned kinds) {
@@ -217,7 +240,9 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
     const unsigned kinds = takes_list ? unsigned{OperandRule::list} : rule.kinds;
     if (!(kinds & kind_bit(operand.kind))) {
         const std::string expected = takes_list ? several(count) : kinds_text(kinds) + " is";
-        refuse(op, rule, expected + " expected, not " + kinds_text(kind_bit(operand.kind)));
+        refuse(op, rule,
+               expected + " expected, not " + kinds_text(kind_bit(operand.kind)) +
+                   (takes_list ? isa::why_count(rule, form) : ""));
     }
     if (operand.kind == Kind::number) settle_number(op, rule, operand, type);
     switch (operand.kind) {
@@ -230,7 +255,7 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
             if (static_cast<int>(operand.list.size()) != count)
                 refuse(op, rule,
                        (takes_list ? several(count) : "one register is") + " expected, not " +
-                           std::to_string(operand.list.size()));
+                           std::to_string(operand.list.size()) + isa::why_count(rule, form));
             for (Reg reg : operand.list) check_register(builder, op, rule, reg, type);
             if (!takes_list) operand = Operand::of(operand.list.front());
             break;

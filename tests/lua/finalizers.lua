@@ -170,7 +170,7 @@ for n = 1, 60 do
       local sum = r + 1
       assert(sum.type == "u32" or sum.type == "b32")
       local a, b = k:mov_b64(7), k:regs("f32", 8)
-      assert(#b == 8 and a ~= sum)
+      assert(#b == 8 and not a:same(sum))
       local four = k:ld_shared_v4_b32(buffer, {offset = 16})
       assert(#four == 4)
     end, function()

@@ -5,7 +5,7 @@ local refuses, in_kernel = check.refuses, check.refuses_in_kernel
 local function nothing() end
 
 -- The kernel itself.
-refuses("bad argument #1 to `kernel`: expected a string, got nothing", function() wg.kernel() end)
+refuses("wg.kernel: a name, a table of options and a function are expected", function() wg.kernel() end)
 refuses("bad argument #1 to `kernel`: expected a string, got number 1", function() wg.kernel(1, {}, nothing) end)
 refuses("bad argument #3 to `kernel`: expected a function that builds the kernel, got nothing", function() wg.kernel("k", {}) end)
 refuses("bad argument #3 to `kernel`: expected a function that builds the kernel, got string \"x\"", function() wg.kernel("k", {}, "x") end)
@@ -51,7 +51,7 @@ in_kernel("wgrun.builder has no `wgmma_fense`: did you mean `wgmma_fence`?", fun
 in_kernel("wgrun.builder has no `ld_global_v3_b32`...", function(k) k:ld_global_v3_b32(k:reg "u64") end)
 in_kernel("wgrun.builder has no `fill`...", function(k) return k.fill end)
 in_kernel("wgrun.builder cannot be changed: string \"x\" cannot be set", function(k) k.x = 1 end)
-in_kernel("bad argument #1 to `add`: expected wgrun.builder, got number 1", function(k) k.add(1, 2) end)
+in_kernel("bad argument #1 to `add`: expected wgrun.builder, got number 1 (a method is called with a colon: object:method(...))", function(k) k.add(1, 2) end)
 in_kernel("unknown special register `tid.w` (tid.x, ctaid.x, nctaid.x, ntid.x, laneid, ...)", function(k) k:special "tid.w" end)
 
 -- Parameters.

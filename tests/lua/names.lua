@@ -17,6 +17,6 @@ check.raises("parameter name `A\\x00`", function() kernel(function(k) k:tensor_m
 -- It stands in a comment of the text, which a newline would end.
 check.raises("shared buffer `a b`: a name has no control characters", function() kernel(function(k) k:shared { bytes = 16, name = "a\nb" } end) end)
 check.raises("shared buffer `a\\x00`: a name has no control characters", function() kernel(function(k) k:shared { bytes = 16, name = "a\0" } end) end)
-check.raises("has no `bar_sync`", function() kernel(function(k) k["bar_sync\0x"](k, 0) end) end)
+check.raises("has no `bar_sync\\x00x`", function() kernel(function(k) k["bar_sync\0x"](k, 0) end) end)
 check.raises("unknown option `type\\x00`", function() kernel(function(k) k:mov(1, { ["type\0"] = "u32" }) end) end)
 check.raises("unknown option `gemm\\x00`", function() wg.tune { ["gemm\0"] = 1 } end)

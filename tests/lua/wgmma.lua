@@ -67,7 +67,7 @@ in_kernel("k:mma: expected a table of options, got nil", function(k) k:mma(k:reg
 in_kernel("k:mma, a: expected wgrun.shared, got nil", function(k) k:mma(k:regs("f32", 32), {}) end)
 in_kernel("k:mma, b: expected wgrun.shared, got number", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = 3 }) end)
 in_kernel("k:mma: K of the tiles differs: 64 and 128", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = k:shared(wg.tile { dtype = "bf16", mn = 64, k = 128, major = "K" }) }) end)
-in_kernel("wgmma.mma_async, operand d: 32 registers are expected, not 30", function(k) k:mma(k:regs("f32", 30), { a = k:shared(tile), b = k:shared(tile) }) end)
+in_kernel("wgmma.mma_async, operand d: 32 registers are expected, not 30: m64n64k16: the 64 x 64 = 4096 f32 elements are shared by the 128 threads of a warpgroup, 32 each", function(k) k:mma(k:regs("f32", 30), { a = k:shared(tile), b = k:shared(tile) }) end)
 local function copy(k, change)
   local options = { to = k:shared(tile), from = k:param("A", "const bf16*"), ld = 64, line = 0, along = 0, lines = 64, length = 64 }
   for key, value in pairs(change) do options[key] = value end

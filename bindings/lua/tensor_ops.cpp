@@ -1,0 +1,318 @@
+// Tensors computed with: operators and comparisons, shapes and parts, wg.ones, full, arange, eye, literals.
+#include "wgrun/tensor_ops.hpp"
+
+#include <cmath>
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/tensor.hpp"
+#include "bindings/lua/types.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+int push_result(lua_State* L, const TensorBox& box) {
+    account(L, box.tensor->size_bytes());
+    return 1;
+}
+
+/// An operand: a tensor, or a number as one of rank 0 in binary64.
+const std::shared_ptr<Tensor>& operand(lua_State* L, int arg, const char* name) {
+    auto& share = held<std::shared_ptr<Tensor>>(L);
+    if (lua_type(L, arg) == LUA_TNUMBER) {
+        const double value = lua_tonumber(L, arg);
+        guarded(L, [&] { share = std::make_shared<Tensor>(full(Dtype::f64, {}, value)); });
+        return share;
+    }
+    if (const std::shared_ptr<Tensor>* tensor = test_tensor(L, arg)) {
+        share = *tensor;
+        return share;
+    }
+    const ShortText got = describe(L, arg);
+    fail(L,
+         [&] { return std::string("tensor, ") + name + ": expected a tensor or a number, got " + got.text; });
+}
+
+/// What a number makes of the tensor beside it: its dtype, but a fraction makes a float of an integer.
+Dtype dtype_beside(Dtype dtype, double number) {
+    if (is_float(dtype) || number == std::trunc(number)) return dtype;
+    return bits(dtype) == 64 ? Dtype::f64 : Dtype::f32;
+}
+
+template <const char* name>
+int binary(lua_State* L) {
+    lua_settop(L, 2);
+    const std::shared_ptr<Tensor>& a = operand(L, 1, name);
+    const std::shared_ptr<Tensor>& b = operand(L, 2, name);
+    const bool number_a = lua_type(L, 1) == LUA_TNUMBER, number_b = lua_type(L, 2) == LUA_TNUMBER;
+    const double number = number_a ? lua_tonumber(L, 1) : number_b ? lua_tonumber(L, 2) : 0;
+    return push_result(L, push_tensor(L, [&] {
+                           std::optional<Dtype> dtype;
+                           if (number_a) dtype = dtype_beside(b->dtype(), number);
+                           if (number_b) dtype = dtype_beside(a->dtype(), number);
+                           return elementwise(name, *a, *b, dtype);
+                       }));
+}
+
+template <const char* name>
+int unary(lua_State* L) {
+    lua_settop(L, 1);
+    const Tensor& tensor = hold_tensor(L, 1);
+    return push_result(L, push_tensor(L, [&] { return elementwise(name, tensor); }));
+}
+
+template <const char* name>
+int reduction(lua_State* L) {
+    const Tensor& tensor = hold_tensor(L, 1);
+    lua_pushnumber(L, guarded(L, [&] { return reduce(name, tensor); }));
+    return 1;
+}
+
+constexpr char add[] = "add", sub[] = "sub", mul[] = "mul", div[] = "div", mod[] = "mod", pow[] = "pow",
+               min[] = "min", max[] = "max", lt[] = "lt", le[] = "le", gt[] = "gt", ge[] = "ge", eq[] = "eq",
+               ne[] = "ne", neg[] = "neg", abs[] = "abs", exp[] = "exp", log[] = "log", sqrt[] = "sqrt",
+               tanh[] = "tanh", floor[] = "floor", sum[] = "sum";
+
+// t:min() is a number, t:min(u) a tensor; max likewise.
+template <const char* name>
+int least_or_most(lua_State* L) {
+    return lua_isnoneornil(L, 2) ? reduction<name>(L) : binary<name>(L);
+}
+
+// Lua's < has one Boolean as result.
+int no_order(lua_State* L) {
+    fail(L, [] {
+        return ArgumentError(
+            "tensors have no order: Lua's < gives one Boolean",
+            "t:lt(u), le, gt, ge, eq, ne give a tensor of 0 and 1; wg.compare says whether two "
+            "agree");
+    });
+}
+
+// t:reshape(n, m, ...) or t:reshape{ n, m }: a view; one extent may be -1
+int reshape_tensor(lua_State* L) {
+    auto& share = held<std::shared_ptr<Tensor>>(L);
+    hold_tensor(L, 1);
+    share = test<TensorBox>(L, 1)->tensor;
+    auto& shape = held<TensorShape>(L);
+    if (lua_type(L, 2) == LUA_TTABLE) {
+        read_integers(L, 2, "shape", shape);
+    } else {
+        for (int arg = 2; lua_type(L, arg) == LUA_TNUMBER; ++arg) {
+            const std::int64_t extent = integer_argument(L, arg);
+            guarded(L, [&] { shape.push_back(extent); });
+        }
+    }
+    push_tensor(L, [&] { return reshape(share, shape); });
+    return 1;
+}
+
+// t:rows(from, to): indices from .. to - 1 of the first dimension, a view
+int rows(lua_State* L) {
+    lua_settop(L, 3);
+    auto& share = held<std::shared_ptr<Tensor>>(L);
+    hold_tensor(L, 1);
+    share = test<TensorBox>(L, 1)->tensor;
+    const std::int64_t from = integer_argument(L, 2), to = integer_argument(L, 3);
+    push_tensor(L, [&] {
+        TensorShape shape = share->shape();
+        if (shape.empty() || from < 0 || to < from || to > shape[0])
+            throw ArgumentError("rows " + std::to_string(from) + " to " + std::to_string(to) +
+                                " (excluded) of " + to_string(*share));
+        const std::int64_t row = shape[0] == 0 ? 0 : share->items() / shape[0];
+        shape[0] = to - from;
+        return view(share, from * row, std::move(shape));
+    });
+    return 1;
+}
+
+// t:transpose() swaps the last two dimensions; t:transpose{ 2, 0, 1 } puts them in that order. A copy.
+int transpose(lua_State* L) {
+    lua_settop(L, 2);
+    const Tensor& tensor = hold_tensor(L, 1);
+    auto& order = held<std::vector<std::int64_t>>(L);
+    if (!lua_isnil(L, 2)) read_integers(L, 2, "order", order);
+    const bool given = !lua_isnil(L, 2);
+    return push_result(L, push_tensor(L, [&] {
+                           std::vector<int> dimensions(order.begin(), order.end());
+                           if (!given) {
+                               for (int d = 0; d < tensor.rank(); ++d) dimensions.push_back(d);
+                               if (tensor.rank() < 2)
+                                   throw ArgumentError(
+                                       to_string(tensor) + " has no two dimensions to swap",
+                                       "t:reshape(1, -1) makes a row, t:reshape(-1, 1) a column");
+                               std::swap(dimensions.end()[-1], dimensions.end()[-2]);
+                           }
+                           return permute(tensor, dimensions);
+                       }));
+}
+
+/// Reads the ranges at argument 2, a list with one entry a dimension: an index; { from, to, step }; {} or
+/// true for all of it. `shape` is of the tensor.
+void read_ranges(lua_State* L, const TensorShape& shape, std::vector<IndexRange>& ranges) {
+    if (lua_type(L, 2) != LUA_TTABLE) fail_argument(L, 2, "a list of ranges: { {from, to}, index, ... }");
+    const auto count = static_cast<std::int64_t>(lua_rawlen(L, 2));
+    auto& numbers = held<std::vector<std::int64_t>>(L);
+    for (std::int64_t d = 0; d < count; ++d) {
+        lua_rawgeti(L, 2, d + 1);
+        const bool whole = lua_type(L, -1) == LUA_TBOOLEAN && lua_toboolean(L, -1) != 0;
+        const bool index = lua_type(L, -1) == LUA_TNUMBER;
+        guarded(L, [&] { numbers.clear(); });
+        if (!whole) read_integers(L, -1, "range", numbers, 3);
+        lua_pop(L, 1);
+        guarded(L, [&] {
+            if (d >= static_cast<std::int64_t>(shape.size()))
+                throw ArgumentError(std::to_string(count) + " ranges for a tensor of " +
+                                    std::to_string(shape.size()) + " dimensions");
+            const std::int64_t extent = shape[static_cast<std::size_t>(d)];
+            IndexRange range{0, extent, 1, false};
+            if (index) range = {numbers[0], 1, 1, true};
+            if (!index && numbers.size() == 1) range = {numbers[0], extent - numbers[0], 1, false};
+            if (!index && numbers.size() > 1) {
+                range.first = numbers[0];
+                range.step = numbers.size() > 2 ? numbers[2] : 1;
+                const std::int64_t length = numbers[1] - numbers[0];
+                if (range.step == 0 || (length != 0 && (length > 0) != (range.step > 0)))
+                    throw ArgumentError("range { " + std::to_string(numbers[0]) + ", " +
+                                        std::to_string(numbers[1]) + ", " + std::to_string(range.step) +
+                                        " } never comes to its end");
+                range.count = (length + range.step - (range.step > 0 ? 1 : -1)) / range.step;
+            }
+            ranges.push_back(range);
+        });
+    }
+}
+
+// t:slice{ range, ... }: a copy of a part
+int slice_tensor(lua_State* L) {
+    lua_settop(L, 2);
+    const Tensor& tensor = hold_tensor(L, 1);
+    auto& ranges = held<std::vector<IndexRange>>(L);
+    read_ranges(L, tensor.shape(), ranges);
+    return push_result(L, push_tensor(L, [&] { return slice(tensor, ranges); }));
+}
+
+// t:put({ range, ... }, value): writes a tensor or a number to a part; returns t
+int put(lua_State* L) {
+    lua_settop(L, 3);
+    Tensor& tensor = hold_tensor(L, 1);
+    auto& ranges = held<std::vector<IndexRange>>(L);
+    read_ranges(L, tensor.shape(), ranges);
+    const std::shared_ptr<Tensor>& value = operand(L, 3, "put");
+    guarded(L, [&] { assign(tensor, ranges, *value); });
+    lua_settop(L, 1);
+    return 1;
+}
+
+// t:fill(value): returns t
+int fill(lua_State* L) {
+    lua_settop(L, 2);
+    Tensor& tensor = hold_tensor(L, 1);
+    const double value = number_argument(L, 2);
+    guarded(L, [&] {
+        const Tensor one = full(Dtype::f64, {}, value);
+        assign(tensor, {}, one);
+    });
+    lua_settop(L, 1);
+    return 1;
+}
+
+int matrix_product(lua_State* L) {
+    lua_settop(L, 2);
+    const Tensor& a = hold_tensor(L, 1);
+    const Tensor& b = hold_tensor(L, 2);
+    return push_result(L, push_tensor(L, [&] { return matmul(a, b); }));
+}
+
+// --- makers --------------------------------------------------------------------------------------------
+
+Dtype dtype_argument(lua_State* L, int arg) {
+    if (lua_type(L, arg) == LUA_TTABLE)
+        fail_argument(L, arg, "the dtype first, then the shape: (\"f32\", { 64, 64 })");
+    const std::string_view name = string_argument(L, arg);
+    return guarded(L, [&] { return dtype_named(name); });
+}
+
+// wg.full(dtype, shape, value)
+int full_tensor(lua_State* L) {
+    lua_settop(L, 3);
+    const Dtype dtype = dtype_argument(L, 1);
+    auto& shape = held<TensorShape>(L);
+    read_integers(L, 2, "shape", shape);
+    const double value = number_argument(L, 3);
+    return push_result(L, push_tensor(L, [&] { return full(dtype, shape, value); }));
+}
+
+// wg.ones(dtype, shape)
+int ones(lua_State* L) {
+    lua_settop(L, 2);
+    lua_pushinteger(L, 1);
+    return full_tensor(L);
+}
+
+// wg.arange(dtype, count) or wg.arange(dtype, from, to [, step]), `to` excluded
+int arange_tensor(lua_State* L) {
+    lua_settop(L, 4);
+    const Dtype dtype = dtype_argument(L, 1);
+    const bool counted = lua_isnil(L, 3);
+    const double from = counted ? 0 : number_argument(L, 2), to = number_argument(L, counted ? 2 : 3);
+    const double step = lua_isnil(L, 4) ? 1 : number_argument(L, 4);
+    const double count = std::ceil((to - from) / step);
+    if (!(count >= 0 && count < 0x1p40))
+        fail(L, [&] {
+            return std::string("wg.arange: the step does not lead from the first value to the last");
+        });
+    return push_result(
+        L, push_tensor(L, [&] { return arange(dtype, static_cast<std::int64_t>(count), from, step); }));
+}
+
+// wg.eye(dtype, rows [, columns])
+int eye_tensor(lua_State* L) {
+    lua_settop(L, 3);
+    const Dtype dtype = dtype_argument(L, 1);
+    const std::int64_t rows = integer_argument(L, 2);
+    const std::int64_t columns = lua_isnil(L, 3) ? rows : integer_argument(L, 3);
+    return push_result(L, push_tensor(L, [&] { return eye(dtype, rows, columns); }));
+}
+
+}  // namespace
+
+void add_tensor_ops(lua_State* L) {
+    static const luaL_Reg functions[] = {
+        {"ones", ones},      {"full", full_tensor},      {"arange", arange_tensor},
+        {"eye", eye_tensor}, {"matmul", matrix_product}, {nullptr, nullptr}};
+    luaL_setfuncs(L, functions, 0);
+    static const luaL_Reg methods[] = {{"reshape", reshape_tensor},
+                                       {"rows", rows},
+                                       {"transpose", transpose},
+                                       {"slice", slice_tensor},
+                                       {"put", put},
+                                       {"fill", fill},
+                                       {"min", least_or_most<min>},
+                                       {"max", least_or_most<max>},
+                                       {"sum", reduction<sum>},
+                                       {"lt", binary<lt>},
+                                       {"le", binary<le>},
+                                       {"gt", binary<gt>},
+                                       {"ge", binary<ge>},
+                                       {"eq", binary<eq>},
+                                       {"ne", binary<ne>},
+                                       {"abs", unary<abs>},
+                                       {"exp", unary<exp>},
+                                       {"log", unary<log>},
+                                       {"sqrt", unary<sqrt>},
+                                       {"tanh", unary<tanh>},
+                                       {"floor", unary<floor>},
+                                       {nullptr, nullptr}};
+    push_methods(L, &class_key<TensorBox>, class_name<TensorBox>);
+    luaL_setfuncs(L, methods, 0);
+    lua_pop(L, 1);
+    static const luaL_Reg metamethods[] = {
+        {"__add", binary<add>}, {"__sub", binary<sub>}, {"__mul", binary<mul>}, {"__div", binary<div>},
+        {"__mod", binary<mod>}, {"__pow", binary<pow>}, {"__unm", unary<neg>},  {"__lt", no_order},
+        {"__le", no_order},     {nullptr, nullptr}};
+    push_class(L, &class_key<TensorBox>, class_name<TensorBox>);
+    luaL_setfuncs(L, metamethods, 0);
+    lua_pop(L, 1);
+}
+
+}  // namespace wgrun::lua

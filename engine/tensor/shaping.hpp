@@ -1,0 +1,11 @@
+// What elementwise.cpp needs of shaping.cpp.
+#pragma once
+
+#include "wgrun/tensor.hpp"
+
+namespace wgrun {
+
+/// A copy of the tensor, its dimensions of extent 1 and those it lacks repeated: it must fit `shape`.
+Tensor broadcast(const Tensor& tensor, const TensorShape& shape);
+
+}  // namespace wgrun

@@ -1,0 +1,64 @@
+-- What somebody tries on the first day, and what is said of it.
+local check = require "check"
+local wg = require "wgrun"
+local says, in_kernel = check.refuses, check.refuses_in_kernel
+local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K", swizzle = "128B" }
+
+-- Kernels and launches.
+says("wg.kernel: a name, a table of options and a function are expected", function() wg.kernel("f", function() end) end)
+says("wg.kernel: a name, a table of options and a function are expected", function() wg.kernel({ threads = 128 }, function() end) end)
+says("unknown option `thread` of wg.kernel: did you mean `threads`? (legal: threads, cluster)", function() wg.kernel("f", { thread = 1 }, print) end)
+local kernel = wg.kernel("f", { threads = 32 }, function(k) k:st_global_f32(k:param("A", "f32*"), 1) end)
+local A = wg.zeros("f32", 4)
+says("kernel f takes 1 arguments (A), not 0", function() kernel:run { args = { A = A } } end)
+check.equal(select(2, pcall(kernel.run, kernel, { args = { A = A } })).fix, "args = { A }: a list in the order of the parameters, without names")
+says("bad argument #1 to `run`: expected wgrun.kernel, got table (a method is called with a colon: object:method(...))", function() kernel.run { args = { A } } end)
+says("a kernel is no function: it is launched", function() kernel(A) end)
+says("kernel:run: option `grid`: expected a list { x, y, z } without names, got key string \"x\"", function() kernel:run { grid = { x = 1 }, args = { A } } end)
+says("wgrun.kernel has no `rum`: did you mean `run`?", function() kernel:rum {} end)
+says("wg has no `tiel`: did you mean `tile`?", function() return wg.tiel end)
+
+-- Tensors.
+says("bad argument #1 to `zeros`: expected the dtype first, then the shape: (\"f32\", { 64, 64 }), got table", function() wg.zeros({ 2, 2 }, "f32") end)
+says("bad argument #3 to `zeros`: expected the shape in one list: { 64, 64 }, got number 2", function() wg.zeros("f32", 2, 2) end)
+says("bad argument #1 to `ones`: expected the dtype first, then the shape: (\"f32\", { 64, 64 }), got table", function() wg.ones({ 2, 2 }, "f32") end)
+says("unknown dtype `float32`: here it is `f32`", function() wg.zeros("float32", 2) end)
+says("unknown dtype `half`: here it is `f16`", function() wg.zeros("half", 2) end)
+says("wgrun.tensor has no `shap`: did you mean `shape`?", function() return A.shap end)
+
+-- Registers.
+in_kernel("a u64 register (a pointer) and one of u32 (32 bits) cannot be added: registers are not converted", function(k) return k:param("X", "f32*") + k:special "tid.x" * 4 end)
+in_kernel("a u64 register (64 bits) and one of u32 (32 bits) cannot be added: registers are not converted", function(k) return k:reg "u32" - k:reg "u64" end)
+in_kernel("`/` gives a fraction, which a u32 register does not hold", function(k) return k:reg "u32" / 2 end)
+in_kernel("PTX has no power of registers", function(k) return k:reg "f32" ^ 2 end)
+in_kernel("a register has no value while the kernel is traced, and no text", function(k) return "i is " .. k:reg "u32" end)
+in_kernel("a register has no elements: it cannot be indexed with number 0", function(k) return k:param("X", "f32*")[0] end)
+in_kernel("an array of registers is no operand", function(k) return k:regs("f32", 4) * 2 end)
+in_kernel("an array of 4 registers is indexed from 0 to 3, not with wgrun.reg", function(k) return k:regs("f32", 4)[k:reg "u32"] end)
+in_kernel("Lua's == and ~= of two registers do not compare what they will hold", function(k) return k:reg "u32" == k:reg "u32" end)
+in_kernel("registers are compared with a:lt(b), le, gt, ge, eq, ne: predicates", function(k) return k:reg "u32" < 4 end)
+local any = "expected a register, a list of registers, a number or a shared buffer, got nil"
+in_kernel("add, operand: " .. any .. ": `offset` is nil", function(k) return k:reg "u32" + offset end)
+in_kernel("mul, operand: " .. any .. ": `k.scale.x` is nil", function(k) k = { k = k, scale = {} }; return k.scale.x * k.k:reg "u32" end)
+in_kernel("sub, operand: " .. any .. ": `nothing` is nil", function(k) return k:sub(k:reg "u32", nothing) end)
+in_kernel("add, operand: " .. any, function(k) local a, b, c = k:reg "u32"; return a + b + c end) -- b or c: not told
+in_kernel("add, operand b: register of type u32 where an f32 register is expected", function(k) return k:reg "f32" + k:reg "u32" end)
+check.equal(in_kernel("st, operand b: register of type f32 where a u32 register is expected", function(k) k:st_global_u32(k:reg "u64", k:reg "f32") end).fix, "k:cvt_rzi_u32_f32(x) converts the value")
+check.equal(in_kernel("st, operand b: register of type u32 where an f32 register is expected", function(k) k:st_global_f32(k:reg "u64", k:reg "u32") end).fix, "k:cvt_rn_f32_u32(x) converts the value")
+
+-- Calls.
+in_kernel("wgrun.builder has no `for_`: here it is k:loop(count, function(i) ... end), or Lua's own `for`, which unrolls", function(k) k:for_(4, print) end)
+in_kernel("wgrun.builder has no `ld_globl_f32`: did you mean `ld_global_f32`?", function(k) k:ld_globl_f32(k:reg "u64") end)
+in_kernel("wgrun.builder has no `ld_global_v4_f31`: did you mean `ld_global_v4_f32`?", function(k) k:ld_global_v4_f31(k:reg "u64") end)
+in_kernel("wgrun.builder has no `barsync`: did you mean `bar_sync`?", function(k) k:barsync(0) end)
+in_kernel("wgrun.builder has no `syncthreads`: here it is k:bar_sync(0)", function(k) k:syncthreads() end)
+in_kernel("bad argument #1 to `add`: expected wgrun.builder, got wgrun.reg (a method is called with a colon: object:method(...))", function(k) k.add(k:reg "u32", 1) end)
+in_kernel("unknown special register `threadIdx.x`: here it is `tid.x`, .y, .z (tid.x, ctaid.x, nctaid.x, ntid.x, laneid, ...)", function(k) k:special "threadIdx.x" end)
+in_kernel("unknown special register `tidx`: did you mean `tid.x`? (tid.x, ctaid.x, nctaid.x, ntid.x, laneid, ...)", function(k) k:special "tidx" end)
+in_kernel("parameter `f32*`, `A`: the name comes first", function(k) k:param("f32*", "A") end)
+in_kernel("bad argument #1 to `shared`: expected a tile, or { bytes = }, got number 1024", function(k) k:shared(1024) end)
+in_kernel("a condition of the kernel is a predicate, not a register of type u32", function(k) k:if_(k:reg "u32", print) end)
+in_kernel("shfl.sync takes d, a, b, c (the destination may be left out), and by name { p =, membermask = }; 5 given", function(k) local r = k:reg "b32"; k:shfl_sync_bfly_b32(r, r, 1, 31, -1) end)
+in_kernel("ld takes d, a (the destination may be left out), and by name { policy =, offset = }; 3 given", function(k) k:ld_global_f32(k:reg "f32", k:reg "u64", 4) end)
+in_kernel("wgmma.mma_async, operand d: 32 registers are expected, not 64: m64n64k16: the 64 x 64 = 4096 f32 elements are shared by the 128 threads of a warpgroup, 32 each", function(k) k:mma(k:regs("f32", 64), { a = k:shared(tile), b = k:shared(tile) }) end)
+in_kernel("wgmma.mma_async, operand d: 32 registers are expected, not a register: m64n64k16: the 64 x 64 = 4096 f32 elements are shared by the 128 threads of a warpgroup, 32 each", function(k) k:mma(k:reg "f32", { a = k:shared(tile), b = k:shared(tile) }) end)
