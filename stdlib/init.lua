@@ -92,8 +92,9 @@ require "wgrun.gemm_kernel"(wg, internal)
 require "wgrun.gemm"(wg, internal)
 require "wgrun.tune_cache"(internal)
 require "wgrun.tune"(wg, internal)
+require "wgrun.try"(wg, internal)
 
-shield(wg, "wg.", { "panel", "hilbert", "gemm", "tune" })
+shield(wg, "wg.", { "panel", "hilbert", "gemm", "tune", "try" })
 shield(internal.methods.builder, "k:", {
   "element", "descriptor", "mma", "copy_tile", "store_accumulator", "address", "mbarrier_wait", "load_tile", "pipeline",
   "fragment", "part_of_k", "sum_parts", "epilogue",

@@ -1,6 +1,8 @@
 // Tensors: wg.tensor, zeros, randn, randint, compare, dot. The class is in tensor_class.cpp.
 #include "wgrun/tensor.hpp"
 
+#include "wgrun/difference.hpp"
+
 #include <algorithm>
 
 #include "bindings/lua/args.hpp"
@@ -178,13 +180,30 @@ int randint(lua_State* L) {
     return 1;
 }
 
-// Reads a tolerance: a number t (absolute t and relative t) or { absolute =, relative = }.
+// Reads a tolerance: a number t (absolute t and relative t) or { absolute =, relative =, report = }.
 std::optional<Tolerance> tolerance_argument(lua_State* L, int arg) {
     if (lua_isnoneornil(L, arg)) return std::nullopt;
     if (lua_type(L, arg) == LUA_TNUMBER) return Tolerance{lua_tonumber(L, arg), lua_tonumber(L, arg)};
-    static constexpr std::string_view keys[] = {"absolute", "relative"};
+    static constexpr std::string_view keys[] = {"absolute", "relative", "report"};
     const Options options(L, arg, "wg.compare: tolerance", keys);
+    if (!options.has("absolute") && !options.has("relative")) return std::nullopt;
     return Tolerance{options.number("absolute", 0), options.number("relative", 0)};
+}
+
+// tostring(where): the report of wg.compare
+int report_tostring(lua_State* L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_getfield(L, 1, "report");
+    return 1;
+}
+
+// Reads `report` of the option table at `arg`: is the report to be printed?
+bool prints_report(lua_State* L, int arg) {
+    if (lua_type(L, arg) != LUA_TTABLE) return false;
+    lua_getfield(L, arg, "report");
+    const bool prints = lua_toboolean(L, -1) != 0;
+    lua_pop(L, 1);
+    return prints;
 }
 
 // wg.compare(got, want [, tolerance]): ok, worst error, where
@@ -192,11 +211,22 @@ int compare_tensors(lua_State* L) {
     lua_settop(L, 3);
     const Tensor& got = hold_tensor(L, 1);
     const Tensor& want = hold_tensor(L, 2);
+    const bool prints = prints_report(L, 3);
     const std::optional<Tolerance> tolerance = tolerance_argument(L, 3);
-    auto& result = held<Comparison>(L);
-    guarded(L, [&] { result = compare(got, want, tolerance); });
-    if (session(L).mode == Mode::trace)
-        result = Comparison{};  // nothing ran: there is nothing to complain of
+    auto& found = held<Difference>(L);
+    auto& report = held<std::string>(L);
+    const bool traced = session(L).mode == Mode::trace;
+    guarded(L, [&] {
+        found = difference(got, want, tolerance);
+        if (traced) found = {};  // nothing ran: there is nothing to complain of
+        report = to_string(found, got);
+    });
+    const Comparison& result = found.comparison;
+    if (prints && !traced) {
+        lua_getglobal(L, "print");
+        lua_pushlstring(L, report.data(), report.size());
+        lua_call(L, 1, 0);
+    }
     lua_pushboolean(L, result.ok);
     lua_pushnumber(L, result.worst);
     push_integers(L, result.index.data(), result.index.size());
@@ -206,6 +236,15 @@ int compare_tensors(lua_State* L) {
     lua_setfield(L, -2, "want");
     lua_pushinteger(L, result.mismatches);
     lua_setfield(L, -2, "mismatches");
+    // What is said in words stands behind the numbers, in the metatable.
+    lua_createtable(L, 0, 2);
+    lua_createtable(L, 0, 2);
+    put_string(L, "report", report);
+    if (!result.ok) put_string(L, "places", found.places);
+    lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, report_tostring);
+    lua_setfield(L, -2, "__tostring");
+    lua_setmetatable(L, -2);
     return 3;
 }
 

@@ -52,7 +52,7 @@ in_kernel("wgrun.builder has no `ld_global_v3_b32`...", function(k) k:ld_global_
 in_kernel("wgrun.builder has no `fill`...", function(k) return k.fill end)
 in_kernel("wgrun.builder cannot be changed: string \"x\" cannot be set", function(k) k.x = 1 end)
 in_kernel("bad argument #1 to `add`: expected wgrun.builder, got number 1 (a method is called with a colon: object:method(...))", function(k) k.add(1, 2) end)
-in_kernel("unknown special register `tid.w` (tid.x, ctaid.x, nctaid.x, ntid.x, laneid, ...)", function(k) k:special "tid.w" end)
+in_kernel("unknown special register `tid.w`: did you mean `tid.x`? (tid.x, ctaid.x, nctaid.x, ntid.x, laneid, ...)", function(k) k:special "tid.w" end)
 
 -- Parameters.
 in_kernel("bad argument #2 to `param`: expected a string, got nothing", function(k) k:param("A") end)

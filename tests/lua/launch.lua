@@ -23,7 +23,7 @@ check.equal(scale:run { grid = { 1, 1, 1 }, args = { wg.zeros("f32", { 0 }), 0, 
 
 -- Arguments: count, kind, dtype, range.
 refuses("kernel:run: expected a table of options, got nothing", function() scale:run() end)
-refuses("bad argument #1 to `run`: expected wgrun.kernel, got table", function() scale.run {} end)
+refuses("bad argument #1 to `run`: expected wgrun.kernel, got table (a method is called with a colon: object:method(...))", function() scale.run {} end)
 refuses("unknown option `grids` of kernel:run: did you mean `grid`? (legal: grid, args, backend, seed, timeout_ms...", function() scale:run { grids = 1 } end)
 refuses("kernel scale takes 3 arguments (A, n, f), not 0", function() scale:run {} end)
 refuses("kernel scale takes 3 arguments (A, n, f), not 2", function() scale:run { args = { A, 3 } } end)
