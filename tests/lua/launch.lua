@@ -105,7 +105,7 @@ thrice:download()
 check.equal(shared:totable(), { 6, 12, 18 })
 refuses("kernel scale takes 3 arguments (A, n, f), not 0", function() scale:prepare {} end)
 refuses("unknown option `flops` of kernel:prepare (legal: grid, args, backend...", function() scale:prepare { flops = 1 } end)
-refuses("bad argument #1 to `start`: expected wgrun.launch, got wgrun.kernel", function() ready.start(scale) end)
+refuses("bad argument #1 to `start`: expected wgrun.launch, got wgrun.kernel (a method is called with a colon: object:method(...))", function() ready.start(scale) end)
 local list = { wg.tensor("f32", { 1 }, { 1 }), 1, 2 }
 local kept = scale:prepare { args = list }
 local tensor = table.remove(list, 1)
