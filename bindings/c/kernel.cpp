@@ -149,7 +149,12 @@ int wgrun_kernel_simulate(wgrun_kernel* kernel, const wgrun_launch* launch) {
         run.stop = &stop;
         const wgrun::lua::Limits& limits = ref.state->engine().limits;
         run.limits = {limits.time, limits.simulation_steps};
-        ref.kernel->simulate(run);
+        try {
+            ref.kernel->simulate(run);
+        } catch (const wgrun::EnvironmentError& error) {
+            if (error.code() != "ETIMEDOUT") throw;
+            throw wgrun::Error("ELIMIT", error.finding());  // the only limit of time that a simulation has
+        }
         if (stop) throw Failure(WGRUN_INTERRUPTED, "EINTR", "interrupted");
     });
 }

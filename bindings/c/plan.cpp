@@ -183,7 +183,7 @@ void plan_main(lua_State* L, void* context) {
     lua::set_limits(L, asking.plan.state->engine().limits);
     lua::guarded(L, [&] {
         lua::session(L).resident_clusters = [device = asking.device](Kernel& kernel) -> std::optional<int> {
-            if (device == WGRUN_NO_DEVICE) return std::nullopt;
+            if (device == WGRUN_SIMULATOR_DEVICE) return std::nullopt;
             return kernel.resident_clusters(Backend::gpu, device);
         };
     });
@@ -214,7 +214,7 @@ int wgrun_script_plan(wgrun_script* script, size_t index, const wgrun_argument* 
         const std::shared_ptr<State> state = find<State>(script);
         check_operands(operands, count);
         result(plan, "plan");
-        if (device < WGRUN_NO_DEVICE) refuse_argument("device is " + std::to_string(device));
+        if (device < WGRUN_SIMULATOR_DEVICE) refuse_argument("device is " + std::to_string(device));
         if (index >= state->returned().size() || !state->returned()[index].launches)
             refuse_argument("item " + std::to_string(index) + " has no `launch` method");
         const Turn turn(state->engine());

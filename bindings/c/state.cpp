@@ -305,7 +305,8 @@ int State::load_main(lua_State* L) {
     if (loaded != LUA_OK) {
         const int reason = errno;
         take_error(L, load.trouble);
-        load.status = loaded == LUA_ERRFILE ? WGRUN_NO_FILE : WGRUN_SCRIPT_FAILED;
+        load.status = loaded == LUA_ERRFILE ? WGRUN_NO_FILE : status_of(load.trouble);
+        if (take_limit(L, load.trouble)) load.status = WGRUN_LIMIT_REACHED;
         if (loaded == LUA_ERRFILE)
             lua::guarded(L, [&] {
                 load.trouble.code = "ENOENT";

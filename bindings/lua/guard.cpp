@@ -1,8 +1,8 @@
 #include "bindings/lua/guard.hpp"
 
 #include "bindings/lua/error.hpp"
-#include "wgrun/printable.hpp"
 #include "wgrun/kernel.hpp"
+#include "wgrun/printable.hpp"
 
 namespace wgrun::lua {
 
@@ -77,7 +77,8 @@ int protected_build(lua_State* L, lua_CFunction build, Raised* raised, int resul
 
 void raise(lua_State* L, Raised* raised) {
     if (raised == nullptr) {
-        luaL_error(L, "not enough memory");
+        lua_pushliteral(L, "not enough memory");  // as Lua says it: without a place, and there from the start
+        lua_error(L);
     } else {
         Diagnostic& finding = raised->findings.front();
         if (!finding.where) finding.where = caller(L);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
 
 #include "bindings/lua/guard.hpp"
 #include "bindings/lua/interrupt.hpp"
@@ -57,8 +56,7 @@ void limit_memory(lua_State* L, std::uint64_t bytes) {
     constexpr std::uint64_t kilobyte = 1024;
     const std::uint64_t used = static_cast<std::uint64_t>(lua_gc(L, LUA_GCCOUNT)) * kilobyte +
                                static_cast<std::uint64_t>(lua_gc(L, LUA_GCCOUNTB));
-    auto* account = new (std::nothrow) Account{allocate, context, used, bytes};
-    if (account == nullptr) luaL_error(L, "not enough memory");
+    auto* account = guarded(L, [&] { return new Account{allocate, context, used, bytes}; });
     lua_setallocf(L, limited, account);
 }
 

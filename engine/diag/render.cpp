@@ -5,8 +5,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "wgrun/printable.hpp"
+#include "diag/json_writer.hpp"
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/printable.hpp"
 #include "wgrun/version.hpp"
 
 namespace wgrun {
@@ -84,18 +85,36 @@ ordered_json location(const Where& where) {
     return {{"physicalLocation", physical}};
 }
 
-ordered_json fixes_of(const Diagnostic& finding) {
-    ordered_json fixes = ordered_json::array();
+void write_place(JsonWriter& json, const Where& where) {
+    json.member("file", where.file);
+    json.member("line", where.line);
+}
+
+void write_fixes(JsonWriter& json, const Diagnostic& finding) {
+    json.begin('[');
     for (const Remedy& remedy : finding.remedies) {
-        ordered_json fix = ordered_json::array();
-        for (const Insertion& insertion : remedy)
-            fix.push_back({{"file", insertion.where.file},
-                           {"line", insertion.where.line},
-                           {"position", insertion.after ? "after" : "before"},
-                           {"text", lines_of(insertion)}});
-        fixes.push_back(fix);
+        json.begin('[');
+        for (const Insertion& insertion : remedy) {
+            json.begin('{');
+            write_place(json, insertion.where);
+            json.member("position", std::string_view(insertion.after ? "after" : "before"));
+            json.member("text", lines_of(insertion));
+            json.end('}');
+        }
+        json.end(']');
     }
-    return fixes;
+    json.end(']');
+}
+
+void write_notes(JsonWriter& json, const Diagnostic& finding) {
+    json.begin('[');
+    for (const Note& note : finding.notes) {
+        json.begin('{');
+        write_place(json, note.where);
+        json.member("message", note.message);
+        json.end('}');
+    }
+    json.end(']');
 }
 
 /// SARIF's arrays hold nothing twice.
@@ -168,24 +187,27 @@ std::string to_line(const Diagnostic& finding) {
 }
 
 std::string to_json(std::span<const Diagnostic> findings) {
-    ordered_json list = ordered_json::array();
+    JsonWriter json;
+    json.begin('{');
+    json.key("findings");
+    json.begin('[');
     for (const Diagnostic& finding : findings) {
-        ordered_json notes = ordered_json::array();
-        for (const Note& note : finding.notes) {
-            notes.push_back(
-                {{"file", note.where.file}, {"line", note.where.line}, {"message", note.message}});
-        }
-        list.push_back({{"rule", finding.rule},
-                        {"severity", to_string(finding.severity)},
-                        {"file", finding.where.file},
-                        {"line", finding.where.line},
-                        {"message", finding.message},
-                        {"fix", finding.fix},
-                        {"section", finding.section},
-                        {"notes", notes},
-                        {"fixes", fixes_of(finding)}});
+        json.begin('{');
+        json.member("rule", finding.rule);
+        json.member("severity", to_string(finding.severity));
+        write_place(json, finding.where);
+        json.member("message", finding.message);
+        json.member("fix", finding.fix);
+        json.member("section", finding.section);
+        json.key("notes");
+        write_notes(json, finding);
+        json.key("fixes");
+        write_fixes(json, finding);
+        json.end('}');
     }
-    return dump({{"findings", list}});
+    json.end(']');
+    json.end('}');
+    return json.take();
 }
 
 std::string to_sarif(std::span<const Diagnostic> findings) {

@@ -11,79 +11,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <lua.hpp>
-#include <new>
 #include <string>
 
 #include "bindings/cli/cli.hpp"
 #include "source_folder.hpp"
+#include "tests/allocations/failing.hpp"
 #include "wgrun/lua.hpp"
 
-namespace {
-
-// --- the two allocators
-// ----------------------------------------------------------------------------------------
-
-constexpr long never = 1L << 60;
-
-/// Counts allocations, and fails `count` of them from number `first` on.
-struct Failing {
-    std::atomic<long> made = 0, live = 0;
-    std::atomic<long> first = never, count = 0;
-
-    bool next() {
-        const long number = made++;
-        return number >= first && number < first + count;
-    }
-    void arm(long at, bool for_good) {
-        made = 0;
-        count = for_good ? never : 1;
-        first = at;
-    }
-    void disarm() { first = never; }
-};
-
-constinit Failing of_new, of_lua;
-
-void* allocate(std::size_t size, std::size_t alignment) {
-    if (of_new.next()) throw std::bad_alloc();
-    void* memory = alignment == 0
-                       ? std::malloc(size == 0 ? 1 : size)
-                       : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-    if (memory == nullptr) throw std::bad_alloc();
-    ++of_new.live;
-    return memory;
-}
-
-void release(void* memory) {
-    if (memory == nullptr) return;
-    --of_new.live;
-    std::free(memory);
-}
-
-void* allocate_for_lua(void*, void* block, std::size_t old_size, std::size_t size) {
-    if (size == 0) {
-        std::free(block);
-        return nullptr;
-    }
-    if ((block == nullptr || size > old_size) && of_lua.next()) return nullptr;
-    return std::realloc(block, size);
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return allocate(size, 0); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-    return allocate(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+using namespace wgrun::test;
 
 namespace {
 

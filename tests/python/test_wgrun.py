@@ -317,5 +317,56 @@ class Gemm(unittest.TestCase):
         self.assertTrue((a == 6).all())
 
 
+class Restricted(unittest.TestCase):
+    SPIN = """
+local wg = require "wgrun"
+local function spin(n)
+  return wg.kernel("spin", { threads = 32 }, function(k) k:loop(n, function() end) end)
+end
+return { long = spin(4000000000), short = spin(10) }
+"""
+
+    def test_what_a_restricted_script_has_not(self):
+        for text in ("io.open 'x'", "os.execute 'true'", "require 'debug'", "require 'wgrun'.load 't.npy'"):
+            with self.assertRaises(wgrun.ScriptError):
+                wgrun.loads(text, restricted=True)
+        wgrun.loads("assert(io.open and debug)")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "script.lua"
+            file.write_text("assert(not io) return require 'wgrun'.kernel('k', {}, function() end)")
+            self.assertEqual(wgrun.load(file, restricted=True).only.name, "k")
+
+    def test_limits(self):
+        for limits, text, words in (
+            (wgrun.Limits(seconds=0.2), "while true do pcall(function() while true do end end) end", "0.2 s"),
+            (wgrun.Limits(memory=20 << 20), "local s = 'x' while true do s = s .. s end", "20 MiB"),
+            (wgrun.Limits(instructions=5000), "while true do end", "5000 instructions"),
+            (wgrun.Limits(tensors=1 << 20), "require 'wgrun'.zeros('u8', { 2 << 20 })", "tensors may take 1 MiB"),
+        ):
+            with self.assertRaises(wgrun.LimitError) as caught:
+                wgrun.loads(text, limits=limits)
+            self.assertIn(words, str(caught.exception))
+        with self.assertRaises(wgrun.LimitError) as caught:
+            wgrun.loads("('x'):rep(1 << 30)", restricted=True)
+        self.assertIn("512 MiB", str(caught.exception))
+        wgrun.loads("('x'):rep(1 << 30)", restricted=True, limits=wgrun.Limits(memory=0))
+        for wrong in (-1, float("nan"), "x", True, 2**50):
+            with self.assertRaises(wgrun.ArgumentError):
+                wgrun.loads("", limits=wgrun.Limits(memory=wrong))
+
+    def test_scripts_have_limits_of_their_own(self):
+        few = wgrun.loads(self.SPIN, restricted=True, limits=wgrun.Limits(steps=1000))
+        brief = wgrun.loads(self.SPIN, limits=wgrun.Limits(seconds=0.2))
+        for _ in range(2):
+            with self.assertRaises(wgrun.LimitError) as caught:
+                few.long(grid=1, backend="sim")
+            self.assertIn("1000 steps", str(caught.exception))
+            with self.assertRaises(wgrun.Error) as caught:
+                brief.long(grid=1, backend="sim")
+            self.assertIn("0.2 s", str(caught.exception))
+            few.short(grid=1, backend="sim")
+            brief.short(grid=1, backend="sim")
+
+
 if __name__ == "__main__":
     unittest.main()

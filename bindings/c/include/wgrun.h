@@ -301,7 +301,7 @@ typedef struct wgrun_argument {
 /* The context that is current in the calling thread. */
 #define WGRUN_CURRENT_DEVICE (-1)
 /* No device: the simulator. For plans alone. */
-#define WGRUN_NO_DEVICE (-2)
+#define WGRUN_SIMULATOR_DEVICE (-2)
 
 typedef struct wgrun_launch {
     size_t size;

@@ -13,8 +13,9 @@ rest.
 """
 
 from ._abi import LIBRARY as _LIBRARY
-from ._errors import (ArgumentError, CheckError, CompileError, DeviceError, Error, FileError, Finding, Findings, Note,
-                      ScriptError)
+from ._errors import (ArgumentError, CheckError, CompileError, DeviceError, Error, FileError, Finding, Findings, LimitError,
+                      Note, ScriptError)
+from ._engine import Limits
 from ._kernel import BoundKernel, Kernel, Parameter
 from ._launcher import Launcher
 from ._memory import View, view
@@ -24,6 +25,6 @@ __version__: str = _LIBRARY.wgrun_version().decode()
 
 __all__ = [
     "ArgumentError", "BoundKernel", "CheckError", "CompileError", "DeviceError", "Error", "FileError", "Finding",
-    "Findings", "Kernel", "Launcher", "Note", "Parameter", "Script", "ScriptError", "View", "gemm", "load", "loads",
+    "Findings", "Kernel", "Launcher", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError", "View", "gemm", "load", "loads",
     "view",
 ]

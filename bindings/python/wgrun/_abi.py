@@ -7,7 +7,7 @@ import os
 from ctypes import (POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p)
 from pathlib import Path
 
-API_VERSION = 1  # of wgrun.h, as used here
+API_VERSION = 2  # of wgrun.h, as used here
 LIBRARY_NAMES = ("libwgrun_c.so.0", "libwgrun_c.so")
 
 # wgrun_backend
@@ -22,6 +22,7 @@ POINTER_PARAMETER, TENSOR_MAP, INTEGER_PARAMETER, REAL_PARAMETER = range(1, 5)
 # wgrun_argument_kind
 MEMORY, INTEGER, REAL = range(1, 4)
 CURRENT_DEVICE, NO_DEVICE = -1, -2
+NO_LIMIT = 2**64 - 1
 # wgrun_dtype
 DTYPES = ("f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "s8", "u8", "s32", "u32", "s64", "u64", "b1")
 DTYPE_NUMBERS = {name: number for number, name in enumerate(DTYPES, 1)}
@@ -50,9 +51,15 @@ class Finding(Sized):
                 ("message", c_char_p), ("fix", c_char_p), ("section", c_char_p), ("note_count", c_size_t)]
 
 
+class Limits(Sized):
+    _fields_ = [("size", c_size_t), ("memory", c_uint64), ("milliseconds", c_uint64), ("instructions", c_uint64),
+                ("tensors", c_uint64), ("program", c_uint64), ("steps", c_uint64)]
+
+
 class EngineOptions(Sized):
     _fields_ = [("size", c_size_t), ("run_kernels", c_int), ("backend", c_int), ("seed", c_uint64),
-                ("print", TextFunction), ("print_user", c_void_p), ("log", TextFunction), ("log_user", c_void_p)]
+                ("print", TextFunction), ("print_user", c_void_p), ("log", TextFunction), ("log_user", c_void_p),
+                ("restricted", c_int), ("limits", POINTER(Limits)), ("allocate", c_void_p), ("allocate_user", c_void_p)]
 
 
 class Source(Sized):

@@ -6,6 +6,7 @@ import ctypes
 import logging
 import sys
 import threading
+from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import _abi
@@ -53,12 +54,41 @@ def backend_number(backend: str | None) -> int:
     return number
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a script may take. None: the default, which is no limit, or for a restricted script that of
+    docs/sandbox.md; 0: no limit."""
+
+    memory: int | None = None  #: bytes of its Lua state
+    seconds: float | None = None  #: of loading it, of each of its plans, and of each simulation of its kernels
+    instructions: int | None = None  #: of Lua
+    tensors: int | None = None  #: bytes of its tensors that live at the same time
+    program: int | None = None  #: instructions, blocks and registers of one kernel
+    steps: int | None = None  #: warp instructions of one simulation
+
+    def _struct(self) -> _abi.Limits:
+        def number(name: str, scale: int = 1) -> int:
+            value = getattr(self, name)
+            if value is None:
+                return 0
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 2**40:
+                refuse(f"Limits: {name} is {value!r}: a number from 0 to 2**40")
+            return max(1, int(value * scale)) if value != 0 else _abi.NO_LIMIT
+
+        return _abi.Limits(memory=number("memory"), milliseconds=number("seconds", 1000),
+                           instructions=number("instructions"), tensors=number("tensors"), program=number("program"),
+                           steps=number("steps"))
+
+
 class Engine:
     """What one script and its kernels share: they are used by one thread at a time, which `turn` sees to."""
 
-    def __init__(self, run_kernels: bool, backend: str | None, seed: int) -> None:
+    def __init__(self, run_kernels: bool, backend: str | None, seed: int, restricted: bool,
+                 limits: Limits | None) -> None:
         options = _abi.EngineOptions(run_kernels=int(run_kernels), backend=backend_number(backend), seed=seed,
-                                     print=_PRINT, log=_REMARK)
+                                     print=_PRINT, log=_REMARK, restricted=int(restricted))
+        if limits is not None:
+            options.limits = ctypes.pointer(limits._struct())
         self.turn = threading.RLock()
         self.handle = opened(LIBRARY.wgrun_engine_open, LIBRARY.wgrun_engine_close, ctypes.byref(options))
 

@@ -89,9 +89,13 @@ class FileError(Error, OSError):
     """A file, or a program or library of CUDA's, is not there or cannot be read."""
 
 
+class LimitError(Error):
+    """The script, or a simulation of one of its kernels, has come to one of its limits."""
+
+
 _BY_STATUS: dict[int, type[BaseException]] = {
     1: ArgumentError, 2: ArgumentError, 3: Error, 4: CheckError, 5: ScriptError, 6: FileError, 7: FileError,
-    8: DeviceError, 10: CompileError, 11: DeviceError, 12: DeviceError,
+    8: DeviceError, 10: CompileError, 11: DeviceError, 12: DeviceError, 14: LimitError,
 }
 NO_MEMORY, INTERRUPTED = 9, 13
 

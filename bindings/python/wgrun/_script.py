@@ -8,7 +8,7 @@ from typing import Any, Iterator, Mapping, Sequence, Union
 
 from . import _abi
 from ._abi import LIBRARY
-from ._engine import Engine, Handle, opened
+from ._engine import Engine, Handle, Limits, opened
 from ._errors import Findings, ScriptError, check, refuse, take_findings
 from ._kernel import Kernel
 from ._launcher import Launcher
@@ -96,8 +96,8 @@ class Script:
 
 
 def _load(file: bytes | None, text: bytes | None, arguments: Sequence[Any], run_kernels: bool, backend: str | None,
-          seed: int) -> Script:
-    engine = Engine(run_kernels, backend, seed)
+          seed: int, restricted: bool, limits: Limits | None) -> Script:
+    engine = Engine(run_kernels, backend, seed, restricted, limits)
     words = (ctypes.c_char_p * max(len(arguments), 1))(*(str(a).encode() for a in arguments))
     source = _abi.Source(file=file, text=text, length=len(text) if text is not None else 0, arguments=words,
                          argument_count=len(arguments))
@@ -109,20 +109,23 @@ def _load(file: bytes | None, text: bytes | None, arguments: Sequence[Any], run_
 
 
 def load(file: str | os.PathLike[str], *arguments: Any, run_kernels: bool = False, backend: str | None = None,
-         seed: int = 0) -> Script:
+         seed: int = 0, restricted: bool = False, limits: Limits | None = None) -> Script:
     """Runs the script and gives what it returns: a kernel, a launcher (wg.gemm), or a table of them.
 
     arguments: its ``...`` and ``arg``, as text.
     run_kernels: whether its own kernel:run runs kernels, on `backend` where the script leaves that open; by default
     it does nothing, as under ``wgrun check``.
-    Raises ScriptError, FileError, CheckError."""
-    return _load(os.fsencode(file), None, arguments, run_kernels, backend, seed)
+    restricted: for a script that is not trusted: no files, no other programs, no bytecode, and limits.
+    limits: what the script and its kernels may take.
+    Raises ScriptError, FileError, CheckError, LimitError."""
+    return _load(os.fsencode(file), None, arguments, run_kernels, backend, seed, restricted, limits)
 
 
 def loads(text: str, *arguments: Any, name: str | None = None, run_kernels: bool = False, backend: str | None = None,
-          seed: int = 0) -> Script:
+          seed: int = 0, restricted: bool = False, limits: Limits | None = None) -> Script:
     """As load, with the script itself; `name` is what messages call it."""
-    return _load(None if name is None else name.encode(), text.encode(), arguments, run_kernels, backend, seed)
+    return _load(None if name is None else name.encode(), text.encode(), arguments, run_kernels, backend, seed,
+                 restricted, limits)
 
 
 def _literal(value: Any) -> str:

@@ -216,7 +216,8 @@ static void kernels(void) {
     launch.arguments = arguments;
     /* An address of the host's is none of a device, which is found before anything is started. */
     if (getenv("WGRUN_CUDA") != NULL && strcmp(getenv("WGRUN_CUDA"), "off") == 0)
-        CHECK(wgrun_kernel_launch(kernel, &launch) == WGRUN_NO_DEVICE);
+        CHECK(wgrun_kernel_launch(kernel, &launch) == WGRUN_NO_DEVICE &&
+              strcmp(wgrun_status_name(last().status), "WGRUN_NO_DEVICE") == 0);
     launch.backend = WGRUN_SIM;
     CHECK(wgrun_kernel_launch(kernel, &launch) == WGRUN_BAD_ARGUMENT);
 
@@ -396,7 +397,7 @@ static void plans(wgrun_engine *engine) {
     operands[2] = memory(d, WGRUN_F32, 2, d_shape);
     operands[3] = real(0.5);
     operands[3].name = "alpha";
-    REQUIRE(wgrun_script_plan(script, 0, operands, 4, WGRUN_NO_DEVICE, &plan) == WGRUN_OK);
+    REQUIRE(wgrun_script_plan(script, 0, operands, 4, WGRUN_SIMULATOR_DEVICE, &plan) == WGRUN_OK);
     info.size = sizeof info;
     CHECK(wgrun_plan_info_get(plan, &info) == WGRUN_OK);
     REQUIRE(info.argument_count <= 16);
@@ -422,12 +423,12 @@ static void plans(wgrun_engine *engine) {
 
     operands[1].shape = vector;
     operands[1].rank = 1;
-    CHECK(wgrun_script_plan(script, 0, operands, 4, WGRUN_NO_DEVICE, &plan) == WGRUN_SCRIPT_FAILED);
+    CHECK(wgrun_script_plan(script, 0, operands, 4, WGRUN_SIMULATOR_DEVICE, &plan) == WGRUN_SCRIPT_FAILED);
     CHECK(strstr(last().message, "B must be a matrix") != NULL);
     operands[0].shape = NULL;
-    CHECK(wgrun_script_plan(script, 0, operands, 3, WGRUN_NO_DEVICE, &plan) == WGRUN_BAD_ARGUMENT);
-    CHECK(wgrun_script_plan(script, 1, operands, 3, WGRUN_NO_DEVICE, &plan) == WGRUN_BAD_ARGUMENT);
-    CHECK(wgrun_script_plan(script, 0, NULL, 3, WGRUN_NO_DEVICE, &plan) == WGRUN_BAD_ARGUMENT);
+    CHECK(wgrun_script_plan(script, 0, operands, 3, WGRUN_SIMULATOR_DEVICE, &plan) == WGRUN_BAD_ARGUMENT);
+    CHECK(wgrun_script_plan(script, 1, operands, 3, WGRUN_SIMULATOR_DEVICE, &plan) == WGRUN_BAD_ARGUMENT);
+    CHECK(wgrun_script_plan(script, 0, NULL, 3, WGRUN_SIMULATOR_DEVICE, &plan) == WGRUN_BAD_ARGUMENT);
     CHECK(wgrun_plan_close(plan) == WGRUN_OK);
     CHECK(wgrun_kernel_close(kernel) == WGRUN_OK);
     CHECK(wgrun_script_close(script) == WGRUN_OK);

@@ -177,9 +177,9 @@ static void limits_of_plans(void) {
                  "  while n > 5 do end return { grid = n, args = {} } end } }", &script) == WGRUN_OK);
     operand.kind = WGRUN_INTEGER;
     operand.integer = 6;
-    CHECK(wgrun_script_plan(script, 0, &operand, 1, WGRUN_NO_DEVICE, &plan) == WGRUN_LIMIT_REACHED && says("0.2 s"));
+    CHECK(wgrun_script_plan(script, 0, &operand, 1, WGRUN_SIMULATOR_DEVICE, &plan) == WGRUN_LIMIT_REACHED && says("0.2 s"));
     operand.integer = 4;
-    CHECK(wgrun_script_plan(script, 0, &operand, 1, WGRUN_NO_DEVICE, &plan) == WGRUN_OK);
+    CHECK(wgrun_script_plan(script, 0, &operand, 1, WGRUN_SIMULATOR_DEVICE, &plan) == WGRUN_OK);
     CHECK(wgrun_plan_close(plan) == WGRUN_OK);
     CHECK(wgrun_script_close(script) == WGRUN_OK);
     CHECK(wgrun_engine_close(engine) == WGRUN_OK);
