@@ -15,6 +15,7 @@
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
 #include "file/replacement.hpp"
+#include "gpu/disassemble.hpp"
 #include "wgrun/printable.hpp"
 
 namespace wgrun::repl {
@@ -108,9 +109,16 @@ void ptx(lua_State* L, Session& s) {
     guarded(L, [&] { s.console->write(kernel.ptx()); });
 }
 
+void sass(lua_State* L, Session& s) {
+    lua::check_unrestricted(L, ".sass");
+    Kernel& kernel = push_kernel(L, s);
+    const std::atomic<bool>* stop = &lua::session(L).stop;
+    guarded(L, [&] { s.console->write(gpu::disassemble(kernel.cubin(Assembler::any), stop)); });
+}
+
 void quit(lua_State*, Session& s) { s.over = true; }
 
-constexpr std::array<Command, 8> all{{
+constexpr std::array<Command, 9> all{{
     {".help", "", "Say what the prompt can do", help},
     {".load", "FILE", "Run a script as part of this session: its locals last", load},
     {".save", "FILE", "Write what has been run in this session", save},
@@ -118,6 +126,7 @@ constexpr std::array<Command, 8> all{{
     {".backend", "[NAME]", "Say where kernels run, or choose: auto, gpu, gpu-cuda or sim", backend},
     {".device", "", "Say what the GPU is", device},
     {".ptx", "[KERNEL]", "Print the PTX of a kernel, or of the last result", ptx},
+    {".sass", "[KERNEL]", "Print its machine code, as ptxas and nvdisasm have it", sass},
     {".quit", "", "Leave, as Ctrl-D does", quit},
 }};
 

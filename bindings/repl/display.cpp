@@ -1,5 +1,7 @@
 #include "bindings/repl/display.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -68,8 +70,8 @@ void add_quoted(lua_State* L, Writer& w, const char* text, std::size_t size) {
                 w.out += "\\n";
             else if (c == '\t')
                 w.out += "\\t";
-            else if (c == '\0')
-                w.out += "\\0";
+            else if (static_cast<unsigned char>(c) < ' ' || c == '\x7f')
+                w.out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
             else
                 w.out += c;
         }

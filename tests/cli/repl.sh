@@ -66,3 +66,26 @@ exits 0
 out 42
 err_has '.load'
 [ ! -e all2.lua ] || bad "a restricted session wrote a file"
+
+# Machine code: what the cubin of ptxas looks like to nvdisasm. Programs of that name stand in for them.
+mkdir bin
+printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho made >"$2"\n' >bin/ptxas
+printf '#!/bin/sh\necho "/*0000*/ EXIT; of $(cat "$2")"\n' >bin/nvdisasm
+chmod +x bin/ptxas
+unset WGRUN_CUDA
+export WGRUN_CACHE=off CUDA_HOME="$WORK"
+PATH="$WORK/bin:$PATH"
+input='k = wg.kernel("k", { threads = 32 }, function(k) end)
+.sass k
+'
+run --backend=sim
+exits 0
+err_has 'nvdisasm is not here'
+chmod +x bin/nvdisasm
+run --backend=sim
+exits 0
+out '/*0000*/ EXIT; of made'
+printf '#!/bin/sh\necho no; exit 3\n' >bin/nvdisasm
+run --backend=sim
+exits 0
+err_has 'nvdisasm failed (3): no'

@@ -14,6 +14,7 @@ TEST_CASE("values are shown as a person reads them") {
     CHECK(shown("{{{{{}}}}}") == "{{{{{...}}}}}\n");
     CHECK(shown("'text'") == "text\n");
     CHECK(shown("{'a\\n\"b'}") == "{\"a\\n\\\"b\"}\n");
+    CHECK(shown("{'\\27[2J\\0'}") == "{\"\\x1b[2J\\x00\"}\n");
     CHECK(shown("{print}") == "{function}\n");
     CHECK(shown("{wg.layout '8:1'}") == "{8:1}\n");
 }

@@ -1,0 +1,16 @@
+// Machine code as text, by the toolkit's nvdisasm.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace wgrun::gpu {
+
+/// The SASS of a cubin: what `nvdisasm -c` prints. EnvironmentError ENOENT where there is no nvdisasm, EIO
+/// where it refuses the cubin or prints more than 8 MiB, ETIMEDOUT after a minute, EINTR when `stop` was
+/// raised. Thread-safe.
+std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool>* stop = nullptr);
+
+}  // namespace wgrun::gpu
