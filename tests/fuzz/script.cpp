@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <lua.hpp>
@@ -54,6 +55,7 @@ class Alarm {
     ~Alarm() {
         const itimerval never{};
         setitimer(ITIMER_REAL, &never, nullptr);
+        std::signal(SIGALRM, SIG_IGN);  // one that is on its way
         sigaction(SIGALRM, &before_, nullptr);
         lua::forget_interrupt();
     }
