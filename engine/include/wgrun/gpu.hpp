@@ -136,7 +136,10 @@ struct Cubin {
 };
 
 /// CUDA C++ to machine code through NVRTC (--gpu-architecture=sm_90a, C++17, ptxas -v), cached on disk.
-/// `options` go to NVRTC as they are. CompileError; EnvironmentError ENOENT when there is no NVRTC.
+/// `options` go to NVRTC as they are. In a process of its own where there is a program for workers (see
+/// set_worker_program). CompileError; EnvironmentError ENOENT without NVRTC, and of that process EINTR when
+/// the stop of this thread's Patience was raised, ETIMEDOUT after ten minutes, EFAULT when it ends without an
+/// answer.
 Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> options = {});
 
 /// PTX to machine code through a ptxas process (-arch=sm_90a -v), cached on disk. Needs no GPU.
