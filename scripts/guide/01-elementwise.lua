@@ -17,13 +17,15 @@ end)
 
 local n = 1000
 local X = wg.randn { shape = { n }, dtype = "f32", seed = 1 }
-local Y = wg.zeros("f32", { n })
-for i = 0, n - 1 do Y[{ i }] = i end
+local Y = wg.arange("f32", n)
+local want = 2.0 * X + Y
 
 local backend = axpy:run { grid = { (n + threads - 1) // threads }, args = { X, Y, n, 2.0 } }
 if backend == "none" then return end -- wgrun check, ptx and cuda trace kernels without running them
 
-local worst = 0
-for i = 0, n - 1 do worst = math.max(worst, math.abs(Y[{ i }] - (2 * X[{ i }] + i))) end
+local ok, worst, where = wg.compare(Y, want)
 print(("axpy on %s: worst error %.1g"):format(backend, worst))
-if worst > 1e-4 then os.exit(5) end
+if not ok then
+  print(where)
+  os.exit(5)
+end

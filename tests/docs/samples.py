@@ -156,10 +156,12 @@ class Session:
     def __init__(self, wgrun):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="wgrun-docs-"))
         shutil.copytree(ROOT / "scripts", self.folder / "scripts")
+        (self.folder / ".bin").mkdir()
+        (self.folder / ".bin/wgrun").symlink_to(wgrun)
         self.changed = None
         self.wgrun = wgrun
         names = {"LC_ALL": "C.UTF-8", "WGRUN_CUDA": "off", "XDG_CACHE_HOME": str(self.folder / ".cache"),
-                 "PATH": f"{wgrun.parent}:{os.environ['PATH']}", "WGRUN_CACHE": str(self.folder / ".cache/wgrun"),
+                 "PATH": f"{self.folder}/.bin:{os.environ['PATH']}", "WGRUN_CACHE": str(self.folder / ".cache/wgrun"),
                  "PYTHONPATH": str(ROOT / "bindings/python"), "PYTHONDONTWRITEBYTECODE": "1"}
         library = next(iter(sorted(wgrun.parent.glob("lib/libwgrun_c.so*"))), None)
         if library:
