@@ -56,7 +56,7 @@ return function(internal)
   function internal.elementwise(k, opts, lane, warp)
     local activation = opts.activation and internal.activation("k:epilogue", opts.activation)
     local bias = opts.bias
-    if bias then options("k:epilogue, bias", bias, { "along", "from", "extent" }) end
+    if bias then options("k:epilogue, bias", bias) end
     if not (opts.alpha or opts.beta or bias or activation) then
       return function() return function(acc, r) return acc[r] end end
     end

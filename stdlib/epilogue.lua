@@ -7,11 +7,24 @@ return function(wg, internal)
   local fail, options = internal.fail, internal.options
   local element_bytes = { f16 = 2, bf16 = 2, f32 = 4, s32 = 4, e4m3 = 1, e5m2 = 1, s8 = 1 }
 
-  --- What an epilogue for blocks of 64 x n needs: { columns, lines, bytes (of a panel), count (panels in a block),
-  --- box (for k:tensor_map) }. A panel wants 1024-byte alignment.
-  --- opts: dtype (of the matrix), n, transposed (default false: true writes the columns of the accumulators as lines).
+  --- The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel
+  --- has 64 rows and is 128 bytes wide, or 64 where n wants that, with the swizzle of its width; it is aligned to 1024 bytes.
+  --- @param options table
+  --- @option dtype string  of the matrix: "f16", "bf16", "f32", "s32", "e4m3", "e5m2" or "s8"
+  --- @option n integer  the columns of the accumulators: 8 to 256, a multiple of 8
+  --- @option transposed boolean = false  the columns of the accumulators become the lines of the matrix (f16 and bf16, n a multiple of 16)
+  --- @return table  the panel, for k:epilogue
+  --- @field columns integer  elements in a line of the panel
+  --- @field lines integer  lines of the panel
+  --- @field bytes integer  of one panel
+  --- @field count integer  panels in a block of 64 x n
+  --- @field box table  options for k:tensor_map
+  --- @field dtype string  as given
+  --- @field size integer  bytes of an element
+  --- @field line_bytes integer  bytes of a line: 128 or 64
+  --- @field transposed boolean  as given
   function wg.panel(opts)
-    options("wg.panel", opts, { "dtype", "n", "transposed" })
+    options("wg.panel", opts)
     local dtype, n, transposed = opts.dtype, opts.n, opts.transposed
     if not internal.to_output[dtype] then
       local legal = {}
@@ -155,22 +168,32 @@ return function(wg, internal)
     transfer[panel.size].store(self, words, piece.at, panel, piece.offset)
   end
 
-  local keys = { "panel", "map", "buffer", "offset", "buffers", "barrier", "alpha", "beta", "source", "bias", "activation", "policy" }
-
-  --- Returns store(acc, row, column), which stores a block of 64 x n accumulators (f32 or s32) of the executing
-  --- warpgroup to row and column (registers) of a tensor, `finish`, which waits for the last copies to have read
-  --- their panels, and fetch(row, column), which may be called some time before store for the same place, and makes
-  --- C come while other things are done. Stored is activation(alpha * acc + beta * C + bias), computed in f32; without all of these, acc.
-  --- opts: panel (of wg.panel), map (tensor map of its box), buffer, offset (of the warpgroup's panels in it:
-  ---       bytes, number or register), buffers (panels that it has there, default 1), barrier (id of a named barrier
-  ---       for the 128 threads: number or register),
-  ---       alpha, beta (f32 registers), source (with beta: { map = tensor map of C, of the panel's box, barrier =
-  ---       address of an mbarrier for one arrival, of this warpgroup alone }), bias ({ along = "row" or "column" of the
-  ---       accumulators, from = pointer to f32, extent = how many there are }), activation ("relu", "gelu", "silu",
-  ---       "sigmoid", "tanh", or a function of k and an f32 register that returns one), policy (of the L2 cache, for
-  ---       the stores: a register of k:createpolicy_...).
+  --- Prepares to store blocks of 64 x n accumulators of the executing warpgroup to a tensor, by panels in shared memory
+  --- and bulk copies that overlap what comes next. Stored is activation(alpha * acc + beta * C + bias), computed in
+  --- f32; without all of these, acc.
+  --- @param options table
+  --- @option panel table  made by wg.panel
+  --- @option map reg  the tensor map of the matrix: k:tensor_map(name, panel.box)
+  --- @option buffer shared  where the panels are
+  --- @option offset integer|reg?  bytes: of the warpgroup's panels in the buffer
+  --- @option buffers integer = 1  panels that the warpgroup has there, 1 to 64
+  --- @option barrier integer|reg  the number of a named barrier for the 128 threads
+  --- @option alpha reg?  f32
+  --- @option beta reg?  f32; goes with `source`
+  --- @option source table?  where C comes from
+  --- @option source.map reg  the tensor map of C, of the panel's box
+  --- @option source.barrier reg  u32: address of an mbarrier for one arrival, of this warpgroup alone
+  --- @option bias table?  a value for each row or column
+  --- @option bias.along string  "row" or "column" of the accumulators
+  --- @option bias.from reg  a pointer parameter to f32
+  --- @option bias.extent integer|reg  how many values there are
+  --- @option activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
+  --- @option policy reg?  a policy of the L2 cache for the stores, made by k:createpolicy_fractional
+  --- @return function  store(acc, row, column): stores a block at that place (registers) of the matrix
+  --- @return function  finish(): waits until the last copies have read their panels
+  --- @return function  fetch(row, column): may be called some time before store for the same place, so that C comes meanwhile
   function k:epilogue(opts)
-    options("k:epilogue", opts, keys)
+    options("k:epilogue", opts)
     local panel, buffers, source = opts.panel, opts.buffers or 1, opts.source
     if type(panel) ~= "table" or not panel.box then fail "k:epilogue: `panel` must be made by wg.panel" end
     internal.whole("k:epilogue: buffers", buffers, 1, 64)
@@ -178,7 +201,7 @@ return function(wg, internal)
     internal.object("k:epilogue, buffer", opts.buffer, "shared")
     internal.count("k:epilogue, barrier", opts.barrier)
     if (opts.beta == nil) ~= (source == nil) then fail "k:epilogue: `beta` and `source` go together" end
-    if source then options("k:epilogue, source", source, { "map", "barrier" }) end
+    if source then options("k:epilogue, source", source) end
     local thread = self:special "tid.x" & 127
     local lane, warp, leader = thread & 31, thread >> 5, thread:eq(0)
     local base = self:address(opts.buffer, opts.offset)

@@ -6,18 +6,22 @@ return function(internal)
   local k = internal.methods.builder
   local fail = internal.fail
 
-  local fragment = {}
-  fragment.__index = fragment
-  internal.fragment = fragment
+  --- What a warpgroup holds of a block of 64 x n accumulators, made by k:fragment. A thread has parts of two rows,
+  --- `half` 0 and 1, each of which it shares with three other lanes.
+  --- @field acc regs  the accumulators
+  --- @field type string  "f32" or "s32"
+  local accumulator = internal.class "accumulator"
 
-  --- A fragment of the accumulators `acc` (f32 or s32 registers of a warpgroup, 64 x n: n / 2 of them). It only
-  --- refers to them: what writes the fragment writes the accumulators. They must be complete (k:wgmma_wait_group).
+  --- Accumulators as rows and columns to compute with. The object refers to the registers: what writes it writes the
+  --- accumulators. They must be complete (k:wgmma_wait_group).
+  --- @param acc regs  the f32 or s32 accumulators of a warpgroup, 64 x n: n / 2 registers
+  --- @return accumulator
   function k:fragment(acc)
     internal.object("k:fragment", acc, "regs")
     if #acc % 4 ~= 0 then
       fail(("k:fragment: %d registers are no accumulator of 64 x n (n / 2 registers, n a multiple of 8)"):format(#acc))
     end
-    return setmetatable({ k = self, acc = acc, type = acc[0].type }, fragment)
+    return setmetatable({ k = self, acc = acc, type = acc[0].type }, accumulator)
   end
 
   -- Place of each register in the block: `half` (0 or 1: the first or second of the thread's two rows), and row and
@@ -40,20 +44,25 @@ return function(internal)
     return function(r) return setmetatable({ register = r, half = r // 2 % 2 }, lazy) end
   end
 
-  --- Replaces each element x by f(x, at): a register of its type, or a number. at.row and at.column are its place
-  --- in the block (u32 registers, made when asked for), at.half which of the thread's two rows it is in (0 or 1), so
-  --- that rows[at.half] is its row's value, rows being the result of a row reduction.
-  function fragment:map(f)
-    internal.body("fragment:map", f)
+  --- Replaces each element x by f(x, at).
+  --- @param f function(x, at)  returns a register of the elements' type, or a number. at.row and at.column are the
+  ---   place of x in the block (u32 registers, computed when they are asked for); at.half is which of the thread's two
+  ---   rows it is in (0 or 1), so that rows[at.half] is the row's value, rows being the result of a row reduction
+  --- @return accumulator  itself
+  --- @example
+  ---   s:map(function(x, at) return k:mul(x, scale[at.half]) end)
+  function accumulator:map(f)
+    internal.body("accumulator:map", f)
     local place = places(self.k)
     for r = 0, #self.acc - 1 do self.k:mov(self.acc[r], f(self.acc[r], place(r))) end
     return self
   end
 
-  --- Combines each row by f(x, y), which must be associative and commutative: two registers, rows[0] and rows[1],
-  --- for the two rows that a thread has part of. Shuffles between the four lanes that share a row.
-  function fragment:row_reduce(f)
-    internal.body("fragment:row_reduce", f)
+  --- Combines the elements of each row to one value, with shuffles between the four lanes that share a row.
+  --- @param f function(x, y)  returns a register that combines two; associative and commutative
+  --- @return regs  two registers: the values of the two rows that the thread has part of
+  function accumulator:row_reduce(f)
+    internal.body("accumulator:row_reduce", f)
     local b = self.k
     local rows = b:regs(self.type, 2)
     for half = 0, 1 do
@@ -71,24 +80,30 @@ return function(internal)
     return rows
   end
 
-  --- The largest element of each row, and the sum of each: see row_reduce.
-  function fragment:row_max()
+  --- The largest element of each row.
+  --- @return regs  two registers: of the two rows that the thread has part of
+  --- @see accumulator:row_reduce
+  function accumulator:row_max()
     return self:row_reduce(function(x, y) return self.k:max(x, y) end)
   end
 
-  function fragment:row_sum()
+  --- The sum of each row.
+  --- @return regs  two registers: of the two rows that the thread has part of
+  --- @see accumulator:row_reduce
+  function accumulator:row_sum()
     return self:row_reduce(function(x, y) return self.k:add(x, y) end)
   end
 
-  --- The accumulators as operand A of a later product: their columns are its K. An array of b32 registers, four for
-  --- each K step of 16 (PTX ISA 9.7.15.5.1, figure of the A fragment), to be given to k:mma as `a`. The caller
-  --- places wgmma_fence before that, and leaves the array alone until the product is complete.
-  --- dtype: "bf16" or "f16".
-  function fragment:operand(dtype)
+  --- The accumulators as operand A of a later product: their columns are its K. The caller places k:wgmma_fence before
+  --- k:mma, and leaves the registers alone until the product is complete.
+  --- @param dtype string  "bf16" or "f16": what the elements are rounded to
+  --- @return regs  b32, four for each K step of 16, for the option `a` of k:mma (PTX ISA 9.7.15.5.1, figure of the A fragment)
+  --- @raise where n is no multiple of 16.
+  function accumulator:operand(dtype)
     local b, count = self.k, #self.acc
     local convert = (dtype == "bf16" or dtype == "f16") and internal.to_output[dtype]
-      or fail("fragment:operand makes bf16 or f16, not " .. tostring(dtype))
-    if count % 8 ~= 0 then fail(("fragment:operand: n is %d, K steps are 16 columns"):format(2 * count)) end
+      or fail("accumulator:operand makes bf16 or f16, not " .. tostring(dtype))
+    if count % 8 ~= 0 then fail(("accumulator:operand: n is %d, K steps are 16 columns"):format(2 * count)) end
     local words = b:regs("b32", count // 2)
     for i = 0, count // 2 - 1 do b:mov(words[i], convert(b, self.acc[2 * i], self.acc[2 * i + 1])) end
     return words

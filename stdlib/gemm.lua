@@ -3,27 +3,43 @@
 return function(wg, internal)
   local fail, ceil_div = internal.fail, internal.ceil_div
 
-  local gemm = {}
-  gemm.__index = gemm
-  internal.gemm = gemm
+  --- A matrix product made by wg.gemm.
+  --- @field kernel kernel  can be checked, printed and exported like any other
+  --- @field plan table  what was decided: tile, stages, schedule, registers
+  local gemm = internal.class "gemm"
 
-  --- A kernel for D = A * B. A is M x K, B is K x N, D is M x N; a K-major operand has rows of K elements in memory,
-  --- an MN-major one rows of M or N (16-bit types only).
-  --- opts: dtype ("bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"), d (of D: "bf16", "f16", "f32", "e4m3", "e5m2",
-  ---       "s32", "s8"), a_major, b_major ("K" or "MN"), problem ({ M, N, K }: picks the rest for it), name, epilogue,
-  ---       tile ({ m, n, k }), stages, registers ({ producer, consumer }), buffers (panels of a consumer's epilogue),
-  ---       schedule ("cooperative": the consumers, one for 64 rows, three for 192, else two, share a tile;
-  ---       "pingpong": each of two has its own), cluster (CTAs that share B),
-  ---       raster ("grouped": tiles follow each other down `group` rows of tiles; "hilbert": along Hilbert's curve),
-  ---       group (default 16, 8 for ping-pong), splits (parts of K, multiplied by different CTAs that put their sums
-  ---       together in a fixed order: for few tiles and a long K; default: what the model says for `problem`),
-  ---       stream_k (true: the tiles that fill no whole round of the CTAs are shared out by blocks of K),
-  ---       constant ("A" or "B": an operand that no launch writes which may still run when this one starts, as
-  ---       weights: its first tiles come while the launch before ends).
-  --- epilogue: D = activation(alpha * A * B + beta * C + bias), in f32: alpha (true), beta (true: C has D's type),
-  ---       bias ("row": one value for each row of D, or "column"), activation ("relu", "gelu", "silu",
-  ---       "sigmoid", "tanh", or a function of k and an f32 register that returns one). alpha, beta, C and bias
-  ---       are given at launch. Integers are rounded to the nearest; 8-bit types saturate.
+  --- A kernel for D = activation(alpha * A * B + beta * C + bias), and its launches. A is M x K, B is K x N, D is
+  --- M x N; a K-major operand has rows of K elements in memory, an MN-major one rows of M or N (16-bit types only).
+  --- What the epilogue does is computed in f32; integers are rounded to the nearest, 8-bit types saturate.
+  --- @param options table
+  --- @option dtype string = "bf16"  of A and B: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
+  --- @option d string?  of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". The default is dtype's own, f32 for tf32, bf16 for 8-bit floats, s32 for integers
+  --- @option a_major string = "K"  "K" or "MN"
+  --- @option b_major string = "K"  "K" or "MN"
+  --- @option problem table?  { M, N, K }: what the choices that are left open are made for
+  --- @option name string = "gemm"  of the kernel
+  --- @option epilogue table?  what is done besides the product; the values are given at launch
+  --- @option epilogue.alpha boolean = false  a factor of A * B
+  --- @option epilogue.beta boolean = false  C, of D's type, times a factor
+  --- @option epilogue.bias string?  "row": one f32 for each row of D, or "column"
+  --- @option epilogue.activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
+  --- @option tile table?  { m, n, k }: what a CTA computes at a time
+  --- @option stages integer?  of the pipeline, at least 2; as many as fit where it is left out
+  --- @option registers table?  { producer, consumer }: registers of a thread, 24 to 256
+  --- @option buffers integer = 2  panels of a consumer's epilogue, 1 to 8
+  --- @option schedule string?  "cooperative": the consumers share a tile; "pingpong": each of two has its own
+  --- @option cluster integer = 1  CTAs that share B by multicast, 1 to 16
+  --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
+  --- @option group integer?  rows of tiles that follow each other before the next column: 16, or 8 for pingpong
+  --- @option splits integer?  parts of K, multiplied by different CTAs that add up their sums in a fixed order, 1 to 64
+  --- @option stream_k boolean = false  the tiles that fill no whole round of the CTAs are shared out by blocks of K
+  --- @option constant string?  "A" or "B": an operand that no launch writes which may still run when this one starts, such as weights; its first tiles are fetched while the launch before ends
+  --- @return gemm
+  --- @raise for options that do not go together, tiles that do not fit into shared memory or registers.
+  --- @see wg.tune
+  --- @example
+  ---   local gemm = wg.gemm { dtype = "bf16", problem = { 4096, 4096, 4096 }, epilogue = { bias = "column" } }
+  ---   gemm:run(A, B, D, { bias = bias })
   function wg.gemm(opts)
     local p = internal.gemm_plan(opts == nil and {} or opts)
     return setmetatable({ plan = p, kernel = internal.gemm_kernel(p) }, gemm)
@@ -114,9 +130,17 @@ return function(wg, internal)
     return self.partials, self.counters
   end
 
-  --- The options of a launch for kernel:run and kernel:time. Raises where the extents do not fit each other.
-  --- epilogue: values for what wg.gemm's epilogue has: alpha, beta (numbers, default 1), C (a matrix as D), bias (a
-  ---           vector of f32: one value for each row or column of D).
+  --- The options of a launch: what kernel:run, kernel:time and kernel:prepare take.
+  --- @param A tensor  M x K, or K x M where A is MN-major
+  --- @param B tensor  N x K, or K x N where B is MN-major
+  --- @param D tensor  M x N: the result
+  --- @param options table?  values for what the epilogue of wg.gemm has
+  --- @option alpha number = 1.0  the factor of A * B
+  --- @option beta number = 1.0  the factor of C
+  --- @option C tensor?  M x N, of D's type
+  --- @option bias tensor?  f32: M values for "row", N for "column"
+  --- @return table  { grid =, args =, flops = }
+  --- @raise where the extents do not fit each other, or the epilogue needs a value that is not given.
   function gemm:launch(A, B, D, epilogue)
     local p = self.plan
     local M, N, K = extents(p, A, B, D)
@@ -160,20 +184,38 @@ return function(wg, internal)
     return launch
   end
 
-  --- Runs it. `run`: options of kernel:run, and the values of the epilogue (see gemm:launch).
+  --- Computes D.
+  --- @param A tensor
+  --- @param B tensor
+  --- @param D tensor
+  --- @param options table?  those of gemm:launch and of kernel:run
+  --- @return string  the back end that ran it
+  --- @see gemm:launch
   function gemm:run(A, B, D, run)
     local launch = launch_with(self, A, B, D, run)
     launch.flops = nil
     return self.kernel:run(launch)
   end
 
-  --- Makes a launch ready for many starts (kernel:prepare). `run`: as for gemm:run.
+  --- Makes a launch ready to be started many times, with its tensors on the device.
+  --- @param A tensor
+  --- @param B tensor
+  --- @param D tensor
+  --- @param options table?  those of gemm:launch and of kernel:prepare
+  --- @return launch
+  --- @see kernel:prepare
   function gemm:prepare(A, B, D, run)
     local launch = launch_with(self, A, B, D, run)
     launch.flops = nil
     return self.kernel:prepare(launch)
   end
 
-  --- Times it. `time`: options of kernel:time, and the values of the epilogue.
+  --- Measures how long the product takes, and its TFLOPS.
+  --- @param A tensor
+  --- @param B tensor
+  --- @param D tensor
+  --- @param options table?  those of gemm:launch and of kernel:time
+  --- @return table  as of kernel:time
+  --- @see kernel:time
   function gemm:time(A, B, D, time) return self.kernel:time(launch_with(self, A, B, D, time)) end
 end

@@ -81,13 +81,10 @@ return function(wg, internal)
     return best
   end
 
-  local keys = { "dtype", "d", "a_major", "b_major", "tile", "stages", "cluster", "group", "name", "registers",
-    "buffers", "schedule", "problem", "epilogue", "raster", "splits", "stream_k", "constant" }
-
   -- What the epilogue does, for the matrix that the accumulators hold: rows and columns change places where D is
   -- written transposed.
   local function epilogue_of(given, swapped)
-    options("wg.gemm, epilogue", given, { "alpha", "beta", "bias", "activation" })
+    options("wg.gemm, epilogue", given)
     local bias = given.bias
     if bias ~= nil and bias ~= "row" and bias ~= "column" then
       fail(("wg.gemm, epilogue: bias `%s` (legal: row, column)"):format(tostring(bias)))
@@ -153,7 +150,7 @@ return function(wg, internal)
 
   --- The plan for the options of wg.gemm.
   function internal.gemm_plan(opts)
-    options("wg.gemm", opts, keys)
+    options("wg.gemm", opts)
     internal.kinds("wg.gemm", opts, {
       problem = "table", tile = "table", registers = "table", epilogue = "table", name = "string", dtype = "string", d = "string",
     })

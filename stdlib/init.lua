@@ -10,16 +10,31 @@ end
 
 internal.describe = describe
 
---- Raises unless `given` is a table and every key of it is one of `legal`.
-function internal.options(name, given, legal)
+local keys_of = {} -- by function: the legal keys of its option table, as a list and as a set
+
+--- Raises unless `given` is a table and every key of it is one that the comment at function `name` lists as an @option.
+function internal.options(name, given)
   if type(given) ~= "table" then internal.fail(("%s: expected a table of options, got %s"):format(name, describe(given))) end
+  local legal = keys_of[name]
+  if not legal then
+    legal = { list = internal.option_keys(name), set = {} }
+    for _, key in ipairs(legal.list) do legal.set[key] = true end
+    keys_of[name] = legal
+  end
   for key in pairs(given) do
-    local known = false
-    for _, candidate in ipairs(legal) do known = known or candidate == key end
-    if not known then
-      internal.fail(("unknown option `%s` of %s (legal: %s)"):format(tostring(key), name, table.concat(legal, ", ")))
+    if not legal.set[key] then
+      internal.fail(("unknown option `%s` of %s%s (legal: %s)"):format(
+        tostring(key), name, internal.nearest(tostring(key), legal.list), table.concat(legal.list, ", ")))
     end
   end
+end
+
+--- A class that is a Lua table: messages and `wgrun help` call it `name`.
+function internal.class(name)
+  local class = { __name = "wgrun." .. name }
+  class.__index = class
+  internal.classes[name] = class
+  return class
 end
 
 --- Raises unless `value`, called `what` in messages, is a wgrun object of `class` ("reg").
@@ -99,8 +114,8 @@ shield(internal.methods.builder, "k:", {
   "element", "descriptor", "mma", "copy_tile", "store_accumulator", "address", "mbarrier_wait", "load_tile", "pipeline",
   "fragment", "part_of_k", "sum_parts", "epilogue",
 })
-shield(internal.pipeline, "pipeline:", {
+shield(internal.classes.pipeline, "pipeline:", {
   "init", "cursor", "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "wait", "release",
 })
-shield(internal.fragment, "fragment:", { "map", "row_reduce", "row_max", "row_sum", "operand" })
-shield(internal.gemm, "gemm:", { "launch", "run", "prepare", "time" })
+shield(internal.classes.accumulator, "accumulator:", { "map", "row_reduce", "row_max", "row_sum", "operand" })
+shield(internal.classes.gemm, "gemm:", { "launch", "run", "prepare", "time" })

@@ -5,28 +5,42 @@ return function(internal)
   local k = internal.methods.builder
   local fail, options = internal.fail, internal.options
 
-  --- The address (u32 register) of a shared buffer, plus `offset` bytes (a number or a register).
+  --- The address of a shared buffer in shared memory, in a new u32 register.
+  --- @param buffer shared  made by k:shared
+  --- @param offset integer|reg?  bytes that are added
+  --- @return reg  u32
   function k:address(buffer, offset)
     local base = self:mov(buffer, { type = "u32" })
     if offset == nil or offset == 0 then return base end
     return base + offset
   end
 
-  --- Waits until the phase of that parity (0 or 1) of the mbarrier at `address` is complete.
+  --- Waits until the phase of an mbarrier that has the given parity is complete. Every thread that calls it waits.
+  --- @param address reg  u32: of the mbarrier in shared memory
+  --- @param parity integer|reg  0 for the first phase, 1 for the second, 0 for the third, ...
+  --- @see k:pipeline
   function k:mbarrier_wait(address, parity)
     self:while_(function()
       return self["not"](self, self:mbarrier_try_wait_parity(address, parity))
     end, function() end)
   end
 
-  --- Copies a tile of a matrix in global memory to shared memory by TMA: one box for each of its panels, all
-  --- announced to the mbarrier (pipeline:expect). By one thread.
-  --- opts: tile, map (k:tensor_map of the tile), to (address: u32 register), mn, k (the tile's first row and K element
-  ---       in the matrix: registers or numbers), barrier (address), whole (the tile in shared memory that this one
-  ---       is a piece of, default itself), mask (of the CTAs of the cluster that get it), policy (of the L2 cache: a
-  ---       register of k:createpolicy_...).
+  --- Copies a tile of a matrix in global memory to shared memory by TMA: one box for each panel of the tile. One
+  --- thread executes it, after it has announced the bytes to the mbarrier (pipeline:expect). What lies outside of
+  --- the matrix arrives as zeros.
+  --- @param options table
+  --- @option tile tile  what is copied
+  --- @option map reg  the tensor map of the matrix: k:tensor_map(name, tile)
+  --- @option to reg  u32: address of the tile in shared memory
+  --- @option mn integer|reg  the tile's first row (M or N) in the matrix
+  --- @option k integer|reg  the tile's first K element in the matrix
+  --- @option barrier reg  u32: address of the mbarrier that counts the bytes
+  --- @option whole tile = tile  the tile in shared memory that `tile` is a piece of
+  --- @option mask integer|reg?  the CTAs of the cluster that receive the data, a bit each: multicast
+  --- @option policy reg?  a policy of the L2 cache, made by k:createpolicy_fractional
+  --- @see k:pipeline
   function k:load_tile(opts)
-    options("k:load_tile", opts, { "tile", "map", "to", "mn", "k", "barrier", "whole", "mask", "policy" })
+    options("k:load_tile", opts)
     local tile, whole = internal.object("k:load_tile, tile", opts.tile, "tile"), opts.whole or opts.tile
     internal.object("k:load_tile, whole", whole, "tile")
     for _, key in ipairs { "to", "mn", "k" } do internal.count("k:load_tile, " .. key, opts[key]) end
@@ -42,16 +56,31 @@ return function(internal)
     end
   end
 
-  local pipeline = {}
-  pipeline.__index = pipeline
-  internal.pipeline = pipeline
+  --- A ring of stages between producers and consumers, made by k:pipeline. A thread walks round it with a cursor of
+  --- its own.
+  --- @field stages integer  how many
+  --- @field full shared  the mbarriers that count bytes, 8 bytes each
+  --- @field empty shared  the mbarriers that count consumers, 8 bytes each
+  --- @field arrivals integer  consumers that release a stage
+  --- @field producers integer  threads that announce bytes for a stage
+  local pipeline = internal.class "pipeline"
 
-  --- A pipeline of `stages` stages; `arrivals` consumers release each stage (over the whole cluster: with
-  --- multicast every CTA's consumers release the stage in every CTA that fills it).
-  --- `producers` threads (default 1) each announce their share of a stage's bytes.
-  --- One thread of the CTA calls init(), then all meet at a barrier (of the cluster, where there is one).
+  --- A ring of stages in shared memory between producers, which fill them by bulk copies, and consumers, which
+  --- multiply them. Each stage has two mbarriers: `full` counts the bytes that arrive, `empty` the consumers that are
+  --- done. The stages' own memory is the caller's: k:shared{ tile =, count = stages }. One thread of the CTA calls
+  --- init, then all meet at a barrier (of the cluster, where there is one).
+  --- @param options table
+  --- @option stages integer  1 to 32
+  --- @option arrivals integer = 1  consumers that release a stage; with multicast, those of all CTAs of the cluster
+  --- @option producers integer = 1  threads that each announce their share of a stage's bytes, 1 to 1024
+  --- @option name string = "pipeline"  of the barriers in messages: NAME_full, NAME_empty
+  --- @return pipeline
+  --- @example
+  ---   local pipe = k:pipeline { stages = 4, arrivals = 4 }
+  ---   k:if_(tid:eq(0), function() pipe:init() end)
+  ---   k:bar_sync(0)
   function k:pipeline(opts)
-    options("k:pipeline", opts, { "stages", "arrivals", "producers", "name" })
+    options("k:pipeline", opts)
     local stages = math.tointeger(opts.stages) or fail "k:pipeline: `stages` must be an integer"
     if stages < 1 or stages > 32 then fail(("k:pipeline: %d stages: 1 to 32"):format(stages)) end
     internal.kinds("k:pipeline", opts, { name = "string" })
@@ -64,7 +93,8 @@ return function(internal)
     }, pipeline)
   end
 
-  --- Makes the barriers. By one thread.
+  --- Initializes the mbarriers of all stages. One thread of the CTA executes it; the others wait at a barrier before
+  --- they use the pipeline.
   function pipeline:init()
     local b = self.k
     for s = 0, self.stages - 1 do
@@ -74,7 +104,10 @@ return function(internal)
     b:fence_mbarrier_init()
   end
 
-  --- Where a thread is in the ring: `stage` (u32) and `phase` (u32, the parity of the stage's current use).
+  --- A place in the ring for one role: the first stage, in its first round.
+  --- @return table  the cursor
+  --- @field stage reg  u32: the stage, from 0
+  --- @field phase reg  u32: the parity of the stage's current round, 0 or 1
   function pipeline:cursor()
     local b = self.k
     local c = { stage = b:reg "u32", phase = b:reg "u32" }
@@ -83,6 +116,8 @@ return function(internal)
     return c
   end
 
+  --- Moves a cursor to the next stage; behind the last one comes the first, in the next round.
+  --- @param c table  made by pipeline:cursor
   function pipeline:advance(c)
     local b = self.k
     b:add(c.stage, c.stage, 1)
@@ -91,7 +126,9 @@ return function(internal)
     b:xor(c.phase, c.phase, 1, { guard = wrapped })
   end
 
-  --- Passes over `count` stages (a register) that somebody else uses.
+  --- Moves a cursor over stages that another role uses.
+  --- @param c table  made by pipeline:cursor
+  --- @param count integer|reg  how many stages
   function pipeline:skip(c, count)
     local b = self.k
     b:add(c.stage, c.stage, count)
@@ -100,26 +137,43 @@ return function(internal)
     b:xor(c.phase, c.phase, turns & 1)
   end
 
+  --- The address of the mbarrier that counts the bytes of the cursor's stage.
+  --- @param c table  made by pipeline:cursor
+  --- @return reg  u32
   function pipeline:full_barrier(c) return self.k:address(self.full, c.stage << 3) end
+
+  --- The address of the mbarrier that counts the consumers that are done with the cursor's stage.
+  --- @param c table  made by pipeline:cursor
+  --- @return reg  u32
   function pipeline:empty_barrier(c) return self.k:address(self.empty, c.stage << 3) end
 
-  --- Producer: waits until the stage is free. Passes at once in the first round.
+  --- Producer: waits until the consumers have released the cursor's stage. In the first round it passes at once.
+  --- @param c table  made by pipeline:cursor
   function pipeline:acquire(c) self.k:mbarrier_wait(self:empty_barrier(c), c.phase ~ 1) end
 
-  --- Producer: announces `bytes` bytes for the stage, and returns the barrier that the copies signal.
+  --- Producer: announces the bytes that copies will bring to the cursor's stage.
+  --- @param c table  made by pipeline:cursor
+  --- @param bytes integer|reg  of all copies together
+  --- @return reg  u32: the address of the mbarrier that the copies signal
   function pipeline:expect(c, bytes)
     local barrier = self:full_barrier(c)
     self.k:mbarrier_arrive_expect_tx(barrier, bytes)
     return barrier
   end
 
-  --- Consumer: waits until the stage is filled.
+  --- Consumer: waits until all bytes of the cursor's stage have arrived.
+  --- @param c table  made by pipeline:cursor
   function pipeline:wait(c) self.k:mbarrier_wait(self:full_barrier(c), c.phase) end
 
-  --- Consumer: gives the stage back, one arrival a warp in each CTA of the cluster.
-  --- opts: lane (register), cluster (CTAs that fill the stage, default 1), guard (predicate).
+  --- Consumer: gives the cursor's stage back to the producers: one arrival for each warp that calls it, in each CTA
+  --- of the cluster.
+  --- @param c table  made by pipeline:cursor
+  --- @param options table
+  --- @option lane reg  u32: the lane of the thread in its warp
+  --- @option cluster integer = 1  CTAs that fill the stage
+  --- @option guard reg?  a predicate: the warp releases the stage only where it holds
   function pipeline:release(c, opts)
-    options("pipeline:release", opts, { "lane", "cluster", "guard" })
+    options("pipeline:release", opts)
     internal.object("pipeline:release, lane", opts.lane, "reg")
     local b = self.k
     local cluster = opts.cluster or 1

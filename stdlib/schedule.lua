@@ -31,18 +31,26 @@ return function(wg, internal)
     return opts.order and listed or grouped, rows * columns, cluster
   end
 
-  --- Calls body(place) for each tile of this CTA. The clusters of the grid take turns: cluster c has the tiles
-  --- c, c + clusters, ... Tiles follow each other down `group` rows of tiles, then to the next column, so that those
-  --- in flight at a time share rows of A and columns of B. place() computes the tile's first row and column (u32
-  --- registers) where it is called.
-  --- opts: m, n (extents of a tile), rows, columns (of the matrix: registers), cluster (CTAs along M that work on
-  ---       neighbouring tiles, default 1), group (default 8), order (pointer to u32, one for each tile: its row of
-  ---       tiles << 16 | its column, as wg.hilbert gives them; instead of group), splits (each tile comes that often,
-  ---       for the parts 0, 1, ... of K: body also gets the part and the number of the CTA's tile; default 1),
-  ---       first (register) and every: of the cluster's tiles only each `every`th, from `first` on.
+  --- Persistent CTAs: a loop over the tiles of a matrix that belong to this CTA. The clusters of the grid take turns:
+  --- cluster c has the tiles c, c + clusters, ... Tiles follow each other down `group` rows of tiles, then in the next
+  --- column, so that those in flight at a time share rows of A and columns of B in the L2 cache.
+  --- @param options table
+  --- @option m integer  the rows of a tile
+  --- @option n integer  the columns of a tile
+  --- @option rows reg  u32: of the matrix
+  --- @option columns reg  u32: of the matrix
+  --- @option cluster integer = 1  CTAs along M that work on neighbouring tiles
+  --- @option group integer = 8  rows of tiles that follow each other before the next column
+  --- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row of tiles << 16 | its column, as wg.hilbert gives them
+  --- @option splits integer = 1  each tile comes that often, for the parts 0, 1, ... of K
+  --- @option first reg?  u32: of the cluster's tiles, the first that is taken; goes with `every`
+  --- @option every integer?  of the cluster's tiles only each `every`th is taken
+  --- @param body function(place, part, number)  emits what is done with a tile. place() computes its first row and
+  ---   column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile
+  --- @see k:each_piece
   function k:each_tile(opts, body)
     internal.object("k:each_tile, k", self, "builder")
-    options("k:each_tile", opts, { "m", "n", "rows", "columns", "cluster", "group", "order", "splits", "first", "every" })
+    options("k:each_tile", opts)
     local splits = internal.whole("k:each_tile: splits", opts.splits or 1, 1, 0xFFFF)
     local place, units, cluster = order_of(self, "k:each_tile", opts)
     internal.body("k:each_tile, body", body)
@@ -70,17 +78,26 @@ return function(wg, internal)
     end)
   end
 
-  --- Stream-K: calls body(place, piece) for the tiles of this CTA and for pieces of tiles. Where the tiles are no whole
-  --- number of rounds of the grid, those of the last round and of one more are cut by blocks of K, so that each CTA has
-  --- as many, one tile's at least; the others follow as in k:each_tile. No tile is cut more than once.
-  --- piece: { from, to (registers: the first element of K and the one after the last), cut (predicate: there is
-  --- another piece), part (register: 0 for the first blocks, 1 for the last), number (register: of the cut, from 1 to
-  --- the CTAs of the grid less 1) }.
-  --- opts: m, n, rows, columns, group, order as in k:each_tile; K (register), block (elements). The tiles times the
-  --- blocks of K must be less than 2^31.
+  --- Stream-K: a loop over this CTA's tiles and pieces of tiles. Where the tiles are no whole number of rounds of the
+  --- grid, those of the last round and of one more are cut by blocks of K, so that each CTA has as many blocks; the
+  --- others follow as in k:each_tile. No tile is cut more than once.
+  --- @param options table
+  --- @option m integer  the rows of a tile
+  --- @option n integer  the columns of a tile
+  --- @option rows reg  u32: of the matrix
+  --- @option columns reg  u32: of the matrix
+  --- @option group integer = 8  as in k:each_tile
+  --- @option order reg?  as in k:each_tile
+  --- @option K reg  u32: the K extent
+  --- @option block integer  elements of K in a block; the tiles times their blocks must be less than 2^31
+  --- @param body function(place, piece)  emits what is done with a piece: place() as in k:each_tile; piece.from and
+  ---   piece.to (the first element of K and the one after the last), piece.cut (a predicate: there is another piece),
+  ---   piece.part (0 for the first blocks, 1 for the last), piece.number (of the cut, from 1) are registers
+  --- @see k:each_tile
+  --- @see k:sum_parts
   function k:each_piece(opts, body)
     internal.object("k:each_piece, k", self, "builder")
-    options("k:each_piece", opts, { "m", "n", "rows", "columns", "group", "order", "K", "block" })
+    options("k:each_piece", opts)
     local place, tiles = order_of(self, "k:each_piece", opts)
     local block = internal.whole("k:each_piece: block", opts.block, 1, 0xFFFF)
     internal.object("k:each_piece, K", opts.K, "reg")
@@ -140,8 +157,11 @@ return function(wg, internal)
     end
   end
 
-  --- The places of a grid of rows x columns along Hilbert's curve, for k:each_tile: a list of row << 16 | column.
-  --- Long grids are squares one after the other; what lies outside of the grid is left out.
+  --- The places of a grid of tiles in the order of Hilbert's curve, for the option `order` of k:each_tile. A long grid is
+  --- a row of squares.
+  --- @param rows integer  of tiles, 1 to 65535
+  --- @param columns integer  of tiles, 1 to 65535
+  --- @return table  a list of row << 16 | column
   function wg.hilbert(rows, columns)
     internal.whole("wg.hilbert: rows", rows, 1, 0xFFFF)
     internal.whole("wg.hilbert: columns", columns, 1, 0xFFFF)

@@ -5,24 +5,38 @@ return function(internal)
   local k = internal.methods.builder
   local options = internal.options
 
-  --- The part's blocks of K: the first element and the one after the last, u32 registers. Every part has at least
-  --- one block where there are as many blocks as parts. opts: K (register), block (elements), part, splits.
+  --- The range of K that belongs to one of several parts, in whole blocks. Every part has at least one block where there
+  --- are as many blocks as parts.
+  --- @param options table
+  --- @option K reg  u32: the K extent
+  --- @option block integer  elements of K in a block
+  --- @option part integer|reg  which part, from 0
+  --- @option splits integer  how many parts
+  --- @return reg  u32: the first element
+  --- @return reg  u32: the one after the last
   function k:part_of_k(opts)
-    options("k:part_of_k", opts, { "K", "block", "part", "splits" })
+    options("k:part_of_k", opts)
     local blocks = self:div(opts.K + (opts.block - 1), opts.block)
     local from = self:div(opts.part * blocks, opts.splits)
     local to = self:div((opts.part + 1) * blocks, opts.splits)
     return from * opts.block, to * opts.block
   end
 
-  --- Leaves the accumulators of a warpgroup in the workspace. Returns a predicate that holds in the warpgroup that is
-  --- the last of its tile: its accumulators have the sums of all parts. By all 128 threads. Nobody waits for another CTA.
-  --- opts: acc (list of register arrays), partials (pointer to the accumulators' type, room for `splits` times all
-  ---       accumulators of the grid's tiles), counters (pointer to u32, all 0: one for each tile; 0 again at the end),
-  ---       tile, part (registers: which of the tiles that are summed up by themselves, which part), splits,
-  ---       barrier (id of a named barrier for the 128 threads), flag (address of 4 bytes of shared memory).
+  --- Split-K: adds up the accumulators of warpgroups that multiplied different parts of K. Each leaves its sums in a
+  --- workspace; the one that comes last adds all of them up, always in the order of the parts, and goes on with the
+  --- result. All 128 threads execute it, and nobody waits for another CTA.
+  --- @param options table
+  --- @option acc table  a list of arrays of registers: the accumulators
+  --- @option partials reg  a pointer parameter to the accumulators' type: room for `splits` times all accumulators of the grid's tiles
+  --- @option counters reg  a pointer parameter to u32, all 0: one for each tile; they are 0 again at the end
+  --- @option tile reg  u32: which of the tiles that are summed up by themselves
+  --- @option part reg  u32: which part, from 0
+  --- @option splits integer  how many parts, 2 to 65535
+  --- @option barrier integer|reg  the number of a named barrier for the 128 threads
+  --- @option flag reg  u32: the address of 4 bytes of shared memory
+  --- @return reg  a predicate that holds in the warpgroup that came last: its accumulators have the sums of all parts
   function k:sum_parts(opts)
-    options("k:sum_parts", opts, { "acc", "partials", "counters", "tile", "part", "splits", "barrier", "flag" })
+    options("k:sum_parts", opts)
     local acc = opts.acc
     if type(acc) ~= "table" or #acc == 0 then internal.fail "k:sum_parts: `acc` must be a list of register arrays" end
     for _, block in ipairs(acc) do internal.object("k:sum_parts, acc", block, "regs") end

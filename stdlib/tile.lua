@@ -32,7 +32,13 @@ return function(internal)
     return self:mul(value, factor)
   end
 
-  --- The address (u64) of element `index` (u32 register or number) behind a pointer parameter.
+  --- The address of an element behind a pointer parameter, in a new u64 register.
+  --- @param pointer reg  made by k:param; its pointee gives the size of the elements
+  --- @param index integer|reg  the element, from 0 (u32)
+  --- @return reg  u64
+  --- @raise for elements that are not whole bytes.
+  --- @example
+  ---   local x = k:ld_global_f32(k:element(X, i))
   function k:element(pointer, index)
     local pointee = pointee_of("k:element, pointer", pointer)
     local bytes = element_bytes[pointee] or fail("k:element: elements of whole bytes, not " .. pointee)
@@ -41,12 +47,17 @@ return function(internal)
     return self:mad_wide_u32(index, bytes, pointer)
   end
 
-  --- A descriptor (b64) of what one wgmma reads of a buffer's tile.
-  --- opts: kstep (default 0), mn (first row, default 0), offset (a register: bytes to add to the start address,
-  ---       the same in the whole warpgroup).
+  --- A matrix descriptor of the part of a buffer's tile that one wgmma reads.
+  --- @param buffer shared  made by k:shared(tile)
+  --- @param options table?
+  --- @option kstep integer = 0  which of the K steps of the tile
+  --- @option mn integer = 0  the first row (M or N) of the block
+  --- @option offset reg?  bytes that are added to the start address; the same in the whole warpgroup
+  --- @return reg  b64
+  --- @see tile:descriptor
   function k:descriptor(buffer, opts)
     opts = opts or {}
-    options("k:descriptor", opts, { "kstep", "mn", "offset" })
+    options("k:descriptor", opts)
     local tile = tile_of("k:descriptor, buffer", buffer)
     -- The fields do not depend on the address, and the start address of the block is the tile's plus an offset.
     local fields = tile:descriptor(0, opts.kstep or 0, opts.mn or 0)
@@ -57,15 +68,25 @@ return function(internal)
     return self:matrix_descriptor(address, fields & ~0x3FFF)
   end
 
-  --- acc += A * B over the whole K extent of two tiles: one wgmma for each K step, one commit group.
-  --- The caller places wgmma_fence before and wgmma_wait_group after.
-  --- opts: a, b (buffers; or a is an array of registers, as fragment:operand makes it), a_mn, b_mn (first rows,
-  ---       default 0), a_offset, b_offset (registers: bytes to add), n (columns, default all of B's rows),
-  ---       d (accumulator type, default "f32"), scale_d (predicate or 0 for the first step, default 1),
-  ---       metadata (of a sparse A, whose tile has half of B's K: one register for each step; see wg.sparse),
-  ---       sp_sel (0 or 1, default 0).
+  --- Multiplies two tiles: acc += A * B over their whole K extent, one wgmma for each K step, in one commit group. The
+  --- caller places k:wgmma_fence before it and k:wgmma_wait_group after it.
+  --- @param acc regs  the accumulators of a warpgroup, 64 x n: n / 2 registers of type `d`
+  --- @param options table
+  --- @option a shared|regs  A: a buffer of a tile, or registers as accumulator:operand makes them
+  --- @option b shared  B: a buffer of a tile
+  --- @option a_mn integer = 0  the first of A's 64 rows
+  --- @option b_mn integer = 0  the first of B's n rows
+  --- @option a_offset reg?  bytes that are added to A's address
+  --- @option b_offset reg?  bytes that are added to B's address
+  --- @option n integer?  the columns of D, 8 to 256; all rows of B where it is left out
+  --- @option d string = "f32"  the type of the accumulators
+  --- @option scale_d reg|integer = 1  for the first step: 0 overwrites the accumulators, 1 adds to them
+  --- @option metadata regs?  of a sparse A, whose tile has half of B's K: one register for each step (wg.sparse)
+  --- @option sp_sel integer = 0  which threads of four hold the metadata, 0 or 1
+  --- @raise where the K extents of the tiles differ, or no wgmma takes their types.
+  --- @see wg.wgmma
   function k:mma(acc, opts)
-    options("k:mma", opts, { "a", "b", "a_mn", "b_mn", "a_offset", "b_offset", "n", "d", "scale_d", "metadata", "sp_sel" })
+    options("k:mma", opts)
     local in_registers = internal.describe(opts.a) == "wgrun.regs"
     local a = not in_registers and tile_of("k:mma, a", opts.a)
     local b = tile_of("k:mma, b", opts.b)
@@ -150,15 +171,21 @@ return function(internal)
     return words
   end
 
-  --- Copies a tile of a matrix in global memory into a buffer, by all threads of the CTA; what lies outside the
-  --- matrix becomes 0. Makes 16-byte loads and stores where `vector` holds. The caller places
-  --- fence_proxy_async and bar_sync afterwards.
-  --- opts: to (buffer of a tile), from (pointer parameter), ld (elements from one line to the next),
-  ---       line, along (the tile's first line and element in the matrix), lines, length (extents of the matrix),
-  ---       vector (true: length and ld are multiples of 16 bytes; without it 16-bit elements only).
-  --- A line is a row of a K-major tile or a column of an MN-major one; `along` runs with memory.
+  --- Copies a tile of a matrix in global memory into a shared buffer, by all threads of the CTA, with loads and
+  --- stores of the generic proxy. What lies outside of the matrix becomes 0. Afterwards the caller places
+  --- k:fence_proxy_async and k:bar_sync, for wgmma to see the tile. A line is a row of a K-major tile or a column of
+  --- an MN-major one; `along` runs with memory.
+  --- @param options table
+  --- @option to shared  a buffer of a tile
+  --- @option from reg  a pointer parameter; it points to the tile's type
+  --- @option ld integer|reg  elements from one line of the matrix to the next
+  --- @option line integer|reg  the tile's first line in the matrix
+  --- @option along integer|reg  the tile's first element in its lines
+  --- @option lines integer|reg  the lines of the matrix
+  --- @option length integer|reg  the elements of a line of the matrix
+  --- @option vector boolean = false  16 bytes at a time: `length` and `ld` are multiples of 16 bytes. Without it, 16-bit elements only
   function k:copy_tile(opts)
-    options("k:copy_tile", opts, { "to", "from", "ld", "line", "along", "lines", "length", "vector" })
+    options("k:copy_tile", opts)
     local tile = tile_of("k:copy_tile, to", opts.to)
     local pointee = pointee_of("k:copy_tile, from", opts.from)
     if pointee ~= tile.dtype then fail(("k:copy_tile: `from` points to %s, the tile holds %s"):format(pointee, tile.dtype)) end
@@ -196,13 +223,21 @@ return function(internal)
     for _, store in ipairs(stores) do self:st_shared_v4_b32(store[1], store[2], store[3]) end
   end
 
-  --- Stores an f32 or s32 accumulator of a warpgroup (64 x n) to a row-major matrix in global memory.
-  --- opts: to (pointer parameter of that type), ld (elements), row, col (where the 64 x n block starts), rows, cols (extents
-  ---       of the matrix), vector (true: cols and ld are even).
-  --- Register r of thread t holds row 16 w + l / 4 + 8 (r / 2 % 2), column 8 (r / 4) + 2 (l % 4) + r % 2, with
-  --- w = t / 32 and l = t % 32 (PTX ISA 9.7.15.5.1, figure of the D fragment).
+  --- Stores the accumulators of a warpgroup, 64 x n, to a row-major matrix in global memory. Rows and columns outside
+  --- of the matrix are left out. Register r of thread t holds row 16 w + l / 4 + 8 (r / 2 % 2) and column
+  --- 8 (r / 4) + 2 (l % 4) + r % 2, with w = t / 32 and l = t % 32 (PTX ISA 9.7.15.5.1, figure of the D fragment).
+  --- @param acc regs  f32 or s32, n / 2 registers
+  --- @param options table
+  --- @option to reg  a pointer parameter to f32 or s32
+  --- @option ld integer|reg  elements from one row of the matrix to the next
+  --- @option row integer|reg  where the block begins
+  --- @option col integer|reg  where the block begins
+  --- @option rows integer|reg  the rows of the matrix
+  --- @option cols integer|reg  the columns of the matrix
+  --- @option vector boolean = false  two elements at a time: `cols` and `ld` are even
+  --- @see k:epilogue
   function k:store_accumulator(acc, opts)
-    options("k:store_accumulator", opts, { "to", "ld", "row", "col", "rows", "cols", "vector" })
+    options("k:store_accumulator", opts)
     local pointee = pointee_of("k:store_accumulator, to", opts.to)
     if pointee ~= "f32" and pointee ~= "s32" then
       fail("k:store_accumulator: `to` points to " .. pointee .. ", an f32 or s32 pointer is needed")

@@ -51,7 +51,7 @@ return function(wg, internal)
   --- @option a_tile tile?  the tile of a tensor `a`, which then lies as its lines do: {k, mn} for an MN-major one
   --- @option b_tile tile?  likewise
   --- @option swizzle string = "128B"  of tiles that are made for tensors
-  --- @option d string?  accumulator type: f32, of 8-bit integers s32
+  --- @option d string?  the type of D: "f32", of 8-bit integers "s32"
   --- @option seed integer = 1  of random elements
   --- @option backend string?  as for kernel:run
   --- @option tolerance number|table?  as for wg.compare
@@ -59,7 +59,7 @@ return function(wg, internal)
   --- @example
   --- print(wg.try { a = wg.tile { dtype = "bf16", mn = 64, k = 64 }, b = wg.tile { dtype = "bf16", mn = 32, k = 64, major = "MN" } })
   function wg.try(opts)
-    options("wg.try", opts, { "a", "b", "a_tile", "b_tile", "swizzle", "d", "seed", "backend", "tolerance" })
+    options("wg.try", opts)
     local seed = opts.seed or 1
     local tile_a, A = operand("a", opts.a, opts.a_tile, opts.swizzle or "128B", seed)
     local tile_b, B = operand("b", opts.b, opts.b_tile, opts.swizzle or "128B", seed + 1)

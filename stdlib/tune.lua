@@ -103,19 +103,29 @@ return function(wg, internal)
     return device and ("%s, driver %s, %s"):format(device.name, device.driver_version, backend) or backend
   end
 
-  --- Tries options, and returns the fastest as a plain table, and a report: { results = { { options, median_us,
-  --- cached } ... } (fastest first), skipped = { { options, reason } ... }, cache = path of the file or nil,
-  --- cache_problem = why there is none, or nil }.
-  ---   wg.tune { gemm = { dtype = "bf16", problem = { M, N, K }, ... } }: for wg.gemm; the result can be given to it.
-  ---   wg.tune { name = "mine", build = function(options) return kernel, launch end, candidates = { ... } }: for any
-  ---       kernel; launch is what kernel:time takes. nil and a reason instead of them skip a candidate.
-  --- opts: gemm, or name and build; candidates (list of tables of options; for gemm default: tiles, schedules,
-  ---       clusters, orders, splits), rounds (of a measurement, default 20), backend, cache (path of the file with the
-  ---       results; false: none; default: tune/results.txt in wgrun's cache folder).
-  --- Each result is written at once: an interrupted search goes on where it was. Results are kept by version, device,
-  --- name and options; options that hold functions are not kept.
+  --- Finds the fastest options by measuring them. Each result is written to a file at once, so that an interrupted
+  --- search goes on where it was; results are kept by version, device, name and options. Options that hold functions
+  --- are not kept.
+  --- @param options table
+  --- @option gemm table?  options of wg.gemm with a `problem`: tunes wg.gemm
+  --- @option name string?  with `build`: by which the results are kept
+  --- @option build function(options)?  makes any kernel: returns it and the options of its launch for kernel:time; nil and a reason skip the candidate
+  --- @option candidates table?  a list of tables of options; for `gemm` by default tiles, schedules, clusters, orders and splits
+  --- @option rounds integer = 20  of a measurement
+  --- @option backend string?  as in kernel:run
+  --- @option cache string|boolean?  path of the file with the results, or false for none; by default tune/results.txt in wgrun's cache folder
+  --- @return table  the fastest options; those of wg.gemm can be given to it
+  --- @return table  the report
+  --- @field results table  a list of { options, median_us, cached }, the fastest first
+  --- @field skipped table  a list of { options, reason }
+  --- @field cache string?  the path of the file
+  --- @field cache_problem string?  why nothing is kept
+  --- @raise where no candidate works.
+  --- @example
+  ---   local best = wg.tune { gemm = { dtype = "bf16", problem = { 512, 512, 16384 } } }
+  ---   local gemm = wg.gemm(best)
   function wg.tune(opts)
-    options("wg.tune", opts, { "gemm", "name", "build", "candidates", "rounds", "backend", "cache" })
+    options("wg.tune", opts)
     local gemm, build, candidates = opts.gemm, opts.build, opts.candidates
     if (gemm == nil) == (build == nil) then fail "wg.tune: either `gemm` (options of wg.gemm) or `build` (a function)" end
     if gemm then

@@ -161,7 +161,7 @@ void add_argument(lua_State* L, Plan& plan) {
 void read_result(lua_State* L, Plan& plan) {
     if (lua_type(L, -1) != LUA_TTABLE) refuse_result(L, "expected { grid =, args = }", -1);
     const int table = lua_gettop(L);
-    static constexpr std::string_view keys[] = {"grid", "args"};
+    static constexpr lua::Option keys[] = {{"grid"}, {"args"}};
     // What kernel:time and the like take besides is not asked for here.
     lua_createtable(L, 0, 2);
     lua_getfield(L, table, "grid");

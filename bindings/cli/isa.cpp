@@ -1,5 +1,6 @@
 // wgrun isa [NAME] [--n N] [--dtype TYPE]: the table of legal forms.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bindings/cli/command.hpp"
+#include "bindings/lua/doc_instruction.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -22,12 +24,43 @@ struct Options {
 };
 
 /// NAME itself, and what begins with "NAME.".
-std::vector<const Instruction*> asked_for(std::string_view name) {
+std::vector<const Instruction*> family_of(std::string_view name) {
     std::vector<const Instruction*> out;
     for (const Instruction* op : isa::all())
         if (name.empty() || op->name == name || (op->name.starts_with(name) && op->name[name.size()] == '.'))
             out.push_back(op);
     return out;
+}
+
+/// What NAME may go on as, up to the next dot: "wgm" as "wgmma", "mbarrier.a" as "mbarrier.arrive".
+std::vector<std::string_view> completions(std::string_view name) {
+    std::vector<std::string_view> out;
+    for (const Instruction* op : isa::all()) {
+        if (!op->name.starts_with(name)) continue;
+        const std::string_view whole = op->name.substr(0, op->name.find('.', name.size()));
+        if (std::ranges::find(out, whole) == out.end()) out.push_back(whole);
+    }
+    return out;
+}
+
+/// The instructions that NAME asks for: one, a family, an unambiguous beginning of either, or a method of k.
+/// Throws ArgumentError that lists what it may have meant.
+std::vector<const Instruction*> asked_for(std::string_view name) {
+    if (const auto found = family_of(name); !found.empty()) return found;
+    const std::vector<std::string_view> longer = completions(name);
+    if (longer.size() == 1) return family_of(longer.front());
+    if (!longer.empty())
+        throw ArgumentError(fmt::format("`{}` is the beginning of {}", name, fmt::join(longer, ", ")));
+    if (const isa::Spelling method = isa::parse_method(name.starts_with("k:") ? name.substr(2) : name);
+        method.op)
+        return {method.op};
+    std::vector<std::string_view> names;
+    for (const Instruction* op : isa::all()) {
+        names.push_back(op->name);
+        names.push_back(op->name.substr(0, op->name.find('.')));
+    }
+    throw ArgumentError(
+        fmt::format("no instruction is called `{}`{} (wgrun isa lists them)", name, nearest(name, names)));
 }
 
 bool allows(const isa::Row& row, Field field, int value) {
@@ -46,35 +79,6 @@ bool fits(const isa::Row& row, std::optional<int> n, std::optional<isa::Type> ty
 std::string value_text(Field field, int value) {
     const std::string text = isa::spelled(field, value);
     return text.empty() ? std::to_string(value) : text;
-}
-
-/// "8 .. 256 by 8", "f16 f32"
-std::string values_text(const isa::Choice& choice) {
-    std::string out;
-    for (const isa::Range& range : choice.allowed) {
-        const int count = (range.hi - range.lo) / range.step + 1;
-        if (!out.empty()) out += ' ';
-        if (count > 3) {
-            out +=
-                fmt::format("{}..{}", value_text(choice.field, range.lo), value_text(choice.field, range.hi));
-            if (range.step != 1) out += fmt::format("/{}", range.step);
-            continue;
-        }
-        for (int i = 0; i < count; ++i)
-            out += fmt::format("{}{}", i ? " " : "", value_text(choice.field, range.lo + i * range.step));
-    }
-    return out;
-}
-
-std::string row_text(const isa::Row& row) {
-    std::string out = "   ";
-    for (const isa::Choice& choice : row.choices) {
-        const bool several = choice.values().size() > 1;
-        out += fmt::format(" {}={}{}{}", isa::to_string(choice.field), several ? "{" : "",
-                           values_text(choice), several ? "}" : "");
-    }
-    out += fmt::format("  PTX {}.{}\n", row.min_ptx.major, row.min_ptx.minor);
-    return out;
 }
 
 std::string_view access_text(isa::Access access) {
@@ -101,7 +105,7 @@ std::string to_text(const Instruction& op, const std::vector<const isa::Row*>& r
     for (const OperandRule& rule : op.operands)
         out += fmt::format("  operand {} ({}): {}\n", rule.name, access_text(rule.access),
                            fmt::join(kinds_of(rule), ", "));
-    for (const isa::Row* row : rows) out += row_text(*row);
+    for (const isa::Row* row : rows) out += fmt::format("    {}\n", lua::form_text(*row));
     return out;
 }
 
@@ -139,12 +143,11 @@ int isa_table(const Request& request, const Options& options) {
         if (!type)
             return refuse(fmt::format("isa: `{}` is no type of PTX (such as s8, bf16, f32)", options.dtype));
     }
-    const std::vector<const Instruction*> found = asked_for(options.family);
-    if (found.empty()) {
-        std::vector<std::string_view> names;
-        for (const Instruction* op : isa::all()) names.push_back(op->name);
-        return refuse(fmt::format("no instruction is called `{}`{} (wgrun isa lists them)", options.family,
-                                  nearest(options.family, names)));
+    std::vector<const Instruction*> found;
+    try {
+        found = asked_for(options.family);
+    } catch (const ArgumentError& error) {
+        return refuse(error.what());
     }
     const bool overview = options.family.empty() && !options.n && !type;
     std::string text;
@@ -165,7 +168,7 @@ int isa_table(const Request& request, const Options& options) {
 
 Command::Run declare(CLI::App& app) {
     const auto options = std::make_shared<Options>();
-    app.add_option("NAME", options->family, "An instruction, or the beginning of its name: wgmma");
+    app.add_option("NAME", options->family, "An instruction, or a beginning of its name: wgmma");
     app.add_option("--n", options->n, "Forms with this N only");
     app.add_option("--dtype", options->dtype, "Forms with this type of A, B or a register only");
     return [options](const Request& request) { return isa_table(request, *options); };

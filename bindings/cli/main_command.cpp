@@ -29,7 +29,8 @@ constexpr const char* footer =
 
 constexpr const Command* commands[] = {&run_command,    &check_command,   &ptx_command,   &cuda_command,
                                        &export_command, &explain_command, &rules_command, &layout_command,
-                                       &decode_command, &isa_command,     &cache_command, &doctor_command};
+                                       &decode_command, &isa_command,     &help_command,  &cache_command,
+                                       &doctor_command};
 
 /// The words of the command line that CLI11 leaves as text.
 struct Words {

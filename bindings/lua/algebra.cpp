@@ -197,34 +197,164 @@ int same_function_layout(lua_State* L) {
 }  // namespace
 
 void open_algebra(lua_State* L) {
-    static const luaL_Reg functions[] = {{"coalesce", coalesce_layout},
-                                         {"composition", composition_layout},
-                                         {"complement", complement_layout},
-                                         {"flatten", unary<flatten>},
-                                         {"filter", unary<filter>},
-                                         {"right_inverse", unary<right_inverse>},
-                                         {"left_inverse", unary<left_inverse>},
-                                         {"logical_divide", tiled<logical_divide>},
-                                         {"zipped_divide", tiled<zipped_divide>},
-                                         {"tiled_divide", tiled<tiled_divide>},
-                                         {"flat_divide", tiled<flat_divide>},
-                                         {"logical_product", tiled<logical_product>},
-                                         {"zipped_product", tiled<zipped_product>},
-                                         {"tiled_product", tiled<tiled_product>},
-                                         {"flat_product", tiled<flat_product>},
-                                         {"blocked_product", binary<blocked_product>},
-                                         {"raked_product", binary<raked_product>},
-                                         {"ordered_layout", ordered},
-                                         {"tile_to_shape", tile_to_shape_layout},
-                                         {"slice", slice_layout},
-                                         {"nullspace", unary<nullspace>},
-                                         {"max_common_layout", binary<max_common_layout>},
-                                         {"max_common_vector", max_common_vector_of},
-                                         {"same_function", same_function_layout},
-                                         {"upcast", recast<upcast>},
-                                         {"downcast", recast<downcast>},
-                                         {nullptr, nullptr}};
-    luaL_setfuncs(L, functions, 0);
+    static const Member functions[] = {{"coalesce", coalesce_layout, R"(
+The same function with as few modes as possible.
+@param layout layout
+@param profile integer|table?  modes of this shape are kept apart
+@return layout)"},
+
+                                       {"composition", composition_layout, R"(
+The function A(B(i)): B chooses among the coordinates of A.
+@param A layout|swizzle
+@param B layout|swizzle|table  a layout; a tiler for each mode of A (a list of layouts, integers n for n:1, and false for a mode that stays); or a swizzle after a swizzle
+@return layout|swizzle
+@raise where the strides of B do not divide the modes of A.)"},
+
+                                       {"complement", complement_layout, R"(
+The ordered layout that fills, together with A, the offsets up to a size: what A leaves out.
+@param A layout
+@param target integer|table?  the size or shape to fill; A's cosize where it is left out
+@return layout)"},
+
+                                       {"flatten", unary<flatten>, R"(
+The same function without nesting.
+@param layout layout
+@return layout)"},
+
+                                       {"filter", unary<filter>, R"(
+The layout without its modes of size 1 or stride 0, coalesced.
+@param layout layout
+@return layout)"},
+
+                                       {"right_inverse", unary<right_inverse>, R"(
+The layout R for which L(R(i)) = i, for the longest run of i from 0.
+@param L layout
+@return layout)"},
+
+                                       {"left_inverse", unary<left_inverse>, R"(
+The layout R for which L(R(L(i))) = L(i), and R(L(i)) = i where L is injective.
+@param L layout
+@return layout)"},
+
+                                       {"logical_divide", tiled<logical_divide>, R"(
+Cuts a layout into tiles: ((tile), (rest)) for each mode that the tiler names.
+@param layout layout
+@param tiler layout|table  a layout, or for each mode a layout, an integer n (n:1) or false
+@return layout
+@example
+  print(wg.logical_divide(wg.layout("16:1"), wg.layout("4:1")))  --> (4,4):(1,4))"},
+
+                                       {"zipped_divide", tiled<zipped_divide>, R"(
+As logical_divide, with all tile modes together, then all rest modes: ((tiles), (rests)).
+@param layout layout
+@param tiler layout|table  as of wg.logical_divide
+@return layout)"},
+
+                                       {"tiled_divide", tiled<tiled_divide>, R"(
+As zipped_divide, with the rest modes side by side: ((tiles), rest, rest, ...).
+@param layout layout
+@param tiler layout|table  as of wg.logical_divide
+@return layout)"},
+
+                                       {"flat_divide", tiled<flat_divide>, R"(
+As zipped_divide, with all modes side by side: (tile, tile, ..., rest, rest, ...).
+@param layout layout
+@param tiler layout|table  as of wg.logical_divide
+@return layout)"},
+
+                                       {"logical_product", tiled<logical_product>, R"(
+Repeats a layout: (tile, repetitions), the second layout saying where the copies go.
+@param layout layout
+@param tiler layout|table  how often, and in which order
+@return layout)"},
+
+                                       {"zipped_product", tiled<zipped_product>, R"(
+As logical_product, with all tile modes together, then all repetitions.
+@param layout layout
+@param tiler layout|table  as of wg.logical_product
+@return layout)"},
+
+                                       {"tiled_product", tiled<tiled_product>, R"(
+As zipped_product, with the repetitions side by side.
+@param layout layout
+@param tiler layout|table  as of wg.logical_product
+@return layout)"},
+
+                                       {"flat_product", tiled<flat_product>, R"(
+As zipped_product, with all modes side by side.
+@param layout layout
+@param tiler layout|table  as of wg.logical_product
+@return layout)"},
+
+                                       {"blocked_product", binary<blocked_product>, R"(
+Copies of the first layout as blocks of a larger one, mode by mode: each block stays together.
+@param block layout
+@param blocks layout  where the blocks go
+@return layout)"},
+
+                                       {"raked_product", binary<raked_product>, R"(
+Copies of the first layout interleaved, mode by mode: neighbours belong to different copies.
+@param block layout
+@param blocks layout  where the copies go
+@return layout)"},
+
+                                       {"ordered_layout", ordered, R"(
+A compact layout whose modes follow each other in memory in a given order.
+@param shape integer|table
+@param order integer|table  as the shape; the mode with the smallest number is the fastest
+@return layout)"},
+
+                                       {"tile_to_shape", tile_to_shape_layout, R"(
+Repeats a layout until it covers a shape.
+@param layout layout  the tile
+@param shape integer|table  what is covered
+@param order integer|table?  the order of the repetitions, as of wg.ordered_layout
+@return layout
+@raise where the shape is no whole number of tiles.)"},
+
+                                       {"slice", slice_layout, R"(
+A layout with some coordinates fixed.
+@param layout layout
+@param coordinate integer|table  an integer fixes a mode, false leaves it open; nested as the layout
+@return layout  the open modes
+@return integer  the offset of the fixed ones)"},
+
+                                       {"nullspace", unary<nullspace>, R"(
+The layout of the indices that the given one maps to offset 0 because of strides of 0.
+@param layout layout
+@return layout)"},
+
+                                       {"max_common_layout", binary<max_common_layout>, R"(
+The longest layout L with A(L(i)) = B(L(i)) = i: what can be copied from one to the other as one vector.
+@param A layout
+@param B layout
+@return layout)"},
+
+                                       {"max_common_vector", max_common_vector_of, R"(
+How many elements can be copied at once between two layouts.
+@param A layout
+@param B layout
+@return integer  elements)"},
+
+                                       {"same_function", same_function_layout, R"(
+Whether two layouts have the same size and map each index to the same offset.
+@param A layout
+@param B layout
+@return boolean)"},
+
+                                       {"upcast", recast<upcast>, R"(
+The layout of larger elements: each of `factor` old ones.
+@param layout layout
+@param factor integer
+@return layout)"},
+
+                                       {"downcast", recast<downcast>, R"(
+The layout of smaller elements: `factor` for each old one.
+@param layout layout
+@param factor integer
+@return layout)"},
+                                       {}};
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

@@ -95,21 +95,40 @@ int phases(lua_State* L) {
     return 1;
 }
 
-template <class T>
-void add_method(lua_State* L, lua_CFunction function) {
-    push_methods(L, &class_key<T>, class_name<T>);
-    lua_pushcfunction(L, function);
-    lua_setfield(L, -2, "bank_conflicts");
-    lua_pop(L, 1);
-}
-
 }  // namespace
 
 void open_bank(lua_State* L) {
-    add_method<Tile>(L, tile_bank_conflicts);
-    add_method<Layout>(L, layout_bank_conflicts);
-    lua_pushcfunction(L, phases);
-    lua_setfield(L, -2, "bank_phases");
+    static const Member of_tile[] = {{"bank_conflicts", tile_bank_conflicts, R"(
+The bank conflicts of the tile in shared memory, for each way of accessing it that its type and major allow: "wgmma", "ldmatrix", "stmatrix", "st_shared_16" (16 bytes a lane, along the lines) and "st_accumulator" (pairs of accumulators).
+@return table  a list, one for each kind of access
+@field access string  which way
+@field degree integer  passes that the worst phase needs; 1 is free of conflicts
+@field phases integer  over the whole tile
+@field passes integer  over the whole tile: as many as phases where there are no conflicts
+@field line integer  the line where the worst access begins
+@field unit integer  the 16-byte unit there
+@field text string  the same in words
+@field worst table  the phases of the worst access, as of wg.bank_phases)"},
+                                     {}};
+    static const Member of_layout[] = {{"bank_conflicts", layout_bank_conflicts, R"(
+The bank conflicts of a matrix in shared memory, whose layout maps (row, column) to the element offset.
+@param dtype string  the element type
+@return table  a list, as of tile:bank_conflicts
+@raise where 16 bytes of a line are not contiguous.)"},
+                                       {}};
+    static const Member functions[] = {{"bank_phases", phases, R"(
+The bank conflicts of one access of a warp to shared memory.
+@param addresses table  at most 32 byte addresses, one for each lane
+@param bytes integer  how many each lane accesses: 1, 2, 4, 8 or 16
+@return table  a list of phases
+@field first_lane integer  the first lane of the phase
+@field degree integer  passes that it needs
+@field bank integer  a bank with the most accesses
+@field guilty table  the lanes that meet there)"},
+                                       {}};
+    add_methods<Tile>(L, of_tile);
+    add_methods<Layout>(L, of_layout);
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

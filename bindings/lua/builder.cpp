@@ -152,17 +152,24 @@ wgrun::TensorBox box_of(const Tile& tile) {
     return box;
 }
 
+constexpr Option tensor_map_keys[] = {
+    {"dtype", R"(string = "bf16")", R"(the element type)"},
+    {"box", "table?", "the extents of the box, the fastest dimension first"},
+    {"swizzle", R"(string = "none")", R"(how the box lies in shared memory: "none", "32B", "64B" or "128B")"},
+    {"nan_fill", "boolean = false", "elements outside of the tensor arrive as NaN instead of 0"},
+    {"constant", "boolean = false", "no launch writes the tensor that may still run when this one starts"},
+    {"tile", "tile?", "instead of `dtype`, `box` and `swizzle`: those of a panel of the tile"}};
+
 // k:tensor_map(name, tile) or k:tensor_map(name, { dtype =, box = { inner, ... }, swizzle =, nan_fill = }):
 // the address of the map, for cp.async.bulk.tensor. The argument of a launch is a tensor.
 int builder_tensor_map(lua_State* L) {
-    static constexpr std::string_view keys[] = {"dtype", "box", "swizzle", "nan_fill", "constant", "tile"};
     const auto& trace = trace_argument(L);
     const std::string_view name = string_argument(L, 2);
     auto& box = held<wgrun::TensorBox>(L);
     bool constant = false;
     const Tile* tile = test<Tile>(L, 3);
     if (tile == nullptr) {
-        const Options options(L, 3, "k:tensor_map", keys);
+        const Options options(L, 3, "k:tensor_map", tensor_map_keys);
         constant = options.boolean("constant", false);
         if (options.has("tile")) {
             options.push("tile");
@@ -182,16 +189,22 @@ int builder_tensor_map(lua_State* L) {
     return 1;
 }
 
+constexpr Option shared_keys[] = {
+    {"bytes", "integer?", "its size, where there is no tile"},
+    {"align", "integer = 16", "in bytes; of a tile what the tile needs"},
+    {"name", R"(string = "shared")", R"(what messages call it)"},
+    {"tile", "tile?", "what it holds"},
+    {"count", "integer = 1", "how many of them, one behind the other: 1 to 1024"}};
+
 // k:shared(tile [, name]) or k:shared{ bytes =, align =, name = }
 int builder_shared(lua_State* L) {
     const auto& trace = trace_argument(L);
-    static constexpr std::string_view keys[] = {"bytes", "align", "name", "tile", "count"};
     std::int64_t bytes = 0, align = 16, count = 1;
     std::string_view name = "shared";
     const Tile* tile = test<Tile>(L, 2);
     if (tile == nullptr) {
         if (lua_type(L, 2) == LUA_TNUMBER) fail_argument(L, 2, "a tile, or { bytes = }");
-        const Options options(L, 2, "k:shared", keys);
+        const Options options(L, 2, "k:shared", shared_keys);
         if (options.has("tile")) {
             options.push("tile");
             tile = test<Tile>(L, -1);
@@ -415,28 +428,124 @@ int shared_tostring(lua_State* L) {
 
 }  // namespace
 
+const isa::Instruction* instruction_of(lua_State* L, int index) {
+    if (lua_tocfunction(L, index) != builder_instruction || lua_getupvalue(L, index, 1) == nullptr)
+        return nullptr;
+    const isa::Instruction* op = static_cast<const isa::Spelling*>(lua_touserdata(L, -1))->op;
+    lua_pop(L, 1);
+    return op;
+}
+
 void open_trace(lua_State* L) {
-    static const luaL_Reg methods[] = {{"reg", builder_reg},
-                                       {"regs", builder_regs},
-                                       {"param", builder_param},
-                                       {"shared", builder_shared},
-                                       {"tensor_map", builder_tensor_map},
-                                       {"special", builder_special},
-                                       {"begin_loop", builder_begin_loop},
-                                       {"loop_condition", builder_loop_condition},
-                                       {"end_loop", builder_end_loop},
-                                       {"begin_if", builder_begin_if},
-                                       {"begin_else", builder_begin_else},
-                                       {"end_if", builder_end_if},
-                                       {"print", builder_print},
-                                       {"assert", builder_assert},
-                                       {"trap", builder_trap},
-                                       {"breakpoint", builder_breakpoint},
-                                       {nullptr, nullptr}};
-    static const luaL_Reg fields[] = {
-        {"threads", builder_threads}, {"name", builder_name}, {nullptr, nullptr}};
-    static const luaL_Reg metamethods[] = {{"__tostring", builder_tostring}, {nullptr, nullptr}};
-    declare<BuilderBox>(L, {.methods = methods, .fields = fields, .metamethods = metamethods});
+    static const Member methods[] = {{"reg", builder_reg, R"(
+A new register.
+@param type string  "pred", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", ...
+@return reg)"},
+
+                                     {"regs", builder_regs, R"(
+New registers in a row, such as accumulators.
+@param type string  as of k:reg
+@param count integer  how many
+@return regs  indexed from 0)"},
+
+                                     {"param", builder_param, R"(
+A parameter of the kernel. Arguments are given in the order of these calls.
+@param name string
+@param type string  a pointer such as "const bf16*" or "f32*", or "u32", "s32", "f32", "u64", "s64", "f64"
+@return reg  its value; of a pointer, the u64 address in global memory
+@example
+  local X, count = k:param("X", "const f32*"), k:param("count", "u32"))"},
+
+                                     {"shared", builder_shared, R"(
+A buffer in shared memory.
+@param options tile|table  a tile, or a table of options
+@param name string?  with a tile: what messages call the buffer
+@return shared
+@example
+  local a = k:shared(tile, "a")
+  local stages = k:shared { tile = tile, count = 4, name = "stages" }
+  local barrier = k:shared { bytes = 8, align = 8, name = "full" })",
+                                      shared_keys},
+
+                                     {"tensor_map", builder_tensor_map, R"(
+A parameter that is a tensor map, for the bulk-copy instructions of tensors. The argument of a launch is a tensor, from which the map is made.
+@param name string
+@param options tile|table  the tile that is copied, or a table of options
+@return reg  u64: the address of the map
+@example
+  local map = k:tensor_map("A", tile))",
+                                      tensor_map_keys},
+
+                                     {"special", builder_special, R"(
+The value of a special register.
+@param name string  "tid.x", "ctaid.x", "nctaid.x", "ntid.x", "laneid", "cluster_ctarank", ...
+@return reg  u32
+@example
+  local tid = k:special "tid.x")"},
+
+                                     {"begin_loop", builder_begin_loop, R"(
+Begins a loop: first come the instructions of its condition, then k:loop_condition. k:loop and k:while_ are made of it.
+@see k:while_)"},
+
+                                     {"loop_condition", builder_loop_condition, R"(
+Ends the condition of a loop: where the predicate does not hold, the thread leaves the loop.
+@param condition reg  a predicate, not negated
+@see k:while_)"},
+
+                                     {"end_loop", builder_end_loop, R"(
+Ends the body of a loop.
+@see k:while_)"},
+
+                                     {"begin_if", builder_begin_if, R"(
+Begins a branch. k:if_ is made of it.
+@param condition reg  a predicate
+@see k:if_)"},
+
+                                     {"begin_else", builder_begin_else, R"(
+Ends the first side of a branch and begins the second.
+@see k:if_)"},
+
+                                     {"end_if", builder_end_if, R"(
+Ends a branch.
+@see k:if_)"},
+
+                                     {"print", builder_print, R"(
+Prints a message from each thread that comes here. Values go to the conversions of the text in order.
+@param format string  as of string.format: %d, %u, %x, %f, ...
+@param ... reg|regs|table  registers, arrays or lists of them; the last one may be { guard = p } or { guard_not = p }
+@see k:assert
+@example
+  k:print("row %d: %f", row, sum, { guard = tid:eq(0) }))"},
+
+                                     {"assert", builder_assert, R"(
+Ends the launch with an error where the condition does not hold in a thread; the error says line, CTA and thread.
+@param condition reg  a predicate
+@param format string?  the message, as of k:print
+@param ... reg|regs|table  its values
+@see k:print)"},
+
+                                     {"trap", builder_trap, R"(
+Ends the launch with an error when a thread comes here; the error says line, CTA and thread.
+@param format string?  the message, as of k:print
+@param ... reg|regs|table  its values; the last one may be { guard = p } or { guard_not = p }
+@see k:assert)"},
+
+                                     {"breakpoint", builder_breakpoint, R"(
+A place where a debugger of the simulator stops. Without one it does nothing.
+@see k:print)"},
+
+                                     {}};
+    static const Member fields[] = {{"threads", builder_threads, R"(
+The threads of a CTA.
+@return integer)"},
+                                    {"name", builder_name, R"(
+What the kernel is called.
+@return string)"},
+                                    {}};
+    static const Member metamethods[] = {{"__tostring", builder_tostring}, {}};
+    declare<BuilderBox>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
+The builder of a kernel: what the function of wg.kernel gets. One call is one instruction, named as in PTX with underscores for dots, qualifiers and all: k:ld_global_v4_f32(a). The destination comes first or is left out, and is the result. Qualifiers may also be given by name in a table behind the operands: k:ld(a, { space = "global", vec = 4, type = "f32" }); it also takes `guard` (a predicate) and, where there is one address, `offset` (bytes). Whole tiles, loops and pipelines are methods of their own.
+@see wg.kernel)"});
     push_methods(L, &class_key<BuilderBox>, class_name<BuilderBox>);
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, find_instruction);
@@ -455,10 +564,22 @@ void open_trace(lua_State* L) {
     }
     lua_pop(L, 1);
 
-    static const luaL_Reg shared_fields[] = {
-        {"bytes", shared_bytes}, {"name", shared_name}, {"tile", shared_tile}, {nullptr, nullptr}};
-    static const luaL_Reg shared_metamethods[] = {{"__tostring", shared_tostring}, {nullptr, nullptr}};
-    declare<SharedBox>(L, {.fields = shared_fields, .metamethods = shared_metamethods});
+    static const Member shared_fields[] = {
+
+        {"bytes", shared_bytes, R"(
+Its size.
+@return integer  bytes)"},
+        {"name", shared_name, R"(
+What messages call it.
+@return string)"},
+        {"tile", shared_tile, R"(
+The tile that it holds, or nil.
+@return tile?)"},
+        {}};
+    static const Member shared_metamethods[] = {{"__tostring", shared_tostring}, {}};
+    declare<SharedBox>(L, {.fields = shared_fields, .metamethods = shared_metamethods, .text = R"(
+A buffer in shared memory, made by k:shared. It stands for its address where an instruction wants one; k:address gives the address in a register.
+@see k:shared)"});
 }
 
 }  // namespace wgrun::lua

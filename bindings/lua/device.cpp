@@ -41,8 +41,19 @@ int device(lua_State* L) {
 }  // namespace
 
 void open_device(lua_State* L) {
-    lua_pushcfunction(L, device);
-    lua_setfield(L, -2, "device");
+    static const Member functions[] = {{"device", device, R"(
+The GPU that kernels run on.
+@return table  or nil, why there is none, code
+@field name string
+@field capability string  "9.0"
+@field sm_count integer
+@field memory_bytes integer
+@field l2_bytes integer  of the L2 cache
+@field shared_bytes integer  shared memory that a CTA can have
+@field driver_version string  "13.0"
+@field held_bytes integer  device memory that tensors and launches hold now)"},
+                                       {}};
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

@@ -117,22 +117,43 @@ int device_tensor_close(lua_State* L) {
 }  // namespace
 
 void open_device_tensor(lua_State* L) {
-    static const luaL_Reg of_tensor[] = {{"to", tensor_to}, {nullptr, nullptr}};
-    push_methods(L, &class_key<TensorBox>, class_name<TensorBox>);
-    luaL_setfuncs(L, of_tensor, 0);
-    lua_pop(L, 1);
-    static const luaL_Reg methods[] = {
-        {"to", device_tensor_to}, {"close", device_tensor_close}, {nullptr, nullptr}};
-    static const luaL_Reg fields[] = {{"shape", device_tensor_shape},
-                                      {"dtype", device_tensor_dtype},
-                                      {"bytes", device_tensor_bytes},
-                                      {"device", device_tensor_device},
-                                      {nullptr, nullptr}};
-    static const luaL_Reg metamethods[] = {{"__len", device_tensor_len},
-                                           {"__tostring", device_tensor_tostring},
-                                           {"__close", device_tensor_close},
-                                           {nullptr, nullptr}};
-    declare<DeviceTensorBox>(L, {.methods = methods, .fields = fields, .metamethods = metamethods});
+    static const Member of_tensor[] = {{"to", tensor_to, R"(
+The tensor in another place: "gpu" copies it to the device that kernels run on, "cpu" is itself.
+@param place string  "gpu" or "cpu"
+@return device_tensor|tensor
+@raise where there is no room on the device.)"},
+                                       {}};
+    add_methods<TensorBox>(L, of_tensor);
+    static const Member methods[] = {
+        {"to", device_tensor_to, R"(
+The tensor in another place: "cpu" copies it to host memory, "gpu" is itself.
+@param place string  "cpu" or "gpu"
+@return tensor|device_tensor)"},
+        {"close", device_tensor_close, "Gives its memory back at once; it may be called again."},
+        {}};
+    static const Member fields[] = {{"shape", device_tensor_shape, R"(
+The extents.
+@return table  a list of integers)"},
+
+                                    {"dtype", device_tensor_dtype, R"(
+The element type.
+@return string)"},
+
+                                    {"bytes", device_tensor_bytes, R"(
+The size of its elements together.
+@return integer  bytes)"},
+
+                                    {"device", device_tensor_device, R"(
+Where it is.
+@return string  "gpu", or "sim" where the simulator stands in for it)"},
+                                    {}};
+    static const Member metamethods[] = {{"__len", device_tensor_len},
+                                         {"__tostring", device_tensor_tostring},
+                                         {"__close", device_tensor_close},
+                                         {}};
+    declare<DeviceTensorBox>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
+A tensor that stays on the device that kernels run on, made by tensor:to. Launches that get it as an argument share it. `#t` is the number of elements.
+@see tensor:to)"});
 }
 
 }  // namespace wgrun::lua

@@ -92,17 +92,6 @@ void read_operand(lua_State* L, const std::shared_ptr<Trace>& trace, const Instr
     }
 }
 
-bool takes_field(const Instruction& op, Field field) {
-    return std::any_of(op.rows.begin(), op.rows.end(),
-                       [&](const isa::Row& row) { return row.find(field) != nullptr; });
-}
-
-/// Is there one address that `offset` can belong to?
-bool takes_offset(const Instruction& op) {
-    return std::count_if(op.operands.begin(), op.operands.end(),
-                         [](const OperandRule& r) { return (r.kinds & OperandRule::address) != 0; }) == 1;
-}
-
 const OperandRule* named_operand(const Instruction& op, std::string_view name) {
     for (const OperandRule& rule : op.operands)
         if (rule.by_name && rule.name == name) return &rule;
@@ -111,13 +100,7 @@ const OperandRule* named_operand(const Instruction& op, std::string_view name) {
 
 [[noreturn]] void fail_option(lua_State* L, const Instruction& op, std::string_view key) {
     fail(L, [&] {
-        std::vector<std::string_view> legal{"guard", "guard_not"};
-        if (takes_offset(op)) legal.push_back("offset");
-        for (int i = 0; i < isa::field_count; ++i)
-            if (takes_field(op, static_cast<Field>(i)))
-                legal.push_back(isa::to_string(static_cast<Field>(i)));
-        for (const OperandRule& rule : op.operands)
-            if (rule.by_name) legal.push_back(rule.name);
+        const std::vector<std::string_view> legal = instruction_options(op);
         std::string list;
         for (std::string_view name : legal) list += (list.empty() ? "" : ", ") + std::string(name);
         return "unknown option `" + std::string(key) + "` of " + std::string(op.name) + nearest(key, legal) +
@@ -254,6 +237,26 @@ void place_operands(Request& request) {
 }
 
 }  // namespace
+
+bool takes_field(const Instruction& op, Field field) {
+    return std::any_of(op.rows.begin(), op.rows.end(),
+                       [&](const isa::Row& row) { return row.find(field) != nullptr; });
+}
+
+bool takes_offset(const Instruction& op) {
+    return std::count_if(op.operands.begin(), op.operands.end(),
+                         [](const OperandRule& r) { return (r.kinds & OperandRule::address) != 0; }) == 1;
+}
+
+std::vector<std::string_view> instruction_options(const Instruction& op) {
+    std::vector<std::string_view> names{"guard", "guard_not"};
+    if (takes_offset(op)) names.emplace_back("offset");
+    for (int i = 0; i < isa::field_count; ++i)
+        if (takes_field(op, static_cast<Field>(i))) names.push_back(isa::to_string(static_cast<Field>(i)));
+    for (const OperandRule& rule : op.operands)
+        if (rule.by_name) names.push_back(rule.name);
+    return names;
+}
 
 std::optional<int> qualifier(lua_State* L, int index, Field field) {
     if (lua_type(L, index) == LUA_TSTRING) return isa::parse_value(field, string_argument(L, index));

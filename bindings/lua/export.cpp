@@ -29,13 +29,19 @@ void read_notes(lua_State* L, const Options& options, LaunchRule& rule) {
     lua_pop(L, 1);
 }
 
+constexpr Option rule_keys[] = {{"rows", "string?", "the parameter with the rows of the matrix"},
+                                {"columns", "string?", "the parameter with its columns"},
+                                {"m", "integer?", "rows of a tile"},
+                                {"n", "integer?", "columns of a tile"},
+                                {"parts", "integer = 1", "CTAs for each tile"},
+                                {"notes", "table?", "texts by parameter: what to pass"}};
+
 // kernel:launch_rule{ rows =, columns =, m =, n =, parts = 1, notes = { parameter = text } }: what
 // kernel:export tells of launches: the grid, for persistent CTAs that walk over the tiles of a matrix whose
 // extents are parameters, and what to pass
 int kernel_launch_rule(lua_State* L) {
-    static constexpr std::string_view keys[] = {"rows", "columns", "m", "n", "parts", "notes"};
     const Kernel& kernel = check<Kernel>(L, 1);
-    const Options options(L, 2, "kernel:launch_rule", keys);
+    const Options options(L, 2, "kernel:launch_rule", rule_keys);
     auto& rule = held<LaunchRule>(L);
     const int at = lua_gettop(L);
     if (options.has("rows") || options.has("columns") || options.has("m") || options.has("n")) {
@@ -92,11 +98,19 @@ void add_export(lua_State* L, int index, std::vector<Export>& kernels) {
 }
 
 void open_export(lua_State* L) {
-    static const luaL_Reg of_kernel[] = {
-        {"launch_rule", kernel_launch_rule}, {"export", kernel_export}, {nullptr, nullptr}};
-    push_methods(L, &class_key<Kernel>, class_name<Kernel>);
-    luaL_setfuncs(L, of_kernel, 0);
-    lua_pop(L, 1);
+    static const Member of_kernel[] = {{"launch_rule", kernel_launch_rule, R"(
+Says how the kernel is launched, for kernel:export: the grid of persistent CTAs that walk over the tiles of a matrix whose extents are parameters, and what to pass.
+@param options table)",
+                                        rule_keys},
+                                       {"export", kernel_export, R"(
+Writes the kernel for programs without wgrun: PTX, cubin, CUDA C++, and C with host code.
+@param folder string  where the files go
+@return table  or nil, message, code
+@field files table  their names
+@field registers integer?  of a thread
+@field no_cubin string?  why there is no cubin)"},
+                                       {}};
+    add_methods<Kernel>(L, of_kernel);
 }
 
 }  // namespace wgrun::lua

@@ -50,15 +50,23 @@ int small_option(const Options& options, const char* key) {
     return static_cast<int>(options.integer(key, {}, 1, 65536));
 }
 
+constexpr Option fragment_keys[] = {
+    {"of", R"(string)",
+     R"("wgmma_d", "wgmma_a", "wgmma_sparse_a", "wgmma_metadata", "mma_sync_a", "mma_sync_b", "mma_sync_c", "ldmatrix" or "stmatrix")"},
+    {"dtype", "string?", "the element type, of those of wgmma and mma_sync_a, mma_sync_b"},
+    {"n", "integer?", "the columns, of wgmma_d"},
+    {"k", "integer?", "the K extent, of mma_sync_a and mma_sync_b"},
+    {"matrices", "integer?", "1, 2 or 4, of ldmatrix and stmatrix"},
+    {"trans", "boolean = false", "transposed, of ldmatrix and stmatrix"}};
+
 // wg.fragment{ of = "wgmma_d", dtype = "f32", n = 128 }
 int fragment_new(lua_State* L) {
-    static constexpr std::string_view keys[] = {"of", "dtype", "n", "k", "matrices", "trans"};
     static constexpr auto names = [] {
         std::array<std::string_view, kinds.size()> list{};
         for (std::size_t i = 0; i < kinds.size(); ++i) list[i] = kinds[i].name;
         return list;
     }();
-    const Options options(L, 1, "wg.fragment", keys);
+    const Options options(L, 1, "wg.fragment", fragment_keys);
     const Kind& kind = kinds[options.choice("of", names)];
     Asked asked;
     if (kind.dtype) {
@@ -131,20 +139,65 @@ int fragment_tostring(lua_State* L) {
 }  // namespace
 
 void open_fragment(lua_State* L) {
-    static const luaL_Reg methods[] = {
-        {"at", fragment_at}, {"owner", fragment_owner}, {"inverse", fragment_inverse}, {nullptr, nullptr}};
-    static const luaL_Reg fields[] = {{"layout", fragment_layout},
-                                      {"rows", integer_field<&Fragment::rows>},
-                                      {"columns", integer_field<&Fragment::columns>},
-                                      {"threads", integer_field<&Fragment::threads>},
-                                      {"values", integer_field<&Fragment::values>},
-                                      {"registers", integer_field<&Fragment::registers>},
-                                      {"per_register", integer_field<&Fragment::per_register>},
-                                      {nullptr, nullptr}};
-    static const luaL_Reg metamethods[] = {{"__tostring", fragment_tostring}, {nullptr, nullptr}};
-    declare<Fragment>(L, {methods, fields, metamethods});
-    lua_pushcfunction(L, fragment_new);
-    lua_setfield(L, -2, "fragment");
+    static const Member methods[] = {
+
+        {"at", fragment_at, R"(
+The element that a thread holds.
+@param thread integer  from 0
+@param value integer  which of its values, from 0
+@return integer  the row
+@return integer  the column)"},
+        {"owner", fragment_owner, R"(
+Who holds an element.
+@param row integer  from 0
+@param column integer  from 0
+@return integer  the thread
+@return integer  which of its values)"},
+        {"inverse", fragment_inverse, R"(
+The layout from (row, column) to thread + threads * value.
+@return layout)"},
+        {}};
+    static const Member fields[] = {{"layout", fragment_layout, R"(
+The layout from (thread, value) to row + rows * column.
+@return layout)"},
+
+                                    {"rows", integer_field<&Fragment::rows>, R"(
+The rows of the matrix.
+@return integer)"},
+
+                                    {"columns", integer_field<&Fragment::columns>, R"(
+The columns of the matrix.
+@return integer)"},
+
+                                    {"threads", integer_field<&Fragment::threads>, R"(
+The threads that hold it together: 32 or 128.
+@return integer)"},
+
+                                    {"values", integer_field<&Fragment::values>, R"(
+The elements that a thread holds.
+@return integer)"},
+
+                                    {"registers", integer_field<&Fragment::registers>, R"(
+The 32-bit registers that they take.
+@return integer)"},
+
+                                    {"per_register", integer_field<&Fragment::per_register>, R"(
+The elements in one register.
+@return integer)"},
+                                    {}};
+    static const Member metamethods[] = {{"__tostring", fragment_tostring}, {}};
+    declare<Fragment>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
+Which thread holds which element of a matrix in which register, made by wg.fragment. For what a thread computes with, see accumulator.
+@see wg.fragment)"});
+    static const Member functions[] = {{"fragment", fragment_new, R"(
+Which thread holds which element of a matrix in which register, for an instruction.
+@param options table
+@return fragment
+@example
+  print(wg.fragment { of = "wgmma_d", dtype = "f32", n = 128 }:at(5, 3))  -- row and column)",
+                                        fragment_keys},
+                                       {}};
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

@@ -15,16 +15,19 @@
 namespace wgrun::lua {
 namespace {
 
+constexpr Option kernel_keys[] = {
+    {"threads", "integer = 128", "of a CTA: 1 to 1024"},
+    {"cluster", "integer|table = 1", "CTAs in a cluster: a number, or { x, y, z }"}};
+
 // wg.kernel(name, { threads =, cluster = }, function(k) ... end)
 int kernel_new(lua_State* L) {
-    static constexpr std::string_view keys[] = {"threads", "cluster"};
     if (lua_type(L, 1) != LUA_TSTRING || lua_type(L, 2) == LUA_TFUNCTION)
         fail(L, [] {
             return ArgumentError("wg.kernel: a name, a table of options and a function are expected",
                                  "wg.kernel(\"name\", { threads = 128 }, function(k) ... end)");
         });
     const std::string_view name = string_argument(L, 1);
-    const Options options(L, 2, "wg.kernel", keys);
+    const Options options(L, 2, "wg.kernel", kernel_keys);
     const std::int64_t threads = options.integer("threads", 128, 0, INT32_MAX);
     const Dim3 cluster = options.extents("cluster");
     if (lua_type(L, 3) != LUA_TFUNCTION) fail_argument(L, 3, "a function that builds the kernel");
@@ -135,18 +138,60 @@ void open_kernel(lua_State* L) {
     open_trace(L);
     open_reg(L);
     open_wgmma(L);
-    static const luaL_Reg methods[] = {{"check", kernel_check},
-                                       {"ptx", kernel_text<&Kernel::ptx>},
-                                       {"cuda", kernel_text<&Kernel::cuda>},
-                                       {"report", kernel_report},
-                                       {nullptr, nullptr}};
-    static const luaL_Reg fields[] = {
-        {"name", kernel_name}, {"shared_bytes", kernel_shared_bytes}, {nullptr, nullptr}};
-    static const luaL_Reg metamethods[] = {
-        {"__tostring", kernel_tostring}, {"__call", kernel_called}, {nullptr, nullptr}};
-    declare<Kernel>(L, {.methods = methods, .fields = fields, .metamethods = metamethods});
-    lua_pushcfunction(L, kernel_new);
-    lua_setfield(L, -2, "kernel");
+    static const Member methods[] = {{"check", kernel_check, R"(
+Checks the kernel against the rules of the PTX ISA, without running it.
+@return table  a list of findings; empty where nothing is wrong
+@see finding)"},
+
+                                     {"ptx", kernel_text<&Kernel::ptx>, R"(
+The kernel as PTX.
+@return string)"},
+
+                                     {"cuda", kernel_text<&Kernel::cuda>, R"(
+The kernel as CUDA C++.
+@return string)"},
+
+                                     {"report", kernel_report, R"(
+Assembles the kernel and says what it uses.
+@return table  or nil, message, code where there is no assembler
+@field registers integer  of a thread
+@field estimated integer  registers that the checker had estimated
+@field spill_stores integer  bytes
+@field spill_loads integer  bytes
+@field static_shared integer  bytes of shared memory
+@field dynamic_shared integer  bytes of shared memory
+@field assembler string  which one, and its version
+@field notes table  what the assembler said, a list of strings
+@field findings table  the same as findings, at lines of the script)"},
+                                     {}};
+    static const Member fields[] = {{"name", kernel_name, R"(
+What it is called.
+@return string)"},
+                                    {"shared_bytes", kernel_shared_bytes, R"(
+The shared memory of a CTA.
+@return integer  bytes)"},
+                                    {}};
+    static const Member metamethods[] = {{"__tostring", kernel_tostring}, {"__call", kernel_called}, {}};
+    declare<Kernel>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
+A kernel, made by wg.kernel: checked, printed, run and timed as often as wanted.
+@see wg.kernel)"});
+    static const Member functions[] = {{"kernel", kernel_new, R"(
+Makes a kernel: calls the function once, with a builder that records each instruction it is asked for.
+@param name string  of the kernel in the PTX and in messages
+@param options table
+@param body function(k)  builds the kernel; k is the builder, valid until the function returns
+@return kernel
+@raise for calls that are no legal instruction, at the line of the call.
+@see k
+@example
+  local double = wg.kernel("double", { threads = 128 }, function(k)
+    local X = k:param("X", "f32*")
+    local at = k:element(X, k:special "tid.x")
+    k:st_global_f32(at, k:ld_global_f32(at) * 2.0)
+  end))",
+                                        kernel_keys},
+                                       {}};
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

@@ -79,10 +79,28 @@ void read_run_options(lua_State* L, const Options& options, Shared<Base>& out) {
     out.backend = session(L).mode == Mode::run ? resolve_backend(L, asked) : asked;
 }
 
-constexpr std::string_view run_keys[] = {"grid",       "args",     "backend",   "seed",
-                                         "timeout_ms", "numerics", "unchecked", "guarded"};
-constexpr std::string_view prepare_keys[] = {"grid",       "args",     "backend",  "seed",
-                                             "timeout_ms", "numerics", "unchecked"};
+/// Of every launch.
+constexpr Option prepare_keys[] = {
+    {"grid", "integer|table = 1", "CTAs along x, y and z: a number, or { x, y, z }"},
+    {"args", "table", "a list of tensors and numbers, in the order of the parameters"},
+    {"backend", R"(string = "auto")",
+     R"("gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one)"},
+    {"seed", "integer = 0", "of the simulator's schedule"},
+    {"timeout_ms", "integer = 10000",
+     "milliseconds after which the launch is ended; 0: never. The simulator has a limit only where one is "
+     "given"},
+    {"numerics", R"(string|table = "exact")",
+     R"(how the simulator adds up products of wgmma: "exact", "h200", or the parameters of a model)",
+     numerics_keys},
+    {"unchecked", "boolean = false", "true runs the kernel although the checker found errors"}};
+constexpr Option guarded_key[] = {
+    {"guarded", "boolean = false", "runs the guarded build, which names what hangs or faults"}};
+constexpr auto run_keys = joined(prepare_keys, guarded_key);
+constexpr Option measurement_keys[] = {
+    {"rounds", "integer = 20", "launches that are measured, 1 to 100000"},
+    {"flops", "number = 0", "floating-point operations of a launch, for `tflops`"},
+    {"against", "cublas?", "a yardstick that is measured in turn with the kernel"}};
+constexpr auto time_keys = joined(prepare_keys, measurement_keys);
 
 /// Hands what the assembler warned of to the host: once a kernel, when it is compiled.
 void warn_of_assembly(lua_State* L, Kernel& kernel) {
@@ -140,16 +158,21 @@ void push_timing(lua_State* L, const Timing& timing) {
     lua_setfield(L, -2, "backend");
 }
 
+constexpr Option cublas_keys[] = {{"a", "tensor", "A"},
+                                  {"b", "tensor", "B"},
+                                  {"d", "tensor", "D, the result"},
+                                  {"a_major", R"(string = "K")", R"("K" or "MN")"},
+                                  {"b_major", R"(string = "K")", R"("K" or "MN")"}};
+
 // wg.cublas{ a =, b =, d =, a_major = "K", b_major = "K" }: a yardstick, or nil, message, code
 int cublas_new(lua_State* L) {
     check_unrestricted(L, "wg.cublas");
-    static constexpr std::string_view keys[] = {"a", "b", "d", "a_major", "b_major"};
-    const Options options(L, 1, "wg.cublas", keys);
+    const Options options(L, 1, "wg.cublas", cublas_keys);
     CublasBox& box = push_object<CublasBox>(L, [] { return CublasBox{}; });
     for (int i = 0; i < 3; ++i) {
-        options.push(keys[i]);
+        options.push(cublas_keys[i].name);
         const std::shared_ptr<Tensor>* tensor = test_tensor(L, -1);
-        if (tensor == nullptr) options.fail_value(keys[i], "a tensor");
+        if (tensor == nullptr) options.fail_value(cublas_keys[i].name, "a tensor");
         guarded(L, [&] { box.tensors.push_back(*tensor); });
         lua_pop(L, 1);
     }
@@ -181,10 +204,8 @@ int cublas_run(lua_State* L) {
 
 // kernel:time{ ..., rounds =, flops = }: { median_us, min_us, max_us, tflops, rounds, backend }
 int kernel_time(lua_State* L) {
-    static constexpr std::string_view keys[] = {"grid",   "args",  "backend", "seed",     "timeout_ms",
-                                                "rounds", "flops", "against", "numerics", "unchecked"};
     Kernel& kernel = check<Kernel>(L, 1);
-    const Options options(L, 2, "kernel:time", keys);
+    const Options options(L, 2, "kernel:time", time_keys);
     auto& run = held<Shared<TimeOptions>>(L);
     read_run_options(L, options, run);
     run.rounds = static_cast<int>(options.integer("rounds", 20, 1, 100000));
@@ -309,24 +330,70 @@ int launch_start(lua_State* L) {
 }  // namespace
 
 void open_launch(lua_State* L) {
-    static const luaL_Reg of_kernel[] = {{"run", kernel_run},
-                                         {"time", kernel_time},
-                                         {"prepare", kernel_prepare},
-                                         {"resident_clusters", kernel_resident_clusters},
-                                         {nullptr, nullptr}};
-    push_methods(L, &class_key<Kernel>, class_name<Kernel>);
-    luaL_setfuncs(L, of_kernel, 0);
-    lua_pop(L, 1);
-    static const luaL_Reg methods[] = {{"start", launch_start},
-                                       {"wait", launch_step<&Launch::wait>},
-                                       {"upload", launch_step<&Launch::upload>},
-                                       {"download", launch_step<&Launch::download>},
-                                       {nullptr, nullptr}};
-    declare<LaunchBox>(L, {.methods = methods});
-    static const luaL_Reg cublas_methods[] = {{"run", cublas_run}, {nullptr, nullptr}};
-    declare<CublasBox>(L, {.methods = cublas_methods});
-    lua_pushcfunction(L, cublas_new);
-    lua_setfield(L, -2, "cublas");
+    static const Member of_kernel[] = {{"run", kernel_run, R"(
+Runs the kernel and waits until its results are in the tensors.
+@param options table
+@return string  the back end that ran it: "gpu", "gpu-cuda" or "sim"; "none" where kernels are only traced (wgrun check)
+@raise where the checker finds an error, the kernel faults, hangs or takes longer than its time limit, or an argument does not fit its parameter.
+@example
+  kernel:run { grid = { 4 }, args = { A, B, D, 1024 } })",
+                                        run_keys},
+
+                                       {"time", kernel_time, R"(
+Measures how long the kernel takes, with its tensors already on the device.
+@param options table
+@return table
+@field median_us number  microseconds
+@field min_us number
+@field max_us number
+@field tflops number  of the median, where `flops` is given; else 0
+@field rounds integer  that were measured
+@field backend string  where
+@field against table?  the same of the yardstick)",
+                                        time_keys},
+
+                                       {"prepare", kernel_prepare, R"(
+Makes a launch ready to be started many times: compiled, its tensors on the device. Launches that live at the same time share the tensors that they have in common.
+@param options table
+@return launch
+@see launch)",
+                                        prepare_keys},
+
+                                       {"resident_clusters", kernel_resident_clusters, R"(
+How many clusters (CTAs, where the kernel has none) the GPU runs at a time. Compiles the kernel.
+@return integer?  nil where there is no GPU)"},
+                                       {}};
+    add_methods<Kernel>(L, of_kernel);
+    static const Member methods[] = {
+        {"start", launch_start, "Starts the launch and returns at once, on the GPU."},
+
+        {"wait", launch_step<&Launch::wait>, R"(
+Waits until it is done.
+@raise where the kernel faulted or hung.)"},
+
+        {"upload", launch_step<&Launch::upload>,
+         "Copies the tensors from host memory to the device again, after the host has changed them."},
+
+        {"download", launch_step<&Launch::download>,
+         "Waits until it is done, and copies what it wrote to host memory."},
+        {}};
+    declare<LaunchBox>(L, {.methods = methods, .text = R"(
+A launch that is ready to be started, made by kernel:prepare: compiled, its tensors on the device. On the simulator launch:start runs it to its end.
+@see kernel:prepare
+@example
+  local launch = kernel:prepare { grid = { 132 }, args = { A, B, D } }
+  for _ = 1, 100 do launch:start() end
+  launch:download()  -- waits, and D is here)"});
+    static const Member cublas_methods[] = {{"run", cublas_run, "Computes D on the GPU with cuBLAS."}, {}};
+    declare<CublasBox>(L, {.methods = cublas_methods, .text = R"(
+A product by cuBLAS of three tensors, made by wg.cublas.)"});
+    static const Member functions[] = {{"cublas", cublas_new, R"(
+cuBLAS for three tensors: a yardstick for kernel:time, and a reference. D = A * B, with what wg.gemm calls the majors.
+@param options table
+@return cublas  or nil, message, code where there is no GPU or no cuBLAS)",
+                                        cublas_keys},
+                                       {}};
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

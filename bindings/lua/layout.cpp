@@ -248,37 +248,102 @@ int swizzle_field(lua_State* L) {
 }  // namespace
 
 void open_layout(lua_State* L) {
-    static const luaL_Reg layout_methods[] = {{"size", layout_size},
-                                              {"cosize", layout_cosize},
-                                              {"rank", layout_rank},
-                                              {"depth", layout_depth},
-                                              {"mode", layout_mode},
-                                              {"coordinate", layout_coordinate},
-                                              {"unswizzled", layout_unswizzled},
-                                              {nullptr, nullptr}};
-    static const luaL_Reg layout_fields[] = {{"shape", layout_shape},
-                                             {"stride", layout_stride},
-                                             {"swizzle", layout_swizzle},
-                                             {"offset", layout_offset},
-                                             {nullptr, nullptr}};
-    static const luaL_Reg layout_meta[] = {{"__tostring", layout_tostring},
-                                           {"__eq", layout_eq},
-                                           {"__call", layout_call},
-                                           {"__len", layout_size},
-                                           {nullptr, nullptr}};
-    declare<Layout>(L, {layout_methods, layout_fields, layout_meta});
+    static const Member layout_methods[] = {{"size", layout_size, R"(
+The number of coordinates; also `#layout`.
+@return integer)"},
 
-    static const luaL_Reg swizzle_fields[] = {{"bits", swizzle_field<&Swizzle::bits>},
-                                              {"base", swizzle_field<&Swizzle::base>},
-                                              {"shift", swizzle_field<&Swizzle::shift>},
-                                              {nullptr, nullptr}};
-    static const luaL_Reg swizzle_meta[] = {
-        {"__tostring", swizzle_tostring}, {"__eq", swizzle_eq}, {"__call", swizzle_call}, {nullptr, nullptr}};
-    declare<Swizzle>(L, {nullptr, swizzle_fields, swizzle_meta});
+                                            {"cosize", layout_cosize, R"(
+The largest offset plus one.
+@return integer)"},
 
-    static const luaL_Reg functions[] = {
-        {"layout", layout_new}, {"swizzle", swizzle_new}, {nullptr, nullptr}};
-    luaL_setfuncs(L, functions, 0);
+                                            {"rank", layout_rank, R"(
+The number of modes at the top level.
+@return integer)"},
+
+                                            {"depth", layout_depth, R"(
+How deep the modes are nested; 0 for a plain integer.
+@return integer)"},
+
+                                            {"mode", layout_mode, R"(
+One mode as a layout.
+@param i integer  from 0
+@return layout)"},
+
+                                            {"coordinate", layout_coordinate, R"(
+The natural coordinate of an index, nested as the shape.
+@param i integer  from 0, the first mode fastest
+@return integer|table)"},
+
+                                            {"unswizzled", layout_unswizzled, R"(
+The layout without its swizzle.
+@return layout)"},
+                                            {}};
+    static const Member layout_fields[] = {{"shape", layout_shape, R"(
+The extents, nested.
+@return integer|table)"},
+
+                                           {"stride", layout_stride, R"(
+The strides, nested as the shape.
+@return integer|table)"},
+
+                                           {"swizzle", layout_swizzle, R"(
+The swizzle that is applied to the offsets, or nil.
+@return swizzle?)"},
+
+                                           {"offset", layout_offset, R"(
+What is added to each offset before the swizzle.
+@return integer)"},
+                                           {}};
+    static const Member layout_meta[] = {{"__tostring", layout_tostring},
+                                         {"__eq", layout_eq},
+                                         {"__call", layout_call},
+                                         {"__len", layout_size},
+                                         {}};
+    declare<Layout>(
+        L, {.methods = layout_methods, .fields = layout_fields, .metamethods = layout_meta, .text = R"(
+A function from coordinates to offsets, made by wg.layout and the layout algebra. It counts elements, unless it says otherwise.
+
+layout(i) is the offset of index i, from 0; layout(i, j, ...) and layout{ i, { j, k } } that of a coordinate. `#layout` is its size; two layouts are equal where shape, stride, swizzle and offset are.
+@see wg.layout)"});
+
+    static const Member swizzle_fields[] = {{"bits", swizzle_field<&Swizzle::bits>, R"(
+How many bits are XORed.
+@return integer)"},
+
+                                            {"base", swizzle_field<&Swizzle::base>, R"(
+The lowest bit that changes.
+@return integer)"},
+
+                                            {"shift", swizzle_field<&Swizzle::shift>, R"(
+How far above the changed bits those are that change them.
+@return integer)"},
+                                            {}};
+    static const Member swizzle_meta[] = {
+        {"__tostring", swizzle_tostring}, {"__eq", swizzle_eq}, {"__call", swizzle_call}, {}};
+    declare<Swizzle>(L, {.fields = swizzle_fields, .metamethods = swizzle_meta, .text = R"(
+A permutation of offsets, made by wg.swizzle. swizzle(offset) applies it.
+@see wg.swizzle)"});
+
+    static const Member functions[] = {{"layout", layout_new,
+                                        R"--(
+A layout: a function from coordinates to offsets, given by shape and stride as in CuTe.
+@param shape string|integer|table  "(8,64):(64,1)", or the shape alone: an integer or a table, which may be nested
+@param stride integer|table?  as the shape; compact and column-major where it is left out
+@return layout
+@raise where shape and stride do not go together.
+@example
+  local rows = wg.layout "(8,64):(64,1)"
+  print(rows(3, 5), wg.layout({ 8, 64 }, { 64, 1 }) == rows)  --> 197  true)--"},
+                                       {"swizzle", swizzle_new, R"(
+A swizzle: a permutation of offsets that XORs some of their bits into others, as CuTe's Swizzle<B, M, S>.
+@param bits integer  B: how many bits are XORed
+@param base integer  M: the lowest bit that changes
+@param shift integer  S: how far above it the bits are that change it
+@return swizzle
+@example
+  local s = wg.swizzle(3, 4, 3)  -- of byte offsets: the 128-byte swizzle)"},
+                                       {}};
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

@@ -3,6 +3,7 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/export.hpp"
+#include "bindings/lua/member.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/stdlib.hpp"
 #include "bindings/lua/types.hpp"
@@ -29,6 +30,46 @@ int module_index(lua_State* L) {
     fail_unknown_name(L, "wg", lua_tostring(L, 2), {1});
 }
 
+const Member fields[] = {
+    {"version", nullptr, "The version of wgrun.\n@return string"},
+    {"backend", nullptr,
+     R"(What a kernel runs on here where its launch leaves that open: "gpu", "gpu-cuda" or "sim".
+@return string)"},
+    {"sparse", nullptr,
+     "Matrices with 2:4 sparsity, for wgmma.mma_async.sp: prune, compress, decompress, validate.\n@return "
+     "table"},
+    {}};
+
+constexpr char about_error[] = R"(
+What wgrun raises: a table; `tostring` gives "file:line: message [RULE]". Errors of the machine, such as a missing file or GPU, are not raised by functions that return nil, message, code.
+@field message string
+@field code string  "EINVAL", "ENOENT", "ENODEV", "ENOMEM", ...
+@field rule string?  the rule that was broken: wgrun explain RULE
+@field file string?  of the script
+@field line integer?  of the script
+@field fix string?  what mends it
+@field section string?  of the PTX ISA
+@field findings table?  all findings, where the checker refused a kernel)";
+
+constexpr char about_finding[] = R"(
+What the checker or the simulator found, an element of the list that kernel:check gives. Fields that say nothing are absent.
+@field rule string  such as "WG-PROXY-01": wgrun explain RULE
+@field severity string  "error", "warning" or "note"
+@field message string
+@field file string?  of the script
+@field line integer?  of the script
+@field fix string?  what mends it
+@field section string?  of the PTX ISA
+@field notes table  a list of { file, line, message }: other places that belong to it
+@see kernel:check)";
+
+// What is said of names that no table of the bindings holds.
+void remember_others(lua_State* L) {
+    remember_members(L, "wg", MemberKind::field, fields);
+    remember_members(L, error_class, MemberKind::type, nullptr, about_error);
+    remember_members(L, "wgrun.finding", MemberKind::type, nullptr, about_finding);
+}
+
 }  // namespace
 }  // namespace wgrun::lua
 
@@ -52,6 +93,7 @@ int luaopen_wgrun(lua_State* L) {
     open_kernel(L);
     open_launch(L);
     open_export(L);
+    remember_others(L);
     preload_stdlib(L);
     run_init(L);
     lua_createtable(L, 0, 1);

@@ -7,14 +7,13 @@
 namespace wgrun::lua {
 
 isa::Numerics read_numerics(lua_State* L, const Options& options) {
-    static constexpr std::string_view keys[] = {"block", "fraction", "result", "nearest", "inside"};
     const int type = options.push("numerics");
     isa::Numerics out = session(L).numerics;
     if (type == LUA_TSTRING) {
         const std::string_view name = string_argument(L, -1);
         out = guarded(L, [&] { return numerics_named(name); });
     } else if (type == LUA_TTABLE) {
-        const Options given(L, lua_gettop(L), "numerics", keys);
+        const Options given(L, lua_gettop(L), "numerics", numerics_keys);
         const auto small = [&](std::string_view key, int fallback, int lo, int hi) {
             return static_cast<int>(given.integer(key, fallback, lo, hi));
         };

@@ -11,8 +11,17 @@
 
 namespace wgrun::lua {
 
-Options::Options(lua_State* L, int index, const char* function, std::span<const std::string_view> keys,
-                 Missing missing)
+namespace {
+
+std::vector<std::string_view> names_of(std::span<const Option> keys) {
+    std::vector<std::string_view> names;
+    for (const Option& key : keys) names.push_back(key.name);
+    return names;
+}
+
+}  // namespace
+
+Options::Options(lua_State* L, int index, const char* function, std::span<const Option> keys, Missing missing)
     : L_(L), index_(lua_absindex(L, index)), function_(function), keys_(keys) {
     luaL_checkstack(L, 6, nullptr);
     if (missing == Missing::empty && lua_isnoneornil(L, index)) {
@@ -36,14 +45,15 @@ Options::Options(lua_State* L, int index, const char* function, std::span<const 
             const ShortText given = describe(L, -1);
             fail(L, [&] {
                 return fmt::format("{}: options have names; key {} is none (legal: {})", function_,
-                                   given.text, fmt::join(keys_, ", "));
+                                   given.text, fmt::join(names_of(keys_), ", "));
             });
         }
         const std::string_view key = string_argument(L, -2);
-        if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+        if (std::ranges::find(keys, key, &Option::name) == keys.end()) {
             fail(L, [&] {
+                const std::vector<std::string_view> names = names_of(keys_);
                 return fmt::format("unknown option `{}` of {}{} (legal: {})", key, function_,
-                                   nearest(key, keys_), fmt::join(keys_, ", "));
+                                   nearest(key, names), fmt::join(names, ", "));
             });
         }
         lua_rawset(L, -4);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "bindings/lua/member.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::lua {
@@ -21,7 +22,7 @@ class Options {
 
     /// `function` ("wg.tile") and `keys` must outlive the object. Raises unless there is a table at `index`
     /// (or nothing, if `missing` allows it) with no other keys than `keys`; the nearest key is suggested.
-    Options(lua_State* L, int index, const char* function, std::span<const std::string_view> keys,
+    Options(lua_State* L, int index, const char* function, std::span<const Option> keys,
             Missing missing = Missing::error);
 
     bool has(std::string_view key) const;
@@ -54,7 +55,7 @@ class Options {
     lua_State* L_;
     int index_;  ///< absolute; 0 when there is no table
     const char* function_;
-    std::span<const std::string_view> keys_;
+    std::span<const Option> keys_;
 };
 
 }  // namespace wgrun::lua

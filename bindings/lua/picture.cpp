@@ -55,14 +55,22 @@ Picture picture_of(const Tile& tile, const Asked& asked) {
 Picture picture_of(const Fragment& fragment, const Asked&) { return {grid_of(fragment)}; }
 
 template <class T>
-constexpr std::span<const std::string_view> picture_keys;
-constexpr std::string_view all_keys[] = {"view", "access", "dtype", "chunk"};
+constexpr std::span<const Option> picture_keys;
+constexpr Option tile_picture_keys[] = {
+    {"view", R"(string = "offsets")",
+     R"(what is shown: "offsets", "bytes", "chunks" (of 16 bytes) or "banks")"},
+    {"access", "string?",
+     R"(with view = "banks", which access of a warp; by default the one with the most conflicts)"}};
+constexpr Option layout_keys[] = {
+    {"dtype", "string?", "the element type, which views other than offsets need"},
+    {"chunk", "integer?", "offsets of one colour; by default those of 16 bytes, or 8"}};
+constexpr auto layout_picture_keys = joined(tile_picture_keys, layout_keys);
 template <>
-constexpr std::span<const std::string_view> picture_keys<Layout> = all_keys;
+constexpr std::span<const Option> picture_keys<Layout> = layout_picture_keys;
 template <>
-constexpr std::span<const std::string_view> picture_keys<Tile> = std::span(all_keys).first(2);
+constexpr std::span<const Option> picture_keys<Tile> = tile_picture_keys;
 template <>
-constexpr std::span<const std::string_view> picture_keys<Fragment> = {};
+constexpr std::span<const Option> picture_keys<Fragment> = {};
 
 /// The options at `index`, of object:print and object:svg. A class that lacks a key refuses it.
 template <class T>
@@ -147,26 +155,60 @@ int identify_layout(lua_State* L) {
     return 1;
 }
 
-template <class T>
-void add_methods(lua_State* L, const luaL_Reg* methods) {
-    push_methods(L, &class_key<T>, class_name<T>);
-    luaL_setfuncs(L, methods, 0);
-    lua_pop(L, 1);
-}
-
 }  // namespace
 
 void open_picture(lua_State* L) {
-    static const luaL_Reg layout[] = {{"print", print<Layout>}, {"svg", svg<Layout>}, {nullptr, nullptr}};
-    static const luaL_Reg fragment[] = {
-        {"print", print<Fragment>}, {"svg", svg<Fragment>}, {nullptr, nullptr}};
-    static const luaL_Reg tile[] = {
-        {"print", print<Tile>}, {"svg", svg<Tile>}, {"explain", tile_explain}, {nullptr, nullptr}};
+    static const Member layout[] = {{"print", print<Layout>, R"(
+Prints a picture of the layout: its offsets as a grid.
+@param options table?)",
+                                     layout_picture_keys},
+                                    {"svg", svg<Layout>, R"(
+Writes a picture of the layout as an SVG file.
+@param path string
+@param options table?
+@return boolean  true; or nil, message, code)",
+                                     layout_picture_keys},
+                                    {}};
+    static const Member fragment[] = {
+        {"print", print<Fragment>, "Prints which thread and register hold each element, as a grid."},
+        {"svg", svg<Fragment>, R"(
+Writes the picture as an SVG file.
+@param path string
+@return boolean  true; or nil, message, code)"},
+        {}};
+    static const Member tile[] = {{"print", print<Tile>, R"(
+Prints a picture of the tile: where its elements are in memory.
+@param options table?)",
+                                   tile_picture_keys},
+                                  {"svg", svg<Tile>, R"(
+Writes a picture of the tile as an SVG file.
+@param path string
+@param options table?
+@return boolean  true; or nil, message, code)",
+                                   tile_picture_keys},
+                                  {"explain", tile_explain, R"(
+The tile in words: atoms, LBO and SBO, K steps, TMA box.
+@return string  several lines)"},
+                                  {}};
     add_methods<Layout>(L, layout);
     add_methods<Fragment>(L, fragment);
     add_methods<Tile>(L, tile);
-    lua_pushcfunction(L, identify_layout);
-    lua_setfield(L, -2, "identify");
+    static const Member functions[] = {{"identify", identify_layout, R"(
+Which canonical wgmma layout a layout is, or which is nearest and where they differ.
+@param layout layout  (row, k) to the element offset
+@param dtype string  the element type
+@return table
+@field canonical boolean  it is one
+@field operand boolean  wgmma can read it
+@field major string  "K" or "MN"
+@field swizzle string  "none", "32B", "64B" or "128B"
+@field lbo integer  bytes
+@field sbo integer  bytes
+@field mismatches integer  elements that lie elsewhere than in the nearest one
+@field difference table?  the first of them: { row, k, given, expected }, offsets in bytes
+@field text string  the same in words)"},
+                                       {}};
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

@@ -272,29 +272,81 @@ void push_regs(lua_State* L, const std::shared_ptr<Trace>& trace, const std::vec
 }
 
 void open_reg(lua_State* L) {
-    static const luaL_Reg methods[] = {{"lt", compare<lt>}, {"le", compare<le>}, {"gt", compare<gt>},
-                                       {"ge", compare<ge>}, {"eq", compare<eq>}, {"ne", compare<ne>},
-                                       {"set", set},        {"same", reg_same},  {nullptr, nullptr}};
-    static const luaL_Reg fields[] = {{"type", reg_type}, {"pointee", reg_pointee}, {nullptr, nullptr}};
-    static const luaL_Reg metamethods[] = {{"__add", sum<add>},      {"__sub", sum<sub>},
-                                           {"__mul", binary<mul>},   {"__div", quotient<div>},
-                                           {"__idiv", binary<div>},  {"__mod", binary<rem>},
-                                           {"__band", binary<band>}, {"__bor", binary<bor>},
-                                           {"__bxor", binary<bxor>}, {"__shl", binary<shl>},
-                                           {"__shr", binary<shr>},   {"__unm", unary<neg>},
-                                           {"__bnot", complement},   {"__tostring", reg_tostring},
-                                           {"__eq", reg_eq},         {"__pow", no_power},
-                                           {"__concat", no_text},    {"__lt", no_order},
-                                           {"__le", no_order},       {nullptr, nullptr}};
-    declare<RegBox>(L,
-                    {.methods = methods, .fields = fields, .metamethods = metamethods, .index = reg_element});
+    static const Member methods[] = {
 
-    static const luaL_Reg array_methods[] = {{"slice", regs_slice}, {nullptr, nullptr}};
-    static const luaL_Reg array_metamethods[] = {
+        {"lt", compare<lt>, R"(
+A predicate: is the register less than another one or a number?
+@param other reg|number
+@return reg  a predicate)"},
+        {"le", compare<le>, R"(
+A predicate: is the register at most another one or a number?
+@param other reg|number
+@return reg  a predicate)"},
+        {"gt", compare<gt>, R"(
+A predicate: is the register greater than another one or a number?
+@param other reg|number
+@return reg  a predicate)"},
+        {"ge", compare<ge>, R"(
+A predicate: is the register at least another one or a number?
+@param other reg|number
+@return reg  a predicate)"},
+
+        {"eq", compare<eq>, R"(
+A predicate: is the register equal to another one or a number?
+@param other reg|number
+@return reg  a predicate)"},
+        {"ne", compare<ne>, R"(
+A predicate: is the register different from another one or a number?
+@param other reg|number
+@return reg  a predicate)"},
+        {"same", reg_same, R"(
+Whether two Lua values are the same register of the kernel: == is refused, for it cannot compare what registers hold.
+@param other reg
+@return boolean)"},
+        {"set", set, R"(
+Writes the register: mov.
+@param value reg|number|boolean
+@return reg  itself)"},
+        {}};
+    static const Member fields[] = {{"type", reg_type, R"(
+The type that it was declared with.
+@return string  "u32", "f32", "pred", ...)"},
+                                    {"pointee", reg_pointee, R"(
+Of a pointer parameter, the type of the elements that it points to; else nil.
+@return string?)"},
+                                    {}};
+    static const Member metamethods[] = {{"__add", sum<add>},      {"__sub", sum<sub>},
+                                         {"__mul", binary<mul>},   {"__div", quotient<div>},
+                                         {"__idiv", binary<div>},  {"__mod", binary<rem>},
+                                         {"__band", binary<band>}, {"__bor", binary<bor>},
+                                         {"__bxor", binary<bxor>}, {"__shl", binary<shl>},
+                                         {"__shr", binary<shr>},   {"__unm", unary<neg>},
+                                         {"__bnot", complement},   {"__tostring", reg_tostring},
+                                         {"__eq", reg_eq},         {"__pow", no_power},
+                                         {"__concat", no_text},    {"__lt", no_order},
+                                         {"__le", no_order},       {}};
+    declare<RegBox>(
+        L,
+        {.methods = methods, .fields = fields, .metamethods = metamethods, .index = reg_element, .text = R"(
+A register, made by k:reg, k:param and the instructions. It is valid while the kernel is built.
+
+Operators emit one instruction and give a new register: + - * / // % & | ~ << >>, unary - and ~ with numbers or registers of the same type. / is for floats, // for integers. ~p of a predicate costs nothing. Comparisons are methods, for < and == would give a Lua boolean while the kernel is built.
+@see k:reg)"});
+
+    static const Member array_methods[] = {{"slice", regs_slice, R"(
+Some of the registers, as an array that is indexed from 0 again.
+@param first integer  from 0
+@param count integer
+@return regs)"},
+                                           {}};
+    static const Member array_metamethods[] = {
         {"__len", regs_len},      {"__tostring", regs_tostring}, {"__newindex", regs_assign},
         {"__add", no_arithmetic}, {"__sub", no_arithmetic},      {"__mul", no_arithmetic},
-        {"__div", no_arithmetic}, {"__unm", no_arithmetic},      {nullptr, nullptr}};
-    declare<RegsBox>(L, {.methods = array_methods, .metamethods = array_metamethods, .index = regs_index});
+        {"__div", no_arithmetic}, {"__unm", no_arithmetic},      {}};
+    declare<RegsBox>(
+        L, {.methods = array_methods, .metamethods = array_metamethods, .index = regs_index, .text = R"(
+Registers in a row, made by k:regs. regs[i] is one of them, from 0 as in the figures of the ISA; `#regs` is how many there are. The registers are written by k:mov(regs[i], value).
+@see k:regs)"});
 }
 
 }  // namespace wgrun::lua

@@ -3,6 +3,7 @@
 
 #include <lua.hpp>
 
+#include "bindings/lua/member.hpp"
 #include "wgrun/session.hpp"
 
 namespace wgrun::lua {
@@ -12,6 +13,16 @@ namespace wgrun::lua {
 Backend resolve_backend(lua_State* L, Backend asked);
 
 class Options;
+
+/// Of the option `numerics`, where it is a table.
+inline constexpr Option numerics_keys[] = {
+    {"block", "integer = 0", "products that are added at once; 0: all, exactly, and rounded once"},
+    {"fraction", "integer = 25",
+     "bits that an addend keeps below the largest exponent of its block, 1 to 40"},
+    {"result", "integer = 23", "fraction bits that a sum keeps, 1 to 23"},
+    {"nearest", "boolean = false", "addends are rounded to nearest even instead of being cut off"},
+    {"inside", "boolean = true",
+     "the accumulator is an addend of the first block; else it is added to each sum"}};
 
 /// The option `numerics`: "exact", "h200" or { block =, fraction =, result =, nearest =, inside = }; the
 /// session's where it is absent.

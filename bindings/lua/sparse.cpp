@@ -64,13 +64,33 @@ int validate(lua_State* L) {
 }  // namespace
 
 void open_sparse(lua_State* L) {
-    static const luaL_Reg functions[] = {{"prune", prune},
-                                         {"compress", compress},
-                                         {"decompress", decompress},
-                                         {"validate", validate},
-                                         {nullptr, nullptr}};
+    static const Member functions[] = {
+
+        {"prune", prune, R"(
+Makes a matrix 2:4 sparse: in each chunk of four elements (two of tf32) the smaller half becomes 0.
+@param t tensor  M x K
+@param dtype string?  converts to this type first
+@return tensor)"},
+        {"compress", compress, R"(
+Splits a sparse matrix into its values and the metadata of wgmma.
+@param t tensor  M x K, M a multiple of 64, K one of the K extent of an instruction, with at most half of each chunk not 0
+@return tensor  the values, M x K/2
+@return tensor  the metadata: u32, { M / 64, K steps, 128 }: a register for each thread
+@raise where a chunk has too many elements that are not 0.)"},
+        {"decompress", decompress, R"(
+The matrix that values and metadata stand for.
+@param values tensor
+@param metadata tensor
+@return tensor  M x K)"},
+        {"validate", validate, R"(
+Checks metadata that came from elsewhere.
+@param metadata tensor
+@param dtype string  of the values
+@return boolean  true
+@raise that names row and chunk where the indices are not legal.)"},
+        {}};
     lua_newtable(L);
-    luaL_setfuncs(L, functions, 0);
+    add_functions(L, "wg.sparse", functions);
     lua_setfield(L, -2, "sparse");
 }
 

@@ -1,5 +1,7 @@
 #include "bindings/lua/stdlib.hpp"
 
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/docs.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/trace.hpp"
 #include "bindings/lua/types.hpp"
@@ -8,6 +10,8 @@ namespace wgrun::lua {
 namespace {
 
 constexpr std::string_view init_name = "init";
+
+char classes_key;  // registry: the classes that are Lua tables, by name
 
 // Pushes the file's chunk.
 void load_file(lua_State* L, const StdlibFile& file) {
@@ -34,7 +38,54 @@ void set_methods(lua_State* L, const char* name) {
     lua_setfield(L, -2, name);
 }
 
+// internal.option_keys(name): the keys of an option table of stdlib/, as the comment at the function lists
+// them
+// (`@option`): of "k:epilogue", or with "k:epilogue, source" those of the table that its option `source` is.
+int option_keys(lua_State* L) {
+    const std::string_view name = string_argument(L, 1);
+    lua_newtable(L);
+    const std::vector<Entry>& entries = *guarded(L, [] { return &stdlib_entries(); });
+    lua_Integer count = 0;
+    const std::string_view owner = name.substr(0, name.find(", "));
+    const std::string_view inner = owner.size() == name.size() ? "" : name.substr(owner.size() + 2);
+    for (const Entry& entry : entries) {
+        if (entry.name != owner) continue;
+        for (const Described& option : entry.options) {
+            const auto mark = option.name.rfind('.');
+            const bool nested = mark != std::string::npos;
+            if (nested ? option.name.compare(0, mark, inner) != 0 : !inner.empty()) continue;
+            lua_pushstring(L, option.name.c_str() + (nested ? mark + 1 : 0));
+            lua_rawseti(L, -2, ++count);
+        }
+    }
+    return 1;
+}
+
+// internal.nearest(word, list): ": did you mean `x`?" for the string of the list that is spelt like the word,
+// or "".
+int nearest_of(lua_State* L) {
+    const std::string_view word = string_argument(L, 1);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    auto& choices = held<std::vector<std::string>>(L);
+    auto& answer = held<std::string>(L);
+    const lua_Integer count = luaL_len(L, 2);
+    for (lua_Integer i = 1; i <= count; ++i) {
+        lua_rawgeti(L, 2, i);
+        const std::string_view choice = string_argument(L, -1);
+        guarded(L, [&] { choices.emplace_back(choice); });
+        lua_pop(L, 1);
+    }
+    guarded(L, [&] {
+        const std::vector<std::string_view> views(choices.begin(), choices.end());
+        answer = nearest(word, views);
+    });
+    lua_pushlstring(L, answer.data(), answer.size());
+    return 1;
+}
+
 }  // namespace
+
+bool push_lua_classes(lua_State* L) { return lua_rawgetp(L, LUA_REGISTRYINDEX, &classes_key) == LUA_TTABLE; }
 
 void preload_stdlib(lua_State* L) {
     luaL_checkstack(L, 6, nullptr);
@@ -69,6 +120,14 @@ void run_init(lua_State* L) {
         lua_setfield(L, -2, "methods");
         lua_pushcfunction(L, fail_from_lua);
         lua_setfield(L, -2, "fail");
+        lua_pushcfunction(L, option_keys);
+        lua_setfield(L, -2, "option_keys");
+        lua_pushcfunction(L, nearest_of);
+        lua_setfield(L, -2, "nearest");
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &classes_key);
+        lua_setfield(L, -2, "classes");
         push_host(L);
         lua_call(L, 2, 0);
     }

@@ -4,7 +4,9 @@
 // has the method tables of the classes by name (layout, swizzle, tile, tensor, kernel, builder) and
 // internal.fail(message
 // [, fix [, rule [, section]]]) raises an error object at the calling script's line;
-// internal.cache_folder(name), read_own(path), update_own(path, change) and
+// internal.option_keys(function) lists the keys of an option table, nearest(word, list) says which of them a
+// misspelt one may have meant, classes is where internal.class(name) puts the
+// classes that are Lua tables; internal.cache_folder(name), read_own(path), update_own(path, change) and
 // on_terminal() are of host.cpp. Every other file NAME.lua is what
 // require "wgrun.NAME" gives, run as file(modname, wg). Chunks are named "=[wgrun]/NAME", so that no error
 // points into them.
@@ -29,6 +31,10 @@ void preload_stdlib(lua_State* L);
 
 /// Adds what the machine can say (host.cpp) to the table on top of the stack.
 void push_host(lua_State* L);
+
+/// Pushes the table of the classes that are Lua tables (internal.class), by name; false, with another value, where
+/// init.lua has not run.
+bool push_lua_classes(lua_State* L);
 
 /// Runs init.lua on the module table on top of the stack.
 void run_init(lua_State* L);

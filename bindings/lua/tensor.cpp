@@ -154,10 +154,13 @@ TensorShape& random_options(lua_State* L, const Options& options, Dtype& dtype) 
     return shape;
 }
 
+constexpr Option randn_keys[] = {{"shape", "integer|table", "the extents"},
+                                 {"dtype", R"(string = "f32")", R"(the element type)"},
+                                 {"seed", "integer = 0", "of the generator"}};
+
 // wg.randn{ shape =, dtype =, seed = }
 int randn(lua_State* L) {
-    static constexpr std::string_view keys[] = {"shape", "dtype", "seed"};
-    const Options options(L, 1, "wg.randn", keys);
+    const Options options(L, 1, "wg.randn", randn_keys);
     Dtype dtype{};
     const TensorShape& shape = random_options(L, options, dtype);
     const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
@@ -166,10 +169,15 @@ int randn(lua_State* L) {
     return 1;
 }
 
+constexpr Option randint_keys[] = {{"shape", "integer|table", "the extents"},
+                                   {"dtype", R"(string = "f32")", R"(the element type)"},
+                                   {"lo", "integer", "the smallest value"},
+                                   {"hi", "integer", "the largest value"},
+                                   {"seed", "integer = 0", "of the generator"}};
+
 // wg.randint{ shape =, dtype =, lo =, hi =, seed = }
 int randint(lua_State* L) {
-    static constexpr std::string_view keys[] = {"shape", "dtype", "lo", "hi", "seed"};
-    const Options options(L, 1, "wg.randint", keys);
+    const Options options(L, 1, "wg.randint", randint_keys);
     Dtype dtype{};
     const TensorShape& shape = random_options(L, options, dtype);
     const std::int64_t lo = options.integer("lo");
@@ -180,12 +188,16 @@ int randint(lua_State* L) {
     return 1;
 }
 
+constexpr Option tolerance_keys[] = {
+    {"absolute", "number = 0", "an error that is accepted anywhere"},
+    {"relative", "number = 0", "an error that is accepted as a part of the element wanted"},
+    {"report", "boolean = false", "prints where and how much they differ"}};
+
 // Reads a tolerance: a number t (absolute t and relative t) or { absolute =, relative =, report = }.
 std::optional<Tolerance> tolerance_argument(lua_State* L, int arg) {
     if (lua_isnoneornil(L, arg)) return std::nullopt;
     if (lua_type(L, arg) == LUA_TNUMBER) return Tolerance{lua_tonumber(L, arg), lua_tonumber(L, arg)};
-    static constexpr std::string_view keys[] = {"absolute", "relative", "report"};
-    const Options options(L, arg, "wg.compare: tolerance", keys);
+    const Options options(L, arg, "wg.compare: tolerance", tolerance_keys);
     if (!options.has("absolute") && !options.has("relative")) return std::nullopt;
     return Tolerance{options.number("absolute", 0), options.number("relative", 0)};
 }
@@ -264,10 +276,59 @@ int tensor_dot(lua_State* L) {
 
 void open_tensor(lua_State* L) {
     declare_tensor(L);
-    static const luaL_Reg functions[] = {
-        {"tensor", tensor_new},       {"zeros", zeros},    {"randn", randn},  {"randint", randint},
-        {"compare", compare_tensors}, {"dot", tensor_dot}, {nullptr, nullptr}};
-    luaL_setfuncs(L, functions, 0);
+    static const Member functions[] = {{"tensor", tensor_new, R"(
+A tensor in host memory.
+@param dtype string|table  "f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "s8", "u8", "s32", "u32", "s64", "u64" or "b1"; or the values alone, nested as the shape, with their dtype behind them or as a field `dtype`
+@param shape integer|table?  the extents
+@param values table?  numbers, nested as the shape or flat in row-major order; 0 where it is left out
+@return tensor
+@example
+  local t = wg.tensor("f32", { 2, 3 }, { { 1, 2, 3 }, { 4, 5, 6 } })
+  local u = wg.tensor { { 1, 2, 3 }, { 4, 5, 6 }, dtype = "bf16" }
+  t[{ 0, 2 }] = 7)"},
+
+                                       {"zeros", zeros, R"(
+A tensor of zeros.
+@param dtype string
+@param shape integer|table  the extents
+@return tensor)"},
+
+                                       {"randn", randn, R"(
+Normally distributed random numbers, mean 0 and variance 1; the same for the same seed on every machine.
+@param options table
+@return tensor)",
+                                        randn_keys},
+
+                                       {"randint", randint, R"(
+Random integers, evenly distributed; the same for the same seed on every machine.
+@param options table
+@return tensor)",
+                                        randint_keys},
+
+                                       {"compare", compare_tensors, R"(
+Compares two tensors of one shape, element by element. Without a tolerance, one that fits their types is used.
+@param got tensor
+@param want tensor
+@param tolerance number|table?  t for absolute t and relative t, or { absolute =, relative = }: an error up to absolute + relative * |want| is accepted
+@return boolean  all elements are near enough
+@return number  the worst error
+@return table  where: the index of the worst element, with the fields got, want and mismatches; tostring gives a report in words, with a picture of what differs
+@example
+  assert(wg.compare(D, reference, 1e-2)))",
+                                        tolerance_keys},
+
+                                       {"dot", tensor_dot, R"(
+The dot product of two vectors within tensors, in binary64: the reference of one element of a large product.
+@param a tensor
+@param first_a integer  where the vector begins: a position in row-major order, from 0
+@param stride_a integer  elements from one position to the next
+@param b tensor
+@param first_b integer
+@param stride_b integer
+@param count integer  how many products
+@return number)"},
+                                       {}};
+    add_functions(L, "wg", functions);
     add_files(L);
     add_dlpack(L);
     add_tensor_ops(L);

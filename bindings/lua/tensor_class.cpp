@@ -174,20 +174,54 @@ int tensor_close(lua_State* L) {
 }  // namespace
 
 void declare_tensor(lua_State* L) {
-    static const luaL_Reg methods[] = {{"save", tensor_save},       {"copy", tensor_copy},
-                                       {"convert", tensor_convert}, {"totable", tensor_totable},
-                                       {"close", tensor_close},     {nullptr, nullptr}};
-    static const luaL_Reg fields[] = {{"shape", tensor_shape},
-                                      {"dtype", tensor_dtype},
-                                      {"bytes", tensor_bytes},
-                                      {"device", tensor_device},
-                                      {nullptr, nullptr}};
-    static const luaL_Reg metamethods[] = {{"__newindex", tensor_set},
-                                           {"__len", tensor_len},
-                                           {"__tostring", tensor_tostring},
-                                           {"__close", tensor_close},
-                                           {nullptr, nullptr}};
-    declare<TensorBox>(L, {methods, fields, metamethods, tensor_get});
+    static const Member methods[] = {{"save", tensor_save, R"(
+Writes the tensor as a .npy file, which is complete or not there.
+@param path string
+@return boolean  true; or nil, message, code)"},
+                                     {"copy", tensor_copy, R"(
+A tensor with the same elements in memory of its own.
+@return tensor)"},
+
+                                     {"convert", tensor_convert, R"(
+The same values in another type, rounded to nearest even once.
+@param dtype string
+@return tensor
+@raise where an integer type cannot hold a value.)"},
+                                     {"totable", tensor_totable, R"(
+The elements as a flat list, in row-major order.
+@return table)"},
+
+                                     {"close", tensor_close,
+                                      "Gives its memory back at once, or unmaps its file; it may be called "
+                                      "again. A `<close>` variable does it too."},
+                                     {}};
+    static const Member fields[] = {{"shape", tensor_shape, R"(
+The extents.
+@return table  a list of integers)"},
+
+                                    {"dtype", tensor_dtype, R"(
+The element type.
+@return string)"},
+
+                                    {"bytes", tensor_bytes, R"(
+The size of its elements together.
+@return integer  bytes)"},
+
+                                    {"device", tensor_device, R"(
+Where it is.
+@return string  "cpu")"},
+                                    {}};
+    static const Member metamethods[] = {{"__newindex", tensor_set},
+                                         {"__len", tensor_len},
+                                         {"__tostring", tensor_tostring},
+                                         {"__close", tensor_close},
+                                         {}};
+    declare<TensorBox>(
+        L, {.methods = methods, .fields = fields, .metamethods = metamethods, .index = tensor_get, .text = R"(
+A tensor in host memory, row-major, made by wg.tensor, wg.zeros, wg.randn, wg.randint, wg.load and others. Kernels get it as an argument; what they write is in it when kernel:run returns.
+
+t[{ i, j }] is an element, with indices from 0; of one dimension t[i] does as well. It can be assigned to. `#t` is the number of elements. + - * / % ^ and unary - work element by element, with tensors of a shape that fits or numbers; comparisons are methods.
+@see wg.tensor)"});
 }
 
 }  // namespace wgrun::lua

@@ -34,12 +34,17 @@ int to_capsule(lua_State* L) {
     return 1;
 }
 
+constexpr Option dlpack_keys[] = {
+    {"dtype", "string?", "what the elements are, where DLPack has no name for their type"},
+    {"copy", "boolean = false", "copies the elements"},
+    {"versioned", "boolean = true",
+     "what a light userdata points to: a DLManagedTensorVersioned, or with false a DLManagedTensor"}};
+
 // wg.from_dlpack(capsule or light userdata [, { dtype =, copy = false, versioned = true }]): the tensor,
 // which then owns what was given. A light userdata points to a DLManagedTensorVersioned, or, with versioned =
 // false, to a DLManagedTensor; after an error it is still the caller's.
 int from_pointer(lua_State* L) {
     check_unrestricted(L, "wg.from_dlpack");
-    static constexpr std::string_view keys[] = {"dtype", "copy", "versioned"};
     lua_settop(L, 2);
     Capsule* const capsule = test<Capsule>(L, 1);
     void* const pointer = lua_type(L, 1) == LUA_TLIGHTUSERDATA ? lua_touserdata(L, 1) : nullptr;
@@ -48,7 +53,7 @@ int from_pointer(lua_State* L) {
     dlpack::ImportOptions asked;
     bool versioned = true;
     if (!lua_isnil(L, 2)) {
-        const Options options(L, 2, "wg.from_dlpack", keys);
+        const Options options(L, 2, "wg.from_dlpack", dlpack_keys);
         const std::string_view dtype = options.string("dtype", "");
         if (!dtype.empty()) asked.dtype = guarded(L, [&] { return dtype_named(dtype); });
         asked.copy = options.boolean("copy", false);
@@ -77,13 +82,22 @@ int from_pointer(lua_State* L) {
 }  // namespace
 
 void add_dlpack(lua_State* L) {
-    declare<Capsule>(L, {});
-    push_methods(L, &class_key<TensorBox>, class_name<TensorBox>);
-    lua_pushcfunction(L, to_capsule);
-    lua_setfield(L, -2, "to_dlpack");
-    lua_pop(L, 1);
-    lua_pushcfunction(L, from_pointer);
-    lua_setfield(L, -2, "from_dlpack");
+    declare<Capsule>(L, {.text = R"(
+A tensor on its way to another library of the process, made by tensor:to_dlpack.)"});
+    static const Member of_tensor[] = {{"to_dlpack", to_capsule, R"(
+A DLPack capsule of the tensor, without a copy, for a C module of the same process.
+@return userdata  begins with the pointer to a DLManagedTensorVersioned; who takes the tensor sets it to null)"},
+                                       {}};
+    static const Member functions[] = {{"from_dlpack", from_pointer, R"(
+A tensor of another library of the same process, without a copy where that is possible.
+@param capsule userdata  made by tensor:to_dlpack or a C module: it is owned by the tensor then
+@param options table?
+@return tensor
+@raise where the capsule was taken already, the memory is not the host's, or the type is unknown.)",
+                                        dlpack_keys},
+                                       {}};
+    add_methods<TensorBox>(L, of_tensor);
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

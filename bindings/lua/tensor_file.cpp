@@ -14,14 +14,17 @@ struct LoadOptions {
     std::optional<bool> map;
 };
 
+constexpr Option load_keys[] = {
+    {"dtype", R"(string?)", R"(of a .npy file whose type numpy has no name for: "bf16", "e4m3", ...)"},
+    {"mmap", "boolean?", "maps the file instead of reading it; by default true for .safetensors"}};
+
 LoadOptions read_load_options(lua_State* L) {
     LoadOptions out;
     const auto read_dtype = [&](std::string_view name) {
         if (!name.empty()) out.dtype = guarded(L, [&] { return dtype_named(name); });
     };
     if (lua_type(L, 2) == LUA_TTABLE) {
-        static constexpr std::string_view keys[] = {"dtype", "mmap"};
-        const Options options(L, 2, "wg.load", keys);
+        const Options options(L, 2, "wg.load", load_keys);
         read_dtype(options.string("dtype", ""));
         if (options.has("mmap")) out.map = options.boolean("mmap");
     } else if (!lua_isnil(L, 2)) {
@@ -88,8 +91,15 @@ int load(lua_State* L) {
 }  // namespace
 
 void add_files(lua_State* L) {
-    lua_pushcfunction(L, load);
-    lua_setfield(L, -2, "load");
+    static const Member functions[] = {{"load", load, R"(
+Reads tensors from a file.
+@param path string  of a .npy or .safetensors file
+@param options table|string?  or just the dtype
+@return tensor|table  of a .safetensors file its tensors by name; or nil, message, code
+@return table?  of a .safetensors file its metadata)",
+                                        load_keys},
+                                       {}};
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

@@ -277,35 +277,122 @@ int eye_tensor(lua_State* L) {
 }  // namespace
 
 void add_tensor_ops(lua_State* L) {
-    static const luaL_Reg functions[] = {
-        {"ones", ones},      {"full", full_tensor},      {"arange", arange_tensor},
-        {"eye", eye_tensor}, {"matmul", matrix_product}, {nullptr, nullptr}};
-    luaL_setfuncs(L, functions, 0);
-    static const luaL_Reg methods[] = {{"reshape", reshape_tensor},
-                                       {"rows", rows},
-                                       {"transpose", transpose},
-                                       {"slice", slice_tensor},
-                                       {"put", put},
-                                       {"fill", fill},
-                                       {"min", least_or_most<min>},
-                                       {"max", least_or_most<max>},
-                                       {"sum", reduction<sum>},
-                                       {"lt", binary<lt>},
-                                       {"le", binary<le>},
-                                       {"gt", binary<gt>},
-                                       {"ge", binary<ge>},
-                                       {"eq", binary<eq>},
-                                       {"ne", binary<ne>},
-                                       {"abs", unary<abs>},
-                                       {"exp", unary<exp>},
-                                       {"log", unary<log>},
-                                       {"sqrt", unary<sqrt>},
-                                       {"tanh", unary<tanh>},
-                                       {"floor", unary<floor>},
-                                       {nullptr, nullptr}};
-    push_methods(L, &class_key<TensorBox>, class_name<TensorBox>);
-    luaL_setfuncs(L, methods, 0);
-    lua_pop(L, 1);
+    static const Member functions[] = {{"ones", ones, R"(
+A tensor of ones.
+@param dtype string
+@param shape integer|table  the extents
+@return tensor)"},
+                                       {"full", full_tensor, R"(
+A tensor of one value.
+@param dtype string
+@param shape integer|table  the extents
+@param value number
+@return tensor)"},
+                                       {"arange", arange_tensor, R"(
+Numbers in steps: wg.arange(dtype, count) gives 0 to count - 1, wg.arange(dtype, from, to, step) the values from `from` on below `to`.
+@param dtype string
+@param from number  the first value, or alone how many there are
+@param to number?  the value that is not reached any more
+@param step number = 1
+@return tensor)"},
+                                       {"eye", eye_tensor, R"(
+A matrix with ones on its diagonal and zeros elsewhere.
+@param dtype string
+@param rows integer
+@param columns integer?  as many as rows where it is left out
+@return tensor)"},
+                                       {"matmul", matrix_product, R"(
+The product of two matrices on the host: a reference.
+@param a tensor  {m, k}
+@param b tensor  {k, n}
+@return tensor  {m, n}
+@raise where the extents do not fit each other.)"},
+                                       {}};
+    add_functions(L, "wg", functions);
+    static const Member methods[] = {{"reshape", reshape_tensor, R"(
+The same elements with other extents: a view, which shares their memory.
+@param shape table|integer  the extents, as a list or one after the other; one of them may be -1, and follows from the others
+@return tensor
+@raise where the number of elements differs.)"},
+                                     {"rows", rows, R"(
+Some indices of the first dimension: a view, which shares their memory.
+@param from integer  from 0
+@param to integer  the first index that is left out
+@return tensor)"},
+                                     {"transpose", transpose, R"(
+A copy with its last two dimensions swapped, or with all of them in a given order.
+@param order table?  for instance { 2, 0, 1 }: the dimensions, from 0
+@return tensor)"},
+                                     {"slice", slice_tensor, R"(
+A copy of a part.
+@param ranges table  one for each dimension: an index, { from, to, step } with `to` left out, or true for all of it
+@return tensor
+@example
+  local column = t:slice { true, 3 })"},
+                                     {"put", put, R"(
+Writes to a part of the tensor.
+@param ranges table  as of tensor:slice
+@param value tensor|number
+@return tensor  itself)"},
+                                     {"fill", fill, R"(
+Writes one value to all elements.
+@param value number
+@return tensor  itself)"},
+                                     {"min", least_or_most<min>, R"(
+The least element; with an argument, the lesser ones element by element.
+@param other tensor|number?
+@return number|tensor)"},
+                                     {"max", least_or_most<max>, R"(
+The greatest element; with an argument, the greater ones element by element.
+@param other tensor|number?
+@return number|tensor)"},
+                                     {"sum", reduction<sum>, R"(
+The sum of all elements, in binary64.
+@return number)"},
+                                     {"lt", binary<lt>, R"(
+Where elements are less than those of another tensor or a number: 1, elsewhere 0.
+@param other tensor|number
+@return tensor)"},
+                                     {"le", binary<le>, R"(
+Where elements are at most those of another tensor or a number: 1, elsewhere 0.
+@param other tensor|number
+@return tensor)"},
+                                     {"gt", binary<gt>, R"(
+Where elements are greater than those of another tensor or a number: 1, elsewhere 0.
+@param other tensor|number
+@return tensor)"},
+                                     {"ge", binary<ge>, R"(
+Where elements are at least those of another tensor or a number: 1, elsewhere 0.
+@param other tensor|number
+@return tensor)"},
+                                     {"eq", binary<eq>, R"(
+Where elements are equal to those of another tensor or a number: 1, elsewhere 0.
+@param other tensor|number
+@return tensor)"},
+                                     {"ne", binary<ne>, R"(
+Where elements are different from those of another tensor or a number: 1, elsewhere 0.
+@param other tensor|number
+@return tensor)"},
+                                     {"abs", unary<abs>, R"(
+The magnitude of each element.
+@return tensor)"},
+                                     {"exp", unary<exp>, R"(
+e to the power of each element.
+@return tensor)"},
+                                     {"log", unary<log>, R"(
+The natural logarithm of each element.
+@return tensor)"},
+                                     {"sqrt", unary<sqrt>, R"(
+The square root of each element.
+@return tensor)"},
+                                     {"tanh", unary<tanh>, R"(
+The hyperbolic tangent of each element.
+@return tensor)"},
+                                     {"floor", unary<floor>, R"(
+Each element rounded down to an integer.
+@return tensor)"},
+                                     {}};
+    add_methods<TensorBox>(L, methods);
     static const luaL_Reg metamethods[] = {
         {"__add", binary<add>}, {"__sub", binary<sub>}, {"__mul", binary<mul>}, {"__div", binary<div>},
         {"__mod", binary<mod>}, {"__pow", binary<pow>}, {"__unm", unary<neg>},  {"__lt", no_order},

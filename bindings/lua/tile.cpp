@@ -10,10 +10,19 @@ namespace {
 
 void push_view(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
 
+constexpr Option tile_keys[] = {
+    {"dtype", R"(string)", R"(the element type: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8", ...)"},
+    {"mn", "integer", "the rows: elements along M or N"},
+    {"k", "integer", "elements along K"},
+    {"major", R"(string = "K")",
+     R"("K": rows of K elements in memory; "MN": rows of M or N (16-bit types only))"},
+    {"swizzle", R"(string?)",
+     R"("none", "32B", "64B" or "128B"; by default the widest that the tile has room for)"},
+    {"order", R"(string = "MN")", R"(which way the swizzle atoms follow each other first: "MN" or "K")"}};
+
 // wg.tile{ dtype =, mn =, k =, major =, swizzle =, order = }
 int tile_new(lua_State* L) {
-    static constexpr std::string_view keys[] = {"dtype", "mn", "k", "major", "swizzle", "order"};
-    const Options options(L, 1, "wg.tile", keys);
+    const Options options(L, 1, "wg.tile", tile_keys);
     const std::string_view dtype = options.string("dtype");
     const int mn = static_cast<int>(options.integer("mn", {}, 1, INT32_MAX));
     const int k = static_cast<int>(options.integer("k", {}, 1, INT32_MAX));
@@ -144,31 +153,121 @@ int decode(lua_State* L) {
 }  // namespace
 
 void open_tile(lua_State* L) {
-    static const luaL_Reg methods[] = {
-        {"offset", tile_offset}, {"descriptor", tile_descriptor}, {nullptr, nullptr}};
-    static const luaL_Reg fields[] = {{"dtype", name_field<&Tile::dtype>},
-                                      {"mn", integer_field<&Tile::mn>},
-                                      {"k", integer_field<&Tile::k>},
-                                      {"major", name_field<&Tile::major>},
-                                      {"swizzle", name_field<&Tile::swizzle>},
-                                      {"order", name_field<&Tile::order>},
-                                      {"layout", layout_field<&Tile::layout>},
-                                      {"atom", layout_field<&Tile::atom>},
-                                      {"atom_mn", integer_field<&Tile::atom_mn>},
-                                      {"atom_k", integer_field<&Tile::atom_k>},
-                                      {"lbo", integer_field<&Tile::lbo>},
-                                      {"sbo", integer_field<&Tile::sbo>},
-                                      {"bytes", integer_field<&Tile::bytes>},
-                                      {"align", integer_field<&Tile::align>},
-                                      {"ksteps", integer_field<&Tile::ksteps>},
-                                      {"kstep_elements", integer_field<&Tile::kstep_elements>},
-                                      {"tma_box", tile_tma_box},
-                                      {nullptr, nullptr}};
-    static const luaL_Reg metamethods[] = {
-        {"__tostring", tile_tostring}, {"__eq", tile_eq}, {nullptr, nullptr}};
-    declare<Tile>(L, {methods, fields, metamethods});
-    static const luaL_Reg functions[] = {{"tile", tile_new}, {"decode", decode}, {nullptr, nullptr}};
-    luaL_setfuncs(L, functions, 0);
+    static const Member methods[] = {{"offset", tile_offset, R"(
+The byte offset of an element from the start of the tile, the swizzle applied.
+@param row integer  the M or N coordinate, from 0
+@param k integer  the K coordinate, from 0
+@return integer  bytes)"},
+                                     {"descriptor", tile_descriptor, R"(
+The wgmma matrix descriptor of a part of the tile.
+@param address integer  the tile's address in shared memory, in bytes
+@param kstep integer = 0  which of the K steps
+@param mn integer = 0  the first row of the block that the instruction reads
+@param base_offset boolean = false  true computes the base offset, for a tile whose pattern begins at `address`, a multiple of 128 bytes
+@return integer  64 bits
+@see wg.decode
+@see k:descriptor)"},
+                                     {}};
+    static const Member fields[] = {{"dtype", name_field<&Tile::dtype>, R"(
+The element type.
+@return string)"},
+
+                                    {"mn", integer_field<&Tile::mn>, R"(
+The rows: the extent along M or N.
+@return integer  elements)"},
+
+                                    {"k", integer_field<&Tile::k>, R"(
+The extent along K.
+@return integer  elements)"},
+
+                                    {"major", name_field<&Tile::major>, R"(
+Which coordinate runs with memory.
+@return string  "K" or "MN")"},
+
+                                    {"swizzle", name_field<&Tile::swizzle>, R"(
+The swizzle mode.
+@return string  "none", "32B", "64B" or "128B")"},
+
+                                    {"order", name_field<&Tile::order>, R"(
+Which coordinate the atoms follow first.
+@return string  "MN" or "K")"},
+
+                                    {"layout", layout_field<&Tile::layout>, R"(
+The layout of the tile: (row, k) to the element offset, swizzle included.
+@return layout)"},
+
+                                    {"atom", layout_field<&Tile::atom>, R"(
+The layout of one swizzle atom: (row, k) to the element offset.
+@return layout)"},
+
+                                    {"atom_mn", integer_field<&Tile::atom_mn>, R"(
+The rows of a swizzle atom.
+@return integer  elements)"},
+
+                                    {"atom_k", integer_field<&Tile::atom_k>, R"(
+The K extent of a swizzle atom.
+@return integer  elements)"},
+
+                                    {"lbo", integer_field<&Tile::lbo>, R"(
+The leading byte offset of its descriptors.
+@return integer  bytes)"},
+
+                                    {"sbo", integer_field<&Tile::sbo>, R"(
+The stride byte offset of its descriptors.
+@return integer  bytes)"},
+
+                                    {"bytes", integer_field<&Tile::bytes>, R"(
+The size of the tile in shared memory.
+@return integer  bytes)"},
+
+                                    {"align", integer_field<&Tile::align>, R"(
+The alignment that the tile needs in shared memory.
+@return integer  bytes)"},
+
+                                    {"ksteps", integer_field<&Tile::ksteps>, R"(
+How many wgmma instructions cover K.
+@return integer)"},
+
+                                    {"kstep_elements", integer_field<&Tile::kstep_elements>, R"(
+The K extent of one wgmma.
+@return integer  elements)"},
+
+                                    {"tma_box", tile_tma_box, R"(
+How TMA copies the tile: a box for each panel of the swizzle's width.
+@return table
+@field inner integer  the box's extent along memory, in elements
+@field outer integer  its other extent
+@field panels table  a list of { offset = bytes in the tile, mn = first row, k = first K element })"},
+                                    {}};
+    static const Member metamethods[] = {{"__tostring", tile_tostring}, {"__eq", tile_eq}, {}};
+    declare<Tile>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
+An operand of wgmma in shared memory, made by wg.tile: M or N rows by K elements, in swizzle atoms. Two tiles are equal where their options are.
+@see wg.tile
+@see k:shared)"});
+    static const Member functions[] = {{"tile", tile_new, R"(
+A shared-memory tile of a wgmma operand: M or N rows by K elements, laid out in swizzle atoms.
+@param options table
+@return tile
+@raise where the extents are no whole number of atoms, or the type cannot stand in that order.
+@see k:shared
+@example
+  local a = wg.tile { dtype = "bf16", mn = 128, k = 64, major = "K", swizzle = "128B" })",
+                                        tile_keys},
+                                       {"decode", decode, R"(
+The fields of a wgmma matrix descriptor.
+@param bits integer  the 64 bits
+@return table  the fields
+@field start integer  the start address in shared memory, in bytes
+@field lbo integer  the leading byte offset, in bytes
+@field sbo integer  the stride byte offset, in bytes
+@field base_offset integer  0 to 7
+@field swizzle string  "none", "32B", "64B" or "128B"
+@field text string  the same in words, several lines
+@see tile:descriptor
+@example
+  print(wg.decode(tile:descriptor(0)).text))"},
+                                       {}};
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

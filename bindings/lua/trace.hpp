@@ -81,6 +81,16 @@ const isa::Spelling& spelling_of(lua_State* L) {
     });
 }
 
+/// Whether a call takes the qualifier, or `offset`: there is one address that it can belong to.
+bool takes_field(const isa::Instruction& op, isa::Field field);
+bool takes_offset(const isa::Instruction& op);
+
+/// The keys of the option table of a call, by the record: guards, offset, qualifiers, operands that go by name.
+std::vector<std::string_view> instruction_options(const isa::Instruction& op);
+
+/// The instruction that the function at `index`, a method of k, stands for; null for other functions.
+const isa::Instruction* instruction_of(lua_State* L, int index);
+
 /// Emits one instruction from Lua arguments: operands from `first` to the top of the stack, of which the last
 /// may be an option table. Pushes the destination, if there is one, and returns the number of results.
 int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::Spelling& spelling,

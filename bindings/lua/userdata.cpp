@@ -10,6 +10,14 @@ namespace {
 
 enum Upvalue { methods = 1, fields, other };
 
+void set_functions(lua_State* L, const Member* members) {
+    for (; members != nullptr && members->name != nullptr; ++members) {
+        if (members->function == nullptr) continue;
+        lua_pushcfunction(L, members->function);
+        lua_setfield(L, -2, members->name);
+    }
+}
+
 // Collects the string keys of the table at `index` into `names`: copies, for a finalizer may change the
 // table.
 void add_names(lua_State* L, int index, std::vector<std::string>& names) {
@@ -73,6 +81,12 @@ void fail_unknown_name(lua_State* L, const char* owner, const char* word, std::i
     });
 }
 
+void add_functions(lua_State* L, const char* owner, const Member* members) {
+    luaL_checkstack(L, 2, nullptr);
+    set_functions(L, members);
+    remember_members(L, owner, MemberKind::function, members);
+}
+
 void declare_class(lua_State* L, const void* key, const char* name, lua_CFunction finalizer, const Class& c) {
     luaL_checkstack(L, 6, nullptr);
     // Opened again, the class stays the one that earlier objects have.
@@ -88,14 +102,14 @@ void declare_class(lua_State* L, const void* key, const char* name, lua_CFunctio
     lua_setfield(L, -2, "__gc");
     lua_pushcfunction(L, class_newindex);
     lua_setfield(L, -2, "__newindex");
-    if (c.metamethods != nullptr) luaL_setfuncs(L, c.metamethods, 0);
+    set_functions(L, c.metamethods);
 
     lua_newtable(L);
-    if (c.methods != nullptr) luaL_setfuncs(L, c.methods, 0);
+    set_functions(L, c.methods);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, "methods");
     lua_newtable(L);
-    if (c.fields != nullptr) luaL_setfuncs(L, c.fields, 0);
+    set_functions(L, c.fields);
     if (c.index != nullptr) {
         lua_pushcfunction(L, c.index);
     } else {
@@ -104,6 +118,8 @@ void declare_class(lua_State* L, const void* key, const char* name, lua_CFunctio
     lua_pushcclosure(L, class_index, 3);
     lua_setfield(L, -2, "__index");
     lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+    remember_members(L, name, MemberKind::method, c.methods, c.text);
+    remember_members(L, name, MemberKind::field, c.fields);
 }
 
 void push_class(lua_State* L, const void* key, const char* name) {
@@ -114,6 +130,13 @@ void push_methods(lua_State* L, const void* key, const char* name) {
     push_class(L, key, name);
     lua_getfield(L, -1, "methods");
     lua_remove(L, -2);
+}
+
+void add_class_methods(lua_State* L, const void* key, const char* name, const Member* methods) {
+    push_methods(L, key, name);
+    set_functions(L, methods);
+    lua_pop(L, 1);
+    remember_members(L, name, MemberKind::method, methods);
 }
 
 void* test_userdata(lua_State* L, int index, const void* key) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bindings/lua/guard.hpp"
+#include "bindings/lua/member.hpp"
 
 namespace wgrun::lua {
 
@@ -20,12 +21,13 @@ inline constexpr const char* class_name = nullptr;
 template <class T>
 inline char class_key = 0;
 
-/// A class as data. Lists end with {nullptr, nullptr}.
+/// A class as data (member.hpp).
 struct Class {
-    const luaL_Reg* methods = nullptr;      ///< object:method(...)
-    const luaL_Reg* fields = nullptr;       ///< object.field: called with the object
-    const luaL_Reg* metamethods = nullptr;  ///< without __index, __gc, __name
+    const Member* methods = nullptr;      ///< object:method(...)
+    const Member* fields = nullptr;       ///< object.field: called with the object
+    const Member* metamethods = nullptr;  ///< without __index, __gc, __name
     lua_CFunction index = nullptr;          ///< object[key] for keys that are no strings
+    const char* text = nullptr;             ///< what is said of the class as a whole
 };
 
 /// __index of a class: methods, then fields, then `index`; a name that is none of them is an error that
@@ -37,6 +39,9 @@ void push_class(lua_State* L, const void* key, const char* name);
 
 /// Pushes the method table of the class: what is added to it becomes a method.
 void push_methods(lua_State* L, const void* key, const char* name);
+
+/// Adds methods to a class that is there, and remembers what is said of them.
+void add_class_methods(lua_State* L, const void* key, const char* name, const Member* methods);
 
 /// The userdata at `index` if its metatable is the one kept under `key`, else null.
 void* test_userdata(lua_State* L, int index, const void* key);
@@ -76,6 +81,11 @@ int collect(lua_State* L) {
 template <class T>
 void declare(lua_State* L, const Class& c) {
     declare_class(L, &class_key<T>, class_name<T>, collect<T>, c);
+}
+
+template <class T>
+void add_methods(lua_State* L, const Member* methods) {
+    add_class_methods(L, &class_key<T>, class_name<T>, methods);
 }
 
 /// Pushes a new object of class T, made by `make` (guarded: it may throw, it never calls Lua).

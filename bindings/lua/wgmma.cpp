@@ -1,5 +1,6 @@
 // wg.wgmma{...}: one legal form of wgmma.mma_async, and what it needs.
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/options.hpp"
 #include "bindings/lua/trace.hpp"
 #include "bindings/lua/types.hpp"
 #include "wgrun/fragment.hpp"
@@ -25,15 +26,31 @@ Dtype dtype_of(const isa::Form& form, Field field) {
     return dtype_named(std::string(isa::to_string(form.type(field))));
 }
 
+constexpr Option wgmma_keys[] = {
+    {"m", "integer = 64", "the rows of D"},
+    {"n", "integer", "the columns of D: 8 to 256, a multiple of 8"},
+    {"k", "integer?", "the K extent in elements; it follows from the types"},
+    {"d", "string", R"(the type of the accumulators: "f16", "f32" or "s32")"},
+    {"a", "string", "the element type of A"},
+    {"b", "string", "the element type of B"},
+    {"sparse", "boolean = false", "A is sparse"},
+    {"a_in", R"(string = "shared")", R"(where A is: "shared" or "registers")"},
+    {"trans_a", "integer = 0", "1: A is MN-major"},
+    {"trans_b", "integer = 0", "1: B is MN-major"},
+    {"scale_a", "integer = 1", "-1 negates A"},
+    {"scale_b", "integer = 1", "-1 negates B"},
+    {"satfinite", "boolean = false", "integer sums that do not fit become the nearest that does"},
+    {"op", "string?", R"(of single bits: "and.popc")"},
+    {"sp_sel", "integer = 0", "of a sparse A: which threads of four hold the metadata"}};
+
 // wg.wgmma{ m = 64, n =, k =, d =, a =, b =, sparse = false, ... }
 int wgmma_new(lua_State* L) {
-    if (lua_type(L, 1) != LUA_TTABLE) fail_argument(L, 1, "a table of options");
+    const Options options(L, 1, "wg.wgmma", wgmma_keys);
     isa::Form asked;
     bool sparse = false;
     lua_pushnil(L);
     while (lua_next(L, 1) != 0) {
-        const ShortText key = describe(L, -2);
-        const std::string_view name = lua_type(L, -2) == LUA_TSTRING ? string_argument(L, -2) : "";
+        const std::string_view name = string_argument(L, -2);
         if (name == "sparse") {
             if (lua_type(L, -1) != LUA_TBOOLEAN) {
                 const ShortText got = describe(L, -1);
@@ -43,14 +60,7 @@ int wgmma_new(lua_State* L) {
             }
             sparse = lua_toboolean(L, -1) != 0;
         } else {
-            const auto field = isa::parse_field(name);
-            if (!field)
-                fail(L, [&] {
-                    return "wg.wgmma: unknown option " + std::string(key.text) +
-                           " (m, n, k, d, a, b, sparse, a_in, trans_a, trans_b, scale_a, scale_b, satfinite, "
-                           "op, "
-                           "sp_sel)";
-                });
+            const auto field = isa::parse_field(name);  // the other keys are qualifiers
             const std::optional<int> value = qualifier(L, -1, *field);
             const ShortText got = describe(L, -1);
             if (!value)
@@ -155,19 +165,74 @@ int type_field(lua_State* L) {
 }  // namespace
 
 void open_wgmma(lua_State* L) {
-    static const luaL_Reg fields[] = {
-        {"d_registers", wgmma_d_registers}, {"a_registers", wgmma_a_registers}, {"ptx", wgmma_ptx},
-        {"min_ptx", wgmma_min_ptx},         {"sparse", wgmma_sparse},           {"m", number_field<Field::m>},
-        {"n", number_field<Field::n>},      {"k", number_field<Field::k>},      {"d", type_field<Field::d>},
-        {"a", type_field<Field::a>},        {"b", type_field<Field::b>},        {nullptr, nullptr}};
-    static const luaL_Reg metamethods[] = {{"__tostring", wgmma_ptx}, {nullptr, nullptr}};
-    static const luaL_Reg methods[] = {{"d_layout", wgmma_d_layout},
-                                       {"a_layout", wgmma_a_layout},
-                                       {"metadata_layout", wgmma_metadata_layout},
-                                       {nullptr, nullptr}};
-    declare<WgmmaForm>(L, {.methods = methods, .fields = fields, .metamethods = metamethods});
-    lua_pushcfunction(L, wgmma_new);
-    lua_setfield(L, -2, "wgmma");
+    static const Member fields[] = {
+
+        {"d_registers", wgmma_d_registers, R"(
+The registers of a thread that D takes.
+@return integer)"},
+        {"a_registers", wgmma_a_registers, R"(
+The registers of a thread that A takes for one instruction, where it is in registers.
+@return integer)"},
+        {"ptx", wgmma_ptx, R"(
+The instruction with its qualifiers, as PTX spells it.
+@return string)"},
+
+        {"min_ptx", wgmma_min_ptx, R"(
+The first version of PTX that has the form.
+@return string  "8.0")"},
+        {"sparse", wgmma_sparse, R"(
+Whether A is sparse.
+@return boolean)"},
+        {"m", number_field<Field::m>, R"(
+The rows of D.
+@return integer)"},
+
+        {"n", number_field<Field::n>, R"(
+The columns of D.
+@return integer)"},
+        {"k", number_field<Field::k>, R"(
+The K extent of one instruction.
+@return integer  elements)"},
+        {"d", type_field<Field::d>, R"(
+The type of the accumulators.
+@return string)"},
+
+        {"a", type_field<Field::a>, R"(
+The element type of A.
+@return string)"},
+        {"b", type_field<Field::b>, R"(
+The element type of B.
+@return string)"},
+        {}};
+    static const Member metamethods[] = {{"__tostring", wgmma_ptx}, {}};
+    static const Member methods[] = {{"d_layout", wgmma_d_layout, R"(
+The layout of D in registers: (thread, value) to row + 64 * column.
+@return layout)"},
+
+                                     {"a_layout", wgmma_a_layout, R"(
+The layout of A in registers: (thread, value) to row + 64 * column; of a sparse A, of the columns that are stored.
+@return layout)"},
+
+                                     {"metadata_layout", wgmma_metadata_layout, R"(
+The layout of the metadata of a sparse A: (thread, code) to row + 64 * chunk.
+@return layout
+@raise for a dense form.)"},
+                                     {}};
+    declare<WgmmaForm>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
+A legal form of wgmma.mma_async, made by wg.wgmma.
+@see wg.wgmma)"});
+    static const Member functions[] = {{"wgmma", wgmma_new, R"(
+One legal form of wgmma.mma_async: what it needs and how its operands are distributed.
+@param options table
+@return wgmma
+@raise for forms that are not legal, with the values that would be.
+@see k:wgmma_mma_async
+@example
+  local form = wg.wgmma { n = 128, d = "f32", a = "bf16", b = "bf16" }
+  print(form.d_registers, form.ptx))",
+                                        wgmma_keys},
+                                       {}};
+    add_functions(L, "wg", functions);
 }
 
 }  // namespace wgrun::lua

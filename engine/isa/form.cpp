@@ -225,6 +225,55 @@ std::string complaint(const Instruction& op, const Form& asked) {
 
 std::string_view to_string(Field field) { return field_names[static_cast<std::size_t>(field)]; }
 
+std::string_view summary(Field field) {
+    constexpr std::array<std::string_view, field_count> summaries{
+        "the type of the operation and of its operands",
+        "the type that is converted from",
+        "the type of the accumulators D",
+        "the element type of A",
+        "the element type of B",
+        "the rows of D",
+        "the columns of D",
+        "the K extent of one instruction, in elements",
+        "the state space of the address",
+        "the number of values moved at once",
+        "the rounding mode",
+        "the comparison",
+        "a fast approximation in place of the correctly rounded result",
+        "subnormal inputs and results become zero",
+        "results that do not fit become the nearest value that does",
+        "which half of an integer product: lo, hi, or all of it (wide)",
+        "the operation",
+        "where A is: in shared memory or in registers",
+        "1: A is MN-major in shared memory",
+        "1: B is MN-major in shared memory",
+        "-1: A is negated",
+        "-1: B is negated",
+        "which pair of threads of four holds the metadata",
+        "the special register",
+        "the dimensions of the tensor",
+        "the memory order and its scope",
+        "all threads of the warp execute it together",
+        "the data goes to several CTAs of the cluster, by a mask",
+        "the L2 cache follows a policy operand",
+        "waits only until the sources have been read",
+        "the number of 8x8 matrices",
+        "the matrices are transposed",
+        "subnormal values are kept",
+        "negative results become zero",
+        "the cache operator",
+        "a load of memory that nobody writes while the kernel runs",
+        "the L1 eviction priority",
+        "how much is prefetched into the L2 cache",
+        "the level of the cache, or the priority there",
+        "the priority of the accesses that the fraction leaves out",
+        "the pending count of the mbarrier is not raised",
+        "the bytes that are copied",
+    };
+    static_assert(!summaries.back().empty());
+    return summaries[static_cast<std::size_t>(field)];
+}
+
 std::optional<Field> parse_field(std::string_view name) {
     const auto found = std::find(field_names.begin(), field_names.end(), name);
     if (found == field_names.end()) return std::nullopt;

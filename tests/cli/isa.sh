@@ -20,9 +20,26 @@ run isa --json wgmma.fence
 exits 0
 out_has '"section": "9.7.15.7.1"'
 out_has '"min_ptx": "8.0"'
+# A beginning that is not ambiguous is enough; of others it is said how they may go on.
 run isa wgmm
+exits 0
+out_has "wgmma.mma_async.sp: "
+run isa wgmma.f
+exits 0
+out_has "wgmma.fence: "
+out_lacks "wgmma.mma_async"
+run isa k:ld_global_v4_f32
+exits 0
+out_has "ld: "
+run isa barrier.cluster.
 exits 2
-err_has "no instruction is called \`wgmm\`"
+err_has "\`barrier.cluster.\` is the beginning of barrier.cluster.arrive, barrier.cluster.wait"
+run isa cv
+exits 2
+err_has "\`cv\` is the beginning of cvta, cvt"
+run isa wgma
+exits 2
+err_has "no instruction is called \`wgma\`: did you mean \`wgmma\`?"
 run isa wgmma --dtype int8
 exits 2
 err_has "\`int8\` is no type of PTX"

@@ -373,7 +373,9 @@ def main(arguments):
     wgrun = pathlib.Path(wgrun).resolve()
     wrong, reasons = [], []
     if not rest:
-        pages = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name != "rules.md"]
+        # What the tool prints has tests of its own: golden, and docs/reference.sh.
+        pages = [page for page in sorted((ROOT / "docs").rglob("*.md"))
+                 if page.name != "rules.md" and page.parent.name != "api"]
         rest = ["--pictures", str(ROOT / "README.md"), *map(str, pages)]
     if "--pictures" in rest:
         rest.remove("--pictures")

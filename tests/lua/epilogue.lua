@@ -97,7 +97,7 @@ check.refuses("gemm: C is 64 x 64, D is 64 x 128", function() added:run(A, B, ha
 check.refuses("wg.panel: n is 12: 8 to 256, a multiple of 8", function() wg.panel { dtype = "bf16", n = 12 } end)
 check.refuses("wg.panel: 40 columns of bf16 are not a whole number of 64-byte panels: a multiple of 32", function() wg.panel { dtype = "bf16", n = 40 } end)
 check.refuses("a transposed epilogue writes f16 or bf16, n being a multiple of 16", function() wg.panel { dtype = "f32", n = 64, transposed = true } end)
-check.refuses("unknown option `type` of wg.panel (legal: dtype, n, transposed)", function() wg.panel { type = "f32" } end)
+check.refuses("unknown option `type` of wg.panel: did you mean `dtype`? (legal: dtype, n, transposed)", function() wg.panel { type = "f32" } end)
 local panel = wg.panel { dtype = "bf16", n = 64 }
 local function epilogue(k, more)
   local opts = { panel = panel, map = k:tensor_map("D", panel.box), buffer = k:shared { bytes = panel.bytes, align = 1024 }, barrier = 1 }

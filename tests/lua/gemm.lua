@@ -52,7 +52,7 @@ for _, majors in ipairs { { "K", "MN" }, { "MN", "K" }, { "MN", "MN" } } do
 end
 for dtype in pairs(result) do product(dtype, 72, 136, 160, { dtype = dtype }) end
 
-check.refuses("unknown option `tiles` of wg.gemm (legal: dtype, d, a_major...", function() wg.gemm { tiles = { 64, 64 } } end)
+check.refuses("unknown option `tiles` of wg.gemm: did you mean `tile`? (legal: dtype, d, a_major...", function() wg.gemm { tiles = { 64, 64 } } end)
 check.refuses("wg.gemm: no wgmma multiplies f32", function() wg.gemm { dtype = "f32" } end)
 check.refuses("wg.gemm: schedule `fast` (legal: cooperative, pingpong)", function() wg.gemm { schedule = "fast" } end)
 

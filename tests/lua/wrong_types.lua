@@ -120,9 +120,9 @@ local ended, why = pcall(wg.kernel, "types", { threads = 128 }, function(k)
       try("k." .. name .. ", self", k[name], value, value, value)
     end
     local fragment, ring = k:fragment(acc), k:pipeline { stages = 2 }
-    try("fragment:operand", fragment.operand, fragment, value)
-    try("fragment:map", fragment.map, fragment, value)
-    try("fragment:map, result", fragment.map, fragment, function() return value end)
+    try("accumulator:operand", fragment.operand, fragment, value)
+    try("accumulator:map", fragment.map, fragment, value)
+    try("accumulator:map, result", fragment.map, fragment, function() return value end)
     try("fragment:row_reduce, result", fragment.row_reduce, fragment, function() return value end)
     local cursor = ring:cursor()
     for _, name in ipairs { "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "wait", "release" } do

@@ -114,6 +114,8 @@ enum class Field : std::uint8_t {
 inline constexpr int field_count = static_cast<int>(Field::count_);
 
 std::string_view to_string(Field field);
+/// What the qualifier decides, in a few words, for documentation.
+std::string_view summary(Field field);
 std::optional<Field> parse_field(std::string_view name);
 /// How `value` of `field` is spelled in PTX and in scripts: (type, f32) "f32", (n, 64) "64", (cmp, 2) "lt".
 std::string spelled(Field field, int value);

@@ -1,0 +1,125 @@
+// wgrun help [NAME]: what is said of a function, a type, a method, an option table or an instruction.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "bindings/cli/command.hpp"
+#include "bindings/cli/host.hpp"
+#include "bindings/lua/docs.hpp"
+#include "bindings/lua/guard.hpp"
+#include "file/replacement.hpp"
+#include "wgrun/lua.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+using lua::Documentation;
+using lua::Entry;
+
+std::string line_of(const Entry& entry) { return fmt::format("  {:<28} {}\n", entry.name, entry.summary()); }
+
+/// The functions of wg and the types, a line each.
+std::string overview(const Documentation& docs) {
+    std::string out = "Functions\n";
+    for (const Entry* entry : docs.members("wg")) out += line_of(*entry);
+    out += "\nTypes\n";
+    for (const Entry* entry : docs.types()) out += line_of(*entry);
+    return out + "\nwgrun help NAME tells more: wg.tile, tile, tile:offset, k:loop, k:wgmma_fence.\n";
+}
+
+std::string text_of(const Documentation& docs, const Entry& entry) {
+    std::string out = lua::to_text(entry);
+    if (entry.kind != lua::MemberKind::type) return out;
+    const auto members = docs.members(entry.name);
+    if (!members.empty()) out += '\n';
+    for (const Entry* member : members) out += line_of(*member);
+    return out;
+}
+
+struct Options {
+    std::string name;
+    std::string markdown, annotations;  ///< folders for pages; empty: none
+};
+
+/// Puts the pages into the folder; what else is there stays.
+void write_pages(const std::vector<lua::Page>& pages, const std::string& folder) {
+    for (const lua::Page& page : pages) {
+        const std::filesystem::path path = std::filesystem::path(folder) / page.path;
+        std::error_code failed;
+        std::filesystem::create_directories(path.parent_path(), failed);
+        if (failed)
+            throw EnvironmentError("EIO",
+                                   fmt::format("{}: {}", path.parent_path().string(), failed.message()));
+        file::Replacement out(path, file::Durable::no);
+        out.write(page.text);
+        out.complete();
+    }
+}
+
+struct Asked {
+    const Options& options;
+    std::string text;
+    std::string problem;
+};
+
+void look_up(lua_State* L, const Request&, Outcome&, void* context) {
+    Asked& asked = *static_cast<Asked*>(context);
+    luaL_requiref(L, "wgrun", luaopen_wgrun, 0);
+    const Documentation& docs = lua::documentation(L);
+    lua::guarded(L, [&] {
+        const Options& options = asked.options;
+        if (!options.markdown.empty()) write_pages(lua::markdown_pages(docs), options.markdown);
+        if (!options.annotations.empty()) write_pages(lua::annotation_pages(docs), options.annotations);
+        if (!options.markdown.empty() || !options.annotations.empty()) return;
+        const std::string& name = asked.options.name;
+        if (name.empty()) {
+            asked.text = overview(docs);
+        } else if (const Entry* entry = docs.find(name)) {
+            asked.text = text_of(docs, *entry);
+        } else if (const auto members = docs.members(name); !members.empty()) {
+            for (const Entry* member : members) asked.text += line_of(*member);
+        } else {
+            const auto near = docs.suggestions(name);
+            asked.problem = fmt::format("nothing is called `{}`", name);
+            asked.problem += near.empty() ? " (wgrun help lists the functions and types)"
+                                          : fmt::format(": did you mean {}?", fmt::join(near, ", "));
+        }
+    });
+}
+
+int help(const Request& request, const Options& options) {
+    Asked asked{options, {}, {}};
+    const Outcome outcome = with_state(request, lua::Mode::trace, look_up, &asked);
+    if (outcome.code != Exit::ok) {
+        print_findings(request, outcome.findings);
+        return outcome.code;
+    }
+    if (!asked.problem.empty()) {
+        remark("wgrun: " + asked.problem);
+        return Exit::usage;
+    }
+    Results results(false);
+    results.write(asked.text);
+    return results.finish() ? Exit::ok : Exit::failed;
+}
+
+Command::Run declare(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    app.add_option("NAME", options->name, "Such as wg.tile, tile, tile:offset, k:loop, k:wgmma_fence");
+    app.add_option("--markdown", options->markdown, "Write docs/api.md and docs/api/ below this folder")
+        ->type_name("FOLDER");
+    app.add_option("--annotations", options->annotations,
+                   "Write annotations for the Lua language server into this folder")
+        ->type_name("FOLDER");
+    return [options](const Request& request) { return help(request, *options); };
+}
+
+}  // namespace
+
+const Command help_command{"help", "Describe a function, type, method or instruction, or list them",
+                           Takes::nothing, declare};
+
+}  // namespace wgrun::cli

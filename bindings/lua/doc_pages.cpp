@@ -1,0 +1,332 @@
+// Documentation as pages: Markdown for docs/, annotations of the Lua language server for meta/.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "bindings/lua/docs.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+/// Calls visit(line) for each line of the text.
+void each_line(std::string_view text, const std::function<void(std::string_view)>& visit) {
+    while (!text.empty()) {
+        const auto end = std::min(text.find('\n'), text.size());
+        visit(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+// --- Markdown ------------------------------------------------------------------------------------------
+
+constexpr std::string_view printed =
+    "Printed by `wgrun help --markdown docs`. Here is what is said beside each definition.\n";
+
+std::string in_cell(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '|') out += '\\';
+        if (c == '<') {
+            out += "&lt;";
+            continue;
+        }
+        out += c == '\n' ? ' ' : c;
+    }
+    return out;
+}
+
+std::string code(std::string_view text) { return text.empty() ? "" : fmt::format("`{}`", text); }
+
+/// Prose, in which < is no HTML.
+std::string prose(std::string_view text) {
+    std::string out;
+    bool quoted = false;
+    for (const char c : text) {
+        if (c == '`') quoted = !quoted;
+        out += c == '<' && !quoted ? std::string("&lt;") : std::string(1, c);
+    }
+    return out;
+}
+
+std::string table(std::string_view title, const std::vector<Described>& list) {
+    if (list.empty()) return "";
+    std::string out = fmt::format("\n| {} | type | default | |\n|---|---|---|---|\n", title);
+    for (const Described& one : list)
+        out +=
+            fmt::format("| {} | {} | {} | {} |\n", in_cell(code(one.name)), in_cell(code(one.type)),
+                        one.fallback.empty() ? (one.optional ? "optional" : "") : in_cell(code(one.fallback)),
+                        in_cell(one.text));
+    return out;
+}
+
+/// Which page has the type's or table's members, and what is said of one name there.
+std::string page_of(const Entry& entry) {
+    if (entry.kind == MemberKind::type) return entry.name;
+    return entry.kind == MemberKind::instruction ? "instructions"
+           : entry.owner == "wg.sparse"          ? "wg"
+                                                 : entry.owner;
+}
+
+std::string anchor(const Entry& entry) {
+    return entry.owner == "wg.sparse" ? fmt::format("sparse{}", entry.member) : entry.member;
+}
+
+std::string link(const Documentation& docs, const std::string& name, std::string_view folder) {
+    const Entry* entry = docs.find(name);
+    if (entry == nullptr) return code(name);
+    const std::string mark = entry->kind == MemberKind::type ? "" : fmt::format("#{}", anchor(*entry));
+    return fmt::format("[`{}`]({}{}.md{})", entry->name, folder, page_of(*entry), mark);
+}
+
+std::string block(std::string_view text) { return fmt::format("\n```lua\n{}\n```\n", text); }
+
+std::string section(const Documentation& docs, const Entry& entry) {
+    std::string out = fmt::format(
+        "\n### {}\n", entry.owner == "wg.sparse" ? fmt::format("sparse.{}", entry.member) : entry.member);
+    out += block(entry.signature());
+    if (!entry.text.empty()) out += fmt::format("\n{}\n", prose(entry.text));
+    std::vector<Described> params;
+    for (const Described& param : entry.params)
+        if (param.name != "options" || entry.options.empty()) params.push_back(param);
+    out += table("argument", params) + table("option", entry.options);
+    if (entry.kind != MemberKind::field) {
+        std::vector<std::string> results;
+        for (const Described& result : entry.results)
+            results.push_back(code(result.type) +
+                              (result.text.empty() ? "" : fmt::format(" {}", prose(result.text))));
+        if (!results.empty()) out += fmt::format("\nReturns {}.\n", fmt::join(results, "; "));
+    }
+    out += table("field", entry.fields);
+    if (!entry.raises.empty()) out += fmt::format("\nRaises {}\n", prose(entry.raises));
+    if (!entry.executed_by.empty())
+        out += fmt::format("\nExecuted by a {}. PTX ISA {}.\n", entry.executed_by, entry.section);
+    if (!entry.example.empty()) out += block(entry.example);
+    if (!entry.ptx.empty()) out += fmt::format("\n```ptx\n{}\n```\n", entry.ptx);
+    if (!entry.forms.empty())
+        out += fmt::format("\nForms:\n\n```text\n{}\n```\n", fmt::join(entry.forms, "\n"));
+    std::vector<std::string> see;
+    for (const std::string& name : entry.see) see.push_back(link(docs, name, ""));
+    if (!see.empty()) out += fmt::format("\nSee {}.\n", fmt::join(see, ", "));
+    return out;
+}
+
+std::string list(const Documentation& docs, const std::vector<const Entry*>& entries,
+                 std::string_view folder) {
+    std::string out;
+    for (const Entry* entry : entries)
+        out += fmt::format("- {}: {}\n", link(docs, entry->name, folder), prose(entry->summary()));
+    return out;
+}
+
+std::vector<const Entry*> members_of_kind(const Documentation& docs, std::string_view owner,
+                                          bool instructions) {
+    std::vector<const Entry*> out;
+    for (const Entry* entry : docs.members(owner))
+        if ((entry->kind == MemberKind::instruction) == instructions) out.push_back(entry);
+    return out;
+}
+
+std::string type_page(const Documentation& docs, const Entry& type) {
+    std::string out = fmt::format("# {}\n\n{}\n{}\n", type.name, printed, prose(type.text));
+    out += table("field", type.fields);
+    if (!type.example.empty()) out += block(type.example);
+    std::vector<std::string> see;
+    for (const std::string& name : type.see) see.push_back(link(docs, name, ""));
+    if (!see.empty()) out += fmt::format("\nSee {}.\n", fmt::join(see, ", "));
+    const auto members = members_of_kind(docs, type.name, false);
+    if (!members.empty()) out += fmt::format("\n{}", list(docs, members, ""));
+    if (type.name == "k") out += "\nEvery instruction is a method too: [instructions](instructions.md).\n";
+    for (const Entry* member : members) out += section(docs, *member);
+    return out;
+}
+
+// --- LuaLS ---------------------------------------------------------------------------------------------
+
+constexpr std::string_view reserved[] = {
+    "and", "break", "do",  "else", "elseif", "end",    "false",  "for",  "function", "goto",  "if",
+    "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while"};
+
+bool is_reserved(std::string_view word) { return std::ranges::find(reserved, word) != std::end(reserved); }
+
+/// "integer|reg" with the names that the annotations have: wgrun.reg.
+std::string annotated_type(const Documentation& docs, std::string_view type, std::string_view table) {
+    std::string out;
+    int depth = 0;
+    std::string word;
+    const auto close = [&] {
+        if (word.empty()) return;
+        if (!out.empty()) out += '|';
+        const Entry* known = docs.find(word);
+        if (word.starts_with("function"))
+            out +=
+                word == "function" ? "function" : fmt::format("fun{}", word.substr(8, word.rfind(')') - 7));
+        else if (word == "table" && !table.empty())
+            out += table;
+        else if (known != nullptr && known->kind == MemberKind::type && known->name == word)
+            out += fmt::format("wgrun.{}", word);
+        else
+            out += word;
+        word.clear();
+    };
+    for (const char c : type) {
+        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+        if (c == '|' && depth == 0)
+            close();
+        else
+            word += c;
+    }
+    close();
+    return out;
+}
+
+std::string one_line(std::string_view text) {
+    std::string out(text);
+    std::ranges::replace(out, '\n', ' ');
+    return out.empty() ? out : fmt::format(" {}", out);
+}
+
+/// "wgrun.wg.tile" and its fields; nested tables likewise.
+std::string option_class(const Documentation& docs, const Entry& entry, std::string_view inner = "") {
+    std::string name = fmt::format("wgrun.{}{}{}", entry.name, inner.empty() ? "" : ".", inner);
+    std::ranges::replace(name, ':', '.');
+    std::string out, nested;
+    out = fmt::format("---@class {}.options\n", name);
+    const std::string prefix = inner.empty() ? std::string() : fmt::format("{}.", inner);
+    for (const Described& option : entry.options) {
+        if (!option.name.starts_with(prefix)) continue;
+        const std::string key = option.name.substr(prefix.size());
+        if (key.find('.') != std::string::npos) continue;
+        const bool has_keys = std::ranges::any_of(
+            entry.options, [&](const Described& o) { return o.name.starts_with(option.name + "."); });
+        if (has_keys) nested += option_class(docs, entry, option.name);
+        const std::string table = has_keys ? fmt::format("wgrun.{}.{}.options", entry.name, option.name) : "";
+        std::string type = annotated_type(docs, option.type, table);
+        std::ranges::replace(type, ':', has_keys ? '.' : ':');
+        out += fmt::format("---@field {}{} {}{}\n", is_reserved(key) ? fmt::format("[\"{}\"]", key) : key,
+                           option.optional ? "?" : "", type, one_line(option.text));
+    }
+    return nested + out + "\n";
+}
+
+std::string function_annotation(const Documentation& docs, const Entry& entry, std::string_view variable) {
+    std::string out, table;
+    if (!entry.options.empty()) {
+        out += option_class(docs, entry);
+        table = fmt::format("wgrun.{}.options", entry.name);
+        std::ranges::replace(table, ':', '.');
+    }
+    each_line(entry.text, [&](std::string_view line) { out += fmt::format("---{}\n", line); });
+    std::vector<std::string> names;
+    bool optional = false;
+    for (const Described& param : entry.params) {
+        const std::string name = is_reserved(param.name) ? param.name + "_" : param.name;
+        names.push_back(name);
+        optional = param.optional;
+        out += fmt::format("---@param {}{} {}{}\n", name, optional ? "?" : "",
+                           annotated_type(docs, param.type, table), one_line(param.text));
+    }
+    for (const Described& result : entry.results)
+        out += fmt::format("---@return {}{}{}\n", annotated_type(docs, result.type, ""),
+                           result.optional ? "?" : "",
+                           result.text.empty() ? "" : fmt::format(" #{}", one_line(result.text)));
+    const bool method = entry.kind == MemberKind::method || entry.kind == MemberKind::instruction;
+    if (is_reserved(entry.member)) {
+        names.insert(names.begin(), "self");
+        out +=
+            fmt::format("{}[\"{}\"] = function({}) end\n\n", variable, entry.member, fmt::join(names, ", "));
+    } else {
+        out += fmt::format("function {}{}{}({}) end\n\n", variable, method ? ":" : ".", entry.member,
+                           fmt::join(names, ", "));
+    }
+    return out;
+}
+
+std::string field_annotation(const Documentation& docs, const Entry& entry) {
+    const std::string type = entry.results.empty() ? "any" : annotated_type(docs, entry.results[0].type, "");
+    const bool optional = !entry.results.empty() && entry.results[0].optional;
+    return fmt::format("---@field {}{} {}{}\n", entry.member, optional ? "?" : "", type,
+                       one_line(entry.text));
+}
+
+/// The class of a type with its fields, then its methods.
+std::string class_annotation(const Documentation& docs, const Entry& type) {
+    std::string out, methods;
+    each_line(type.text, [&](std::string_view line) { out += fmt::format("---{}\n", line); });
+    out += fmt::format("---@class wgrun.{}\n", type.name);
+    for (const Described& field : type.fields)
+        out += fmt::format("---@field {}{} {}{}\n", field.name, field.optional ? "?" : "",
+                           annotated_type(docs, field.type, ""), one_line(field.text));
+    if (type.name == "k")
+        out +=
+            "---@field [string] fun(self: wgrun.k, ...): any  an instruction with its qualifiers: "
+            "ld_global_v4_b32\n";
+    for (const Entry* member : members_of_kind(docs, type.name, false)) {
+        if (member->kind == MemberKind::field)
+            out += field_annotation(docs, *member);
+        else
+            methods += function_annotation(docs, *member, type.name);
+    }
+    return out + fmt::format("local {} = {{}}\n\n", type.name) + methods;
+}
+
+constexpr std::string_view meta_head =
+    "---@meta\n-- Printed by `wgrun help --annotations meta`, for the Lua language server.\n\n";
+
+}  // namespace
+
+std::vector<Page> markdown_pages(const Documentation& docs) {
+    std::vector<Page> pages;
+    const auto functions = docs.members("wg");
+    const auto sparse = docs.members("wg.sparse");
+    const auto instructions = members_of_kind(docs, "k", true);
+    std::string index = fmt::format(
+        "# The Lua API\n\n{}`wgrun help NAME` shows one entry, `help(x)` at the prompt as well.\n\n## "
+        "Functions of wg\n\n{}{}\n## Types\n\n{}",
+        printed, list(docs, functions, "api/"), list(docs, sparse, "api/"), list(docs, docs.types(), "api/"));
+    index += fmt::format("\n## Instructions\n\nMethods of [`k`](api/k.md).\n\n{}",
+                         list(docs, instructions, "api/"));
+    pages.push_back({"api.md", index});
+    std::string wg = fmt::format("# wg\n\n{}\nThe module: `local wg = require \"wgrun\"`.\n\n{}{}", printed,
+                                 list(docs, functions, ""), list(docs, sparse, ""));
+    for (const Entry* entry : functions) wg += section(docs, *entry);
+    for (const Entry* entry : sparse) wg += section(docs, *entry);
+    pages.push_back({"api/wg.md", wg});
+    for (const Entry* type : docs.types())
+        if (type->name != "wg")
+            pages.push_back({fmt::format("api/{}.md", type->name), type_page(docs, *type)});
+    std::string all = fmt::format(
+        "# Instructions\n\n{}\nMethods of [`k`](k.md), made from the table of the instruction set. "
+        "Qualifiers may be spelled in the name (`k:ld_global_v4_f32(a)`) or given by name (`k:ld(a, {{ space "
+        "= \"global\", vec = 4, type = \"f32\" }})`). A destination may be left out: a new register is the "
+        "result.\n",
+        printed);
+    for (const Entry* entry : instructions) all += section(docs, *entry);
+    pages.push_back({"api/instructions.md", all});
+    return pages;
+}
+
+std::vector<Page> annotation_pages(const Documentation& docs) {
+    std::string types(meta_head), wg(meta_head), instructions(meta_head);
+    for (const Entry* type : docs.types()) types += class_annotation(docs, *type);
+    wg += "---@class wgrun\n";
+    std::string functions;
+    for (const Entry* entry : docs.members("wg")) {
+        if (entry->kind == MemberKind::field)
+            wg += field_annotation(docs, *entry);
+        else
+            functions += function_annotation(docs, *entry, "wg");
+    }
+    for (const Entry* entry : docs.members("wg.sparse"))
+        functions += function_annotation(docs, *entry, "wg.sparse");
+    wg += fmt::format("local wg = {{}}\nwg.sparse = {{}}\n\n{}return wg\n", functions);
+    instructions += "---@class wgrun.k\nlocal k = {}\n\n";
+    for (const Entry* entry : members_of_kind(docs, "k", true))
+        instructions += function_annotation(docs, *entry, "k");
+    return {{"wgrun.lua", wg}, {"wgrun/types.lua", types}, {"wgrun/instructions.lua", instructions}};
+}
+
+}  // namespace wgrun::lua

@@ -1,0 +1,96 @@
+// Documentation as text for a terminal.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "bindings/lua/docs.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+/// `text` in lines of at most `width` columns, each after the first behind `indent` spaces. What is on lines
+/// of its own stays there.
+std::string wrapped(std::string_view text, int indent, int width) {
+    std::string out;
+    const std::string margin(static_cast<std::size_t>(indent), ' ');
+    while (!text.empty()) {
+        const auto end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (!out.empty()) out += line.empty() ? "\n" : "\n" + margin;
+        auto left = static_cast<std::size_t>(std::max(20, width - indent));
+        while (line.size() > left && !line.starts_with("    ")) {
+            auto at = line.rfind(' ', left);
+            // `key =` stays together.
+            while (at != std::string_view::npos && at > 0 && at + 1 < line.size() && line[at + 1] == '=')
+                at = line.rfind(' ', at - 1);
+            if (at == std::string_view::npos || at == 0) at = std::min(line.find(' '), line.size());
+            out += line.substr(0, at);
+            line.remove_prefix(std::min(at + 1, line.size()));
+            if (!line.empty()) out += "\n" + margin;
+        }
+        out += line;
+    }
+    return out;
+}
+
+std::string type_text(const Described& one) {
+    std::string out = one.type;
+    if (!one.fallback.empty()) return out + " = " + one.fallback;
+    return one.optional ? out + ", optional" : out;
+}
+
+void append_list(std::string& out, std::string_view title, const std::vector<Described>& list, int width) {
+    if (list.empty()) return;
+    out += fmt::format("\n{}\n", title);
+    std::size_t widest = 0;
+    for (const Described& one : list) widest = std::max(widest, one.name.size());
+    widest = std::min<std::size_t>(widest, 16);
+    const int indent = static_cast<int>(widest) + 4;
+    for (const Described& one : list) {
+        const std::string text = one.text.empty() ? "" : ": " + one.text;
+        out += fmt::format("  {:<{}}  {}\n", one.name, widest, wrapped(type_text(one) + text, indent, width));
+    }
+}
+
+std::string indented(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const auto end = std::min(text.find('\n'), text.size());
+        out += end == 0 ? "\n" : fmt::format("    {}\n", text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string to_text(const Entry& entry, int width) {
+    std::string out = wrapped(entry.signature(), 4, width) + "\n";
+    if (!entry.text.empty()) out += "\n" + wrapped(entry.text, 0, width) + "\n";
+    std::vector<Described> params;
+    for (const Described& param : entry.params)
+        if (param.name != "options" || entry.options.empty()) params.push_back(param);
+    append_list(out, "Arguments", params, width);
+    append_list(out, "Options", entry.options, width);
+    if (entry.kind != MemberKind::field) {
+        std::vector<Described> results = entry.results;
+        for (Described& result : results) result.name = "->";
+        append_list(out, "Results", results, width);
+    }
+    append_list(out, "Fields", entry.fields, width);
+    if (!entry.raises.empty()) out += "\n" + wrapped("Raises " + entry.raises, 0, width) + "\n";
+    if (!entry.executed_by.empty())
+        out += fmt::format("\nExecuted by a {}. PTX ISA {}.\n", entry.executed_by, entry.section);
+    if (!entry.forms.empty()) {
+        out += "\nForms\n";
+        for (const std::string& form : entry.forms) out += "  " + wrapped(form, 6, width) + "\n";
+    }
+    if (!entry.example.empty()) out += "\nExample\n" + indented(entry.example);
+    if (!entry.ptx.empty()) out += "  becomes\n" + indented(entry.ptx);
+    if (!entry.see.empty()) out += fmt::format("\nSee also {}\n", fmt::join(entry.see, ", "));
+    return out;
+}
+
+}  // namespace wgrun::lua

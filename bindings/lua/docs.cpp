@@ -1,0 +1,317 @@
+#include "bindings/lua/docs.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "bindings/lua/doc_instruction.hpp"
+#include "bindings/lua/stdlib.hpp"
+#include "bindings/lua/trace.hpp"
+#include "wgrun/diagnostic.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+/// What remember_members was told.
+struct Remembered {
+    const char* owner;
+    MemberKind kind;
+    const Member* members;
+    const char* text;
+};
+
+char remembered_key, documentation_key;
+
+/// The T that the registry keeps under `key`; made if need be.
+template <class T>
+T& kept(lua_State* L, const void* key) {
+    luaL_checkstack(L, 4, nullptr);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) != LUA_TUSERDATA) {
+        lua_pop(L, 1);
+        held<T>(L);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+    }
+    auto& found = *static_cast<T*>(lua_touserdata(L, -1));
+    lua_pop(L, 1);
+    return found;
+}
+
+/// "wgrun.builder" is what messages call k.
+std::string_view owner_named(std::string_view name) {
+    if (name == class_name<BuilderBox>) return "k";
+    constexpr std::string_view prefix = "wgrun.";
+    return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+void add_options(std::string_view prefix, std::span<const Option> options, std::vector<Described>& out) {
+    for (const Option& option : options) {
+        Entry read;  // for its one option
+        read_text("@option " + std::string(prefix) + std::string(option.name) + " " +
+                      std::string(option.type.empty() ? "any" : option.type) + " " + std::string(option.text),
+                  read);
+        out.push_back(std::move(read.options.front()));
+        add_options(std::string(prefix) + std::string(option.name) + ".", option.keys, out);
+    }
+}
+
+void add_remembered(const Remembered& told, std::vector<Entry>& out) {
+    const std::string owner(owner_named(told.owner));
+    if (told.text != nullptr) {
+        Entry entry;
+        entry.kind = MemberKind::type;
+        entry.name = entry.member = owner;
+        read_text(told.text, entry);
+        out.push_back(std::move(entry));
+    }
+    for (const Member* member = told.members; member != nullptr && member->name != nullptr; ++member) {
+        Entry entry;
+        entry.kind = told.kind;
+        entry.owner = owner;
+        entry.member = member->name;
+        entry.name = owner + (told.kind == MemberKind::method ? ":" : ".") + member->name;
+        if (member->text != nullptr) read_text(member->text, entry);
+        add_options("", member->options, entry.options);
+        out.push_back(std::move(entry));
+    }
+}
+
+std::vector<Entry> collect(const std::vector<Remembered>& remembered) {
+    std::vector<Entry> all;
+    for (const Remembered& told : remembered) add_remembered(told, all);
+    all.insert(all.end(), stdlib_entries().begin(), stdlib_entries().end());
+    const std::vector<Entry>& instructions = instruction_entries();
+    all.insert(all.end(), instructions.begin(), instructions.end());
+    return all;
+}
+
+std::string_view first_sentence(std::string_view text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool end = text[at] == '\n' && text.substr(at).starts_with("\n\n");
+        const bool stop =
+            (text[at] == '.' || text[at] == ':') &&
+            (at + 1 == text.size() || text[at + 1] == '\n' || (text[at + 1] == ' ' && text[at] == '.'));
+        // Not behind "e.g." or a section's number.
+        if (end) return text.substr(0, at);
+        if (stop && !text.substr(0, at + 1).ends_with("e.g."))
+            return text.substr(0, at + (text[at] == '.' ? 1 : 0));
+    }
+    return text;
+}
+
+std::string option_list(const std::vector<Described>& options) {
+    std::string list;
+    for (const Described& option : options)
+        if (option.name.find('.') == std::string::npos)
+            list += (list.empty() ? " " : ", ") + option.name + " =";
+    return "{" + list + " }";
+}
+
+/// "k.loop" and "kernel.run" mean the methods, "wgrun.tile" the type.
+bool same_name(const Entry& entry, std::string_view name) {
+    if (entry.name == name) return true;
+    if (name.size() != entry.name.size() || entry.owner.empty()) return false;
+    return name.starts_with(entry.owner) && name.ends_with(entry.member) &&
+           (name[entry.owner.size()] == '.' || name[entry.owner.size()] == ':');
+}
+
+/// Pushes the module table, or nil.
+void push_module(lua_State* L) {
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_pushliteral(L, "wgrun");
+    lua_rawget(L, -2);
+    lua_remove(L, -2);
+}
+
+/// The string key under which the table at `table` has the value at `value`; leaves the stack as it was.
+const char* key_of(lua_State* L, int table, int value) {
+    table = lua_absindex(L, table), value = lua_absindex(L, value);
+    if (lua_type(L, table) != LUA_TTABLE) return nullptr;
+    const char* key = nullptr;
+    for (lua_pushnil(L); key == nullptr && lua_next(L, table) != 0; lua_pop(L, 1))
+        if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, value) != 0) key = lua_tostring(L, -2);
+    if (key != nullptr) lua_pop(L, 1);
+    return key;
+}
+
+}  // namespace
+
+void remember_members(lua_State* L, const char* owner, MemberKind kind, const Member* members,
+                      const char* text) {
+    auto& remembered = kept<std::vector<Remembered>>(L, &remembered_key);
+    guarded(L, [&] {
+        // luaopen_wgrun may run more than once in a state.
+        const auto same = [&](const Remembered& r) {
+            return r.owner == owner && r.members == members && r.kind == kind;
+        };
+        if (std::ranges::none_of(remembered, same)) remembered.push_back({owner, kind, members, text});
+    });
+}
+
+std::string Entry::summary() const { return std::string(first_sentence(text)); }
+
+std::string Entry::signature() const {
+    std::string out = name;
+    if (kind == MemberKind::type) return out;
+    if (kind != MemberKind::field) {
+        std::string list;
+        for (const Described& param : params) {
+            const bool keys = param.name == "options" && !options.empty();
+            list += list.empty() ? "" : ", ";
+            list += keys ? option_list(options) : param.name;
+            if (param.optional) list += '?';
+        }
+        // A lone option table is written without parentheses.
+        out += params.size() == 1 && list.starts_with('{') && list.ends_with('}') ? list : "(" + list + ")";
+    }
+    std::string types;
+    for (const Described& result : results)
+        types += (types.empty() ? "" : ", ") + result.type + (result.optional ? "?" : "");
+    if (!types.empty()) out += (kind == MemberKind::field ? ": " : " -> ") + types;
+    if (kind == MemberKind::field && !results.empty() && !results[0].text.empty())
+        out += "  -- " + results[0].text;
+    return out;
+}
+
+Documentation::Documentation(std::vector<Entry> entries) : entries_(std::move(entries)) {
+    // What was said first stays: a method of the binding comes before the instruction of its name.
+    std::ranges::stable_sort(entries_, {}, [](const Entry& e) {
+        return std::pair(e.kind != MemberKind::type, std::string_view(e.name));
+    });
+    const auto repeated = std::ranges::unique(entries_, {}, &Entry::name);
+    entries_.erase(repeated.begin(), repeated.end());
+}
+
+const Entry* Documentation::find(std::string_view name) const {
+    constexpr std::string_view prefix = "wgrun.";
+    if (name.starts_with(prefix)) name = owner_named(name);
+    for (const Entry& entry : entries_)
+        if (entry.name == name) return &entry;
+    std::string of_builder;
+    constexpr std::string_view builder = "builder";
+    if (name.starts_with(builder)) name = of_builder = "k" + std::string(name.substr(builder.size()));
+    const Entry* bare = nullptr;
+    bool unique = true;
+    for (const Entry& entry : entries_) {
+        if (same_name(entry, name)) return &entry;
+        if (entry.member != name) continue;
+        unique = bare == nullptr;
+        bare = &entry;
+    }
+    if (bare != nullptr && unique) return bare;
+    // An instruction with its qualifiers, or as PTX writes it.
+    std::string method(name.starts_with("k:") || name.starts_with("k.") ? name.substr(2) : name);
+    std::ranges::replace(method, '.', '_');
+    const isa::Spelling spelling = isa::parse_method(method);
+    if (spelling.op == nullptr) return nullptr;
+    const std::string full = instruction_name(*spelling.op);
+    const auto found = std::ranges::find(entries_, full, &Entry::name);
+    return found == entries_.end() ? nullptr : &*found;
+}
+
+std::vector<const Entry*> Documentation::members(std::string_view owner) const {
+    std::vector<const Entry*> out;
+    for (const Entry& entry : entries_)
+        if (entry.kind != MemberKind::type && entry.owner == owner) out.push_back(&entry);
+    return out;
+}
+
+std::vector<const Entry*> Documentation::types() const {
+    std::vector<const Entry*> out;
+    for (const Entry& entry : entries_)
+        if (entry.kind == MemberKind::type) out.push_back(&entry);
+    return out;
+}
+
+std::vector<std::string_view> Documentation::suggestions(std::string_view name) const {
+    std::vector<std::string_view> out;
+    const auto add = [&](const Entry& entry) {
+        if (out.size() < 5 && std::ranges::find(out, entry.name) == out.end()) out.push_back(entry.name);
+    };
+    if (name.empty()) return out;
+    // Of another owner, then what contains the word, then what is spelt alike.
+    const auto mark = name.find_last_of(".:");
+    const std::string_view member = mark == std::string_view::npos ? name : name.substr(mark + 1);
+    for (const Entry& entry : entries_)
+        if (entry.member == member) add(entry);
+    std::vector<std::string_view> names;
+    for (const Entry& entry : entries_)
+        names.push_back(mark == std::string_view::npos ? entry.member : entry.name);
+    const std::string near = nearest(name, names);  // ": did you mean `x`?" or the like
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (!near.empty() && near.find("`" + std::string(names[i]) + "`") != std::string::npos)
+            add(entries_[i]);
+    if (member.size() >= 3)
+        for (const Entry& entry : entries_)
+            if (entry.name.find(member) != std::string::npos) add(entry);
+    return out;
+}
+
+const Documentation& documentation(lua_State* L) {
+    const auto& remembered = kept<std::vector<Remembered>>(L, &remembered_key);
+    auto& made = kept<std::optional<Documentation>>(L, &documentation_key);
+    if (!made) guarded(L, [&] { made.emplace(collect(remembered)); });
+    return *made;
+}
+
+std::string_view described_type(lua_State* L, int index) {
+    luaL_checkstack(L, 4, nullptr);
+    index = lua_absindex(L, index);
+    const int top = lua_gettop(L);
+    std::string_view type;
+    if (luaL_getmetafield(L, index, "__name") == LUA_TSTRING) {
+        const std::string_view name = lua_tostring(L, -1);
+        if (name.starts_with("wgrun.")) type = owner_named(name);
+    } else if (lua_type(L, index) == LUA_TTABLE) {
+        lua_settop(L, top);
+        push_module(L);
+        if (lua_rawequal(L, -1, index) != 0)
+            type = "wg";
+        else if (const char* key = key_of(L, -1, index))
+            type = std::string_view(key) == "sparse" ? "wg.sparse" : "";
+    }
+    lua_settop(L, top);
+    return type;
+}
+
+std::string_view described_name(lua_State* L, int index) {
+    luaL_checkstack(L, 6, nullptr);
+    index = lua_absindex(L, index);
+    if (lua_type(L, index) != LUA_TFUNCTION) return described_type(L, index);
+    const Documentation& all = documentation(L);
+    const auto known = [&](std::string_view owner, const char* member) -> std::string_view {
+        if (member == nullptr) return {};
+        for (const Entry& entry : all.all())
+            if (entry.owner == owner && entry.member == member) return entry.name;
+        return {};
+    };
+    if (const lua_CFunction function = lua_tocfunction(L, index)) {
+        if (const isa::Instruction* op = instruction_of(L, index)) {
+            std::string_view name;
+            guarded(L, [&] {
+                const Entry* entry = all.find(instruction_name(*op));
+                if (entry != nullptr) name = entry->name;
+            });
+            return name;
+        }
+        for (const Remembered& told : kept<std::vector<Remembered>>(L, &remembered_key))
+            for (const Member* member = told.members; member != nullptr && member->name != nullptr; ++member)
+                if (member->function == function) return known(owner_named(told.owner), member->name);
+    }
+    const int top = lua_gettop(L);
+    push_module(L);
+    std::string_view name = known("wg", key_of(L, -1, index));
+    if (name.empty()) {
+        push_methods(L, &class_key<BuilderBox>, class_name<BuilderBox>);
+        name = known("k", key_of(L, -1, index));
+    }
+    if (name.empty() && push_lua_classes(L)) {
+        const int classes = lua_gettop(L);
+        for (lua_pushnil(L); name.empty() && lua_next(L, classes) != 0; lua_pop(L, 1))
+            name = known(lua_tostring(L, -2), key_of(L, -1, index));
+    }
+    lua_settop(L, top);
+    return name;
+}
+
+}  // namespace wgrun::lua
