@@ -51,7 +51,7 @@ local grid = { (N + block - 1) // block, (M + block - 1) // block }
 local backend = gemm:run { grid = grid, args = { A, B, D, M, N, K } }
 if backend == "none" then return end -- wgrun check, ptx and cuda trace kernels without running them
 
-local ok, worst, where = wg.compare(D, wg.matmul(A, B:transpose()), 1e-4)
+local ok, worst, where = wg.compare(D, wg.matmul(A, B:transpose()), 1e-3)
 print(("gemm_tma %dx%dx%d on %s: worst error %.1g"):format(M, N, K, backend, worst))
 if not ok then
   print(where)
