@@ -14,6 +14,7 @@
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
+#include "bindings/repl/help.hpp"
 #include "file/replacement.hpp"
 #include "gpu/disassemble.hpp"
 #include "wgrun/printable.hpp"
@@ -36,10 +37,18 @@ void require_argument(lua_State* L, const Session& s, const char* usage) {
 }
 
 void help(lua_State* L, Session& s) {
+    if (!s.text.empty()) {
+        push_help(L, s.text.c_str(), s.console->columns());
+        const char* text = lua_tostring(L, -1);
+        guarded(L, [&] { s.console->write(text); });
+        return;
+    }
     guarded(L, [&] {
         std::string out =
             "Type Lua. An expression is shown, and `_` is the last result. `wg` is the module; Tab "
-            "completes.\n";
+            "completes.\n"
+            "help() lists what there is; help \"wg.tile\", help(wg.tile) and .help wg.tile tell of one "
+            "thing.\n";
         for (const Command& c : commands())
             out += fmt::format(
                 "  {:<16} {}\n",
@@ -119,7 +128,7 @@ void sass(lua_State* L, Session& s) {
 void quit(lua_State*, Session& s) { s.over = true; }
 
 constexpr std::array<Command, 9> all{{
-    {".help", "", "Say what the prompt can do", help},
+    {".help", "[NAME]", "Say what the prompt can do, or what a name means", help},
     {".load", "FILE", "Run a script as part of this session: its locals last", load},
     {".save", "FILE", "Write what has been run in this session", save},
     {".time", "CODE", "Run code and say how long it takes", time},

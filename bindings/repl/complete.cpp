@@ -4,43 +4,44 @@
 #include <array>
 #include <map>
 
+#include "bindings/lua/docs.hpp"
 #include "bindings/lua/trace.hpp"
 #include "bindings/repl/chunk.hpp"
 #include "bindings/repl/commands.hpp"
+#include "bindings/repl/context.hpp"
 #include "bindings/repl/locals.hpp"
-#include "bindings/repl/tokens.hpp"
 
 namespace wgrun::repl {
 namespace {
 
-using Kind = Token::Kind;
 using lua::guarded;
 
 constexpr int most_keys = 20000;  // of one table that are looked at
-constexpr int most_hops = 8;      // along __index
+constexpr int most_hops = 8;      // along __index, and from one declaration to the next
 constexpr std::size_t most_candidates = 400;
+constexpr char builder = 'k';  // what the documentation calls it
 
 /// One question and what is found: outlives the protected calls that answer it.
 struct Search {
-    std::string text;                          ///< up to the cursor
-    std::vector<Token> tokens;                 ///< of it, without comments and the word that is being typed
-    std::string prefix;                        ///< that word
+    std::string text;  ///< up to the cursor
+    Context context;
     int locals = 0;                            ///< stack index
-    bool calls = false;                        ///< a colon: functions only
-    std::vector<std::string> path;             ///< a.b.c in front of the last dot or colon
     std::map<std::string, std::string> found;  ///< name and what it is
+    std::string type;   ///< of what a path stands for, in the words of the documentation; empty: not known
+    std::string owner;  ///< a name of the documentation: the function that a path calls
 };
 
-std::string_view word(const Search& s, std::size_t i) { return text_of(s.text, s.tokens[i]); }
-
 void offer(Search& s, std::string_view name, std::string_view about = {}) {
-    if (!name.starts_with(s.prefix) || name.starts_with(keep_name)) return;
-    if (s.found.size() < most_candidates) s.found.emplace(name, about);
+    if (!name.starts_with(s.context.prefix) || name.starts_with(keep_name)) return;
+    if (s.found.size() >= most_candidates) return;
+    std::string& known = s.found[std::string(name)];
+    if (known.empty()) known = about;
 }
 
 bool is_identifier(std::string_view name) {
-    const std::vector<Token> tokens = tokens_of(name);
-    return tokens.size() == 1 && tokens[0].kind == Kind::name && tokens[0].end == name.size();
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    const auto good = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+    return !name.empty() && letter(name[0]) && std::all_of(name.begin(), name.end(), good);
 }
 
 // The string keys of the table on top of the stack, and what they may stand for.
@@ -51,7 +52,7 @@ void offer_keys(lua_State* L, Search& s) {
             lua_pop(L, 2);
             return;
         }
-        if (lua_type(L, -2) != LUA_TSTRING || (s.calls && lua_type(L, -1) != LUA_TFUNCTION)) continue;
+        if (lua_type(L, -2) != LUA_TSTRING || (s.context.colon && lua_type(L, -1) != LUA_TFUNCTION)) continue;
         std::size_t size = 0;
         const char* text = lua_tolstring(L, -2, &size);
         guarded(L, [&] {
@@ -80,29 +81,8 @@ bool go_on(lua_State* L) {
     return false;
 }
 
-// A wgrun object: its methods, and the fields that its __index computes (userdata.hpp).
-bool offer_class(lua_State* L, Search& s) {
-    if (lua_type(L, -1) != LUA_TUSERDATA || lua_getmetatable(L, -1) == 0) return false;
-    const bool ours = push_raw(L, "methods") == LUA_TTABLE;
-    if (ours) offer_keys(L, s);
-    lua_pop(L, 1);
-    if (ours && !s.calls && push_raw(L, "__index") == LUA_TFUNCTION) {
-        if (lua_getupvalue(L, -1, 2) != nullptr) {
-            if (lua_type(L, -1) == LUA_TTABLE) offer_keys(L, s);
-            lua_pop(L, 1);
-        }
-        lua_pop(L, 1);
-    }
-    lua_settop(L, -2);
-    return ours;
-}
-
-// The members of the value on top, which goes.
+// The members of the value on top, which goes: those of its own. Objects of wgrun are described instead.
 void offer_members(lua_State* L, Search& s) {
-    if (offer_class(L, s)) {
-        lua_pop(L, 1);
-        return;
-    }
     for (int hop = 0; hop < most_hops; ++hop) {
         if (lua_type(L, -1) == LUA_TTABLE) offer_keys(L, s);
         if (!go_on(L)) return;
@@ -110,14 +90,17 @@ void offer_members(lua_State* L, Search& s) {
     lua_pop(L, 1);
 }
 
-// Pushes the value of the name, of a local or else a global; whether there is one.
-bool push_named(lua_State* L, const Search& s, const std::string& name) {
-    if (push_local(L, s.locals, name)) return true;
-    lua_pop(L, 1);
-    lua_pushglobaltable(L);
-    push_raw(L, name.c_str());
-    lua_remove(L, -2);
-    return !lua_isnil(L, -1);
+void offer_described(lua_State* L, Search& s, std::string_view type) {
+    if (type.empty()) return;
+    const lua::Documentation& docs = lua::documentation(L);
+    guarded(L, [&] {
+        for (const lua::Entry* entry : docs.members(type)) {
+            const bool method =
+                entry->kind == lua::MemberKind::method || entry->kind == lua::MemberKind::instruction;
+            if (entry->kind != lua::MemberKind::metamethod && method == s.context.colon)
+                offer(s, entry->member, entry->summary());
+        }
+    });
 }
 
 // Replaces the value on top by its field; nil if it has none that can be had without running anything.
@@ -136,36 +119,98 @@ void enter(lua_State* L, const std::string& name) {
     lua_pushnil(L);
 }
 
-// Is it the builder of a kernel that is being typed: the first parameter of a function behind `kernel`?
-bool names_builder(const Search& s, const std::string& name) {
-    bool kernel = false;
-    for (std::size_t i = 0; i + 2 < s.tokens.size(); ++i) {
-        kernel = kernel || word(s, i) == "kernel";
-        if (kernel && word(s, i) == "function" && word(s, i + 1) == "(" && word(s, i + 2) == name)
-            return true;
+void resolve(lua_State* L, Search& s, const Path& path, int depth);
+
+// Pushes what the first name of a path stands for: what the text says itself, a local, or a global. nil, and
+// s.type, where only its type is known.
+void push_base(lua_State* L, Search& s, const std::string& name, int depth) {
+    auto& here = lua::held<Declared>(L);
+    guarded(L, [&] { here = declared(s.text, name); });
+    if (here.builder) {
+        guarded(L, [&] { s.type.assign(1, builder); });
+        lua_pushnil(L);
+    } else if (here.path && depth < most_hops && !(here.path->names.front() == name)) {
+        resolve(L, s, *here.path, depth + 1);
+    } else if (!push_local(L, s.locals, name)) {
+        lua_pop(L, 1);
+        lua_pushglobaltable(L);
+        push_raw(L, name.c_str());
+        lua_remove(L, -2);
     }
-    return false;
+    lua_remove(L, -2);  // here
+}
+
+// The first type that a description names: "tensor" of "tensor|nil".
+std::string_view first_type(std::string_view type) { return type.substr(0, type.find_first_of("|?{[ (")); }
+
+// Pushes what the path stands for, nil where only s.type is known, or nothing at all is. s.owner is the
+// function that it calls, or is.
+void resolve(lua_State* L, Search& s, const Path& path, int depth) {
+    luaL_checkstack(L, LUA_MINSTACK, nullptr);
+    guarded(L, [&] { s.type.clear(), s.owner.clear(); });
+    push_base(L, s, path.names.front(), depth);
+    for (std::size_t i = 1; i < path.names.size(); ++i) {
+        if (!lua_isnil(L, -1) || i > 1) guarded(L, [&] { s.type.clear(); });
+        enter(L, path.names[i]);
+    }
+    const std::string_view type = lua_isnil(L, -1) ? std::string_view(s.type) : lua::described_type(L, -1);
+    const std::string_view name = lua::described_name(L, -1);
+    const lua::Documentation& docs = lua::documentation(L);
+    guarded(L, [&] {
+        std::string owner(name);
+        if (!path.method.empty()) ((owner = type) += ':') += path.method;
+        if (!path.method.empty() || path.called) {
+            const lua::Entry* entry = owner.empty() ? nullptr : docs.find(owner);
+            s.owner = entry == nullptr ? "" : entry->name;
+            const bool result = entry != nullptr && path.called && !entry->results.empty();
+            s.type = result ? first_type(entry->results.front().type) : "";
+        } else {
+            s.owner = owner;
+            s.type = std::string(type);
+        }
+    });
+    if (path.called || !path.method.empty()) {
+        lua_pop(L, 1);
+        lua_pushnil(L);
+    }
 }
 
 // Protected: argument 1 is the search, 2 the locals.
-int offer_path(lua_State* L) {
+int answer_member(lua_State* L) {
     auto& s = *static_cast<Search*>(lua_touserdata(L, 1));
     s.locals = 2;
-    if (!push_named(L, s, s.path.front())) {
-        const bool builder =
-            s.path.size() == 1 && guarded(L, [&] { return names_builder(s, s.path.front()); });
-        if (builder && s.calls) {
-            lua::push_methods(L, &lua::class_key<lua::BuilderBox>, lua::class_name<lua::BuilderBox>);
-            offer_keys(L, s);
-        }
-        return 0;
-    }
-    for (std::size_t i = 1; i < s.path.size(); ++i) enter(L, s.path[i]);
+    resolve(L, s, s.context.path, 0);
+    offer_described(L, s, s.type);
     offer_members(L, s);
     return 0;
 }
 
-int offer_names(lua_State* L) {
+int answer_option(lua_State* L) {
+    auto& s = *static_cast<Search*>(lua_touserdata(L, 1));
+    s.locals = 2;
+    resolve(L, s, s.context.path, 0);
+    const lua::Documentation& docs = lua::documentation(L);
+    guarded(L, [&] {
+        const lua::Entry* entry = s.owner.empty() ? nullptr : docs.find(s.owner);
+        if (entry == nullptr) return;
+        const std::vector<std::string>& given = s.context.given;
+        for (const lua::Described& option : entry->options) {
+            std::string_view key = option.name;
+            if (!key.starts_with(s.context.keys)) continue;
+            key.remove_prefix(s.context.keys.size());
+            if (key.find('.') != std::string_view::npos ||
+                std::find(given.begin(), given.end(), key) != given.end())
+                continue;
+            std::string about = option.type;
+            if (!option.fallback.empty()) (about += " = ") += option.fallback;
+            (about += "  ") += option.text.substr(0, option.text.find('\n'));
+            offer(s, std::string(key).append(" = "), about);
+        }
+    });
+    return 0;
+}
+
+int answer_name(lua_State* L) {
     auto& s = *static_cast<Search*>(lua_touserdata(L, 1));
     lua_pushvalue(L, 2);
     offer_keys(L, s);
@@ -187,28 +232,12 @@ void ask(lua_State* L, int locals, lua_CFunction body, Search& s) {
     if (collecting) lua_gc(L, LUA_GCRESTART);
 }
 
-// Reads a.b.c in front of the dot or colon that is token `last`. False: what stands there is no such path.
-bool read_path(Search& s, std::size_t last) {
-    for (std::size_t i = last;; i -= 2) {
-        if (i == 0 || s.tokens[i - 1].kind != Kind::name) return false;
-        s.path.insert(s.path.begin(), std::string(word(s, i - 1)));
-        if (i < 2 || word(s, i - 2) != ".") return i < 2 || word(s, i - 2) != ":";
-    }
-}
-
-void offer_commands(Search& s) {
-    for (const Command& command : commands()) offer(s, command.name, command.about);
-}
-
-// What has been typed in this chunk already, and Lua's own words.
 void offer_words(Search& s) {
     static constexpr std::array<std::string_view, 22> words{
         "and", "break", "do",  "else", "elseif", "end",    "false",  "for",  "function", "goto",  "if",
         "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while"};
     for (const std::string_view name : words) offer(s, name);
-    for (std::size_t i = 0; i < s.tokens.size(); ++i)
-        if (s.tokens[i].kind == Kind::name && (i == 0 || (word(s, i - 1) != "." && word(s, i - 1) != ":")))
-            offer(s, word(s, i));
+    for (const std::string& name : names_before(s.text)) offer(s, name);
 }
 
 }  // namespace
@@ -230,37 +259,26 @@ bool Helper::unfinished(const std::string& text) {
 }
 
 Completion Helper::complete(const std::string& text, std::size_t cursor) {
-    Completion completion;
     Search s;
     s.text = before_ + text.substr(0, cursor);
-    const std::size_t offset = before_.size();
-    if (before_.empty() && s.text.starts_with('.') && s.text.find(' ') == std::string::npos) {
-        s.prefix = s.text;
-        offer_commands(s);
-    } else {
-        s.tokens = tokens_of(s.text);
-        if (!s.tokens.empty() && s.tokens.back().end == s.text.size()) {
-            const Token last = s.tokens.back();
-            const bool line_comment = last.kind == Kind::comment;
-            if (line_comment || last.kind == Kind::number || (last.kind == Kind::string && !last.closed))
-                return completion;
-            if (last.kind == Kind::name || last.kind == Kind::keyword) {
-                s.prefix = text_of(s.text, last);
-                s.tokens.pop_back();
-            }
-        }
-        std::erase_if(s.tokens, [](const Token& token) { return token.kind == Kind::comment; });
-        const std::size_t count = s.tokens.size();
-        const std::string_view last = count == 0 ? std::string_view() : word(s, count - 1);
-        if (last == "." || last == ":") {
-            s.calls = last == ":";
-            if (read_path(s, count - 1)) ask(L_, locals_, offer_path, s);
-        } else if (last != "function" && last != "goto" && last != "local") {
+    s.context = context_of(s.text);
+    switch (s.context.kind) {
+        case Context::Kind::nothing: break;
+        case Context::Kind::command:
+            for (const Command& command : commands()) offer(s, command.name, command.about);
+            break;
+        case Context::Kind::member: ask(L_, locals_, answer_member, s); break;
+        case Context::Kind::option:
+            ask(L_, locals_, answer_option, s);
+            if (!s.found.empty()) break;
+            [[fallthrough]];  // an element of a list, say
+        case Context::Kind::name:
             offer_words(s);
-            ask(L_, locals_, offer_names, s);
-        }
+            ask(L_, locals_, answer_name, s);
+            break;
     }
-    completion.begin = s.text.size() - s.prefix.size() - offset;
+    Completion completion;
+    completion.begin = s.text.size() - s.context.prefix.size() - before_.size();
     for (auto& [name, about] : s.found) completion.candidates.push_back({name, about});
     return completion;
 }

@@ -7,6 +7,7 @@
 #include "bindings/repl/chunk.hpp"
 #include "bindings/repl/commands.hpp"
 #include "bindings/repl/complete.hpp"
+#include "bindings/repl/help.hpp"
 #include "bindings/repl/session.hpp"
 #include "wgrun/report.hpp"
 #include "wgrun/session.hpp"
@@ -42,6 +43,34 @@ int display(lua_State* L) {
     if (!lines) luaL_addchar(&out, '\n');
     luaL_pushresult(&out);
     return 1;
+}
+
+// help([VALUE]). Upvalue: the session's userdata, which may outlive the loop.
+int help(lua_State* L) {
+    const auto& s = *static_cast<Session*>(lua_touserdata(L, lua_upvalueindex(1)));
+    lua_settop(L, 1);
+    if (s.console == nullptr) return 0;
+    const int columns = guarded(L, [&] { return s.console->columns(); });
+    push_help_of(L, 1, columns);
+    const char* text = lua_tostring(L, -1);
+    guarded(L, [&] { s.console->write(text); });
+    return 0;
+}
+
+// Makes the global `help`, unless there is one. The session's userdata is on top of the stack.
+void set_help(lua_State* L) {
+    lua_pushglobaltable(L);
+    lua_pushliteral(L, "help");
+    lua_pushvalue(L, -1);
+    if (lua_rawget(L, -3) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -3);
+        lua_pushcclosure(L, help, 1);
+        lua_rawset(L, -3);
+        lua_pop(L, 1);
+    } else {
+        lua_pop(L, 3);
+    }
 }
 
 // Sets the global `_` to the value at `index`, whatever the globals' metatable does.
@@ -153,6 +182,7 @@ void run(lua_State* L, Console& console) {
     luaL_checkstack(L, LUA_MINSTACK, nullptr);
     auto& s = held<Session>(L);
     s.console = &console;
+    set_help(L);
     push_locals(L);
     const int locals = lua_gettop(L);
     int failures = 0;  // in a row: nothing can be read any more
@@ -177,6 +207,7 @@ void run(lua_State* L, Console& console) {
             console.remark("not enough memory\n");
         }
     }
+    s.console = nullptr;
     lua_pop(L, 2);
 }
 

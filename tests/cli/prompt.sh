@@ -51,6 +51,17 @@ seen 'rep .*reverse'
 seen '^> string\.re$'
 keys C-c
 
+# Keys of options, methods with what they are, and help.
+typed 'wg.tile { sw'; keys Tab
+seen '^> wg\.tile \{ swizzle = *$'
+keys C-c
+typed 'wg.zeros("f32", {2}):sa'; keys Tab Tab
+seen '^save  +[A-Z]'
+keys C-c
+typed 'help "k:loop"'; keys Enter
+seen 'k:loop\('
+keys C-l
+
 # Lines of one chunk, indented; an error of it, and what came before it lasts.
 typed 'function add(a, b)'; keys Enter
 typed 'return a + b'; keys Enter

@@ -51,6 +51,35 @@ TEST_CASE("the builder of the kernel that is being typed") {
     CHECK(offered({"other:wgmma_<Tab>"}).empty());
 }
 
+TEST_CASE("what a name has just been given, and what a call gives") {
+    CHECK(has(offered({"wg.kernel('x', {}, function(k) local a = k:shared({bytes = 16}) a.<Tab>"}), "bytes"));
+    CHECK(has(offered({"wg.zeros('f32', {2}):<Tab>"}), "save"));
+    CHECK(has(offered({"local t = wg.zeros('f32', {2}) t.<Tab>"}), "shape"));
+    CHECK(has(offered({"local w = wg w.<Tab>"}), "tile"));
+    CHECK(offered({"local a = a.b a.<Tab>"}).empty());
+    CHECK(offered({"local a = b.x local b = a.y a.<Tab>"}).empty());  // no endless way
+}
+
+TEST_CASE("keys of options, with their types, but for those that are there") {
+    const Names names = offered({"wg.tile { dtype = 'bf16', <Tab>"});
+    CHECK((has(names, "swizzle = ") && !has(names, "dtype = ") && !has(names, "print")));
+    CHECK(offered({"wg.tile { sw<Tab>"}) == Names{"swizzle = "});
+    CHECK(has(offered({"wg.kernel('x', { <Tab>"}), "threads = "));
+    CHECK(has(offered({"wg.kernel('x', {}, function(k) k:tensor_map('m', { <Tab>"}), "box = "));
+    CHECK(has(offered({"k = wg.kernel('x', {}, function(k) end)", "k:run { <Tab>"}), "grid = "));
+    CHECK(has(offered({"wg.gemm { epilogue = { <Tab>"}), "bias = "));
+    CHECK(has(offered({"x = { <Tab>"}), "print"));
+}
+
+TEST_CASE("candidates say what they are") {
+    const Script s = session({"wg = require 'wgrun'", "wg.til<Tab>"});
+    REQUIRE(!s.completion.candidates.empty());
+    for (const auto& candidate : s.completion.candidates) {
+        INFO(candidate.text);
+        CHECK(!candidate.about.empty());
+    }
+}
+
 TEST_CASE("where the word begins") {
     Script s = session({"alphabet = 1", "x = alp<Tab>"});
     CHECK(s.completion.begin == 4);

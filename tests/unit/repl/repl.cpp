@@ -94,3 +94,19 @@ TEST_CASE("commands: help, time, backend, ptx, quit; an unknown one names its ne
     CHECK(k.out.find(".visible .entry empty", first + 1) != std::string::npos);
     CHECK_THAT(k.err, ContainsSubstring("`5` is no kernel") && ContainsSubstring("attempt to index"));
 }
+
+TEST_CASE("help, by name and by value") {
+    const Script s = session({"wg = require 'wgrun'", "help 'wg.tile'", "help(wg.tile)", ".help wg.tile"});
+    const std::size_t third = s.out.size() / 3;
+    REQUIRE(third > 100);
+    CHECK(s.out.substr(0, third) == s.out.substr(third, third));
+    CHECK(s.out.substr(0, third) == s.out.substr(2 * third));
+    CHECK_THAT(s.out, ContainsSubstring("swizzle"));
+    CHECK_THAT(session({"wg = require 'wgrun'", "help(wg.zeros('f32', {1}))"}).out,
+               ContainsSubstring("tensor:save"));
+    CHECK_THAT(session({"require 'wgrun'", "help 'k:loop'"}).out, ContainsSubstring("k:loop"));
+    CHECK_THAT(session({"require 'wgrun'", "help()"}).out, ContainsSubstring("wg.gemm"));
+    CHECK_THAT(session({"require 'wgrun'", "help 'k:lop'"}).err, ContainsSubstring("did you mean k:loop"));
+    CHECK_THAT(session({"require 'wgrun'", "help(5)"}).err, ContainsSubstring("expected a name"));
+    CHECK(session({"help = 'mine'", "help"}).out == "mine\n");
+}
