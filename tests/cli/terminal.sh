@@ -1,6 +1,7 @@
-# On a terminal there are a prompt and a greeting, and Ctrl-C drops the line or stops what runs.
+# On a terminal there are a prompt and a greeting, and Ctrl-C drops the line or stops what runs: with plain lines here,
+# and, at the end, with the line editor (prompt.sh has more of it).
 command -v script >/dev/null || exit 77
-export TERM=xterm
+export TERM=dumb XDG_STATE_HOME="$WORK"
 # typed KEYS ANSWER...: each answer is waited for before the next keys come.
 typed() {
     answered 'Ctrl-D leaves'
@@ -31,4 +32,14 @@ out_has '42'
 out_has 'kept'
 out_has 'stdin:1: interrupted'
 out_has 'alive'
+out_lacks 'unexpected symbol'
+
+export TERM=xterm
+: >out.txt
+ran="wgrun on a terminal, edited"
+typed '6 * 7\r' '^42' 'dropped +' 'dropped' '\003' 2004h '"kept"\r' '^kept' '\004' . |
+    script -qec "exec $WGRUN" /dev/null >out.txt || code=$?
+exits 0
+out_has '42'
+out_has 'kept'
 out_lacks 'unexpected symbol'
