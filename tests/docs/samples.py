@@ -392,6 +392,8 @@ def main(arguments):
     print(f"{len(reasons)} samples are not run")
     for text in wrong:
         print(text)
+    if wrong and not update:
+        print("tests/docs/samples.py WGRUN --update writes what is printed and drawn today: read the difference")
     return 1 if wrong else 0
 
 
