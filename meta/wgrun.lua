@@ -8,6 +8,14 @@
 local wg = {}
 wg.sparse = {}
 
+---Numbers in steps: wg.arange(dtype, count) gives 0 to count - 1, wg.arange(dtype, from, to, step) the values from `from` on below `to`.
+---@param dtype string
+---@param from number the first value, or alone how many there are
+---@param to? number the value that is not reached any more
+---@param step? number
+---@return wgrun.tensor
+function wg.arange(dtype, from, to, step) end
+
 ---The bank conflicts of one access of a warp to shared memory.
 ---@param addresses table at most 32 byte addresses, one for each lane
 ---@param bytes integer how many each lane accesses: 1, 2, 4, 8 or 16
@@ -29,6 +37,7 @@ function wg.coalesce(layout, profile) end
 ---@class wgrun.wg.compare.options
 ---@field absolute? number an error that is accepted anywhere
 ---@field relative? number an error that is accepted as a part of the element wanted
+---@field report? boolean prints where and how much they differ
 
 ---Compares two tensors of one shape, element by element. Without a tolerance, one that fits their types is used.
 ---@param got wgrun.tensor
@@ -36,7 +45,7 @@ function wg.coalesce(layout, profile) end
 ---@param tolerance? number|wgrun.wg.compare.options t for absolute t and relative t, or { absolute =, relative = }: an error up to absolute + relative * |want| is accepted
 ---@return boolean # all elements are near enough
 ---@return number # the worst error
----@return table # where: the index of the worst element, with the fields got, want and mismatches
+---@return table # where: the index of the worst element, with the fields got, want and mismatches; tostring gives a report in words, with a picture of what differs
 function wg.compare(got, want, tolerance) end
 
 ---The ordered layout that fills, together with A, the offsets up to a size: what A leaves out.
@@ -89,6 +98,13 @@ function wg.dot(a, first_a, stride_a, b, first_b, stride_b, count) end
 ---@return wgrun.layout
 function wg.downcast(layout, factor) end
 
+---A matrix with ones on its diagonal and zeros elsewhere.
+---@param dtype string
+---@param rows integer
+---@param columns? integer as many as rows where it is left out
+---@return wgrun.tensor
+function wg.eye(dtype, rows, columns) end
+
 ---The layout without its modes of size 1 or stride 0, coalesced.
 ---@param layout wgrun.layout
 ---@return wgrun.layout
@@ -134,6 +150,13 @@ function wg.fragment(options) end
 ---@param options? wgrun.wg.from_dlpack.options
 ---@return wgrun.tensor
 function wg.from_dlpack(capsule, options) end
+
+---A tensor of one value.
+---@param dtype string
+---@param shape integer|table the extents
+---@param value number
+---@return wgrun.tensor
+function wg.full(dtype, shape, value) end
 
 ---@class wgrun.wg.gemm.epilogue.options
 ---@field alpha? boolean a factor of A * B
@@ -223,6 +246,12 @@ function wg.logical_divide(layout, tiler) end
 ---@return wgrun.layout
 function wg.logical_product(layout, tiler) end
 
+---The product of two matrices on the host: a reference.
+---@param a wgrun.tensor {m, k}
+---@param b wgrun.tensor {k, n}
+---@return wgrun.tensor # {m, n}
+function wg.matmul(a, b) end
+
 ---The longest layout L with A(L(i)) = B(L(i)) = i: what can be copied from one to the other as one vector.
 ---@param A wgrun.layout
 ---@param B wgrun.layout
@@ -239,6 +268,12 @@ function wg.max_common_vector(A, B) end
 ---@param layout wgrun.layout
 ---@return wgrun.layout
 function wg.nullspace(layout) end
+
+---A tensor of ones.
+---@param dtype string
+---@param shape integer|table the extents
+---@return wgrun.tensor
+function wg.ones(dtype, shape) end
 
 ---A compact layout whose modes follow each other in memory in a given order.
 ---@param shape integer|table
@@ -310,8 +345,8 @@ function wg.slice(layout, coordinate) end
 function wg.swizzle(bits, base, shift) end
 
 ---A tensor in host memory.
----@param dtype string "f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "s8", "u8", "s32", "u32", "s64", "u64", ...
----@param shape integer|table the extents
+---@param dtype string|table "f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "s8", "u8", "s32", "u32", "s64", "u64" or "b1"; or the values alone, nested as the shape, with their dtype behind them or as a field `dtype`
+---@param shape? integer|table the extents
 ---@param values? table numbers, nested as the shape or flat in row-major order; 0 where it is left out
 ---@return wgrun.tensor
 function wg.tensor(dtype, shape, values) end
@@ -347,6 +382,22 @@ function wg.tiled_divide(layout, tiler) end
 ---@param tiler wgrun.layout|table as of wg.logical_product
 ---@return wgrun.layout
 function wg.tiled_product(layout, tiler) end
+
+---@class wgrun.wg.try.options
+---@field a wgrun.tile|wgrun.tensor A, with a multiple of 64 rows: a tile gets random elements; a tensor {m, k} a K-major tile
+---@field b wgrun.tile|wgrun.tensor B, with n rows of k elements, n a multiple of 8 up to 256
+---@field a_tile? wgrun.tile the tile of a tensor `a`, which then lies as its lines do: {k, mn} for an MN-major one
+---@field b_tile? wgrun.tile likewise
+---@field swizzle? string of tiles that are made for tensors
+---@field d? string the type of D: "f32", of 8-bit integers "s32"
+---@field seed? integer of random elements
+---@field backend? string as for kernel:run
+---@field tolerance? number|table as for wg.compare
+
+---Multiplies two tiles by wgmma, and compares the result with a reference: a kernel, its PTX, its result and its check in one call. print(result) shows what came of it.
+---@param options wgrun.wg.try.options
+---@return table # kernel, ptx, findings, A, B, D, want (tensors), ok, worst, where: see wg.compare
+function wg.try(options) end
 
 ---@class wgrun.wg.tune.options
 ---@field gemm? table options of wg.gemm with a `problem`: tunes wg.gemm

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
@@ -32,7 +33,6 @@ std::string overview(const Documentation& docs) {
 
 std::string text_of(const Documentation& docs, const Entry& entry) {
     std::string out = lua::to_text(entry);
-    if (entry.kind != lua::MemberKind::type) return out;
     const auto members = docs.members(entry.name);
     if (!members.empty()) out += '\n';
     for (const Entry* member : members) out += line_of(*member);
@@ -59,7 +59,54 @@ void write_pages(const std::vector<lua::Page>& pages, const std::string& folder)
     }
 }
 
+nlohmann::ordered_json list_of(const std::vector<lua::Described>& list) {
+    nlohmann::ordered_json out = nlohmann::ordered_json::array();
+    for (const lua::Described& one : list) {
+        nlohmann::ordered_json object;
+        if (!one.name.empty()) object["name"] = one.name;
+        object["type"] = one.type;
+        object["optional"] = one.optional;
+        if (!one.fallback.empty()) object["default"] = one.fallback;
+        if (!one.text.empty()) object["text"] = one.text;
+        out.push_back(std::move(object));
+    }
+    return out;
+}
+
+/// Fields that say nothing are absent.
+nlohmann::ordered_json to_object(const Entry& entry) {
+    nlohmann::ordered_json out{{"name", entry.name}, {"kind", lua::to_string(entry.kind)}};
+    if (entry.kind != lua::MemberKind::type) out["signature"] = entry.signature();
+    out["summary"] = entry.summary();
+    out["text"] = entry.text;
+    const auto add = [&](const char* key, const std::vector<lua::Described>& list) {
+        if (!list.empty()) out[key] = list_of(list);
+    };
+    add("arguments", entry.params);
+    add("options", entry.options);
+    add("results", entry.results);
+    add("fields", entry.fields);
+    for (const auto& [key, text] : {std::pair{"raises", &entry.raises},
+                                    {"example", &entry.example},
+                                    {"ptx", &entry.ptx},
+                                    {"section", &entry.section},
+                                    {"executed_by", &entry.executed_by}})
+        if (!text->empty()) out[key] = *text;
+    if (!entry.forms.empty()) out["forms"] = entry.forms;
+    if (!entry.see.empty()) out["see"] = entry.see;
+    return out;
+}
+
+/// One entry, or a list of all.
+std::string json_of(const Documentation& docs, const Entry* entry) {
+    if (entry != nullptr) return to_object(*entry).dump(2) + '\n';
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const Entry& one : docs.all()) all.push_back(to_object(one));
+    return all.dump(2) + '\n';
+}
+
 struct Asked {
+    const Request& request;
     const Options& options;
     std::string text;
     std::string problem;
@@ -75,7 +122,9 @@ void look_up(lua_State* L, const Request&, Outcome&, void* context) {
         if (!options.annotations.empty()) write_pages(lua::annotation_pages(docs), options.annotations);
         if (!options.markdown.empty() || !options.annotations.empty()) return;
         const std::string& name = asked.options.name;
-        if (name.empty()) {
+        if (asked.request.json && (name.empty() || docs.find(name) != nullptr)) {
+            asked.text = json_of(docs, docs.find(name));
+        } else if (name.empty()) {
             asked.text = overview(docs);
         } else if (const Entry* entry = docs.find(name)) {
             asked.text = text_of(docs, *entry);
@@ -91,7 +140,7 @@ void look_up(lua_State* L, const Request&, Outcome&, void* context) {
 }
 
 int help(const Request& request, const Options& options) {
-    Asked asked{options, {}, {}};
+    Asked asked{request, options, {}, {}};
     const Outcome outcome = with_state(request, lua::Mode::trace, look_up, &asked);
     if (outcome.code != Exit::ok) {
         print_findings(request, outcome.findings);

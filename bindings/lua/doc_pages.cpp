@@ -3,9 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
-#include <map>
-#include <set>
 
 #include "bindings/lua/docs.hpp"
 
@@ -72,7 +71,10 @@ std::string page_of(const Entry& entry) {
 }
 
 std::string anchor(const Entry& entry) {
-    return entry.owner == "wg.sparse" ? fmt::format("sparse{}", entry.member) : entry.member;
+    std::string out = entry.owner == "wg.sparse" ? fmt::format("sparse{}", entry.member) : entry.member;
+    std::ranges::transform(out, out.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return out;
 }
 
 std::string link(const Documentation& docs, const std::string& name, std::string_view folder) {

@@ -1,7 +1,6 @@
 #include "bindings/lua/docs.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "bindings/lua/doc_instruction.hpp"
@@ -146,6 +145,11 @@ void remember_members(lua_State* L, const char* owner, MemberKind kind, const Me
         };
         if (std::ranges::none_of(remembered, same)) remembered.push_back({owner, kind, members, text});
     });
+}
+
+std::string_view to_string(MemberKind kind) {
+    constexpr std::string_view names[] = {"type", "function", "method", "field", "instruction"};
+    return names[static_cast<std::size_t>(kind)];
 }
 
 std::string Entry::summary() const { return std::string(first_sentence(text)); }

@@ -27,6 +27,9 @@ struct Described {
     std::string text;
 };
 
+/// "function", "type", ...
+std::string_view to_string(MemberKind kind);
+
 /// What is said of one name.
 struct Entry {
     std::string name;    ///< as scripts write it: "tile:offset"

@@ -53,7 +53,7 @@ struct Member {
 };
 
 /// What a name stands for.
-enum class MemberKind { type, function, method, field, metamethod, instruction };
+enum class MemberKind { type, function, method, field, instruction };
 
 /// Adds the functions of `members` to the table on top of the stack, and remembers what is said of them.
 /// `owner` ("wg", "wg.sparse") is what the table is called; it and `members` must be static.

@@ -175,6 +175,12 @@ local k = {}
 ---@return wgrun.reg # u32
 function k:address(buffer, offset) end
 
+---Ends the launch with an error where the condition does not hold in a thread; the error says line, CTA and thread.
+---@param condition wgrun.reg a predicate
+---@param format? string the message, as of k:print
+---@param ... wgrun.reg|wgrun.regs|table its values
+function k:assert(condition, format, ...) end
+
 ---Ends the first side of a branch and begins the second.
 function k:begin_else() end
 
@@ -184,6 +190,9 @@ function k:begin_if(condition) end
 
 ---Begins a loop: first come the instructions of its condition, then k:loop_condition. k:loop and k:while_ are made of it.
 function k:begin_loop() end
+
+---A place where a debugger of the simulator stops. Without one it does nothing.
+function k:breakpoint() end
 
 ---@class wgrun.k.copy_tile.options
 ---@field to wgrun.shared a buffer of a tile
@@ -376,6 +385,11 @@ function k:part_of_k(options) end
 ---@return wgrun.pipeline
 function k:pipeline(options) end
 
+---Prints a message from each thread that comes here. Values go to the conversions of the text in order.
+---@param format string as of string.format: %d, %u, %x, %f, ...
+---@param ... wgrun.reg|wgrun.regs|table registers, arrays or lists of them; the last one may be { guard = p } or { guard_not = p }
+function k:print(format, ...) end
+
 ---A new register.
 ---@param type string "pred", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", ...
 ---@return wgrun.reg
@@ -447,6 +461,11 @@ function k:sum_parts(options) end
 ---@param options wgrun.tile|wgrun.k.tensor_map.options the tile that is copied, or a table of options
 ---@return wgrun.reg # u64: the address of the map
 function k:tensor_map(name, options) end
+
+---Ends the launch with an error when a thread comes here; the error says line, CTA and thread.
+---@param format? string the message, as of k:print
+---@param ... wgrun.reg|wgrun.regs|table its values; the last one may be { guard = p } or { guard_not = p }
+function k:trap(format, ...) end
 
 ---A loop of the kernel that runs while a condition holds.
 ---@param condition fun() emits the test, once, and returns its predicate; it is evaluated before each round
@@ -707,7 +726,7 @@ function pipeline:wait(c) end
 
 ---A register, made by k:reg, k:param and the instructions. It is valid while the kernel is built.
 ---
----Operators emit one instruction and give a new register: + - * / // % & | ~ << >>, unary - and ~ with numbers or registers of the same type. Both / and // are div. ~p of a predicate costs nothing. Comparisons are methods, for < and == give a Lua boolean while the kernel is built.
+---Operators emit one instruction and give a new register: + - * / // % & | ~ << >>, unary - and ~ with numbers or registers of the same type. / is for floats, // for integers. ~p of a predicate costs nothing. Comparisons are methods, for < and == would give a Lua boolean while the kernel is built.
 ---@class wgrun.reg
 ---@field pointee? string Of a pointer parameter, the type of the elements that it points to; else nil.
 ---@field type string The type that it was declared with.
@@ -743,6 +762,11 @@ function reg:lt(other) end
 ---@return wgrun.reg # a predicate
 function reg:ne(other) end
 
+---Whether two Lua values are the same register of the kernel: == is refused, for it cannot compare what registers hold.
+---@param other wgrun.reg
+---@return boolean
+function reg:same(other) end
+
 ---Writes the register: mov.
 ---@param value wgrun.reg|number|boolean
 ---@return wgrun.reg # itself
@@ -774,13 +798,17 @@ local swizzle = {}
 
 ---A tensor in host memory, row-major, made by wg.tensor, wg.zeros, wg.randn, wg.randint, wg.load and others. Kernels get it as an argument; what they write is in it when kernel:run returns.
 ---
----t[{ i, j }] is an element, with indices from 0; of one dimension t[i] does as well. It can be assigned to. `#t` is the number of elements.
+---t[{ i, j }] is an element, with indices from 0; of one dimension t[i] does as well. It can be assigned to. `#t` is the number of elements. + - * / % ^ and unary - work element by element, with tensors of a shape that fits or numbers; comparisons are methods.
 ---@class wgrun.tensor
 ---@field bytes integer The size of its elements together.
 ---@field device string Where it is.
 ---@field dtype string The element type.
 ---@field shape table The extents.
 local tensor = {}
+
+---The magnitude of each element.
+---@return wgrun.tensor
+function tensor:abs() end
 
 ---Gives its memory back at once, or unmaps its file; it may be called again. A `<close>` variable does it too.
 function tensor:close() end
@@ -794,10 +822,101 @@ function tensor:convert(dtype) end
 ---@return wgrun.tensor
 function tensor:copy() end
 
+---Where elements are equal to those of another tensor or a number: 1, elsewhere 0.
+---@param other wgrun.tensor|number
+---@return wgrun.tensor
+function tensor:eq(other) end
+
+---e to the power of each element.
+---@return wgrun.tensor
+function tensor:exp() end
+
+---Writes one value to all elements.
+---@param value number
+---@return wgrun.tensor # itself
+function tensor:fill(value) end
+
+---Each element rounded down to an integer.
+---@return wgrun.tensor
+function tensor:floor() end
+
+---Where elements are at least those of another tensor or a number: 1, elsewhere 0.
+---@param other wgrun.tensor|number
+---@return wgrun.tensor
+function tensor:ge(other) end
+
+---Where elements are greater than those of another tensor or a number: 1, elsewhere 0.
+---@param other wgrun.tensor|number
+---@return wgrun.tensor
+function tensor:gt(other) end
+
+---Where elements are at most those of another tensor or a number: 1, elsewhere 0.
+---@param other wgrun.tensor|number
+---@return wgrun.tensor
+function tensor:le(other) end
+
+---The natural logarithm of each element.
+---@return wgrun.tensor
+function tensor:log() end
+
+---Where elements are less than those of another tensor or a number: 1, elsewhere 0.
+---@param other wgrun.tensor|number
+---@return wgrun.tensor
+function tensor:lt(other) end
+
+---The greatest element; with an argument, the greater ones element by element.
+---@param other? wgrun.tensor|number
+---@return number|wgrun.tensor
+function tensor:max(other) end
+
+---The least element; with an argument, the lesser ones element by element.
+---@param other? wgrun.tensor|number
+---@return number|wgrun.tensor
+function tensor:min(other) end
+
+---Where elements are different from those of another tensor or a number: 1, elsewhere 0.
+---@param other wgrun.tensor|number
+---@return wgrun.tensor
+function tensor:ne(other) end
+
+---Writes to a part of the tensor.
+---@param ranges table as of tensor:slice
+---@param value wgrun.tensor|number
+---@return wgrun.tensor # itself
+function tensor:put(ranges, value) end
+
+---The same elements with other extents: a view, which shares their memory.
+---@param shape table|integer the extents, as a list or one after the other; one of them may be -1, and follows from the others
+---@return wgrun.tensor
+function tensor:reshape(shape) end
+
+---Some indices of the first dimension: a view, which shares their memory.
+---@param from integer from 0
+---@param to integer the first index that is left out
+---@return wgrun.tensor
+function tensor:rows(from, to) end
+
 ---Writes the tensor as a .npy file, which is complete or not there.
 ---@param path string
 ---@return boolean # true; or nil, message, code
 function tensor:save(path) end
+
+---A copy of a part.
+---@param ranges table one for each dimension: an index, { from, to, step } with `to` left out, or true for all of it
+---@return wgrun.tensor
+function tensor:slice(ranges) end
+
+---The square root of each element.
+---@return wgrun.tensor
+function tensor:sqrt() end
+
+---The sum of all elements, in binary64.
+---@return number
+function tensor:sum() end
+
+---The hyperbolic tangent of each element.
+---@return wgrun.tensor
+function tensor:tanh() end
 
 ---The tensor in another place: "gpu" copies it to the device that kernels run on, "cpu" is itself.
 ---@param place string "gpu" or "cpu"
@@ -811,6 +930,11 @@ function tensor:to_dlpack() end
 ---The elements as a flat list, in row-major order.
 ---@return table
 function tensor:totable() end
+
+---A copy with its last two dimensions swapped, or with all of them in a given order.
+---@param order? table for instance { 2, 0, 1 }: the dimensions, from 0
+---@return wgrun.tensor
+function tensor:transpose(order) end
 
 ---An operand of wgmma in shared memory, made by wg.tile: M or N rows by K elements, in swizzle atoms. Two tiles are equal where their options are.
 ---@class wgrun.tile

@@ -1,0 +1,268 @@
+// Everything that scripts can use is described, and what is said of instructions is true.
+#include <algorithm>
+#include <functional>
+#include <regex>
+#include <string>
+
+#include "bindings/lua/doc_instruction.hpp"
+#include "bindings/lua/docs.hpp"
+#include "bindings/lua/stdlib.hpp"
+#include "tests/catch.hpp"
+#include "tests/states/state.hpp"
+#include "wgrun/isa.hpp"
+
+using wgrun::lua::Described;
+using wgrun::lua::Documentation;
+using wgrun::lua::documentation;
+using wgrun::lua::Entry;
+using wgrun::lua::MemberKind;
+using wgrun::test::State;
+
+namespace {
+
+/// A state with the module on its stack.
+struct Opened : State {
+    Opened() {
+        open();
+        luaL_requiref(*this, "wgrun", luaopen_wgrun, 0);
+    }
+};
+
+/// Calls visit for the string keys of the table on top of the stack.
+void each_key(lua_State* L, const std::function<void(const std::string& key)>& visit) {
+    for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1))
+        if (lua_type(L, -2) == LUA_TSTRING) visit(lua_tostring(L, -2));
+}
+
+bool described(const Documentation& docs, const std::string& name) {
+    const Entry* entry = docs.find(name);
+    return entry != nullptr && entry->name == name && !entry->text.empty();
+}
+
+}  // namespace
+
+TEST_CASE("every function and field of wg is described") {
+    Opened state;
+    const Documentation& docs = documentation(state);
+    int seen = 0;
+    each_key(state, [&](const std::string& key) {
+        INFO("wg." << key);
+        CHECK(described(docs, "wg." + key));
+        ++seen;
+    });
+    CHECK(seen > 45);
+    lua_getfield(state, -1, "sparse");
+    each_key(state, [&](const std::string& key) {
+        INFO("wg.sparse." << key);
+        CHECK(described(docs, "wg.sparse." + key));
+    });
+}
+
+// The classes are found in the registry, their fields in __index: not in what the bindings say that there is.
+TEST_CASE("every class, method and field is described") {
+    Opened state;
+    lua_State* L = state;
+    const Documentation& docs = documentation(L);
+    int classes = 0, members = 0;
+    lua_pushvalue(L, LUA_REGISTRYINDEX);
+    const int registry = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, registry) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -1) != LUA_TTABLE) continue;
+        const int top = lua_gettop(L);
+        lua_pushliteral(L, "__name");
+        if (lua_rawget(L, top) == LUA_TSTRING && std::string(lua_tostring(L, -1)).starts_with("wgrun.")) {
+            std::string type = std::string(lua_tostring(L, -1)).substr(6);
+            if (type == "builder") type = "k";
+            INFO("type " << type);
+            CHECK(described(docs, type));
+            ++classes;
+            lua_pushliteral(L, "methods");
+            if (lua_rawget(L, top) == LUA_TTABLE)
+                each_key(L, [&](const std::string& key) {
+                    INFO(type << ":" << key);
+                    CHECK(described(docs, type + ":" + key));
+                    ++members;
+                });
+            lua_pushliteral(L, "__index");
+            if (lua_rawget(L, top) == LUA_TFUNCTION && lua_getupvalue(L, -1, 2) != nullptr)
+                each_key(L, [&](const std::string& key) {
+                    INFO(type << "." << key);
+                    CHECK(described(docs, type + "." + key));
+                    ++members;
+                });
+        }
+        lua_settop(L, top);
+    }
+    CHECK(classes >= 13);
+    CHECK(members > 150);
+}
+
+TEST_CASE("every class that is a Lua table is described, with its methods") {
+    Opened state;
+    lua_State* L = state;
+    const Documentation& docs = documentation(L);
+    REQUIRE(wgrun::lua::push_lua_classes(L));
+    int classes = 0;
+    for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
+        const std::string type = lua_tostring(L, -2);
+        INFO("type " << type);
+        CHECK(described(docs, type));
+        ++classes;
+        each_key(L, [&](const std::string& key) {
+            INFO(type << ":" << key);
+            CHECK((key.starts_with("__") || described(docs, type + ":" + key)));
+        });
+    }
+    CHECK(classes >= 3);
+}
+
+TEST_CASE("options, arguments and results have types and words, and what is referred to is there") {
+    Opened state;
+    const Documentation& docs = documentation(state);
+    for (const Entry& entry : docs.all()) {
+        INFO(entry.name);
+        CHECK(!entry.summary().empty());
+        CHECK(entry.text.ends_with('.'));
+        for (const auto* list : {&entry.options, &entry.fields})
+            for (const Described& one : *list) {
+                INFO(one.name);
+                CHECK((!one.type.empty() && one.type != "any"));
+                CHECK((!one.text.empty() || list == &entry.fields));
+            }
+        for (const Described& param : entry.params) CHECK(!param.type.empty());
+        const bool takes_options = std::ranges::any_of(entry.params, [](const Described& p) {
+            return p.name == "options" || p.name == "range" || p.name == "tolerance";
+        });
+        CHECK((entry.options.empty() || takes_options));
+        for (const std::string& name : entry.see) {
+            INFO("see " << name);
+            CHECK(docs.find(name) != nullptr);
+        }
+    }
+}
+
+// internal.options("k:loop", ...) asks the comment at k:loop which keys there are.
+TEST_CASE("the option tables that stdlib checks are described") {
+    const std::regex call(R"re(options\("([^"]+)")re");
+    int seen = 0;
+    for (const wgrun::lua::StdlibFile& file : wgrun::lua::stdlib_files()) {
+        const std::string text(file.text);
+        for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at) {
+            const std::string name = (*at)[1];
+            const std::string owner = name.substr(0, name.find(", "));
+            const std::string inner = owner == name ? "" : name.substr(owner.size() + 2) + ".";
+            INFO(name);
+            const auto& entries = wgrun::lua::stdlib_entries();
+            const auto entry = std::ranges::find(entries, owner, &Entry::name);
+            REQUIRE(entry != entries.end());
+            CHECK(std::ranges::any_of(entry->options,
+                                      [&](const Described& o) { return o.name.starts_with(inner); }));
+            ++seen;
+        }
+    }
+    CHECK(seen > 15);
+}
+
+TEST_CASE("names are found as people write them") {
+    Opened state;
+    const Documentation& docs = documentation(state);
+    const auto found = [&](std::string_view name) {
+        const Entry* entry = docs.find(name);
+        return entry == nullptr ? std::string() : entry->name;
+    };
+    CHECK(found("k:loop") == "k:loop");
+    CHECK(found("k.loop") == "k:loop");
+    CHECK(found("builder:loop") == "k:loop");
+    CHECK(found("wgrun.tile") == "tile");
+    CHECK(found("wg.tile") == "wg.tile");
+    CHECK(found("copy_tile") == "k:copy_tile");
+    CHECK(found("k:ld_global_v4_b32") == "k:ld");
+    CHECK(found("wgmma.fence") == "k:wgmma_fence");
+    CHECK(found("bytes").empty());  // of several types
+    CHECK(found("k:lop").empty());
+    CHECK(docs.suggestions("k:lop").front() == "k:loop");
+    CHECK(docs.suggestions("wg.lod").front() == "wg.load");
+    CHECK(docs.suggestions("").empty());
+    CHECK(docs.find("k:loop")->signature() == "k:loop(range, body)");
+    CHECK(docs.find("tile:offset")->signature() == "tile:offset(row, k) -> integer");
+    CHECK(docs.find("wg.randn")->signature() == "wg.randn{ shape =, dtype =, seed = } -> tensor");
+}
+
+TEST_CASE("values are found by what they are") {
+    Opened state;
+    lua_State* L = state;
+    const auto name_of = [&](const char* expression) {
+        REQUIRE(luaL_loadstring(
+                    L, (std::string("local wg = require 'wgrun' return ") + expression).c_str()) == LUA_OK);
+        REQUIRE(lua_pcall(L, 0, 1, 0) == LUA_OK);
+        const int top = lua_gettop(L);
+        const std::string name(wgrun::lua::described_name(L, -1));
+        CHECK(lua_gettop(L) == top);
+        lua_pop(L, 1);
+        return name;
+    };
+    CHECK(name_of("wg") == "wg");
+    CHECK(name_of("wg.sparse") == "wg.sparse");
+    CHECK(name_of("wg.tile") == "wg.tile");
+    CHECK(name_of("wg.gemm") == "wg.gemm");
+    CHECK(name_of("wg.layout '4:1'") == "layout");
+    CHECK(name_of("(wg.layout '4:1').size") == "layout:size");
+    CHECK(name_of("(wg.layout '4:1').print") == "layout:print");
+    CHECK(name_of("wg.gemm{}") == "gemm");
+    CHECK(name_of("wg.gemm{}.run") == "gemm:run");
+    CHECK(name_of("print") == "");
+    CHECK(name_of("{}") == "");
+    CHECK(name_of("1") == "");
+    CHECK(state.run("local wg, k_ = require 'wgrun' wg.kernel('x', {}, function(k) kept = {k, k.loop, k.ld, "
+                    "k.ld_global_f32, k:reg 'u32'} end)") == "nil");
+    for (const auto& [index, name] :
+         {std::pair{1, "k"}, {2, "k:loop"}, {3, "k:ld"}, {4, "k:ld"}, {5, "reg"}}) {
+        lua_getglobal(L, "kept");
+        lua_rawgeti(L, -1, index);
+        CHECK(wgrun::lua::described_name(L, -1) == name);
+        lua_settop(L, 0);
+    }
+}
+
+namespace {
+
+/// A kernel that makes what the example of an instruction names, and calls it.
+std::string kernel_of(const wgrun::isa::Instruction& op, const Entry& entry, const char* address) {
+    using wgrun::isa::OperandRule;
+    const wgrun::isa::Form form = wgrun::lua::sample_form_of(op);
+    std::string code = "return require 'wgrun'.kernel('x', {}, function(k)\n";
+    for (const OperandRule& rule : op.operands) {
+        const std::string name(rule.name);
+        const int count =
+            rule.count != nullptr && (rule.kinds & OperandRule::list) != 0 ? rule.count(form) : 1;
+        const bool is_address = (rule.kinds & OperandRule::address) != 0;
+        const std::string type = is_address || rule.type == nullptr
+                                     ? address
+                                     : std::string(wgrun::isa::to_string(rule.type(form)));
+        if (rule.kinds == OperandRule::imm) continue;
+        if (count > 1 || rule.kinds == OperandRule::list)
+            code += "local " + name + " = k:regs('" + type + "', " + std::to_string(count) + ")\n";
+        else
+            code += "local " + name + " = k:reg '" + type + "'\n";
+    }
+    return code + entry.example + "\nend):ptx()";
+}
+
+}  // namespace
+
+TEST_CASE("the example of an instruction is a legal call, and becomes the PTX that is shown") {
+    Opened state;
+    const Documentation& docs = documentation(state);
+    for (const wgrun::isa::Instruction* op : wgrun::isa::all()) {
+        const Entry* entry = docs.find(wgrun::lua::instruction_name(*op));
+        REQUIRE(entry != nullptr);
+        if (entry->kind != MemberKind::instruction) continue;  // k:special has words of its own
+        INFO(entry->name << ": " << entry->example);
+        const std::string wanted = entry->ptx.substr(0, entry->ptx.find(' '));
+        std::string texts;
+        for (const char* address : {"u64", "u32"})
+            texts += state.run(kernel_of(*op, *entry, address).c_str()) + "\n";
+        INFO(texts);
+        CHECK(texts.find(wanted) != std::string::npos);
+    }
+}
