@@ -275,28 +275,28 @@ void open_reg(lua_State* L) {
     static const Member methods[] = {
 
         {"lt", compare<lt>, R"(
-A predicate: is the register less than another one or a number?
+A predicate: whether the register is less than another one or a number.
 @param other reg|number
 @return reg  a predicate)"},
         {"le", compare<le>, R"(
-A predicate: is the register at most another one or a number?
+A predicate: whether the register is at most another one or a number.
 @param other reg|number
 @return reg  a predicate)"},
         {"gt", compare<gt>, R"(
-A predicate: is the register greater than another one or a number?
+A predicate: whether the register is greater than another one or a number.
 @param other reg|number
 @return reg  a predicate)"},
         {"ge", compare<ge>, R"(
-A predicate: is the register at least another one or a number?
+A predicate: whether the register is at least another one or a number.
 @param other reg|number
 @return reg  a predicate)"},
 
         {"eq", compare<eq>, R"(
-A predicate: is the register equal to another one or a number?
+A predicate: whether the register is equal to another one or a number.
 @param other reg|number
 @return reg  a predicate)"},
         {"ne", compare<ne>, R"(
-A predicate: is the register different from another one or a number?
+A predicate: whether the register is different from another one or a number.
 @param other reg|number
 @return reg  a predicate)"},
         {"same", reg_same, R"(
