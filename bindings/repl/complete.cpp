@@ -97,8 +97,7 @@ void offer_described(lua_State* L, Search& s, std::string_view type) {
         for (const lua::Entry* entry : docs.members(type)) {
             const bool method =
                 entry->kind == lua::MemberKind::method || entry->kind == lua::MemberKind::instruction;
-            if (entry->kind != lua::MemberKind::metamethod && method == s.context.colon)
-                offer(s, entry->member, entry->summary());
+            if (method == s.context.colon) offer(s, entry->member, entry->summary());
         }
     });
 }
