@@ -4,3 +4,1238 @@
 ---@class wgrun.k
 local k = {}
 
+---@class wgrun.k.abs.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---d = |a|.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.abs.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:abs(d, a, options) end
+
+---@class wgrun.k.add.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field round? string the rounding mode: rn
+
+---d = a + b.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.add.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:add(d, a, b, options) end
+
+---@class wgrun.k.and.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---d = a & b.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.and.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+k["and"] = function(self, d, a, b, options) end
+
+---@class wgrun.k.atom.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field type boolean the type of the operation and of its operands
+---@field space string the state space of the address: global, shared, shared::cluster
+---@field vec string the number of values moved at once: 1, v2, v4, v8
+---@field op string the operation: add, min, max, inc, dec, and, or, xor, exch
+---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
+---@field cache? boolean the L2 cache follows a policy operand
+---@field noftz? boolean subnormal values are kept
+---@field policy? wgrun.reg a u64 register
+
+---Combines a value with memory, atomically, and gives what was there before.
+---@param d? wgrun.reg|wgrun.regs a register, or a list of registers; a new one where it is left out
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param b wgrun.reg|wgrun.regs|number a register, or a list of registers, or a number
+---@param options? wgrun.k.atom.options qualifiers and operands by name
+---@return wgrun.reg|wgrun.regs # the destination `d`
+function k:atom(d, a, b, options) end
+
+---@class wgrun.k.atom_cas.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field type boolean the type of the operation and of its operands
+---@field space string the state space of the address: global, shared, shared::cluster
+---@field op? string the operation: cas
+---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
+
+---Puts c in the place of b where memory holds b, and gives what was there before.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param b wgrun.reg|number a register, or a number
+---@param c wgrun.reg|number a register, or a number
+---@param options? wgrun.k.atom_cas.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:atom_cas(d, a, b, c, options) end
+
+---@class wgrun.k.bar_arrive.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field threads? wgrun.reg|number a u32 register, or an integer from 32 to 1024
+
+---Arrives at a barrier of the CTA and goes on; `threads` counts all that take part.
+---@param barrier wgrun.reg|number a u32 register, or an integer from 0 to 15
+---@param options? wgrun.k.bar_arrive.options qualifiers and operands by name
+function k:bar_arrive(barrier, options) end
+
+---@class wgrun.k.bar_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field threads? wgrun.reg|number a u32 register, or an integer from 0 to 1024
+
+---Waits at a barrier of the CTA; threads = 0 stands for all of them.
+---@param barrier? wgrun.reg|number a u32 register, or an integer from 0 to 15
+---@param options? wgrun.k.bar_sync.options qualifiers and operands by name
+function k:bar_sync(barrier, options) end
+
+---@class wgrun.k.bar_warp_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Waits for lanes of the warp, and orders what they did with memory.
+---@param membermask? wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.bar_warp_sync.options qualifiers and operands by name
+function k:bar_warp_sync(membermask, options) end
+
+---@class wgrun.k.barrier_cluster_arrive.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field sem string the memory order and its scope: release, relaxed
+---@field aligned? boolean all threads of the warp execute it together
+
+---Arrives at the barrier of the cluster, and goes on.
+---@param options? wgrun.k.barrier_cluster_arrive.options qualifiers and operands by name
+function k:barrier_cluster_arrive(options) end
+
+---@class wgrun.k.barrier_cluster_wait.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field aligned? boolean all threads of the warp execute it together
+
+---Waits until all threads of the cluster have arrived at its barrier.
+---@param options? wgrun.k.barrier_cluster_wait.options qualifiers and operands by name
+function k:barrier_cluster_wait(options) end
+
+---@class wgrun.k.cp_async.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field cache? boolean the L2 cache follows a policy operand
+---@field cop? string the cache operator: ca, cg
+---@field prefetch? string how much is prefetched into the L2 cache: L2::64B, L2::128B, L2::256B
+---@field bytes? integer the bytes that are copied: 4, 8, 16
+---@field src_size? wgrun.reg a u32 register
+---@field policy? wgrun.reg a u64 register
+
+---Copies 4, 8 or 16 bytes to shared memory some time later: the first src_size, then zeros.
+---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.cp_async.options qualifiers and operands by name
+function k:cp_async(d, a, options) end
+
+---@class wgrun.k.cp_async_bulk.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field multicast? boolean the data goes to several CTAs of the cluster, by a mask
+---@field cache? boolean the L2 cache follows a policy operand
+---@field mask? wgrun.reg|number a u16 register, or an integer from 0 to 65535
+---@field policy? wgrun.reg a u64 register
+
+---Copies bytes from global to shared memory; an mbarrier counts them.
+---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param size wgrun.reg|number a u32 register, or an integer from 16 to 1048560
+---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.cp_async_bulk.options qualifiers and operands by name
+function k:cp_async_bulk(d, a, size, mbarrier, options) end
+
+---@class wgrun.k.cp_async_bulk_cluster.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Copies bytes from this CTA's shared memory to another's, whose mbarrier counts them.
+---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param size wgrun.reg|number a u32 register, or an integer from 16 to 1048560
+---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.cp_async_bulk_cluster.options qualifiers and operands by name
+function k:cp_async_bulk_cluster(d, a, size, mbarrier, options) end
+
+---@class wgrun.k.cp_async_bulk_commit_group.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Closes the thread's bulk copies since the last one into a group.
+---@param options? wgrun.k.cp_async_bulk_commit_group.options qualifiers and operands by name
+function k:cp_async_bulk_commit_group(options) end
+
+---@class wgrun.k.cp_async_bulk_prefetch.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field cache? boolean the L2 cache follows a policy operand
+---@field policy? wgrun.reg a u64 register
+
+---Brings bytes of global memory into the L2 cache.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param size wgrun.reg|number a u32 register, or an integer from 16 to 1048560
+---@param options? wgrun.k.cp_async_bulk_prefetch.options qualifiers and operands by name
+function k:cp_async_bulk_prefetch(a, size, options) end
+
+---@class wgrun.k.cp_async_bulk_prefetch_tensor.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field dim boolean the dimensions of the tensor
+---@field cache? boolean the L2 cache follows a policy operand
+---@field policy? wgrun.reg a u64 register
+
+---Brings a box of a tensor into the L2 cache.
+---@param map wgrun.reg a u64 register
+---@param coordinates wgrun.regs a list of s32 registers
+---@param options? wgrun.k.cp_async_bulk_prefetch_tensor.options qualifiers and operands by name
+function k:cp_async_bulk_prefetch_tensor(map, coordinates, options) end
+
+---@class wgrun.k.cp_async_bulk_store.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field cache? boolean the L2 cache follows a policy operand
+---@field policy? wgrun.reg a u64 register
+
+---Copies bytes from shared to global memory, in a bulk group.
+---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param size wgrun.reg|number a u32 register, or an integer from 16 to 1048560
+---@param options? wgrun.k.cp_async_bulk_store.options qualifiers and operands by name
+function k:cp_async_bulk_store(d, a, size, options) end
+
+---@class wgrun.k.cp_async_bulk_tensor.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field dim boolean the dimensions of the tensor
+---@field multicast? boolean the data goes to several CTAs of the cluster, by a mask
+---@field cache? boolean the L2 cache follows a policy operand
+---@field mask? wgrun.reg|number a u16 register, or an integer from 0 to 65535
+---@field policy? wgrun.reg a u64 register
+
+---Copies a box of a tensor to shared memory, of several CTAs with a mask; an mbarrier counts the bytes.
+---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param map wgrun.reg a u64 register
+---@param coordinates wgrun.regs a list of s32 registers
+---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.cp_async_bulk_tensor.options qualifiers and operands by name
+function k:cp_async_bulk_tensor(d, map, coordinates, mbarrier, options) end
+
+---@class wgrun.k.cp_async_bulk_tensor_store.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field dim boolean the dimensions of the tensor
+---@field cache? boolean the L2 cache follows a policy operand
+---@field policy? wgrun.reg a u64 register
+
+---Copies a box from shared memory to a tensor, in a bulk group.
+---@param map wgrun.reg a u64 register
+---@param coordinates wgrun.regs a list of s32 registers
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.cp_async_bulk_tensor_store.options qualifiers and operands by name
+function k:cp_async_bulk_tensor_store(map, coordinates, a, options) end
+
+---@class wgrun.k.cp_async_bulk_wait_group.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field read? boolean waits only until the sources have been read
+
+---Waits until at most n of the thread's newest groups run; with read, until their sources are read.
+---@param n number an integer from 0 to 2147483647
+---@param options? wgrun.k.cp_async_bulk_wait_group.options qualifiers and operands by name
+function k:cp_async_bulk_wait_group(n, options) end
+
+---@class wgrun.k.cp_async_commit_group.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Closes the thread's cp.async since the last one into a group.
+---@param options? wgrun.k.cp_async_commit_group.options qualifiers and operands by name
+function k:cp_async_commit_group(options) end
+
+---@class wgrun.k.cp_async_ignore_src.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field cache? boolean the L2 cache follows a policy operand
+---@field cop? string the cache operator: ca, cg
+---@field prefetch? string how much is prefetched into the L2 cache: L2::64B, L2::128B, L2::256B
+---@field bytes? integer the bytes that are copied: 4, 8, 16
+---@field policy? wgrun.reg a u64 register
+
+---As cp.async; where the predicate holds zeros come, and nothing is read.
+---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param ignore_src wgrun.reg a pred register
+---@param options? wgrun.k.cp_async_ignore_src.options qualifiers and operands by name
+function k:cp_async_ignore_src(d, a, ignore_src, options) end
+
+---@class wgrun.k.cp_async_mbarrier_arrive.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared
+---@field noinc? boolean the pending count of the mbarrier is not raised
+
+---Arrives at an mbarrier when the thread's cp.async so far have come; without noinc the phase expects one arrival more for it.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.cp_async_mbarrier_arrive.options qualifiers and operands by name
+function k:cp_async_mbarrier_arrive(a, options) end
+
+---@class wgrun.k.cp_async_wait_all.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Waits for all cp.async of the thread, in groups or not.
+---@param options? wgrun.k.cp_async_wait_all.options qualifiers and operands by name
+function k:cp_async_wait_all(options) end
+
+---@class wgrun.k.cp_async_wait_group.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Waits until at most n of the thread's newest cp.async groups run.
+---@param n number an integer from 0 to 2147483647
+---@param options? wgrun.k.cp_async_wait_group.options qualifiers and operands by name
+function k:cp_async_wait_group(n, options) end
+
+---@class wgrun.k.cp_reduce_async_bulk.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field op string the operation: add, min, max, inc, dec, and, or, xor
+---@field cache? boolean the L2 cache follows a policy operand
+---@field policy? wgrun.reg a u64 register
+
+---Combines bytes of shared with global memory, in a bulk group.
+---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param size wgrun.reg|number a u32 register, or an integer from 16 to 1048560
+---@param options? wgrun.k.cp_reduce_async_bulk.options qualifiers and operands by name
+function k:cp_reduce_async_bulk(d, a, size, options) end
+
+---@class wgrun.k.cp_reduce_async_bulk_tensor.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field op string the operation: add, min, max, inc, dec, and, or, xor
+---@field dim boolean the dimensions of the tensor
+---@field cache? boolean the L2 cache follows a policy operand
+---@field policy? wgrun.reg a u64 register
+
+---Combines a box of shared memory with a tensor, in a bulk group; the map has the type.
+---@param map wgrun.reg a u64 register
+---@param coordinates wgrun.regs a list of s32 registers
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.cp_reduce_async_bulk_tensor.options qualifiers and operands by name
+function k:cp_reduce_async_bulk_tensor(map, coordinates, a, options) end
+
+---@class wgrun.k.createpolicy_cvt_L2.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---The cache policy that an access property of CUDA's stands for.
+---@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param property wgrun.reg|number a u64 register, or a number
+---@param options? wgrun.k.createpolicy_cvt_L2.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:createpolicy_cvt_L2(d, property, options) end
+
+---@class wgrun.k.createpolicy_fractional.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field level string the level of the cache, or the priority there: L2::evict_last, L2::evict_normal, L2::evict_first, L2::evict_unchanged
+---@field secondary? string the priority of the accesses that the fraction leaves out: L2::evict_first, L2::evict_unchanged
+
+---A cache policy: `level` for a fraction of the accesses, `secondary` for the others.
+---@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param fraction? wgrun.reg|number a f32 register, or a number
+---@param options? wgrun.k.createpolicy_fractional.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:createpolicy_fractional(d, fraction, options) end
+
+---@class wgrun.k.createpolicy_range.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field level string the level of the cache, or the priority there: L2::evict_last, L2::evict_normal, L2::evict_first, L2::evict_unchanged
+---@field secondary? string the priority of the accesses that the fraction leaves out: L2::evict_first, L2::evict_unchanged
+
+---A cache policy: `level` for the first bytes from an address, `secondary` for the others.
+---@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param primary wgrun.reg|number a u32 register, or an integer from 1 to 2147483647
+---@param total wgrun.reg|number a u32 register, or an integer from 1 to 2147483647
+---@param options? wgrun.k.createpolicy_range.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:createpolicy_range(d, a, primary, total, options) end
+
+---@class wgrun.k.cvt.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field from boolean the type that is converted from
+---@field round string the rounding mode: rn, rz, rna, rni, rzi, rmi, rpi
+---@field satfinite? boolean results that do not fit become the nearest value that does
+---@field relu? boolean negative results become zero
+
+---Converts a value to another type.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg a register
+---@param options? wgrun.k.cvt.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:cvt(d, a, options) end
+
+---@class wgrun.k.cvt_pair.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field from? boolean the type that is converted from
+---@field round? string the rounding mode: rn, rz
+---@field satfinite? boolean results that do not fit become the nearest value that does
+---@field relu? boolean negative results become zero
+
+---Converts two f32 into one packed pair; the first goes to the upper half.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a f32 register, or a number
+---@param b wgrun.reg|number a f32 register, or a number
+---@param options? wgrun.k.cvt_pair.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:cvt_pair(d, a, b, options) end
+
+---@class wgrun.k.cvta_param.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+
+---The generic address of a tensor map that is a kernel parameter.
+---@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param a integer the index of a parameter
+---@param options? wgrun.k.cvta_param.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:cvta_param(d, a, options) end
+
+---@class wgrun.k.cvta_to_global.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+
+---Turns a generic address into one of the global space.
+---@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param a wgrun.reg a u64 register
+---@param options? wgrun.k.cvta_to_global.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:cvta_to_global(d, a, options) end
+
+---@class wgrun.k.div.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field round? string the rounding mode: rn
+
+---d = a / b.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.div.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:div(d, a, b, options) end
+
+---@class wgrun.k.elect_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---True in one lane of those in the mask.
+---@param p? wgrun.reg a pred register; a new one where it is left out
+---@param mask? wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.elect_sync.options qualifiers and operands by name
+---@return wgrun.reg # the destination `p`
+function k:elect_sync(p, mask, options) end
+
+---@class wgrun.k.ex2.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+---@field approx? boolean a fast approximation in place of the correctly rounded result
+---@field ftz? boolean subnormal inputs and results become zero
+
+---d = 2 to the power of a.
+---@param d? wgrun.reg a f32 register; a new one where it is left out
+---@param a wgrun.reg|number a f32 register, or a number
+---@param options? wgrun.k.ex2.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:ex2(d, a, options) end
+
+---@class wgrun.k.fence.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field sem string the memory order and its scope: sc.cta, sc.cluster, sc.gpu, sc.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys
+
+---Orders what the thread does with memory before and after it, for the threads of the scope.
+---@param options? wgrun.k.fence.options qualifiers and operands by name
+function k:fence(options) end
+
+---@class wgrun.k.fence_mbarrier_init.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Makes this thread's mbarrier.init known to the cluster and to the bulk-copy engine.
+---@param options? wgrun.k.fence_mbarrier_init.options qualifiers and operands by name
+function k:fence_mbarrier_init(options) end
+
+---@class wgrun.k.fence_proxy_async.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field space string the state space of the address: global, shared::cta, shared::cluster
+
+---Orders accesses of the generic and the async proxy; without a space, in all of them.
+---@param options? wgrun.k.fence_proxy_async.options qualifiers and operands by name
+function k:fence_proxy_async(options) end
+
+---@class wgrun.k.fma.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field round? string the rounding mode: rn
+
+---d = a * b + c, rounded once.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param c wgrun.reg|number a register, or a number
+---@param options? wgrun.k.fma.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:fma(d, a, b, c, options) end
+
+---@class wgrun.k.griddepcontrol_launch_dependents.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Lets grids start that depend on this one.
+---@param options? wgrun.k.griddepcontrol_launch_dependents.options qualifiers and operands by name
+function k:griddepcontrol_launch_dependents(options) end
+
+---@class wgrun.k.griddepcontrol_wait.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Waits for the grids that this one depends on, and their memory.
+---@param options? wgrun.k.griddepcontrol_wait.options qualifiers and operands by name
+function k:griddepcontrol_wait(options) end
+
+---@class wgrun.k.ld.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field type boolean the type of the operation and of its operands
+---@field space string the state space of the address: global, shared, shared::cluster
+---@field vec? string the number of values moved at once: 1, v2, v4
+---@field sem string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, volatile, mmio.relaxed.sys
+---@field cache? boolean the L2 cache follows a policy operand
+---@field cop string the cache operator: ca, cg, cs, lu, cv
+---@field nc? boolean a load of memory that nobody writes while the kernel runs
+---@field evict string the L1 eviction priority: L1::evict_normal, L1::evict_unchanged, L1::evict_first, L1::evict_last, L1::no_allocate
+---@field prefetch? string how much is prefetched into the L2 cache: L2::64B, L2::128B, L2::256B
+---@field policy? wgrun.reg a u64 register
+
+---Loads one, two or four values.
+---@param d? wgrun.reg|wgrun.regs a register, or a list of registers; a new one where it is left out
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.ld.options qualifiers and operands by name
+---@return wgrun.reg|wgrun.regs # the destination `d`
+function k:ld(d, a, options) end
+
+---@class wgrun.k.ld_param.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---Reads a kernel parameter.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a integer the index of a parameter
+---@param options? wgrun.k.ld_param.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:ld_param(d, a, options) end
+
+---@class wgrun.k.ldmatrix.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field type? boolean the type of the operation and of its operands
+---@field space? string the state space of the address: shared, shared::cta
+---@field num string the number of 8x8 matrices: x1, x2, x4
+---@field trans? boolean the matrices are transposed
+
+---Loads one, two or four 8x8 matrices of 16-bit elements; lane i gives the address of row i.
+---@param d? wgrun.regs a list of b32 registers; a new one where it is left out
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.ldmatrix.options qualifiers and operands by name
+---@return wgrun.regs # the destination `d`
+function k:ldmatrix(d, a, options) end
+
+---@class wgrun.k.lg2.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+---@field approx? boolean a fast approximation in place of the correctly rounded result
+---@field ftz? boolean subnormal inputs and results become zero
+
+---d = binary logarithm of a.
+---@param d? wgrun.reg a f32 register; a new one where it is left out
+---@param a wgrun.reg|number a f32 register, or a number
+---@param options? wgrun.k.lg2.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:lg2(d, a, options) end
+
+---@class wgrun.k.mad.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
+
+---d = a * b + c of integers (floats: fma).
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param c wgrun.reg|number a register, or a number
+---@param options? wgrun.k.mad.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:mad(d, a, b, c, options) end
+
+---@class wgrun.k.mapa.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+
+---The address in the CTA of rank b that stands where a does in this one.
+---@param d? wgrun.reg a u32 register; a new one where it is left out
+---@param a wgrun.reg a u32 register
+---@param b wgrun.reg|number a u32 register, or an integer from 0 to 15
+---@param options? wgrun.k.mapa.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:mapa(d, a, b, options) end
+
+---@class wgrun.k.matrix_descriptor.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+
+---A wgmma matrix descriptor: constant fields, and the start address of a shared-memory register.
+---@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param address wgrun.reg a u32 register
+---@param fields number a number
+---@param options? wgrun.k.matrix_descriptor.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:matrix_descriptor(d, address, fields, options) end
+
+---@class wgrun.k.max.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---The greater one.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.max.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:max(d, a, b, options) end
+
+---@class wgrun.k.mbarrier_arrive.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared::cluster
+---@field sem string the memory order and its scope: release.cta, release.cluster
+
+---Arrives at an mbarrier, of this CTA or with shared::cluster of another.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param count? wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_arrive.options qualifiers and operands by name
+function k:mbarrier_arrive(a, count, options) end
+
+---@class wgrun.k.mbarrier_arrive_expect_tx.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared::cluster
+---@field sem string the memory order and its scope: release.cta, release.cluster
+
+---Adds bytes to those that the phase waits for, then arrives once.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param bytes wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_arrive_expect_tx.options qualifiers and operands by name
+function k:mbarrier_arrive_expect_tx(a, bytes, options) end
+
+---@class wgrun.k.mbarrier_expect_tx.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared::cluster
+---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster
+
+---Adds bytes to those that the phase waits for.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param bytes wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_expect_tx.options qualifiers and operands by name
+function k:mbarrier_expect_tx(a, bytes, options) end
+
+---@class wgrun.k.mbarrier_init.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta
+
+---Makes an mbarrier object of 8 bytes that expects `count` arrivals in each phase.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param count wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_init.options qualifiers and operands by name
+function k:mbarrier_init(a, count, options) end
+
+---@class wgrun.k.mbarrier_inval.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta
+
+---Ends an mbarrier object: its memory may be used for something else.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.mbarrier_inval.options qualifiers and operands by name
+function k:mbarrier_inval(a, options) end
+
+---@class wgrun.k.mbarrier_test_wait_parity.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta
+---@field sem string the memory order and its scope: acquire.cta, acquire.cluster
+
+---True when the phase of that parity is complete; does not wait.
+---@param p? wgrun.reg a pred register; a new one where it is left out
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param parity wgrun.reg|number a u32 register, or an integer from 0 to 1
+---@param options? wgrun.k.mbarrier_test_wait_parity.options qualifiers and operands by name
+---@return wgrun.reg # the destination `p`
+function k:mbarrier_test_wait_parity(p, a, parity, options) end
+
+---@class wgrun.k.mbarrier_try_wait_parity.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta
+---@field sem string the memory order and its scope: acquire.cta, acquire.cluster
+
+---Waits a while; true when the phase of that parity is complete.
+---@param p? wgrun.reg a pred register; a new one where it is left out
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param parity wgrun.reg|number a u32 register, or an integer from 0 to 1
+---@param options? wgrun.k.mbarrier_try_wait_parity.options qualifiers and operands by name
+---@return wgrun.reg # the destination `p`
+function k:mbarrier_try_wait_parity(p, a, parity, options) end
+
+---@class wgrun.k.min.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---The smaller one.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.min.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:min(d, a, b, options) end
+
+---@class wgrun.k.mma_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field d boolean the type of the accumulators D
+---@field a boolean the element type of A
+---@field b boolean the element type of B
+---@field m? integer the rows of D: 16
+---@field n? integer the columns of D: 8
+---@field k? integer the K extent of one instruction, in elements: 8, 16, 4, 32, 128, 256
+---@field satfinite? boolean results that do not fit become the nearest value that does
+---@field op string the operation: and.popc, xor.popc
+
+---D = A * B + C of a warp: 16 x 8, all of them in registers.
+---@param d? wgrun.regs a list of registers; a new one where it is left out
+---@param a wgrun.regs a list of registers
+---@param b wgrun.regs a list of registers
+---@param c wgrun.regs a list of registers
+---@param options? wgrun.k.mma_sync.options qualifiers and operands by name
+---@return wgrun.regs # the destination `d`
+function k:mma_sync(d, a, b, c, options) end
+
+---@class wgrun.k.mov.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---Copies a register, an immediate or the address of a shared buffer.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number|wgrun.shared a register, or a number, or a shared buffer
+---@param options? wgrun.k.mov.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:mov(d, a, options) end
+
+---@class wgrun.k.movmatrix.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+
+---Transposes an 8x8 matrix of 16-bit elements that the registers of a warp hold.
+---@param d? wgrun.reg a b32 register; a new one where it is left out
+---@param a wgrun.reg a b32 register
+---@param options? wgrun.k.movmatrix.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:movmatrix(d, a, options) end
+
+---@class wgrun.k.mul.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field round? string the rounding mode: rn
+---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
+
+---d = a * b: the low half, the high half, or the wide product of integers.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.mul.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:mul(d, a, b, options) end
+
+---@class wgrun.k.neg.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---d = -a.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.neg.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:neg(d, a, options) end
+
+---@class wgrun.k.not.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---d = ~a.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.not.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+k["not"] = function(self, d, a, options) end
+
+---@class wgrun.k.or.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---d = a | b.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.or.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+k["or"] = function(self, d, a, b, options) end
+
+---@class wgrun.k.pack.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+
+---Mov.b32 d, {lo, hi}: two 16-bit registers into one of 32 bits.
+---@param d? wgrun.reg a b32 register; a new one where it is left out
+---@param a wgrun.regs a list of b16 registers
+---@param options? wgrun.k.pack.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:pack(d, a, options) end
+
+---@class wgrun.k.prefetch.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: global
+---@field level string the level of the cache, or the priority there: L1, L2, L2::evict_last, L2::evict_normal
+
+---Brings the cache line of an address into a cache.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.prefetch.options qualifiers and operands by name
+function k:prefetch(a, options) end
+
+---@class wgrun.k.prefetch_tensormap.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Brings a tensor map into the cache of the bulk-copy engine.
+---@param map wgrun.reg a u64 register
+---@param options? wgrun.k.prefetch_tensormap.options qualifiers and operands by name
+function k:prefetch_tensormap(map, options) end
+
+---@class wgrun.k.rcp.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field round? string the rounding mode: rn
+---@field approx? boolean a fast approximation in place of the correctly rounded result
+---@field ftz? boolean subnormal inputs and results become zero
+
+---d = 1 / a.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.rcp.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:rcp(d, a, options) end
+
+---@class wgrun.k.red.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field type boolean the type of the operation and of its operands
+---@field space string the state space of the address: global, shared, shared::cluster
+---@field vec string the number of values moved at once: 1, v2, v4, v8
+---@field op string the operation: add, min, max, inc, dec, and, or, xor
+---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys
+---@field cache? boolean the L2 cache follows a policy operand
+---@field noftz? boolean subnormal values are kept
+---@field policy? wgrun.reg a u64 register
+
+---Combines a value with memory, atomically.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param b wgrun.reg|wgrun.regs|number a register, or a list of registers, or a number
+---@param options? wgrun.k.red.options qualifiers and operands by name
+function k:red(a, b, options) end
+
+---@class wgrun.k.red_async.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field op string the operation: add, min, max, inc, dec, and, or, xor
+
+---Combines a value with memory in a CTA of the cluster some time later; an mbarrier there counts the bytes.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param b wgrun.reg|number a register, or a number
+---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.red_async.options qualifiers and operands by name
+function k:red_async(a, b, mbarrier, options) end
+
+---@class wgrun.k.rem.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---d = a % b of integers.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.rem.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:rem(d, a, b, options) end
+
+---@class wgrun.k.rsqrt.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+---@field approx? boolean a fast approximation in place of the correctly rounded result
+---@field ftz? boolean subnormal inputs and results become zero
+
+---d = 1 / square root of a.
+---@param d? wgrun.reg a f32 register; a new one where it is left out
+---@param a wgrun.reg|number a f32 register, or a number
+---@param options? wgrun.k.rsqrt.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:rsqrt(d, a, options) end
+
+---@class wgrun.k.selp.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---d = p ? a : b.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param p wgrun.reg a pred register
+---@param options? wgrun.k.selp.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:selp(d, a, b, p, options) end
+
+---@class wgrun.k.setmaxnreg.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field op string the operation: inc, dec
+
+---Gives registers of the warpgroup back (dec), or waits for more of them (inc).
+---@param n number an integer from 24 to 256
+---@param options? wgrun.k.setmaxnreg.options qualifiers and operands by name
+function k:setmaxnreg(n, options) end
+
+---@class wgrun.k.setp.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field cmp string the comparison: eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+
+---p = a cmp b.
+---@param p? wgrun.reg a pred register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.setp.options qualifiers and operands by name
+---@return wgrun.reg # the destination `p`
+function k:setp(p, a, b, options) end
+
+---@class wgrun.k.shfl_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+---@field op string the operation: up, down, bfly, idx
+---@field p? wgrun.reg a pred register
+---@field membermask? wgrun.reg|number a u32 register, or a number
+
+---Reads a register of another lane; p: was the lane in range.
+---@param d? wgrun.reg a b32 register; a new one where it is left out
+---@param a wgrun.reg a b32 register
+---@param b wgrun.reg|number a u32 register, or a number
+---@param c wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.shfl_sync.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:shfl_sync(d, a, b, c, options) end
+
+---@class wgrun.k.shl.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---d = a << b; amounts of the width and more give 0.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.shl.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:shl(d, a, b, options) end
+
+---@class wgrun.k.shr.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---d = a >> b; arithmetic for signed types.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.shr.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:shr(d, a, b, options) end
+
+---@class wgrun.k.sqrt.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field round? string the rounding mode: rn
+---@field approx? boolean a fast approximation in place of the correctly rounded result
+---@field ftz? boolean subnormal inputs and results become zero
+
+---d = square root of a.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.sqrt.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:sqrt(d, a, options) end
+
+---@class wgrun.k.st.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field type boolean the type of the operation and of its operands
+---@field space string the state space of the address: global, shared, shared::cluster
+---@field vec? string the number of values moved at once: 1, v2, v4
+---@field sem string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys, volatile, mmio.relaxed.sys
+---@field cache? boolean the L2 cache follows a policy operand
+---@field cop? string the cache operator: wb, cg, cs, wt
+---@field evict string the L1 eviction priority: L1::evict_normal, L1::evict_unchanged, L1::evict_first, L1::evict_last, L1::no_allocate
+---@field policy? wgrun.reg a u64 register
+
+---Stores one, two or four values.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param b wgrun.reg|wgrun.regs|number a register, or a list of registers, or a number
+---@param options? wgrun.k.st.options qualifiers and operands by name
+function k:st(a, b, options) end
+
+---@class wgrun.k.st_async.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field vec? string the number of values moved at once: 1, v2, v4
+
+---Stores values in a CTA of the cluster some time later; an mbarrier there counts the bytes.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param b wgrun.reg|wgrun.regs|number a register, or a list of registers, or a number
+---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.st_async.options qualifiers and operands by name
+function k:st_async(a, b, mbarrier, options) end
+
+---@class wgrun.k.stmatrix.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field type? boolean the type of the operation and of its operands
+---@field space? string the state space of the address: shared, shared::cta
+---@field num string the number of 8x8 matrices: x1, x2, x4
+---@field trans? boolean the matrices are transposed
+
+---Stores one, two or four 8x8 matrices of 16-bit elements; lane i gives the address of row i.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param b wgrun.regs a list of b32 registers
+---@param options? wgrun.k.stmatrix.options qualifiers and operands by name
+function k:stmatrix(a, b, options) end
+
+---@class wgrun.k.sub.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+---@field round? string the rounding mode: rn
+
+---d = a - b.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.sub.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:sub(d, a, b, options) end
+
+---@class wgrun.k.unpack.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+
+---Mov.b32 {lo, hi}, a: one 32-bit register into two of 16 bits.
+---@param d? wgrun.regs a list of b16 registers; a new one where it is left out
+---@param a wgrun.reg a b32 register
+---@param options? wgrun.k.unpack.options qualifiers and operands by name
+---@return wgrun.regs # the destination `d`
+function k:unpack(d, a, options) end
+
+---@class wgrun.k.vote_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? boolean the type of the operation and of its operands
+---@field op string the operation: all, any, uni, ballot
+---@field membermask? wgrun.reg|number a u32 register, or a number
+
+---A predicate over the lanes: does it hold in all of them, in any, the same in all; or a bit each.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg a pred register
+---@param options? wgrun.k.vote_sync.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:vote_sync(d, a, options) end
+
+---@class wgrun.k.wgmma_commit_group.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Puts all uncommitted wgmma of the warp into a new wgmma-group.
+---@param options? wgrun.k.wgmma_commit_group.options qualifiers and operands by name
+function k:wgmma_commit_group(options) end
+
+---@class wgrun.k.wgmma_fence.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Orders earlier register accesses of the warpgroup before its later wgmma.
+---@param options? wgrun.k.wgmma_fence.options qualifiers and operands by name
+function k:wgmma_fence(options) end
+
+---@class wgrun.k.wgmma_mma_async.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field d boolean the type of the accumulators D
+---@field a boolean the element type of A
+---@field b boolean the element type of B
+---@field m? integer the rows of D: 64
+---@field n integer the columns of D: 8 to 256
+---@field k? integer the K extent of one instruction, in elements: 16, 8, 32, 256
+---@field satfinite? boolean results that do not fit become the nearest value that does
+---@field op? string the operation: and.popc
+---@field a_in? string where A is: in shared memory or in registers: shared, registers
+---@field trans_a? integer 1: A is MN-major in shared memory: 0, 1
+---@field trans_b? integer 1: B is MN-major in shared memory: 0, 1
+---@field scale_a? integer -1: A is negated: -1, 1
+---@field scale_b? integer -1: B is negated: -1, 1
+---@field scale_d? wgrun.reg|number a pred register, or an integer from 0 to 1
+
+---D = A * B + D of a warpgroup, asynchronously: D and maybe A in registers, B in shared memory.
+---@param d wgrun.regs a list of registers; read and written
+---@param a wgrun.reg|wgrun.regs|number a u64 register, or a list of u64 registers, or a number
+---@param b wgrun.reg|number a u64 register, or a number
+---@param options? wgrun.k.wgmma_mma_async.options qualifiers and operands by name
+function k:wgmma_mma_async(d, a, b, options) end
+
+---@class wgrun.k.wgmma_mma_async_sp.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field d boolean the type of the accumulators D
+---@field a boolean the element type of A
+---@field b boolean the element type of B
+---@field m? integer the rows of D: 64
+---@field n integer the columns of D: 8 to 256
+---@field k? integer the K extent of one instruction, in elements: 32, 16, 64
+---@field satfinite? boolean results that do not fit become the nearest value that does
+---@field a_in? string where A is: in shared memory or in registers: shared, registers
+---@field trans_a? integer 1: A is MN-major in shared memory: 0, 1
+---@field trans_b? integer 1: B is MN-major in shared memory: 0, 1
+---@field scale_a? integer -1: A is negated: -1, 1
+---@field scale_b? integer -1: B is negated: -1, 1
+---@field sp_sel? integer which pair of threads of four holds the metadata: 0, 1
+---@field scale_d? wgrun.reg|number a pred register, or an integer from 0 to 1
+
+---The same with a sparse A: half of its elements are stored, metadata tells which.
+---@param d wgrun.regs a list of registers; read and written
+---@param a wgrun.reg|wgrun.regs|number a u64 register, or a list of u64 registers, or a number
+---@param b wgrun.reg|number a u64 register, or a number
+---@param sp_meta wgrun.reg a b32 register
+---@param options? wgrun.k.wgmma_mma_async_sp.options qualifiers and operands by name
+function k:wgmma_mma_async_sp(d, a, b, sp_meta, options) end
+
+---@class wgrun.k.wgmma_wait_group.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Waits until at most N of the most recent wgmma-groups are pending.
+---@param n number an integer from 0 to 2147483647
+---@param options? wgrun.k.wgmma_wait_group.options qualifiers and operands by name
+function k:wgmma_wait_group(n, options) end
+
+---@class wgrun.k.xor.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type boolean the type of the operation and of its operands
+
+---d = a ^ b.
+---@param d? wgrun.reg a register; a new one where it is left out
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.xor.options qualifiers and operands by name
+---@return wgrun.reg # the destination `d`
+function k:xor(d, a, b, options) end
+
