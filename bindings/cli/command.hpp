@@ -29,7 +29,8 @@ struct Command {
     Run (*declare)(CLI::App& app);
 };
 
-extern const Command run_command, check_command, ptx_command, cuda_command, export_command, explain_command,
-    rules_command, layout_command, decode_command, isa_command, cache_command, doctor_command, help_command;
+extern const Command run_command, debug_command, check_command, ptx_command, cuda_command, export_command,
+    explain_command, rules_command, layout_command, decode_command, isa_command, cache_command,
+    doctor_command, help_command;
 
 }  // namespace wgrun::cli

@@ -27,10 +27,10 @@ constexpr const char* footer =
     "be\n"
     "assembled; 4 no device; 5 wrong result (left to scripts: os.exit(5)); 130 interrupted.";
 
-constexpr const Command* commands[] = {&run_command,    &check_command,   &ptx_command,   &cuda_command,
-                                       &export_command, &explain_command, &rules_command, &layout_command,
-                                       &decode_command, &isa_command,     &help_command,  &cache_command,
-                                       &doctor_command};
+constexpr const Command* commands[] = {&run_command,    &debug_command,  &check_command,   &ptx_command,
+                                       &cuda_command,   &export_command, &explain_command, &rules_command,
+                                       &layout_command, &decode_command, &isa_command,     &help_command,
+                                       &cache_command,  &doctor_command};
 
 /// The words of the command line that CLI11 leaves as text.
 struct Words {

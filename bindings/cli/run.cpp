@@ -1,18 +1,52 @@
 // wgrun FILE, wgrun -e CODE, wgrun: runs a script, or the read-eval-print loop.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/lua/limits.hpp"
 #include "bindings/repl/repl.hpp"
 #include "bindings/repl/terminal.hpp"
+#include "wgrun/debugger.hpp"
 #include "wgrun/lua.hpp"
 #include "wgrun/version.hpp"
 
 namespace wgrun::cli {
 namespace {
 
+struct Options {
+    std::vector<std::string> dumps;  ///< NAME@LINE
+    std::string when;                ///< of all dumps
+    bool lines = false;
+};
+
+struct Run {
+    const Options& options;
+    repl::Terminal terminal;
+    std::vector<DebugDump> dumps;
+    std::vector<bool> done;  ///< by dump
+};
+
+void write_out(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+/// Dumps in the place of kernel:run.
+void set_dumps(lua_State* L, Run& run) {
+    lua::Session& session = lua::session(L);
+    session.name_registers = true;
+    session.debug = [&run](Kernel& kernel, const RunOptions& options) {
+        const std::vector<bool> done = dump(kernel, options, run.dumps, write_out);
+        for (std::size_t i = 0; i < done.size(); ++i) run.done[i] = run.done[i] || done[i];
+    };
+}
+
 void run_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
+    auto& run = *static_cast<Run*>(context);
+    lua::session(L).lines = run.options.lines;
+    if (!run.dumps.empty()) lua::guarded(L, [&] { set_dumps(L, run); });
     if (!run_scripts(L, request, outcome) || !request.file.empty() || !request.code.empty()) return;
-    auto& terminal = *static_cast<repl::Terminal*>(context);
+    repl::Terminal& terminal = run.terminal;
     luaL_requiref(L, "wgrun", luaopen_wgrun, 0);
     lua_setglobal(L, "wg");
     if (terminal.interactive()) {
@@ -26,23 +60,58 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void* cont
     }
 }
 
-int run(const Request& request) {
+int run_file(const Request& request, const Options& options) {
     Results results(request.json);
     // A restricted session leaves no files.
-    repl::Terminal terminal({request.colour_output, !request.restricted});
-    const Outcome outcome = with_state(request, lua::Mode::run, run_body, &terminal);
+    Run run{options, repl::Terminal({request.colour_output, !request.restricted}), {}, {}};
+    try {
+        for (const std::string& text : options.dumps) {
+            run.dumps.push_back(DebugDump::parse(text));
+            run.dumps.back().when = DebugWhen::parse(options.when);
+        }
+    } catch (const ArgumentError& error) {
+        remark(fmt::format("wgrun: {} (wgrun run --help)", error.what()));
+        return Exit::usage;
+    }
+    run.done.resize(run.dumps.size());
+    Request asked = request;
+    if (!run.dumps.empty()) asked.backend = Backend::sim;
+    const Outcome outcome = with_state(asked, lua::Mode::run, run_body, &run);
+    int code = outcome.code;
     if (request.json) {
         results.write(to_json(outcome.findings));
     } else {
         print_findings(request, outcome.findings);
     }
+    for (std::size_t i = 0; i < run.dumps.size(); ++i) {
+        if (run.done[i] || code != Exit::ok) continue;
+        remark(
+            fmt::format("wgrun: --dump {}: no warp that is meant has come to that line", options.dumps[i]));
+        code = Exit::failed;
+    }
     if (!outcome.traceback.empty()) remark(outcome.traceback);
-    return results.finish() ? outcome.code : Exit::failed;
+    return results.finish() ? code : Exit::failed;
+}
+
+Command::Run declare(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    constexpr const char* group = "Debugging (docs/debugging.md)";
+    app.add_option("--dump", options->dumps,
+                   "Run on the simulator, and print what the script calls NAME when warps come to LINE")
+        ->type_name("NAME@LINE")
+        ->allow_extra_args(false)
+        ->group(group);
+    app.add_option("--when", options->when, "Which warps, and which time: cta=3,warp=1,lane=0,nth=2")
+        ->type_name("WHEN")
+        ->group(group);
+    app.add_flag("--lines", options->lines,
+                 "Machine code names the script's lines, for profilers (needs ptxas)")
+        ->group(group);
+    return [options](const Request& request) { return run_file(request, *options); };
 }
 
 }  // namespace
 
-const Command run_command{"run", "Run a script (what wgrun FILE does, too)", Takes::script,
-                          [](CLI::App&) -> Command::Run { return run; }};
+const Command run_command{"run", "Run a script (what wgrun FILE does, too)", Takes::script, declare};
 
 }  // namespace wgrun::cli

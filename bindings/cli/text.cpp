@@ -55,17 +55,24 @@ int print_texts(const Request& request, Text text) {
     return Exit::ok;
 }
 
-template <Text plain, Text guarded>
+template <Text plain, Text guarded, Text lines = nullptr>
 Command::Run declare(CLI::App& app) {
+    const auto lined = std::make_shared<bool>(false);
+    if (lines != nullptr)
+        app.add_flag("--lines", *lined,
+                     "With .file and .loc, which name the script's lines (docs/debugging.md)");
     const auto asked = std::make_shared<bool>(false);
     app.add_flag("--guarded", *asked, "The build that says who waits where when it hangs (docs/hangs.md)");
-    return [asked](const Request& request) { return print_texts(request, *asked ? guarded : plain); };
+    if (lines != nullptr) app.get_option("--lines")->excludes(app.get_option("--guarded"));
+    return [asked, lined](const Request& request) {
+        return print_texts(request, *lined ? lines : *asked ? guarded : plain);
+    };
 }
 
 }  // namespace
 
 const Command ptx_command{"ptx", "Print the PTX of every kernel of a script", Takes::script,
-                          declare<&Kernel::ptx, &Kernel::guarded_ptx>};
+                          declare<&Kernel::ptx, &Kernel::guarded_ptx, &Kernel::ptx_with_lines>};
 const Command cuda_command{"cuda", "Print the CUDA C++ of every kernel of a script", Takes::script,
                            declare<&Kernel::cuda, &Kernel::guarded_cuda>};
 

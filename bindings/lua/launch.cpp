@@ -1,6 +1,8 @@
 // Launches: kernel:run, kernel:time, kernel:prepare, and cuBLAS beside them.
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/host_interrupt.hpp"
@@ -9,6 +11,7 @@
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/types.hpp"
+#include "wgrun/debugger.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/own_files.hpp"
 
@@ -74,6 +77,7 @@ void read_run_options(lua_State* L, const Options& options, Shared<Base>& out) {
                       limit_state(L).limits.simulation_steps};
     out.numerics = read_numerics(L, options);
     out.unchecked = options.boolean("unchecked", false);
+    out.lines = session(L).lines;
     out.stop = &session(L).stop;
     out.isolation = session(L).isolation;
     out.backend = session(L).mode == Mode::run ? resolve_backend(L, asked) : asked;
@@ -138,12 +142,77 @@ int kernel_run(lua_State* L) {
     guarded_collecting(L, [&] {
         on_time(limits, [&] {
             const HostInterrupt interrupt(hooks);
-            backend = kernel.run(run);
+            if (!session(L).debug) {
+                backend = kernel.run(run);
+                return;
+            }
+            session(L).debug(kernel, run);
+            backend = Backend::sim;
         });
     });
     warn_of_assembly(L, kernel);
     push_name(L, to_string(backend));
     return 1;
+}
+
+/// Commands of kernel:debug: those that are given, else the lines of standard input.
+struct Commands {
+    std::vector<std::string> list;
+    std::size_t next = 0;
+    bool given = false;
+};
+
+std::optional<std::string> read_line() {
+    std::string line;
+    for (int c = std::getc(stdin); c != '\n'; c = std::getc(stdin)) {
+        if (c == EOF) return line.empty() ? std::nullopt : std::optional(line);
+        line += static_cast<char>(c);
+    }
+    return line;
+}
+
+// kernel:debug{ grid =, args =, seed =, timeout_ms =, numerics =, commands = { "break 12", ... } }: runs the
+// kernel on the simulator under the commands of docs/debugging.md
+int kernel_debug(lua_State* L) {
+    static constexpr std::string_view keys[] = {"grid",       "args",     "backend", "seed",
+                                                "timeout_ms", "numerics", "commands"};
+    Kernel& kernel = check<Kernel>(L, 1);
+    const Options options(L, 2, "kernel:debug", keys);
+    auto& run = held<Shared<RunOptions>>(L);
+    read_run_options(L, options, run);
+    auto& commands = held<Commands>(L);
+    const int type = options.push("commands");
+    if (type != LUA_TNIL) {
+        if (type != LUA_TTABLE) options.fail_value("commands", "a list of commands");
+        commands.given = true;
+        const lua_Integer count = luaL_len(L, -1);
+        for (lua_Integer i = 1; i <= count; ++i) {
+            lua_rawgeti(L, -1, i);
+            const std::string_view command = string_argument(L, -1);
+            guarded(L, [&] { commands.list.emplace_back(command); });
+            lua_pop(L, 1);
+        }
+    }
+    if (session(L).mode == Mode::trace) {
+        trace_launch(L, kernel, run);
+        return 0;
+    }
+    const HostHooks hooks = host_hooks(L);
+    LimitState& limits = limit_state(L);
+    guarded(L, [&] {
+        on_time(limits, [&] {
+            const HostInterrupt interrupt(hooks);
+            DebugConsole console;
+            console.interrupt = &session(L).stop;
+            console.write = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+            console.read = [&commands]() -> std::optional<std::string> {
+                if (commands.next < commands.list.size()) return commands.list[commands.next++];
+                return commands.given ? std::nullopt : read_line();
+            };
+            debug(kernel, run, console);
+        });
+    });
+    return 0;
 }
 
 void push_timing(lua_State* L, const Timing& timing) {
@@ -330,6 +399,7 @@ int launch_start(lua_State* L) {
 }  // namespace
 
 void open_launch(lua_State* L) {
+<<<<<<< HEAD
     static const Member of_kernel[] = {{"run", kernel_run, R"(
 Runs the kernel and waits until its results are in the tensors.
 @param options table
@@ -394,6 +464,27 @@ cuBLAS for three tensors: a yardstick for kernel:time, and a reference. D = A * 
                                         cublas_keys},
                                        {}};
     add_functions(L, "wg", functions);
+=======
+    static const luaL_Reg of_kernel[] = {{"run", kernel_run},
+                                         {"debug", kernel_debug},
+                                         {"time", kernel_time},
+                                         {"prepare", kernel_prepare},
+                                         {"resident_clusters", kernel_resident_clusters},
+                                         {nullptr, nullptr}};
+    push_methods(L, &class_key<Kernel>, class_name<Kernel>);
+    luaL_setfuncs(L, of_kernel, 0);
+    lua_pop(L, 1);
+    static const luaL_Reg methods[] = {{"start", launch_start},
+                                       {"wait", launch_step<&Launch::wait>},
+                                       {"upload", launch_step<&Launch::upload>},
+                                       {"download", launch_step<&Launch::download>},
+                                       {nullptr, nullptr}};
+    declare<LaunchBox>(L, {.methods = methods});
+    static const luaL_Reg cublas_methods[] = {{"run", cublas_run}, {nullptr, nullptr}};
+    declare<CublasBox>(L, {.methods = cublas_methods});
+    lua_pushcfunction(L, cublas_new);
+    lua_setfield(L, -2, "cublas");
+>>>>>>> ced5170 (A debugger for kernels: wgrun debug, kernel:debug, wgrun run --dump; lines for profilers)
 }
 
 }  // namespace wgrun::lua

@@ -1,0 +1,89 @@
+// wgrun debug FILE: runs a script with its kernels under the debugger, on the simulator.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <memory>
+
+#include "bindings/cli/command.hpp"
+#include "bindings/cli/host.hpp"
+#include "bindings/lua/guard.hpp"
+#include "wgrun/debugger.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+struct Debugging {
+    std::string commands;  ///< the file; empty: standard input
+    std::ifstream file;
+    DebugConsole console{};
+};
+
+void write_out(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+}
+
+/// A line of standard input, with a prompt where somebody types it. Nothing at its end, and after Ctrl-C.
+std::optional<std::string> read_input() {
+    if (isatty(STDIN_FILENO) != 0) write_out("(wgrun) ");
+    std::string line;
+    for (int c = std::getc(stdin); c != '\n'; c = std::getc(stdin)) {
+        if (c == EOF) {
+            if (isatty(STDIN_FILENO) != 0) std::clearerr(stdin);
+            return line.empty() ? std::nullopt : std::optional(line);
+        }
+        line += static_cast<char>(c);
+    }
+    return line;
+}
+
+void debug_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
+    auto& debugging = *static_cast<Debugging*>(context);
+    lua::Session& session = lua::session(L);
+    session.name_registers = true;
+    lua::guarded(L, [&] {
+        debugging.console.write = write_out;
+        debugging.console.interrupt = &session.stop;
+        debugging.console.read = [&debugging]() -> std::optional<std::string> {
+            if (debugging.commands.empty()) return read_input();
+            std::string line;
+            return std::getline(debugging.file, line) ? std::optional(line) : std::nullopt;
+        };
+        session.debug = [&debugging](Kernel& kernel, const RunOptions& options) {
+            debug(kernel, options, debugging.console);
+        };
+    });
+    run_scripts(L, request, outcome);
+}
+
+int debug_file(const Request& request, Debugging& debugging) {
+    if (!debugging.commands.empty()) {
+        debugging.file.open(debugging.commands);
+        if (!debugging.file) {
+            remark("wgrun: cannot read " + debugging.commands);
+            return Exit::usage;
+        }
+    }
+    Request asked = request;
+    asked.backend = Backend::sim;
+    const Outcome outcome = with_state(asked, lua::Mode::run, debug_body, &debugging);
+    print_findings(request, outcome.findings);
+    if (!outcome.traceback.empty()) remark(outcome.traceback);
+    return outcome.code;
+}
+
+Command::Run declare(CLI::App& app) {
+    const auto debugging = std::make_shared<Debugging>();
+    app.add_option("-x,--commands", debugging->commands,
+                   "Take the commands from this file, not from standard input")
+        ->type_name("FILE");
+    return [debugging](const Request& request) { return debug_file(request, *debugging); };
+}
+
+}  // namespace
+
+const Command debug_command{"debug", "Run a script with its kernels under the debugger, on the simulator",
+                            Takes::script, declare};
+
+}  // namespace wgrun::cli
