@@ -30,7 +30,7 @@ std::optional<std::string> read_input() {
     std::string line;
     for (int c = std::getc(stdin); c != '\n'; c = std::getc(stdin)) {
         if (c == EOF) {
-            if (isatty(STDIN_FILENO) != 0) std::clearerr(stdin);
+            std::clearerr(stdin);
             return line.empty() ? std::nullopt : std::optional(line);
         }
         line += static_cast<char>(c);

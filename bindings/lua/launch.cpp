@@ -100,6 +100,9 @@ constexpr Option prepare_keys[] = {
 constexpr Option guarded_key[] = {
     {"guarded", "boolean = false", "runs the guarded build, which names what hangs or faults"}};
 constexpr auto run_keys = joined(prepare_keys, guarded_key);
+constexpr Option commands_key[] = {
+    {"commands", "table?", "a list of commands; else they come from standard input"}};
+constexpr auto debug_keys = joined(prepare_keys, commands_key);
 constexpr Option measurement_keys[] = {
     {"rounds", "integer = 20", "launches that are measured, 1 to 100000"},
     {"flops", "number = 0", "floating-point operations of a launch, for `tflops`"},
@@ -174,10 +177,8 @@ std::optional<std::string> read_line() {
 // kernel:debug{ grid =, args =, seed =, timeout_ms =, numerics =, commands = { "break 12", ... } }: runs the
 // kernel on the simulator under the commands of docs/debugging.md
 int kernel_debug(lua_State* L) {
-    static constexpr std::string_view keys[] = {"grid",       "args",     "backend", "seed",
-                                                "timeout_ms", "numerics", "commands"};
     Kernel& kernel = check<Kernel>(L, 1);
-    const Options options(L, 2, "kernel:debug", keys);
+    const Options options(L, 2, "kernel:debug", debug_keys);
     auto& run = held<Shared<RunOptions>>(L);
     read_run_options(L, options, run);
     auto& commands = held<Commands>(L);
@@ -399,7 +400,6 @@ int launch_start(lua_State* L) {
 }  // namespace
 
 void open_launch(lua_State* L) {
-<<<<<<< HEAD
     static const Member of_kernel[] = {{"run", kernel_run, R"(
 Runs the kernel and waits until its results are in the tensors.
 @param options table
@@ -408,6 +408,15 @@ Runs the kernel and waits until its results are in the tensors.
 @example
   kernel:run { grid = { 4 }, args = { A, B, D, 1024 } })",
                                         run_keys},
+
+                                       {"debug", kernel_debug, R"(
+Runs the kernel on the simulator under the debugger (docs/debugging.md): stops at lines, steps, values by their names in the script, who wrote what, and backwards. The kernel also runs where the checker found errors, which are printed first.
+@param options table
+@raise what the run fails with, when the commands have let it go on to its end.
+@see k:breakpoint
+@example
+  kernel:debug { grid = { 4 }, args = { A, B, D, 1024 }, commands = { "break 42 cta=1", "continue", "print acc" } })",
+                                        debug_keys},
 
                                        {"time", kernel_time, R"(
 Measures how long the kernel takes, with its tensors already on the device.
@@ -464,27 +473,6 @@ cuBLAS for three tensors: a yardstick for kernel:time, and a reference. D = A * 
                                         cublas_keys},
                                        {}};
     add_functions(L, "wg", functions);
-=======
-    static const luaL_Reg of_kernel[] = {{"run", kernel_run},
-                                         {"debug", kernel_debug},
-                                         {"time", kernel_time},
-                                         {"prepare", kernel_prepare},
-                                         {"resident_clusters", kernel_resident_clusters},
-                                         {nullptr, nullptr}};
-    push_methods(L, &class_key<Kernel>, class_name<Kernel>);
-    luaL_setfuncs(L, of_kernel, 0);
-    lua_pop(L, 1);
-    static const luaL_Reg methods[] = {{"start", launch_start},
-                                       {"wait", launch_step<&Launch::wait>},
-                                       {"upload", launch_step<&Launch::upload>},
-                                       {"download", launch_step<&Launch::download>},
-                                       {nullptr, nullptr}};
-    declare<LaunchBox>(L, {.methods = methods});
-    static const luaL_Reg cublas_methods[] = {{"run", cublas_run}, {nullptr, nullptr}};
-    declare<CublasBox>(L, {.methods = cublas_methods});
-    lua_pushcfunction(L, cublas_new);
-    lua_setfield(L, -2, "cublas");
->>>>>>> ced5170 (A debugger for kernels: wgrun debug, kernel:debug, wgrun run --dump; lines for profilers)
 }
 
 }  // namespace wgrun::lua

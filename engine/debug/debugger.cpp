@@ -85,6 +85,8 @@ class Session final : public sim::Observer {
         options_.backend = Backend::sim;
         options_.unchecked = true;
         options_.observer = this;
+        options_.simulation.timeout = {};  // people think
+        if (console.interrupt != nullptr) options_.stop = nullptr;
         options_.print = [this](std::string_view line) { printed_.emplace_back(line); };
         stops_.push_back({next_id_++, Stop::Kind::finding, 0, {}, {}, "finding", {}, {}, 0});
         clusters_ = options_.grid.volume() / program_.cluster().volume();
@@ -121,12 +123,17 @@ class Session final : public sim::Observer {
         ++cluster_;
         lines_.begin(view.warps());
         known_findings_ = 0;
-        for (Stop& stop : stops_) stop.times.clear();
-        if (query_) query_->bytes.clear();
+        for (Stop& stop : stops_) {
+            stop.times.clear();
+            if (stop.kind == Stop::Kind::watch && follows(stop.place, stop.cluster))
+                stop.bytes = bytes_at(stop.place, view);
+        }
+        if (query_ && query_->kind == Query::Kind::who && follows(query_->place, query_->cluster))
+            query_->bytes = bytes_at(query_->place, view);
     }
 
     void before(sim::View view, int number) override {
-        ++time_;
+        now_ = ++time_;
         const std::uint32_t pc = view.warp(number).pc;
         const sim::Op& op = view.code().ops[pc];
         const bool enters = lines_.enters(number, pc, op.where);
@@ -154,6 +161,7 @@ class Session final : public sim::Observer {
     }
 
     void after(sim::View view, int number, std::uint32_t pc) override {
+        now_ = time_ + 1;
         changed(view, number, pc, -1);
         if (view.findings().size() == known_findings_) return;
         const Diagnostic& finding = view.findings().back();
@@ -163,19 +171,23 @@ class Session final : public sim::Observer {
         if (wanted && !detached_ && target_ == 0) stop(view, number, to_text(finding));
     }
 
-    void landed(sim::View view, std::uint32_t pc, int thread) override { changed(view, -1, pc, thread); }
+    void landed(sim::View view, std::uint32_t pc, int thread) override {
+        now_ = time_ + 1;
+        changed(view, -1, pc, thread);
+    }
 
     void ended(sim::View view) override {
-        at_end_ = cluster_ == clusters_;
+        now_ = time_ + 1;
+        const bool at_end = cluster_ == clusters_ || !view.findings().empty();  // later ones do not run
         if (view.findings().size() != known_findings_ && !detached_ && target_ == 0)
             return stop(view, warp_in(view), to_text(view.findings().back()));
-        if (target_ != 0 && cluster_ == clusters_) {  // a time that never comes
+        if (target_ != 0 && at_end) {  // a time that never comes
             target_ = 0;
             const std::optional<Query> query = std::exchange(query_, std::nullopt);
             if (query && query->kind == Query::Kind::before) return go_to(query->last == 0 ? 1 : query->last);
             return stop(view, warp_in(view), query ? answer(*query) : "the kernel has ended");
         }
-        if (cluster_ == clusters_ && !detached_) stop(view, warp_in(view), "the kernel has ended");
+        if (at_end && !detached_ && target_ == 0) stop(view, warp_in(view), "the kernel has ended");
     }
 
   private:
@@ -208,11 +220,9 @@ class Session final : public sim::Observer {
     void start_over() {
         restore();
         time_ = cluster_ = 0;
-        at_end_ = false;
         known_findings_ = 0;
         for (Stop& stop : stops_) {
             stop.times.clear();
-            if (stop.kind == Stop::Kind::watch) stop.bytes.clear();
         }
     }
 
@@ -248,11 +258,17 @@ class Session final : public sim::Observer {
             query_->last = time_;
     }
 
+    /// Does the place exist now that was named in that cluster? Global memory does in all of them.
+    bool follows(const Place& place, std::uint64_t cluster) const {
+        return cluster_ == cluster || (place.rank < 0 && place.warp < 0);
+    }
+
     /// Which lanes of a step that has just been executed have written to the place.
     std::string lanes_of(sim::View view, int number, const sim::Op& op, const Place& place) const {
         if (op.step == nullptr || place.warp >= 0) return {};
         isa::Mask lanes = 0;
-        for (const isa::MemoryAccess& write : WritesOf(*op.step).writes()) {
+        const WritesOf heard(*op.step);
+        for (const isa::MemoryAccess& write : heard.writes()) {
             const Operand& address = *write.address;
             const bool global = write.space == isa::Space::global;
             if (!address.reg || global != (place.rank < 0)) continue;
@@ -272,8 +288,14 @@ class Session final : public sim::Observer {
         if (lanes == 0) return {};
         std::string out;
         const int first = view.warp(number).warp * isa::lanes;
-        for (int lane = 0; lane < isa::lanes; ++lane)
-            if ((lanes >> lane & 1U) != 0) out += fmt::format("{}{}", out.empty() ? "" : ", ", first + lane);
+        const auto writes = [&](int lane) { return lane < isa::lanes && (lanes >> lane & 1U) != 0; };
+        for (int lane = 0; lane < isa::lanes; ++lane) {
+            if (!writes(lane)) continue;
+            const int begin = lane;
+            while (writes(lane + 1)) ++lane;
+            out += fmt::format("{}{}", out.empty() ? "" : ", ", first + begin);
+            if (lane > begin) out += fmt::format("-{}", first + lane);
+        }
         return fmt::format(", thread{} {}", lanes == (lanes & -lanes) ? "" : "s", out);
     }
 
@@ -303,11 +325,9 @@ class Session final : public sim::Observer {
 
     /// A step of warp `number`, or a copy that a thread has issued, may have changed what is watched.
     void changed(sim::View view, int number, std::uint32_t pc, int thread) {
-        if (query_ && query_->kind == Query::Kind::who && cluster_ == query_->cluster) {
+        if (query_ && query_->kind == Query::Kind::who && follows(query_->place, query_->cluster)) {
             std::vector<std::byte> now = bytes_at(query_->place, view);
-            if (query_->bytes.empty())
-                query_->bytes = std::move(now);
-            else if (now != query_->bytes) {
+            if (now != query_->bytes) {
                 query_->writes.push_back(
                     words_of_write(view, number, pc, thread, query_->place) +
                     fmt::format(": {} -> {}", text_of_bytes(query_->bytes), text_of_bytes(now)));
@@ -315,12 +335,10 @@ class Session final : public sim::Observer {
             }
         }
         for (Stop& watch : stops_) {
-            if (watch.kind != Stop::Kind::watch ||
-                (watch.cluster != cluster_ && (watch.place.rank >= 0 || watch.place.warp >= 0)))
-                continue;
+            if (watch.kind != Stop::Kind::watch || !follows(watch.place, watch.cluster)) continue;
             std::vector<std::byte> now = bytes_at(watch.place, view);
             const std::vector<std::byte> was = std::exchange(watch.bytes, now);
-            if (was.empty() || was == now || detached_ || target_ != 0) continue;
+            if (was == now || detached_ || target_ != 0) continue;
             stop(
                 view, number < 0 ? warp_in(view) : number,
                 fmt::format("stop {}: {} changed from {} to {}\n{}", watch.id, watch.text, text_of_bytes(was),
@@ -346,10 +364,10 @@ class Session final : public sim::Observer {
         const sim::View::Warp warp = view.warp(number);
         const Where where = view.code().where(warp.waits_at != sim::no_pc ? warp.waits_at : warp.pc);
         std::string out = fmt::format("{}:{}, cta {} warp {}, time {}", where.file, where.line,
-                                      number_of(warp.cta, options_.grid), warp.warp, time_);
+                                      number_of(warp.cta, options_.grid), warp.warp, now_);
         if (warp.state == sim::View::State::ended)
             return fmt::format("cta {} warp {} has ended, time {}", number_of(warp.cta, options_.grid),
-                               warp.warp, time_);
+                               warp.warp, now_);
         if (warp.running != warp.all) out += fmt::format(", lanes {:#010x}", warp.running);
         if (warp.state == sim::View::State::waits) out += ", waits " + warp.waits_for;
         if (const std::string line = source_line(where); !line.empty())
@@ -365,6 +383,7 @@ class Session final : public sim::Observer {
         say(place_of(view, number));
         for (;;) {
             std::optional<std::string> command = console_.read();
+            if (!command && console_.interrupt != nullptr && console_.interrupt->exchange(false)) continue;
             if (!command) {
                 detached_ = true;
                 return;
@@ -415,12 +434,12 @@ class Session final : public sim::Observer {
             query_->warp = warp_;
             query_->cluster = cluster_;
             query_->lines = is("back", "b");
-            go_to(time_);
+            go_to(now_);
         }
         if (command == "goto") {
             const std::uint64_t time = count(words, 0);
             if (time == 0) throw ArgumentError("goto TIME, from 1 on");
-            if (time <= time_) go_to(time);
+            if (time < now_) go_to(time);
             target_ = time;
             return true;
         }
@@ -466,7 +485,7 @@ class Session final : public sim::Observer {
             query_->place = things_.place(name(words), here(view), view, warp_);
             query_->warp = warp_;
             query_->cluster = cluster_;
-            go_to(at_end_ ? time_ + 1 : time_);
+            go_to(now_);
         }
         if (is("help", "h")) return say(help), false;
         constexpr std::string_view known[] = {
@@ -588,8 +607,8 @@ class Session final : public sim::Observer {
 
     // Of the run at hand.
     std::uint64_t time_ = 0, cluster_ = 0;  ///< operations begun, clusters begun
+    std::uint64_t now_ = 0;                 ///< time of the operation that comes next
     std::size_t known_findings_ = 0;
-    bool at_end_ = false;  ///< of the last cluster
     Lines lines_;
     std::vector<std::string> printed_;
 

@@ -81,7 +81,11 @@ Thing Things::find(std::string_view text, Where where) const {
     }
     const auto& indices = parts.indices;
     const auto too_many = [&] { return ArgumentError(fmt::format("`{}`: too many indices", text)); };
-    if (found != nullptr) {
+    // A local and the parameter that it holds the pointer of have one name: the tensor is meant.
+    const auto is_tensor = [&](const Param& param) {
+        return param.name == parts.name && (param.pointee || param.box);
+    };
+    if (found != nullptr && std::ranges::none_of(program_.params(), is_tensor)) {
         out.regs = found->regs;
         out.array = found->array;
         if (indices.size() > 1 || (!indices.empty() && indices.front().size() > 2)) throw too_many();

@@ -17,7 +17,7 @@ local x = wg.zeros("u32", { 64 })
 kernel:run { grid = { 2, 1, 1 }, args = { x } }
 print(x[4], x[5])
 END
-input='break 8 warp=1,nth=1
+input='break 8 cta=0,warp=1,nth=1
 info
 c
 p value
@@ -43,7 +43,7 @@ run debug pair.lua
 exits 0
 out_has 'before the first step
 pair.lua:3, cta 0 warp'
-out_has 'stop 2: line 8, warp=1,nth=1'
+out_has 'stop 2: line 8, cta=0,warp=1,nth=1'
 out_has 'stop 2
 pair.lua:8, cta 0 warp 1'
 out_has '    8 |   k:st_shared_u32(at, value)'

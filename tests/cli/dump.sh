@@ -23,8 +23,8 @@ local kernel = wg.kernel("product", { threads = 128 }, function(k)
   k:mov(sum, tid)
 end)
 local A, B = wg.zeros("bf16", { 64, 64 }), wg.zeros("bf16", { 64, 64 })
-for i = 0, 63 do A[i * 64 + i] = 1 end            -- the identity: the product is B, transposed
-for r = 0, 63 do for c = 0, 3 do B[r * 64 + c] = 10 * r + c end end
+for i = 0, 63 do A[{ i, i }] = 1 end            -- the identity: the product is B, transposed
+for r = 0, 63 do for c = 0, 3 do B[{ r, c }] = 10 * r + c end end
 kernel:run { grid = { 2, 1, 1 }, args = { A, B } }
 print "ran"
 END

@@ -6,6 +6,7 @@
 //   illegal, misaligned, trap       leaves the context with that error
 //                                   of these, guarded builds also write what their guards would
 //                                   (fake_guards.hpp)
+//     whose threads say something   writes the records of their messages (fake_messages.hpp)
 //   too_large                       the driver refuses the launch
 //   stuck                           cuModuleLoadDataEx does not come back
 //   suicide                         the process is killed when it is launched
@@ -30,6 +31,7 @@
 
 #include "gpu/cuda_abi.hpp"
 #include "tests/worker/fake_guards.hpp"
+#include "tests/worker/fake_messages.hpp"
 
 namespace {
 
@@ -43,6 +45,8 @@ struct Kernel {
     std::vector<std::size_t> parameters;  // bytes
     std::size_t block = SIZE_MAX;         // which of them is a guarded build's block of slots
     FakeGuards guards{""};
+    std::size_t control = SIZE_MAX;  // which parameter is the control block of messages
+    FakeMessages messages{""};
 };
 
 struct Fake {
@@ -195,6 +199,10 @@ Result cuModuleLoadDataEx(Handle* module, const void* image, unsigned count, Jit
             kernel->block = kernel->parameters.size();
             kernel->guards = FakeGuards(text);
         }
+        if (list.substr(0, comma).find("param_messages") != std::string_view::npos) {
+            kernel->control = kernel->parameters.size();
+            kernel->messages = FakeMessages(text);
+        }
         kernel->parameters.push_back(bytes_of(list.substr(0, comma)));
         if (comma == std::string_view::npos) break;
         list.remove_prefix(comma + 1);
@@ -231,6 +239,11 @@ Result cuLaunchKernelEx(const LaunchConfig*, Handle function, void** parameters,
     if (name == "too_large") return launch_out_of_resources;
     if (name == "suicide") ::kill(::getpid(), SIGKILL);
     fake.sticky = outcome(name);
+    if (kernel.control != SIZE_MAX) {
+        std::byte* control = nullptr;
+        std::memcpy(&control, parameters[kernel.control], sizeof control);
+        if (kernel.messages.run(control)) fake.sticky = launch_failed;
+    }
     if (fake.sticky != success && block != nullptr) kernel.guards.fault(block);
     if (name == "hang") {
         fake.hanging = true;

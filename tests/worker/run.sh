@@ -49,6 +49,20 @@ exits() {
     [ "$code" = "$1" ] || bad "exit code $1 expected, not $code"
 }
 
+# What threads say comes back from a worker and from this process, also when the kernel has ended itself.
+messages() {
+    said='[messages.lua:7 cta 0 thread 3] first 0
+[messages.lua:8 cta 0 thread 3] second {0}'
+    last='[messages.lua:10 cta 0 thread 3] last'
+    "$WGRUN" $MODE "$HERE/messages.lua" >out.txt 2>err.txt || bad "it should go on"
+    printf '%s\n' "$said" "$last" "$said" "$last" started \
+        "$said" '-3	assertion failed: tid = 0 (cta 0 thread 3)' "$said" '-3	assertion failed: tid = 0 (cta 0 thread 3)' \
+        "$said" 'the kernel traps (cta 0 thread 3)' "$said" "$last" 3 >expected.txt
+    cmp out.txt expected.txt || bad "expected: $(cat expected.txt)"
+    "$WGRUN" --gpu=process "$HERE/messages.lua" once >out.txt 2>err.txt || bad "it should go on"
+    head -n 11 expected.txt | cmp - out.txt || bad "expected: $(head -n 11 expected.txt)"
+}
+
 doctor() {
     "$WGRUN" doctor >out.txt 2>err.txt || bad "doctor failed"
     grep -q '^kernels run on  gpu' out.txt || bad "it should run on the gpu"

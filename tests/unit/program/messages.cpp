@@ -92,7 +92,7 @@ TEST_CASE("messages: what has no room is counted") {
     const Program program = numbers();
     MessageLog log(program, {1, 1, 1}, 3);
     const std::uint64_t value = 1;
-    for (std::uint32_t thread = 0; thread < 5; ++thread) log.add({}, thread, 0, std::span(&value, 1));
+    for (std::uint32_t thread = 0; thread < 5; ++thread) log.add({0, 0, 0}, thread, 0, std::span(&value, 1));
     REQUIRE(log.lines().size() == 2);
     CHECK(log.lines()[0] == "[k.lua:7 cta 0 threads 0-2] x = 1");
     CHECK(log.lines()[1].starts_with("[kernel numbers: 2 more messages"));
