@@ -113,7 +113,8 @@ Kernel twice() {
               of(Type::u32).set(isa::Field::sreg, *isa::parse_value(isa::Field::sreg, "tid.x")), {})
             .operands[0]
             .reg;
-    const Reg at = b.add(*isa::find("mad.wide"), of(Type::u32),
+    const Reg at = b.add(*isa::find("mad"),
+                         of(Type::u32).set(isa::Field::half, *isa::parse_value(isa::Field::half, "wide")),
                          {{}, Operand::of(tid), Operand::number(4), Operand::of(base)})
                        .operands[0]
                        .reg;
