@@ -1,5 +1,6 @@
 // The scheduler of a cluster: interleaves its warps and the bulk-copy engine as the seed says.
 #include <bit>
+#include <type_traits>
 
 #include "sim/cluster.hpp"
 
@@ -93,21 +94,26 @@ void Cluster::enter(int warp) {
 }
 
 void Cluster::burst(std::uint32_t steps) {
-    Warp& warp = this->warp();
-    for (; steps > 0 && warp.state == Warp::State::ready && !trapped_; --steps) {
-        if (launch_.observer != nullptr) [[unlikely]]
-            launch_.observer->before(View(*this), current_);
-        const Op& op = code_.ops[warp.pc];
-        pc_ = warp.pc;
-        if (op.kind == Op::Kind::step || op.kind == Op::Kind::collective)
-            step(warp, op);
-        else if (op.kind == Op::Kind::end)
-            end(warp);
-        else
-            jump(warp, op);
-        if (launch_.observer != nullptr) [[unlikely]]
-            launch_.observer->after(View(*this), current_, pc_);
-    }
+    // Two loops: nobody pays for an observer that is not there.
+    const auto execute = [&](auto observed) {
+        Warp& warp = this->warp();
+        for (; steps > 0 && warp.state == Warp::State::ready && !trapped_; --steps) {
+            if constexpr (observed) launch_.observer->before(View(*this), current_);
+            const Op& op = code_.ops[warp.pc];
+            pc_ = warp.pc;
+            if (op.kind == Op::Kind::step || op.kind == Op::Kind::collective)
+                step(warp, op);
+            else if (op.kind == Op::Kind::end)
+                end(warp);
+            else
+                jump(warp, op);
+            if constexpr (observed) launch_.observer->after(View(*this), current_, pc_);
+        }
+    };
+    if (launch_.observer == nullptr)
+        execute(std::false_type());
+    else
+        execute(std::true_type());
 }
 
 isa::Mask Cluster::condition(const Op& op) {

@@ -486,6 +486,27 @@ function kernel:check() end
 ---@return string
 function kernel:cuda() end
 
+---@class wgrun.kernel.debug.numerics.options
+---@field block? integer products that are added at once; 0: all, exactly, and rounded once
+---@field fraction? integer bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean addends are rounded to nearest even instead of being cut off
+---@field inside? boolean the accumulator is an addend of the first block; else it is added to each sum
+
+---@class wgrun.kernel.debug.options
+---@field grid? integer|table CTAs along x, y and z: a number, or { x, y, z }
+---@field args table a list of tensors and numbers, in the order of the parameters
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. The simulator has a limit only where one is given
+---@field numerics? string|wgrun.kernel.debug.numerics.options how the simulator adds up products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean true runs the kernel although the checker found errors
+---@field commands? table a list of commands; else they come from standard input
+
+---Runs the kernel on the simulator under the debugger (docs/debugging.md): stops at lines, steps, values by their names in the script, who wrote what, and backwards. The kernel also runs where the checker found errors, which are printed first.
+---@param options wgrun.kernel.debug.options
+function kernel:debug(options) end
+
 ---Writes the kernel for programs without wgrun: PTX, cubin, CUDA C++, and C with host code.
 ---@param folder string where the files go
 ---@return table # or nil, message, code
