@@ -40,7 +40,8 @@ end
 --- Raises unless `value`, called `what` in messages, is a wgrun object of `class` ("reg").
 function internal.object(what, value, class)
   if describe(value) ~= "wgrun." .. class then
-    internal.fail(("%s: expected wgrun.%s, got %s"):format(what, class, describe(value)))
+    local tile = class == "shared" and describe(value) == "wgrun.tile" and " (k:shared(tile) makes a buffer of it)" or ""
+    internal.fail(("%s: expected wgrun.%s, got %s%s"):format(what, class, describe(value), tile))
   end
   return value
 end
@@ -77,24 +78,27 @@ function internal.kinds(name, given, kinds)
   end
 end
 
--- The functions of `class` behind a net: where an argument is so wrong that Lua itself complains, deep in the library,
--- that is an error of the call. Not for what takes the body of a loop or branch: each call in progress costs Lua's stack
--- for C a level, and there are some 200.
+-- The functions of `class` behind a net (shield.hpp). Not for what takes the body of a loop or branch: each call in progress
+-- costs Lua's stack for C a level, and there are some 200.
 local function shield(class, prefix, names)
-  for _, name in ipairs(names) do
-    local f = class[name]
-    local function results(good, ...)
-      if good then return ... end
-      local e = ...
-      local text = type(e) == "string" and e:match "^%[wgrun%]/[%w_]+:%d+: (.*)$"
-      if text then internal.fail(("%s%s: %s"):format(prefix, name, text)) end
-      error(e, 0)
-    end
-    class[name] = function(...) return results(pcall(f, ...)) end
-  end
+  for _, name in ipairs(names) do class[name] = internal.shielded(class[name], prefix .. name) end
+end
+
+--- Makes an unknown method of the Lua class `class`, called `name` in messages, an error that suggests the nearest one. For
+--- classes whose objects have all their fields.
+function internal.close_class(name, class)
+  setmetatable(class, {
+    __index = function(_, key)
+      if type(key) ~= "string" or key:find "^__" then return nil end
+      local names = {}
+      for method in pairs(class) do names[#names + 1] = method end
+      internal.fail(("%s has no `%s`%s"):format(name, key, internal.nearest(key, names)))
+    end,
+  })
 end
 
 require "wgrun.control"(internal)
+require "wgrun.asm"(internal)
 require "wgrun.tile"(internal)
 require "wgrun.pipeline"(internal)
 require "wgrun.schedule"(wg, internal)
@@ -109,6 +113,8 @@ require "wgrun.tune_cache"(internal)
 require "wgrun.tune"(wg, internal)
 require "wgrun.try"(wg, internal)
 
+internal.close_class("a pipeline", internal.classes.pipeline)
+internal.close_class("an accumulator", internal.classes.accumulator)
 shield(wg, "wg.", { "panel", "hilbert", "gemm", "tune", "try" })
 shield(internal.methods.builder, "k:", {
   "element", "descriptor", "mma", "copy_tile", "store_accumulator", "address", "mbarrier_wait", "load_tile", "pipeline",

@@ -43,7 +43,11 @@ return function(internal)
     options("k:load_tile", opts)
     local tile, whole = internal.object("k:load_tile, tile", opts.tile, "tile"), opts.whole or opts.tile
     internal.object("k:load_tile, whole", whole, "tile")
+    if internal.describe(opts.to) == "wgrun.shared" then fail "k:load_tile, to: an address is expected, not a buffer: k:address(buffer)" end
     for _, key in ipairs { "to", "mn", "k" } do internal.count("k:load_tile, " .. key, opts[key]) end
+    for _, key in ipairs { "map", "barrier" } do
+      if opts[key] == nil then fail(("k:load_tile: option `%s` is missing"):format(key)) end
+    end
     local options_of = { mask = opts.mask, policy = opts.policy }
     for _, panel in ipairs(tile.tma_box.panels) do
       local offset = whole:offset(panel.mn, panel.k)
@@ -65,6 +69,14 @@ return function(internal)
   --- @field producers integer  threads that announce bytes for a stage
   local pipeline = internal.class "pipeline"
 
+  -- A cursor, checked: `what` is the method that takes it.
+  local function cursor_of(what, c)
+    if type(c) ~= "table" or internal.describe(c.stage) ~= "wgrun.reg" or internal.describe(c.phase) ~= "wgrun.reg" then
+      fail(("pipeline:%s: expected a cursor, as pipeline:cursor() makes it, got %s"):format(what, internal.describe(c)))
+    end
+    return c
+  end
+
   --- A ring of stages in shared memory between producers, which fill them by bulk copies, and consumers, which
   --- multiply them. Each stage has two mbarriers: `full` counts the bytes that arrive, `empty` the consumers that are
   --- done. The stages' own memory is the caller's: k:shared{ tile =, count = stages }. One thread of the CTA calls
@@ -80,6 +92,7 @@ return function(internal)
   ---   k:if_(tid:eq(0), function() pipe:init() end)
   ---   k:bar_sync(0)
   function k:pipeline(opts)
+    if type(opts) == "number" then fail(("k:pipeline: a table of options is expected: k:pipeline{ stages = %s }"):format(opts)) end
     options("k:pipeline", opts)
     local stages = math.tointeger(opts.stages) or fail "k:pipeline: `stages` must be an integer"
     if stages < 1 or stages > 32 then fail(("k:pipeline: %d stages: 1 to 32"):format(stages)) end
@@ -120,6 +133,7 @@ return function(internal)
   --- @param c table  made by pipeline:cursor
   function pipeline:advance(c)
     local b = self.k
+    cursor_of("advance", c)
     b:add(c.stage, c.stage, 1)
     local wrapped = c.stage:eq(self.stages)
     b:mov(c.stage, 0, { guard = wrapped })
@@ -140,30 +154,37 @@ return function(internal)
   --- The address of the mbarrier that counts the bytes of the cursor's stage.
   --- @param c table  made by pipeline:cursor
   --- @return reg  u32
-  function pipeline:full_barrier(c) return self.k:address(self.full, c.stage << 3) end
+  function pipeline:full_barrier(c) return self.k:address(self.full, cursor_of("full_barrier", c).stage << 3) end
 
   --- The address of the mbarrier that counts the consumers that are done with the cursor's stage.
   --- @param c table  made by pipeline:cursor
   --- @return reg  u32
-  function pipeline:empty_barrier(c) return self.k:address(self.empty, c.stage << 3) end
+  function pipeline:empty_barrier(c) return self.k:address(self.empty, cursor_of("empty_barrier", c).stage << 3) end
 
   --- Producer: waits until the consumers have released the cursor's stage. In the first round it passes at once.
   --- @param c table  made by pipeline:cursor
-  function pipeline:acquire(c) self.k:mbarrier_wait(self:empty_barrier(c), c.phase ~ 1) end
+  function pipeline:acquire(c)
+    cursor_of("acquire", c)
+    self.k:mbarrier_wait(self:empty_barrier(c), c.phase ~ 1)
+  end
 
   --- Producer: announces the bytes that copies will bring to the cursor's stage.
   --- @param c table  made by pipeline:cursor
   --- @param bytes integer|reg  of all copies together
   --- @return reg  u32: the address of the mbarrier that the copies signal
   function pipeline:expect(c, bytes)
-    local barrier = self:full_barrier(c)
+    local barrier = self:full_barrier(cursor_of("expect", c))
+    internal.count("pipeline:expect, bytes", bytes, 1)
     self.k:mbarrier_arrive_expect_tx(barrier, bytes)
     return barrier
   end
 
   --- Consumer: waits until all bytes of the cursor's stage have arrived.
   --- @param c table  made by pipeline:cursor
-  function pipeline:wait(c) self.k:mbarrier_wait(self:full_barrier(c), c.phase) end
+  function pipeline:wait(c)
+    cursor_of("wait", c)
+    self.k:mbarrier_wait(self:full_barrier(c), c.phase)
+  end
 
   --- Consumer: gives the cursor's stage back to the producers: one arrival for each warp that calls it, in each CTA
   --- of the cluster.

@@ -86,6 +86,7 @@ return function(internal)
   --- @raise where the K extents of the tiles differ, or no wgmma takes their types.
   --- @see wg.wgmma
   function k:mma(acc, opts)
+    if opts == nil and type(acc) == "table" then fail "k:mma: the accumulators come first: k:mma(acc, { a = ..., b = ... })" end
     options("k:mma", opts)
     local in_registers = internal.describe(opts.a) == "wgrun.regs"
     local a = not in_registers and tile_of("k:mma, a", opts.a)

@@ -11,6 +11,7 @@
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/script.hpp"
 #include "bindings/lua/userdata.hpp"
+#include "wgrun/isa.hpp"
 #include "wgrun/lua.hpp"
 #include "wgrun/report.hpp"
 #include "wgrun/rules.hpp"
@@ -37,8 +38,23 @@ const Call& call_of(lua_State* L) {
     return call;
 }
 
-// Message handler: keeps aside who raised the error, and the traceback; the error stays what it is.
+// What Lua says of a line of the standard library is an error of the script's line that called it.
+void place_in_script(lua_State* L) {
+    constexpr std::string_view library = std::string_view(lua::stdlib_prefix).substr(1);
+    if (lua_type(L, 1) != LUA_TSTRING ||
+        std::strncmp(lua_tostring(L, 1), library.data(), library.size()) != 0)
+        return;
+    const Where where = lua::caller(L);
+    if (!where) return;
+    lua_pushlstring(L, where.file.data(), where.file.size());
+    lua_pushfstring(L, "%s:%d: in the library, %s", lua_tostring(L, -1), where.line, lua_tostring(L, 1));
+    lua_replace(L, 1);
+    lua_pop(L, 1);
+}
+
+// Message handler: keeps aside who raised the error, and the traceback.
 int keep_circumstances(lua_State* L) {
+    place_in_script(L);
     const Call& call = call_of(L);
     call.outcome.deliberate = lua::raised_by_script(L, call.raisers);
     if (!call.request.traceback) return 1;
@@ -78,10 +94,31 @@ void report_limit(lua_State* L, Outcome& outcome) {
     outcome.deliberate = false;
 }
 
+// What may be meant where Lua itself complains.
+std::string advice_on_message(std::string_view message) {
+    if (message.find("'for' ") != std::string_view::npos &&
+        message.find("wgrun.reg") != std::string_view::npos)
+        return "k:loop(count, function(i) ... end) is a loop of the kernel; Lua's `for` unrolls";
+    constexpr std::string_view mark = "(global '";
+    const std::size_t at = message.find(mark);
+    if (at == std::string_view::npos || message.find("nil value") == std::string_view::npos) return {};
+    std::string_view name = message.substr(at + mark.size());
+    name = name.substr(0, name.find('\''));
+    if (name == "wg") return "local wg = require \"wgrun\"";
+    if (name == "k") return "the function of wg.kernel takes the builder: function(k) ... end";
+    if (message.find("attempt to call") == std::string_view::npos || isa::parse_method(name).op == nullptr)
+        return {};
+    return std::string("an instruction is a method of the builder: k:").append(name).append("(...)");
+}
+
 // Takes the error on top of the stack into the outcome.
 void take_error(lua_State* L, Outcome& outcome) {
     outcome.code = stopped(L) ? Exit::interrupted : exit_code(lua::error_code(L, -1));
     lua::read_findings(L, -1, outcome.findings);
+    lua::guarded(L, [&] {
+        for (Diagnostic& finding : outcome.findings)
+            if (finding.rule.empty() && finding.fix.empty()) finding.fix = advice_on_message(finding.message);
+    });
     // Errors that name a rule leave its section to the catalogue.
     lua::guarded(L, [&] {
         for (Diagnostic& finding : outcome.findings)

@@ -245,7 +245,17 @@ const RegBox& condition_argument(lua_State* L, int arg) {
     return *test<RegBox>(L, arg);
 }
 
+/// What says the meaning of a text (k:asm) goes into no other text, and so cannot branch.
+void refuse_blocks_of_meanings(lua_State* L) {
+    if (!trace_argument(L)->simulated_only) return;
+    fail(L, [] {
+        return ArgumentError("the meaning of a text is straight-line code, without loops and branches",
+                             "k:selp(a, b, p); Lua's own loops unroll");
+    });
+}
+
 int builder_begin_loop(lua_State* L) {
+    refuse_blocks_of_meanings(L);
     Builder& builder = builder_of(L, trace_argument(L));
     guarded(L, [&] { builder.begin_loop(); });
     return 0;
@@ -267,6 +277,7 @@ int builder_end_loop(lua_State* L) {
 }
 
 int builder_begin_if(lua_State* L) {
+    refuse_blocks_of_meanings(L);
     Builder& builder = builder_of(L, trace_argument(L));
     const RegBox& condition = condition_argument(L, 2);
     guarded(L, [&] { builder.begin_if(condition.reg, condition.negated); });

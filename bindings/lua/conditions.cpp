@@ -61,7 +61,7 @@ constexpr std::array methods{Method{Type::builder, "reg", Type::reg},
                              Method{Type::pipeline, "empty_barrier", Type::reg},
                              Method{Type::pipeline, "expect", Type::reg},
                              Method{Type::fragment, "map", Type::fragment, {Type::reg, Type::place}},
-                             Method{Type::fragment, "row_reduce", Type::regs, {Type::reg, Type::reg}},
+                             Method{Type::fragment, "row_reduce", Type::regs, {Type::unknown, Type::reg}},
                              Method{Type::fragment, "row_max", Type::regs},
                              Method{Type::fragment, "row_sum", Type::regs},
                              Method{Type::fragment, "operand", Type::regs}};

@@ -7,6 +7,7 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/conditions.hpp"
 #include "bindings/lua/trace.hpp"
+#include "wgrun/inline_ptx.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -290,8 +291,12 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
     const bool has_result = guarded(L, [&] {
         builder.at(where);
         place_operands(request);
-        const Step& step = builder.add(*request.op, request.form, std::move(request.operands), request.guard,
-                                       request.guard_negated);
+        if (trace->simulated_only && request.guard)
+            throw ArgumentError("the meaning of a text is straight-line code, without guards",
+                                "k:selp(a, b, p)");
+        const Instruction& op = trace->simulated_only ? isa::simulated_only(*request.op) : *request.op;
+        const Step& step =
+            builder.add(op, request.form, std::move(request.operands), request.guard, request.guard_negated);
         for (std::size_t i = 0; i < step.operands.size(); ++i) {
             if (step.op->operands[i].access != Access::out) continue;
             request.result = step.operands[i];

@@ -1,8 +1,10 @@
 #include "bindings/lua/stdlib.hpp"
 
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/asm.hpp"
 #include "bindings/lua/docs.hpp"
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/shield.hpp"
 #include "bindings/lua/trace.hpp"
 #include "bindings/lua/types.hpp"
 
@@ -124,6 +126,12 @@ void run_init(lua_State* L) {
         lua_setfield(L, -2, "option_keys");
         lua_pushcfunction(L, nearest_of);
         lua_setfield(L, -2, "nearest");
+        lua_pushcfunction(L, shielded_from_lua);
+        lua_setfield(L, -2, "shielded");
+        lua_pushcfunction(L, inline_ptx_from_lua);
+        lua_setfield(L, -2, "inline_ptx");
+        lua_pushcfunction(L, simulated_only_from_lua);
+        lua_setfield(L, -2, "simulated_only");
         lua_newtable(L);
         lua_pushvalue(L, -1);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &classes_key);

@@ -18,6 +18,7 @@ struct Trace {
     std::string name;
     int threads = 0;
     std::optional<Builder> builder;
+    bool simulated_only = false;  ///< steps are for the simulator alone: k:asm says what its text means
     std::map<std::uint32_t, Dtype> pointees;        ///< registers that hold a parameter's pointer
     std::map<std::string, std::vector<Reg>> named;  ///< what the script called registers last
 };

@@ -8,6 +8,22 @@ namespace {
 using enum Severity;
 
 constexpr Rule rows[] = {
+    // --- ASM ----------------------------------------------------------------------------------------
+    Rule{"WG-ASM-01", warning, "Inline PTX declares what it does besides writing its operands.", "4.3",
+         "The checker reads no text. Without a declaration it does not know whether the text touches memory, "
+         "synchronises "
+         "threads or orders what they do, and nothing that follows from that is checked.",
+         "effects = \"none\", or some of \"reads\", \"writes\" and \"barrier\".",
+         R"(local x = k:special "tid.x"
+local d = k:asm {
+  "brev.b32 %d, %a;", out = { d = "u32" }, inputs = { a = x },
+  meaning = function(k, v) return v.a end,
+})",
+         R"(local x = k:special "tid.x"
+local d = k:asm {
+  "brev.b32 %d, %a;", out = { d = "u32" }, inputs = { a = x }, effects = "none",
+  meaning = function(k, v) return v.a end,
+})"},
     // --- LUA ----------------------------------------------------------------------------------------
     Rule{"WG-LUA-01", error,
          "A register is no condition of Lua: what depends on its value is decided by the kernel.", "9.7.6.2",

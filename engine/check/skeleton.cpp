@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "isa/effects.hpp"
+#include "wgrun/inline_ptx.hpp"
 
 namespace wgrun::check {
 
@@ -47,6 +48,7 @@ bool has_destination(const Step& step) {
 }
 
 bool synchronises(const Step& step) {
+    if (isa::inline_ptx_of(*step.op) != nullptr) return false;
     if (!step.op->writes_memory || step.op->collective) return false;
     const Nature nature(step);
     if (nature.waits || nature.accesses_peer) return true;
@@ -56,8 +58,8 @@ bool synchronises(const Step& step) {
 /// Is what the step gives unknown before the kernel runs?
 bool opaque(const Step& step) {
     const Nature nature(step);
-    return step.op->run == nullptr || step.op->collective || nature.accesses_memory || nature.multiplies ||
-           nature.orders;
+    return step.op->run == nullptr || isa::inline_ptx_of(*step.op) != nullptr || step.op->collective ||
+           nature.accesses_memory || nature.multiplies || nature.orders;
 }
 
 template <class Visit>

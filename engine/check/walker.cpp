@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check/rehearsal.hpp"
+#include "wgrun/inline_ptx.hpp"
 
 namespace wgrun::check {
 
@@ -20,8 +21,20 @@ std::vector<Diagnostic> check(const Program& program) {
     Findings findings;
     Walker walker(program, findings);
     walker.run();
+    std::vector<bool> stored = walker.stored();
+    for_each_step(program.body(), [&](const Step& step) {
+        const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
+        if (text == nullptr) return;
+        if (!text->declared || text->writes) stored.assign(stored.size(), true);
+        if (!text->declared)
+            findings.add("WG-ASM-01", step.where,
+                         "inline PTX declares no effects: whether it touches memory or synchronises threads "
+                         "is not known, "
+                         "and what follows from that is not checked",
+                         "effects = \"none\", or some of { \"reads\", \"writes\", \"barrier\" }");
+    });
     // Where threads part that should go together, what follows of it is no news.
-    const bool decided = !findings.any_of("WG-SYNC-") && rehearse(program, walker.stored(), findings);
+    const bool decided = !findings.any_of("WG-SYNC-") && rehearse(program, stored, findings);
     if (!decided) walker.barriers_met();
     return std::move(findings).sorted(program.where().file);
 }

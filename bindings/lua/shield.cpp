@@ -1,0 +1,62 @@
+#include "bindings/lua/shield.hpp"
+
+#include <string>
+#include <string_view>
+
+#include "bindings/lua/args.hpp"
+#include "bindings/lua/error.hpp"
+
+namespace wgrun::lua {
+namespace {
+
+/// Lua's own complaint about a line of the library, without the place: "[wgrun]/tile:12: attempt to ...".
+std::string_view complaint(std::string_view message) {
+    constexpr std::string_view prefix = std::string_view(stdlib_prefix).substr(1);
+    if (!message.starts_with(prefix)) return {};
+    const std::size_t file = message.find(':'), line = message.find(": ", file + 1);
+    return line == std::string_view::npos ? std::string_view() : message.substr(line + 2);
+}
+
+// What the protected call left: its results, or an error.
+int after_call(lua_State* L, int status, lua_KContext) {
+    if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L);
+    std::string_view text;
+    if (lua_type(L, -1) == LUA_TSTRING) text = complaint(string_argument(L, -1));
+    if (text.empty()) return lua_error(L);
+    const std::string_view name = string_argument(L, lua_upvalueindex(2));
+    fail(L, [&] { return std::string(name).append(": ").append(text); });
+}
+
+// Upvalues: the function, its name.
+int call_shielded(lua_State* L) {
+    const std::string_view name = string_argument(L, lua_upvalueindex(2));
+    const std::size_t colon = name.find(':');
+    if (colon != std::string_view::npos && lua_type(L, 1) != LUA_TTABLE && lua_type(L, 1) != LUA_TUSERDATA) {
+        const ShortText got = describe(L, 1);
+        fail(L, [&] {
+            return ArgumentError(
+                std::string(name)
+                        .append(": expected a ")
+                        .append(name.starts_with("k:") ? "builder" : name.substr(0, colon))
+                        .append(" before the colon, got ") +
+                    got.text,
+                std::string("a method is called with a colon: ").append(name).append("(...)"));
+        });
+    }
+    luaL_checkstack(L, 2, nullptr);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    return after_call(L, lua_pcallk(L, lua_gettop(L) - 1, LUA_MULTRET, 0, 0, after_call), 0);
+}
+
+}  // namespace
+
+int shielded_from_lua(lua_State* L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    string_argument(L, 2);
+    lua_settop(L, 2);
+    lua_pushcclosure(L, call_shielded, 2);
+    return 1;
+}
+
+}  // namespace wgrun::lua
