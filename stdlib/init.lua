@@ -117,7 +117,7 @@ internal.close_class("a pipeline", internal.classes.pipeline)
 internal.close_class("an accumulator", internal.classes.accumulator)
 shield(wg, "wg.", { "panel", "hilbert", "gemm", "tune", "try" })
 shield(internal.methods.builder, "k:", {
-  "element", "descriptor", "mma", "copy_tile", "store_accumulator", "address", "mbarrier_wait", "load_tile", "pipeline",
+  "asm", "element", "descriptor", "mma", "copy_tile", "store_accumulator", "address", "mbarrier_wait", "load_tile", "pipeline",
   "fragment", "part_of_k", "sum_parts", "epilogue",
 })
 shield(internal.classes.pipeline, "pipeline:", {

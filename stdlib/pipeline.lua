@@ -69,9 +69,10 @@ return function(internal)
   --- @field producers integer  threads that announce bytes for a stage
   local pipeline = internal.class "pipeline"
 
-  -- A cursor, checked: `what` is the method that takes it.
+  -- A cursor, checked: `what` is the method that takes it. The barriers of a stage need no phase.
   local function cursor_of(what, c)
-    if type(c) ~= "table" or internal.describe(c.stage) ~= "wgrun.reg" or internal.describe(c.phase) ~= "wgrun.reg" then
+    local register = type(c) == "table" and internal.describe(c.stage) == "wgrun.reg"
+    if not register or not what:find "_barrier$" and internal.describe(c.phase) ~= "wgrun.reg" then
       fail(("pipeline:%s: expected a cursor, as pipeline:cursor() makes it, got %s"):format(what, internal.describe(c)))
     end
     return c

@@ -66,8 +66,8 @@ void read_place(lua_State* L, const std::shared_ptr<Trace>& trace, Asked& asked)
 }  // namespace
 
 int inline_ptx_from_lua(lua_State* L) {
-    static constexpr std::string_view keys[] = {"text",         "operands",  "declared", "reads", "writes",
-                                                "synchronises", "simulated", "isa",      "guard"};
+    static constexpr Option keys[] = {{"text"},         {"operands"},  {"declared"}, {"reads"}, {"writes"},
+                                      {"synchronises"}, {"simulated"}, {"isa"},      {"guard"}};
     const auto& trace = trace_argument(L);
     const Options options(L, 2, "k:asm", keys);
     auto& asked = held<Asked>(L);

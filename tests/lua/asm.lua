@@ -75,7 +75,7 @@ assert(kernel:ptx():find("\n.version 8.6", 1, true))
 -- Refused.
 in_kernel("k:asm: the text comes first: k:asm{ \"...;\", out = ... }, got nil", function(k) k:asm { out = { d = "u32" } } end)
 in_kernel("asm: the text has no statement", function(k) k:asm { " ; " } end)
-in_kernel("asm: %x is no operand", function(k) k:asm { "mov.u32 %d, %x;", out = { d = "u32" } } end)
+in_kernel("asm: %other is no operand", function(k) k:asm { "mov.u32 %d, %other;", out = { d = "u32" } } end)
 in_kernel("asm: %inptu is no operand: did you mean `input`?", function(k) k:asm { "mov.u32 %d, %inptu;", out = { d = "u32" }, inputs = { input = k:reg "u32" } } end)
 in_kernel("asm: the text does not name operand %a", function(k) k:asm { "mov.u32 %d, 1;", out = { d = "u32" }, inputs = { a = k:reg "u32" } } end)
 in_kernel("asm, a: expected a register or a shared buffer, got number 1", function(k) k:asm { "mov.u32 %d, %a;", out = { d = "u32" }, inputs = { a = 1 } } end)
