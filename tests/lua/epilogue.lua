@@ -99,15 +99,15 @@ check.refuses("wg.panel: 40 columns of bf16 are not a whole number of 64-byte pa
 check.refuses("a transposed epilogue writes f16 or bf16, n being a multiple of 16", function() wg.panel { dtype = "f32", n = 64, transposed = true } end)
 check.refuses("unknown option `type` of wg.panel: did you mean `dtype`? (legal: dtype, n, transposed)", function() wg.panel { type = "f32" } end)
 local panel = wg.panel { dtype = "bf16", n = 64 }
-local function epilogue(k, more)
+local function options(k, more)
   local opts = { panel = panel, map = k:tensor_map("D", panel.box), buffer = k:shared { bytes = panel.bytes, align = 1024 }, barrier = 1 }
   for key, value in pairs(more) do opts[key] = value end
-  return k:epilogue(opts)
+  return opts
 end
-check.refuses_in_kernel("unknown option `scale` of k:epilogue (legal: panel, map, buffer, offset, buffers, barrier, alpha...", function(k) epilogue(k, { scale = 1 }) end)
-check.refuses_in_kernel("k:epilogue: `panel` must be made by wg.panel", function(k) epilogue(k, { panel = 1 }) end)
-check.refuses_in_kernel("k:epilogue: buffers is 0: an integer from 1 to 64", function(k) epilogue(k, { buffers = 0 }) end)
-check.refuses_in_kernel("k:epilogue: `beta` and `source` go together", function(k) epilogue(k, { beta = k:reg "f32" }) end)
-check.refuses_in_kernel("unknown option `to` of k:epilogue, bias (legal: along, from, extent)", function(k) epilogue(k, { bias = { to = 1 } }) end)
+check.refuses_in_kernel("unknown option `scale` of k:epilogue (legal: panel, map, buffer, offset, buffers, barrier, alpha...", function(k) k:epilogue(options(k, { scale = 1 })) end)
+check.refuses_in_kernel("k:epilogue: `panel` must be made by wg.panel", function(k) k:epilogue(options(k, { panel = 1 })) end)
+check.refuses_in_kernel("k:epilogue: buffers is 0: an integer from 1 to 64", function(k) k:epilogue(options(k, { buffers = 0 })) end)
+check.refuses_in_kernel("k:epilogue: `beta` and `source` go together", function(k) k:epilogue(options(k, { beta = k:reg "f32" })) end)
+check.refuses_in_kernel("unknown option `to` of k:epilogue, bias (legal: along, from, extent)", function(k) k:epilogue(options(k, { bias = { to = 1 } })) end)
 check.refuses_in_kernel("unknown option `row` of k:load_tile (legal: tile, map, to, mn, k, barrier, whole, mask, policy)", function(k) k:load_tile { row = 1 } end)
 check.refuses_in_kernel("k:load_tile, tile: expected wgrun.tile, got nil", function(k) k:load_tile {} end)
