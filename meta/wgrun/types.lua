@@ -175,6 +175,21 @@ local k = {}
 ---@return wgrun.reg # u32
 function k:address(buffer, offset) end
 
+---@class wgrun.k.asm.options
+---@field text string also as the first value of the table, without a name
+---@field out? table what is written: { d = "u32" } makes a register, { d = r } writes to one
+---@field inputs? table what is read: registers, or shared buffers (their address)
+---@field inout? table registers that are read and written
+---@field effects? string|table "none", or some of "reads", "writes" (memory) and "barrier" (synchronises threads or orders memory). Without it the checker warns that it cannot know (WG-ASM-01)
+---@field meaning? function meaning(k, v) says the same with other instructions, for the simulator, which refuses the text otherwise: v.a is input `a`; it returns the value of the one `out`, or a table of values by name. Straight-line code without guards
+---@field guard? wgrun.reg a predicate; for a text of one statement
+---@field isa? string the PTX ISA version that has it
+
+---PTX as text, for an instruction that the table lacks: it goes into PTX and CUDA C++ as it stands. Operands are written %name; several statements, which semicolons part, have a scope of their own.
+---@param options wgrun.k.asm.options
+---@return wgrun.reg # the one `out`; a table by name of several
+function k:asm(options) end
+
 ---Ends the launch with an error where the condition does not hold in a thread; the error says line, CTA and thread.
 ---@param condition wgrun.reg a predicate
 ---@param format? string the message, as of k:print
