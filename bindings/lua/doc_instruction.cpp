@@ -82,6 +82,11 @@ std::string method_with(const Instruction& op, const Form& form, Form& spelled) 
     return name;
 }
 
+/// Must an operand that goes by name be given?
+bool is_required(const OperandRule& rule) {
+    return rule.by_name && rule.access == Access::in && !rule.fallback && !rule.flag;
+}
+
 std::string sample_argument(const OperandRule& rule) {
     if (rule.kinds == OperandRule::imm)
         return std::to_string(rule.fallback.value_or(rule.imm_range ? rule.imm_range->lo : 0));
@@ -103,8 +108,12 @@ void add_example(const Instruction& op, Entry& entry) {
     std::string result;
     for (const OperandRule& rule : op.operands) {
         Operand& operand = step.operands.emplace_back();
-        if (rule.by_name || (rule.access == Access::in && rule.fallback)) continue;
+        if (rule.by_name ? !is_required(rule) : rule.access == Access::in && rule.fallback) continue;
         operand.kind = Operand::Kind::reg;
+        if (rule.by_name) {
+            options.push_back(fmt::format("{} = {}", rule.name, sample_argument(rule)));
+            continue;
+        }
         if (rule.access == Access::out && result.empty())
             result = rule.name;
         else
@@ -317,9 +326,13 @@ Entry entry_of(const Instruction& op) {
     for (const OperandRule& rule : op.operands)
         if (rule.by_name) {
             entry.options.push_back(describe_operand(op, rule));
-            entry.options.back().optional = true;
+            entry.options.back().optional = !is_required(rule);
         }
-    add_example(op, entry);
+    const auto is_parameter = [](const OperandRule& rule) { return rule.kinds == OperandRule::param; };
+    if (std::ranges::any_of(op.operands, is_parameter))
+        entry.see = {"k:param", "k:tensor_map"};  // which emit it
+    else
+        add_example(op, entry);
     for (const Row& row : op.rows) entry.forms.push_back(form_text(row));
     return entry;
 }

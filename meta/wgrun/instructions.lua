@@ -85,7 +85,7 @@ function k:atom_cas(d, a, b, c, options) end
 ---@class wgrun.k.bar_arrive.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field threads? wgrun.reg|number a u32 register, or an integer from 32 to 1024
+---@field threads wgrun.reg|number a u32 register, or an integer from 32 to 1024
 
 ---Arrives at a barrier of the CTA and goes on; `threads` counts all that take part.
 ---@param barrier wgrun.reg|number a u32 register, or an integer from 0 to 15

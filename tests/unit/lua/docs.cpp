@@ -7,6 +7,7 @@
 #include "bindings/lua/doc_instruction.hpp"
 #include "bindings/lua/docs.hpp"
 #include "bindings/lua/stdlib.hpp"
+#include "bindings/lua/types.hpp"
 #include "tests/catch.hpp"
 #include "tests/states/state.hpp"
 #include "wgrun/isa.hpp"
@@ -235,34 +236,59 @@ std::string kernel_of(const wgrun::isa::Instruction& op, const Entry& entry, con
         const std::string name(rule.name);
         const int count =
             rule.count != nullptr && (rule.kinds & OperandRule::list) != 0 ? rule.count(form) : 1;
-        const bool is_address = (rule.kinds & OperandRule::address) != 0;
-        const std::string type = is_address || rule.type == nullptr
-                                     ? address
-                                     : std::string(wgrun::isa::to_string(rule.type(form)));
+        const std::string type =
+            rule.type == nullptr ? address : std::string(wgrun::isa::to_string(rule.type(form)));
         if (rule.kinds == OperandRule::imm) continue;
         if (count > 1 || rule.kinds == OperandRule::list)
             code += "local " + name + " = k:regs('" + type + "', " + std::to_string(count) + ")\n";
         else
             code += "local " + name + " = k:reg '" + type + "'\n";
     }
-    return code + entry.example + "\nend):ptx()";
+    return code + entry.example + "\nend)";
+}
+
+/// The mnemonic of the step of `op` in the kernel on top of the stack; empty where there is none.
+std::string mnemonic_in(lua_State* L, const wgrun::isa::Instruction& op) {
+    const auto* kernel = wgrun::lua::test<wgrun::Kernel>(L, -1);
+    std::string found;
+    if (kernel == nullptr) return found;
+    wgrun::for_each_step(kernel->program().body(), [&](const wgrun::isa::Step& step) {
+        if (step.op != &op) return;
+        found = wgrun::isa::expand(op.ptx, step, [](const auto&, const auto&) { return std::string(); });
+        found.resize(found.find(' ') == std::string::npos ? found.size() : found.find(' '));
+    });
+    return found;
 }
 
 }  // namespace
 
 TEST_CASE("the example of an instruction is a legal call, and becomes the PTX that is shown") {
     Opened state;
-    const Documentation& docs = documentation(state);
+    lua_State* L = state;
+    const Documentation& docs = documentation(L);
+    int seen = 0;
     for (const wgrun::isa::Instruction* op : wgrun::isa::all()) {
         const Entry* entry = docs.find(wgrun::lua::instruction_name(*op));
         REQUIRE(entry != nullptr);
         if (entry->kind != MemberKind::instruction) continue;  // k:special has words of its own
         INFO(entry->name << ": " << entry->example);
-        const std::string wanted = entry->ptx.substr(0, entry->ptx.find(' '));
-        std::string texts;
-        for (const char* address : {"u64", "u32"})
-            texts += state.run(kernel_of(*op, *entry, address).c_str()) + "\n";
-        INFO(texts);
-        CHECK(texts.find(wanted) != std::string::npos);
+        if (entry->example.empty()) {  // made by another method
+            CHECK(!entry->see.empty());
+            continue;
+        }
+        // Addresses of global memory have 64 bits, those of shared memory 32.
+        std::string found, errors;
+        for (const char* address : {"u64", "u32"}) {
+            const std::string code = kernel_of(*op, *entry, address);
+            if (luaL_loadstring(L, code.c_str()) == LUA_OK) lua_pcall(L, 0, 1, 0);
+            const std::string mnemonic = mnemonic_in(L, *op);
+            if (!mnemonic.empty()) found = mnemonic;
+            errors += std::string(luaL_tolstring(L, -1, nullptr)) + "\n";
+            lua_settop(L, 0);
+        }
+        INFO(errors);
+        CHECK(found == entry->ptx.substr(0, entry->ptx.find(' ')));
+        ++seen;
     }
+    CHECK(seen > 80);
 }
