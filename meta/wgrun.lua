@@ -204,6 +204,7 @@ function wg.identify(layout, dtype) end
 ---@class wgrun.wg.kernel.options
 ---@field threads? integer of a CTA: 1 to 1024
 ---@field cluster? integer|table CTAs in a cluster: a number, or { x, y, z }
+---@field names? boolean remembers what the script calls its registers, for kernel:debug; wgrun debug asks for it by itself
 
 ---Makes a kernel: calls the function once, with a builder that records each instruction it is asked for.
 ---@param name string of the kernel in the PTX and in messages

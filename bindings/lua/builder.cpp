@@ -22,7 +22,7 @@ Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace) {
     spend(L, 1);
     watch_conditions(L);
     trace->builder->at(caller(L));
-    if (session(L).name_registers) note_register_names(L, *trace);
+    if (trace->names) note_register_names(L, *trace);
     return *trace->builder;
 }
 

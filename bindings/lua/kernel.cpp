@@ -17,7 +17,9 @@ namespace {
 
 constexpr Option kernel_keys[] = {
     {"threads", "integer = 128", "of a CTA: 1 to 1024"},
-    {"cluster", "integer|table = 1", "CTAs in a cluster: a number, or { x, y, z }"}};
+    {"cluster", "integer|table = 1", "CTAs in a cluster: a number, or { x, y, z }"},
+    {"names", "boolean = false",
+     "remembers what the script calls its registers, for kernel:debug; wgrun debug asks for it by itself"}};
 
 // wg.kernel(name, { threads =, cluster = }, function(k) ... end)
 int kernel_new(lua_State* L) {
@@ -30,6 +32,7 @@ int kernel_new(lua_State* L) {
     const Options options(L, 2, "wg.kernel", kernel_keys);
     const std::int64_t threads = options.integer("threads", 128, 0, INT32_MAX);
     const Dim3 cluster = options.extents("cluster");
+    const bool names = options.boolean("names", session(L).name_registers);
     if (lua_type(L, 3) != LUA_TFUNCTION) fail_argument(L, 3, "a function that builds the kernel");
     const Where where = caller(L);
     limit_state(L).parts = 0;
@@ -38,6 +41,7 @@ int kernel_new(lua_State* L) {
     BuilderBox& box = push_object<BuilderBox>(L, [&] {
         auto trace = std::make_shared<Trace>();
         trace->name = name;
+        trace->names = names;
         trace->threads = static_cast<int>(threads);
         trace->builder.emplace(std::string(name), static_cast<int>(threads), cluster, where);
         return BuilderBox{std::move(trace)};

@@ -17,6 +17,7 @@ namespace wgrun::lua {
 struct Trace {
     std::string name;
     int threads = 0;
+    bool names = false;  ///< remembers what the script calls registers
     std::optional<Builder> builder;
     bool simulated_only = false;  ///< steps are for the simulator alone: k:asm says what its text means
     std::map<std::uint32_t, Dtype> pointees;        ///< registers that hold a parameter's pointer

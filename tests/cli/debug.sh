@@ -100,9 +100,11 @@ out_has 'waits for phase 0 (parity 0) of the mbarrier `full` + 0'
 err_has 'deadlock'
 
 # kernel:debug in a script; quit leaves the tensors as they were.
-sed 's/^kernel:run.*/kernel:debug { grid = { 1, 1, 1 }, args = { x }, commands = { "break 12", "c", "p X[0,0]", "quit" } }/' pair.lua >inside.lua
+sed 's/threads = 64/threads = 64, names = true/
+    s/^kernel:run.*/kernel:debug { grid = { 1, 1, 1 }, args = { x }, commands = { "break 12", "c", "p X[0,0]", "p value", "quit" } }/' pair.lua >inside.lua
 run --backend=sim inside.lua
 exits 0
 out_has 'inside.lua:12, cta 0 warp'
 out_has 'X[0,0] = 0'
+out_has 'value (u32)'
 out_has '0	0'
