@@ -191,9 +191,13 @@ TEST_CASE_METHOD(Fixture, "operands of the wrong kind, lists of the wrong length
           "st, operand b: 4 registers are expected, not a number");
     CHECK(refused("ld", v4, {{}, reg(Type::u64)}) == "ld, operand a: an address is expected, not a register");
     CHECK(refused("wgmma.mma_async", bf16_n8, {regs(Type::f32, 8), reg(Type::b64), reg(Type::b64)}) ==
-          "wgmma.mma_async, operand d: 4 registers are expected, not 8");
+          "wgmma.mma_async, operand d: 4 registers are expected, not 8: m64n8k16: the 64 x 8 = 512 f32 "
+          "elements are shared by the 128 "
+          "threads of a warpgroup, 4 each");
     CHECK(refused("wgmma.mma_async", bf16_n8, {reg(Type::f32), reg(Type::b64), reg(Type::b64)}) ==
-          "wgmma.mma_async, operand d: 4 registers are expected, not a register");
+          "wgmma.mma_async, operand d: 4 registers are expected, not a register: m64n8k16: the 64 x 8 = 512 "
+          "f32 elements are shared by the 128 "
+          "threads of a warpgroup, 4 each");
     CHECK(refused("wgmma.mma_async", bf16_n8, {regs(Type::f32, 4), regs(Type::b32, 2), reg(Type::b64)}) ==
           "wgmma.mma_async, operand a: 4 registers are expected, not 2");
     const Form from_registers = Form(bf16_n8).set(Field::a_in, 1),
