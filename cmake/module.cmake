@@ -1,6 +1,6 @@
 # wgrun_module(NAME DEPENDS OTHER...)    engine/NAME/*.cpp   -> static library wgrun_NAME; WGRUN_ENGINE lists them
 # wgrun_bindings(NAME DEPENDS OTHER...)  bindings/NAME/*.cpp -> static library wgrun_NAME
-# wgrun_embed(TARGET FOLDER)             FOLDER/*.lua become strings inside TARGET
+# wgrun_embed(TARGET FOLDER FUNCTION)    FOLDER/*.lua become strings inside TARGET, which FUNCTION() gives
 #
 # Tests and the tool link these, module by module. What others link is put together from the same objects
 # (cmake/publish.cmake).
@@ -51,11 +51,12 @@ function(wgrun_bindings name)
     wgrun_library(${name} bindings ${ARGN})
 endfunction()
 
-function(wgrun_embed target folder)
+function(wgrun_embed target folder function)
     file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.lua)
-    set(output ${CMAKE_CURRENT_BINARY_DIR}/${folder}.gen.cpp)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/${function}.gen.cpp)
     add_custom_command(OUTPUT ${output}
-        COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+        COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFUNCTION=${function} "-DFILES=${files}"
+                -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
         DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
     target_sources(${target} PRIVATE ${output})
 endfunction()

@@ -27,10 +27,11 @@ constexpr const char* footer =
     "be\n"
     "assembled; 4 no device; 5 wrong result (left to scripts: os.exit(5)); 130 interrupted.";
 
-constexpr const Command* commands[] = {&run_command,    &debug_command,  &check_command,   &ptx_command,
-                                       &cuda_command,   &export_command, &explain_command, &rules_command,
-                                       &layout_command, &decode_command, &isa_command,     &help_command,
-                                       &cache_command,  &doctor_command};
+constexpr const Command* commands[] = {&run_command,   &new_command,    &debug_command,      &check_command,
+                                       &ptx_command,   &cuda_command,   &report_command,     &bench_command,
+                                       &tune_command,  &export_command, &layout_command,     &decode_command,
+                                       &isa_command,   &rules_command,  &explain_command,    &help_command,
+                                       &cache_command, &doctor_command, &completion_command, &man_command};
 
 /// The words of the command line that CLI11 leaves as text.
 struct Words {
@@ -102,6 +103,7 @@ void add_script_options(CLI::App& app, Request& request, Words& words) {
         ->capture_default_str();
     add_colour_option(app, words);
     add_limit_options(app, words);
+    app.add_flag("--watch", request.watch, "Again whenever the script, or one beside it, changes");
     app.add_flag("--traceback", request.traceback, "Show where in the script an error came from");
 }
 
@@ -201,7 +203,7 @@ int dispatch(int argc, char** argv) {
         if (command.takes == Takes::script) request.args = here.remaining();
         if (!request.args.empty() && comes_before(request.args.front(), request.file, argv + 1, argv + argc))
             return refuse_option(here, request.args.front());
-        return run(request);
+        return request.watch ? watch(request.file, argc, argv) : run(request);
     }
 
     std::vector<std::string> rest = app.remaining();
@@ -211,7 +213,7 @@ int dispatch(int argc, char** argv) {
     }
     if (request.file.starts_with('-') && request.file != "-") return refuse_option(app, request.file);
     if (refuse_command(request.file)) return Exit::usage;
-    return run_script(request);
+    return request.watch ? watch(request.file, argc, argv) : run_script(request);
 }
 
 // At every way out, os.exit and --version too: what could not be written makes the process fail.

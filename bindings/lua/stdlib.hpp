@@ -26,6 +26,9 @@ struct StdlibFile {
 
 std::span<const StdlibFile> stdlib_files();
 
+/// scripts/guide/*.lua, in the order of their names. Only the tool has them (bindings/cli/new.cpp).
+std::span<const StdlibFile> guide_files();
+
 /// Makes every file but init available to require; they will see the module table on top of the stack.
 void preload_stdlib(lua_State* L);
 

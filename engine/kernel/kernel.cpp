@@ -2,6 +2,7 @@
 #include "wgrun/kernel.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "check/check.hpp"
@@ -304,6 +305,11 @@ Timing Kernel::time(const TimeOptions& options) {
     if (options.against) throw ArgumentError("kernel:time: cuBLAS and the simulator cannot be compared");
     RunOptions simulated = options;
     move_to_simulator(simulated.args);
+    // On copies, as on the GPU: a measurement changes no tensor. One that is passed twice stays one.
+    std::map<const Tensor*, Tensor> copies;
+    for (Argument& argument : simulated.args)
+        if (Tensor** tensor = std::get_if<Tensor*>(&argument); tensor != nullptr && *tensor != nullptr)
+            *tensor = &copies.try_emplace(*tensor, (*tensor)->copy()).first->second;
     std::vector<double> us;
     for (int i = 0; i < options.rounds; ++i) {
         const auto start = std::chrono::steady_clock::now();

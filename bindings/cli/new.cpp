@@ -1,0 +1,100 @@
+// wgrun new KIND FILE: a kernel to start from, commented. The scripts of the guide are what there is.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bindings/cli/command.hpp"
+#include "bindings/lua/stdlib.hpp"
+#include "file/replacement.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+struct Options {
+    std::string kind;
+    std::string file;
+    bool force = false;
+};
+
+using lua::StdlibFile;
+
+/// "elementwise" of "01-elementwise"; empty for what is no step of the guide.
+std::string_view kind_of(const StdlibFile& script) {
+    const std::size_t dash = script.name.find_first_not_of("0123456789");
+    return dash == 0 || script.name[dash] != '-' ? std::string_view() : script.name.substr(dash + 1);
+}
+
+/// The first comment: what it is.
+std::string_view summary_of(const StdlibFile& script) {
+    const std::string_view line = script.text.substr(0, script.text.find('\n'));
+    const std::size_t colon = line.find(": ");
+    return colon == std::string_view::npos ? line : line.substr(colon + 2);
+}
+
+int list(const Request& request) {
+    std::string text = "wgrun new KIND [FILE] writes one of these:\n";
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const StdlibFile& script : lua::guide_files()) {
+        const std::string_view kind = kind_of(script);
+        if (kind.empty()) continue;
+        text += fmt::format("  {:<16} {}\n", kind, summary_of(script));
+        json.push_back({{"kind", kind}, {"summary", summary_of(script)}});
+    }
+    Results results(false);
+    results.write(request.json ? json.dump(2) + "\n" : text);
+    return results.finish() ? Exit::ok : Exit::failed;
+}
+
+/// The script, as one that is called `file`.
+std::string text_of(const StdlibFile& script, const std::string& file) {
+    std::string text(script.text);
+    const std::string own = fmt::format("scripts/guide/{}.lua", script.name);
+    for (std::size_t at = text.find(own); at != std::string::npos; at = text.find(own, at + file.size()))
+        text.replace(at, own.size(), file);
+    return text;
+}
+
+int write_new(const Request& request, const Options& options) {
+    if (options.kind.empty()) return list(request);
+    std::vector<std::string_view> kinds;
+    const StdlibFile* found = nullptr;
+    for (const StdlibFile& script : lua::guide_files()) {
+        kinds.push_back(kind_of(script));
+        if (kind_of(script) == options.kind && !options.kind.empty()) found = &script;
+    }
+    if (found == nullptr) {
+        remark(
+            fmt::format("wgrun: there is nothing called `{}` to start from{} (wgrun new lists what there is)",
+                        options.kind, nearest(options.kind, kinds)));
+        return Exit::usage;
+    }
+    const std::string file = options.file.empty() ? options.kind + ".lua" : options.file;
+    if (!options.force && std::filesystem::exists(std::filesystem::symlink_status(file))) {
+        remark(fmt::format("wgrun: {} is there already (--force replaces it)", file));
+        return Exit::failed;
+    }
+    file::replace(file, text_of(*found, file));
+    Results results(false);
+    results.write(request.json
+                      ? nlohmann::ordered_json{{"file", file}, {"kind", options.kind}}.dump(2) + "\n"
+                      : fmt::format("{}\nnext: wgrun {}; wgrun check --dynamic {}\n", file, file, file));
+    return results.finish() ? Exit::ok : Exit::failed;
+}
+
+Command::Run declare(CLI::App& app) {
+    const auto options = std::make_shared<Options>();
+    app.add_option("KIND", options->kind, "What to start from; left out: all that there is");
+    app.add_option("FILE", options->file, "The script that is written (KIND.lua)");
+    app.add_flag("--force", options->force, "Replace FILE where it is there");
+    return [options](const Request& request) { return write_new(request, *options); };
+}
+
+}  // namespace
+
+const Command new_command{"new", "Write a commented kernel to start from", Takes::nothing, declare};
+
+}  // namespace wgrun::cli

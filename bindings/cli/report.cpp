@@ -1,0 +1,127 @@
+// wgrun report FILE: what the assembler makes of every kernel of a script. No kernel runs.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bindings/cli/command.hpp"
+#include "bindings/cli/host.hpp"
+#include "wgrun/gpu.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// sm_90: registers, threads, shared memory (1024 bytes of each CTA are the system's) and CTAs of one SM
+// (CUDA C++ Programming Guide, compute capabilities).
+constexpr int sm_registers = 65536, sm_threads = 2048, sm_ctas = 32;
+constexpr std::int64_t sm_shared = 228 * 1024, cta_overhead = 1024;
+constexpr int register_unit = 256;  // of a warp
+
+struct Reported {
+    std::string kernel;
+    int threads;
+    AssemblyReport report;
+};
+
+struct Visit {
+    const std::atomic<bool>* stop;
+    std::vector<Reported> reports;
+    std::vector<Diagnostic> findings;
+};
+
+/// CTAs that fit into an SM at a time, and what keeps more out.
+std::pair<int, std::string_view> occupancy(const Reported& r) {
+    const int warps = (r.threads + 31) / 32;
+    const int warp_registers = (r.report.registers * 32 + register_unit - 1) / register_unit * register_unit;
+    const std::int64_t shared = r.report.static_shared + r.report.dynamic_shared + cta_overhead;
+    const std::pair<std::int64_t, std::string_view> limits[] = {
+        {sm_registers / std::max(1, warp_registers * warps), "registers"},
+        {sm_shared / shared, "shared memory"},
+        {sm_threads / (warps * 32), "threads"},
+        {sm_ctas, "CTAs"}};
+    const auto least = std::min_element(std::begin(limits), std::end(limits),
+                                        [](const auto& a, const auto& b) { return a.first < b.first; });
+    return {static_cast<int>(least->first), least->second};
+}
+
+void report_kernel(Kernel& kernel, void* context) {
+    auto& visit = *static_cast<Visit*>(context);
+    const std::vector<Diagnostic>& findings = kernel.check();
+    visit.findings.insert(visit.findings.end(), findings.begin(), findings.end());
+    for (const Diagnostic& finding : findings)
+        if (finding.severity == Severity::error) return;
+    AssemblyReport report = kernel.report(visit.stop);
+    visit.findings.insert(visit.findings.end(), report.findings.begin(), report.findings.end());
+    visit.reports.push_back({kernel.program().name(), kernel.program().threads(), std::move(report)});
+}
+
+void body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
+    run_scripts(L, request, outcome);
+    forgive_missing_results(L, outcome);
+    static_cast<Visit*>(context)->stop = &lua::session(L).stop;
+    for_each_kernel(L, outcome, report_kernel, context);
+}
+
+std::string to_text(const Reported& r) {
+    const auto [ctas, limit] = occupancy(r);
+    std::string text = fmt::format("{} ({} threads, {})\n", r.kernel, r.threads, r.report.assembler);
+    text += fmt::format("  registers      {} a thread (the program's values need {} at least)\n",
+                        r.report.registers, r.report.estimated);
+    text += fmt::format("  shared memory  {} bytes\n", r.report.static_shared + r.report.dynamic_shared);
+    text += fmt::format("  occupancy      {} CTA{} an SM, {} of 64 warps; {} set the limit\n", ctas,
+                        ctas == 1 ? "" : "s", ctas * ((r.threads + 31) / 32), limit);
+    text += r.report.spill_stores + r.report.spill_loads == 0
+                ? "  spills         none\n"
+                : fmt::format("  spills         {} bytes stored, {} bytes loaded\n", r.report.spill_stores,
+                              r.report.spill_loads);
+    for (const std::string& note : r.report.notes) text += fmt::format("  note           {}\n", note);
+    return text;
+}
+
+Json to_object(const Reported& r) {
+    const auto [ctas, limit] = occupancy(r);
+    return {{"kernel", r.kernel},
+            {"threads", r.threads},
+            {"assembler", r.report.assembler},
+            {"registers", r.report.registers},
+            {"estimated", r.report.estimated},
+            {"static_shared", r.report.static_shared},
+            {"dynamic_shared", r.report.dynamic_shared},
+            {"spill_stores", r.report.spill_stores},
+            {"spill_loads", r.report.spill_loads},
+            {"ctas_per_sm", ctas},
+            {"limited_by", limit},
+            {"notes", r.report.notes}};
+}
+
+int report(const Request& request) {
+    Results results(true);
+    Visit visit{nullptr, {}, {}};
+    const Outcome outcome = with_state(request, lua::Mode::trace, body, &visit);
+    visit.findings.insert(visit.findings.end(), outcome.findings.begin(), outcome.findings.end());
+    if (request.json) {
+        Json json = Json::parse(to_json(visit.findings));
+        json["kernels"] = Json::array();
+        for (const Reported& r : visit.reports) json["kernels"].push_back(to_object(r));
+        results.write(json.dump(2) + "\n");
+    } else {
+        print_findings(request, visit.findings);
+        for (const Reported& r : visit.reports) results.write(to_text(r));
+    }
+    if (!outcome.traceback.empty()) remark(outcome.traceback);
+    if (!results.finish()) return Exit::failed;
+    if (outcome.code != Exit::ok) return outcome.code;
+    for (const Diagnostic& finding : visit.findings)
+        if (finding.severity == Severity::error) return Exit::failed;
+    return Exit::ok;
+}
+
+}  // namespace
+
+const Command report_command{
+    "report", "Print registers, shared memory, occupancy and spills of every kernel of a script",
+    Takes::script, [](CLI::App&) -> Command::Run { return report; }};
+
+}  // namespace wgrun::cli

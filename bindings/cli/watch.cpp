@@ -1,0 +1,88 @@
+#include "bindings/cli/watch.hpp"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "bindings/cli/cli.hpp"
+#include "wgrun/diagnostic.hpp"
+
+extern char** environ;
+
+namespace wgrun::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds pause{100};
+
+using Times = std::map<fs::path, fs::file_time_type>;
+
+/// The script, and the scripts beside it, which it may require. What cannot be read, as while an editor
+/// replaces it, is left out.
+Times times_of(const fs::path& file) {
+    Times out;
+    std::error_code ignored;
+    const auto add = [&](const fs::path& path) {
+        const fs::file_time_type time = fs::last_write_time(path, ignored);
+        if (!ignored) out.emplace(path, time);
+    };
+    add(file);
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
+         entry.increment(ignored))
+        if (entry->path().extension() == ".lua") add(entry->path());
+    return out;
+}
+
+pid_t start(int argc, char** argv) {
+    std::vector<char*> arguments;
+    for (int i = 0; i < argc; ++i)
+        if (std::strcmp(argv[i], "--watch") != 0) arguments.push_back(argv[i]);
+    arguments.push_back(nullptr);
+    pid_t child = -1;
+    const int failed = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ);
+    if (failed != 0)
+        throw EnvironmentError("EIO", fmt::format("cannot start wgrun again: {}", std::strerror(failed)));
+    return child;
+}
+
+/// Waits for the end of `child`, or a change of what `seen` holds; tells whether it has ended.
+bool wait_for_end(pid_t child, const fs::path& file, const Times& seen) {
+    for (;;) {
+        if (waitpid(child, nullptr, WNOHANG) != 0) return true;
+        if (times_of(file) != seen) return false;
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+}  // namespace
+
+int watch(const std::string& file, int argc, char** argv) {
+    if (file == "-" || !fs::exists(file)) throw ArgumentError("--watch needs a script that is a file");
+    for (;;) {
+        const Times seen = times_of(file);
+        const pid_t child = start(argc, argv);
+        if (wait_for_end(child, file, seen)) {
+            remark(fmt::format("wgrun: watching {} (Ctrl-C ends)", file));
+        } else {
+            kill(child, SIGTERM);
+            while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+            }
+        }
+        while (times_of(file) == seen) std::this_thread::sleep_for(pause);
+        remark(fmt::format("wgrun: {} again", file));
+    }
+}
+
+}  // namespace wgrun::cli
