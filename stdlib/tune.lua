@@ -10,6 +10,28 @@ return function(wg, internal)
     return out
   end
 
+  -- Every combination of the values of a space { option = { value, ... }, ... }; the last option by name varies first.
+  local function combinations(space)
+    if type(space) ~= "table" then fail "wg.tune: `space` must be a table of lists: { stages = { 2, 3, 4 } }" end
+    local names = {}
+    for name, values in pairs(space) do
+      if type(name) ~= "string" or type(values) ~= "table" or #values == 0 then
+        fail(("wg.tune, space: `%s` must be a list of values"):format(tostring(name)))
+      end
+      names[#names + 1] = name
+    end
+    table.sort(names)
+    local list = { {} }
+    for _, name in ipairs(names) do
+      local longer = {}
+      for _, candidate in ipairs(list) do
+        for _, value in ipairs(space[name]) do longer[#longer + 1] = merged(candidate, { [name] = value }) end
+      end
+      list = longer
+    end
+    return list
+  end
+
   -- Options of wg.gemm worth a try for any problem: those that do not fit are skipped when their turn comes.
   local function gemm_candidates(gemm)
     local M, N = gemm.problem[1], gemm.problem[2]
@@ -111,6 +133,7 @@ return function(wg, internal)
   --- @option name string?  with `build`: by which the results are kept
   --- @option build function(options)?  makes any kernel: returns it and the options of its launch for kernel:time; nil and a reason skip the candidate
   --- @option candidates table?  a list of tables of options; for `gemm` by default tiles, schedules, clusters, orders and splits
+  --- @option space table?  instead of `candidates`: for each option the list of its values; every combination is a candidate
   --- @option rounds integer = 20  of a measurement
   --- @option backend string?  as in kernel:run
   --- @option cache string|boolean?  path of the file with the results, or false for none; by default tune/results.txt in wgrun's cache folder
@@ -134,6 +157,10 @@ return function(wg, internal)
     else
       internal.body("wg.tune, build", build)
       if type(opts.name) ~= "string" then fail "wg.tune: `build` needs a `name`, by which its results are kept" end
+    end
+    if opts.space then
+      if opts.candidates then fail "wg.tune: either `candidates` or `space`" end
+      candidates = combinations(opts.space)
     end
     if type(candidates) ~= "table" or #candidates == 0 then fail "wg.tune: `candidates` must be a list of tables of options" end
 

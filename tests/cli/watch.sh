@@ -4,7 +4,7 @@ echo 'print "one"' > s.lua
 watcher=$!
 await() {
     for _ in $(seq 300); do grep -q "$1" "$2" && return; sleep 0.1; done
-    kill $watcher; ran="wgrun --watch"; code=; bad "no '$1' in $2"
+    kill $watcher 2> /dev/null; ran="wgrun --watch"; code=; bad "no '$1' in $2"
 }
 await one out.txt
 await watching err.txt
