@@ -14,6 +14,7 @@
 
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/interrupt.hpp"
+#include "bindings/cli/watch.hpp"
 #include "wgrun/version.hpp"
 
 namespace wgrun::cli {
