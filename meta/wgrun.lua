@@ -405,6 +405,7 @@ function wg.try(options) end
 ---@field name? string with `build`: by which the results are kept
 ---@field build? fun(options) makes any kernel: returns it and the options of its launch for kernel:time; nil and a reason skip the candidate
 ---@field candidates? table a list of tables of options; for `gemm` by default tiles, schedules, clusters, orders and splits
+---@field space? table instead of `candidates`: for each option the list of its values; every combination is a candidate
 ---@field rounds? integer of a measurement
 ---@field backend? string as in kernel:run
 ---@field cache? string|boolean path of the file with the results, or false for none; by default tune/results.txt in wgrun's cache folder

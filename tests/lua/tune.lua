@@ -98,4 +98,4 @@ check.refuses("wg.tune: `gemm` needs a `problem` = { M, N, K }", function() wg.t
 check.refuses("wg.tune: `build` needs a `name`, by which its results are kept", function() wg.tune { build = build } end)
 check.refuses("wg.tune: `candidates` must be a list of tables of options", function() wg.tune { build = build, name = "x" } end)
 check.refuses("wg.tune: none of 1 candidates works; the first: nothing to do", function() wg.tune { build = build, name = "x", cache = false, candidates = { { n = 0 } } } end)
-check.refuses("unknown option `round` of wg.tune (legal: gemm, name, build, candidates, rounds, backend, cache)", function() wg.tune { round = 1 } end)
+check.refuses("unknown option `round` of wg.tune: did you mean `rounds`? (legal: gemm, name, build, candidates, space, rounds, backend, cache)", function() wg.tune { round = 1 } end)
