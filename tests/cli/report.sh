@@ -1,4 +1,5 @@
 # wgrun report: what ptxas makes of every kernel.
+unset WGRUN_CUDA
 run doctor
 grep -q '^ptxas *missing' out.txt && exit 77
 run report "$SOURCE/scripts/hello_wgmma.lua"
