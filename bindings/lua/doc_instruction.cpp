@@ -239,11 +239,21 @@ std::string legal_values(const Instruction& op, Field field) {
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// Is it there or not, such as .nc?
+bool is_flag(const Instruction& op, Field field) {
+    if (!isa::spelled(field, 0).empty() || isa::spelled(field, 1).empty()) return false;
+    return std::ranges::all_of(op.rows, [&](const Row& row) {
+        const Choice* choice = row.find(field);
+        return choice == nullptr ||
+               std::ranges::all_of(choice->values(), [](int v) { return v == 0 || v == 1; });
+    });
+}
+
 Described describe_qualifier(const Instruction& op, Field field) {
     Described out;
     out.name = isa::to_string(field);
     out.optional = true;
-    const bool flag = isa::spelled(field, 0).empty() && !isa::spelled(field, 1).empty();
+    const bool flag = is_flag(op, field);
     const std::string legal = legal_values(op, field);
     const bool number = legal.find_first_not_of("0123456789-, to.") == std::string::npos;
     out.type = flag ? "boolean" : number ? "integer" : "string";

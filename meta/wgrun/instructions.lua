@@ -7,7 +7,7 @@ local k = {}
 ---@class wgrun.k.abs.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: s16, s32, s64, f32, f64
 
 ---d = |a|.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -19,7 +19,7 @@ function k:abs(d, a, options) end
 ---@class wgrun.k.add.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 ---@field round? string the rounding mode: rn
 
 ---d = a + b.
@@ -33,7 +33,7 @@ function k:add(d, a, b, options) end
 ---@class wgrun.k.and.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = a & b.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -47,7 +47,7 @@ k["and"] = function(self, d, a, b, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, f16x2, bf16x2, s64, b32, b64
 ---@field space string the state space of the address: global, shared, shared::cluster
 ---@field vec string the number of values moved at once: 1, v2, v4, v8
 ---@field op string the operation: add, min, max, inc, dec, and, or, xor, exch
@@ -68,7 +68,7 @@ function k:atom(d, a, b, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: b16, b32, b64
 ---@field space string the state space of the address: global, shared, shared::cluster
 ---@field op? string the operation: cas
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
@@ -198,7 +198,7 @@ function k:cp_async_bulk_prefetch(a, size, options) end
 ---@class wgrun.k.cp_async_bulk_prefetch_tensor.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field dim boolean the dimensions of the tensor
+---@field dim string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field policy? wgrun.reg a u64 register
 
@@ -224,7 +224,7 @@ function k:cp_async_bulk_store(d, a, size, options) end
 ---@class wgrun.k.cp_async_bulk_tensor.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field dim boolean the dimensions of the tensor
+---@field dim string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
 ---@field multicast? boolean the data goes to several CTAs of the cluster, by a mask
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field mask? wgrun.reg|number a u16 register, or an integer from 0 to 65535
@@ -242,7 +242,7 @@ function k:cp_async_bulk_tensor(d, map, coordinates, mbarrier, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field dim boolean the dimensions of the tensor
+---@field dim string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field policy? wgrun.reg a u64 register
 
@@ -319,7 +319,7 @@ function k:cp_async_wait_group(n, options) end
 ---@class wgrun.k.cp_reduce_async_bulk.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u32, s32, u64, f32, f64, s64, b32, b64
 ---@field op string the operation: add, min, max, inc, dec, and, or, xor
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field policy? wgrun.reg a u64 register
@@ -336,7 +336,7 @@ function k:cp_reduce_async_bulk(d, a, size, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field op string the operation: add, min, max, inc, dec, and, or, xor
----@field dim boolean the dimensions of the tensor
+---@field dim string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field policy? wgrun.reg a u64 register
 
@@ -390,8 +390,8 @@ function k:createpolicy_range(d, a, primary, total, options) end
 ---@class wgrun.k.cvt.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
----@field from boolean the type that is converted from
+---@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f16, bf16, tf32, e4m3x2, e5m2x2, f16x2, f32, f64
+---@field from string the type that is converted from: u8, s8, u16, s16, u32, s32, u64, s64, f32, f16x2, e4m3x2, e5m2x2, f16, bf16, f64
 ---@field round string the rounding mode: rn, rz, rna, rni, rzi, rmi, rpi
 ---@field satfinite? boolean results that do not fit become the nearest value that does
 ---@field relu? boolean negative results become zero
@@ -406,8 +406,8 @@ function k:cvt(d, a, options) end
 ---@class wgrun.k.cvt_pair.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
----@field from? boolean the type that is converted from
+---@field type string the type of the operation and of its operands: f16x2, bf16x2, e4m3x2, e5m2x2
+---@field from? string the type that is converted from: f32
 ---@field round? string the rounding mode: rn, rz
 ---@field satfinite? boolean results that do not fit become the nearest value that does
 ---@field relu? boolean negative results become zero
@@ -423,7 +423,7 @@ function k:cvt_pair(d, a, b, options) end
 ---@class wgrun.k.cvta_param.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: u64
 
 ---The generic address of a tensor map that is a kernel parameter.
 ---@param d? wgrun.reg a u64 register; a new one where it is left out
@@ -435,7 +435,7 @@ function k:cvta_param(d, a, options) end
 ---@class wgrun.k.cvta_to_global.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: u64
 
 ---Turns a generic address into one of the global space.
 ---@param d? wgrun.reg a u64 register; a new one where it is left out
@@ -447,7 +447,7 @@ function k:cvta_to_global(d, a, options) end
 ---@class wgrun.k.div.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 ---@field round? string the rounding mode: rn
 
 ---d = a / b.
@@ -472,7 +472,7 @@ function k:elect_sync(p, mask, options) end
 ---@class wgrun.k.ex2.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: f32
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
 
@@ -512,7 +512,7 @@ function k:fence_proxy_async(options) end
 ---@class wgrun.k.fma.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: f32, f64
 ---@field round? string the rounding mode: rn
 
 ---d = a * b + c, rounded once.
@@ -544,7 +544,7 @@ function k:griddepcontrol_wait(options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
 ---@field space string the state space of the address: global, shared, shared::cluster
 ---@field vec? string the number of values moved at once: 1, v2, v4
 ---@field sem string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, volatile, mmio.relaxed.sys
@@ -565,7 +565,7 @@ function k:ld(d, a, options) end
 ---@class wgrun.k.ld_param.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u32, s32, f32, u64, s64, f64, b32, b64
 
 ---Reads a kernel parameter.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -578,7 +578,7 @@ function k:ld_param(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: b16
 ---@field space? string the state space of the address: shared, shared::cta
 ---@field num string the number of 8x8 matrices: x1, x2, x4
 ---@field trans? boolean the matrices are transposed
@@ -593,7 +593,7 @@ function k:ldmatrix(d, a, options) end
 ---@class wgrun.k.lg2.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: f32
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
 
@@ -607,7 +607,7 @@ function k:lg2(d, a, options) end
 ---@class wgrun.k.mad.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64
 ---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
 
 ---d = a * b + c of integers (floats: fma).
@@ -622,7 +622,7 @@ function k:mad(d, a, b, c, options) end
 ---@class wgrun.k.mapa.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: u32
 
 ---The address in the CTA of rank b that stands where a does in this one.
 ---@param d? wgrun.reg a u32 register; a new one where it is left out
@@ -635,7 +635,7 @@ function k:mapa(d, a, b, options) end
 ---@class wgrun.k.matrix_descriptor.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: b64
 
 ---A wgmma matrix descriptor: constant fields, and the start address of a shared-memory register.
 ---@param d? wgrun.reg a u64 register; a new one where it is left out
@@ -648,7 +648,7 @@ function k:matrix_descriptor(d, address, fields, options) end
 ---@class wgrun.k.max.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 
 ---The greater one.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -753,7 +753,7 @@ function k:mbarrier_try_wait_parity(p, a, parity, options) end
 ---@class wgrun.k.min.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 
 ---The smaller one.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -766,9 +766,9 @@ function k:min(d, a, b, options) end
 ---@class wgrun.k.mma_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field d boolean the type of the accumulators D
----@field a boolean the element type of A
----@field b boolean the element type of B
+---@field d string the type of the accumulators D: f16, f32, s32
+---@field a string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
+---@field b string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
 ---@field m? integer the rows of D: 16
 ---@field n? integer the columns of D: 8
 ---@field k? integer the K extent of one instruction, in elements: 8, 16, 4, 32, 128, 256
@@ -787,7 +787,7 @@ function k:mma_sync(d, a, b, c, options) end
 ---@class wgrun.k.mov.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred
 
 ---Copies a register, an immediate or the address of a shared buffer.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -799,7 +799,7 @@ function k:mov(d, a, options) end
 ---@class wgrun.k.movmatrix.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: b16
 
 ---Transposes an 8x8 matrix of 16-bit elements that the registers of a warp hold.
 ---@param d? wgrun.reg a b32 register; a new one where it is left out
@@ -811,7 +811,7 @@ function k:movmatrix(d, a, options) end
 ---@class wgrun.k.mul.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 ---@field round? string the rounding mode: rn
 ---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
 
@@ -826,7 +826,7 @@ function k:mul(d, a, b, options) end
 ---@class wgrun.k.neg.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: s16, s32, s64, f32, f64
 
 ---d = -a.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -838,7 +838,7 @@ function k:neg(d, a, options) end
 ---@class wgrun.k.not.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = ~a.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -850,7 +850,7 @@ k["not"] = function(self, d, a, options) end
 ---@class wgrun.k.or.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = a | b.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -863,7 +863,7 @@ k["or"] = function(self, d, a, b, options) end
 ---@class wgrun.k.pack.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: b32
 
 ---Mov.b32 d, {lo, hi}: two 16-bit registers into one of 32 bits.
 ---@param d? wgrun.reg a b32 register; a new one where it is left out
@@ -896,7 +896,7 @@ function k:prefetch_tensormap(map, options) end
 ---@class wgrun.k.rcp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: f32, f64
 ---@field round? string the rounding mode: rn
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
@@ -912,7 +912,7 @@ function k:rcp(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, f16x2, bf16x2, s64, b32, b64
 ---@field space string the state space of the address: global, shared, shared::cluster
 ---@field vec string the number of values moved at once: 1, v2, v4, v8
 ---@field op string the operation: add, min, max, inc, dec, and, or, xor
@@ -930,7 +930,7 @@ function k:red(a, b, options) end
 ---@class wgrun.k.red_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u32, s32, u64, s64, b32
 ---@field op string the operation: add, min, max, inc, dec, and, or, xor
 
 ---Combines a value with memory in a CTA of the cluster some time later; an mbarrier there counts the bytes.
@@ -943,7 +943,7 @@ function k:red_async(a, b, mbarrier, options) end
 ---@class wgrun.k.rem.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64
 
 ---d = a % b of integers.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -956,7 +956,7 @@ function k:rem(d, a, b, options) end
 ---@class wgrun.k.rsqrt.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: f32
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
 
@@ -970,7 +970,7 @@ function k:rsqrt(d, a, options) end
 ---@class wgrun.k.selp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
 
 ---d = p ? a : b.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -994,7 +994,7 @@ function k:setmaxnreg(n, options) end
 ---@class wgrun.k.setp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, b16, b32, b64, f32, f64
 ---@field cmp string the comparison: eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
 
 ---p = a cmp b.
@@ -1008,7 +1008,7 @@ function k:setp(p, a, b, options) end
 ---@class wgrun.k.shfl_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: b32
 ---@field op string the operation: up, down, bfly, idx
 ---@field p? wgrun.reg a pred register
 ---@field membermask? wgrun.reg|number a u32 register, or a number
@@ -1025,7 +1025,7 @@ function k:shfl_sync(d, a, b, c, options) end
 ---@class wgrun.k.shl.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: b16, b32, b64
 
 ---d = a << b; amounts of the width and more give 0.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -1038,7 +1038,7 @@ function k:shl(d, a, b, options) end
 ---@class wgrun.k.shr.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: b16, u16, s16, b32, u32, s32, b64, u64, s64
 
 ---d = a >> b; arithmetic for signed types.
 ---@param d? wgrun.reg a register; a new one where it is left out
@@ -1051,7 +1051,7 @@ function k:shr(d, a, b, options) end
 ---@class wgrun.k.sqrt.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: f32, f64
 ---@field round? string the rounding mode: rn
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
@@ -1067,7 +1067,7 @@ function k:sqrt(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
 ---@field space string the state space of the address: global, shared, shared::cluster
 ---@field vec? string the number of values moved at once: 1, v2, v4
 ---@field sem string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys, volatile, mmio.relaxed.sys
@@ -1085,7 +1085,7 @@ function k:st(a, b, options) end
 ---@class wgrun.k.st_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: b32, u32, s32, f32, b64, u64, s64, f64
 ---@field vec? string the number of values moved at once: 1, v2, v4
 
 ---Stores values in a CTA of the cluster some time later; an mbarrier there counts the bytes.
@@ -1099,7 +1099,7 @@ function k:st_async(a, b, mbarrier, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: b16
 ---@field space? string the state space of the address: shared, shared::cta
 ---@field num string the number of 8x8 matrices: x1, x2, x4
 ---@field trans? boolean the matrices are transposed
@@ -1113,7 +1113,7 @@ function k:stmatrix(a, b, options) end
 ---@class wgrun.k.sub.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 ---@field round? string the rounding mode: rn
 
 ---d = a - b.
@@ -1127,7 +1127,7 @@ function k:sub(d, a, b, options) end
 ---@class wgrun.k.unpack.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: b32
 
 ---Mov.b32 {lo, hi}, a: one 32-bit register into two of 16 bits.
 ---@param d? wgrun.regs a list of b16 registers; a new one where it is left out
@@ -1139,7 +1139,7 @@ function k:unpack(d, a, options) end
 ---@class wgrun.k.vote_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? boolean the type of the operation and of its operands
+---@field type? string the type of the operation and of its operands: pred, b32
 ---@field op string the operation: all, any, uni, ballot
 ---@field membermask? wgrun.reg|number a u32 register, or a number
 
@@ -1169,9 +1169,9 @@ function k:wgmma_fence(options) end
 ---@class wgrun.k.wgmma_mma_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field d boolean the type of the accumulators D
----@field a boolean the element type of A
----@field b boolean the element type of B
+---@field d string the type of the accumulators D: f16, f32, s32
+---@field a string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
+---@field b string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
 ---@field m? integer the rows of D: 64
 ---@field n integer the columns of D: 8 to 256
 ---@field k? integer the K extent of one instruction, in elements: 16, 8, 32, 256
@@ -1194,9 +1194,9 @@ function k:wgmma_mma_async(d, a, b, options) end
 ---@class wgrun.k.wgmma_mma_async_sp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field d boolean the type of the accumulators D
----@field a boolean the element type of A
----@field b boolean the element type of B
+---@field d string the type of the accumulators D: f16, f32, s32
+---@field a string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8
+---@field b string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8
 ---@field m? integer the rows of D: 64
 ---@field n integer the columns of D: 8 to 256
 ---@field k? integer the K extent of one instruction, in elements: 32, 16, 64
@@ -1229,7 +1229,7 @@ function k:wgmma_wait_group(n, options) end
 ---@class wgrun.k.xor.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type boolean the type of the operation and of its operands
+---@field type string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = a ^ b.
 ---@param d? wgrun.reg a register; a new one where it is left out

@@ -189,6 +189,22 @@ TEST_CASE("names are found as people write them") {
     CHECK(docs.find("wg.randn")->signature() == "wg.randn{ shape =, dtype =, seed = } -> tensor");
 }
 
+TEST_CASE("qualifiers have the types of what may be given") {
+    Opened state;
+    const Documentation& docs = documentation(state);
+    const auto type_of = [&](std::string_view name, std::string_view option) {
+        const auto& options = docs.find(name)->options;
+        const auto found = std::ranges::find(options, option, &Described::name);
+        return found == options.end() ? std::string("none") : found->type;
+    };
+    CHECK(type_of("k:ld", "type") == "string");
+    CHECK(type_of("k:ld", "nc") == "boolean");
+    CHECK(type_of("k:ld", "offset") == "integer");
+    CHECK(type_of("k:wgmma_mma_async", "d") == "string");
+    CHECK(type_of("k:wgmma_mma_async", "n") == "integer");
+    CHECK(type_of("k:wgmma_mma_async", "satfinite") == "boolean");
+}
+
 TEST_CASE("values are found by what they are") {
     Opened state;
     lua_State* L = state;
