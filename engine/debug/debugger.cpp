@@ -32,6 +32,7 @@ constexpr std::string_view help =
     "print NAME | print/all NAME                       a register, acc[3], acc[ROW,COLUMN], a tile, "
     "tile[STAGE],\n"
     "                                                  a parameter and its tensor; all of a large matrix\n"
+    "names                                             what has a name\n"
     "where | list | warps | barriers                   this place; the script around it; all warps; the "
     "mbarriers\n"
     "warp N | cta N                                    look at another warp; a CTA of this cluster\n"
@@ -453,6 +454,7 @@ class Session final : public sim::Observer {
             say(things_.show(thing, view, warp_, lanes, command.ends_with("/all")));
             return tell_of_others(thing, view), false;
         }
+        if (is("names", "n")) return say(things_.names()), false;
         if (is("where", "w")) return say(place_of(view, warp_)), false;
         if (is("list", "l")) return list(view), false;
         if (command == "warps") return warps(view), false;
@@ -488,9 +490,10 @@ class Session final : public sim::Observer {
             go_to(now_);
         }
         if (is("help", "h")) return say(help), false;
-        constexpr std::string_view known[] = {
-            "continue", "step",  "stepi", "back",  "backi",    "goto", "quit", "break", "delete", "info",
-            "print",    "where", "list",  "warps", "barriers", "warp", "cta",  "watch", "who",    "help"};
+        constexpr std::string_view known[] = {"continue", "step",  "stepi",  "back",     "backi", "goto",
+                                              "quit",     "break", "delete", "info",     "names", "print",
+                                              "where",    "list",  "warps",  "barriers", "warp",  "cta",
+                                              "watch",    "who",   "help"};
         throw ArgumentError(fmt::format("no command `{}`{}", command, nearest(command, known)),
                             "help lists them");
     }

@@ -139,7 +139,28 @@ Thing Things::find(std::string_view text, Where where) const {
     }
     throw ArgumentError(
         fmt::format("nothing is called `{}`{}", parts.name, nearest(parts.name, known)),
-        "locals of the script that hold registers, names of shared buffers, and parameters have names");
+        "`names` lists the locals of the script that hold registers, the shared buffers and the parameters");
+}
+
+std::string Things::names() const {
+    std::string out;
+    std::vector<std::string_view> seen;
+    for (const RegisterName& name : program_.names()) {
+        if (std::ranges::find(seen, name.name) != seen.end()) continue;
+        seen.push_back(name.name);
+        const std::string_view type = isa::to_string(program_.registers()[name.regs.front().id].type);
+        out += name.array ? fmt::format("{}: {} registers ({})\n", name.name, name.regs.size(), type)
+                          : fmt::format("{}: a register ({})\n", name.name, type);
+    }
+    for (const SharedBuffer& buffer : program_.shared()) {
+        out += fmt::format("{}: {} bytes of shared memory at {}", buffer.name, buffer.bytes, buffer.offset);
+        if (buffer.tile)
+            out += fmt::format(", {} of {} {} x {}", buffer.bytes / buffer.tile->bytes(),
+                               to_string(buffer.tile->dtype()), buffer.tile->mn(), buffer.tile->k());
+        out += '\n';
+    }
+    for (const Param& param : program_.params()) out += fmt::format("{}: a parameter\n", param.name);
+    return out;
 }
 
 const Tensor* Things::tensor(const Thing& thing) const {

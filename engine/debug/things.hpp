@@ -38,6 +38,9 @@ class Things {
     /// What `text` is called at a line. Throws ArgumentError, with what it might have been.
     Thing find(std::string_view text, Where where) const;
 
+    /// All names, one a line.
+    std::string names() const;
+
     /// As text, several lines. `warp` (of the cluster) is whose registers and whose CTA's memory; `lanes`:
     /// the registers of the warps of the cluster, as they are or were. `whole`: all of a matrix.
     std::string show(const Thing& thing, sim::View view, int warp, const LanesOf& lanes, bool whole) const;

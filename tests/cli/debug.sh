@@ -19,6 +19,7 @@ print(x[4], x[5])
 END
 input='break 8 cta=0,warp=1,nth=1
 info
+names
 c
 p value
 p tid
@@ -50,6 +51,9 @@ out_has '    8 |   k:st_shared_u32(at, value)'
 out_has 'value (u32)
   lane  0:  96  99 102 105 108 111 114 117'
 out_has '> cta 0 warp 1: at line 8'
+out_has 'value: a register (u32)'
+out_has 's: 256 bytes of shared memory at 0'
+out_has 'X: a parameter'
 out_has 'step
 pair.lua:9, cta 0 warp 1'
 out_has 'other (u32) = ?: nothing was written to it'
