@@ -22,9 +22,10 @@ function(wgrun_publish name)
     endforeach()
     list(TRANSFORM headers REPLACE "(.+)" "$<BUILD_INTERFACE:\\1>")
     if(arg_LUA)
+        list(TRANSFORM arg_MODULES PREPEND wgrun_ OUTPUT_VARIABLE archives)
         list(APPEND objects $<TARGET_OBJECTS:wgrun_streams>)
         set(merged ${CMAKE_CURRENT_BINARY_DIR}/${arg_OUTPUT}.o)
-        wgrun_merge(${merged} OBJECTS ${objects} KEEP ${arg_EXPORTS})
+        wgrun_merge(${merged} OBJECTS ${objects} DEPENDS ${archives} wgrun_streams KEEP ${arg_EXPORTS})
         add_library(wgrun_lib_${name}_static STATIC ${merged})
         add_library(wgrun_lib_${name}_shared SHARED ${objects})
         target_link_libraries(wgrun_lib_${name}_shared PRIVATE $<BUILD_INTERFACE:${WGRUN_PRIVATE_LUA}>)
@@ -76,15 +77,16 @@ function(wgrun_publish name)
     endif()
 endfunction()
 
-# OUTPUT: the OBJECTS and the private Lua as one object, in which only what KEEP matches is global. The linker is GNU's
+# OUTPUT: the OBJECTS and the private Lua as one object, in which only what KEEP matches is global. DEPENDS names the
+# targets that the objects are of (make knows no objects of other targets). The linker is GNU's
 # whatever CMake found, for the sake of --force-group-allocation: without it inline functions would still be shared with
 # the program around.
 function(wgrun_merge output)
-    cmake_parse_arguments(arg "" "" "OBJECTS;KEEP" ${ARGN})
+    cmake_parse_arguments(arg "" "" "OBJECTS;DEPENDS;KEEP" ${ARGN})
     list(TRANSFORM arg_KEEP PREPEND --keep-global-symbol=)
     add_custom_command(OUTPUT ${output}
         COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -fuse-ld=bfd -Wl,--force-group-allocation -o ${output} ${arg_OBJECTS}
                 -Wl,--whole-archive ${WGRUN_PRIVATE_LUA}
         COMMAND ${CMAKE_OBJCOPY} --wildcard ${arg_KEEP} ${output}
-        DEPENDS ${arg_OBJECTS} wgrun_private_lua COMMAND_EXPAND_LISTS VERBATIM)
+        DEPENDS ${arg_DEPENDS} wgrun_private_lua COMMAND_EXPAND_LISTS VERBATIM)
 endfunction()

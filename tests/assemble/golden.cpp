@@ -30,7 +30,9 @@ std::string read(const std::filesystem::path& path) {
 /// What the assembler repairs or serialises in silence: C7510 to C7520.
 void require_no_advice(const std::filesystem::path& path, const gpu::AssemblerLog& log) {
     INFO(path << "\n" << log.text);
-    for (const gpu::AssemblerNote& note : log.notes) CHECK(note.code.empty());
+    // Guards between a wgmma and its wait cost what ptxas says; a guarded build is not run for its speed.
+    const bool guarded = path.stem().extension() == ".guarded";
+    for (const gpu::AssemblerNote& note : log.notes) CHECK((guarded || note.code.empty()));
     for (const gpu::FunctionReport& function : log.functions) CHECK(function.spill_store_bytes == 0);
 }
 

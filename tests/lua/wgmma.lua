@@ -54,7 +54,7 @@ in_kernel("wgmma.wait_group, operand n: -1 is out of range (legal: 0 or more)", 
 -- The tile tier.
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K", swizzle = "128B" }
 local of = "descriptor of tile bf16 64x64 K-major 128B: "
-in_kernel("k:descriptor, buffer: expected wgrun.shared, got wgrun.tile", function(k) k:descriptor(tile) end)
+in_kernel("k:descriptor, buffer: expected wgrun.shared, got wgrun.tile (k:shared(tile) makes a buffer of it)", function(k) k:descriptor(tile) end)
 in_kernel("k:descriptor, buffer: a buffer made by k:shared(tile) is needed", function(k) k:descriptor(k:shared { bytes = 64 }) end)
 in_kernel("k:descriptor: expected a table of options, got number", function(k) k:descriptor(k:shared(tile), 3) end)
 in_kernel("unknown option `step` of k:descriptor: did you mean `kstep`? (legal: kstep, mn, offset)", function(k) k:descriptor(k:shared(tile), { step = 1 }) end)

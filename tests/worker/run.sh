@@ -246,9 +246,16 @@ leaks() {
           pipe:close()
           return n
         end
+        -- The least of some looks: what a thread is about to close is no leak.
         local function state()
-          collectgarbage() collectgarbage()
-          return count "ls /proc/$PPID/fd", count "grep -c . /proc/$PPID/maps; grep memfd /proc/$PPID/maps", count "pgrep -P $PPID"
+          local least = { math.huge, math.huge, math.huge }
+          for _ = 1, 5 do
+            collectgarbage() collectgarbage()
+            local now = { count "ls /proc/$PPID/fd", count "grep -c . /proc/$PPID/maps; grep memfd /proc/$PPID/maps", count "pgrep -P $PPID" }
+            for i, n in ipairs(now) do least[i] = math.min(least[i], n) end
+            io.popen("sleep 0.05"):close()
+          end
+          return table.unpack(least)
         end
         local function lose()
           kernels.add_one:run { args = { t, 32 } }
