@@ -86,6 +86,10 @@ fragment("wgmma-a", "A of wgmma in registers, bf16", { of = "wgmma_a", dtype = "
 fragment("wgmma-metadata", "Metadata of sparse wgmma, bf16", { of = "wgmma_metadata", dtype = "bf16" })
 figure("tile-64x64", "64 x 64 bf16, K-major, swizzle 128B", bf16(64, 64, "K", "128B"))
 
+figure("tile-128x128", "128 x 128 bf16, K-major, swizzle 128B: core matrices and atoms", bf16(128, 128, "K", "128B"))
+figure("mma-m16n8k16", "mma.sync m16n8k16, bf16", wg.mma_picture { shape = "m16n8k16" })
+figure("mma-m64n16k16", "wgmma m64n16k16, bf16: A and B in shared memory, D in registers", wg.mma_picture { shape = "m64n16k16" })
+
 local folder = arg[1]
 if not folder then
   local path = os.tmpname()

@@ -1,8 +1,11 @@
-// wgrun layout EXPR, wgrun layout FILE NAME: a layout, tile or fragment in figures and as a picture.
+// wgrun layout EXPR, wgrun layout FILE NAME: a layout, tile, fragment or mma in figures and as a picture.
 // wgrun decode BITS: a matrix descriptor, field by field.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,10 +23,26 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-    std::string object;  ///< a layout, or the script
-    std::string name;    ///< what the script calls it
-    std::string svg;     ///< the file to write; empty: none
-    bool bytes = false;  ///< byte addresses
+    std::string object;               ///< a layout, the shape of an mma, or the script
+    std::string name;                 ///< what the script calls it
+    std::optional<std::string> svg;   ///< the file to write; empty or "-": standard output
+    std::optional<std::string> html;  ///< likewise
+    bool bytes = false;               ///< short for the view of that name
+    std::string view = "auto";
+    std::string access;  ///< empty: not given
+    std::string dtype;   ///< likewise
+
+    /// What is to be drawn, for the engine.
+    Viewing viewing() const {
+        const auto position = [](std::span<const std::string_view> names, std::string_view name) {
+            return std::ranges::find(names, name) - names.begin();
+        };
+        Viewing out;
+        out.view = bytes ? PictureView::bytes : static_cast<PictureView>(position(view_names(), view));
+        if (!access.empty()) out.access = static_cast<SharedAccess>(position(shared_access_names(), access));
+        if (!dtype.empty()) out.element_bits = bits(dtype_named(dtype));
+        return out;
+    }
 };
 
 /// What is shown of an object.
@@ -34,11 +53,13 @@ struct View {
     std::string no_picture;          ///< then why
 };
 
+/// What has too many cells for a picture still has facts, unless a view was asked for.
 template <class Make>
-void add_picture(View& view, Make make) {
+void add_picture(View& view, const Options& options, Make make) {
     try {
         view.picture = make();
     } catch (const ArgumentError& error) {
+        if (options.viewing().view != PictureView::automatic) throw;
         view.no_picture = error.what();
     }
 }
@@ -61,14 +82,14 @@ Json to_object(const Layout& layout) {
 }
 
 View view_of(const Layout& layout, const Options& options) {
-    if (options.bytes)
+    if (options.bytes && options.dtype.empty())
         throw ArgumentError("--bytes: a layout counts elements, and of what size they are is not known",
-                            "show a tile, or leave --bytes out");
+                            "say of which type: --dtype bf16");
     View view;
     view.facts = fmt::format("{}\nsize {}, cosize {}, rank {}, depth {}\n", layout.to_string(), layout.size(),
                              layout.cosize(), layout.rank(), layout.depth());
     view.json = to_object(layout);
-    add_picture(view, [&] { return Picture{grid_of(layout)}; });
+    add_picture(view, options, [&] { return picture_of(layout, options.viewing()); });
     return view;
 }
 
@@ -83,11 +104,11 @@ View view_of(const Tile& tile, const Options& options) {
                       {"sbo", tile.sbo()},
                       {"bytes", tile.bytes()},
                       {"align", tile.align()}});
-    add_picture(view, [&] { return Picture{grid_of(tile, options.bytes)}; });
+    add_picture(view, options, [&] { return picture_of(tile, options.viewing()); });
     return view;
 }
 
-View view_of(const Fragment& fragment, const Options&) {
+View view_of(const Fragment& fragment, const Options& options) {
     View view;
     view.facts =
         fmt::format("{}\n{}\n{} threads, {} values in {} registers of each\n", fragment.name,
@@ -99,7 +120,22 @@ View view_of(const Fragment& fragment, const Options&) {
                       {"threads", fragment.threads()},
                       {"values", fragment.values()},
                       {"registers", fragment.registers()}});
-    add_picture(view, [&] { return Picture{grid_of(fragment)}; });
+    add_picture(view, options, [&] {
+        Viewing viewing = options.viewing();
+        if (options.bytes) viewing.view = PictureView::automatic;  // registers have no addresses
+        return picture_of(fragment, viewing);
+    });
+    return view;
+}
+
+View view_of(const Picture& picture, const Options& options) {
+    if (options.viewing().view != PictureView::automatic)
+        throw ArgumentError("--view: a product is drawn in one way", "leave --view and --bytes out");
+    View view;
+    view.json = Json{{"grids", Json::array()}};
+    for (const Grid& grid : picture)
+        view.json["grids"].push_back({{"title", grid.title}, {"rows", grid.rows}, {"columns", grid.columns}});
+    view.picture = picture;
     return view;
 }
 
@@ -125,28 +161,53 @@ void find_named(lua_State* L, const Request& request, Outcome& outcome, void* co
     if (lua_type(L, -1) != LUA_TTABLE)
         luaL_error(L, "%s returns no table: end it with return { %s = ... }", file, name);
     lua_getfield(L, -1, name);
-    if (take<Layout>(L, options, view) || take<Tile>(L, options, view) || take<Fragment>(L, options, view))
+    if (take<Layout>(L, options, view) || take<Tile>(L, options, view) || take<Fragment>(L, options, view) ||
+        take<Picture>(L, options, view))
         return;
-    luaL_error(L, "%s returns no layout, tile or fragment called `%s`, but %s", file, name,
+    luaL_error(L, "%s returns no layout, tile, fragment or picture called `%s`, but %s", file, name,
                luaL_typename(L, -1));
 }
 
-/// Prints it and writes the SVG file. False where there is no picture to write.
-bool show(Results& results, const Request& request, const std::string& svg, const View& view) {
+bool to_standard_output(const std::optional<std::string>& path) {
+    return path && (path->empty() || *path == "-");
+}
+
+/// Facts and picture as text, or as JSON.
+void print(Results& results, const Request& request, const View& view) {
     if (request.json) {
         results.write(view.json.dump(2) + "\n");
-    } else {
-        results.write(view.facts);
-        if (view.picture) {
-            Picture picture = *view.picture;
-            picture.front().title.clear();  // the facts begin with it
-            results.write("\n" + to_text(picture, request.colour_output));
-        }
+        return;
     }
-    if (!view.picture) remark("wgrun: " + view.no_picture);
-    if (svg.empty()) return true;
-    if (view.picture) save_svg(*view.picture, svg);
-    return view.picture.has_value();
+    results.write(view.facts);
+    if (!view.picture) return;
+    Picture picture = *view.picture;
+    for (Grid& grid : picture)
+        if (view.facts.starts_with(grid.title)) grid.title.clear();  // the facts begin with it
+    const TextStyle style{terminal_colours(request.colour_output), terminal_columns(STDOUT_FILENO)};
+    if (!view.facts.empty()) results.write("\n");
+    results.write(to_text(picture, style));
+}
+
+/// Prints it and writes the files. What is drawn on standard output has it to itself. False where there is
+/// no picture to write.
+bool show(Results& results, const Request& request, const Options& options, const View& view) {
+    const bool svg = to_standard_output(options.svg);
+    const bool html = to_standard_output(options.html);
+    if (!svg && !html) print(results, request, view);
+    if (!view.picture) {
+        remark("wgrun: " + view.no_picture);
+        return !options.svg && !options.html;
+    }
+    if (svg) results.write(to_svg(*view.picture));
+    if (html) results.write(to_html(*view.picture));
+    if (options.svg && !svg) save_svg(*view.picture, *options.svg);
+    if (options.html && !html) save_html(*view.picture, *options.html);
+    return true;
+}
+
+/// m64n16k16 and the like.
+bool is_mma_shape(std::string_view text) {
+    return text.size() > 1 && text[0] == 'm' && text[1] >= '0' && text[1] <= '9';
 }
 
 /// 0x... or decimal, as Lua prints it: descriptors with bit 63 are negative there.
@@ -183,13 +244,17 @@ int layout(const Request& asked, const Options& options) {
     Outcome outcome;
     try {
         if (options.name.empty()) {
-            view = view_of(Layout::parse(options.object), options);
+            view = is_mma_shape(options.object)
+                       ? view_of(mma_picture(options.object,
+                                             dtype_named(options.dtype.empty() ? "bf16" : options.dtype)),
+                                 options)
+                       : view_of(Layout::parse(options.object), options);
         } else {
             request.file = options.object;
             outcome = with_state(request, lua::Mode::trace, find_named, &lookup);
         }
         print_findings(request, outcome.findings);
-        if (view && !show(results, request, options.svg, *view)) outcome.code = Exit::failed;
+        if (view && !show(results, request, options, *view)) outcome.code = Exit::failed;
     } catch (const Error& error) {
         outcome.code = failure(request, error);
     }
@@ -219,9 +284,26 @@ int decode(const Request& request, const std::string& bits) {
 
 Command::Run declare_layout(CLI::App& app) {
     const auto options = std::make_shared<Options>();
-    app.add_option("--svg", options->svg, "Write the picture as an SVG file")->type_name("FILE");
-    app.add_flag("--bytes", options->bytes, "Byte addresses in the picture of a tile");
-    app.add_option("EXPR", options->object, "A layout, such as '(8,64):(64,1)'; with NAME: a script")
+    const auto file = [&](const char* name, std::optional<std::string>& path, const char* text) {
+        app.add_option(name, path, text)->type_name("FILE")->expected(0, 1);
+    };
+    file("--svg", options->svg,
+         "Write the picture as an SVG file; without FILE or with -: only that, on standard output");
+    file("--html", options->html, "Write the picture as a page to zoom and point at; likewise");
+    const auto names = [](std::span<const std::string_view> list) {
+        return CLI::IsMember(std::vector<std::string>(list.begin(), list.end()));
+    };
+    app.add_option("--view", options->view, "What the picture shows")
+        ->check(names(view_names()))
+        ->type_name("");
+    app.add_option("--access", options->access, "Of the views banks and conflicts: one access of a warp")
+        ->check(names(shared_access_names()))
+        ->type_name("");
+    app.add_option("--dtype", options->dtype, "The elements of a layout or an mma")->type_name("DTYPE");
+    app.add_flag("--bytes", options->bytes, "Byte addresses in the picture: --view bytes")
+        ->excludes("--view");
+    app.add_option("EXPR", options->object,
+                   "A layout, such as '(8,64):(64,1)', or an mma, m64n16k16; with NAME: a script")
         ->required();
     app.add_option("NAME", options->name, "What the script calls it: it ends with return { NAME = ... }");
     return [options](const Request& request) { return layout(request, *options); };

@@ -1,8 +1,9 @@
 // Looking at layouts, tiles and fragments: pictures, words, and which canonical layout one is.
 #include "wgrun/picture.hpp"
 
-#include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <type_traits>
 
 #include "bindings/lua/args.hpp"
@@ -17,105 +18,138 @@
 namespace wgrun::lua {
 namespace {
 
-/// What print and svg may be asked to show.
-struct Asked {
-    std::size_t view = 0;  ///< of `views`
-    int chunk = 0;         ///< offsets of one colour; 0: those of 16 bytes, or 8
-    int element_bits = 0;  ///< 0: not given
-    std::optional<SharedAccess> access;
-};
-
-constexpr std::string_view views[] = {"offsets", "bytes", "chunks", "banks"};
-
-const BankConflicts& worst(const std::vector<BankConflicts>& all) {
-    return *std::ranges::max_element(all, {}, &BankConflicts::degree);
-}
-
-Picture picture_of(const Layout& layout, const Asked& asked) {
-    if (asked.view > 0 && asked.element_bits == 0)
-        throw ArgumentError("picture: view = \"" + std::string(views[asked.view]) +
-                                "\" of a layout speaks of bytes, and the layout counts elements",
-                            "say of which type: dtype = \"bf16\"");
-    if (asked.view == 1) return {byte_grid(layout, asked.element_bits)};
-    if (asked.view == 2) return chunk_grids(layout, asked.element_bits);
-    if (asked.view == 3)
-        return {grid_of(asked.access ? bank_conflicts(layout, asked.element_bits, *asked.access)
-                                     : worst(bank_conflicts(layout, asked.element_bits)))};
-    const int chunk = asked.element_bits > 0 ? 128 / asked.element_bits : 8;
-    return {grid_of(layout, asked.chunk > 0 ? asked.chunk : chunk)};
-}
-
-Picture picture_of(const Tile& tile, const Asked& asked) {
-    if (asked.view == 2) return chunk_grids(tile.layout(), bits(tile.dtype()));
-    if (asked.view == 3)
-        return {grid_of(asked.access ? bank_conflicts(tile, *asked.access) : worst(bank_conflicts(tile)))};
-    return {grid_of(tile, asked.view == 1)};
-}
-
-Picture picture_of(const Fragment& fragment, const Asked&) { return {grid_of(fragment)}; }
-
-template <class T>
-constexpr std::span<const Option> picture_keys;
 constexpr Option tile_picture_keys[] = {
-    {"view", R"(string = "offsets")",
-     R"(what is shown: "offsets", "bytes", "chunks" (of 16 bytes) or "banks")"},
+    {"view", R"(string = "auto")",
+     R"(what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview")"},
     {"access", "string?",
-     R"(with view = "banks", which access of a warp; by default the one with the most conflicts)"}};
+     R"(with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all)"}};
 constexpr Option layout_keys[] = {
-    {"dtype", "string?", "the element type, which views other than offsets need"},
+    {"dtype", "string?", "the element type, which views other than offsets and overview need"},
     {"chunk", "integer?", "offsets of one colour; by default those of 16 bytes, or 8"}};
 constexpr auto layout_picture_keys = joined(tile_picture_keys, layout_keys);
+constexpr Option fragment_picture_keys[] = {
+    {"view", R"(string = "auto")",
+     R"("offsets" (thread and value of each element) or "overview" (of blocks of 8 x 8); "auto" is the first up to 4096 elements)"}};
+template <class T>
+constexpr std::span<const Option> picture_keys;
 template <>
 constexpr std::span<const Option> picture_keys<Layout> = layout_picture_keys;
 template <>
 constexpr std::span<const Option> picture_keys<Tile> = tile_picture_keys;
 template <>
-constexpr std::span<const Option> picture_keys<Fragment> = {};
+constexpr std::span<const Option> picture_keys<Fragment> = fragment_picture_keys;
+template <>
+constexpr std::span<const Option> picture_keys<Picture> = {};
 
-/// The options at `index`, of object:print and object:svg. A class that lacks a key refuses it.
+/// The options at `index`, of object:print, object:svg and object:html. A class that lacks a key refuses it.
 template <class T>
-Asked read_asked(lua_State* L, int index, const char* function) {
+Viewing read_viewing(lua_State* L, int index, const char* function) {
     const Options options(L, index, function, picture_keys<T>, Options::Missing::empty);
-    Asked asked;
-    if constexpr (!std::is_same_v<T, Fragment>) {
-        asked.view = options.choice("view", views, 0);
+    Viewing viewing;
+    if constexpr (!std::is_same_v<T, Picture>)
+        viewing.view = static_cast<PictureView>(options.choice("view", view_names(), 0));
+    if constexpr (std::is_same_v<T, Tile> || std::is_same_v<T, Layout>) {
         if (options.has("access")) {
-            if (asked.view != 3) fail(L, [] { return "option `access` belongs to view = \"banks\""; });
-            asked.access = static_cast<SharedAccess>(options.choice("access", shared_access_names()));
+            if (viewing.view != PictureView::banks && viewing.view != PictureView::conflicts)
+                fail(L, [] { return R"(option `access` belongs to view = "banks" or "conflicts")"; });
+            viewing.access = static_cast<SharedAccess>(options.choice("access", shared_access_names()));
         }
     }
     if constexpr (std::is_same_v<T, Layout>) {
-        asked.chunk = static_cast<int>(options.integer("chunk", 0, 1, INT32_MAX));
+        viewing.chunk = static_cast<int>(options.integer("chunk", 0, 1, INT32_MAX));
         if (options.has("dtype")) {
             const std::string_view dtype = options.string("dtype");
-            asked.element_bits = guarded(L, [&] { return bits(dtype_named(dtype)); });
+            viewing.element_bits = guarded(L, [&] { return bits(dtype_named(dtype)); });
         }
     }
-    return asked;
+    return viewing;
 }
 
-// object:print([options]): a grid on standard output
+Picture picture_of(const Picture& picture, const Viewing&) { return picture; }
+
+// object:print([options]): lines of text on standard output
 template <class T>
 int print(lua_State* L) {
     const T& object = check<T>(L, 1);
-    const Asked asked = read_asked<T>(L, 2, "print");
+    const Viewing viewing = read_viewing<T>(L, 2, "print");
     guarded(L, [&] {
-        const std::string text = to_text(picture_of(object, asked), session(L).colour_output);
+        const TextStyle style{terminal_colours(session(L).colour_output), terminal_columns(fileno(stdout))};
+        const std::string text = to_text(picture_of(object, viewing), style);
         std::fwrite(text.data(), 1, text.size(), stdout);
     });
     return 0;
 }
 
-// object:svg(path [, options]): true, or nil, message, code
-template <class T>
-int svg(lua_State* L) {
-    check_unrestricted(L, "svg");
+/// object:NAME(path [, options]): true, or nil, message, code
+template <class T, class Save>
+int write(lua_State* L, const char* name, Save save) {
+    check_unrestricted(L, name);
     const T& object = check<T>(L, 1);
     const std::string_view path = name_argument(L, 2);
-    const Asked asked = read_asked<T>(L, 3, "svg");
-    const int failed = attempted(L, [&] { save_svg(picture_of(object, asked), std::string(path)); });
+    const Viewing viewing = read_viewing<T>(L, 3, name);
+    const int failed = attempted(L, [&] { save(picture_of(object, viewing), std::string(path)); });
     if (failed != 0) return failed;
     lua_pushboolean(L, 1);
+    return 1;
+}
+
+template <class T>
+int svg(lua_State* L) {
+    return write<T>(L, "svg", save_svg);
+}
+
+template <class T>
+int html(lua_State* L) {
+    return write<T>(L, "html", save_html);
+}
+
+constexpr Option mma_keys[] = {
+    {"shape", "string?", R"(of an instruction: "m64n16k16" (wgmma) or "m16n8k16" (mma.sync))"},
+    {"dtype", R"(string = "bf16")", "of A and B, with shape"},
+    {"a", "tile|fragment?", "in place of shape: A, m x k"},
+    {"b", "tile|fragment?", "B, n x k"},
+    {"d", "fragment?", "D, m x n"}};
+
+/// The tile or fragment under a key of mma_keys.
+MmaOperand& read_operand(lua_State* L, const Options& options, std::string_view key) {
+    auto& out = held<std::optional<MmaOperand>>(L);
+    options.push(key);
+    const Tile* tile = test<Tile>(L, -1);
+    const Fragment* fragment = test<Fragment>(L, -1);
+    if (tile == nullptr && fragment == nullptr) options.fail_value(key, "a tile or a fragment");
+    guarded(L, [&] { out = tile != nullptr ? MmaOperand(*tile) : MmaOperand(*fragment); });
+    lua_pop(L, 1);
+    return *out;
+}
+
+int mma_picture_new(lua_State* L) {
+    const Options options(L, 1, "wg.mma_picture", mma_keys);
+    if (options.has("shape")) {
+        for (const std::string_view key : {"a", "b", "d"})
+            if (options.has(key))
+                fail(L, [] { return "wg.mma_picture: give either `shape` or `a`, `b` and `d`"; });
+        const std::string_view shape = options.string("shape");
+        const std::string_view dtype = options.string("dtype", "bf16");
+        push_object<Picture>(L, [&] { return mma_picture(shape, dtype_named(dtype)); });
+        return 1;
+    }
+    const MmaOperand& a = read_operand(L, options, "a");
+    const MmaOperand& b = read_operand(L, options, "b");
+    options.push("d");
+    const Fragment* d = test<Fragment>(L, -1);
+    if (d == nullptr) options.fail_value("d", "a fragment");
+    push_object<Picture>(L, [&] { return mma_picture(a, b, *d); });
+    return 1;
+}
+
+int picture_tostring(lua_State* L) {
+    const Picture& picture = check<Picture>(L, 1);
+    auto& text = held<std::string>(L);
+    guarded(L, [&] {
+        text = "picture";
+        for (const Grid& grid : picture) text += (text.size() == 7 ? ": " : "; ") + grid.title;
+    });
+    lua_pushlstring(L, text.data(), text.size());
     return 1;
 }
 
@@ -163,25 +197,47 @@ Prints a picture of the layout: its offsets as a grid.
 @param options table?)",
                                      layout_picture_keys},
                                     {"svg", svg<Layout>, R"(
-Writes a picture of the layout as an SVG file.
+Writes a picture of the layout as an SVG file, for light and dark surroundings.
+@param path string
+@param options table?
+@return boolean  true; or nil, message, code)",
+                                     layout_picture_keys},
+                                    {"html", html<Layout>, R"(
+Writes a picture of the layout as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
 @param path string
 @param options table?
 @return boolean  true; or nil, message, code)",
                                      layout_picture_keys},
                                     {}};
-    static const Member fragment[] = {
-        {"print", print<Fragment>, "Prints which thread and register hold each element, as a grid."},
-        {"svg", svg<Fragment>, R"(
-Writes the picture as an SVG file.
+    static const Member fragment[] = {{"print", print<Fragment>, R"(
+Prints which thread and register hold each element, as a grid.
+@param options table?)",
+                                       fragment_picture_keys},
+                                      {"svg", svg<Fragment>, R"(
+Writes the picture as an SVG file, for light and dark surroundings.
 @param path string
-@return boolean  true; or nil, message, code)"},
-        {}};
+@param options table?
+@return boolean  true; or nil, message, code)",
+                                       fragment_picture_keys},
+                                      {"html", html<Fragment>, R"(
+Writes the picture as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+@param path string
+@param options table?
+@return boolean  true; or nil, message, code)",
+                                       fragment_picture_keys},
+                                      {}};
     static const Member tile[] = {{"print", print<Tile>, R"(
 Prints a picture of the tile: where its elements are in memory.
 @param options table?)",
                                    tile_picture_keys},
                                   {"svg", svg<Tile>, R"(
-Writes a picture of the tile as an SVG file.
+Writes a picture of the tile as an SVG file, for light and dark surroundings.
+@param path string
+@param options table?
+@return boolean  true; or nil, message, code)",
+                                   tile_picture_keys},
+                                  {"html", html<Tile>, R"(
+Writes a picture of the tile as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
 @param path string
 @param options table?
 @return boolean  true; or nil, message, code)",
@@ -190,6 +246,21 @@ Writes a picture of the tile as an SVG file.
 The tile in words: atoms, LBO and SBO, K steps, TMA box.
 @return string  several lines)"},
                                   {}};
+    static const Member picture[] = {{"print", print<Picture>, R"(
+Prints the picture as text.)"},
+                                     {"svg", svg<Picture>, R"(
+Writes the picture as an SVG file, for light and dark surroundings.
+@param path string
+@return boolean  true; or nil, message, code)"},
+                                     {"html", html<Picture>, R"(
+Writes the picture as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+@param path string
+@return boolean  true; or nil, message, code)"},
+                                     {}};
+    static const Member metamethods[] = {{"__tostring", picture_tostring}, {}};
+    declare<Picture>(L, {.methods = picture, .metamethods = metamethods, .text = R"(
+A drawing that is made of several objects, by wg.mma_picture.
+@see wg.mma_picture)"});
     add_methods<Layout>(L, layout);
     add_methods<Fragment>(L, fragment);
     add_methods<Tile>(L, tile);
@@ -207,6 +278,13 @@ Which canonical wgmma layout a layout is, or which is nearest and where they dif
 @field mismatches integer  elements that lie elsewhere than in the nearest one
 @field difference table?  the first of them: { row, k, given, expected }, offsets in bytes
 @field text string  the same in words)"},
+                                       {"mma_picture", mma_picture_new, R"(
+A product as it is done on paper: A on the left, B above, D in the corner. Registers show thread:value, shared memory byte offsets; large ones are overviews.
+@param options table
+@return picture
+@example
+  wg.mma_picture { shape = "m16n8k16", dtype = "bf16" }:print())",
+                                        mma_keys},
                                        {}};
     add_functions(L, "wg", functions);
 }

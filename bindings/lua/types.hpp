@@ -10,6 +10,7 @@
 #include "wgrun/fragment.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/layout.hpp"
+#include "wgrun/picture.hpp"
 #include "wgrun/tensor.hpp"
 #include "wgrun/tile.hpp"
 
@@ -47,6 +48,8 @@ template <>
 inline constexpr const char* class_name<Tile> = "wgrun.tile";
 template <>
 inline constexpr const char* class_name<Fragment> = "wgrun.fragment";
+template <>
+inline constexpr const char* class_name<Picture> = "wgrun.picture";
 template <>
 inline constexpr const char* class_name<TensorBox> = "wgrun.tensor";
 template <>

@@ -67,46 +67,118 @@ void add(BankConflicts& sum, std::span<const std::uint32_t> addresses, int line,
     sum.worst = std::move(phases);
 }
 
-BankConflicts measure(const Lines& m, SharedAccess access) {
-    BankConflicts sum{};
-    sum.access = access;
-    std::vector<std::uint32_t> addresses;
+/// What a lane touches: bytes of a line from `byte` on.
+struct Lane {
+    int line = 0;
+    int byte = 0;
+};
+
+/// Bytes of each lane.
+int bytes_of(const Lines& m, SharedAccess access) {
+    return access == SharedAccess::st_accumulator ? 2 * m.element_bits / 8 : 16;
+}
+
+/// visit(lanes) for each access of a warp, in order.
+template <class Visit>
+void for_each_access(const Lines& m, SharedAccess access, Visit visit) {
+    std::vector<Lane> lanes;
     switch (access) {
         case SharedAccess::wgmma:
         case SharedAccess::ldmatrix:
         case SharedAccess::stmatrix:
             for (int line = 0; line + 8 <= m.lines; line += 8)
                 for (int byte = 0; byte < m.bytes; byte += 16) {
-                    addresses.clear();
-                    for (int i = 0; i < 8; ++i) addresses.push_back(m.address(line + i, byte));
-                    add(sum, addresses, line, byte / 16);
+                    lanes.clear();
+                    for (int i = 0; i < 8; ++i) lanes.push_back({line + i, byte});
+                    visit(lanes);
                 }
             break;
         case SharedAccess::st_shared_16: {
             const int units = m.bytes / 16;
             const int total = m.lines * units;
             for (int first = 0; first < total; first += warp) {
-                addresses.clear();
+                lanes.clear();
                 for (int i = first; i < std::min(first + warp, total); ++i)
-                    addresses.push_back(m.address(i / units, i % units * 16));
-                add(sum, addresses, first / units, first % units);
+                    lanes.push_back({i / units, i % units * 16});
+                visit(lanes);
             }
             break;
         }
         case SharedAccess::st_accumulator: {
             // 8 lines of 8 elements: a quarter of the lanes' pairs side by side in each.
-            sum.bytes = 2 * m.element_bits / 8;
+            const int bytes = bytes_of(m, access);
             for (int line = 0; line + 8 <= m.lines; line += 8)
-                for (int byte = 0; byte < m.bytes; byte += 4 * sum.bytes) {
-                    addresses.clear();
+                for (int byte = 0; byte < m.bytes; byte += 4 * bytes) {
+                    lanes.clear();
                     for (int lane = 0; lane < warp; ++lane)
-                        addresses.push_back(m.address(line + lane / 4, byte + lane % 4 * sum.bytes));
-                    add(sum, addresses, line, byte / 16);
+                        lanes.push_back({line + lane / 4, byte + lane % 4 * bytes});
+                    visit(lanes);
                 }
             break;
         }
     }
+}
+
+std::vector<std::uint32_t> addresses_of(const Lines& m, std::span<const Lane> lanes) {
+    std::vector<std::uint32_t> out;
+    for (const auto& [line, byte] : lanes) out.push_back(m.address(line, byte));
+    return out;
+}
+
+BankConflicts measure(const Lines& m, SharedAccess access) {
+    BankConflicts sum{};
+    sum.access = access;
+    sum.bytes = bytes_of(m, access);
+    for_each_access(m, access, [&](const std::vector<Lane>& lanes) {
+        add(sum, addresses_of(m, lanes), lanes.front().line, lanes.front().byte / 16);
+    });
     return sum;
+}
+
+ConflictBlocks blocks_of(const Lines& m, bool along_rows, SharedAccess access) {
+    ConflictBlocks out{.total = measure(m, access),
+                       .along_rows = along_rows,
+                       .groups = (m.lines + 7) / 8,
+                       .units = m.bytes / 16,
+                       .worst = {}};
+    out.worst.resize(static_cast<std::size_t>(out.groups) * static_cast<std::size_t>(out.units));
+    for_each_access(m, access, [&](const std::vector<Lane>& lanes) {
+        for (const BankPhase& phase : bank_phases(addresses_of(m, lanes), out.total.bytes))
+            for (std::size_t i = 0; i < phase.addresses.size(); ++i) {
+                const auto& [line, byte] = lanes[static_cast<std::size_t>(phase.first_lane) + i];
+                BankPhase& worst = out.worst[static_cast<std::size_t>(line / 8 * out.units + byte / 16)];
+                if (worst.addresses.empty() || phase.degree > worst.degree) worst = phase;
+            }
+    });
+    return out;
+}
+
+/// Refers to `tile`.
+Lines lines_of(const Tile& tile) {
+    const bool k_major = tile.major() == Major::k;
+    const int element_bits = bits(tile.dtype());
+    return {.lines = k_major ? tile.mn() : tile.k(),
+            .bytes = (k_major ? tile.k() : tile.mn()) * element_bits / 8,
+            .element_bits = element_bits,
+            .address = [&tile, k_major, element_bits](int line, int byte) {
+                const int at = byte * 8 / element_bits;
+                return static_cast<std::uint32_t>(k_major ? tile.offset(line, at) : tile.offset(at, line));
+            }};
+}
+
+/// Refers to `units`.
+Lines lines_of(const UnitLines& units, int element_bits) {
+    return {.lines = units.lines,
+            .bytes = 16 * units.units,
+            .element_bits = element_bits,
+            .address = [&units](int line, int byte) {
+                return units.address(line, byte / 16) + static_cast<std::uint32_t>(byte % 16);
+            }};
+}
+
+void check_access(SharedAccess access, int element_bits) {
+    if (access == SharedAccess::st_accumulator && element_bits == 1)
+        throw ArgumentError("bank conflicts: no accumulator is stored as b1");
 }
 
 /// `of` each access that elements of these bits allow.
@@ -159,33 +231,25 @@ std::string BankConflicts::to_string() const {
 }
 
 BankConflicts bank_conflicts(const Tile& tile, SharedAccess access) {
-    const bool k_major = tile.major() == Major::k;
-    const int element_bits = bits(tile.dtype());
-    if (access == SharedAccess::st_accumulator && element_bits == 1)
-        throw ArgumentError("bank conflicts: no accumulator is stored as b1");
-    const Lines lines{
-        .lines = k_major ? tile.mn() : tile.k(),
-        .bytes = (k_major ? tile.k() : tile.mn()) * element_bits / 8,
-        .element_bits = element_bits,
-        .address = [&](int line, int byte) {
-            const int at = byte * 8 / element_bits;
-            return static_cast<std::uint32_t>(k_major ? tile.offset(line, at) : tile.offset(at, line));
-        }};
-    return measure(lines, access);
+    check_access(access, bits(tile.dtype()));
+    return measure(lines_of(tile), access);
 }
 
 BankConflicts bank_conflicts(const Layout& layout, int element_bits, SharedAccess access) {
     const UnitLines units = unit_lines(layout, element_bits, "bank conflicts");
-    if (access == SharedAccess::st_accumulator && element_bits == 1)
-        throw ArgumentError("bank conflicts: no accumulator is stored as b1");
-    return measure({.lines = units.lines,
-                    .bytes = 16 * units.units,
-                    .element_bits = element_bits,
-                    .address =
-                        [&](int line, int byte) {
-                            return units.address(line, byte / 16) + static_cast<std::uint32_t>(byte % 16);
-                        }},
-                   access);
+    check_access(access, element_bits);
+    return measure(lines_of(units, element_bits), access);
+}
+
+ConflictBlocks conflict_blocks(const Tile& tile, SharedAccess access) {
+    check_access(access, bits(tile.dtype()));
+    return blocks_of(lines_of(tile), tile.major() == Major::mn, access);
+}
+
+ConflictBlocks conflict_blocks(const Layout& layout, int element_bits, SharedAccess access) {
+    const UnitLines units = unit_lines(layout, element_bits, "bank conflicts");
+    check_access(access, element_bits);
+    return blocks_of(lines_of(units, element_bits), units.along_rows, access);
 }
 
 std::vector<BankConflicts> bank_conflicts(const Tile& tile) {

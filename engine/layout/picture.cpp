@@ -1,11 +1,9 @@
-#include "wgrun/picture.hpp"
+#include "layout/picture.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
-#include "layout/lines.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -13,11 +11,13 @@ namespace {
 
 constexpr int max_cells = 1 << 16;
 
-Grid blank(std::string title, std::int64_t rows, std::int64_t columns) {
+}  // namespace
+
+Grid blank_grid(std::string title, std::int64_t rows, std::int64_t columns) {
     if (rows * columns > max_cells)
         throw ArgumentError(
             fmt::format("picture of {}: {} cells are too many to look at", title, rows * columns),
-            fmt::format("at most {}; picture one atom or one mode", max_cells));
+            fmt::format("at most {}; picture one atom or one mode, or an overview", max_cells));
     Grid grid;
     grid.title = std::move(title);
     grid.rows = static_cast<int>(rows);
@@ -28,19 +28,94 @@ Grid blank(std::string title, std::int64_t rows, std::int64_t columns) {
     return grid;
 }
 
-std::size_t index_of(const Grid& grid, int row, int column) {
-    return static_cast<std::size_t>(row) * static_cast<std::size_t>(grid.columns) +
-           static_cast<std::size_t>(column);
+CoreMatrix core_matrix(const Tile& tile) {
+    const int unit = 128 / bits(tile.dtype());
+    return tile.major() == Major::k ? CoreMatrix{8, unit} : CoreMatrix{unit, 8};
 }
 
-Grid::Cell& cell(Grid& grid, int row, int column) { return grid.cells[index_of(grid, row, column)]; }
+std::string title_of(const Tile& tile) {
+    return fmt::format("{} {}x{} {}-major swizzle {}", to_string(tile.dtype()), tile.mn(), tile.k(),
+                       to_string(tile.major()), to_string(tile.swizzle()));
+}
 
-}  // namespace
+std::vector<Grid::Frame> frames_of(const Tile& tile, int mn, int k) {
+    std::vector<Grid::Frame> out;
+    const auto add = [&](int high, int wide, bool heavy) {
+        for (int row = 0; row < tile.mn(); row += high)
+            for (int column = 0; column < tile.k(); column += wide)
+                out.push_back({.row = row / mn,
+                               .column = column / k,
+                               .rows = high / mn,
+                               .columns = wide / k,
+                               .heavy = heavy,
+                               .label = {}});
+    };
+    const CoreMatrix core = core_matrix(tile);
+    // A core matrix of one cell is its own frame.
+    if (core.mn > mn || core.k > k) add(core.mn, core.k, false);
+    if (tile.atom_mn() > core.mn || tile.atom_k() > core.k) add(tile.atom_mn(), tile.atom_k(), true);
+    return out;
+}
+
+std::vector<Grid::Arrow> arrows_of(const Tile& tile, int mn, int k) {
+    std::vector<Grid::Arrow> out;
+    // From the first element to the one `rows` further down or `columns` further to the right.
+    const auto add = [&](int rows, int columns, std::string_view name, int bytes) {
+        if (rows < tile.mn() && columns < tile.k())
+            out.push_back({.from_row = 0,
+                           .from_column = 0,
+                           .to_row = rows / mn,
+                           .to_column = columns / k,
+                           .label = fmt::format("{} {} bytes", name, bytes)});
+    };
+    const bool k_major = tile.major() == Major::k;
+    const bool plain = tile.swizzle() == SwizzleMode::none;
+    if (k_major) {
+        add(8, 0, "SBO", tile.sbo());
+        if (plain)
+            add(0, tile.atom_k(), "LBO", tile.lbo());
+        else if (tile.atom_k() < tile.k())  // which no field of the descriptor holds
+            add(0, tile.atom_k(), "next atom", tile.offset(0, tile.atom_k()));
+    } else {
+        add(tile.atom_mn(), 0, plain ? "SBO" : "LBO", plain ? tile.sbo() : tile.lbo());
+        add(0, 8, plain ? "LBO" : "SBO", plain ? tile.lbo() : tile.sbo());
+    }
+    return out;
+}
+
+Grid::Legend bank_legend() {
+    Grid::Legend legend{.title = "banks", .keys = {}, .heat = false};
+    for (int i = 0; i < 8; ++i) legend.keys.push_back({i, fmt::format("{}-{}", 4 * i, 4 * i + 3)});
+    return legend;
+}
+
+Grid::Legend lane_legend() {
+    Grid::Legend legend{.title = "lanes", .keys = {}, .heat = false};
+    for (int i = 0; i < 8; ++i) legend.keys.push_back({i, fmt::format("{}-{}", 4 * i, 4 * i + 3)});
+    return legend;
+}
+
+Grid transposed(const Grid& grid) {
+    Grid out = grid;
+    std::swap(out.rows, out.columns);
+    std::swap(out.row_names, out.column_names);
+    for (int row = 0; row < out.rows; ++row)
+        for (int column = 0; column < out.columns; ++column) out.at(row, column) = grid.at(column, row);
+    for (Grid::Frame& frame : out.frames) {
+        std::swap(frame.row, frame.column);
+        std::swap(frame.rows, frame.columns);
+    }
+    for (Grid::Arrow& arrow : out.arrows) {
+        std::swap(arrow.from_row, arrow.from_column);
+        std::swap(arrow.to_row, arrow.to_column);
+    }
+    return out;
+}
 
 Grid grid_of(const Layout& layout, int chunk) {
     if (chunk < 1) throw ArgumentError(fmt::format("picture: chunks of {} offsets", chunk), "at least 1");
     const std::int64_t rows = layout.rank() == 0 ? 1 : layout.mode(0).size();
-    Grid grid = blank(layout.to_string(), rows, layout.size() / rows);
+    Grid grid = blank_grid(layout.to_string(), rows, layout.size() / rows);
     const std::vector<std::int64_t> offsets = layout.offsets();
     for (int column = 0; column < grid.columns; ++column)
         for (int row = 0; row < grid.rows; ++row) {
@@ -48,9 +123,9 @@ Grid grid_of(const Layout& layout, int chunk) {
                                static_cast<std::size_t>(row);
             const std::int64_t offset = offsets[index];
             const std::int64_t unit = offset >= 0 ? offset / chunk : ~(~offset / chunk);
-            cell(grid, row, column) = {std::to_string(offset),
-                                       fmt::format("({}, {}) index {} offset {}", row, column, index, offset),
-                                       static_cast<int>(unit & 7)};
+            grid.at(row, column) = {std::to_string(offset),
+                                    fmt::format("({}, {}) index {} offset {}", row, column, index, offset),
+                                    static_cast<int>(unit & 7), fmt::format("o{}", offset)};
         }
     return grid;
 }
@@ -68,48 +143,19 @@ Grid byte_grid(const Layout& layout, int element_bits) {
             if (__builtin_mul_overflow(offset, element_bits, &bit) || bit % 8 != 0 || bit < 0)
                 throw ArgumentError(fmt::format(
                     "picture: offset {} of elements of {} bits is no byte address", offset, element_bits));
-            Grid::Cell& c = cell(grid, row, column);
+            Grid::Cell& c = grid.at(row, column);
             c.text = std::to_string(bit / 8);
-            c.tip += fmt::format(" byte {} bank {}", bit / 8, bit / 32 % 32);
+            c.tip += fmt::format(" byte {} bank {} chunk {}", bit / 8, bit / 32 % 32, bit / 128);
             c.colour = static_cast<int>(bit / 128 % 8);
+            c.links = fmt::format("u{}", bit / 128);
         }
+    grid.legend = bank_legend();
     return grid;
 }
 
-Picture chunk_grids(const Layout& layout, int element_bits) {
-    const UnitLines chunks = unit_lines(layout, element_bits, "chunks");
-    const std::uint32_t last = *std::ranges::max_element(chunks.addresses);
-    Grid matrix = blank(layout.to_string(), chunks.along_rows ? chunks.units : chunks.lines,
-                        chunks.along_rows ? chunks.lines : chunks.units);
-    Grid memory = blank("shared memory: chunk at each address", last / 128 + 1, 8);
-    for (int i = 0; i < 8; ++i) memory.column_names[static_cast<std::size_t>(i)] = fmt::format("+{}", 16 * i);
-    for (int i = 0; i < memory.rows; ++i)
-        memory.row_names[static_cast<std::size_t>(i)] = std::to_string(128 * i);
-    for (Grid::Cell& c : memory.cells) c.colour = -1;
-    for (int line = 0; line < chunks.lines; ++line)
-        for (int unit = 0; unit < chunks.units; ++unit) {
-            const std::uint32_t address = chunks.address(line, unit);
-            const int number = line * chunks.units + unit;
-            const std::uint32_t bank = address / 4 % 32;
-            Grid::Cell& chunk = chunks.along_rows ? cell(matrix, unit, line) : cell(matrix, line, unit);
-            chunk.text = std::to_string(number);
-            chunk.tip = fmt::format("chunk {}: byte {}, banks {} to {}", number, address, bank, bank + 3);
-            chunk.colour = (line / 8 * chunks.units + unit) % 8;
-            Grid::Cell& slot =
-                cell(memory, static_cast<int>(address / 128), static_cast<int>(address / 16 % 8));
-            if (!slot.text.empty()) slot.text += '+';
-            slot.text += std::to_string(number);
-            slot.tip += fmt::format("chunk {} (line {}, unit {}) ", number, line, unit);
-            slot.colour = chunk.colour;
-        }
-    return {std::move(matrix), std::move(memory)};
-}
-
 Grid grid_of(const Tile& tile, bool bytes) {
-    Grid grid = blank(
-        fmt::format("{} {}x{} {}-major swizzle {}: {} offsets", to_string(tile.dtype()), tile.mn(), tile.k(),
-                    to_string(tile.major()), to_string(tile.swizzle()), bytes ? "byte" : "element"),
-        tile.mn(), tile.k());
+    Grid grid = blank_grid(fmt::format("{}: {} offsets", title_of(tile), bytes ? "byte" : "element"),
+                           tile.mn(), tile.k());
     const Layout layout = tile.layout();
     const std::vector<std::int64_t> offsets = layout.offsets();
     for (int row = 0; row < grid.rows; ++row)
@@ -118,59 +164,46 @@ Grid grid_of(const Tile& tile, bool bytes) {
             const std::int64_t element =
                 offsets[static_cast<std::size_t>(column) * static_cast<std::size_t>(grid.rows) +
                         static_cast<std::size_t>(row)];
-            cell(grid, row, column) = {std::to_string(bytes ? byte : element),
-                                       fmt::format("mn {} k {}: byte {}, element {}, bank {}", row, column,
-                                                   byte, element, byte / 4 % 32),
-                                       byte / 16 % 8};
+            grid.at(row, column) = {std::to_string(bytes ? byte : element),
+                                    fmt::format("mn {} k {}: byte {}, element {}, bank {}, chunk {}", row,
+                                                column, byte, element, byte / 4 % 32, byte / 16),
+                                    byte / 16 % 8, fmt::format("u{}", byte / 16)};
         }
+    grid.frames = frames_of(tile, 1, 1);
+    grid.arrows = arrows_of(tile, 1, 1);
+    grid.legend = bank_legend();
     return grid;
 }
 
 Grid grid_of(const Fragment& fragment) {
-    Grid grid = blank(fragment.name, fragment.rows, fragment.columns);
+    Grid grid = blank_grid(fragment.name, fragment.rows, fragment.columns);
     for (int thread = 0; thread < fragment.threads(); ++thread)
         for (int value = 0; value < fragment.values(); ++value) {
             const auto [row, column] = fragment.at(thread, value);
-            Grid::Cell& c = cell(grid, row, column);
+            Grid::Cell& c = grid.at(row, column);
             if (c.text.empty())
-                c = {fmt::format("T{} V{}", thread, value), fmt::format("({}, {})", row, column),
-                     thread % 32 / 4};
+                c = {fmt::format("T{} V{}", thread, value),
+                     fmt::format("({}, {})", row, column),
+                     thread % 32 / 4,
+                     {}};
             else if (c.text.back() != '+')
                 c.text += '+';
+            if (!c.links.empty()) c.tip += ';';
             c.tip +=
                 fmt::format(" thread {} value {} register {}", thread, value, value / fragment.per_register);
+            c.links += fmt::format("{}t{}", c.links.empty() ? "" : " ", thread);
         }
     for (Grid::Cell& c : grid.cells)
         if (c.text.empty()) c.colour = -1;
-    return grid;
-}
-
-Grid grid_of(const BankConflicts& conflicts) {
-    std::size_t lanes = 0;
-    for (const BankPhase& phase : conflicts.worst) lanes += phase.addresses.size();
-    Grid grid = blank(conflicts.to_string(), static_cast<std::int64_t>(lanes), 32);
-    grid.heat = true;
-    for (Grid::Cell& c : grid.cells) c.colour = -1;
-    const int words = std::max(1, conflicts.bytes / 4);  // of each lane
-    for (const BankPhase& phase : conflicts.worst) {
-        std::array<std::vector<int>, 32> distinct;
-        for (const std::uint32_t address : phase.addresses)
-            for (int word = static_cast<int>(address / 4), left = words; left > 0; --left, ++word) {
-                auto& seen = distinct[static_cast<std::size_t>(word % 32)];
-                if (std::ranges::find(seen, word) == seen.end()) seen.push_back(word);
-            }
-        for (std::size_t i = 0; i < phase.addresses.size(); ++i)
-            for (int word = static_cast<int>(phase.addresses[i] / 4), left = words; left > 0;
-                 --left, ++word) {
-                const int lane = phase.first_lane + static_cast<int>(i);
-                const auto degree = static_cast<int>(distinct[static_cast<std::size_t>(word % 32)].size());
-                cell(grid, lane, word % 32) = {
-                    std::to_string(degree),
-                    fmt::format("lane {} word {}: {} words of bank {} in this phase", lane, word, degree,
-                                word % 32),
-                    std::min(degree, 8) - 1};
-            }
-    }
+    // Blocks of 8 x 8 elements, and the rows of each warp.
+    if (fragment.rows % 8 == 0 && fragment.columns % 8 == 0)
+        for (int row = 0; row < grid.rows; row += 8)
+            for (int column = 0; column < grid.columns; column += 8)
+                grid.frames.push_back({row, column, 8, 8, false, {}});
+    if (fragment.threads() == 128 && fragment.rows == 64)
+        for (int row = 0; row < grid.rows; row += 16)
+            grid.frames.push_back({row, 0, 16, grid.columns, true, fmt::format("warp {}", row / 16)});
+    grid.legend = lane_legend();
     return grid;
 }
 

@@ -29,4 +29,14 @@ picture("k-major-none", tile(16, 16, "K", "none"), { view = "chunks" })
 picture("k-major-128B", tile(16, 64, "K", "128B"), { view = "chunks" })
 picture("mn-major-128B", tile(128, 16, "MN", "128B"), { view = "chunks" })
 
+-- A large tile: core matrices and atoms in place of elements.
+picture("overview", tile(128, 128, "K", "128B"))
+
+-- Where stores conflict in a tile whose swizzle is narrower than its rows.
+picture("conflicts", tile(64, 64, "K", "32B"), { view = "conflicts" })
+
+-- Products: who holds what for mma.sync, and for wgmma.
+picture("mma-m16n8k16", wg.mma_picture { shape = "m16n8k16" })
+picture("mma-m64n64k16", wg.mma_picture { shape = "m64n64k16" })
+
 if folder then print(drawn .. " pictures in " .. folder) else print(drawn .. " pictures drawn") end

@@ -46,7 +46,41 @@ assert(drawn(plain_layout, { view = "banks", dtype = "bf16" }):find("wgmma: 8-wa
 check.raises("the layout counts elements", function() plain_layout:svg(path, { view = "bytes" }) end)
 check.raises("belongs to view", function() t:svg(path, { access = "ldmatrix" }) end)
 check.raises("unknown option `chunk` of svg", function() t:svg(path, { chunk = 8 }) end)
-check.raises("unknown option `view` of svg", function() wg.fragment { of = "mma_sync_c" }:svg(path, { view = "bytes" }) end)
+check.raises("a fragment is in registers", function() wg.fragment { of = "mma_sync_c" }:print { view = "bytes" } end)
+
+-- Large objects: an overview, unless elements are asked for.
+local large = wg.tile { dtype = "bf16", mn = 128, k = 128, major = "K", swizzle = "128B" }
+assert(drawn(large):find(">16384-17407</text>", 1, true) and not drawn(large):find(">16385</text>", 1, true))
+assert(drawn(large, { view = "offsets" }):find(">8193</text>", 1, true))
+assert(drawn(t, { view = "overview" }):find(">next atom", 1, true) == nil)
+assert(drawn(wg.fragment { of = "wgmma_d", dtype = "f32", n = 128 }):find(">V60-61</text>", 1, true))
+assert(drawn(plain_layout, { view = "conflicts", dtype = "bf16" }):find("ldmatrix: 8-way, 512 passes for 64", 1, true))
+check.raises("belongs to view", function() t:svg(path, { view = "chunks", access = "ldmatrix" }) end)
+
+-- A product, from the name of an instruction or from its operands.
+local product = wg.mma_picture { shape = "m16n8k16" }
+assert(tostring(product):find("B (k down, n to the right): registers, mma.sync B bf16 8x16", 1, true), tostring(product))
+assert(product:svg(path))
+local same = wg.mma_picture {
+  a = wg.fragment { of = "mma_sync_a", dtype = "bf16", k = 16 }, b = wg.fragment { of = "mma_sync_b", dtype = "bf16", k = 16 },
+  d = wg.fragment { of = "mma_sync_c" },
+}
+check.equal(drawn(same), drawn(product))
+check.raises("either `shape` or", wg.mma_picture, { shape = "m16n8k16", d = wg.fragment { of = "mma_sync_c" } })
+check.raises("option `a`: expected a tile or a fragment, got nil", wg.mma_picture, {})
+check.raises("option `d`: expected a fragment", wg.mma_picture, { a = t, b = t, d = t })
+check.raises("A is 64x64, B 64x64 (n x k), D 16x8", wg.mma_picture, { a = t, b = t, d = wg.fragment { of = "mma_sync_c" } })
+check.raises("no shape of an mma", wg.mma_picture, { shape = "16x8x16" })
+check.raises("unknown option", function() product:svg(path, { view = "bytes" }) end)
+
+-- Pages of HTML: for every object, and what svg says of files that cannot be written holds for them.
+for _, object in ipairs { t, large, t.layout, wg.fragment { of = "wgmma_d", dtype = "f32", n = 8 }, product } do
+  check.equal(object:html(path), true)
+  local file <close> = assert(io.open(path))
+  local page = file:read "a"
+  assert(page:find("<svg", 1, true) and page:find("</html>", 1, true))
+end
+check.equal(select(3, t:html "no/such/folder/x.html"), "ENOENT")
 
 -- Bank conflicts of any layout and of any addresses, with the guilty lanes.
 local ldmatrix
@@ -64,4 +98,5 @@ os.remove(path)
 local result, message, code = t:svg "no/such/folder/x.svg"
 check.equal({ result == nil, code }, { true, "ENOENT" })
 assert(message:find("no/such/folder/x.svg", 1, true))
-check.raises("", function() wg.layout({ 1 << 12, 1 << 12 }):svg(path) end)
+check.raises("too many to look at", function() wg.layout({ 1 << 12, 1 << 12 }):svg(path, { view = "offsets" }) end)
+check.raises("", function() wg.layout({ 1 << 13, 1 << 13 }):svg(path) end)

@@ -67,6 +67,19 @@ std::vector<BankConflicts> bank_conflicts(const Tile& tile);
 BankConflicts bank_conflicts(const Layout& layout, int element_bits, SharedAccess access);
 std::vector<BankConflicts> bank_conflicts(const Layout& layout, int element_bits);
 
+/// Where in a matrix the conflicts of one way of accessing it are: for each block of 8 lines and one 16-byte
+/// unit the worst of the phases that touch it.
+struct ConflictBlocks {
+    BankConflicts total;
+    bool along_rows = false;       ///< lines run along mode 0 (mn)
+    int groups = 0;                ///< of 8 lines
+    int units = 0;                 ///< of a line
+    std::vector<BankPhase> worst;  ///< of group g and unit u at [g * units + u]; no addresses: not accessed
+};
+/// These throw as bank_conflicts does.
+ConflictBlocks conflict_blocks(const Tile& tile, SharedAccess access);
+ConflictBlocks conflict_blocks(const Layout& layout, int element_bits, SharedAccess access);
+
 }  // namespace wgrun
 
 #pragma GCC visibility pop

@@ -40,6 +40,7 @@ local functions = {
     stream_k = "boolean?", constant = "name?",
   } },
   { "wg.tune", { gemm = "table?", name = "name?", build = "callback?", candidates = "table?", rounds = "small?", backend = "backend?", cache = "off" } },
+  { "wg.mma_picture", { shape = "name?", dtype = "dtype?", a = "tile?", b = "tile?", d = "any?" } },
   { "wg.kernel", "name", { threads = "threads", cluster = "cluster?" }, "body" },
 }
 
@@ -48,10 +49,11 @@ local methods = {
   layout = {
     { "size" }, { "cosize" }, { "rank" }, { "depth" }, { "mode", "small" }, { "coordinate", "extent" }, { "unswizzled" },
     { "bank_conflicts", "dtype" }, { "svg", "path", { view = "view?", chunk = "small?", dtype = "dtype?", access = "name?" } },
+    { "html", "path", { view = "view?", dtype = "dtype?" } },
   },
   tile = {
     { "offset", "small", "small" }, { "descriptor", "extent", "small?", "small?", "boolean?" }, { "bank_conflicts" },
-    { "explain" }, { "svg", "path", { view = "view?", access = "name?" } },
+    { "explain" }, { "svg", "path", { view = "view?", access = "name?" } }, { "html", "path", { view = "view?" } },
   },
   fragment = { { "at", "small", "small" }, { "owner", "small", "small" }, { "inverse" }, { "map", "callback" },
                { "row_reduce", "callback" }, { "row_max" }, { "row_sum" }, { "operand", "dtype" } },
@@ -99,7 +101,7 @@ local of_regs = { { "slice", "small", "small" } }
 local words = {
   dtype = { "bf16", "f16", "f32", "tf32", "e4m3", "e5m2", "s8", "u8", "b1", "s32", "u32", "s64", "u64", "f64", "BF16", "" },
   major = { "K", "MN", "k", "" }, swizzle_mode = { "none", "32B", "64B", "128B", "16B" }, order = { "MN", "K", "M" },
-  view = { "offsets", "bytes", "chunks", "banks", "x" }, backend = { "sim", "auto", "none" }, sim = { "sim" },
+  view = { "auto", "offsets", "bytes", "chunks", "banks", "conflicts", "overview", "x" }, backend = { "sim", "auto", "none" }, sim = { "sim" },
   schedule = { "cooperative", "pingpong", "" }, raster = { "grouped", "hilbert", "x" },
   fragment_kind = { "wgmma_d", "wgmma_a", "wgmma_sparse_a", "wgmma_metadata", "mma_sync_a", "mma_sync_b", "mma_sync_c", "ldmatrix", "stmatrix", "x" },
   type = { "u32", "s32", "f32", "b32", "u64", "s64", "f64", "b64", "pred", "b16", "u16", "f16", "x" },

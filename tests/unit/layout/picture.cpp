@@ -49,7 +49,7 @@ TEST_CASE("a tile in elements and in bytes") {
     };
     CHECK(at(elements, 1, 0).text == "72");
     CHECK(at(bytes, 1, 0).text == "144");
-    CHECK(at(bytes, 1, 0).tip == "mn 1 k 0: byte 144, element 72, bank 4");
+    CHECK(at(bytes, 1, 0).tip == "mn 1 k 0: byte 144, element 72, bank 4, chunk 9");
     // The eight units of a core matrix have eight colours.
     std::vector<int> colours;
     for (int row = 0; row < 8; ++row) colours.push_back(at(elements, row, 0).colour);
@@ -91,7 +91,7 @@ TEST_CASE("the chunks of an atom, in the matrix and in shared memory") {
 TEST_CASE("byte addresses of a layout") {
     const Grid grid = byte_grid(Layout::parse("(2,8):(8,1)"), 32);
     CHECK(grid.cells[9].text == "36");
-    CHECK(grid.cells[9].tip == "(1, 1) index 3 offset 9 byte 36 bank 9");
+    CHECK(grid.cells[9].tip == "(1, 1) index 3 offset 9 byte 36 bank 9 chunk 2");
     CHECK(grid.cells[9].colour == 2);
     CHECK_THROWS_WITH(byte_grid(Layout::parse("3:1"), 1), ContainsSubstring("is no byte address"));
 }
@@ -121,15 +121,191 @@ TEST_CASE("bank conflicts as a heat map") {
         }
 }
 
+namespace {
+
+/// Elements of XML that are open at the end of `text`, or that close in the wrong order: none in a document
+/// that is well formed. `text` has attributes in double quotes and no comments.
+std::vector<std::string> not_closed(std::string_view text) {
+    std::vector<std::string> open;
+    for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at)) {
+        std::size_t end = at + 1;
+        for (bool quoted = false; end < text.size() && (quoted || text[end] != '>'); ++end)
+            if (text[end] == '"') quoted = !quoted;
+        std::string_view tag = text.substr(at + 1, end - at - 1);
+        at = end;
+        if (tag.starts_with('!') || tag.ends_with('/')) continue;
+        const bool closes = tag.starts_with('/');
+        if (closes) tag.remove_prefix(1);
+        const std::string name(tag.substr(0, tag.find_first_of(" \n")));
+        if (!closes) {
+            open.push_back(name);
+        } else if (!open.empty() && open.back() == name) {
+            open.pop_back();
+        } else {
+            open.push_back("/" + name);
+            return open;
+        }
+    }
+    return open;
+}
+
+Tile bf16(int mn, int k, Major major = Major::k, std::optional<SwizzleMode> swizzle = std::nullopt) {
+    return Tile({Dtype::bf16, mn, k, major, swizzle, AtomOrder::mn});
+}
+
+}  // namespace
+
 TEST_CASE("an SVG has a cell for every element and is well formed") {
-    const std::string svg =
-        to_svg({grid_of(Tile({Dtype::bf16, 64, 64, Major::k, std::nullopt, AtomOrder::mn}))});
+    const std::string svg = to_svg({grid_of(bf16(64, 64))});
     CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 "));
     CHECK(svg.ends_with("</svg>\n"));
-    CHECK(count(svg, "<g><title>") == 4096);
-    CHECK(count(svg, "<g") == count(svg, "</g>"));
-    CHECK(count(svg, "<text") == count(svg, "</text>"));
+    CHECK(count(svg, "<title>") == 4096);
+    CHECK(not_closed(svg).empty());
+    // Atoms of 8 x 64, core matrices of 8 x 8, and the arrow from the first atom to the next.
+    CHECK(count(svg, "<rect class=\"F\"") == 8);
+    CHECK(count(svg, "<rect class=\"f\"") == 64);
+    CHECK(count(svg, ">SBO 1024 bytes</text>") == 1);
+    CHECK(count(svg, "prefers-color-scheme:dark") == 1);
     const std::string titled = to_svg({grid_of(Layout::parse("Swizzle<1,0,1> o (2,2):(2,1)"))});
     CHECK_THAT(titled, ContainsSubstring(">Swizzle&lt;1,0,1&gt; o (2,2):(2,1)</text>"));
+    CHECK(not_closed(titled).empty());
     CHECK_THROWS_WITH(grid_of(Layout::parse("(1024,1024)")), ContainsSubstring("too many to look at"));
+}
+
+TEST_CASE("a page of HTML needs nothing else and holds the elements of an overview") {
+    const Picture picture = picture_of(bf16(128, 128));
+    REQUIRE(picture[0].rows == 16);
+    REQUIRE(picture[0].detail);
+    const std::string html = to_html(picture);
+    for (const char* reference : {"src=", "href=", "@import", "url("}) CHECK(count(html, reference) == 0);
+    CHECK(count(html, "http") == 2);  // the name space of SVG, in the document and in the script
+    CHECK(count(html, "mn 127 k 127: byte ") == 1);
+    CHECK(count(html, "</script>") == 1);
+    const std::string body = html.substr(0, html.find("<script>"));
+    CHECK(not_closed(body) == std::vector<std::string>{"html", "body"});
+    // What could end the script early, or a string in it, is escaped.
+    Picture odd{grid_of(Layout::parse("2:1"))};
+    Grid inner = odd[0];
+    inner.cells[0].tip = "</script>\"\\";
+    odd[0].detail = std::make_shared<const Grid>(inner);
+    CHECK_THAT(to_html(odd), ContainsSubstring(R"("\u003c/script>\"\\")"));
+    // Without an overview nothing is said twice.
+    CHECK_THAT(to_html({grid_of(bf16(8, 16))}), ContainsSubstring("const details = [null,];"));
+}
+
+TEST_CASE("large objects get an overview unless asked otherwise") {
+    CHECK(picture_of(bf16(64, 64))[0].cells.size() == 4096);
+    CHECK(picture_of(bf16(128, 64))[0].cells.size() == 128);
+    CHECK(picture_of(bf16(128, 64), {.view = PictureView::elements})[0].cells.size() == 8192);
+    CHECK(picture_of(wgmma_d(Dtype::f32, 64))[0].cells.size() == 4096);
+    CHECK(picture_of(wgmma_d(Dtype::f32, 128))[0].cells.size() == 128);
+    CHECK(picture_of(Layout::parse("(1024,1024)"))[0].cells.size() == 1024);
+    CHECK_THROWS_WITH(picture_of(wgmma_d(Dtype::f32, 8), {.view = PictureView::chunks}),
+                      ContainsSubstring("a fragment is in registers"));
+    CHECK_THROWS_WITH(picture_of(Layout::parse("(8,8)"), {.view = PictureView::conflicts}),
+                      ContainsSubstring("view = \"conflicts\" of a layout speaks of bytes"));
+}
+
+TEST_CASE("an overview names the bytes of core matrices and atoms") {
+    const Tile tile = bf16(128, 128, Major::k, SwizzleMode::b128);
+    const Grid grid = overview(tile);
+    CHECK(grid.row_names[1] == "8-15");
+    CHECK(grid.column_names[15] == "120-127");
+    for (int row = 0; row < 16; ++row)
+        for (int column = 0; column < 16; ++column)
+            CHECK(grid.at(row, column).text == std::to_string(tile.offset(8 * row, 8 * column)));
+    int atoms = 0;
+    for (const Grid::Frame& frame : grid.frames)
+        if (frame.heavy) {
+            const int first = tile.offset(8 * frame.row, 8 * frame.column);
+            CHECK(frame.label == std::to_string(first) + "-" + std::to_string(first + 1023));
+            ++atoms;
+        }
+    CHECK(atoms == 32);
+    REQUIRE(grid.detail);
+    CHECK(grid.detail->at(9, 70).text == std::to_string(tile.offset(9, 70)));
+
+    const Grid layout = overview(Layout::parse("(64,100):(100,1)"));
+    CHECK(layout.rows == 8);
+    CHECK(layout.at(1, 0).text ==
+          "800 " + std::to_string(1500 + std::stoi(layout.column_names[0].substr(2))));
+    const Grid d = overview(wgmma_d(Dtype::f32, 16));
+    CHECK(d.at(3, 1).text == "T32-63 V6-7");
+}
+
+TEST_CASE("a map of conflicts says where they are") {
+    // Rows of 128 bytes: the columns of chunks conflict eightfold, rows do not.
+    const Layout plain = Layout::parse("(16,64):(64,1)");
+    const Grid column = conflict_map(plain, 16, SharedAccess::ldmatrix);
+    CHECK(column.rows == 2);
+    CHECK(column.columns == 8);
+    for (const Grid::Cell& cell : column.cells) CHECK(cell.text == "8");
+    CHECK_THAT(column.at(1, 2).tip, ContainsSubstring("lanes 0 1 2 3 4 5 6 7 on bank 8"));
+    for (const Grid::Cell& cell : conflict_map(plain, 16, SharedAccess::st_shared_16).cells)
+        CHECK(cell.text == "1");
+    // Rows 0 to 7 lie well, rows 8 to 15 one below the other.
+    const Tile good = bf16(8, 64, Major::k, SwizzleMode::b128);
+    const Layout both = Layout::parse("((8,2),64):((64,0),1)");
+    CHECK(conflict_map(both, 16, SharedAccess::ldmatrix).at(1, 0).text == "8");
+    for (const Grid::Cell& cell : conflict_map(good, SharedAccess::ldmatrix).cells) CHECK(cell.text == "1");
+    // Lines that are fewer than eight are never read as core matrices.
+    CHECK(conflict_map(Layout::parse("(4,64):(64,1)"), 16, SharedAccess::ldmatrix).at(0, 0).colour == -1);
+    CHECK(conflict_maps(good).size() == bank_conflicts(good).size());
+}
+
+TEST_CASE("a product: A on the left, B above, D in the corner") {
+    const Picture picture = mma_picture("m16n8k16", Dtype::bf16);
+    REQUIRE(picture.size() == 3);
+    const Fragment a = mma_sync_a(Dtype::bf16, 16);
+    const Fragment b = mma_sync_b(Dtype::bf16, 16);
+    const Fragment d = mma_sync_c();
+    const auto name = [](const Fragment::Owner& owner) {
+        return std::to_string(owner.thread) + ":" + std::to_string(owner.value);
+    };
+    CHECK(picture[0].rows == 16);  // B, k down
+    CHECK(picture[0].columns == 8);
+    CHECK(picture[0].at(11, 3).text == name(b.owner(3, 11)));
+    CHECK(picture[1].at(9, 5).text == name(a.owner(9, 5)));
+    CHECK(picture[2].at(9, 5).text == name(d.owner(9, 5)));
+    CHECK(picture[2].at(9, 5).links == "r9 c5");
+    const Picture wgmma = mma_picture("m64n8k32", Dtype::e4m3);
+    const Tile tile({Dtype::e4m3, 64, 32, Major::k, std::nullopt, AtomOrder::mn});
+    CHECK(wgmma[1].at(5, 20).text == std::to_string(tile.offset(5, 20)));
+    CHECK(wgmma[0].rows == 32);
+    CHECK_THROWS_WITH(mma_picture("m64n16k16", Dtype::e4m3), ContainsSubstring("has k32"));
+    CHECK_THROWS_WITH(mma_picture("m64n17k16", Dtype::bf16), ContainsSubstring("n is 8, 16"));
+    CHECK_THROWS_WITH(mma_picture("m32n8k16", Dtype::bf16), ContainsSubstring("no such mma"));
+    CHECK_THROWS_WITH(mma_picture("m64n8k16x", Dtype::bf16), ContainsSubstring("no shape of an mma"));
+    CHECK_THROWS_WITH(mma_picture(bf16(64, 16), bf16(16, 32), wgmma_d(Dtype::f32, 16)),
+                      ContainsSubstring("A is 64x16, B 16x32"));
+}
+
+TEST_CASE("text is continued below where the terminal ends, and frames become rules") {
+    const Grid grid = grid_of(bf16(16, 64, Major::k, SwizzleMode::b64));
+    const std::string text = to_text(grid, TextStyle{.colours = Colours::none, .columns = 80});
+    std::size_t widest = 0, from = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', from)) {
+        widest = std::max(widest, end - from);
+        from = end + 1;
+    }
+    CHECK(widest <= 80);
+    CHECK(widest > 40);
+    CHECK(count(text, "\n15 ") == 64 / 8);
+    CHECK(count(text, "SBO 512 bytes: from row 0 to 8\n") == 1);
+    CHECK(count(text, "next atom 1024 bytes: from column 0 to 32\n") == 1);
+    const std::string small =
+        to_text(Picture{chunk_grids(bf16(16, 64, Major::k, SwizzleMode::b64))[0]}, TextStyle{});
+    CHECK(count(small, "\n  -----------------+----------------\n") == 1);
+    CHECK(count(small, "\n 0   0   1   2   3 |   4   5   6   7\n") == 1);
+    // The legend of colours is there where colours are.
+    CHECK(count(text, "banks:") == 0);
+    const std::string coloured = to_text(grid, TextStyle{.colours = Colours::direct, .columns = 80});
+    CHECK(count(coloured, "banks: \x1b[38;2;0;0;0;48;2;168;213;255m 0-3 \x1b[0m") == 1);
+    CHECK(count(coloured, "48;5;") == 0);
+    // A product is put together where it fits, and written one below the other where it does not.
+    const Picture product = mma_picture("m16n8k16", Dtype::bf16);
+    CHECK_THAT(to_text(product, TextStyle{}),
+               ContainsSubstring(" 15  0:4  0:5") || ContainsSubstring("28:7 29:6"));
+    CHECK(count(to_text(product, TextStyle{}), "\n 0  0:0  0:1") == 1);
+    CHECK(count(to_text(product, TextStyle{.colours = Colours::none, .columns = 60}), "\n 0  0:0  0:1") == 2);
 }

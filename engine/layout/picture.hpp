@@ -1,0 +1,39 @@
+// What the files that make pictures share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "wgrun/picture.hpp"
+
+namespace wgrun {
+
+/// Rows and columns of empty cells, numbered from 0. Throws ArgumentError above 2^16 cells.
+Grid blank_grid(std::string title, std::int64_t rows, std::int64_t columns);
+
+/// The core matrices and atoms of a tile as frames of a grid whose cells are `mn` x `k` elements.
+std::vector<Grid::Frame> frames_of(const Tile& tile, int mn, int k);
+/// LBO and SBO of a tile, and the distance of two atoms along K that no field holds, in the same cells.
+std::vector<Grid::Arrow> arrows_of(const Tile& tile, int mn, int k);
+
+/// Elements along mn and k of a core matrix: 8 lines of 16 bytes.
+struct CoreMatrix {
+    int mn = 8;
+    int k = 8;
+};
+CoreMatrix core_matrix(const Tile& tile);
+
+/// What is said of a tile in a line: "bf16 64x64 K-major swizzle 128B".
+std::string title_of(const Tile& tile);
+
+/// What colours mean: the place of 16 bytes in 128, and so the banks.
+Grid::Legend bank_legend();
+/// The lanes of a thread, by fours.
+Grid::Legend lane_legend();
+/// Passes.
+Grid::Legend heat_legend();
+
+/// Rows become columns.
+Grid transposed(const Grid& grid);
+
+}  // namespace wgrun
