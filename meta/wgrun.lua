@@ -265,6 +265,18 @@ function wg.max_common_layout(A, B) end
 ---@return integer # elements
 function wg.max_common_vector(A, B) end
 
+---@class wgrun.wg.mma_picture.options
+---@field shape? string of an instruction: "m64n16k16" (wgmma) or "m16n8k16" (mma.sync)
+---@field dtype? string of A and B, with shape
+---@field a? wgrun.tile|wgrun.fragment in place of shape: A, m x k
+---@field b? wgrun.tile|wgrun.fragment B, n x k
+---@field d? wgrun.fragment D, m x n
+
+---A product as it is done on paper: A on the left, B above, D in the corner. Registers show thread:value, shared memory byte offsets; large ones are overviews.
+---@param options wgrun.wg.mma_picture.options
+---@return wgrun.picture
+function wg.mma_picture(options) end
+
 ---The layout of the indices that the given one maps to offset 0 because of strides of 0.
 ---@param layout wgrun.layout
 ---@return wgrun.layout

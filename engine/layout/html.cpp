@@ -22,6 +22,7 @@ body{display:flex;flex-direction:column}
 #view .F,#view .f,#view .a{vector-effect:non-scaling-stroke;pointer-events:none}
 #view .on rect{stroke:var(--mark);stroke-width:3;vector-effect:non-scaling-stroke}
 #view .detail text{pointer-events:none}
+#view :is(.t,.n,.r,.l,.k,.al,.ar){font-size:var(--label)}
 )";
 
 constexpr std::string_view script = R"JS(
@@ -58,6 +59,7 @@ function element(name, attributes, text) {
 
 function showDetail() {
   const scale = svg.getScreenCTM().a;
+  svg.style.setProperty('--label', Math.min(11, 24 / scale) + 'px');
   for (const { data, cells, rows, columns } of overviews) cells.forEach((cell, i) => {
     const rect = cell.querySelector('rect');
     const [x, y, w, h] = ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));

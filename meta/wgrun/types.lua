@@ -99,6 +99,15 @@ local fragment = {}
 ---@return integer # the column
 function fragment:at(thread, value) end
 
+---@class wgrun.fragment.html.options
+---@field view? string "offsets" (thread and value of each element) or "overview" (of blocks of 8 x 8); "auto" is the first up to 4096 elements
+
+---Writes the picture as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+---@param path string
+---@param options? wgrun.fragment.html.options
+---@return boolean # true; or nil, message, code
+function fragment:html(path, options) end
+
 ---The layout from (row, column) to thread + threads * value.
 ---@return wgrun.layout
 function fragment:inverse() end
@@ -110,13 +119,21 @@ function fragment:inverse() end
 ---@return integer # which of its values
 function fragment:owner(row, column) end
 
----Prints which thread and register hold each element, as a grid.
-function fragment:print() end
+---@class wgrun.fragment.print.options
+---@field view? string "offsets" (thread and value of each element) or "overview" (of blocks of 8 x 8); "auto" is the first up to 4096 elements
 
----Writes the picture as an SVG file.
+---Prints which thread and register hold each element, as a grid.
+---@param options? wgrun.fragment.print.options
+function fragment:print(options) end
+
+---@class wgrun.fragment.svg.options
+---@field view? string "offsets" (thread and value of each element) or "overview" (of blocks of 8 x 8); "auto" is the first up to 4096 elements
+
+---Writes the picture as an SVG file, for light and dark surroundings.
 ---@param path string
+---@param options? wgrun.fragment.svg.options
 ---@return boolean # true; or nil, message, code
-function fragment:svg(path) end
+function fragment:svg(path, options) end
 
 ---A matrix product made by wg.gemm.
 ---@class wgrun.gemm
@@ -662,15 +679,27 @@ function layout:cosize() end
 ---@return integer
 function layout:depth() end
 
+---@class wgrun.layout.html.options
+---@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
+---@field dtype? string the element type, which views other than offsets and overview need
+---@field chunk? integer offsets of one colour; by default those of 16 bytes, or 8
+
+---Writes a picture of the layout as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+---@param path string
+---@param options? wgrun.layout.html.options
+---@return boolean # true; or nil, message, code
+function layout:html(path, options) end
+
 ---One mode as a layout.
 ---@param i integer from 0
 ---@return wgrun.layout
 function layout:mode(i) end
 
 ---@class wgrun.layout.print.options
----@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes) or "banks"
----@field access? string with view = "banks", which access of a warp; by default the one with the most conflicts
----@field dtype? string the element type, which views other than offsets need
+---@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
+---@field dtype? string the element type, which views other than offsets and overview need
 ---@field chunk? integer offsets of one colour; by default those of 16 bytes, or 8
 
 ---Prints a picture of the layout: its offsets as a grid.
@@ -686,12 +715,12 @@ function layout:rank() end
 function layout:size() end
 
 ---@class wgrun.layout.svg.options
----@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes) or "banks"
----@field access? string with view = "banks", which access of a warp; by default the one with the most conflicts
----@field dtype? string the element type, which views other than offsets need
+---@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
+---@field dtype? string the element type, which views other than offsets and overview need
 ---@field chunk? integer offsets of one colour; by default those of 16 bytes, or 8
 
----Writes a picture of the layout as an SVG file.
+---Writes a picture of the layout as an SVG file, for light and dark surroundings.
 ---@param path string
 ---@param options? wgrun.layout.svg.options
 ---@return boolean # true; or nil, message, code
@@ -700,6 +729,23 @@ function layout:svg(path, options) end
 ---The layout without its swizzle.
 ---@return wgrun.layout
 function layout:unswizzled() end
+
+---A drawing that is made of several objects, by wg.mma_picture.
+---@class wgrun.picture
+local picture = {}
+
+---Writes the picture as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+---@param path string
+---@return boolean # true; or nil, message, code
+function picture:html(path) end
+
+---Prints the picture as text.
+function picture:print() end
+
+---Writes the picture as an SVG file, for light and dark surroundings.
+---@param path string
+---@return boolean # true; or nil, message, code
+function picture:svg(path) end
 
 ---A ring of stages between producers and consumers, made by k:pipeline. A thread walks round it with a cursor of its own.
 ---@class wgrun.pipeline
@@ -1009,6 +1055,16 @@ function tile:descriptor(address, kstep, mn, base_offset) end
 ---@return string # several lines
 function tile:explain() end
 
+---@class wgrun.tile.html.options
+---@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
+
+---Writes a picture of the tile as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+---@param path string
+---@param options? wgrun.tile.html.options
+---@return boolean # true; or nil, message, code
+function tile:html(path, options) end
+
 ---The byte offset of an element from the start of the tile, the swizzle applied.
 ---@param row integer the M or N coordinate, from 0
 ---@param k integer the K coordinate, from 0
@@ -1016,18 +1072,18 @@ function tile:explain() end
 function tile:offset(row, k) end
 
 ---@class wgrun.tile.print.options
----@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes) or "banks"
----@field access? string with view = "banks", which access of a warp; by default the one with the most conflicts
+---@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
 
 ---Prints a picture of the tile: where its elements are in memory.
 ---@param options? wgrun.tile.print.options
 function tile:print(options) end
 
 ---@class wgrun.tile.svg.options
----@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes) or "banks"
----@field access? string with view = "banks", which access of a warp; by default the one with the most conflicts
+---@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
 
----Writes a picture of the tile as an SVG file.
+---Writes a picture of the tile as an SVG file, for light and dark surroundings.
 ---@param path string
 ---@param options? wgrun.tile.svg.options
 ---@return boolean # true; or nil, message, code
