@@ -288,16 +288,23 @@ bool add_object(lua_State* L, int index, Writer& w) {
     if (layout != nullptr || tile != nullptr || fragment != nullptr) {
         const bool drawn = guarded(L, [&] {
             try {
-                w.out += figure(layout != nullptr ? grid_of(*layout)
-                                : tile != nullptr ? grid_of(*tile)
-                                                  : grid_of(*fragment),
-                                w.view);
+                const Picture picture = layout != nullptr ? picture_of(*layout)
+                                        : tile != nullptr ? picture_of(*tile)
+                                                          : picture_of(*fragment);
+                w.out += figure(picture.front(), w.view);
                 return true;
             } catch (const ArgumentError&) {
                 return false;  // too large for a picture
             }
         });
         if (!drawn) add_tostring(L, index, w);
+        return true;
+    }
+    if (const auto* picture = lua::test<Picture>(L, index)) {
+        guarded(L, [&] {
+            const TextStyle style{terminal_colours(w.view.colour), w.view.columns};
+            w.out += to_text(*picture, style);
+        });
         return true;
     }
     if (auto* kernel = lua::test<Kernel>(L, index)) {

@@ -117,7 +117,9 @@ std::string figure(const Grid& grid, const View& view) {
     int low = 1, high = std::max(1, grid.columns);
     while (low < high) {
         const int middle = low + (high - low + 1) / 2;
-        if (widest_line(to_text(corner(grid, rows, middle))) <= width)
+        Grid cut = corner(grid, rows, middle);
+        cut.title.clear();  // may be longer, and says nothing of the columns
+        if (widest_line(to_text(cut)) <= width)
             low = middle;
         else
             high = middle - 1;

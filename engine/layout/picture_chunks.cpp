@@ -39,6 +39,17 @@ Picture chunk_grids(const Layout& layout, int element_bits) {
             slot.colour = chunk.colour;
             slot.links += fmt::format("{}u{}", slot.links.empty() ? "" : " ", number);
         }
+    // What ldmatrix reads at once.
+    for (int line = 0; line + 8 <= chunks.lines; line += 8)
+        for (int unit = 0; unit < chunks.units; ++unit)
+            matrix.frames.push_back({.row = chunks.along_rows ? unit : line,
+                                     .column = chunks.along_rows ? line : unit,
+                                     .rows = chunks.along_rows ? 1 : 8,
+                                     .columns = chunks.along_rows ? 8 : 1,
+                                     .heavy = false,
+                                     .label = {}});
+    matrix.legend = memory.legend = {
+        .title = "colours: what one ldmatrix reads, 8 lines of 16 bytes", .keys = {}, .heat = false};
     for (int row = 0; row < memory.rows; ++row)
         for (int column = 0; column < 8; ++column)
             if (Grid::Cell& slot = memory.at(row, column); slot.tip.empty())
@@ -67,8 +78,6 @@ Picture chunk_grids(const Tile& tile) {
         arrow.to_column = 0;
         memory.arrows.push_back(std::move(arrow));
     }
-    Grid::Legend legend{.title = "colours: what one ldmatrix reads, 8 lines of 16 bytes", .keys = {}};
-    matrix.legend = memory.legend = legend;
     return picture;
 }
 

@@ -56,6 +56,13 @@ TEST_CASE("layouts, tiles and fragments are grids that fit the line") {
     CHECK_THAT(wide, ContainsSubstring("of 64 x 64: `:print()` shows all\n"));
     for (std::size_t at = 0; at < wide.size(); at = wide.find('\n', at) + 1)
         CHECK(wide.find('\n', at) - at <= 80);
+    // Large ones are overviews; a long title does not make the grid narrow.
+    CHECK_THAT(shown("wg.tile { dtype = 'bf16', mn = 128, k = 128, major = 'K', swizzle = '128B' }"),
+               ContainsSubstring("\n   8-15  1024  1040 ") && ContainsSubstring("... 16 x 12 of 16 x 16"));
+    CHECK_THAT(shown("wg.layout 'Swizzle<3,4,3> o ((64,2),(64,16)):((64,4096),(1,8192))'"),
+               ContainsSubstring("lowest and highest offset of 8x32 coordinates\n") &&
+                   ContainsSubstring("\n  0-7    0 "));
+    CHECK_THAT(shown("wg.mma_picture { shape = 'm16n8k8' }"), ContainsSubstring("\n15 28:2 28:3 29:2"));
     CHECK(shown("wg.layout '(65536,65536):(65536,1)'") == "(65536,65536):(65536,1)\n");
     CHECK_THAT(shown("wg.tile { dtype = 'bf16', mn = 64, k = 64, major = 'K', swizzle = '128B' }"),
                StartsWith("bf16 64x64 K-major swizzle 128B: element offsets\n") &&
