@@ -14,6 +14,7 @@
 #include "wgrun/debugger.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/own_files.hpp"
+#include "wgrun/timeline.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -122,7 +123,10 @@ void warn_of_assembly(lua_State* L, Kernel& kernel) {
 /// What stands for a launch where kernels are only traced.
 void trace_launch(lua_State* L, Kernel& kernel, const RunOptions& run) {
     session(L).withheld = true;
-    guarded(L, [&] { kernel.foresee(run); });
+    guarded(L, [&] {
+        kernel.foresee(run);
+        if (session(L).traced) session(L).traced(kernel, run);
+    });
 }
 
 void push_name(lua_State* L, std::string_view name) { lua_pushlstring(L, name.data(), name.size()); }
@@ -214,6 +218,89 @@ int kernel_debug(lua_State* L) {
         });
     });
     return 0;
+}
+
+void set_text(lua_State* L, const char* key, std::string_view text) {
+    lua_pushlstring(L, text.data(), text.size());
+    lua_setfield(L, -2, key);
+}
+
+/// A timeline with its texts. Does not live in a C++ frame.
+struct Texts {
+    Timeline timeline;
+    std::string text, svg, perfetto, json;
+};
+
+void push_timeline(lua_State* L, const Texts& texts) {
+    const Timeline& timeline = texts.timeline;
+    lua_createtable(L, 0, 14);
+    set_number(L, "cycles", timeline.cycles);
+    set_number(L, "microseconds", timeline.microseconds);
+    set_number(L, "ghz", timeline.ghz);
+    set_number(L, "tensor_busy", timeline.tensor);
+    set_number(L, "memory_busy", timeline.memory);
+    set_text(L, "text", texts.text);
+    set_text(L, "svg", texts.svg);
+    set_text(L, "perfetto", texts.perfetto);
+    set_text(L, "json", texts.json);
+    lua_createtable(L, static_cast<int>(timeline.verdict.size()), 0);
+    for (std::size_t i = 0; i < timeline.verdict.size(); ++i) {
+        lua_pushlstring(L, timeline.verdict[i].data(), timeline.verdict[i].size());
+        lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
+    }
+    lua_setfield(L, -2, "verdict");
+    lua_createtable(L, static_cast<int>(timeline.rows.size()), 0);
+    for (std::size_t i = 0; i < timeline.rows.size(); ++i) {
+        lua_createtable(L, 0, 3);
+        set_text(L, "name", timeline.rows[i].name);
+        if (timeline.rows[i].warp >= 0) set_number(L, "warp", timeline.rows[i].warp);
+        lua_pushboolean(L, timeline.rows[i].exclusive ? 1 : 0);
+        lua_setfield(L, -2, "exclusive");
+        lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
+    }
+    lua_setfield(L, -2, "rows");
+    lua_createtable(L, static_cast<int>(timeline.spans.size()), 0);
+    for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
+        const Timeline::Span& span = timeline.spans[i];
+        lua_createtable(L, 0, 7);
+        lua_pushinteger(L, span.row + 1);
+        lua_setfield(L, -2, "row");
+        set_text(L, "kind", to_string(span.kind));
+        set_number(L, "first", span.begin);
+        set_number(L, "last", span.end);
+        set_text(L, "what", span.what);
+        set_text(L, "file", span.where.file);
+        lua_pushinteger(L, span.where.line);
+        lua_setfield(L, -2, "line");
+        lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
+    }
+    lua_setfield(L, -2, "spans");
+}
+
+// kernel:timeline{ grid =, args =, seed =, timeout_ms =, numerics =, unchecked = }: a table
+int kernel_timeline(lua_State* L) {
+    Kernel& kernel = check<Kernel>(L, 1);
+    const Options options(L, 2, "kernel:timeline", prepare_keys);
+    auto& run = held<Shared<RunOptions>>(L);
+    read_run_options(L, options, run);
+    auto& texts = held<Texts>(L);
+    if (session(L).mode == Mode::trace) {
+        trace_launch(L, kernel, run);
+        return push_timeline(L, texts), 1;
+    }
+    const HostHooks hooks = host_hooks(L);
+    LimitState& limits = limit_state(L);
+    guarded_collecting(L, [&] {
+        on_time(limits, [&] {
+            const HostInterrupt interrupt(hooks);
+            texts.timeline = timeline_of(kernel, run);
+            texts.text = to_text(texts.timeline);
+            texts.svg = to_svg(texts.timeline);
+            texts.perfetto = to_chrome(texts.timeline);
+            texts.json = to_json(texts.timeline);
+        });
+    });
+    return push_timeline(L, texts), 1;
 }
 
 void push_timing(lua_State* L, const Timing& timing) {
@@ -430,6 +517,26 @@ Measures how long the kernel takes, with its tensors already on the device.
 @field backend string  where
 @field against table?  the same of the yardstick)",
                                         time_keys},
+
+                                       {"timeline", kernel_timeline, R"(
+Lays one cluster of a launch out in time by a model of an H200's SM (docs/timeline.md): what each warp, the tensor core and the copies do when, and what limits the kernel. It runs on the simulator; the tensors then hold what that cluster has computed.
+@param options table
+@return table
+@field cycles number  until the last CTA that is shown has ended
+@field microseconds number  of the whole launch, one of many
+@field ghz number  that this supposes
+@field tensor_busy number  share of the time that the tensor core multiplies
+@field memory_busy number  share of the time that bytes are on the way between memory and the SM
+@field verdict table  sentences: what limits the kernel, the most important first
+@field rows table  a list of { name =, warp =, exclusive = }; warp is nil for engines of the SM
+@field spans table  a list of { row =, kind =, first =, last =, what =, file =, line = }; first and last are cycles
+@field text string  rows of characters, 80 columns wide
+@field svg string  the picture
+@field perfetto string  trace events for ui.perfetto.dev
+@field json string  all of it
+@example
+  print(kernel:timeline { grid = { 132 }, args = { A, B, D } }.text))",
+                                        prepare_keys},
 
                                        {"prepare", kernel_prepare, R"(
 Makes a launch ready to be started many times: compiled, its tensors on the device. Launches that live at the same time share the tensors that they have in common.

@@ -183,6 +183,15 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
     count_for(found, std::move(copy));
 }
 
+namespace {
+
+/// What the kernel calls the global side of the copy; 0 where there is none.
+std::uint64_t global_name(const Copy& copy) {
+    return copy.tensor.map != nullptr ? copy.tensor.map->handle : copy.global_address;
+}
+
+}  // namespace
+
 // The mbarrier counts the bytes of the copy when it lands. Whoever sees them knows of what it came after.
 void Cluster::count_for(const Found& found, Copy copy) {
     Mbarrier& mbarrier = *found.mbarrier;
@@ -191,6 +200,7 @@ void Cluster::count_for(const Found& found, Copy copy) {
     copy.serial = mbarrier.phase;
     if (launch_.detect_races) clocks_.release_actors(current_, copy.issuer % lanes, mbarrier.arriving);
     mbarrier.under_way += copy.bytes;
+    signal({Signal::Kind::copy, copy.cta, mbarrier.offset, mbarrier.phase, copy.bytes, global_name(copy)});
     mbarrier.copy_pc = pc_;
     copies_.push_back(std::move(copy));
 }
@@ -220,6 +230,7 @@ void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
         global_shadow_.copy_to(*issuer, Epoch(copy.serial, pc_, groups.writer, asked.lane), address, bytes,
                                copy.reduction != isa::BulkCopy::Reduction::none);
     });
+    signal({Signal::Kind::store, copy.cta, 0, 0, copy.bytes, global_name(copy)});
     copies_.push_back(std::move(copy));
 }
 
@@ -322,6 +333,7 @@ void Cluster::bulk_commit() {
     for (isa::Mask left = active_; left != 0; left &= left - 1)
         if (BulkGroups* groups = find_groups(std::countr_zero(left)))
             groups->committed.push_back(groups->issued);
+    signal({Signal::Kind::commit});
 }
 
 void Cluster::bulk_wait(int pending, bool read) {
@@ -344,6 +356,7 @@ void Cluster::bulk_wait(int pending, bool read) {
         if (launch_.detect_races) clocks_.learn(current_, waiting, groups->actor, last);
         if (!read && groups->writer >= 0) clocks_.learn(current_, waiting, groups->writer, last);
     }
+    signal({Signal::Kind::drained, 0, 0, static_cast<std::uint32_t>(pending), read ? 1U : 0U});
 }
 
 }  // namespace wgrun::sim

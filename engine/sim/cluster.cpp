@@ -45,6 +45,7 @@ void Cluster::cluster_arrive() {
         return report_.fault(Fault::meeting,
                              fmt::format("warp {} arrives again without barrier.cluster.wait", local()));
     arrived = meeting_.phase;
+    signal({Signal::Kind::cluster_arrival, 0, 0, arrived});
     warp().news_since_meeting = false;
     fruitless_ = 0;
     if (launch_.detect_races) {
@@ -95,6 +96,7 @@ void Cluster::cluster_wait() {
         sleep(Warp::Wait::cluster);
         return;
     }
+    signal({Signal::Kind::cluster_passed, 0, 0, arrived});
     arrived = 0;
     if (launch_.detect_races) clocks_.acquire(current_, meeting_.complete, {warp().all, warp().all});
 }

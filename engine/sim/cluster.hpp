@@ -135,6 +135,12 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
         }
     }
 
+    /// Tells who looks on.
+    void signal(const Signal& signal) {
+        if (launch_.observer != nullptr) [[unlikely]]
+            launch_.observer->signal(View(*this), current_, signal);
+    }
+
     // deadlock.cpp
     bool wake_sleepers();
     void report_deadlock();

@@ -291,6 +291,7 @@ void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
     if ((barrier.arrived & self) != 0)
         return report_.bad_barrier(
             fmt::format("barrier {}: the warp arrives a second time before the others have", id));
+    signal({Signal::Kind::meeting, rank(*cta_), id, 0, wait ? 1U : 0U});
     barrier.arrived |= self;
     warp().news_since_meeting = false;
     fruitless_ = 0;
@@ -310,6 +311,7 @@ void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
         if (launch_.detect_races) clocks_.acquire(w, barrier.place, {all, all});
         warps_[static_cast<std::size_t>(w)].state = Warp::State::ready;
     }
+    signal({Signal::Kind::met, rank(*cta_), id});
     if (launch_.detect_races) clocks_.clear(barrier.place);
     barrier.arrived = barrier.waiting = 0;
 }

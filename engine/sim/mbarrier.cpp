@@ -175,6 +175,8 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
             clocks_.release(current_, mbarrier.arriving, {same, warp().all});
             released |= same;
         }
+        if (arrivals[lane] != 0)
+            signal({Signal::Kind::arrival, rank(*found.cta), mbarrier.offset, mbarrier.phase});
         mbarrier.pending -= arrivals[lane];
         report_.arrives(mbarrier);
         if (advance(*found.cta, mbarrier)) released = 0;
@@ -253,7 +255,7 @@ std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, c
     isa::Mask complete = 0;
     std::array<std::pair<int, isa::Mask>, lanes> past;  // places of complete phases, and who waited there
     std::size_t places = 0;
-    const Mbarrier* watched = nullptr;
+    const Mbarrier *watched = nullptr, *told = nullptr;
     Warp& warp = this->warp();
     warp.barrier = Warp::none;
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
@@ -276,6 +278,9 @@ std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, c
             past[places - 1].second |= 1U << lane;
         }
         complete |= 1U << lane;
+        if (found.mbarrier != nullptr && std::exchange(told, found.mbarrier) != found.mbarrier)
+            signal({Signal::Kind::passed, rank(*found.cta), found.mbarrier->offset,
+                    found.mbarrier->phase == 0 ? Signal::no_phase : found.mbarrier->phase - 1});
     }
     for (std::size_t i = 0; i < places; ++i)
         clocks_.acquire(current_, past[i].first, {past[i].second, warp.all});

@@ -70,6 +70,9 @@ std::uint64_t View::param(int index) const {
     return cluster_->launch_.params[static_cast<std::size_t>(index)];
 }
 
+std::uint32_t View::pc(int warp) const { return cluster_->warps_[static_cast<std::size_t>(warp)].pc; }
+isa::Mask View::executed() const { return cluster_->active_; }
+
 std::span<const Diagnostic> View::findings() const { return cluster_->report_.findings(); }
 
 }  // namespace wgrun::sim

@@ -58,9 +58,35 @@ class View {
     std::string global_place(std::uint64_t address) const;  ///< "`c` + 32"
     std::uint64_t param(int index) const;
     std::span<const Diagnostic> findings() const;  ///< so far
+    std::uint32_t pc(int warp) const;              ///< as warp(warp).pc, at less cost
+    /// After an operation: the lanes that have executed it, where it is a step.
+    isa::Mask executed() const;
 
   private:
     Cluster* cluster_;
+};
+
+/// What a step does that others wait for, or what it has waited for: the edges between the warps of a run.
+struct Signal {
+    enum class Kind : std::uint8_t {
+        arrival,  ///< of a lane at an mbarrier, in its phase `phase`
+        passed,   ///< `phase` of an mbarrier is complete, and the warp knows; no_phase: it had none before
+        copy,     ///< begins, and `phase` of an mbarrier counts its bytes
+        store,    ///< a bulk copy from shared to global memory begins
+        commit,   ///< of the bulk copies so far, as a group
+        drained,  ///< at most `phase` groups of bulk copies run; bytes 1: the others have been read
+        meeting,  ///< arrives at barrier `place` of the CTA; bytes 1: and waits there
+        met,      ///< all have arrived at barrier `place`
+        cluster_arrival,  ///< in `phase` of the cluster's barrier
+        cluster_passed,   ///< that phase is complete, and the warp knows
+    };
+    static constexpr std::uint32_t no_phase = UINT32_MAX;
+    Kind kind;
+    int rank = 0;              ///< CTA of the cluster that the barrier is of
+    std::uint32_t place = 0;   ///< of an mbarrier: bytes from the start of shared memory
+    std::uint32_t phase = 0;   ///< counted from 0
+    std::uint32_t bytes = 0;   ///< that a copy moves
+    std::uint64_t global = 0;  ///< tensor map or address that it is from or to; 0: shared memory
 };
 
 /// Is asked on the thread that simulates. What it throws ends the run.
@@ -73,6 +99,8 @@ class Observer {
     virtual void after(View, int /*warp*/, std::uint32_t /*pc*/) {}
     /// The bytes of a copy have moved that a thread (of the cluster) has issued at that operation.
     virtual void landed(View, std::uint32_t /*pc*/, int /*thread*/) {}
+    /// In the course of a step of the warp, between before() and after().
+    virtual void signal(View, int /*warp*/, const Signal&) {}
     virtual void ended(View) {}  ///< the cluster has ended, or nothing of it can go on
 };
 

@@ -45,6 +45,8 @@ struct Session {
 
     /// Runs the kernels in the place of kernel:run, for a debugger: on the simulator. Empty: kernel:run does.
     std::function<void(Kernel&, const RunOptions&)> debug;
+    /// Hears of each launch that is only traced. Empty: nobody does.
+    std::function<void(Kernel&, const RunOptions&)> traced;
     bool name_registers = false;  ///< kernels remember what the script calls their registers
     bool lines = false;           ///< machine code names the script's lines
 

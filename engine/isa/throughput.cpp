@@ -1,0 +1,82 @@
+#include "isa/throughput.hpp"
+
+#include <algorithm>
+
+#include "isa/warp.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+constexpr int parts = 4;  // of an SM
+
+/// Cycles of a warp in the pipe of a part, where the whole SM gives so many results a cycle.
+constexpr int cycles_at(int results_of_sm) { return lanes * parts / results_of_sm; }
+
+/// By name: integers and bits, or floats in the second column.
+struct Entry {
+    std::string_view name;
+    Throughput bits, floats;
+};
+
+constexpr Throughput alu{Pipe::alu, cycles_at(64)}, fma{Pipe::fma, cycles_at(128)},
+    special{Pipe::special, cycles_at(16)}, narrow{Pipe::alu, cycles_at(32)}, slot{};
+/// The assembler makes some ten instructions of a quotient of floats, and some twenty of one of integers.
+constexpr Throughput float_quotient{Pipe::fma, 10}, integer_quotient{Pipe::alu, 20 * alu.cycles};
+
+constexpr Entry table[] = {
+    {"add", alu, fma},
+    {"sub", alu, fma},
+    {"mul", alu, fma},
+    {"mad", alu, fma},
+    {"fma", fma, fma},
+    {"neg", alu, fma},
+    {"abs", alu, fma},
+    {"min", alu, alu},
+    {"max", alu, alu},
+    {"and", alu, alu},
+    {"or", alu, alu},
+    {"xor", alu, alu},
+    {"not", alu, alu},
+    {"shl", alu, alu},
+    {"shr", alu, alu},
+    {"setp", alu, alu},
+    {"selp", alu, alu},
+    {"cvt", alu, alu},
+    {"cvt.pair", alu, alu},
+    {"div", integer_quotient, float_quotient},
+    {"rem", integer_quotient, integer_quotient},
+    {"ex2", special, special},
+    {"lg2", special, special},
+    {"sin", special, special},
+    {"cos", special, special},
+    {"tanh", special, special},
+    {"rcp", special, special},
+    {"sqrt", special, special},
+    {"rsqrt", special, special},
+    {"popc", special, special},
+    {"shfl.sync", narrow, narrow},
+    {"vote.sync", alu, alu},
+};
+
+}  // namespace
+
+Throughput throughput(const Step& step) {
+    if (step.op->taken_by == Participants::warp && step.form.has(Field::m) && step.form.has(Field::k)) {
+        // A part of the SM multiplies 512 pairs of 16 bits a cycle; mma.sync gets 0.62 of that (Luo et al.,
+        // "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", 2024, table 10).
+        constexpr double pairs_of_16_bits = 512 * 0.62;
+        const double pairs = static_cast<double>(step.form.get(Field::m)) * step.form.get(Field::n, 8) *
+                             step.form.get(Field::k) * bits(step.form.type(Field::a)) / 16;
+        return {Pipe::matrix, std::max(1, static_cast<int>(pairs / pairs_of_16_bits))};
+    }
+    const auto* const entry = std::ranges::find(table, step.op->name, &Entry::name);
+    if (entry == std::end(table)) return slot;
+    const Type type = step.form.has(Field::type) ? step.form.type(Field::type) : Type::b32;
+    Throughput out = is_float(type) ? entry->floats : entry->bits;
+    if (bits(type) != 64) return out;
+    if (is_float(type)) return {Pipe::binary64, cycles_at(64)};
+    out.cycles *= 2;  // the hardware's integers have 32 bits
+    return out;
+}
+
+}  // namespace wgrun::isa

@@ -1,0 +1,108 @@
+#include "timeline/cost.hpp"
+
+#include <algorithm>
+
+#include "isa/effects.hpp"
+
+namespace wgrun::timeline {
+namespace {
+
+using Kind = StepCost::Kind;
+
+/// The tensor core's time for a wgmma: its multipliers, or the operands that it reads from shared memory.
+double product_cycles(const isa::AsyncMma& mma) {
+    constexpr int unit = 32;  // bytes of K
+    const double multiply = mma.k_bytes_a / static_cast<double>(unit) * mma.rows_b / chip::product_columns;
+    double bytes = static_cast<double>(mma.k_bytes_b) * mma.rows_b;
+    if (mma.a_descriptor != nullptr) bytes += static_cast<double>(mma.k_bytes_a) * mma.rows_a;
+    return std::max(multiply, bytes / chip::shared_rate);
+}
+
+/// Takes what the record says of a step.
+class Reader final : public isa::Effects {
+  public:
+    explicit Reader(StepCost& cost) : cost_(cost) {}
+    void memory(const isa::MemoryAccess& access) override {
+        const bool again = cost_.kind != Kind::plain;
+        cost_.bytes = access.bytes;
+        if (access.space != isa::Space::global)
+            cost_.kind = Kind::shared;
+        else
+            cost_.kind = again ? Kind::atomic : access.write ? Kind::store : Kind::load;
+    }
+    void order_registers() override {}
+    void issue_mma(const isa::AsyncMma& mma) override {
+        cost_.kind = Kind::product;
+        cost_.cycles = product_cycles(mma);
+    }
+    void commit_mma() override { cost_.kind = Kind::commit; }
+    void wait_mma(int pending) override {
+        cost_.kind = Kind::wait;
+        cost_.pending = pending;
+    }
+    void proxy_fence(std::optional<isa::Space>) override {}
+    void copy_async(const isa::MemoryAccess& access) override {
+        cost_.kind = Kind::copy;
+        cost_.bytes = access.bytes;
+    }
+    void commit_copies() override { cost_.kind = Kind::commit_copy; }
+    void wait_copies(std::optional<int> pending) override {
+        cost_.kind = Kind::wait_copies;
+        cost_.pending = pending.value_or(-1);
+    }
+    void arrive_copies() override {}
+    void barrier(const isa::Operand&, const isa::Operand&) override {}
+    void await_arrivals() override {}
+
+  private:
+    StepCost& cost_;
+};
+
+}  // namespace
+
+Costs::Costs(const sim::Code& code) {
+    steps_.reserve(code.ops.size());
+    for (const sim::Op& op : code.ops) {
+        StepCost cost;
+        cost.first = static_cast<std::uint32_t>(registers_.size());
+        if (op.step == nullptr) {
+            cost.kind = op.kind == sim::Op::Kind::repeat ? Kind::jump
+                        : op.reg != sim::no_reg          ? Kind::plain
+                                                         : Kind::free;
+        } else {
+            cost.throughput = isa::throughput(*op.step);
+            Reader reader(cost);
+            if (op.step->op->effects != nullptr) op.step->op->effects(*op.step, reader);
+        }
+        registers_of(op, cost);
+        steps_.push_back(cost);
+    }
+}
+
+// Accumulators are not among them: wgmma.wait_group says when they are there.
+void Costs::registers_of(const sim::Op& op, StepCost& cost) {
+    std::vector<std::uint32_t> reads, writes;
+    if (op.reg != sim::no_reg) reads.push_back(op.reg);
+    if (op.step != nullptr)
+        for (std::size_t i = 0; i < op.step->operands.size(); ++i) {
+            const isa::Operand& operand = op.step->operands[i];
+            const isa::Access access = op.step->op->operands[i].access;
+            if (cost.kind == Kind::product && access != isa::Access::in) continue;
+            const bool address = operand.kind == isa::Operand::Kind::address;
+            const auto take = [&](isa::Reg reg) {
+                if (!reg) return;
+                if (access != isa::Access::out || address) reads.push_back(reg.id);
+                if (access != isa::Access::in && !address) writes.push_back(reg.id);
+            };
+            if (operand.kind == isa::Operand::Kind::list)
+                for (isa::Reg reg : operand.list) take(reg);
+            else
+                take(operand.reg);
+        }
+    cost.reads = static_cast<std::uint16_t>(reads.size());
+    cost.writes = static_cast<std::uint16_t>(writes.size());
+    registers_.insert(registers_.end(), reads.begin(), reads.end());
+    registers_.insert(registers_.end(), writes.begin(), writes.end());
+}
+
+}  // namespace wgrun::timeline

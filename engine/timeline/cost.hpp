@@ -1,0 +1,102 @@
+// What an H200's SM costs: the constants of the model, and what each step of a program asks of the SM.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isa/throughput.hpp"
+#include "sim/code.hpp"
+
+namespace wgrun::timeline {
+
+/// The constants, with their sources. Times are cycles of the SM, rates bytes a cycle and SM.
+namespace chip {
+inline constexpr int multiprocessors = 132;
+inline constexpr int parts = 4;  ///< of an SM, each with an issue slot: warp w belongs to part w mod 4
+inline constexpr int most_warps = 64, most_ctas = 32;
+inline constexpr std::int64_t shared = 228 * 1024,
+                              reserved = 1024;  ///< bytes: of an SM, of them for each CTA
+
+/// docs/performance.md, "The two limits": a 128x256x64 block takes 1024 cycles, so N / 2 for 32 bytes of K.
+inline constexpr double product_columns = 2;
+/// From the end of the tensor core's work until wgmma.wait_group returns; Luo et al. 2024 (table 11: a lone
+/// m64n256k16 takes 128 cycles, m64n8k16 32, of which the work is 4).
+inline constexpr double product_latency = 28;
+
+inline constexpr double shared_rate = 128;    ///< of shared memory: 32 banks of 4 bytes
+inline constexpr double shared_latency = 29;  ///< ld.shared; Luo et al. 2024, table 4
+/// From the L2 cache to an SM, and back.
+inline constexpr double l2_rate = 64;
+inline constexpr double l2_latency = 273;    ///< ld.global that hits the L2 cache; Luo et al. 2024, table 4
+inline constexpr double dram_latency = 478;  ///< likewise, that misses; Luo et al. 2024, table 4
+/// A bulk copy takes so much longer than a load; fitted (docs/timeline.md).
+inline constexpr double copy_latency = 350;
+inline constexpr double copy_issue = 32;  ///< between two bulk copies of an SM, at least
+/// docs/performance.md, "Hardware counters": 4.9 TB/s, of one SM at the clock below.
+inline constexpr double dram_rate = 4.9e12 / multiprocessors / 1.7e9;
+/// A working set that is smaller is in the L2 cache when the kernel is not run for the first time.
+inline constexpr std::int64_t l2_bytes = 50 << 20;
+
+inline constexpr double fixed_latency = 4;     ///< of arithmetic: until a dependent instruction may issue
+inline constexpr double special_latency = 18;  ///< of the special-function pipe
+inline constexpr double barrier_latency = 20;  ///< from the last arrival until those who wait go on
+inline constexpr double branch_cycles = 8;     ///< of a backward branch, for its warp
+inline constexpr double atomic_latency = 600;  ///< of atomics on global memory
+
+/// Before the first instruction of a launch that follows another, and after its last; fitted
+/// (docs/timeline.md).
+inline constexpr double launch_cycles = 1500;
+/// From the start of a CTA until its first copy can begin: descriptors of tensor maps are fetched.
+inline constexpr double descriptor_latency = 500;
+
+/// The clock under load: the power limit lowers it where the tensor core is busy (docs/performance.md: 0.90
+/// of 179.6 us at 4096 cubed are 1.57 GHz; 0.87 of 97.4 us at 8192x8192x512 are 1.51).
+inline constexpr double idle_ghz = 1.98, busy_ghz = 1.50;
+inline double ghz(double tensor_share) { return idle_ghz - (idle_ghz - busy_ghz) * tensor_share; }
+}  // namespace chip
+
+/// What a step asks of the SM.
+struct StepCost {
+    enum class Kind : std::uint8_t {
+        plain,
+        shared,   ///< an access to shared memory: `bytes` a lane
+        load,     ///< from global memory: `bytes` a lane
+        store,    ///< to global memory
+        atomic,   ///< both
+        product,  ///< wgmma: `cycles` of the tensor core
+        commit,
+        wait,         ///< until `pending` groups of wgmma run
+        copy,         ///< cp.async: `bytes` a lane
+        commit_copy,  ///< of cp.async
+        wait_copies,  ///< until `pending` groups of cp.async run; -1: none, and nothing outside groups
+        jump,         ///< back to the head of a loop
+        free          ///< costs nothing
+    };
+    Kind kind = Kind::plain;
+    isa::Throughput throughput{};
+    int bytes = 0;
+    int pending = 0;
+    double cycles = 0;
+    std::uint32_t first = 0;  ///< of its registers in Costs: those it reads, then those it writes
+    std::uint16_t reads = 0, writes = 0;
+};
+
+class Costs {
+  public:
+    explicit Costs(const sim::Code& code);
+    const StepCost& of(std::uint32_t pc) const { return steps_[pc]; }
+    std::span<const std::uint32_t> reads(const StepCost& step) const {
+        return {registers_.data() + step.first, step.reads};
+    }
+    std::span<const std::uint32_t> writes(const StepCost& step) const {
+        return {registers_.data() + step.first + step.reads, step.writes};
+    }
+
+  private:
+    void registers_of(const sim::Op& op, StepCost& cost);
+    std::vector<StepCost> steps_;
+    std::vector<std::uint32_t> registers_;
+};
+
+}  // namespace wgrun::timeline

@@ -1,0 +1,85 @@
+// A timeline for programs: as it is, and as trace events of Chrome and Perfetto.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include "wgrun/timeline.hpp"
+
+namespace wgrun {
+namespace {
+
+std::string place(const Where& where) {
+    return where ? fmt::format("{}:{}", where.file, where.line) : std::string();
+}
+
+std::string in_quotes(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_chrome(const Timeline& timeline) {
+    // Trace Event Format (Google, 2016): X is a complete event, b and e are the ends of one that may overlap
+    // with others, M names a row. Times are microseconds.
+    const double scale = 1 / timeline.ghz / 1000;
+    std::string out = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
+    out += fmt::format(R"({{"ph": "M", "pid": 1, "name": "process_name", "args": {{"name": {}}}}})",
+                       in_quotes(timeline.kernel + " (model)"));
+    for (std::size_t row = 0; row < timeline.rows.size(); ++row) {
+        out += fmt::format(
+            ",\n"
+            R"({{"ph": "M", "pid": 1, "tid": {}, "name": "thread_name", "args": {{"name": {}}}}})",
+            row + 1, in_quotes(timeline.rows[row].name));
+        out += fmt::format(
+            ",\n"
+            R"({{"ph": "M", "pid": 1, "tid": {}, "name": "thread_sort_index", "args": {{"sort_index": {}}}}})",
+            row + 1, row);
+    }
+    std::size_t id = 0;
+    for (const Timeline::Span& span : timeline.spans) {
+        const std::string name = in_quotes(span.what.empty() ? std::string(to_string(span.kind)) : span.what);
+        const std::string head = fmt::format(R"("pid": 1, "tid": {}, "cat": {}, "name": {})", span.row + 1,
+                                             in_quotes(to_string(span.kind)), name);
+        const std::string args = fmt::format(R"("args": {{"place": {}, "cycles": {:.0f}}})",
+                                             in_quotes(place(span.where)), span.end - span.begin);
+        if (timeline.rows[static_cast<std::size_t>(span.row)].exclusive) {
+            out += fmt::format(",\n{{\"ph\": \"X\", {}, \"ts\": {:.4f}, \"dur\": {:.4f}, {}}}", head,
+                               span.begin * scale, (span.end - span.begin) * scale, args);
+            continue;
+        }
+        ++id;
+        out += fmt::format(",\n{{\"ph\": \"b\", {}, \"id\": {}, \"ts\": {:.4f}, {}}}", head, id,
+                           span.begin * scale, args);
+        out +=
+            fmt::format(",\n{{\"ph\": \"e\", {}, \"id\": {}, \"ts\": {:.4f}}}", head, id, span.end * scale);
+    }
+    return out + "\n]}\n";
+}
+
+std::string to_json(const Timeline& timeline) {
+    std::string out = fmt::format(
+        "{{\n  \"kernel\": {},\n  \"cycles\": {:.1f},\n  \"microseconds\": {:.3f},\n  \"ghz\": {:.3f},\n  "
+        "\"ctas\": {},\n"
+        "  \"shown\": {},\n  \"tensor_busy\": {:.4f},\n  \"memory_busy\": {:.4f},\n  \"verdict\": [",
+        in_quotes(timeline.kernel), timeline.cycles, timeline.microseconds, timeline.ghz, timeline.ctas,
+        timeline.shown, timeline.tensor, timeline.memory);
+    for (std::size_t i = 0; i < timeline.verdict.size(); ++i)
+        out += (i == 0 ? "\n    " : ",\n    ") + in_quotes(timeline.verdict[i]);
+    out += "\n  ],\n  \"rows\": [";
+    for (std::size_t row = 0; row < timeline.rows.size(); ++row) {
+        const Timeline::Row& what = timeline.rows[row];
+        out += fmt::format("{}\n    {{\"name\": {}, \"warp\": {}, \"exclusive\": {}}}", row == 0 ? "" : ",",
+                           in_quotes(what.name), what.warp < 0 ? "null" : std::to_string(what.warp),
+                           what.exclusive);
+    }
+    out += "\n  ],\n  \"spans\": [";
+    for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
+        const Timeline::Span& span = timeline.spans[i];
+        out += fmt::format(
+            R"({}{{"row": {}, "kind": {}, "begin": {:.1f}, "end": {:.1f}, "what": {}, "file": {}, "line": {}}})",
+            i == 0 ? "\n    " : ",\n    ", span.row, in_quotes(to_string(span.kind)), span.begin, span.end,
+            in_quotes(span.what), in_quotes(span.where.file), span.where.line);
+    }
+    return out + "\n  ]\n}\n";
+}
+
+}  // namespace wgrun

@@ -1,0 +1,178 @@
+// A timeline as an SVG document, for light and dark pages.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "wgrun/timeline.hpp"
+
+namespace wgrun {
+namespace {
+
+using Kind = Timeline::Kind;
+
+constexpr double page_width = 1100, left = 120, right = 20, top = 56, row_height = 26, bar = 18, line = 18;
+
+struct Colour {
+    const char *name, *light, *dark, *meaning;
+};
+/// In the order of Timeline::Kind.
+constexpr std::array<Colour, 10> colours{{{"w", "#4c78a8", "#6f9bd1", "executes"},
+                                          {"f", "#e8a33d", "#e0a040", "waits for full stages"},
+                                          {"e", "#e4c76b", "#b8a050", "waits for arrivals"},
+                                          {"p", "#b9d3b0", "#4d7a4d", "waits for products"},
+                                          {"s", "#d8a6c4", "#9c6288", "waits for bulk stores"},
+                                          {"b", "#c8bfe0", "#7a6ea8", "at a barrier"},
+                                          {"l", "#e58a7b", "#c4695a", "waits for loads"},
+                                          {"t", "#3f8f4f", "#58b368", "tensor core"},
+                                          {"m", "#a0662a", "#c98b4a", "bytes on their way"},
+                                          {"c", "#8d6e9c", "#a98bbd", "copies in flight"}}};
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) switch (c) {
+            case '&': out += "&amp;"; break;
+            case '<': out += "&lt;"; break;
+            case '>': out += "&gt;"; break;
+            default: out += c;
+        }
+    return out;
+}
+
+std::string style() {
+    std::string out = "<style>text{font:12px sans-serif;fill:#222}.g{stroke:#ddd}.bg{fill:#fff}";
+    for (const Colour& colour : colours) out += fmt::format(".{}{{fill:{}}}", colour.name, colour.light);
+    out += "@media(prefers-color-scheme:dark){text{fill:#ddd}.g{stroke:#444}.bg{fill:#16181c}";
+    for (const Colour& colour : colours) out += fmt::format(".{}{{fill:{}}}", colour.name, colour.dark);
+    return out + "}</style>\n";
+}
+
+/// Draws rows of spans between two cycles.
+class Drawing {
+  public:
+    Drawing(const Timeline& timeline, double from, double to) : timeline_(timeline), from_(from), to_(to) {}
+
+    double x(double cycle) const {
+        return left + (cycle - from_) / (to_ - from_) * (page_width - left - right);
+    }
+
+    void row(std::size_t index, double y) {
+        out_ += fmt::format("<text x=\"8\" y=\"{:.0f}\">{}</text>\n", y + bar - 5,
+                            escaped(timeline_.rows[index].name));
+        // Copies overlap: each takes a line of its own while it lasts.
+        std::vector<double> lanes;
+        const bool exclusive = timeline_.rows[index].exclusive;
+        constexpr std::size_t most_lanes = 6;
+        for (const Timeline::Span& span : timeline_.spans) {
+            if (span.row != static_cast<int>(index) || span.end <= from_ || span.begin >= to_) continue;
+            if (exclusive) {
+                rectangle(span, y, bar);
+                continue;
+            }
+            std::size_t lane = 0;
+            while (lane < lanes.size() && lanes[lane] > span.begin) ++lane;
+            if (lane == lanes.size() && lane < most_lanes) lanes.push_back(0);
+            lane = std::min(lane, most_lanes - 1);
+            lanes[lane] = span.end;
+            rectangle(span, y + static_cast<double>(lane) * bar / most_lanes, bar / most_lanes - 0.5);
+        }
+        flush();
+    }
+
+    void axis(double y) {
+        const double wanted = (to_ - from_) / 8,
+                     unit = std::pow(10, std::floor(std::log10(std::max(wanted, 1.0))));
+        const double step = std::max(1.0, wanted > 5 * unit   ? 10 * unit
+                                          : wanted > 2 * unit ? 5 * unit
+                                                              : 2 * unit);
+        for (double at = std::ceil(from_ / step) * step; at <= to_; at += step)
+            out_ += fmt::format(
+                "<path class=\"g\" d=\"M{0:.1f} {1:.0f}V{2:.0f}\"/><text x=\"{0:.1f}\" y=\"{3:.0f}\" "
+                "text-anchor=\"middle\">{4:.0f}</text>\n",
+                x(at), top - 4, y, top - 8, at);
+    }
+
+    std::string take() { return std::move(out_); }
+
+  private:
+    // Neighbours that are narrower than can be seen become one.
+    void rectangle(const Timeline::Span& span, double y, double height) {
+        const double begin = x(std::max(span.begin, from_)), end = x(std::min(span.end, to_));
+        constexpr double seen = 0.4;
+        if (open_ && kind_ == span.kind && y_ == y && begin - end_ < seen) {
+            end_ = std::max(end_, end);
+            ++merged_;
+            return;
+        }
+        flush();
+        if (end - begin < seen / 4 && span.kind != Kind::work) return;
+        open_ = &span;
+        kind_ = span.kind;
+        begin_ = begin, end_ = end, y_ = y, height_ = height, merged_ = 1;
+    }
+
+    void flush() {
+        if (open_ == nullptr) return;
+        std::string tip =
+            fmt::format("{}{}{}", to_string(kind_), open_->what.empty() ? "" : ": ", open_->what);
+        if (open_->where) tip += fmt::format("\n{}:{}", open_->where.file, open_->where.line);
+        tip += merged_ == 1 ? fmt::format("\ncycles {:.0f} to {:.0f}", open_->begin, open_->end)
+                            : fmt::format("\nand {} more", merged_ - 1);
+        out_ += fmt::format(
+            "<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" "
+            "height=\"{:.1f}\"><title>{}</title></rect>\n",
+            colours[static_cast<std::size_t>(kind_)].name, begin_, y_, std::max(end_ - begin_, 0.2), height_,
+            escaped(tip));
+        open_ = nullptr;
+    }
+
+    const Timeline& timeline_;
+    const double from_, to_;
+    std::string out_;
+    const Timeline::Span* open_ = nullptr;
+    Kind kind_ = Kind::work;
+    double begin_ = 0, end_ = 0, y_ = 0, height_ = 0;
+    int merged_ = 0;
+};
+
+}  // namespace
+
+std::string to_svg(const Timeline& timeline, double from, double to) {
+    if (to <= from) to = std::max(timeline.cycles, from + 1);
+    const double rows_end = top + row_height * static_cast<double>(timeline.rows.size());
+    constexpr int in_a_line = 5;
+    const double legend = rows_end + 14, words = legend + 2 * line + 8;
+    const double height = words + line * static_cast<double>(timeline.verdict.size()) + 8;
+    std::string out = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 "
+        "{0:.0f} "
+        "{1:.0f}\">\n",
+        page_width, height);
+    out += style();
+    out += "<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n";
+    out += fmt::format(
+        "<text x=\"8\" y=\"20\" style=\"font-weight:bold\">{}: {:.0f} cycles for {} CTA{} of an SM, "
+        "about {:.1f} us at {:.2f} GHz</text>\n",
+        escaped(timeline.kernel), timeline.cycles, timeline.shown, timeline.shown == 1 ? "" : "s",
+        timeline.microseconds, timeline.ghz);
+    Drawing drawing(timeline, from, to);
+    drawing.axis(rows_end);
+    for (std::size_t row = 0; row < timeline.rows.size(); ++row)
+        drawing.row(row, top + row_height * static_cast<double>(row));
+    out += drawing.take();
+    for (std::size_t i = 0; i < colours.size(); ++i) {
+        const double x = 8 + static_cast<double>(i % in_a_line) * 180,
+                     y = legend + static_cast<double>(i / in_a_line) * line;
+        out += fmt::format(
+            "<rect class=\"{}\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"12\" height=\"12\"/><text x=\"{:.0f}\" "
+            "y=\"{:.0f}\">{}</text>\n",
+            colours[i].name, x, y, x + 18, y + 11, colours[i].meaning);
+    }
+    for (std::size_t i = 0; i < timeline.verdict.size(); ++i)
+        out += fmt::format("<text x=\"8\" y=\"{:.0f}\">{}</text>\n",
+                           words + line * static_cast<double>(i + 1) - 4, escaped(timeline.verdict[i]));
+    return out + "</svg>\n";
+}
+
+}  // namespace wgrun

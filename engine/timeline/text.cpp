@@ -1,0 +1,117 @@
+// A timeline as rows of characters.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "wgrun/timeline.hpp"
+
+namespace wgrun {
+namespace {
+
+using Kind = Timeline::Kind;
+constexpr int kinds = 10, name_width = 13;
+
+constexpr std::array<char, kinds> letters{'#', 'f', 'e', 'p', 's', 'b', 'l', '#', '#', '#'};
+constexpr const char* legend =
+    "# executes instructions; waits: f for full stages (copies), e for empty stages (arrivals), p for "
+    "products,\n"
+    "s for bulk stores, b at a barrier, l for loads. Engines: how busy. Copies: how many are in flight.\n";
+
+/// Cycles of each kind, in each column.
+using Columns = std::vector<std::array<double, kinds>>;
+
+Columns columns_of(const Timeline& timeline, std::size_t row, double from, double to, int width) {
+    Columns out(static_cast<std::size_t>(width), std::array<double, kinds>{});
+    const double step = (to - from) / width;
+    for (const Timeline::Span& span : timeline.spans) {
+        if (span.row != static_cast<int>(row) || span.end <= from || span.begin >= to) continue;
+        const double begin = std::max(span.begin, from), end = std::min(span.end, to);
+        const int first = static_cast<int>((begin - from) / step);
+        for (int c = first; c < width && from + c * step < end; ++c)
+            out[static_cast<std::size_t>(c)][static_cast<std::size_t>(span.kind)] +=
+                std::max(0.0, std::min(end, from + (c + 1) * step) - std::max(begin, from + c * step));
+    }
+    return out;
+}
+
+std::string line_of_warp(const Columns& columns) {
+    std::string out;
+    for (const auto& column : columns) {
+        const auto most = std::ranges::max_element(column);
+        out += *most > 0 ? letters[static_cast<std::size_t>(most - column.begin())] : ' ';
+    }
+    return out;
+}
+
+std::string line_of_engine(const Columns& columns, Kind kind, double step) {
+    constexpr std::array<const char*, 9> blocks{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    std::string out;
+    for (const auto& column : columns) {
+        const double share = std::min(1.0, column[static_cast<std::size_t>(kind)] / step);
+        out += blocks[share <= 0 ? 0 : static_cast<std::size_t>(std::ceil(share * 8 - 1e-9))];
+    }
+    return out;
+}
+
+std::string line_of_flights(const Columns& columns, double step) {
+    std::string out;
+    for (const auto& column : columns) {
+        const double count = column[static_cast<std::size_t>(Kind::flight)] / step;
+        out += count <= 0 ? ' ' : count > 9.5 ? '+' : static_cast<char>('0' + std::lround(count));
+    }
+    return out;
+}
+
+/// "0        1000      2000": each figure begins at its cycle.
+std::string axis(double from, double to, int width) {
+    const double wanted = (to - from) / 6;
+    const double unit = std::pow(10, std::floor(std::log10(std::max(wanted, 1.0))));
+    const double step = std::max(1.0, wanted > 5 * unit   ? 10 * unit
+                                      : wanted > 2 * unit ? 5 * unit
+                                                          : 2 * unit);
+    std::string out;
+    for (double at = std::ceil(from / step) * step; at < to; at += step) {
+        const auto column = static_cast<std::size_t>((at - from) / (to - from) * width);
+        const std::string text = fmt::format("{:.0f}", at);
+        if (column < out.size() || column + text.size() > static_cast<std::size_t>(width)) continue;
+        out.resize(column, ' ');
+        out += text;
+        out += ' ';
+    }
+    while (out.ends_with(' ')) out.pop_back();
+    return out;
+}
+
+}  // namespace
+
+std::string to_text(const Timeline& timeline, int columns, double from, double to) {
+    if (to <= from) to = std::max(timeline.cycles, from + 1);
+    const int width = std::max(columns - name_width - 1, 16);
+    std::string out = fmt::format("{}: {:.0f} cycles for {} CTA{} of an SM, about {:.1f} us at {:.2f} GHz\n",
+                                  timeline.kernel, timeline.cycles, timeline.shown,
+                                  timeline.shown == 1 ? "" : "s", timeline.microseconds, timeline.ghz);
+    if (timeline.shown < timeline.ctas)
+        out +=
+            fmt::format("(the SM runs {} in the launch; the time is that of all of them)\n", timeline.ctas);
+    out += fmt::format("\n{:{}}{}\n", "", name_width, axis(from, to, width));
+    for (std::size_t row = 0; row < timeline.rows.size(); ++row) {
+        const Timeline::Row& what = timeline.rows[row];
+        const Columns filled = columns_of(timeline, row, from, to, width);
+        const double step = (to - from) / width;
+        const std::string line =
+            what.warp >= 0 ? line_of_warp(filled)
+            : !what.exclusive
+                ? line_of_flights(filled, step)
+                : line_of_engine(filled, what.name == "tensor core" ? Kind::product : Kind::transfer, step);
+        out += fmt::format("{:<{}}{}\n", what.name.substr(0, name_width - 1), name_width, line);
+    }
+    out += "\n";
+    out += legend;
+    out += "\n";
+    for (const std::string& sentence : timeline.verdict) out += sentence + "\n";
+    return out;
+}
+
+}  // namespace wgrun

@@ -1,0 +1,13 @@
+// What limits a kernel, in words.
+#pragma once
+
+#include "timeline/roles.hpp"
+#include "timeline/schedule.hpp"
+
+namespace wgrun::timeline {
+
+/// Sentences, the most important first. `spans` of the schedule are those of the timeline.
+std::vector<std::string> verdict(const Timeline& timeline, const std::vector<int>& barriers,
+                                 const Trace& trace, const Roles& roles);
+
+}  // namespace wgrun::timeline

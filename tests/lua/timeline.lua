@@ -1,0 +1,165 @@
+-- kernel:timeline: what the model of time says of pipelines whose limit is known beforehand.
+local wg = require "wgrun"
+local check = require "check"
+
+local block = 64
+local tile = wg.tile { dtype = "bf16", mn = block, k = block, major = "K", swizzle = "128B" }
+
+-- A product of 64 x 64 by a producer warp and a consumer warpgroup. `slow` names who is held up by arithmetic.
+local function pipeline(slow, stages)
+  local function idle(k, role)
+    if slow ~= role then return end
+    local x = k:mov(1.0, { type = "f32" })
+    for _ = 1, 600 do x = k:fma(x, x, x) end -- each waits for the one before
+  end
+  return wg.kernel("pipeline_" .. (slow or "even"), { threads = 160 }, function(k)
+    local A, B = k:tensor_map("A", { tile = tile }), k:tensor_map("B", { tile = tile })
+    local D, K = k:param("D", "f32*"), k:param("K", "u32")
+    local a = k:shared { tile = tile, count = stages, name = "a" }
+    local b = k:shared { tile = tile, count = stages, name = "b" }
+    local ring = k:pipeline { stages = stages, arrivals = 4, name = "ring" }
+    local thread = k:special "tid.x"
+    k:if_(thread:eq(0), function() ring:init() end)
+    k:bar_sync(0)
+    k:if_(thread:ge(128), function()
+      k:if_(thread:eq(128), function()
+        local cursor = ring:cursor()
+        k:loop({ from = 0, to = K, step = block }, function(first_k)
+          idle(k, "producer")
+          ring:acquire(cursor)
+          local barrier = ring:expect(cursor, 2 * tile.bytes)
+          k:load_tile { tile = tile, map = A, to = k:address(a, cursor.stage * tile.bytes), mn = 0, k = first_k, barrier = barrier }
+          k:load_tile { tile = tile, map = B, to = k:address(b, cursor.stage * tile.bytes), mn = 0, k = first_k, barrier = barrier }
+          ring:advance(cursor)
+        end)
+      end)
+    end, function()
+      local acc = k:regs("f32", block // 2)
+      for i = 0, #acc - 1 do k:mov(acc[i], 0) end
+      local cursor = ring:cursor()
+      k:loop({ from = 0, to = K, step = block }, function()
+        ring:wait(cursor)
+        k:wgmma_fence()
+        k:mma(acc, { a = a, b = b, a_offset = cursor.stage * tile.bytes, b_offset = cursor.stage * tile.bytes })
+        k:wgmma_wait_group(0)
+        idle(k, "consumer")
+        ring:release(cursor, { lane = thread & 31 })
+        ring:advance(cursor)
+      end)
+      k:store_accumulator(acc, { to = D, ld = block, row = 0, col = 0, rows = block, cols = block, vector = true })
+    end)
+  end)
+end
+
+local K = 1024
+local A = wg.randn { shape = { block, K }, dtype = "bf16", seed = 1 }
+local B = wg.randn { shape = { block, K }, dtype = "bf16", seed = 2 }
+local function timeline(slow, stages, seed)
+  return pipeline(slow, stages):timeline { grid = { 1 }, args = { A, B, wg.zeros("f32", { block, block }), K }, seed = seed }
+end
+
+local function row(t, name)
+  for i, row in ipairs(t.rows) do
+    if row.name == name then return i end
+  end
+  error("no row " .. name, 2)
+end
+
+local function total(t, name, kind)
+  local out, index = 0, row(t, name)
+  for _, span in ipairs(t.spans) do
+    if span.row == index and span.kind == kind then out = out + span.last - span.first end
+  end
+  return out
+end
+
+-- Who is slow is named, and the other waits.
+local consumers = timeline("consumer", 4)
+check.equal(consumers.verdict[1]:match "^producer waits for empty stages %(ring_empty%) %d+ %% of the time", consumers.verdict[1]:match "^[^(]*%([^)]*%) %d+ %% of the time")
+check.equal(consumers.verdict[1]:match ": (the consumers are the limit)$", "the consumers are the limit")
+check.equal(total(consumers, "producer", "wait for arrivals") > 0.5 * consumers.cycles, true)
+check.equal(total(consumers, "consumer", "wait for copies") < 0.2 * consumers.cycles, true)
+
+local producer = timeline("producer", 4)
+check.equal(producer.verdict[1]:match "^consumer waits for full stages %(ring_full%)", "consumer waits for full stages (ring_full)")
+check.equal(producer.verdict[1]:match ": (the producer is the limit)$", "the producer is the limit")
+check.equal(total(producer, "producer", "wait for arrivals") < 0.1 * producer.cycles, true)
+check.equal(total(producer, "consumer", "wait for copies") > 0.5 * producer.cycles, true)
+
+-- One stage hides nothing of the time that a copy takes.
+local one, four = timeline(nil, 1), timeline(nil, 4)
+check.equal(one.cycles > 1.5 * four.cycles, true)
+
+for _, t in ipairs { consumers, producer, one, four } do
+  -- What can do one thing at a time does one thing at a time, and everything lies within the kernel.
+  local last, ends = {}, {}
+  for _, span in ipairs(t.spans) do
+    check.equal(span.last >= span.first and span.first >= 0, true)
+    if t.rows[span.row].exclusive then
+      check.equal(span.first >= (last[span.row] or 0) - 1e-6, true)
+      check.equal(span.last <= t.cycles + 1e-6, true)
+      last[span.row] = span.last
+    end
+    if span.kind == "copy" then ends[span.what] = math.max(ends[span.what] or 0, span.last) end
+  end
+  -- A wait for bytes ends when the last of them has come, and is known to have.
+  local waits = 0
+  for _, span in ipairs(t.spans) do
+    if span.kind == "wait for copies" then
+      waits = waits + 1
+      check.near(span.last - ends[span.what], 20, 1e-6)
+    end
+  end
+  check.equal(waits > 0, true)
+  -- The rows of warps have no holes: work and waits add up.
+  for index, r in ipairs(t.rows) do
+    if r.warp then
+      local sum, first, final = 0, math.huge, 0
+      for _, span in ipairs(t.spans) do
+        if span.row == index then
+          sum, first, final = sum + span.last - span.first, math.min(first, span.first), math.max(final, span.last)
+        end
+      end
+      check.near(sum, final - first, 1e-3)
+    end
+  end
+  -- 16 blocks of four m64n64k16, 32 cycles each.
+  check.near(t.tensor_busy * t.cycles, 16 * 4 * 32, 1)
+end
+
+-- The schedule of the simulator leaves the time as it is, but for what decides itself at run time: nothing here.
+for seed = 1, 8 do check.equal(timeline(nil, 4, seed).text, four.text) end
+
+-- The texts: what programs read is well-formed (tests/cli/timeline.sh asks a parser), what people read fits.
+for line in four.text:gmatch "[^\n]+" do
+  local at = utf8.len(line)
+  check.equal(at <= 110, true)
+end
+check.equal(four.text:find("producer", 1, true) ~= nil and four.text:find("tensor core", 1, true) ~= nil, true)
+check.equal(four.svg:match "^<svg", "<svg")
+check.equal(four.svg:match "</svg>\n$", "</svg>\n")
+check.equal(four.perfetto:find('"traceEvents"', 1, true) ~= nil, true)
+
+-- An elementwise kernel has neither copies nor products: it waits for loads.
+local double = wg.kernel("double", { threads = 128 }, function(k)
+  local X = k:param("X", "f32*")
+  local at = k:element(X, k:special "ctaid.x" * 128 + k:special "tid.x")
+  k:st_global_f32(at, k:ld_global_f32(at) * 2.0)
+end)
+local elementwise = double:timeline { grid = { 1000 }, args = { wg.randn { shape = { 128000 }, dtype = "f32" } } }
+check.equal(elementwise.tensor_busy, 0)
+check.equal(elementwise.rows[1].name, "warps 0 to 3")
+check.equal(elementwise.verdict[1]:match "^warps 0 to 3 waits for loads", "warps 0 to 3 waits for loads")
+
+-- What is wrong with the launch, and what the simulator finds, is said as by kernel:run.
+check.raises("args", function() double:timeline { grid = { 1 }, args = {} } end)
+local racy = wg.kernel("racy", { threads = 64 }, function(k)
+  local out = k:param("out", "f32*")
+  local s = k:shared { bytes = 256, name = "s" }
+  local tid = k:special "tid.x"
+  k:st_shared_f32(k:address(s, tid * 4), 1.0)
+  k:st_global_f32(k:element(out, tid), k:ld_shared_f32(k:address(s, (tid ~ 32) * 4)))
+end)
+check.raises("WG-RACE", function()
+  racy:timeline { grid = { 1 }, args = { wg.zeros("f32", { 64 }) }, unchecked = true }
+end)
