@@ -1,6 +1,10 @@
 #include "timeline/cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "isa/effects.hpp"
 
@@ -76,6 +80,54 @@ Costs::Costs(const sim::Code& code) {
         }
         registers_of(op, cost);
         steps_.push_back(cost);
+    }
+    drop_repetitions(code);
+}
+
+// What the assembler removes costs nothing: constants, copies of registers, and what a straight piece of code
+// computes a second time. Value numbering: each value of a register has a number, and so has each
+// computation.
+void Costs::drop_repetitions(const sim::Code& code) {
+    std::map<std::uint32_t, std::uint64_t> values;  // of registers
+    std::map<std::string, std::uint64_t> known;     // computations of this piece
+    std::uint64_t next = 1;
+    const auto value_of = [&](isa::Reg reg) {
+        return values.try_emplace(reg.id, next).second ? next++ : values[reg.id];
+    };
+    for (std::size_t pc = 0; pc < code.ops.size(); ++pc) {
+        const sim::Op& op = code.ops[pc];
+        if (op.step == nullptr) {
+            known.clear();
+            values.clear();
+            continue;
+        }
+        const isa::Step& step = *op.step;
+        const bool pure = steps_[pc].kind == Kind::plain && !step.guard && !step.op->writes_memory &&
+                          step.op->effects == nullptr && step.op->awaits == isa::Awaits::nothing &&
+                          step.op->taken_by == isa::Participants::thread && step.operands.size() >= 2 &&
+                          step.operands[0].kind == isa::Operand::Kind::reg &&
+                          step.op->operands[0].access == isa::Access::out;
+        std::string key;
+        if (pure) {
+            key = step.op->name;
+            for (int f = 0; f < isa::field_count; ++f)
+                key += fmt::format(",{}", step.form.get(static_cast<isa::Field>(f), -1));
+            for (std::size_t i = 1; i < step.operands.size(); ++i) {
+                const isa::Operand& operand = step.operands[i];
+                key += fmt::format(";{},{},{},{},{}", static_cast<int>(operand.kind), operand.imm,
+                                   operand.offset, operand.index, operand.negated);
+                if (operand.reg) key += fmt::format(",{}", value_of(operand.reg));
+                for (isa::Reg reg : operand.list) key += fmt::format(",{}", value_of(reg));
+            }
+            const auto [found, added] = known.try_emplace(std::move(key), next);
+            if (added) ++next;
+            if (!added || steps_[pc].throughput.pipe == isa::Pipe::none) steps_[pc].kind = Kind::free;
+            values[step.operands[0].reg.id] = found->second;
+            continue;
+        }
+        for (std::uint32_t reg : writes(steps_[pc])) values[reg] = next++;
+        if (steps_[pc].kind == Kind::product)  // its accumulators change, too
+            for (isa::Reg reg : step.operands[0].list) values[reg.id] = next++;
     }
 }
 

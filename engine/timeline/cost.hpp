@@ -33,8 +33,9 @@ inline constexpr double dram_latency = 478;  ///< likewise, that misses; Luo et 
 /// A bulk copy takes so much longer than a load; fitted (docs/timeline.md).
 inline constexpr double copy_latency = 350;
 inline constexpr double copy_issue = 32;  ///< between two bulk copies of an SM, at least
-/// docs/performance.md, "Hardware counters": 4.9 TB/s, of one SM at the clock below.
-inline constexpr double dram_rate = 4.9e12 / multiprocessors / 1.7e9;
+/// docs/performance.md, "Hardware counters": 4.9 TB/s, one SM's share at the clock of a kernel that waits for
+/// it.
+inline constexpr double dram_rate = 4.9e12 / multiprocessors / 1.9e9;
 /// A working set that is smaller is in the L2 cache when the kernel is not run for the first time.
 inline constexpr std::int64_t l2_bytes = 50 << 20;
 
@@ -95,6 +96,7 @@ class Costs {
 
   private:
     void registers_of(const sim::Op& op, StepCost& cost);
+    void drop_repetitions(const sim::Code& code);
     std::vector<StepCost> steps_;
     std::vector<std::uint32_t> registers_;
 };

@@ -186,6 +186,7 @@ class Scheduler {
 
     /// When the step may issue: its registers are there, its part of the SM has a slot, its pipe is free.
     double earliest(Actor& actor, const StepCost& cost, double time) {
+        if (cost.kind == StepCost::Kind::free) return time;
         double at = time;
         for (std::uint32_t reg : costs_.reads(cost)) at = std::max(at, actor.ready[reg]);
         for (std::uint32_t reg : costs_.writes(cost)) at = std::max(at, actor.ready[reg]);
@@ -194,7 +195,6 @@ class Scheduler {
             if (at - time > noticed && at <= actor.loaded) waited(actor, Kind::loads, time, at);
             return at;
         }
-        if (cost.kind == StepCost::Kind::free) return at;
         const Part& part = part_of(actor);
         return std::max({at, part.issue, part.pipe[static_cast<std::size_t>(cost.throughput.pipe)]});
     }
@@ -205,7 +205,12 @@ class Scheduler {
 
     /// False: the warp is parked.
     bool issue(std::size_t index, Actor& actor, const Item& item, const StepCost& cost, double time) {
-        if (cost.kind == StepCost::Kind::free) return true;
+        if (cost.kind == StepCost::Kind::free) {  // the same value under another name
+            double known = 0;
+            for (std::uint32_t reg : costs_.reads(cost)) known = std::max(known, actor.ready[reg]);
+            for (std::uint32_t reg : costs_.writes(cost)) actor.ready[reg] = known;
+            return true;
+        }
         Part& part = part_of(actor);
         part.issue = time + 1;
         if (cost.throughput.pipe != isa::Pipe::none)

@@ -94,6 +94,10 @@ class Words {
 
   private:
     const std::string& name(std::size_t row) const { return roles_.list[row].name; }
+    /// "producer waits", "warps 0 to 3 wait".
+    std::string waits(std::size_t row) const {
+        return name(row) + (name(row).starts_with("warps") ? " wait" : " waits");
+    }
     bool produces(std::size_t row) const { return roles_.list[row].copies && !roles_.list[row].multiplies; }
 
     /// Who completes the phases of barriers of that stem: the roles that copy or arrive.
@@ -122,21 +126,21 @@ class Words {
         const std::string by = wait.barrier.empty() ? "" : completed_by(wait.barrier);
         switch (wait.kind) {
             case Kind::copies:
-                return fmt::format("{} waits for full stages ({}) {} of the time{}", name(row), wait.barrier,
+                return fmt::format("{} for full stages ({}) {} of the time{}", waits(row), wait.barrier,
                                    share, at);
             case Kind::arrivals:
                 if (produces(row))
-                    return fmt::format("{} waits for empty stages ({}) {} of the time{}", name(row),
-                                       wait.barrier, share, at);
-                return fmt::format("{} waits for {} ({}) {} of the time{}", name(row),
+                    return fmt::format("{} for empty stages ({}) {} of the time{}", waits(row), wait.barrier,
+                                       share, at);
+                return fmt::format("{} for {} ({}) {} of the time{}", waits(row),
                                    by.empty() ? "arrivals" : by, wait.barrier, share, at);
             case Kind::products:
-                return fmt::format("{} waits for its products {} of the time{}", name(row), share, at);
+                return fmt::format("{} for its products {} of the time{}", waits(row), share, at);
             case Kind::stores:
-                return fmt::format("{} waits for its bulk stores {} of the time{}", name(row), share, at);
+                return fmt::format("{} for its bulk stores {} of the time{}", waits(row), share, at);
             case Kind::barrier:
-                return fmt::format("{} waits at {} {} of the time{}", name(row), wait.barrier, share, at);
-            case Kind::loads: return fmt::format("{} waits for loads {} of the time{}", name(row), share, at);
+                return fmt::format("{} at {} {} of the time{}", waits(row), wait.barrier, share, at);
+            case Kind::loads: return fmt::format("{} for loads {} of the time{}", waits(row), share, at);
             default: return {};
         }
     }
@@ -152,21 +156,24 @@ class Words {
         }
         const double empty = producer ? accounts_[*producer].of(Kind::arrivals) : 0;
         const double full = hungry ? accounts_[*hungry].of(Kind::copies) : 0;
+        // An engine that hardly ever rests is the limit, whoever waits for it.
+        const std::string engine = std::max(timeline_.tensor, timeline_.memory) < much ? ""
+                                   : timeline_.tensor >= timeline_.memory
+                                       ? "the tensor core is the limit"
+                                       : "the way between memory and the SM is the limit";
         if (producer && empty > full && accounts_[*producer].longest(Kind::arrivals) != nullptr)
-            return fmt::format(
-                "{}: {}", sentence(*producer, *accounts_[*producer].longest(Kind::arrivals)),
-                timeline_.tensor >= much ? "the tensor core is the limit" : "the consumers are the limit");
-        if (hungry && full >= some && full >= empty) {
+            return fmt::format("{}: {}", sentence(*producer, *accounts_[*producer].longest(Kind::arrivals)),
+                               !engine.empty() ? engine : "the consumers are the limit");
+        if (hungry && full >= some) {
+            const Account* const maker = producer ? &accounts_[*producer] : nullptr;
             const std::string why =
-                timeline_.memory >= much ? "memory bandwidth is the limit"
-                : producer && accounts_[*producer].work >= accounts_[*producer].of(Kind::arrivals) &&
-                        accounts_[*producer].work + accounts_[*producer].of(Kind::loads) >= much
+                !engine.empty() ? engine
+                : maker != nullptr && maker->work + maker->of(Kind::loads) >= much
                     ? "the producer is the limit"
                     : "the time that a copy takes is the limit: more stages would hide it";
             return fmt::format("{}: {}", sentence(*hungry, *accounts_[*hungry].longest(Kind::copies)), why);
         }
-        if (timeline_.tensor >= much) return "the tensor core is the limit";
-        if (timeline_.memory >= much) return "memory bandwidth is the limit";
+        if (!engine.empty()) return engine;
         std::optional<std::size_t> most;
         for (std::size_t row = 0; row < accounts_.size(); ++row)
             if (!most || accounts_[row].work > accounts_[*most].work) most = row;
@@ -174,8 +181,8 @@ class Words {
         const Account& account = accounts_[*most];
         if (!account.waits.empty() && account.waits.front().share > account.work)
             return sentence(*most, account.waits.front()) + ": that is the limit";
-        return fmt::format("{} executes instructions {} of the time: they are the limit", name(*most),
-                           percent(account.work));
+        return fmt::format("{} {} instructions {} of the time: they are the limit", name(*most),
+                           name(*most).starts_with("warps") ? "execute" : "executes", percent(account.work));
     }
 
     const Timeline& timeline_;

@@ -635,6 +635,27 @@ function kernel:run(options) end
 ---@return table
 function kernel:time(options) end
 
+---@class wgrun.kernel.timeline.numerics.options
+---@field block? integer products that are added at once; 0: all, exactly, and rounded once
+---@field fraction? integer bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean addends are rounded to nearest even instead of being cut off
+---@field inside? boolean the accumulator is an addend of the first block; else it is added to each sum
+
+---@class wgrun.kernel.timeline.options
+---@field grid? integer|table CTAs along x, y and z: a number, or { x, y, z }
+---@field args table a list of tensors and numbers, in the order of the parameters
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. The simulator has a limit only where one is given
+---@field numerics? string|wgrun.kernel.timeline.numerics.options how the simulator adds up products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean true runs the kernel although the checker found errors
+
+---Lays one cluster of a launch out in time by a model of an H200's SM (docs/timeline.md): what each warp, the tensor core and the copies do when, and what limits the kernel. It runs on the simulator; the tensors then hold what that cluster has computed.
+---@param options wgrun.kernel.timeline.options
+---@return table
+function kernel:timeline(options) end
+
 ---A launch that is ready to be started, made by kernel:prepare: compiled, its tensors on the device. On the simulator launch:start runs it to its end.
 ---@class wgrun.launch
 local launch = {}
