@@ -83,10 +83,13 @@ Grid overview(const Tile& tile) {
             frame.label = range(first, first + tile.atom_bytes() - 1);
         }
     grid.arrows = arrows_of(tile, core.mn, core.k);
-    grid.legend = {.title = plain ? "each box is 8 lines of 16 bytes, 128 contiguous bytes"
-                                  : "each box is 8 lines of 16 bytes; above each atom: its bytes",
-                   .keys = {},
-                   .heat = false};
+    grid.legend = {
+        .title =
+            plain ? "each box is 8 lines of 16 bytes, 128 contiguous bytes"
+                  : fmt::format("each box is 8 lines of 16 bytes, each frame an atom of {} contiguous bytes",
+                                tile.atom_bytes()),
+        .keys = {},
+        .heat = false};
     grid.detail = detail_of(tile.mn(), tile.k(), [&] { return grid_of(tile, true); });
     return grid;
 }

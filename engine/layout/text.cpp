@@ -162,9 +162,13 @@ void add_legends(Lines& out, const Picture& picture, const TextStyle& style) {
         seen.push_back(&legend);
         std::string text = legend.title;
         if (!legend.keys.empty()) text += ':';
-        for (const Grid::Legend::Key& key : legend.keys)
+        for (const Grid::Legend::Key& key : legend.keys) {
+            if (style.columns > 0 &&
+                columns_of(text) + key.text.size() + 4 > static_cast<std::size_t>(style.columns))
+                out.push_back(std::exchange(text, " "));
             text +=
                 fmt::format(" {} {} {}", background(legend.heat, key.colour, style.colours), key.text, plain);
+        }
         out.push_back(std::move(text));
     }
 }

@@ -1,5 +1,7 @@
 #include "layout/geometry.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -175,7 +177,7 @@ TEST_CASE("arrows start and end at the chunks that LBO and SBO are between") {
                     const int along = to % units * 8;
                     const int byte =
                         major == Major::k ? tile.offset(to / units, along) : tile.offset(along, to / units);
-                    CHECK(arrow.label.text.ends_with(" " + std::to_string(byte) + " bytes"));
+                    CHECK_THAT(arrow.label.text, ContainsSubstring(fmt::format(" {} bytes", byte)));
                     if (arrow.label.text.starts_with("LBO")) {
                         CHECK(byte == tile.lbo());
                         ++lbo;

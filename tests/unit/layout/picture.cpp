@@ -1,5 +1,7 @@
 #include "wgrun/picture.hpp"
 
+#include <fmt/format.h>
+
 #include "tests/catch.hpp"
 #include "wgrun/diagnostic.hpp"
 
@@ -142,7 +144,7 @@ std::vector<std::string> not_closed(std::string_view text) {
         } else if (!open.empty() && open.back() == name) {
             open.pop_back();
         } else {
-            open.push_back("/" + name);
+            open.emplace_back("a closing tag of another element");
             return open;
         }
     }
@@ -218,7 +220,7 @@ TEST_CASE("an overview names the bytes of core matrices and atoms") {
     for (const Grid::Frame& frame : grid.frames)
         if (frame.heavy) {
             const int first = tile.offset(8 * frame.row, 8 * frame.column);
-            CHECK(frame.label == std::to_string(first) + "-" + std::to_string(first + 1023));
+            CHECK(frame.label == fmt::format("{}-{}", first, first + 1023));
             ++atoms;
         }
     CHECK(atoms == 32);
@@ -260,7 +262,7 @@ TEST_CASE("a product: A on the left, B above, D in the corner") {
     const Fragment b = mma_sync_b(Dtype::bf16, 16);
     const Fragment d = mma_sync_c();
     const auto name = [](const Fragment::Owner& owner) {
-        return std::to_string(owner.thread) + ":" + std::to_string(owner.value);
+        return fmt::format("{}:{}", owner.thread, owner.value);
     };
     CHECK(picture[0].rows == 16);  // B, k down
     CHECK(picture[0].columns == 8);
