@@ -29,6 +29,7 @@ struct Wait {
 
 struct Account {
     double work = 0;
+    double busy = 0;          ///< likewise, with waits for loads, but of the whole time of the timeline
     std::vector<Wait> waits;  ///< the longest first
     double of(Kind kind) const {
         double out = 0;
@@ -73,6 +74,8 @@ class Words {
                 wait.share /= time;
                 accounts_[row].waits.push_back(wait);
             }
+            accounts_[row].busy = (accounts_[row].work + accounts_[row].of(Kind::loads)) * whole[row] /
+                                  std::max(timeline.cycles, 1.0);
             std::ranges::stable_sort(accounts_[row].waits, std::ranges::greater(), &Wait::share);
         }
     }
@@ -165,12 +168,13 @@ class Words {
             return fmt::format("{}: {}", sentence(*producer, *accounts_[*producer].longest(Kind::arrivals)),
                                !engine.empty() ? engine : "the consumers are the limit");
         if (hungry && full >= some) {
-            const Account* const maker = producer ? &accounts_[*producer] : nullptr;
-            const std::string why =
-                !engine.empty() ? engine
-                : maker != nullptr && maker->work + maker->of(Kind::loads) >= much
-                    ? "the producer is the limit"
-                    : "the time that a copy takes is the limit: more stages would hide it";
+            std::string why = engine;
+            if (why.empty() && producer && accounts_[*producer].busy >= much) {
+                why = "the producer is the limit";
+            } else if (why.empty()) {
+                why = "the time that a copy takes is the limit";
+                if (!producer || empty >= some) why += ": more stages would hide it";
+            }
             return fmt::format("{}: {}", sentence(*hungry, *accounts_[*hungry].longest(Kind::copies)), why);
         }
         if (!engine.empty()) return engine;
