@@ -8,7 +8,7 @@ namespace wgrun::fuzz {
 
 void descriptor(Bytes bytes) {
     std::uint64_t bits = 0;
-    std::memcpy(&bits, bytes.data(), std::min(bytes.size(), sizeof bits));
+    if (!bytes.empty()) std::memcpy(&bits, bytes.data(), std::min(bytes.size(), sizeof bits));
     try {
         const Descriptor decoded = Descriptor::decode(bits);
         if (decoded.encode() != bits) throw Broken("decoded and encoded: " + std::to_string(bits));
