@@ -9,7 +9,8 @@
 # frames as exceptions, and whoever unwinds them must be the one whose context the frames' personality routine reads.
 # With -static-libgcc these would be two.
 add_library(wgrun_lua_module MODULE $<TARGET_OBJECTS:wgrun_lua>)
-target_link_libraries(wgrun_lua_module PRIVATE wgrun_export wgrun_debug wgrun_flags)
+list(TRANSFORM WGRUN_ENGINE PREPEND wgrun_ OUTPUT_VARIABLE engine)
+target_link_libraries(wgrun_lua_module PRIVATE ${engine} wgrun_flags)
 # Only luaopen_wgrun is seen from outside, whatever else is in the process: another wgrun, another {fmt}. Once loaded
 # the module stays: Lua unloads its modules with the state, while another thread may still be in it.
 set(exports ${CMAKE_CURRENT_LIST_DIR}/lua_module.map)
