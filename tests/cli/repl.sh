@@ -78,9 +78,11 @@ PATH="$WORK/bin:$PATH"
 input='k = wg.kernel("k", { threads = 32 }, function(k) end)
 .sass k
 '
-run --backend=sim
-exits 0
-err_has 'nvdisasm is not here'
+if ! command -v nvdisasm >/dev/null && [ ! -x /usr/local/cuda/bin/nvdisasm ]; then
+    run --backend=sim
+    exits 0
+    err_has 'nvdisasm is not here'
+fi
 chmod +x bin/nvdisasm
 run --backend=sim
 exits 0
