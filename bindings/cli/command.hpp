@@ -31,7 +31,7 @@ struct Command {
 
 extern const Command run_command, debug_command, check_command, ptx_command, cuda_command, export_command,
     explain_command, rules_command, layout_command, decode_command, isa_command, cache_command,
-    doctor_command, help_command, new_command, report_command, bench_command, tune_command,
+    doctor_command, help_command, new_command, report_command, sass_command, bench_command, tune_command,
     completion_command, man_command, timeline_command;
 
 }  // namespace wgrun::cli

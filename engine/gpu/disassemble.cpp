@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <vector>
 
 #include "gpu/library.hpp"
 #include "gpu/process.hpp"
@@ -10,7 +11,7 @@
 
 namespace wgrun::gpu {
 
-std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool>* stop) {
+std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool>* stop, bool lines) {
     const std::string program = find_program("nvdisasm");
     if (program.empty())
         throw EnvironmentError("ENOENT",
@@ -22,7 +23,9 @@ std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool
     file.write(reinterpret_cast<const char*>(cubin.data()), static_cast<std::streamsize>(cubin.size()));
     file.close();
     if (!file) throw EnvironmentError("EIO", "cannot write " + input.string());
-    ProcessResult run = run_process({program, "-c", input.string()}, std::chrono::minutes(1), stop);
+    std::vector<std::string> command = {program, "-c", input.string()};
+    if (lines) command.insert(command.begin() + 2, "-g");
+    ProcessResult run = run_process(command, std::chrono::minutes(1), stop);
     if (run.status != 0)
         throw EnvironmentError("EIO", fmt::format("nvdisasm failed ({}): {}", run.status, run.output));
     return std::move(run.output);
