@@ -199,8 +199,8 @@ void states_on_two_threads() {
                    std::to_string(steps) + " steps");
             Limits brief;
             brief.time = time;
-            state.set(brief);
             const auto start = std::chrono::steady_clock::now();
+            state.set(brief);  // the time begins here
             expect(state.run("while true do end").find("the script has taken more than") == 0, "time");
             expect(std::chrono::steady_clock::now() - start >= time, "the time of another state");
         }
