@@ -1,5 +1,6 @@
 #include "bindings/cli/host.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -299,6 +300,18 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
+}
+
+bool has_errors(std::span<const Diagnostic> findings) {
+    return std::ranges::any_of(findings,
+                               [](const Diagnostic& finding) { return finding.severity == Severity::error; });
+}
+
+int conclude(Results& results, const Outcome& outcome, std::span<const Diagnostic> findings) {
+    if (!outcome.traceback.empty()) remark(outcome.traceback);
+    if (!results.finish()) return Exit::failed;
+    if (outcome.code != Exit::ok) return outcome.code;
+    return has_errors(findings) ? Exit::failed : Exit::ok;
 }
 
 void print_findings(const Request& request, std::span<const Diagnostic> findings) {

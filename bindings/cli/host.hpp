@@ -40,6 +40,13 @@ void forgive_missing_results(lua_State* L, Outcome& outcome);
 void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kernel, void* context),
                      void* context);
 
+/// The end of a command that looks at kernels, its results written: says what is left to say, and gives the
+/// exit code.
+int conclude(Results& results, const Outcome& outcome, std::span<const Diagnostic> findings);
+
+/// Is there an error among them?
+bool has_errors(std::span<const Diagnostic> findings);
+
 /// Prints findings for a person on standard error.
 void print_findings(const Request& request, std::span<const Diagnostic> findings);
 

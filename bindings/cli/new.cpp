@@ -28,11 +28,19 @@ std::string_view kind_of(const StdlibFile& script) {
     return dash == 0 || script.name[dash] != '-' ? std::string_view() : script.name.substr(dash + 1);
 }
 
-/// The first comment: what it is.
-std::string_view summary_of(const StdlibFile& script) {
-    const std::string_view line = script.text.substr(0, script.text.find('\n'));
-    const std::size_t colon = line.find(": ");
-    return colon == std::string_view::npos ? line : line.substr(colon + 2);
+/// The first sentence of the first comment, behind "Step N of the guide (...): ".
+std::string summary_of(const StdlibFile& script) {
+    std::string comment;
+    for (std::string_view rest = script.text; rest.starts_with("--");
+         rest.remove_prefix(rest.find('\n') + 1)) {
+        const std::string_view line = rest.substr(2, rest.find('\n') - 2);
+        comment += line;
+        if (line.ends_with('.')) break;
+    }
+    const std::size_t colon = comment.find(": ");
+    const std::size_t begin = colon == std::string::npos ? 0 : colon + 2;
+    const std::size_t end = comment.find(". ", begin);
+    return comment.substr(begin, end == std::string::npos ? end : end + 1 - begin);
 }
 
 int list(const Request& request) {

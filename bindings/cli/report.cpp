@@ -50,8 +50,7 @@ void report_kernel(Kernel& kernel, void* context) {
     auto& visit = *static_cast<Visit*>(context);
     const std::vector<Diagnostic>& findings = kernel.check();
     visit.findings.insert(visit.findings.end(), findings.begin(), findings.end());
-    for (const Diagnostic& finding : findings)
-        if (finding.severity == Severity::error) return;
+    if (has_errors(findings)) return;
     AssemblyReport report = kernel.report(visit.stop);
     visit.findings.insert(visit.findings.end(), report.findings.begin(), report.findings.end());
     visit.reports.push_back({kernel.program().name(), kernel.program().threads(), std::move(report)});
@@ -110,12 +109,7 @@ int report(const Request& request) {
         print_findings(request, visit.findings);
         for (const Reported& r : visit.reports) results.write(to_text(r));
     }
-    if (!outcome.traceback.empty()) remark(outcome.traceback);
-    if (!results.finish()) return Exit::failed;
-    if (outcome.code != Exit::ok) return outcome.code;
-    for (const Diagnostic& finding : visit.findings)
-        if (finding.severity == Severity::error) return Exit::failed;
-    return Exit::ok;
+    return conclude(results, outcome, visit.findings);
 }
 
 }  // namespace

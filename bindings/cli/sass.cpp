@@ -80,8 +80,7 @@ void disassemble_kernel(Kernel& kernel, void* context) {
     auto& visit = *static_cast<Visit*>(context);
     const std::vector<Diagnostic>& findings = kernel.check();
     visit.findings.insert(visit.findings.end(), findings.begin(), findings.end());
-    for (const Diagnostic& finding : findings)
-        if (finding.severity == Severity::error) return;
+    if (has_errors(findings)) return;
     const std::string options[] = {"-lineinfo"};
     const gpu::Cubin cubin = gpu::ptxas_assemble(kernel.ptx_with_lines(), options);
     visit.kernels.push_back({kernel.program().name(), read(gpu::disassemble(cubin.image, visit.stop, true))});
@@ -151,12 +150,7 @@ int sass(const Request& request) {
         Sources sources;
         for (const Disassembled& kernel : visit.kernels) results.write(to_text(kernel, sources));
     }
-    if (!outcome.traceback.empty()) remark(outcome.traceback);
-    if (!results.finish()) return Exit::failed;
-    if (outcome.code != Exit::ok) return outcome.code;
-    for (const Diagnostic& finding : visit.findings)
-        if (finding.severity == Severity::error) return Exit::failed;
-    return Exit::ok;
+    return conclude(results, outcome, visit.findings);
 }
 
 }  // namespace

@@ -21,8 +21,7 @@ void add_text(Kernel& kernel, void* context) {
     auto& texts = *static_cast<Texts*>(context);
     const std::vector<Diagnostic>& findings = kernel.check();
     texts.findings.insert(texts.findings.end(), findings.begin(), findings.end());
-    for (const Diagnostic& finding : findings)
-        if (finding.severity == Severity::error) return;
+    if (has_errors(findings)) return;
     texts.kernels.emplace_back(kernel.program().name(), (kernel.*texts.text)());
 }
 
@@ -47,12 +46,7 @@ int print_texts(const Request& request, Text text) {
         print_findings(request, texts.findings);
         for (const auto& [name, kernel] : texts.kernels) results.write(kernel);
     }
-    if (!outcome.traceback.empty()) remark(outcome.traceback);
-    if (!results.finish()) return Exit::failed;
-    if (outcome.code != Exit::ok) return outcome.code;
-    for (const Diagnostic& finding : texts.findings)
-        if (finding.severity == Severity::error) return Exit::failed;
-    return Exit::ok;
+    return conclude(results, outcome, texts.findings);
 }
 
 template <Text plain, Text guarded, Text lines = nullptr>

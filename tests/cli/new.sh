@@ -3,6 +3,7 @@ run new
 exits 0
 out_has "elementwise"
 out_has "attention"
+! grep -qv '[.:]$' out.txt || bad "every summary is a sentence"
 run new elementwise
 exits 0
 out_has "elementwise.lua"
