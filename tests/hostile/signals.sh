@@ -43,23 +43,41 @@ cp "$1" mended.lua
 run check --fix mended.lua
 exits 0
 
-awk -v seed="$seed" -v count="$moments" 'BEGIN {
-    srand(seed)
-    split("TERM INT HUP", signals, " ")
-    split("save export fresh fix", works, " ")
-    for (i = 0; i < count; ++i) print works[i % 4 + 1], signals[int(rand() * 3) + 1], sprintf("%.4f", rand() * rand() * 0.4)
-}' >moments.txt
-number=0 ended=0
-while read -r work signal moment; do
-    number=$((number + 1))
-    sed "s/NUMBER/$number/" kernels.lua >numbered.lua
-    case $work in
+# Starts one of the works in the background as $child.
+start() {
+    case $1 in
         save) "$WGRUN" --backend=sim save.lua >out.txt 2>err.txt & ;;
         export) "$WGRUN" export numbered.lua -o out >out.txt 2>err.txt & ;;
         fresh) rm -rf fresh; "$WGRUN" export numbered.lua -o fresh >out.txt 2>err.txt & ;;
         fix) cp before.lua unfenced.lua; "$WGRUN" check --fix unfenced.lua >out.txt 2>err.txt & ;;
     esac
     child=$!
+}
+# How long each work takes on this machine, in nanoseconds: a moment is a part of that.
+number=0 ended=0
+for work in save export fresh fix; do
+    number=$((number + 1))
+    sed "s/NUMBER/$number/" kernels.lua >numbered.lua
+    began=$(date +%s%N)
+    start $work
+    wait $child || bad "$work ended with $?: $(cat err.txt)"
+    echo "$work $(($(date +%s%N) - began))"
+done >durations.txt
+
+awk -v seed="$seed" -v count="$moments" '
+    { works[NR] = $1; duration[NR] = $2 / 1e9 }
+    END {
+        srand(seed)
+        split("TERM INT HUP", signals, " ")
+        for (i = 0; i < count; ++i) {
+            work = i % NR + 1
+            print works[work], signals[int(rand() * 3) + 1], sprintf("%.4f", rand() * duration[work])
+        }
+    }' durations.txt >moments.txt
+while read -r work signal moment; do
+    number=$((number + 1))
+    sed "s/NUMBER/$number/" kernels.lua >numbered.lua
+    start $work
     sleep "$moment"
     kill -$signal $child 2>/dev/null
     code=0
@@ -76,11 +94,12 @@ while read -r work signal moment; do
 done <moments.txt
 run whole.lua
 exits 0
-[ $ended -gt $((moments / 4)) ] || bad "only $ended of $moments were ended by the signal"
+[ $ended -gt 0 ] || bad "none of $moments was ended by the signal"
 [ -z "$MOMENTS" ] || echo "$moments moments, $ended of them ended by the signal"
 
 # SIGKILL leaves what it leaves; the next export clears it, and neither stops at it nor loses anything.
-awk -v seed="$seed" -v count=$((moments / 4)) 'BEGIN { srand(seed + 1); while (count-- > 0) printf("%.4f\n", 0.01 + rand() * 0.05) }' >moments.txt
+awk -v seed="$seed" -v count=$((moments / 4)) '
+    $1 == "export" { srand(seed + 1); while (count-- > 0) printf("%.4f\n", rand() * $2 / 1e9) }' durations.txt >moments.txt
 while read -r moment; do
     number=$((number + 1))
     sed "s/NUMBER/$number/" kernels.lua >numbered.lua
