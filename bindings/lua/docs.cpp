@@ -19,23 +19,6 @@ struct Remembered {
     const char* text;
 };
 
-char remembered_key, documentation_key;
-
-/// The T that the registry keeps under `key`; made if need be.
-template <class T>
-T& kept(lua_State* L, const void* key) {
-    luaL_checkstack(L, 4, nullptr);
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) != LUA_TUSERDATA) {
-        lua_pop(L, 1);
-        held<T>(L);
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, key);
-    }
-    auto& found = *static_cast<T*>(lua_touserdata(L, -1));
-    lua_pop(L, 1);
-    return found;
-}
-
 /// "wgrun.builder" is what messages call k.
 std::string_view owner_named(std::string_view name) {
     if (name == class_name<BuilderBox>) return "k";
@@ -137,7 +120,7 @@ const char* key_of(lua_State* L, int table, int value) {
 
 void remember_members(lua_State* L, const char* owner, MemberKind kind, const Member* members,
                       const char* text) {
-    auto& remembered = kept<std::vector<Remembered>>(L, &remembered_key);
+    auto& remembered = kept<std::vector<Remembered>>(L);
     guarded(L, [&] {
         // luaopen_wgrun may run more than once in a state.
         const auto same = [&](const Remembered& r) {
@@ -252,8 +235,8 @@ std::vector<std::string_view> Documentation::suggestions(std::string_view name) 
 }
 
 const Documentation& documentation(lua_State* L) {
-    const auto& remembered = kept<std::vector<Remembered>>(L, &remembered_key);
-    auto& made = kept<std::optional<Documentation>>(L, &documentation_key);
+    const auto& remembered = kept<std::vector<Remembered>>(L);
+    auto& made = kept<std::optional<Documentation>>(L);
     if (!made) guarded(L, [&] { made.emplace(collect(remembered)); });
     return *made;
 }
@@ -298,7 +281,7 @@ std::string_view described_name(lua_State* L, int index) {
             });
             return name;
         }
-        for (const Remembered& told : kept<std::vector<Remembered>>(L, &remembered_key))
+        for (const Remembered& told : kept<std::vector<Remembered>>(L))
             for (const Member* member = told.members; member != nullptr && member->name != nullptr; ++member)
                 if (member->function == function) return known(owner_named(told.owner), member->name);
     }

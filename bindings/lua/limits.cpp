@@ -16,6 +16,7 @@ namespace {
 /// Bytes that a state has, counted on their way to the host's allocator. Goes with the last of them, which is
 /// the state itself.
 struct Account {
+    lua_State* main;
     lua_Alloc allocate;
     void* context;
     std::uint64_t used;
@@ -23,10 +24,23 @@ struct Account {
     bool refused = false;  ///< what was beyond the limit, since that was set
 };
 
+/// What a finalizer may take above the limit: Lua drops one for whose call there is no memory.
+constexpr std::uint64_t for_finalizers = std::uint64_t{64} << 10;
+
+/// Is a finalizer running? Lua says so by refusing every question about its collector (from 5.4.4 on). This
+/// one only reads, and may be asked within an allocation.
+bool finalizing(lua_State* L) { return lua_gc(L, LUA_GCISRUNNING) < 0; }
+
+bool within(const Account& account, std::uint64_t more) {
+    const std::uint64_t wanted = account.used + more;
+    return account.limit == 0 || wanted <= account.limit ||
+           (wanted - account.limit <= for_finalizers && finalizing(account.main));
+}
+
 void* limited(void* self, void* block, std::size_t old_size, std::size_t size) {
     auto& account = *static_cast<Account*>(self);
     const std::size_t before = block == nullptr ? 0 : old_size;  // else it says what is made
-    if (size > before && account.limit != 0 && account.used + (size - before) > account.limit) {
+    if (size > before && !within(account, size - before)) {
         account.refused = true;
         return nullptr;
     }
@@ -56,7 +70,10 @@ void limit_memory(lua_State* L, std::uint64_t bytes) {
     constexpr std::uint64_t kilobyte = 1024;
     const std::uint64_t used = static_cast<std::uint64_t>(lua_gc(L, LUA_GCCOUNT)) * kilobyte +
                                static_cast<std::uint64_t>(lua_gc(L, LUA_GCCOUNTB));
-    auto* account = guarded(L, [&] { return new Account{allocate, context, used, bytes}; });
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    lua_State* const main = lua_tothread(L, -1);
+    lua_pop(L, 1);
+    auto* account = guarded(L, [&] { return new Account{main, allocate, context, used, bytes}; });
     lua_setallocf(L, limited, account);
 }
 
@@ -112,22 +129,9 @@ void wrap_global(lua_State* L, const char* name, lua_CFunction wrapper) {
 
 double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 0x1p20; }
 
-char state_key;  // registry: the userdata of the LimitState
-
 }  // namespace
 
-LimitState& limit_state(lua_State* L) {
-    luaL_checkstack(L, 4, nullptr);
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &state_key) != LUA_TUSERDATA) {
-        lua_pop(L, 1);
-        held<LimitState>(L);
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &state_key);
-    }
-    auto& found = *static_cast<LimitState*>(lua_touserdata(L, -1));
-    lua_pop(L, 1);
-    return found;
-}
+LimitState& limit_state(lua_State* L) { return kept<LimitState>(L); }
 
 void spend(lua_State* L, std::uint64_t parts) {
     LimitState& here = limit_state(L);

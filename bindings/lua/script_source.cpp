@@ -33,21 +33,6 @@ struct Sources {
     int last_line = 0;
 };
 
-char sources_key;  // registry: the userdata of the Sources
-
-Sources& sources_of(lua_State* L) {
-    luaL_checkstack(L, 4, nullptr);
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &sources_key) != LUA_TUSERDATA) {
-        lua_pop(L, 1);
-        held<Sources>(L);
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &sources_key);
-    }
-    auto& found = *static_cast<Sources*>(lua_touserdata(L, -1));
-    lua_pop(L, 1);
-    return found;
-}
-
 constexpr std::int64_t largest = 4 << 20;  // bytes of a script that is read
 constexpr std::size_t most_chunks =
     256;  // a process that lives for days may load chunks under ever new names
@@ -187,7 +172,7 @@ void watch_conditions(lua_State* L) {
     for (int level = 1; lua_getstack(L, level, &frame) != 0; ++level) {
         lua_getinfo(L, "S", &frame);
         if (!is_script(frame)) continue;
-        Sources& sources = sources_of(L);
+        Sources& sources = kept<Sources>(L);
         if (frame.source == sources.last_source && frame.linedefined == sources.last_line) return;
         sources.last_source = frame.source;
         sources.last_line = frame.linedefined;
@@ -201,7 +186,7 @@ void source_of_argument(lua_State* L, int index, std::string& out) {
     lua_getinfo(L, "n", &function);
     lua_getinfo(L, "Sl", &frame);
     if (function.name == nullptr || !is_script(frame)) return;
-    Sources& sources = sources_of(L);
+    Sources& sources = kept<Sources>(L);
     const bool event = std::strcmp(function.namewhat, "metamethod") == 0;
     guarded(L, [&] {
         const Known* known = known_chunk(sources, frame.source);

@@ -5,23 +5,11 @@
 namespace wgrun::lua {
 namespace {
 
-char session_key;  // registry: the userdata of the Session
 char kernels_key;  // registry: the list of kernels
 
 }  // namespace
 
-Session& session(lua_State* L) {
-    luaL_checkstack(L, 4, nullptr);
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &session_key) != LUA_TUSERDATA) {
-        lua_pop(L, 1);
-        held<Session>(L);
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &session_key);
-    }
-    auto& found = *static_cast<Session*>(lua_touserdata(L, -1));
-    lua_pop(L, 1);
-    return found;
-}
+Session& session(lua_State* L) { return kept<Session>(L); }
 
 Backend resolve_backend(lua_State* L, Backend asked) {
     Session& here = session(L);

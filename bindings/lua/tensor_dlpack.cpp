@@ -23,6 +23,8 @@ struct Capsule {
 
 template <>
 inline constexpr const char* class_name<Capsule> = "wgrun.dlpack";
+template <>
+inline constexpr bool stays_inside<Capsule> = true;
 
 namespace {
 

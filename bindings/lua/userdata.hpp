@@ -10,6 +10,7 @@
 
 #include "bindings/lua/guard.hpp"
 #include "bindings/lua/member.hpp"
+#include "bindings/lua/owned.hpp"
 
 namespace wgrun::lua {
 
@@ -21,13 +22,18 @@ inline constexpr const char* class_name = nullptr;
 template <class T>
 inline char class_key = 0;
 
+/// Is a T kept inside its userdata, since others read it there? It is lost if Lua drops its finalizer
+/// (owned.hpp).
+template <class T>
+inline constexpr bool stays_inside = false;
+
 /// A class as data (member.hpp).
 struct Class {
     const Member* methods = nullptr;      ///< object:method(...)
     const Member* fields = nullptr;       ///< object.field: called with the object
     const Member* metamethods = nullptr;  ///< without __index, __gc, __name
-    lua_CFunction index = nullptr;          ///< object[key] for keys that are no strings
-    const char* text = nullptr;             ///< what is said of the class as a whole
+    lua_CFunction index = nullptr;        ///< object[key] for keys that are no strings
+    const char* text = nullptr;           ///< what is said of the class as a whole
 };
 
 /// __index of a class: methods, then fields, then `index`; a name that is none of them is an error that
@@ -56,7 +62,12 @@ void* test_userdata(lua_State* L, int index, const void* key);
 /// The T at `index`, or null.
 template <class T>
 T* test(lua_State* L, int index) {
-    return static_cast<T*>(test_userdata(L, index, &class_key<T>));
+    void* memory = test_userdata(L, index, &class_key<T>);
+    if constexpr (stays_inside<T>) {
+        return static_cast<T*>(memory);
+    } else {
+        return memory == nullptr ? nullptr : &(*static_cast<Holder<T>**>(memory))->object;
+    }
 }
 
 /// The T at argument `arg`; raises otherwise.
@@ -70,12 +81,33 @@ T& check(lua_State* L, int arg) {
 /// __gc. Afterwards the userdata is of no class any more, so that a second call does nothing.
 template <class T>
 int collect(lua_State* L) {
-    if (T* object = test<T>(L, 1)) {
-        object->~T();
+    if (void* memory = test_userdata(L, 1, &class_key<T>)) {
+        if constexpr (stays_inside<T>) {
+            static_cast<T*>(memory)->~T();
+        } else {
+            delete *static_cast<Holder<T>**>(memory);
+        }
         lua_pushnil(L);
         lua_setmetatable(L, 1);
     }
     return 0;
+}
+
+/// Pushes a userdata without a metatable for the T that `make` makes (guarded: it may throw, it never calls
+/// Lua).
+template <class T, class Make>
+T& push_bare(lua_State* L, int user_values, Make&& make) {
+    if constexpr (stays_inside<T>) {
+        static_assert(alignof(T) <= alignof(lua_Integer));
+        void* memory = lua_newuserdatauv(L, sizeof(T), user_values);
+        return *guarded(L, [&] { return new (memory) T(make()); });
+    } else {
+        Owner& list = owner(L);
+        auto** held = static_cast<Holder<T>**>(lua_newuserdatauv(L, sizeof(Holder<T>*), user_values));
+        *held = guarded(L, [&] { return new Holder<T>(make); });
+        (*held)->join(list, &class_key<T>);
+        return (*held)->object;
+    }
 }
 
 template <class T>
@@ -91,22 +123,19 @@ void add_methods(lua_State* L, const Member* methods) {
 /// Pushes a new object of class T, made by `make` (guarded: it may throw, it never calls Lua).
 template <class T, class Make>
 T& push_object(lua_State* L, Make&& make) {
-    static_assert(alignof(T) <= alignof(lua_Integer));
     static_assert(class_name<T> != nullptr, "specialise class_name");
     luaL_checkstack(L, 2, nullptr);
     push_class(L, &class_key<T>, class_name<T>);
-    void* memory = lua_newuserdatauv(L, sizeof(T), 1);
-    T* object = guarded(L, [&] { return new (memory) T(make()); });
+    T& object = push_bare<T>(L, 1, make);
     lua_insert(L, -2);
     lua_setmetatable(L, -2);
-    return *object;
+    return object;
 }
 
 /// Pushes a userdata that holds a default-made T, for the time it stays on the stack. This is where bindings
 /// keep strings and vectors while they call Lua.
 template <class T>
 T& held(lua_State* L) {
-    static_assert(alignof(T) <= alignof(lua_Integer));
     luaL_checkstack(L, 3, nullptr);
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &class_key<T>) != LUA_TTABLE) {
         lua_pop(L, 1);
@@ -116,11 +145,27 @@ T& held(lua_State* L) {
         lua_pushvalue(L, -1);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &class_key<T>);
     }
-    void* memory = lua_newuserdatauv(L, sizeof(T), 0);
-    T* object = guarded(L, [&] { return new (memory) T(); });
+    T& object = push_bare<T>(L, 0, [] { return T(); });
     lua_insert(L, -2);
     lua_setmetatable(L, -2);
-    return *object;
+    return object;
+}
+
+/// Registry key of the T that a state keeps.
+template <class T>
+inline char kept_key = 0;
+
+/// The one T of the state: made when it is first asked for, lives as long as the state.
+template <class T>
+T& kept(lua_State* L) {
+    luaL_checkstack(L, 4, nullptr);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &kept_key<T>);
+    T* found = test<T>(L, -1);  // null, too, when the state is being closed and this one is finalized
+    lua_pop(L, 1);
+    if (found != nullptr) return *found;
+    found = &held<T>(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &kept_key<T>);
+    return *found;
 }
 
 }  // namespace wgrun::lua

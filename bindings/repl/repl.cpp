@@ -47,13 +47,13 @@ int display(lua_State* L) {
 
 // help([VALUE]). Upvalue: the session's userdata, which may outlive the loop.
 int help(lua_State* L) {
-    const auto& s = *static_cast<Session*>(lua_touserdata(L, lua_upvalueindex(1)));
+    const Session* s = lua::test<Session>(L, lua_upvalueindex(1));
     lua_settop(L, 1);
-    if (s.console == nullptr) return 0;
-    const int columns = guarded(L, [&] { return s.console->columns(); });
+    if (s == nullptr || s->console == nullptr) return 0;
+    const int columns = guarded(L, [&] { return s->console->columns(); });
     push_help_of(L, 1, columns);
     const char* text = lua_tostring(L, -1);
-    guarded(L, [&] { s.console->write(text); });
+    guarded(L, [&] { s->console->write(text); });
     return 0;
 }
 

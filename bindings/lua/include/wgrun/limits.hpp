@@ -31,7 +31,8 @@ Limits restricted_limits();
 /// are there, in a protected call: it raises a Lua error where there is no memory.
 ///
 /// Where there is a limit of memory, the allocator of the state is wrapped, for good: lua_getallocf then
-/// gives another than the host's. Where there is one of instructions or time, a debug hook is set, xpcall
+/// gives another than the host's. Finalizers may take 64 KiB above the limit, for Lua drops those for whose
+/// call there is no memory. Where there is one of instructions or time, a debug hook is set, xpcall
 /// leaves its handler out once the limit is reached, and setmetatable refuses finalizers: Lua runs both
 /// without hooks. A script that has come to the end of its instructions or time is stopped by an error with
 /// code ELIMIT, again and again until the outermost caller has it; the state can be used again once the
