@@ -11,6 +11,7 @@ local function usage(message)
 end
 
 local function parse(arguments)
+  ---@type table<string, any>
   local o = { dtype = "bf16", ["a-major"] = "K", ["b-major"] = "N", seed = "1", rounds = "20" }
   local known = { m = 1, n = 1, k = 1, dtype = 1, ["a-major"] = 1, ["b-major"] = 1, a = 1, b = 1, d = 1, seed = 1, rounds = 1, against = 1 }
   for i = 1, #arguments, 2 do

@@ -14,6 +14,7 @@ local function usage(message)
   os.exit(2)
 end
 
+---@type table<string, any>
 local o = { dtype = "bf16", ["a-major"] = "K", ["b-major"] = "K", rounds = "20", seed = "1", m = "192", n = "256", k = "256", epilogue = "none" }
 for i = 1, #arg, 2 do
   local key = arg[i]:match "^%-%-(.+)$"

@@ -144,8 +144,8 @@ for _, case in ipairs {
 end
 
 section "The order of atoms in 16 x 64 bytes"
-for _, case in ipairs { { "none", 8, 128 }, { "32B", 16, 256 } } do
-  local swizzle, wide, bytes = table.unpack(case)
+for _, case in ipairs { { swizzle = "none", wide = 8, bytes = 128 }, { swizzle = "32B", wide = 16, bytes = 256 } } do
+  local swizzle, wide, bytes = case.swizzle, case.wide, case.bytes
   local along_k, along_m = tile(16, 32, "K", swizzle, "K"), tile(16, 32, "K", swizzle, "MN")
   claim(("swizzle %-4s, along K first: the atom to the right follows after %d bytes; along M first: the one below")
     :format(swizzle, bytes), along_k:offset(0, wide) == bytes and along_m:offset(8, 0) == bytes)

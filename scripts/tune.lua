@@ -28,7 +28,7 @@ end
 
 local best, report = wg.tune { gemm = { dtype = o.dtype, problem = problem }, rounds = tonumber(o.rounds), cache = cache }
 if report.results[1].median_us == 0 then return end -- wgrun check, ptx and cuda trace kernels without running them
-for i = 1, math.min(tonumber(o.show), #report.results) do
+for i = 1, math.min(tonumber(o.show) or 0, #report.results) do
   local result = report.results[i]
   print(("%10.1f us  %s%s"):format(result.median_us, text(result.options), result.cached and "  (measured before)" or ""))
 end

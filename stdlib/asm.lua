@@ -1,4 +1,4 @@
--- k:asm: instructions that the table lacks, as text.
+-- k:asm: PTX text, for instructions that the table lacks.
 
 return function(internal)
   local k = internal.methods.builder
@@ -12,7 +12,7 @@ return function(internal)
     local names = {}
     for name in pairs(given) do
       if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then
-        fail(("k:asm: option `%s`: operands have names: { d = register }, not %s"):format(key, tostring(name)))
+        fail(("k:asm: option `%s`: operands need names, as in { d = register }, got %s"):format(key, tostring(name)))
       end
       names[#names + 1] = name
     end
@@ -26,27 +26,27 @@ return function(internal)
     if type(given) == "string" then given = { given } end
     local effects = {}
     for _, effect in ipairs(type(given) == "table" and given or { tostring(given) }) do
-      if not known_effects[effect] then fail(("k:asm: effect `%s` (legal: none, reads, writes, barrier)"):format(tostring(effect))) end
+      if not known_effects[effect] then fail(("k:asm: unknown effect `%s` (legal: none, reads, writes, barrier)"):format(tostring(effect))) end
       effects[effect] = true
     end
     return effects
   end
 
-  --- PTX as text, for an instruction that the table lacks: it goes into PTX and CUDA C++ as it stands. Operands are written
-  --- %name; several statements, which semicolons part, have a scope of their own.
+  --- Inserts PTX text, for an instruction that wgrun lacks. The text is copied unchanged into PTX and CUDA C++. Operands are
+  --- written %name; several statements, separated by semicolons, get a scope of their own.
   --- @param options table
-  --- @option text string  also as the first value of the table, without a name
-  --- @option out table?  what is written: { d = "u32" } makes a register, { d = r } writes to one
-  --- @option inputs table?  what is read: registers, or shared buffers (their address)
+  --- @option text string  may also be the first value of the table, without a name
+  --- @option out table?  registers that are written: { d = "u32" } makes a new one, { d = r } names an existing one
+  --- @option inputs table?  operands that are read: registers, or shared buffers (their addresses)
   --- @option inout table?  registers that are read and written
   --- @option effects string|table?  "none", or some of "reads", "writes" (memory) and "barrier" (synchronises threads or orders memory).
-  ---   Without it the checker warns that it cannot know (WG-ASM-01)
-  --- @option meaning function?  meaning(k, v) says the same with other instructions, for the simulator, which refuses the text
-  ---   otherwise: v.a is input `a`; it returns the value of the one `out`, or a table of values by name. Straight-line code without guards
-  --- @option guard reg?  a predicate; for a text of one statement
-  --- @option isa string = "8.0"  the PTX ISA version that has it
-  --- @return reg  the one `out`; a table by name of several
-  --- @raise where ptxas refuses the text, its message names the line of the call
+  ---   Without it the checker warns that it does not know them (WG-ASM-01)
+  --- @option meaning function?  meaning(k, v) expresses the text by other instructions, for the simulator, which cannot run it
+  ---   otherwise: v.a is the input `a`. It returns the value of the only output, or a table of values by name. Straight-line code without guards
+  --- @option guard reg?  a predicate, allowed for a text of one statement
+  --- @option isa string = "8.0"  the PTX ISA version that introduced the instruction
+  --- @return reg  the output; several outputs are returned as a table by name
+  --- @raise errors of ptxas about the text, which name the line of the call, when the kernel is compiled.
   --- @example
   --- local sum = k:asm { "dp4a.u32.u32 %d, %a, %b, %c;", out = { d = "u32" }, inputs = { a = x, b = y, c = z }, effects = "none" }
   function k:asm(opts)
@@ -71,9 +71,10 @@ return function(internal)
     end
     local effects, meaning = effects_of(opts.effects), opts.meaning
     if meaning ~= nil then internal.body("k:asm, meaning", meaning) end
-    if meaning and opts.guard then fail "k:asm: a text with a meaning has no guard (k:if_(p, function() ... end))" end
+    if meaning and opts.guard then fail "k:asm: `guard` cannot be combined with `meaning`: use k:if_(p, function() ... end)" end
 
-    -- The meaning comes first, so that it sees its inputs as they were; its results are written behind the text.
+    -- The meaning is traced before the text, so that it reads the inputs before the text changes them; its results are
+    -- written after the text.
     local results
     if meaning then
       local values = {}
@@ -97,11 +98,11 @@ return function(internal)
     end
     if meaning and written > 0 then
       if written == 1 and type(results) ~= "table" then results = { [next(by_name)] = results } end
-      if type(results) ~= "table" then fail(("k:asm: meaning returns a table of values by name, got %s"):format(internal.describe(results))) end
+      if type(results) ~= "table" then fail(("k:asm: `meaning` must return a table of values by name, got %s"):format(internal.describe(results))) end
       internal.simulated_only(self, true)
       local good, problem = pcall(function()
         for name, register in pairs(by_name) do
-          if results[name] == nil then fail(("k:asm: meaning gives no value for `%s`"):format(name)) end
+          if results[name] == nil then fail(("k:asm: `meaning` returns no value for `%s`"):format(name)) end
           self:mov(register, results[name])
         end
       end)

@@ -3,13 +3,13 @@
 return function(internal)
   local k = internal.methods.builder
 
-  --- A loop of the kernel that counts: body(i) is traced once, and runs for i = from, from + step, ... below `to`.
+  --- A counting loop in the kernel: body(i) is traced once and runs for i = from, from + step, ... while i < `to`.
   --- Lua's own `for` unrolls instead.
-  --- @param range integer|reg|table  the number of rounds, i = 0, 1, ..., or a table of options
-  --- @param body function(i)  emits the body; `i` is a u32 register
+  --- @param range integer|reg|table  the number of iterations, with i = 0, 1, ..., or a table of options
+  --- @param body function(i: reg)  emits the body; `i` is a u32 register
   --- @option from integer|reg = 0  the first value of i
-  --- @option to integer|reg  the value that i does not reach any more
-  --- @option step integer|reg = 1  what is added to i after each round
+  --- @option to integer|reg  the end of the range: the loop runs while i < `to`
+  --- @option step integer|reg = 1  what is added to i after each iteration
   --- @see k:while_
   --- @example
   ---   k:loop(4, function(i) k:add(sum, sum, i) end)
@@ -35,8 +35,8 @@ return function(internal)
     self:end_loop()
   end
 
-  --- A loop of the kernel that runs while a condition holds.
-  --- @param condition function()  emits the test, once, and returns its predicate; it is evaluated before each round
+  --- A loop in the kernel that runs while a condition holds.
+  --- @param condition function():reg  emits the test and returns its predicate. It is called once; the test runs before each iteration
   --- @param body function()  emits the body
   --- @see k:loop
   --- @example
@@ -51,10 +51,10 @@ return function(internal)
     self:end_loop()
   end
 
-  --- A branch of the kernel. Lua's own `if` decides while the kernel is traced, so it cannot test a register.
-  --- @param predicate reg  where it holds, when_true is executed
-  --- @param when_true function()  emits the instructions of one side
-  --- @param otherwise function()?  emits those of the other side
+  --- A branch in the kernel. Lua's own `if` decides while the kernel is traced, so it cannot test a register.
+  --- @param predicate reg  threads where it holds execute `when_true`
+  --- @param when_true function()  emits the instructions for threads where the predicate holds
+  --- @param otherwise function()?  emits the instructions for the other threads
   --- @example
   ---   k:if_(tid:eq(0), function() k:st_global_f32(out, sum) end)
   function k:if_(predicate, when_true, otherwise)

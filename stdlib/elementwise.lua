@@ -1,5 +1,5 @@
--- What becomes of one element between the accumulator and D: activation(alpha * acc + beta * c + bias), computed in
--- f32, then the type of D. What is not asked for costs nothing.
+-- The operations on an element between the accumulator and D: activation(alpha * acc + beta * c + bias) in f32, then
+-- the conversion to D's type. Parts that are not requested emit no instructions.
 
 return function(internal)
   local fail, options = internal.fail, internal.options
@@ -7,7 +7,7 @@ return function(internal)
   -- 1 / (1 + 2 ** -(x * log2(e))): two approximations of the special function unit, each to about 2^-22.
   local function sigmoid(k, x) return k:rcp_approx_ftz(k:add(k:ex2_approx_ftz(k:mul(x, -1.4426950408889634)), 1.0)) end
 
-  --- Activations by name: f(k, x) computes a new f32 register. gelu is the form with tanh, as cuBLASLt's.
+  --- Activations by name: f(k, x) computes a new f32 register. gelu is the tanh approximation, as in cuBLASLt.
   internal.activations = {
     relu = function(k, x) return k:max(x, 0.0) end,
     sigmoid = sigmoid,
@@ -27,10 +27,10 @@ return function(internal)
     for name in pairs(internal.activations) do known[#known + 1] = name end
     table.sort(known)
     return internal.activations[given]
-      or fail(("%s: activation `%s` (legal: %s, or a function of k and an f32 register)"):format(what, tostring(given), table.concat(known, ", ")))
+      or fail(("%s: unknown activation `%s` (legal: %s, or a function of k and an f32 register)"):format(what, tostring(given), table.concat(known, ", ")))
   end
 
-  -- Bias of the elements that a thread holds of a block of 64 x n: one load for a row or a pair of columns.
+  -- The bias of a thread's elements of a 64 x n block: one load for each row or each pair of columns.
   local function bias_of(k, bias, lane, warp, row, column)
     local by_row = bias.along == "row"
     local first = by_row and row + ((warp << 4) + (lane >> 2)) or column + ((lane & 3) << 1)
@@ -49,8 +49,8 @@ return function(internal)
     end
   end
 
-  --- A function (row, column) that makes, for a block of 64 x n at row and column of D, the function
-  --- value(acc, r, c): the element of register r of the accumulators before its conversion, c being that of C.
+  --- Returns a function (row, column) that makes, for the 64 x n block at that row and column of D, the function
+  --- value(acc, r, c): the element of accumulator register r before its conversion, where c is the element of C.
   --- opts: alpha, beta (f32 registers), bias ({ along = "row" or "column", from = f32 pointer, extent = its length }),
   ---       activation (a name or a function). lane and warp: registers of the thread in its warpgroup.
   function internal.elementwise(k, opts, lane, warp)
@@ -75,7 +75,7 @@ return function(internal)
 
   local function float(k, x) return x.type == "s32" and k:cvt_rn_f32_s32(x) or x end
 
-  -- Two neighbours x and y as one register of 16-bit or 8-bit floats.
+  -- Packs the adjacent elements x and y into one register of 16-bit or 8-bit floats.
   local function pair_of(conversion)
     return function(k, x, y)
       x, y = float(k, x), float(k, y)
@@ -83,13 +83,13 @@ return function(internal)
     end
   end
 
-  -- To the nearest integer, what is out of range to the nearest end of it.
+  -- Rounds to the nearest integer; values out of range saturate.
   local function integer(k, x) return x.type == "s32" and x or k:cvt_rni_s32_f32(x) end
 
   local function byte(k, x) return k:max(k:min(integer(k, x), 127), -128) & 0xFF end
 
-  --- Conversions to the types of D: of two neighbours in f32 or s32 to one register (16-bit and 8-bit types), or to
-  --- one each. 8-bit floats and integers saturate.
+  --- Conversions to the types of D: two adjacent f32 or s32 elements become one register (16-bit and 8-bit types), or
+  --- one register each. 8-bit floats and integers saturate.
   internal.to_output = {
     f16 = pair_of "cvt_rn_f16x2_f32",
     bf16 = pair_of "cvt_rn_bf16x2_f32",
@@ -110,7 +110,7 @@ return function(internal)
     return function(k, word) return halves_of_f16(k, k[conversion](k, word)) end
   end
 
-  --- Conversions of C's registers, as read from a panel of D's type, to two f32.
+  --- Conversions of C's registers, as read from a panel of D's type, to two f32 registers.
   internal.from_output = {
     f16 = halves_of_f16,
     bf16 = function(k, word) return k:mov(word << 16, { type = "f32" }), k:mov(word & 0xFFFF0000, { type = "f32" }) end,

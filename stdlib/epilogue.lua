@@ -1,6 +1,6 @@
 -- From accumulators to a matrix in global memory: elementwise operations, conversion, a swizzled panel in shared
--- memory, and a bulk copy that overlaps what comes next. A panel is 64 rows of accumulators and 128 bytes wide, or 64
--- where n wants that; transposed, its lines are the columns of the accumulators. A C to be added comes in by the same panel.
+-- memory, and a bulk copy that overlaps later work. A panel is 64 rows of accumulators and 128 bytes wide, or 64 bytes
+-- where n requires it; transposed, its lines are the columns of the accumulators. C is loaded through the same panel.
 
 return function(wg, internal)
   local k = internal.methods.builder
@@ -8,16 +8,16 @@ return function(wg, internal)
   local element_bytes = { f16 = 2, bf16 = 2, f32 = 4, s32 = 4, e4m3 = 1, e5m2 = 1, s8 = 1 }
 
   --- The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel
-  --- has 64 rows and is 128 bytes wide, or 64 where n wants that, with the swizzle of its width; it is aligned to 1024 bytes.
+  --- has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width. It is aligned to 1024 bytes.
   --- @param options table
   --- @option dtype string  of the matrix: "f16", "bf16", "f32", "s32", "e4m3", "e5m2" or "s8"
   --- @option n integer  the columns of the accumulators: 8 to 256, a multiple of 8
-  --- @option transposed boolean = false  the columns of the accumulators become the lines of the matrix (f16 and bf16, n a multiple of 16)
+  --- @option transposed boolean = false  the columns of the accumulators become the rows of the matrix (f16 and bf16, n a multiple of 16)
   --- @return table  the panel, for k:epilogue
   --- @field columns integer  elements in a line of the panel
   --- @field lines integer  lines of the panel
-  --- @field bytes integer  of one panel
-  --- @field count integer  panels in a block of 64 x n
+  --- @field bytes integer  the size of one panel
+  --- @field count integer  panels in a 64 x n block
   --- @field box table  options for k:tensor_map
   --- @field dtype string  as given
   --- @field size integer  bytes of an element
@@ -33,14 +33,14 @@ return function(wg, internal)
       fail(("an epilogue writes %s, not %s"):format(table.concat(legal, ", "), tostring(dtype)))
     end
     if math.type(n) ~= "integer" or n < 8 or n > 256 or n % 8 ~= 0 then
-      fail(("wg.panel: n is %s: 8 to 256, a multiple of 8"):format(tostring(n)))
+      fail(("wg.panel: n is %s, must be a multiple of 8 from 8 to 256"):format(tostring(n)))
     end
     local size = element_bytes[dtype]
     local line_bytes = (transposed or n * size % 128 == 0) and 128 or 64
     local columns, lines = line_bytes // size, transposed and n or 64
-    if transposed and (size ~= 2 or n % 16 ~= 0) then fail "a transposed epilogue writes f16 or bf16, n being a multiple of 16" end
+    if transposed and (size ~= 2 or n % 16 ~= 0) then fail "wg.panel: `transposed` requires f16 or bf16, and n to be a multiple of 16" end
     if not transposed and n % columns ~= 0 then
-      fail(("wg.panel: %d columns of %s are not a whole number of 64-byte panels: a multiple of %d"):format(n, dtype, columns))
+      fail(("wg.panel: n is %d: for %s it must be a multiple of %d, so that the panels are 64 bytes wide"):format(n, dtype, columns))
     end
     return {
       dtype = dtype, size = size, transposed = transposed, columns = columns, lines = lines, line_bytes = line_bytes,
@@ -49,14 +49,14 @@ return function(wg, internal)
     }
   end
 
-  -- Address of 16-byte unit `unit` of a line whose number modulo 8 is `line8`: the 128- or the 64-byte swizzle.
+  -- The address of 16-byte unit `unit` of a line whose number modulo 8 is `line8`, under the 128- or 64-byte swizzle.
   local function unit_address(panel, line, unit, line8)
     return line + ((unit ~ (panel.line_bytes == 128 and line8 or line8 >> 1)) << 4)
   end
 
-  -- The pieces of a panel that a thread writes by one instruction each: pieces(first, offset) are those of the
-  -- block's panel `first`, at `offset` bytes. A piece has an address, an offset, and the even ones of its registers:
-  -- each stands for itself and its right neighbour.
+  -- The pieces of a panel that a thread writes with one instruction each: pieces(first, offset) lists those of panel
+  -- `first` of the block, at `offset` bytes. A piece has an address, an offset, and its even registers, each of which
+  -- stands for itself and the next register.
 
   -- 16-bit panels: stmatrix takes four 8x8 blocks, lane i gives the address of line i % 8 of block i / 8.
   local function pieces_16bit(panel, base, lane, warp)
@@ -106,7 +106,7 @@ return function(wg, internal)
     end
   end
 
-  -- 8-bit panels: likewise, and the four lanes of a row share half a unit.
+  -- 8-bit panels: likewise; the four lanes of a row share half a 16-byte unit.
   local function pieces_8bit(panel, base, lane, warp)
     local row, blocks = lane >> 2, panel.columns // 8
     local line = base + ((warp << 4) + row) * panel.line_bytes + ((lane & 3) << 1)
@@ -144,7 +144,7 @@ return function(wg, internal)
     },
   }
 
-  -- The registers of C that stand where `piece` will be written, by the register of the accumulators.
+  -- Loads the elements of C at the place where `piece` will be written, indexed by accumulator register.
   local function read_piece(self, panel, piece)
     local how, convert, c = transfer[panel.size], internal.from_output[panel.dtype], {}
     local words = how.words(self, panel)
@@ -157,7 +157,7 @@ return function(wg, internal)
     return c
   end
 
-  -- Writes a piece; value(r) is what becomes of register r.
+  -- Writes a piece; value(r) is the element for accumulator register r.
   local function write_piece(self, panel, piece, value)
     local convert, words = internal.to_output[panel.dtype], {}
     for _, r in ipairs(piece) do
@@ -168,30 +168,30 @@ return function(wg, internal)
     transfer[panel.size].store(self, words, piece.at, panel, piece.offset)
   end
 
-  --- Prepares to store blocks of 64 x n accumulators of the executing warpgroup to a tensor, by panels in shared memory
-  --- and bulk copies that overlap what comes next. Stored is activation(alpha * acc + beta * C + bias), computed in
-  --- f32; without all of these, acc.
+  --- Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared
+  --- memory and bulk copies that overlap later work. The value stored is activation(alpha * acc + beta * C + bias),
+  --- computed in f32; parts that are left out drop out.
   --- @param options table
   --- @option panel table  made by wg.panel
   --- @option map reg  the tensor map of the matrix: k:tensor_map(name, panel.box)
-  --- @option buffer shared  where the panels are
-  --- @option offset integer|reg?  bytes: of the warpgroup's panels in the buffer
-  --- @option buffers integer = 1  panels that the warpgroup has there, 1 to 64
+  --- @option buffer shared  the shared memory that holds the panels
+  --- @option offset integer|reg?  the offset of the warpgroup's panels in the buffer, in bytes
+  --- @option buffers integer = 1  the number of panels that the warpgroup has there, 1 to 64
   --- @option barrier integer|reg  the number of a named barrier for the 128 threads
   --- @option alpha reg?  f32
   --- @option beta reg?  f32; goes with `source`
-  --- @option source table?  where C comes from
-  --- @option source.map reg  the tensor map of C, of the panel's box
-  --- @option source.barrier reg  u32: address of an mbarrier for one arrival, of this warpgroup alone
+  --- @option source table?  the source of C
+  --- @option source.map reg  the tensor map of C, with the panel's box
+  --- @option source.barrier reg  u32: the address of an mbarrier with one arrival, used by this warpgroup alone
   --- @option bias table?  a value for each row or column
   --- @option bias.along string  "row" or "column" of the accumulators
   --- @option bias.from reg  a pointer parameter to f32
   --- @option bias.extent integer|reg  how many values there are
   --- @option activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
   --- @option policy reg?  a policy of the L2 cache for the stores, made by k:createpolicy_fractional
-  --- @return function  store(acc, row, column): stores a block at that place (registers) of the matrix
+  --- @return function  store(acc, row, column): stores a block at that row and column (registers) of the matrix
   --- @return function  finish(): waits until the last copies have read their panels
-  --- @return function  fetch(row, column): may be called some time before store for the same place, so that C comes meanwhile
+  --- @return function  fetch(row, column): may be called ahead of store for the same place, so that C is loaded meanwhile
   function k:epilogue(opts)
     options("k:epilogue", opts)
     local panel, buffers, source = opts.panel, opts.buffers or 1, opts.source
@@ -215,7 +215,7 @@ return function(wg, internal)
       self:mov(phase, 0)
     end
 
-    local fetched = false -- the first round's part of C is under way
+    local fetched = false -- the loads of C for the first round have been issued
 
     local function places(row, column)
       return function(i) return panel.transposed and { row, column } or { column + i * panel.columns, row } end
@@ -223,7 +223,7 @@ return function(wg, internal)
     local function address(i, first) return i == first and base or base + (i - first) * panel.bytes end
     local function last_of(first) return math.min(first + buffers, panel.count) - 1 end
 
-    -- Panels are free when the copies from them have read them; then C may come into them.
+    -- Panels are free once the copies have read them; then C may be loaded into them.
     local function free_panels(first, place)
       self:cp_async_bulk_wait_group(0, { read = true, guard = leader })
       if not source then return end
@@ -272,7 +272,7 @@ return function(wg, internal)
       fetched = true
     end
 
-    -- The end of the kernel makes the results visible; until then the copies must have read their panels.
+    -- The end of the kernel makes the results visible, but shared memory must stay valid until the copies have read it.
     local function finish() self:cp_async_bulk_wait_group(0, { read = true, guard = leader }) end
     return store, finish, fetch
   end

@@ -1,4 +1,4 @@
--- What a thread holds of a 64 x n block of accumulators, as something to compute with. Register r of thread t holds
+-- Accumulators as a matrix to compute with: elements of a 64 x n block by row and column. Register r of thread t holds
 -- row 16 w + l / 4 + 8 (r / 2 % 2) and column 8 (r / 4) + 2 (l % 4) + r % 2, with w = t / 32 % 4 and l = t % 32
 -- (PTX ISA 9.7.15.5.1, figure of the D fragment): parts of two rows, which three other lanes share.
 
@@ -6,26 +6,26 @@ return function(internal)
   local k = internal.methods.builder
   local fail = internal.fail
 
-  --- What a warpgroup holds of a block of 64 x n accumulators, made by k:fragment. A thread has parts of two rows,
-  --- `half` 0 and 1, each of which it shares with three other lanes.
+  --- A 64 x n block of accumulators that a warpgroup holds, made by k:fragment. Each thread has elements of two rows,
+  --- `half` 0 and 1, and shares each row with three other lanes.
   --- @field acc regs  the accumulators
   --- @field type string  "f32" or "s32"
   local accumulator = internal.class "accumulator"
 
-  --- Accumulators as rows and columns to compute with. The object refers to the registers: what writes it writes the
-  --- accumulators. They must be complete (k:wgmma_wait_group).
+  --- Gives accumulators the rows and columns of their block, to compute with. The object refers to the registers
+  --- themselves: its methods change the accumulators, which must be complete (k:wgmma_wait_group).
   --- @param acc regs  the f32 or s32 accumulators of a warpgroup, 64 x n: n / 2 registers
   --- @return accumulator
   function k:fragment(acc)
     internal.object("k:fragment", acc, "regs")
     if #acc % 4 ~= 0 then
-      fail(("k:fragment: %d registers are no accumulator of 64 x n (n / 2 registers, n a multiple of 8)"):format(#acc))
+      fail(("k:fragment: %d registers cannot hold a 64 x n block, which takes n / 2 registers, n being a multiple of 8"):format(#acc))
     end
     return setmetatable({ k = self, acc = acc, type = acc[0].type }, accumulator)
   end
 
-  -- Place of each register in the block: `half` (0 or 1: the first or second of the thread's two rows), and row and
-  -- column as u32 registers, computed when they are asked for.
+  -- The place of each register in the block: `half` (0 or 1: the first or second of the thread's two rows), and `row`
+  -- and `column` as u32 registers, computed on first use.
   local function places(b)
     local first_row, first_column
     local compute = {
@@ -45,9 +45,9 @@ return function(internal)
   end
 
   --- Replaces each element x by f(x, at).
-  --- @param f function(x, at)  returns a register of the elements' type, or a number. at.row and at.column are the
-  ---   place of x in the block (u32 registers, computed when they are asked for); at.half is which of the thread's two
-  ---   rows it is in (0 or 1), so that rows[at.half] is the row's value, rows being the result of a row reduction
+  --- @param f function(x: reg, at):reg|number  returns a register of the elements' type, or a number. at.row and at.column are the
+  ---   place of x in the block (u32 registers, computed on first use); at.half is which of the thread's two rows contains
+  ---   x (0 or 1), so that rows[at.half] is the row's value where `rows` is the result of a row reduction
   --- @return accumulator  itself
   --- @example
   ---   s:map(function(x, at) return k:mul(x, scale[at.half]) end)
@@ -58,9 +58,9 @@ return function(internal)
     return self
   end
 
-  --- Combines the elements of each row to one value, with shuffles between the four lanes that share a row.
-  --- @param f function(x, y)  returns a register that combines two; associative and commutative
-  --- @return regs  two registers: the values of the two rows that the thread has part of
+  --- Reduces each row to one value, with shuffles between the four lanes that share the row.
+  --- @param f function(x: reg, y: reg):reg  combines two elements and returns a register; it must be associative and commutative
+  --- @return regs  two registers: the values of the thread's two rows
   function accumulator:row_reduce(f)
     internal.body("accumulator:row_reduce", f)
     local b = self.k
@@ -81,29 +81,29 @@ return function(internal)
   end
 
   --- The largest element of each row.
-  --- @return regs  two registers: of the two rows that the thread has part of
+  --- @return regs  two registers: the values of the thread's two rows
   --- @see accumulator:row_reduce
   function accumulator:row_max()
     return self:row_reduce(function(x, y) return self.k:max(x, y) end)
   end
 
   --- The sum of each row.
-  --- @return regs  two registers: of the two rows that the thread has part of
+  --- @return regs  two registers: the values of the thread's two rows
   --- @see accumulator:row_reduce
   function accumulator:row_sum()
     return self:row_reduce(function(x, y) return self.k:add(x, y) end)
   end
 
-  --- The accumulators as operand A of a later product: their columns are its K. The caller places k:wgmma_fence before
-  --- k:mma, and leaves the registers alone until the product is complete.
+  --- Converts the accumulators to operand A of a later product, whose K extent is their columns. The caller places
+  --- k:wgmma_fence before k:mma, and must not change the registers until the product is complete.
   --- @param dtype string  "bf16" or "f16": what the elements are rounded to
   --- @return regs  b32, four for each K step of 16, for the option `a` of k:mma (PTX ISA 9.7.15.5.1, figure of the A fragment)
-  --- @raise where n is no multiple of 16.
+  --- @raise when n is not a multiple of 16.
   function accumulator:operand(dtype)
     local b, count = self.k, #self.acc
     local convert = (dtype == "bf16" or dtype == "f16") and internal.to_output[dtype]
       or fail("accumulator:operand makes bf16 or f16, not " .. tostring(dtype))
-    if count % 8 ~= 0 then fail(("accumulator:operand: n is %d, K steps are 16 columns"):format(2 * count)) end
+    if count % 8 ~= 0 then fail(("accumulator:operand: n is %d, must be a multiple of 16 (a K step)"):format(2 * count)) end
     local words = b:regs("b32", count // 2)
     for i = 0, count // 2 - 1 do b:mov(words[i], convert(b, self.acc[2 * i], self.acc[2 * i + 1])) end
     return words

@@ -1,41 +1,41 @@
--- wg.gemm: a kernel for D = A * B with an epilogue of choice, and its launches.
+-- wg.gemm: a kernel for D = A * B with a configurable epilogue, and its launches.
 
 return function(wg, internal)
   local fail, ceil_div = internal.fail, internal.ceil_div
 
   --- A matrix product made by wg.gemm.
-  --- @field kernel kernel  can be checked, printed and exported like any other
-  --- @field plan table  what was decided: tile, stages, schedule, registers
+  --- @field kernel kernel  the kernel, like any other
+  --- @field plan table  the choices: tile, stages, schedule, registers
   local gemm = internal.class "gemm"
 
   --- A kernel for D = activation(alpha * A * B + beta * C + bias), and its launches. A is M x K, B is K x N, D is
   --- M x N; a K-major operand has rows of K elements in memory, an MN-major one rows of M or N (16-bit types only).
-  --- What the epilogue does is computed in f32; integers are rounded to the nearest, 8-bit types saturate.
+  --- The epilogue computes in f32; integers are rounded to nearest, and 8-bit types saturate.
   --- @param options table
-  --- @option dtype string = "bf16"  of A and B: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
-  --- @option d string?  of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". The default is dtype's own, f32 for tf32, bf16 for 8-bit floats, s32 for integers
+  --- @option dtype string = "bf16"  the type of A and B: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
+  --- @option d string?  the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers
   --- @option a_major string = "K"  "K" or "MN"
   --- @option b_major string = "K"  "K" or "MN"
-  --- @option problem table?  { M, N, K }: what the choices that are left open are made for
-  --- @option name string = "gemm"  of the kernel
-  --- @option epilogue table?  what is done besides the product; the values are given at launch
+  --- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen
+  --- @option name string = "gemm"  the name of the kernel
+  --- @option epilogue table?  the operations that follow the product; their values are given at launch
   --- @option epilogue.alpha boolean = false  a factor of A * B
-  --- @option epilogue.beta boolean = false  C, of D's type, times a factor
-  --- @option epilogue.bias string?  "row": one f32 for each row of D, or "column"
+  --- @option epilogue.beta boolean = false  adds C, of D's type, times a factor
+  --- @option epilogue.bias string?  adds an f32 for each "row" or each "column" of D
   --- @option epilogue.activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
-  --- @option tile table?  { m, n, k }: what a CTA computes at a time
-  --- @option stages integer?  of the pipeline, at least 2; as many as fit where it is left out
-  --- @option registers table?  { producer, consumer }: registers of a thread, 24 to 256
-  --- @option buffers integer = 2  panels of a consumer's epilogue, 1 to 8
+  --- @option tile table?  { m, n, k }: the tile that a CTA computes at a time
+  --- @option stages integer?  the stages of the pipeline, at least 2; by default as many as fit
+  --- @option registers table?  { producer, consumer }: the registers of a thread, 24 to 256
+  --- @option buffers integer = 2  the panels of a consumer's epilogue, 1 to 8
   --- @option schedule string?  "cooperative": the consumers share a tile; "pingpong": each of two has its own
-  --- @option cluster integer = 1  CTAs that share B by multicast, 1 to 16
+  --- @option cluster integer = 1  the CTAs that share B by multicast, 1 to 16
   --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
-  --- @option group integer?  rows of tiles that follow each other before the next column: 16, or 8 for pingpong
-  --- @option splits integer?  parts of K, multiplied by different CTAs that add up their sums in a fixed order, 1 to 64
-  --- @option stream_k boolean = false  the tiles that fill no whole round of the CTAs are shared out by blocks of K
-  --- @option constant string?  "A" or "B": an operand that no launch writes which may still run when this one starts, such as weights; its first tiles are fetched while the launch before ends
+  --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 16, or 8 for pingpong
+  --- @option splits integer?  the parts of K, 1 to 64, which different CTAs multiply and sum in a fixed order
+  --- @option stream_k boolean = false  CTAs share the K blocks of the tiles in the last, partial round
+  --- @option constant string?  "A" or "B": an operand, such as weights, that is not written by any launch that may still run when this one starts; its first tiles are fetched while the previous launch ends
   --- @return gemm
-  --- @raise for options that do not go together, tiles that do not fit into shared memory or registers.
+  --- @raise for options that contradict each other, and for tiles that do not fit into shared memory or registers.
   --- @see wg.tune
   --- @example
   ---   local gemm = wg.gemm { dtype = "bf16", problem = { 4096, 4096, 4096 }, epilogue = { bias = "column" } }
@@ -45,7 +45,7 @@ return function(wg, internal)
     return setmetatable({ plan = p, kernel = internal.gemm_kernel(p) }, gemm)
   end
 
-  -- Of a tensor, or of what stands for one while a host plans a launch (bindings/c/plan.cpp).
+  -- The shape of a tensor, or of its stand-in while a host plans a launch (bindings/c/plan.cpp).
   local function shape_of(tensor)
     local known = internal.describe(tensor) == "wgrun.tensor" or getmetatable(tensor) == "wgrun.operand"
     return known and tensor.shape or nil
@@ -57,9 +57,9 @@ return function(wg, internal)
     return shape[1], shape[2]
   end
 
-  -- Extents of D = A * B, or an error that names what does not fit.
+  -- The extents of D = A * B; raises an error that names what does not fit.
   local function extents(p, A, B, D)
-    -- The majors of the problem as given: a swapped plan has them the other way round.
+    -- The majors of the problem as given: a swapped plan has them exchanged.
     local a_major, b_major = p.a_major, p.b_major
     if p.swapped then a_major, b_major = b_major, a_major end
     local m, k = matrix("A", A)
@@ -67,30 +67,30 @@ return function(wg, internal)
     local n, k_of_b = matrix("B", B)
     if b_major == "MN" then n, k_of_b = k_of_b, n end
     local rows, columns = matrix("D", D)
-    if k ~= k_of_b then fail(("gemm: K is %d in A and %d in B"):format(k, k_of_b)) end
-    if rows ~= m or columns ~= n then fail(("gemm: D is %d x %d, A * B is %d x %d"):format(rows, columns, m, n)) end
+    if k ~= k_of_b then fail(("gemm: K is %d in A, but %d in B"):format(k, k_of_b)) end
+    if rows ~= m or columns ~= n then fail(("gemm: D is %d x %d, but A * B is %d x %d"):format(rows, columns, m, n)) end
     return m, n, k
   end
 
   local sms -- of the device, or of an H200 where there is none
 
-  -- The values of the epilogue that the plan has, in the order of the kernel's parameters.
+  -- Appends the values of the plan's epilogue to `args`, in the order of the kernel's parameters.
   local function epilogue_arguments(p, given, D, args)
     local e = p.epilogue
     for _, name in ipairs { "alpha", "beta", "C", "bias" } do
       local wanted = name == "C" and e.beta or e[name]
       if given[name] ~= nil and not wanted then
-        fail(("gemm: `%s` is given, but wg.gemm's epilogue has none"):format(name == "C" and "beta" or name))
+        fail(("gemm: `%s` is given, but the epilogue of wg.gemm has no `%s`"):format(name, name == "C" and "beta" or name))
       end
       if wanted and given[name] == nil and name ~= "alpha" and name ~= "beta" then
-        fail(("gemm: `%s` is missing, the epilogue needs it"):format(name))
+        fail(("gemm: `%s` is missing: the epilogue needs it"):format(name))
       end
     end
     local rows, columns = D.shape[1], D.shape[2]
     if e.beta then
       local c_rows, c_columns = matrix("C", given.C)
       if c_rows ~= rows or c_columns ~= columns then
-        fail(("gemm: C is %d x %d, D is %d x %d"):format(c_rows, c_columns, rows, columns))
+        fail(("gemm: C is %d x %d, but D is %d x %d"):format(c_rows, c_columns, rows, columns))
       end
     end
     if e.bias then
@@ -108,8 +108,8 @@ return function(wg, internal)
     if e.bias then args[#args + 1] = given.bias end
   end
 
-  -- What kernels need besides their operands is made for the first launch of that size, and kept: the order of
-  -- tiles, and room for the sums of the parts of K.
+  -- Kernels need more than their operands: the order of the tiles, and a workspace for the sums of the parts of K. Both
+  -- are made for the first launch of a size, and kept.
   local function order_of(self, rows, columns)
     local key = rows << 32 | columns
     if self.order_key ~= key then
@@ -122,7 +122,7 @@ return function(wg, internal)
   local function workspace_of(self, tiles, parts)
     local p = self.plan
     local elements = tiles * parts * p.m * p.n
-    if elements > 0xFFFFFFFF then fail(("gemm: %d splits of %d tiles need %d sums: 2^32 - 1 at most"):format(parts, tiles, elements)) end
+    if elements > 0xFFFFFFFF then fail(("gemm: %d splits of %d tiles need %d sums: at most 2^32 - 1 are possible"):format(parts, tiles, elements)) end
     if self.workspace_tiles ~= tiles then
       self.workspace_tiles = tiles
       self.partials, self.counters = wg.zeros(p.accumulator, { elements }), wg.zeros("u32", { tiles * p.consumers })
@@ -130,19 +130,21 @@ return function(wg, internal)
     return self.partials, self.counters
   end
 
-  --- The options of a launch: what kernel:run, kernel:time and kernel:prepare take.
+  --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
   --- @param A tensor  M x K, or K x M where A is MN-major
   --- @param B tensor  N x K, or K x N where B is MN-major
   --- @param D tensor  M x N: the result
-  --- @param options table?  values for what the epilogue of wg.gemm has
+  --- @param options table?  the values of the epilogue
   --- @option alpha number = 1.0  the factor of A * B
   --- @option beta number = 1.0  the factor of C
   --- @option C tensor?  M x N, of D's type
   --- @option bias tensor?  f32: M values for "row", N for "column"
   --- @return table  { grid =, args =, flops = }
-  --- @raise where the extents do not fit each other, or the epilogue needs a value that is not given.
+  --- @raise when the extents do not fit each other, or a value of the epilogue is missing.
   function gemm:launch(A, B, D, epilogue)
     local p = self.plan
+    if epilogue == nil then epilogue = {} end
+    internal.options("gemm:launch", epilogue)
     local M, N, K = extents(p, A, B, D)
     if p.swapped then A, B, M, N = B, A, N, M end
     if not sms then
@@ -153,7 +155,7 @@ return function(wg, internal)
     local most = p.cluster > 1 and self.kernel:resident_clusters() or sms // p.cluster
     local clusters = math.min(rows * columns * p.splits, most)
     local args = { A, B, D, M, N, K }
-    epilogue_arguments(p, epilogue or {}, D, args)
+    epilogue_arguments(p, epilogue, D, args)
     if p.raster == "hilbert" then args[#args + 1] = order_of(self, rows, columns) end
     local blocks = ceil_div(K, p.block_k)
     if p.stream then
@@ -172,40 +174,43 @@ return function(wg, internal)
 
   local of_epilogue = { alpha = true, beta = true, C = true, bias = true }
 
-  -- A launch with the options of kernel:run or kernel:time in `given`, which may hold the epilogue's values too.
-  local function launch_with(self, A, B, D, given)
+  -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.
+  local function launch_with(name, self, A, B, D, given)
     local epilogue, rest = {}, {}
-    if given ~= nil and type(given) ~= "table" then
-      fail(("gemm: expected a table of options, got %s"):format(internal.describe(given)))
-    end
-    for key, value in pairs(given or {}) do (of_epilogue[key] and epilogue or rest)[key] = value end
+    if given == nil then given = {} end
+    internal.options(name, given)
+    for key, value in pairs(given) do (of_epilogue[key] and epilogue or rest)[key] = value end
     local launch = self:launch(A, B, D, epilogue)
     for key, value in pairs(rest) do launch[key] = value end
     return launch
   end
 
-  --- Computes D.
+  --- Computes D, and waits until it is in the tensor.
   --- @param A tensor
   --- @param B tensor
   --- @param D tensor
-  --- @param options table?  those of gemm:launch and of kernel:run
+  --- @param options table?
+  --- @options gemm:launch
+  --- @options kernel:run without grid, args
   --- @return string  the back end that ran it
   --- @see gemm:launch
   function gemm:run(A, B, D, run)
-    local launch = launch_with(self, A, B, D, run)
+    local launch = launch_with("gemm:run", self, A, B, D, run)
     launch.flops = nil
     return self.kernel:run(launch)
   end
 
-  --- Makes a launch ready to be started many times, with its tensors on the device.
+  --- Prepares a launch that can be started many times, with its tensors on the device.
   --- @param A tensor
   --- @param B tensor
   --- @param D tensor
-  --- @param options table?  those of gemm:launch and of kernel:prepare
+  --- @param options table?
+  --- @options gemm:launch
+  --- @options kernel:prepare without grid, args
   --- @return launch
   --- @see kernel:prepare
   function gemm:prepare(A, B, D, run)
-    local launch = launch_with(self, A, B, D, run)
+    local launch = launch_with("gemm:prepare", self, A, B, D, run)
     launch.flops = nil
     return self.kernel:prepare(launch)
   end
@@ -214,8 +219,10 @@ return function(wg, internal)
   --- @param A tensor
   --- @param B tensor
   --- @param D tensor
-  --- @param options table?  those of gemm:launch and of kernel:time
+  --- @param options table?
+  --- @options gemm:launch
+  --- @options kernel:time without grid, args, flops
   --- @return table  as of kernel:time
   --- @see kernel:time
-  function gemm:time(A, B, D, time) return self.kernel:time(launch_with(self, A, B, D, time)) end
+  function gemm:time(A, B, D, time) return self.kernel:time(launch_with("gemm:time", self, A, B, D, time)) end
 end

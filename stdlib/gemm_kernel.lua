@@ -1,6 +1,6 @@
--- The kernel of wg.gemm: persistent CTAs. Threads of a producer warpgroup copy tiles by TMA, one to three consumer warpgroups
--- multiply them by wgmma. k:pipeline is the ring between them, k:each_tile the schedule, k:sum_parts what puts the parts
--- of K together, k:epilogue the way out.
+-- The kernel of wg.gemm: persistent CTAs, in which threads of a producer warpgroup copy tiles by TMA and one to three
+-- consumer warpgroups multiply them by wgmma. k:pipeline is the ring between them, k:each_tile the schedule, k:sum_parts
+-- adds up the parts of K, and k:epilogue stores the result.
 
 return function(wg, internal)
   local function tiles_of(p, sizes, more)
@@ -10,8 +10,9 @@ return function(wg, internal)
     return out
   end
 
-  -- Calls body(place, piece) for each tile or piece of a tile. piece: from, to (of K), and of a piece that is to be
-  -- summed up with others their number, its part, and, where that is not known before, a predicate `cut`.
+  -- Calls body(place, piece) for each tile or piece of a tile. A piece has its range of K, `from` and `to`. A piece whose
+  -- sums are added to those of others also has their `number` and its `part`, and, where only the run decides whether
+  -- it is such a piece, the predicate `cut`.
   local function each_piece(k, p, sizes, more, body)
     local tiles = tiles_of(p, sizes, more)
     if p.stream then
@@ -28,7 +29,7 @@ return function(wg, internal)
   -- A cache policy for bytes that are used once and should leave the L2 cache first.
   local function used_once(k, once) return once and k:createpolicy_fractional_L2_evict_first(1.0) or nil end
 
-  -- One thread's part: copies the tiles of A, of B or of both.
+  -- The loop of one producer thread, which copies the tiles of A, of B or of both.
   local function produce(k, p, ring, maps, stages, sizes, copies)
     local cursor = ring:cursor()
     local a, b, share, mask = k:address(stages.a), k:address(stages.b), nil, nil
@@ -36,8 +37,8 @@ return function(wg, internal)
       local rank = k:special "cluster_ctarank"
       b, share, mask = b + rank * p.b:offset(p.b_piece.mn, 0), rank * p.b_piece.mn, (1 << p.cluster) - 1
     end
-    -- Where a problem is bound by memory, CTAs that all read the same columns of K at a time crowd the same channels:
-    -- each begins a block further on than its neighbour, and goes round.
+    -- Where memory limits the product, CTAs that all read the same columns of K at a time compete for the same memory
+    -- channels: each CTA therefore starts one block after its neighbour, and wraps around.
     local from, whole_k
     if p.rotated then
       whole_k = k:div(sizes.K + (p.block_k - 1), p.block_k) * p.block_k
@@ -72,7 +73,7 @@ return function(wg, internal)
     end)
   end
 
-  -- The descriptors of one stage: only the start address differs from those of the first.
+  -- The descriptors of one stage, which differ from those of the first stage only in the start address.
   local function descriptors(k, tile, base, stage)
     local first = k:mad_wide_u32(stage, tile.bytes >> 4, base)
     return function(step, row)
@@ -81,7 +82,7 @@ return function(wg, internal)
     end
   end
 
-  -- acc[i] += (rows of block i) * B for one stage: a commit group.
+  -- acc[i] += (rows of block i) * B for one stage, as one commit group.
   local function multiply(k, p, acc, a, b, first)
     local form = { n = p.n, k = p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
     if p.k_step == 16 then
@@ -129,7 +130,7 @@ return function(wg, internal)
     local cursor, previous = ring:cursor(), { stage = k:reg "u32" }
     k:mov(previous.stage, 0)
     local turns = turns_of(k, p, stages, mine)
-    local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- k-blocks of the other's tile
+    local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- K blocks of the other consumer's tile
     if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
 
     each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 }, function(place, piece)
@@ -139,13 +140,13 @@ return function(wg, internal)
         k:wgmma_fence()
         local later = first_k:gt(piece.from)
         multiply(k, p, acc, descriptors(k, p.a, a0, cursor.stage), descriptors(k, p.b, b0, cursor.stage), later)
-        k:wgmma_wait_group(1) -- the block before is done: its stage is free
+        k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
         ring:release(previous, { lane = lane, cluster = p.cluster, guard = later })
         k:mov(previous.stage, cursor.stage)
         ring:advance(cursor)
       end)
       turns.pass()
-      local row, column = place() -- while the last block is multiplied
+      local row, column = place() -- overlaps with the last block's product
       if shared_tile then row = row + mine * (64 * p.blocks) end
       if not piece.part then fetch(row, column) end
       k:wgmma_wait_group(0)
@@ -170,7 +171,7 @@ return function(wg, internal)
     finish()
   end
 
-  -- What a launch without wg.gemm has to know, for kernel:export.
+  -- What a launch without wg.gemm must know, for kernel:export.
   local function launch_rule(p)
     local notes, sums = {}, p.m * p.n
     if p.swapped then
@@ -221,7 +222,7 @@ return function(wg, internal)
         c = e.beta and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
         flags = (p.splits > 1 or p.stream) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
       }
-      -- Every warp that reads a stage releases it, in each CTA that fills it.
+      -- Every warp that reads a stage releases it to each CTA that fills it.
       local readers = 4 * (p.own_tiles and 1 or p.consumers)
       local ring = k:pipeline { stages = p.stages, arrivals = readers * p.cluster, producers = p.constant and 2 or 1 }
       local function sync_all()
@@ -243,9 +244,10 @@ return function(wg, internal)
         end
         ring:init()
       end)
-      -- The next grid of the stream may begin now, as this one may have: its prologue ran beside the end of the grid
-      -- before, whose memory is waited for here. What that grid does not write need not wait: a producer of its own
-      -- fills the stages with it, and nobody gets further before the other producer's wait is over.
+      -- The next grid of the stream may start now, just as this one may have started early: its prologue then overlapped
+      -- the end of the previous grid, and griddepcontrol.wait waits for that grid's results. An operand that the previous
+      -- grid does not write need not wait: it has a producer of its own, and no consumer proceeds before the other
+      -- producer has waited.
       k:griddepcontrol_launch_dependents()
       if not p.constant then k:griddepcontrol_wait() end
       sync_all()

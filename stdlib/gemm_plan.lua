@@ -1,5 +1,5 @@
--- What wg.gemm decides before the kernel is written: tile, schedule, stages, registers, from the options or, where
--- they leave it open, by a model of the time that the problem takes.
+-- The plan of wg.gemm: tile, schedule, stages and registers, taken from the options or, where these leave them open,
+-- chosen by a model of the time that the problem takes.
 
 local element_bytes = { f32 = 4, tf32 = 4, s32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1 }
 local wgmma_k = { f16 = 16, bf16 = 16, tf32 = 8, e4m3 = 32, e5m2 = 32, s8 = 32, u8 = 32 }
@@ -30,13 +30,13 @@ return function(wg, internal)
   })
   -- Consumers that share a tile of m rows.
   local function consumers_of(m) return m == 192 and 3 or math.min(m // 64, 2) end
-  -- Of a consumer that holds so many blocks of 64 rows, with draining and filling the pipeline; fitted likewise.
+  -- Cycles of a consumer's epilogue, with draining and refilling the pipeline; fitted to the same runs.
   local function epilogue_cycles(m, n, schedule)
     local sharing = schedule == "pingpong" and 1 or consumers_of(m)
     return 1000 + 2500 * (m // 64 // sharing) * n / 256
   end
-  local workspace_bytes = 32 -- sums that an SM writes to or reads from the L2 cache in a cycle: not measured
-  local memory_bytes = 24 -- what an SM gets of the chip's memory in a cycle
+  local workspace_bytes = 32 -- bytes of sums that an SM writes to or reads from the L2 cache in a cycle: not measured
+  local memory_bytes = 24 -- an SM's share of the memory bandwidth, in bytes a cycle
 
   internal.default_sms = 132 -- of an H200
   function internal.ceil_div(a, b) return (a + b - 1) // b end
@@ -52,8 +52,8 @@ return function(wg, internal)
     return waves * (cycles / splits + epilogue + sums) + splits * sums
   end
 
-  -- In how many parts K, of `blocks` blocks, is split: one, unless that leaves most of the chip idle and more are
-  -- clearly faster. Also the cycles that it then takes.
+  -- The number of parts into which K, of `blocks` blocks, is split, and the cycles that the product then takes: one
+  -- part, unless that leaves most of the chip idle and more parts are clearly faster.
   local function best_splits(m, n, tiles, cycles, blocks)
     local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1)
     for splits = 2, math.min(16, internal.default_sms // tiles, blocks // 4) do
@@ -63,7 +63,7 @@ return function(wg, internal)
     return best, least
   end
 
-  -- The candidate, of that schedule if one is given, that takes the fewest cycles for the problem.
+  -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
   local function choose(M, N, K, bytes, d, b_major, schedule)
     local best, least
     for _, c in ipairs(candidates) do
@@ -81,13 +81,13 @@ return function(wg, internal)
     return best
   end
 
-  -- What the epilogue does, for the matrix that the accumulators hold: rows and columns change places where D is
-  -- written transposed.
+  -- The epilogue for the matrix that the accumulators hold: rows and columns are exchanged where D is written
+  -- transposed.
   local function epilogue_of(given, swapped)
     options("wg.gemm, epilogue", given)
     local bias = given.bias
     if bias ~= nil and bias ~= "row" and bias ~= "column" then
-      fail(("wg.gemm, epilogue: bias `%s` (legal: row, column)"):format(tostring(bias)))
+      fail(("wg.gemm, epilogue: unknown bias `%s` (legal: row, column)"):format(tostring(bias)))
     end
     if bias and swapped then bias = bias == "row" and "column" or "row" end
     return {
@@ -100,10 +100,10 @@ return function(wg, internal)
 
   local function one_of(name, value, legal)
     for _, candidate in ipairs(legal) do if value == candidate then return value end end
-    fail(("wg.gemm: %s `%s` (legal: %s)"):format(name, tostring(value), table.concat(legal, ", ")))
+    fail(("wg.gemm: unknown %s `%s` (legal: %s)"):format(name, tostring(value), table.concat(legal, ", ")))
   end
 
-  -- The tile, in a swapped problem that of its transpose.
+  -- Sets the tile; for a swapped problem, the tile of the transpose.
   local function tile_of(p, M, bytes, given, chosen)
     local tile = given or chosen.tile
     if p.swapped then
@@ -114,21 +114,21 @@ return function(wg, internal)
     p.own_tiles = p.schedule == "pingpong"
     p.consumers = p.own_tiles and 2 or consumers_of(p.m)
     local rows = p.own_tiles and 64 or 64 * p.consumers
-    if p.m % rows ~= 0 then fail(("wg.gemm: tiles of %d rows: a multiple of %d for %s"):format(p.m, rows, p.schedule)) end
-    if p.block_k % p.k_step ~= 0 then fail(("wg.gemm: tiles of %d in K: a multiple of %d for %s"):format(p.block_k, p.k_step, p.dtype)) end
-    -- Blocks of 64 rows that a consumer holds: of a tile of its own, or of its share of a common one.
+    if p.m % rows ~= 0 then fail(("wg.gemm: tile[1] is %d, must be a multiple of %d for %s"):format(p.m, rows, p.schedule)) end
+    if p.block_k % p.k_step ~= 0 then fail(("wg.gemm: tile[3] is %d, must be a multiple of %d for %s"):format(p.block_k, p.k_step, p.dtype)) end
+    -- Blocks of 64 rows that a consumer holds: its own tile, or its share of a common one.
     p.blocks = p.m // 64 // (p.own_tiles and 1 or p.consumers)
     local most = p.consumers == 3 and 104 or 208
     if p.blocks * p.n // 2 > most then
-      fail(("wg.gemm: a tile of %d x %d, %s, is %d accumulators a thread: %d at most"):format(p.m, p.n, p.schedule, p.blocks * p.n // 2, most))
+      fail(("wg.gemm: a tile of %d x %d, %s, takes %d accumulators a thread: at most %d fit"):format(p.m, p.n, p.schedule, p.blocks * p.n // 2, most))
     end
   end
 
-  -- The parts of K: as asked for, or as the model says where the problem is known.
+  -- The number of parts of K: the option, or the model's choice where the problem is known.
   local function splits_of(p, opts, M, N, K, bytes, chosen)
     if opts.splits then
       local splits = whole("splits", opts.splits, 1, 64)
-      if splits > 1 and p.own_tiles then fail "wg.gemm: splits are for the cooperative schedule" end
+      if splits > 1 and p.own_tiles then fail "wg.gemm: `splits` requires the cooperative schedule" end
       return splits
     end
     if not opts.problem or p.own_tiles then return 1 end
@@ -138,12 +138,12 @@ return function(wg, internal)
     return (best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k))
   end
 
-  -- Whether CTAs share the blocks of tiles that fill no whole round: as asked for.
+  -- Whether CTAs share the blocks of the tiles in the last, partial round.
   local function stream_of(p, opts)
     if opts.stream_k == nil then return false end
-    if type(opts.stream_k) ~= "boolean" then fail("wg.gemm: stream_k is true or false, not " .. tostring(opts.stream_k)) end
+    if type(opts.stream_k) ~= "boolean" then fail("wg.gemm: stream_k must be true or false, not " .. tostring(opts.stream_k)) end
     if opts.stream_k and (p.own_tiles or p.cluster > 1 or p.splits > 1) then
-      fail "wg.gemm: stream_k is for the cooperative schedule without clusters and splits"
+      fail "wg.gemm: `stream_k` requires the cooperative schedule, without `cluster` and `splits`"
     end
     return opts.stream_k
   end
@@ -159,7 +159,7 @@ return function(wg, internal)
       cluster = whole("cluster", opts.cluster or 1, 1, 16),
       raster = one_of("raster", opts.raster or "grouped", { "grouped", "hilbert" }), name = opts.name or "gemm",
     }
-    p.k_step = wgmma_k[p.dtype] or fail("wg.gemm: no wgmma multiplies " .. tostring(p.dtype))
+    p.k_step = wgmma_k[p.dtype] or fail("wg.gemm: no wgmma takes " .. tostring(p.dtype))
     local bytes = element_bytes[p.dtype]
     p.d = opts.d or result[p.dtype]
     if not internal.to_output[p.d] then wg.panel { dtype = p.d, n = 128 } end
@@ -167,7 +167,7 @@ return function(wg, internal)
     local problem = opts.problem or { 4096, 4096, 4096 }
     for i = 1, 3 do whole(("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
     local M, N, K = problem[1], problem[2], problem[3]
-    -- Few rows: the roles of A and B change, since wgmma's M is 64 at least, and D is written transposed.
+    -- Few rows: A and B are exchanged, since wgmma's M is 64, and D is written transposed.
     p.swapped = M <= 128 and element_bytes[p.d] == 2
     p.constant = opts.constant and one_of("constant", opts.constant, { "A", "B" })
     if p.swapped then
@@ -181,26 +181,26 @@ return function(wg, internal)
     tile_of(p, M, bytes, opts.tile, chosen)
     p.splits = splits_of(p, opts, M, N, K, bytes, chosen)
     p.stream = stream_of(p, opts)
-    -- CTAs of a cluster get the same block of the shared operand at the same time.
+    -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
     p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
     p.group = whole("group", opts.group or p.own_tiles and 8 or 16, 1, 0xFFFF)
-    -- Bytes that only pass through the L2 cache: the one pass over A where a tile has all columns of D, and a D that
-    -- fills more than half of it.
+    -- Operands that are used once and should not stay in the L2 cache: A where a tile has all columns of D, and a D
+    -- that would fill more than half of the cache.
     p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > l2_bytes // 2 }
     p.threads = 128 * (1 + p.consumers)
     local function operand(mn, major)
       return wg.tile { dtype = p.dtype, mn = mn, k = p.block_k, major = major, order = major == "MN" and "K" or "MN" }
     end
-    if p.n % p.cluster ~= 0 then fail(("wg.gemm: %d CTAs share tiles of %d columns: a divisor of that"):format(p.cluster, p.n)) end
+    if p.n % p.cluster ~= 0 then fail(("wg.gemm: cluster is %d, must divide the %d columns of a tile"):format(p.cluster, p.n)) end
     p.a, p.b = operand(p.m, p.a_major), operand(p.n, p.b_major)
-    p.b_piece = operand(p.n // p.cluster, p.b_major) -- what one CTA loads of the tile that the cluster shares
+    p.b_piece = operand(p.n // p.cluster, p.b_major) -- the part of the shared tile that one CTA of the cluster loads
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = p.swapped }
     p.epilogue = epilogue_of(opts.epilogue or {}, p.swapped)
     p.buffers = math.min(whole("buffers", opts.buffers or 2, 1, 8), p.panel.count)
     local fixed = p.buffers * p.consumers * p.panel.bytes + 1024
     local most = (shared_bytes - fixed) // (p.a.bytes + p.b.bytes)
-    -- Two at least: a stage is released when the next one is multiplied.
-    if most < 2 then fail(("wg.gemm: two stages are %d bytes, %d are left of shared memory"):format(2 * (p.a.bytes + p.b.bytes), shared_bytes - fixed)) end
+    -- At least two: a stage is released while the next one is being multiplied.
+    if most < 2 then fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left"):format(2 * (p.a.bytes + p.b.bytes), shared_bytes - fixed)) end
     p.stages = whole("stages", opts.stages or math.min(12, most), 2, most)
     p.registers = opts.registers
     for i = 1, opts.registers and 2 or 0 do whole(("registers[%d]"):format(i), opts.registers[i], 24, 256) end

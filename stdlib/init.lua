@@ -2,7 +2,7 @@
 -- See bindings/lua/stdlib.hpp for what `internal` holds.
 local wg, internal = ...
 
---- What a value is, for messages: wgrun's own objects by their class.
+--- Describes a value for messages: wgrun's objects by their class, others by their Lua type.
 local function describe(value)
   local class = getmetatable(value)
   return type(value) == "userdata" and type(class) == "string" and class or type(value)
@@ -64,7 +64,7 @@ end
 --- Raises unless `value` is an integer from `least` to `most`; returns it.
 function internal.whole(what, value, least, most)
   if math.type(value) ~= "integer" or value < least or value > most then
-    internal.fail(("%s is %s: an integer from %d to %d"):format(what, type(value) == "number" and tostring(value) or describe(value), least, most))
+    internal.fail(("%s is %s, must be an integer from %d to %d"):format(what, type(value) == "number" and tostring(value) or describe(value), least, most))
   end
   return value
 end
@@ -78,8 +78,8 @@ function internal.kinds(name, given, kinds)
   end
 end
 
--- The functions of `class` behind a net (shield.hpp). Not for what takes the body of a loop or branch: each call in progress
--- costs Lua's stack for C a level, and there are some 200.
+-- Shields functions of `class` (shield.hpp). Functions that take the body of a loop or branch are left out: each shielded
+-- call in progress uses one of about 200 levels that Lua has for C calls.
 local function shield(class, prefix, names)
   for _, name in ipairs(names) do class[name] = internal.shielded(class[name], prefix .. name) end
 end

@@ -25,11 +25,11 @@ return function(internal)
     end, function() end)
   end
 
-  --- Copies a tile of a matrix in global memory to shared memory by TMA: one box for each panel of the tile. One
-  --- thread executes it, after it has announced the bytes to the mbarrier (pipeline:expect). What lies outside of
-  --- the matrix arrives as zeros.
+  --- Copies a tile of a matrix in global memory to shared memory by TMA, one box for each panel of the tile. One
+  --- thread executes it, after it has announced the bytes to the mbarrier (pipeline:expect). Elements outside of the
+  --- matrix are filled with zeros.
   --- @param options table
-  --- @option tile tile  what is copied
+  --- @option tile tile  the tile that is copied
   --- @option map reg  the tensor map of the matrix: k:tensor_map(name, tile)
   --- @option to reg  u32: address of the tile in shared memory
   --- @option mn integer|reg  the tile's first row (M or N) in the matrix
@@ -60,12 +60,12 @@ return function(internal)
     end
   end
 
-  --- A ring of stages between producers and consumers, made by k:pipeline. A thread walks round it with a cursor of
+  --- A ring of stages between producers and consumers, made by k:pipeline. Each role steps through it with a cursor of
   --- its own.
-  --- @field stages integer  how many
+  --- @field stages integer  the number of stages
   --- @field full shared  the mbarriers that count bytes, 8 bytes each
   --- @field empty shared  the mbarriers that count consumers, 8 bytes each
-  --- @field arrivals integer  consumers that release a stage
+  --- @field arrivals integer  arrivals that release a stage
   --- @field producers integer  threads that announce bytes for a stage
   local pipeline = internal.class "pipeline"
 
@@ -80,13 +80,13 @@ return function(internal)
 
   --- A ring of stages in shared memory between producers, which fill them by bulk copies, and consumers, which
   --- multiply them. Each stage has two mbarriers: `full` counts the bytes that arrive, `empty` the consumers that are
-  --- done. The stages' own memory is the caller's: k:shared{ tile =, count = stages }. One thread of the CTA calls
-  --- init, then all meet at a barrier (of the cluster, where there is one).
+  --- done. The caller allocates the memory of the stages: k:shared{ tile =, count = stages }. One thread of the CTA calls
+  --- pipeline:init, and then all threads wait at a barrier (of the cluster, where there is one).
   --- @param options table
   --- @option stages integer  1 to 32
-  --- @option arrivals integer = 1  consumers that release a stage; with multicast, those of all CTAs of the cluster
+  --- @option arrivals integer = 1  arrivals that release a stage, one for each consumer warp; with multicast, those of all CTAs of the cluster
   --- @option producers integer = 1  threads that each announce their share of a stage's bytes, 1 to 1024
-  --- @option name string = "pipeline"  of the barriers in messages: NAME_full, NAME_empty
+  --- @option name string = "pipeline"  the name of the barriers in messages: NAME_full, NAME_empty
   --- @return pipeline
   --- @example
   ---   local pipe = k:pipeline { stages = 4, arrivals = 4 }
@@ -96,7 +96,7 @@ return function(internal)
     if type(opts) == "number" then fail(("k:pipeline: a table of options is expected: k:pipeline{ stages = %s }"):format(opts)) end
     options("k:pipeline", opts)
     local stages = math.tointeger(opts.stages) or fail "k:pipeline: `stages` must be an integer"
-    if stages < 1 or stages > 32 then fail(("k:pipeline: %d stages: 1 to 32"):format(stages)) end
+    if stages < 1 or stages > 32 then fail(("k:pipeline: `stages` is %d, must be 1 to 32"):format(stages)) end
     internal.kinds("k:pipeline", opts, { name = "string" })
     local name = opts.name or "pipeline"
     return setmetatable({
@@ -107,7 +107,7 @@ return function(internal)
     }, pipeline)
   end
 
-  --- Initializes the mbarriers of all stages. One thread of the CTA executes it; the others wait at a barrier before
+  --- Initialises the mbarriers of all stages. One thread of the CTA executes it; the others wait at a barrier before
   --- they use the pipeline.
   function pipeline:init()
     local b = self.k
@@ -118,7 +118,7 @@ return function(internal)
     b:fence_mbarrier_init()
   end
 
-  --- A place in the ring for one role: the first stage, in its first round.
+  --- Makes a cursor for one role, at the first stage in its first round.
   --- @return table  the cursor
   --- @field stage reg  u32: the stage, from 0
   --- @field phase reg  u32: the parity of the stage's current round, 0 or 1
@@ -130,7 +130,7 @@ return function(internal)
     return c
   end
 
-  --- Moves a cursor to the next stage; behind the last one comes the first, in the next round.
+  --- Moves a cursor to the next stage; after the last stage comes the first one, in the next round.
   --- @param c table  made by pipeline:cursor
   function pipeline:advance(c)
     local b = self.k
@@ -141,9 +141,9 @@ return function(internal)
     b:xor(c.phase, c.phase, 1, { guard = wrapped })
   end
 
-  --- Moves a cursor over stages that another role uses.
+  --- Moves a cursor past stages that another role uses.
   --- @param c table  made by pipeline:cursor
-  --- @param count integer|reg  how many stages
+  --- @param count integer|reg  the number of stages
   function pipeline:skip(c, count)
     local b = self.k
     b:add(c.stage, c.stage, count)
@@ -169,7 +169,7 @@ return function(internal)
     self.k:mbarrier_wait(self:empty_barrier(c), c.phase ~ 1)
   end
 
-  --- Producer: announces the bytes that copies will bring to the cursor's stage.
+  --- Producer: announces the bytes that copies will write to the cursor's stage.
   --- @param c table  made by pipeline:cursor
   --- @param bytes integer|reg  of all copies together
   --- @return reg  u32: the address of the mbarrier that the copies signal
@@ -187,12 +187,12 @@ return function(internal)
     self.k:mbarrier_wait(self:full_barrier(c), c.phase)
   end
 
-  --- Consumer: gives the cursor's stage back to the producers: one arrival for each warp that calls it, in each CTA
+  --- Consumer: releases the cursor's stage to the producers, with one arrival for each warp that calls it, at each CTA
   --- of the cluster.
   --- @param c table  made by pipeline:cursor
   --- @param options table
   --- @option lane reg  u32: the lane of the thread in its warp
-  --- @option cluster integer = 1  CTAs that fill the stage
+  --- @option cluster integer = 1  the number of CTAs that fill the stage
   --- @option guard reg?  a predicate: the warp releases the stage only where it holds
   function pipeline:release(c, opts)
     options("pipeline:release", opts)

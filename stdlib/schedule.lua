@@ -1,12 +1,12 @@
--- Which tile of D comes when: persistent CTAs walk over the tiles in an order that the L2 cache likes. With stream-K
--- they also share the blocks of K of the tiles that fill no whole round.
+-- The order of the tiles of D: persistent CTAs take the tiles in an order that reuses the L2 cache. With stream-K they
+-- also share the K blocks of the tiles in the last, partial round.
 
 return function(wg, internal)
   local k = internal.methods.builder
   local options = internal.options
 
-  -- The order of the tiles, and how many there are, in clusters of tiles: place(number) gives the first row and column,
-  -- in tiles. opts: m, n, rows, columns, cluster, group, order as in k:each_tile.
+  -- The order of the tiles, and their number, in clusters of tiles: place(number) gives the row and column of a tile,
+  -- counted in tiles. opts: m, n, rows, columns, cluster, group, order as in k:each_tile.
   local function order_of(self, what, opts)
     local function whole(name, default, most) return internal.whole(what .. ": " .. name, opts[name] or default, 1, most) end
     local cluster, group = whole("cluster", 1, 16), whole("group", 8, 0xFFFF)
@@ -32,21 +32,21 @@ return function(wg, internal)
   end
 
   --- Persistent CTAs: a loop over the tiles of a matrix that belong to this CTA. The clusters of the grid take turns:
-  --- cluster c has the tiles c, c + clusters, ... Tiles follow each other down `group` rows of tiles, then in the next
-  --- column, so that those in flight at a time share rows of A and columns of B in the L2 cache.
+  --- cluster c has the tiles c, c + clusters, ... The order goes down `group` rows of tiles, then on to the next column,
+  --- so that the tiles in flight share rows of A and columns of B in the L2 cache.
   --- @param options table
   --- @option m integer  the rows of a tile
   --- @option n integer  the columns of a tile
   --- @option rows reg  u32: of the matrix
   --- @option columns reg  u32: of the matrix
   --- @option cluster integer = 1  CTAs along M that work on neighbouring tiles
-  --- @option group integer = 8  rows of tiles that follow each other before the next column
-  --- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row of tiles << 16 | its column, as wg.hilbert gives them
-  --- @option splits integer = 1  each tile comes that often, for the parts 0, 1, ... of K
-  --- @option first reg?  u32: of the cluster's tiles, the first that is taken; goes with `every`
-  --- @option every integer?  of the cluster's tiles only each `every`th is taken
-  --- @param body function(place, part, number)  emits what is done with a tile. place() computes its first row and
-  ---   column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile
+  --- @option group integer = 8  rows of tiles that the order covers before it goes on to the next column
+  --- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column, counted in tiles, as wg.hilbert gives them
+  --- @option splits integer = 1  the number of parts of K: each tile is visited once for each part
+  --- @option first reg?  u32: the first of the cluster's tiles that is taken; used with `every`
+  --- @option every integer?  takes only every n-th of the cluster's tiles
+  --- @param body function(place: function, part: reg, number: reg)  emits the work on a tile. place() computes the tile's first
+  ---   row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile
   --- @see k:each_piece
   function k:each_tile(opts, body)
     internal.object("k:each_tile, k", self, "builder")
@@ -78,9 +78,9 @@ return function(wg, internal)
     end)
   end
 
-  --- Stream-K: a loop over this CTA's tiles and pieces of tiles. Where the tiles are no whole number of rounds of the
-  --- grid, those of the last round and of one more are cut by blocks of K, so that each CTA has as many blocks; the
-  --- others follow as in k:each_tile. No tile is cut more than once.
+  --- Stream-K: a loop over this CTA's tiles and pieces of tiles. Where the tiles are not a whole number of rounds of the
+  --- grid, those of the last round and of one more are cut along K, so that each CTA gets the same number of blocks; the
+  --- other tiles follow as in k:each_tile. No tile is cut more than once.
   --- @param options table
   --- @option m integer  the rows of a tile
   --- @option n integer  the columns of a tile
@@ -89,10 +89,10 @@ return function(wg, internal)
   --- @option group integer = 8  as in k:each_tile
   --- @option order reg?  as in k:each_tile
   --- @option K reg  u32: the K extent
-  --- @option block integer  elements of K in a block; the tiles times their blocks must be less than 2^31
-  --- @param body function(place, piece)  emits what is done with a piece: place() as in k:each_tile; piece.from and
-  ---   piece.to (the first element of K and the one after the last), piece.cut (a predicate: there is another piece),
-  ---   piece.part (0 for the first blocks, 1 for the last), piece.number (of the cut, from 1) are registers
+  --- @option block integer  elements of K in a block; tiles times blocks must be less than 2^31
+  --- @param body function(place: function, piece: table)  emits the work on a piece: place() as in k:each_tile; piece.from and
+  ---   piece.to (the first element of K and the one after the last), piece.cut (a predicate: the tile has another piece),
+  ---   piece.part (0 for the first blocks, 1 for the last) and piece.number (of the cut, from 1) are registers
   --- @see k:each_tile
   --- @see k:sum_parts
   function k:each_piece(opts, body)
@@ -106,14 +106,14 @@ return function(wg, internal)
     local blocks = self:div(opts.K + (block - 1), block)
     local rounds = self:div(tiles, ctas)
     local rest = tiles - rounds * ctas
-    local shared = rest + ctas -- tiles that are cut
+    local shared = rest + ctas -- the number of tiles that are cut
     self:mov(shared, 0, { guard = rest:eq(0) | rounds:eq(0) })
 
-    -- A CTA's place in the row of all blocks of all tiles, and where its share of the cut tiles ends: `never` when
-    -- that is behind it.
+    -- The CTA's place in the sequence of all blocks of all tiles, and the end of its share of the cut tiles: `never`
+    -- once it has passed that end.
     local never = 0xFFFFFFFF
     local share = self:div(shared * blocks, ctas)
-    local over = shared * blocks - share * ctas -- so many CTAs have one block more
+    local over = shared * blocks - share * ctas -- the number of CTAs that have one block more
     local at, stop = cta * share + self:min(cta, over), (cta + 1) * share + self:min(cta + 1, over)
     local first_whole, round = (shared + cta) * blocks, (ctas - 1) * blocks
     local function leave(guard)
@@ -158,7 +158,7 @@ return function(wg, internal)
   end
 
   --- The places of a grid of tiles in the order of Hilbert's curve, for the option `order` of k:each_tile. A long grid is
-  --- a row of squares.
+  --- divided into a row of squares.
   --- @param rows integer  of tiles, 1 to 65535
   --- @param columns integer  of tiles, 1 to 65535
   --- @return table  a list of row << 16 | column

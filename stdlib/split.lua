@@ -1,5 +1,5 @@
--- Split-K: CTAs that multiply different parts of K for the same tile put their sums together. Each leaves its sums in
--- a workspace; whoever comes last adds them up, always in the order of the parts, and goes on with the whole.
+-- Split-K: CTAs that multiply different parts of K for the same tile add up their sums. Each writes its sums to a
+-- workspace; the one that finishes last adds them up, always in the order of the parts, and continues with the total.
 
 return function(internal)
   local k = internal.methods.builder
@@ -10,8 +10,8 @@ return function(internal)
   --- @param options table
   --- @option K reg  u32: the K extent
   --- @option block integer  elements of K in a block
-  --- @option part integer|reg  which part, from 0
-  --- @option splits integer  how many parts
+  --- @option part integer|reg  the part, from 0
+  --- @option splits integer  the number of parts
   --- @return reg  u32: the first element
   --- @return reg  u32: the one after the last
   function k:part_of_k(opts)
@@ -22,19 +22,19 @@ return function(internal)
     return from * opts.block, to * opts.block
   end
 
-  --- Split-K: adds up the accumulators of warpgroups that multiplied different parts of K. Each leaves its sums in a
-  --- workspace; the one that comes last adds all of them up, always in the order of the parts, and goes on with the
-  --- result. All 128 threads execute it, and nobody waits for another CTA.
+  --- Split-K: adds up the accumulators of warpgroups that multiplied different parts of K. Each writes its sums to a
+  --- workspace; the one that finishes last adds all of them up, always in the order of the parts, and continues with the
+  --- total. All 128 threads execute it, and no CTA waits for another.
   --- @param options table
   --- @option acc table  a list of arrays of registers: the accumulators
-  --- @option partials reg  a pointer parameter to the accumulators' type: room for `splits` times all accumulators of the grid's tiles
-  --- @option counters reg  a pointer parameter to u32, all 0: one for each tile; they are 0 again at the end
-  --- @option tile reg  u32: which of the tiles that are summed up by themselves
-  --- @option part reg  u32: which part, from 0
-  --- @option splits integer  how many parts, 2 to 65535
+  --- @option partials reg  a pointer parameter to the accumulators' type: `splits` times as many elements as the tiles of the grid have accumulators
+  --- @option counters reg  a pointer parameter to u32, one for each tile, 0 before and after the kernel
+  --- @option tile reg  u32: the index of the tile, for its counter and its place in the workspace
+  --- @option part reg  u32: the part, from 0
+  --- @option splits integer  the number of parts, 2 to 65535
   --- @option barrier integer|reg  the number of a named barrier for the 128 threads
   --- @option flag reg  u32: the address of 4 bytes of shared memory
-  --- @return reg  a predicate that holds in the warpgroup that came last: its accumulators have the sums of all parts
+  --- @return reg  a predicate that holds in the warpgroup that finished last, whose accumulators then hold the sums of all parts
   function k:sum_parts(opts)
     options("k:sum_parts", opts)
     local acc = opts.acc

@@ -1,4 +1,4 @@
--- The tile tier: whole tiles instead of single instructions. Everything here is built of ISA-tier calls.
+-- The tile tier: whole tiles instead of single instructions. Everything here is made of ISA-tier calls.
 
 local atom_width = { none = 16, ["32B"] = 32, ["64B"] = 64, ["128B"] = 128 } -- bytes of a swizzled line
 local swizzle_mask = { none = 0, ["32B"] = 0x10, ["64B"] = 0x30, ["128B"] = 0x70 }
@@ -26,7 +26,7 @@ return function(internal)
     for _, key in ipairs(keys) do internal.count(name .. ", " .. key, opts[key]) end
   end
 
-  -- value * factor: at once for a number, an instruction for a register.
+  -- value * factor: computed now for a number, by an instruction for a register.
   local function scaled(self, value, factor)
     if type(value) == "number" then return value * factor end
     return self:mul(value, factor)
@@ -41,7 +41,7 @@ return function(internal)
   ---   local x = k:ld_global_f32(k:element(X, i))
   function k:element(pointer, index)
     local pointee = pointee_of("k:element, pointer", pointer)
-    local bytes = element_bytes[pointee] or fail("k:element: elements of whole bytes, not " .. pointee)
+    local bytes = element_bytes[pointee] or fail("k:element: elements must be whole bytes, not " .. pointee)
     internal.count("k:element, index", index)
     if type(index) == "number" then return self:add(pointer, index * bytes) end
     return self:mad_wide_u32(index, bytes, pointer)
@@ -50,9 +50,9 @@ return function(internal)
   --- A matrix descriptor of the part of a buffer's tile that one wgmma reads.
   --- @param buffer shared  made by k:shared(tile)
   --- @param options table?
-  --- @option kstep integer = 0  which of the K steps of the tile
+  --- @option kstep integer = 0  the K step in the tile
   --- @option mn integer = 0  the first row (M or N) of the block
-  --- @option offset reg?  bytes that are added to the start address; the same in the whole warpgroup
+  --- @option offset reg?  bytes that are added to the start address; uniform over the warpgroup
   --- @return reg  b64
   --- @see tile:descriptor
   function k:descriptor(buffer, opts)
@@ -68,8 +68,8 @@ return function(internal)
     return self:matrix_descriptor(address, fields & ~0x3FFF)
   end
 
-  --- Multiplies two tiles: acc += A * B over their whole K extent, one wgmma for each K step, in one commit group. The
-  --- caller places k:wgmma_fence before it and k:wgmma_wait_group after it.
+  --- Multiplies two tiles: acc += A * B over their whole K extent, with one wgmma for each K step, in one commit group.
+  --- The caller places k:wgmma_fence before it and k:wgmma_wait_group after it.
   --- @param acc regs  the accumulators of a warpgroup, 64 x n: n / 2 registers of type `d`
   --- @param options table
   --- @option a shared|regs  A: a buffer of a tile, or registers as accumulator:operand makes them
@@ -80,10 +80,10 @@ return function(internal)
   --- @option b_offset reg?  bytes that are added to B's address
   --- @option n integer?  the columns of D, 8 to 256; all rows of B where it is left out
   --- @option d string = "f32"  the type of the accumulators
-  --- @option scale_d reg|integer = 1  for the first step: 0 overwrites the accumulators, 1 adds to them
+  --- @option scale_d reg|integer = 1  for the first K step: 0 overwrites the accumulators, 1 adds to them
   --- @option metadata regs?  of a sparse A, whose tile has half of B's K: one register for each step (wg.sparse)
-  --- @option sp_sel integer = 0  which threads of four hold the metadata, 0 or 1
-  --- @raise where the K extents of the tiles differ, or no wgmma takes their types.
+  --- @option sp_sel integer = 0  the sparsity selector, 0 or 1: which threads of each four hold the metadata
+  --- @raise when the K extents of the tiles differ, or no wgmma takes their types.
   --- @see wg.wgmma
   function k:mma(acc, opts)
     if opts == nil and type(acc) == "table" then fail "k:mma: the accumulators come first: k:mma(acc, { a = ..., b = ... })" end
@@ -92,14 +92,14 @@ return function(internal)
     local a = not in_registers and tile_of("k:mma, a", opts.a)
     local b = tile_of("k:mma, b", opts.b)
     a = a or { dtype = b.dtype, k = #opts.a // 4 * (wgmma_k[b.dtype] or 0), major = "K" }
-    local ratio = opts.metadata and 2 or 1 -- K of B over that of A, as stored
+    local ratio = opts.metadata and 2 or 1 -- K of B over the stored K of A
     if a.k * ratio ~= b.k then
-      fail(("k:mma: K of the tiles differs: %d and %d%s"):format(a.k, b.k, opts.metadata and " (a sparse A has half of B's)" or ""))
+      fail(("k:mma: the K extents of the tiles differ: %d and %d%s"):format(a.k, b.k, opts.metadata and " (a sparse A stores half of B's K)" or ""))
     end
     local step = wgmma_k[a.dtype] or fail("k:mma: no wgmma takes " .. a.dtype)
     local steps = a.k // step
     if opts.metadata and #opts.metadata ~= steps then
-      fail(("k:mma: %d metadata registers for %d steps"):format(#opts.metadata, steps))
+      fail(("k:mma: %d metadata registers for %d K steps: one for each is needed"):format(#opts.metadata, steps))
     end
     for i = 0, steps - 1 do
       local form = {
@@ -123,7 +123,7 @@ return function(internal)
     self:wgmma_commit_group()
   end
 
-  -- Where the 16-byte units of a tile go. A line is a row (K-major) or a k (MN-major), along is the other extent.
+  -- The places of the 16-byte units of a tile. A line is a row (K-major) or one k (MN-major); `along` is the other extent.
   local function geometry(tile)
     local k_major = tile.major == "K"
     local width, bytes = atom_width[tile.swizzle], element_bytes[tile.dtype]
@@ -140,8 +140,8 @@ return function(internal)
     }
   end
 
-  -- Byte offset in the tile of unit `unit` of line `line`, both registers: the atom's place, the place in the
-  -- atom, and the swizzle, an XOR of address bits 4-6 with bits 7-9 (atoms are aligned, so offsets serve).
+  -- The byte offset in the tile of unit `unit` of line `line`, both registers: the atom's place, the place in the
+  -- atom, and the swizzle, an XOR of address bits 4-6 with bits 7-9 (of offsets, since atoms are aligned).
   local function unit_offset(self, tile, g, line, unit)
     local units_per_line = g.width // 16
     local linear = self:mul(line >> 3, g.line_stride) + self:mul(line & 7, g.width)
@@ -155,7 +155,7 @@ return function(internal)
     return mask == 0 and linear or linear ~ ((linear >> 3) & mask)
   end
 
-  -- Eight (or 16 / element size) elements at `address`, each under its own guard, as four 32-bit registers.
+  -- Eight 16-bit elements at `address`, each loaded under its own guard, as four 32-bit registers.
   local function load_scalars(self, address, g, first, limit, line_ok)
     local words = {}
     for w = 0, 3 do
@@ -172,10 +172,10 @@ return function(internal)
     return words
   end
 
-  --- Copies a tile of a matrix in global memory into a shared buffer, by all threads of the CTA, with loads and
-  --- stores of the generic proxy. What lies outside of the matrix becomes 0. Afterwards the caller places
-  --- k:fence_proxy_async and k:bar_sync, for wgmma to see the tile. A line is a row of a K-major tile or a column of
-  --- an MN-major one; `along` runs with memory.
+  --- Copies a tile of a matrix in global memory into a shared buffer. All threads of the CTA execute it, with loads
+  --- and stores of the generic proxy. Elements outside of the matrix become 0. Before a wgmma reads the tile, the caller
+  --- places k:fence_proxy_async and k:bar_sync. A line is a row of a K-major tile or a column of an MN-major one; its
+  --- elements are contiguous in memory, and `along` counts them.
   --- @param options table
   --- @option to shared  a buffer of a tile
   --- @option from reg  a pointer parameter; it points to the tile's type
@@ -184,28 +184,28 @@ return function(internal)
   --- @option along integer|reg  the tile's first element in its lines
   --- @option lines integer|reg  the lines of the matrix
   --- @option length integer|reg  the elements of a line of the matrix
-  --- @option vector boolean = false  16 bytes at a time: `length` and `ld` are multiples of 16 bytes. Without it, 16-bit elements only
+  --- @option vector boolean = false  copies 16 bytes at a time, which requires `length` and `ld` to be multiples of 16 bytes; needed for elements that are not 16 bits
   function k:copy_tile(opts)
     options("k:copy_tile", opts)
     local tile = tile_of("k:copy_tile, to", opts.to)
     local pointee = pointee_of("k:copy_tile, from", opts.from)
-    if pointee ~= tile.dtype then fail(("k:copy_tile: `from` points to %s, the tile holds %s"):format(pointee, tile.dtype)) end
+    if pointee ~= tile.dtype then fail(("k:copy_tile: `from` points to %s, but the tile holds %s"):format(pointee, tile.dtype)) end
     counts("k:copy_tile", opts, { "ld", "line", "along", "lines", "length" })
     local bytes = element_bytes[tile.dtype]
-    if bytes ~= 2 and not opts.vector then fail("k:copy_tile: 16-bit elements without `vector`, not " .. tile.dtype) end
+    if bytes ~= 2 and not opts.vector then fail(("k:copy_tile: %s needs `vector = true`; without it, only 16-bit elements are copied"):format(tile.dtype)) end
     local g = geometry(tile)
     local tid = self:special "tid.x"
     local base = self:mov(opts.to, { type = "u32" })
-    local shift = math.tointeger(math.log(g.units, 2)) or fail "k:copy_tile: lines of a power of two of 16-byte units"
+    local shift = math.tointeger(math.log(g.units, 2)) or fail(("k:copy_tile: a line of the tile has %d bytes, must be 16 times a power of two"):format(16 * g.units))
     local total = g.lines * g.units
-    -- All loads, then all stores: every load is under way before the first one is waited for.
+    -- All loads come before all stores, so that every load has been issued before the first result is needed.
     local stores = {}
     for first = 0, total - 1, self.threads do
       local index = first == 0 and tid or tid + first
       local line, unit = index >> shift, index & (g.units - 1)
       local matrix_line, position = line + opts.line, (unit << math.tointeger(math.log(g.elements, 2))) + opts.along
       local line_ok = matrix_line:lt(opts.lines)
-      -- Threads past the end of a tile that is smaller than the CTA keep out.
+      -- Threads beyond the end of the tile do nothing.
       local partial = total - first < self.threads
       local inside = partial and index:lt(total) or nil
       if partial then line_ok = line_ok & inside end
@@ -225,27 +225,27 @@ return function(internal)
   end
 
   --- Stores the accumulators of a warpgroup, 64 x n, to a row-major matrix in global memory. Rows and columns outside
-  --- of the matrix are left out. Register r of thread t holds row 16 w + l / 4 + 8 (r / 2 % 2) and column
+  --- of the matrix are not stored. Register r of thread t holds row 16 w + l / 4 + 8 (r / 2 % 2) and column
   --- 8 (r / 4) + 2 (l % 4) + r % 2, with w = t / 32 and l = t % 32 (PTX ISA 9.7.15.5.1, figure of the D fragment).
   --- @param acc regs  f32 or s32, n / 2 registers
   --- @param options table
   --- @option to reg  a pointer parameter to f32 or s32
   --- @option ld integer|reg  elements from one row of the matrix to the next
-  --- @option row integer|reg  where the block begins
-  --- @option col integer|reg  where the block begins
+  --- @option row integer|reg  the first row of the block in the matrix
+  --- @option col integer|reg  the first column of the block in the matrix
   --- @option rows integer|reg  the rows of the matrix
   --- @option cols integer|reg  the columns of the matrix
-  --- @option vector boolean = false  two elements at a time: `cols` and `ld` are even
+  --- @option vector boolean = false  stores two elements at a time, which requires `cols` and `ld` to be even
   --- @see k:epilogue
   function k:store_accumulator(acc, opts)
     options("k:store_accumulator", opts)
     local pointee = pointee_of("k:store_accumulator, to", opts.to)
     if pointee ~= "f32" and pointee ~= "s32" then
-      fail("k:store_accumulator: `to` points to " .. pointee .. ", an f32 or s32 pointer is needed")
+      fail("k:store_accumulator: `to` points to " .. pointee .. ", must point to f32 or s32")
     end
     local one, two = self["st_global_" .. pointee], self["st_global_v2_" .. pointee]
     if #internal.object("k:store_accumulator, acc", acc, "regs") % 4 ~= 0 then
-      fail(("k:store_accumulator: %d registers are no accumulator of 64 x n (n / 2 registers, n a multiple of 8)"):format(#acc))
+      fail(("k:store_accumulator: %d registers cannot hold a 64 x n block, which takes n / 2 registers, n being a multiple of 8"):format(#acc))
     end
     counts("k:store_accumulator", opts, { "ld", "row", "col", "rows", "cols" })
     local thread = self:special "tid.x" & 127

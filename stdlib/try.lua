@@ -1,10 +1,10 @@
--- wg.try: a product of two tiles in one call, to see what a tile, a swizzle or a type does before a kernel is written.
+-- wg.try: the product of two tiles in one call, to try a tile, a swizzle or a type before writing a kernel.
 
 return function(wg, internal)
   local fail, options = internal.fail, internal.options
   local integers = { s8 = true, u8 = true }
 
-  -- The tile of an operand, and its tensor: stored as the tile's lines lie in memory.
+  -- The tile of an operand, and its tensor, which stores the tile line by line.
   local function operand(name, given, tile, swizzle, seed)
     local kind = internal.describe(given)
     if kind == "wgrun.tile" then
@@ -16,18 +16,18 @@ return function(wg, internal)
     end
     if kind ~= "wgrun.tensor" then fail(("wg.try, %s: expected a tile or a tensor, got %s"):format(name, kind)) end
     local shape = given.shape
-    if #shape ~= 2 then fail(("wg.try, %s: a matrix is expected, not %s"):format(name, tostring(given))) end
+    if #shape ~= 2 then fail(("wg.try, %s: expected a matrix, got %s"):format(name, tostring(given))) end
     tile = tile or wg.tile { dtype = given.dtype, mn = shape[1], k = shape[2], major = "K", swizzle = swizzle }
     internal.object(("wg.try, %s_tile"):format(name), tile, "tile")
     local lines, length = tile.mn, tile.k
     if tile.major == "MN" then lines, length = length, lines end
     if shape[1] ~= lines or shape[2] ~= length or given.dtype ~= tile.dtype then
-      fail(("wg.try, %s: the tensor is %s, its tile holds %s {%d, %d}"):format(name, tostring(given), tile.dtype, lines, length))
+      fail(("wg.try, %s: the tensor is %s, but its tile holds %s {%d, %d}"):format(name, tostring(given), tile.dtype, lines, length))
     end
     return tile, given
   end
 
-  -- Matrix {mn, k} of values, whatever the tile's order is.
+  -- The matrix {mn, k}, whichever way the tile is stored.
   local function as_rows(tile, tensor)
     return tile.major == "K" and tensor or tensor:transpose()
   end
@@ -43,19 +43,29 @@ return function(wg, internal)
     return table.concat(lines, "\n")
   end
 
-  --- Multiplies two tiles by wgmma, and compares the result with a reference: a kernel, its PTX, its result and its check in
-  --- one call. print(result) shows what came of it.
+  --- Multiplies two tiles by wgmma and compares the result with a reference: one call gives a kernel, its PTX, its result,
+  --- and the findings of the checker. print(result) shows a summary.
   --- @param options table
-  --- @option a tile|tensor  A, with a multiple of 64 rows: a tile gets random elements; a tensor {m, k} a K-major tile
-  --- @option b tile|tensor  B, with n rows of k elements, n a multiple of 8 up to 256
-  --- @option a_tile tile?  the tile of a tensor `a`, which then lies as its lines do: {k, mn} for an MN-major one
-  --- @option b_tile tile?  likewise
-  --- @option swizzle string = "128B"  of tiles that are made for tensors
-  --- @option d string?  the type of D: "f32", of 8-bit integers "s32"
-  --- @option seed integer = 1  of random elements
+  --- @option a tile|tensor  A, with a multiple of 64 rows: a tile, which gets random elements, or a tensor {m, k}, which gets a K-major tile
+  --- @option b tile|tensor  B, likewise, with n rows of k elements; n is a multiple of 8 up to 256
+  --- @option a_tile tile?  the tile of a tensor `a`, which then has the shape of its lines: {k, mn} for an MN-major tile
+  --- @option b_tile tile?  the tile of a tensor `b`, likewise
+  --- @option swizzle string = "128B"  the swizzle of tiles that are made for tensors
+  --- @option d string?  the type of D; by default "f32", and "s32" for 8-bit integers
+  --- @option seed integer = 1  of the random elements
   --- @option backend string?  as for kernel:run
   --- @option tolerance number|table?  as for wg.compare
-  --- @return table  kernel, ptx, findings, A, B, D, want (tensors), ok, worst, where: see wg.compare
+  --- @return table  tostring gives a summary
+  --- @field kernel kernel  the kernel that computes D
+  --- @field ptx string  its PTX
+  --- @field findings table  what the checker found, as of kernel:check
+  --- @field A tensor  the elements of the first operand, as they lie in memory
+  --- @field B tensor  those of the second operand
+  --- @field D tensor  the result
+  --- @field want tensor  the reference
+  --- @field ok boolean  the first result of wg.compare
+  --- @field worst number  its second result
+  --- @field where table  its third result
   --- @example
   --- print(wg.try { a = wg.tile { dtype = "bf16", mn = 64, k = 64 }, b = wg.tile { dtype = "bf16", mn = 32, k = 64, major = "MN" } })
   function wg.try(opts)
@@ -63,7 +73,7 @@ return function(wg, internal)
     local seed = opts.seed or 1
     local tile_a, A = operand("a", opts.a, opts.a_tile, opts.swizzle or "128B", seed)
     local tile_b, B = operand("b", opts.b, opts.b_tile, opts.swizzle or "128B", seed + 1)
-    if tile_a.mn % 64 ~= 0 then fail(("wg.try, a: %d rows: wgmma takes 64 at a time"):format(tile_a.mn)) end
+    if tile_a.mn % 64 ~= 0 then fail(("wg.try, a: %d rows, must be a multiple of 64"):format(tile_a.mn)) end
     local d = opts.d or (integers[tile_a.dtype] and "s32" or "f32")
     local m, n = tile_a.mn, tile_b.mn
 

@@ -1,4 +1,4 @@
--- wg.tune: which options make a kernel fastest, by trying them.
+-- wg.tune: finds the options that make a kernel fastest by measuring them.
 
 return function(wg, internal)
   local fail, options, written = internal.fail, internal.options, internal.written
@@ -32,10 +32,10 @@ return function(wg, internal)
     return list
   end
 
-  -- Options of wg.gemm worth a try for any problem: those that do not fit are skipped when their turn comes.
+  -- Options of wg.gemm that are worth measuring for a problem; those that turn out not to fit are skipped.
   local function gemm_candidates(gemm)
     local M, N = gemm.problem[1], gemm.problem[2]
-    local list = { {} } -- what wg.gemm would take by itself
+    local list = { {} } -- the choice of wg.gemm itself
     local function add(candidate) list[#list + 1] = candidate end
     if internal.gemm_plan(gemm).swapped then -- few rows, written transposed: tiles of 64 columns of D and all its rows
       local n = M <= 16 and 16 or M <= 32 and 32 or M <= 64 and 64 or 128
@@ -62,7 +62,7 @@ return function(wg, internal)
     return list
   end
 
-  -- What wg.tune builds from the options of wg.gemm for its problem, on normal random data.
+  -- The `build` function for options of wg.gemm, with normally distributed random operands.
   local function gemm_builder(gemm)
     local M, N, K = table.unpack(gemm.problem)
     local plan = internal.gemm_plan(gemm)
@@ -85,7 +85,7 @@ return function(wg, internal)
     end
   end
 
-  -- A line on standard error that the next one overwrites, where that is a terminal.
+  -- Shows a line on standard error that the next one overwrites, where that is a terminal.
   local function progress()
     if not internal.on_terminal() then return function() end end
     return function(text) io.stderr:write("\r\27[K", (text or ""):sub(1, 78)) end
@@ -103,7 +103,7 @@ return function(wg, internal)
     return nil, type(result) == "table" and result.message or tostring(result)
   end
 
-  -- Measures the fastest few again, in turns: what the chip's temperature gave one of them goes.
+  -- Measures the fastest few again, in turns, so that the chip's temperature favours none of them.
   local function run_off(results, build, settings)
     for _ = 1, 2 do
       for i = 1, math.min(3, #results) do
@@ -118,7 +118,7 @@ return function(wg, internal)
     return a.index < b.index
   end
 
-  -- Where the measurements are valid: this version, on this device.
+  -- The back end and device for which measurements are valid.
   local function place_of(backend)
     if backend == "sim" then return "sim" end
     local device = wg.device()
@@ -126,15 +126,15 @@ return function(wg, internal)
   end
 
   --- Finds the fastest options by measuring them. Each result is written to a file at once, so that an interrupted
-  --- search goes on where it was; results are kept by version, device, name and options. Options that hold functions
-  --- are not kept.
+  --- search can be resumed; results are kept by version, device, name and options. Results for options that hold
+  --- functions are not kept.
   --- @param options table
   --- @option gemm table?  options of wg.gemm with a `problem`: tunes wg.gemm
-  --- @option name string?  with `build`: by which the results are kept
-  --- @option build function(options)?  makes any kernel: returns it and the options of its launch for kernel:time; nil and a reason skip the candidate
+  --- @option name string?  with `build`: the name under which the results are kept
+  --- @option build function?  build(options) makes any kernel: returns the kernel and the options for kernel:time, or nil and a reason to skip the candidate
   --- @option candidates table?  a list of tables of options; for `gemm` by default tiles, schedules, clusters, orders and splits
   --- @option space table?  instead of `candidates`: for each option the list of its values; every combination is a candidate
-  --- @option rounds integer = 20  of a measurement
+  --- @option rounds integer = 20  the launches of a measurement
   --- @option backend string?  as in kernel:run
   --- @option cache string|boolean?  path of the file with the results, or false for none; by default tune/results.txt in wgrun's cache folder
   --- @return table  the fastest options; those of wg.gemm can be given to it
@@ -142,24 +142,24 @@ return function(wg, internal)
   --- @field results table  a list of { options, median_us, cached }, the fastest first
   --- @field skipped table  a list of { options, reason }
   --- @field cache string?  the path of the file
-  --- @field cache_problem string?  why nothing is kept
-  --- @raise where no candidate works.
+  --- @field cache_problem string?  why results are not kept
+  --- @raise when no candidate works.
   --- @example
   ---   local best = wg.tune { gemm = { dtype = "bf16", problem = { 512, 512, 16384 } } }
   ---   local gemm = wg.gemm(best)
   function wg.tune(opts)
     options("wg.tune", opts)
     local gemm, build, candidates = opts.gemm, opts.build, opts.candidates
-    if (gemm == nil) == (build == nil) then fail "wg.tune: either `gemm` (options of wg.gemm) or `build` (a function)" end
+    if (gemm == nil) == (build == nil) then fail "wg.tune: either `gemm` (options of wg.gemm) or `build` (a function) must be given" end
     if gemm then
       if type(gemm) ~= "table" or type(gemm.problem) ~= "table" then fail "wg.tune: `gemm` needs a `problem` = { M, N, K }" end
       build, candidates = gemm_builder(gemm), candidates or gemm_candidates(gemm)
     else
       internal.body("wg.tune, build", build)
-      if type(opts.name) ~= "string" then fail "wg.tune: `build` needs a `name`, by which its results are kept" end
+      if type(opts.name) ~= "string" then fail "wg.tune: `build` needs a `name`, under which its results are kept" end
     end
     if opts.space then
-      if opts.candidates then fail "wg.tune: either `candidates` or `space`" end
+      if opts.candidates then fail "wg.tune: `candidates` and `space` exclude each other" end
       candidates = combinations(opts.space)
     end
     if type(candidates) ~= "table" or #candidates == 0 then fail "wg.tune: `candidates` must be a list of tables of options" end
@@ -175,7 +175,7 @@ return function(wg, internal)
     end
     local show = progress()
     local report = { results = {}, skipped = {}, cache = cache.path, cache_problem = why_not }
-    -- Nothing is measured where kernels are only traced.
+    -- 0 microseconds: kernels are only traced, and nothing is measured.
     local function keep(key, us)
       if not key or us == 0 then return end
       local kept, problem = cache:put(key, us)

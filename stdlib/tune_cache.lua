@@ -1,6 +1,6 @@
--- What wg.tune has measured, in a file: one line a measurement, its key and microseconds. The file is always complete:
--- each write makes a new one that takes its place, and keeps what other processes have measured meanwhile. A file that
--- another user may have written is not believed.
+-- The measurements of wg.tune in a file: one line each, with its key and its microseconds. The file is always complete:
+-- each write replaces it by a new one, which keeps what other processes have written meanwhile. A file that another user
+-- may have written is not trusted.
 
 return function(internal)
   local header = "wgrun tune 1"
@@ -33,7 +33,7 @@ return function(internal)
   local cache = {}
   cache.__index = cache
 
-  -- A file's lines, by key; an empty table for something else.
+  -- The measurements in the text of a file, by key; an empty table if it is something else.
   local function parsed(text)
     local found = {}
     if text:match "^[^\n]*" ~= header then return found end
@@ -44,8 +44,8 @@ return function(internal)
     return found
   end
 
-  --- The measurements in the file `path`: nil for that of wgrun's cache folder, false for none. Also says why there
-  --- is no file, or why it is not believed.
+  --- The measurements in the file `path`: nil for that of wgrun's cache folder, false for none. The second
+  --- result says why there is no file, or why it is not trusted.
   function internal.tune_cache(path)
     local why
     if path == nil then
@@ -59,8 +59,8 @@ return function(internal)
 
   function cache:get(key) return self.found[key] end
 
-  --- Keeps a measurement. What other processes have written meanwhile stays. Returns nil and why where the file cannot
-  --- be written.
+  --- Keeps a measurement, beside those that other processes have written meanwhile. Returns nil and the reason where the
+  --- file cannot be written.
   function cache:put(key, microseconds)
     self.found[key] = microseconds
     if not self.path then return true end

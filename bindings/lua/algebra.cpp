@@ -137,8 +137,8 @@ int tile_to_shape_layout(lua_State* L) {
     return 1;
 }
 
-// A slice coordinate: false keeps the mode, an integer fixes it, a table goes into the mode. `left`: how many
-// entries more there may be.
+// A slice coordinate: false keeps the mode, an integer fixes it, a table describes the modes inside. `left`
+// is the number of further entries that are allowed.
 void read_slice(lua_State* L, int index, SliceCoordinate& out, int depth, std::size_t& left) {
     luaL_checkstack(L, 4, nullptr);
     index = lua_absindex(L, index);
@@ -163,7 +163,7 @@ void read_slice(lua_State* L, int index, SliceCoordinate& out, int depth, std::s
     }
 }
 
-// wg.slice(L, coordinate): the open modes, and the offset of the fixed ones
+// wg.slice(L, coordinate): the remaining modes, and the offset of the fixed coordinates
 int slice_layout(lua_State* L) {
     const Layout& a = check<Layout>(L, 1);
     auto& coordinate = held<SliceCoordinate>(L);
@@ -198,26 +198,26 @@ int same_function_layout(lua_State* L) {
 
 void open_algebra(lua_State* L) {
     static const Member functions[] = {{"coalesce", coalesce_layout, R"(
-The same function with as few modes as possible.
+Coalesces a layout: the same function with as few modes as possible.
 @param layout layout
 @param profile integer|table?  modes of this shape are kept apart
 @return layout)"},
 
                                        {"composition", composition_layout, R"(
-The function A(B(i)): B chooses among the coordinates of A.
+The composition A(B(i)).
 @param A layout|swizzle
-@param B layout|swizzle|table  a layout; a tiler for each mode of A (a list of layouts, integers n for n:1, and false for a mode that stays); or a swizzle after a swizzle
+@param B layout|swizzle|table  a layout; a tiler for each mode of A (a list of layouts, integers n for n:1, and false for a mode that is kept); or a swizzle, if A is one
 @return layout|swizzle
-@raise where the strides of B do not divide the modes of A.)"},
+@raise when the strides of B do not divide the modes of A.)"},
 
                                        {"complement", complement_layout, R"(
-The ordered layout that fills, together with A, the offsets up to a size: what A leaves out.
+The complement of A: the ordered layout of the offsets up to a size that A leaves out.
 @param A layout
 @param target integer|table?  the size or shape to fill; A's cosize where it is left out
 @return layout)"},
 
                                        {"flatten", unary<flatten>, R"(
-The same function without nesting.
+Flattens a layout: the same function without nested modes.
 @param layout layout
 @return layout)"},
 
@@ -237,7 +237,7 @@ The layout R for which L(R(L(i))) = L(i), and R(L(i)) = i where L is injective.
 @return layout)"},
 
                                        {"logical_divide", tiled<logical_divide>, R"(
-Cuts a layout into tiles: ((tile), (rest)) for each mode that the tiler names.
+Divides a layout into tiles: (tile, rest) for each mode that the tiler names.
 @param layout layout
 @param tiler layout|table  a layout, or for each mode a layout, an integer n (n:1) or false
 @return layout
@@ -251,21 +251,21 @@ As logical_divide, with all tile modes together, then all rest modes: ((tiles), 
 @return layout)"},
 
                                        {"tiled_divide", tiled<tiled_divide>, R"(
-As zipped_divide, with the rest modes side by side: ((tiles), rest, rest, ...).
+As zipped_divide, with the rest modes not grouped: ((tiles), rest, rest, ...).
 @param layout layout
 @param tiler layout|table  as of wg.logical_divide
 @return layout)"},
 
                                        {"flat_divide", tiled<flat_divide>, R"(
-As zipped_divide, with all modes side by side: (tile, tile, ..., rest, rest, ...).
+As zipped_divide, with no modes grouped: (tile, tile, ..., rest, rest, ...).
 @param layout layout
 @param tiler layout|table  as of wg.logical_divide
 @return layout)"},
 
                                        {"logical_product", tiled<logical_product>, R"(
-Repeats a layout: (tile, repetitions), the second layout saying where the copies go.
+Repeats a layout: (tile, repetitions), where the second layout arranges the repetitions.
 @param layout layout
-@param tiler layout|table  how often, and in which order
+@param tiler layout|table  the number of repetitions, and their order
 @return layout)"},
 
                                        {"zipped_product", tiled<zipped_product>, R"(
@@ -275,49 +275,49 @@ As logical_product, with all tile modes together, then all repetitions.
 @return layout)"},
 
                                        {"tiled_product", tiled<tiled_product>, R"(
-As zipped_product, with the repetitions side by side.
+As zipped_product, with the repetitions not grouped.
 @param layout layout
 @param tiler layout|table  as of wg.logical_product
 @return layout)"},
 
                                        {"flat_product", tiled<flat_product>, R"(
-As zipped_product, with all modes side by side.
+As zipped_product, with no modes grouped.
 @param layout layout
 @param tiler layout|table  as of wg.logical_product
 @return layout)"},
 
                                        {"blocked_product", binary<blocked_product>, R"(
-Copies of the first layout as blocks of a larger one, mode by mode: each block stays together.
+Repeats a layout mode by mode, keeping each copy together as a block.
 @param block layout
-@param blocks layout  where the blocks go
+@param blocks layout  the arrangement of the blocks
 @return layout)"},
 
                                        {"raked_product", binary<raked_product>, R"(
-Copies of the first layout interleaved, mode by mode: neighbours belong to different copies.
+Repeats a layout mode by mode, with the copies interleaved: neighbouring elements belong to different copies.
 @param block layout
-@param blocks layout  where the copies go
+@param blocks layout  the arrangement of the copies
 @return layout)"},
 
                                        {"ordered_layout", ordered, R"(
-A compact layout whose modes follow each other in memory in a given order.
+Makes a compact layout whose modes have a given order in memory.
 @param shape integer|table
-@param order integer|table  as the shape; the mode with the smallest number is the fastest
+@param order integer|table  numbers, nested as the shape; the mode with the smallest number is contiguous
 @return layout)"},
 
                                        {"tile_to_shape", tile_to_shape_layout, R"(
 Repeats a layout until it covers a shape.
 @param layout layout  the tile
-@param shape integer|table  what is covered
+@param shape integer|table  the shape that is covered
 @param order integer|table?  the order of the repetitions, as of wg.ordered_layout
 @return layout
-@raise where the shape is no whole number of tiles.)"},
+@raise when the shape is not a whole number of tiles.)"},
 
                                        {"slice", slice_layout, R"(
-A layout with some coordinates fixed.
+Fixes some coordinates of a layout.
 @param layout layout
 @param coordinate integer|table  an integer fixes a mode, false leaves it open; nested as the layout
-@return layout  the open modes
-@return integer  the offset of the fixed ones)"},
+@return layout  the remaining modes
+@return integer  the offset of the fixed coordinates)"},
 
                                        {"nullspace", unary<nullspace>, R"(
 The layout of the indices that the given one maps to offset 0 because of strides of 0.
@@ -325,13 +325,13 @@ The layout of the indices that the given one maps to offset 0 because of strides
 @return layout)"},
 
                                        {"max_common_layout", binary<max_common_layout>, R"(
-The longest layout L with A(L(i)) = B(L(i)) = i: what can be copied from one to the other as one vector.
+The longest layout L with A(L(i)) = B(L(i)) = i: the elements that can be copied from one layout to the other as one vector.
 @param A layout
 @param B layout
 @return layout)"},
 
                                        {"max_common_vector", max_common_vector_of, R"(
-How many elements can be copied at once between two layouts.
+The number of elements that can be copied as one vector between two layouts.
 @param A layout
 @param B layout
 @return integer  elements)"},
@@ -343,13 +343,13 @@ Whether two layouts have the same size and map each index to the same offset.
 @return boolean)"},
 
                                        {"upcast", recast<upcast>, R"(
-The layout of larger elements: each of `factor` old ones.
+Recasts a layout to larger elements, each made of `factor` old ones.
 @param layout layout
 @param factor integer
 @return layout)"},
 
                                        {"downcast", recast<downcast>, R"(
-The layout of smaller elements: `factor` for each old one.
+Recasts a layout to smaller elements, `factor` for each old one.
 @param layout layout
 @param factor integer
 @return layout)"},

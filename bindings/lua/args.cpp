@@ -37,8 +37,8 @@ ShortText describe(lua_State* L, int index) {
 
 namespace {
 
-// The name of the running C function if it is one of wg's, as in pcall(wg.load): Lua itself knows no name
-// then. Valid while the module has it.
+// The name of the running C function if it is one of wg's. pcall(wg.load) calls it without a name that Lua
+// knows. Valid while the module has the function.
 const char* module_name(lua_State* L, lua_Debug* frame) {
     const int top = lua_gettop(L);
     luaL_checkstack(L, 6, nullptr);

@@ -1,4 +1,4 @@
-// Arguments and values, read strictly: a string is no number, 64.5 is no integer.
+// Reads arguments and values strictly: a string is not a number, and 64.5 is not an integer.
 #pragma once
 
 #include <lua.hpp>
@@ -31,7 +31,7 @@ double number_argument(lua_State* L, int arg);
 /// As a string, valid while it stays on the stack.
 std::string_view string_argument(lua_State* L, int arg);
 
-/// As a name for the system, which ends at a zero byte: one that has such a byte is refused.
+/// As a name for the system, where names end at a zero byte: a name that contains one is refused.
 std::string_view name_argument(lua_State* L, int arg);
 
 /// True for a Lua number with an integral value; then `value` is it.

@@ -8,7 +8,7 @@
 namespace wgrun::lua {
 namespace {
 
-/// What the call asks for. Lives in a userdata.
+/// The request of a call. Lives in a userdata.
 struct Asked {
     isa::InlinePtx ptx;
     std::vector<Operand> operands;
@@ -34,7 +34,7 @@ void read_place(lua_State* L, const std::shared_ptr<Trace>& trace, Asked& asked)
         require_same_trace(L, trace, box->trace);
         if (box->negated)
             fail(L, [&] {
-                return "asm, " + std::string(name) + ": a negated predicate has no register of its own";
+                return "asm, " + std::string(name) + ": a negated predicate is not a register of its own";
             });
         guarded(L, [&] { operand = Operand::of(box->reg); });
         type = guarded(L, [&] { return builder.type_of(box->reg); });
@@ -86,8 +86,9 @@ int inline_ptx_from_lua(lua_State* L) {
         };
         if (dot == std::string_view::npos || !digits(isa_version.substr(0, dot)) ||
             !digits(isa_version.substr(dot + 1)))
-            throw ArgumentError("k:asm: option `isa`: a version of the PTX ISA, such as \"8.6\", not \"" +
-                                std::string(isa_version) + "\"");
+            throw ArgumentError(
+                "k:asm: option `isa`: expected a version of the PTX ISA, such as \"8.6\", got \"" +
+                std::string(isa_version) + "\"");
         asked.ptx.min_ptx = {std::stoi(std::string(isa_version.substr(0, dot))),
                              std::stoi(std::string(isa_version.substr(dot + 1)))};
     });
@@ -110,7 +111,7 @@ int inline_ptx_from_lua(lua_State* L) {
     guarded(L, [&] {
         const isa::Instruction& op = isa::inline_ptx(asked.ptx);
         if (asked.guard && op.ptx.starts_with("{{\n"))
-            throw ArgumentError("k:asm: a guard is of one instruction, the text has several",
+            throw ArgumentError("k:asm: `guard` applies to one instruction, and the text has several",
                                 "k:if_(p, function() ... end)");
         builder.add(op, {}, asked.operands, asked.guard, asked.guard_negated);
     });

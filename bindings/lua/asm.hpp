@@ -10,7 +10,7 @@ namespace wgrun::lua {
 /// order.
 int inline_ptx_from_lua(lua_State* L);
 
-/// Lua: simulated_only(k, on): steps of `k` are for the simulator alone from now on, or not any more.
+/// Lua: simulated_only(k, on): from now on steps of `k` are, or are no longer, for the simulator alone.
 int simulated_only_from_lua(lua_State* L);
 
 }  // namespace wgrun::lua

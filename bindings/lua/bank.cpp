@@ -27,7 +27,7 @@ void push_phases(lua_State* L, const std::vector<BankPhase>& phases) {
     }
 }
 
-/// What the engine found, and in words.
+/// The engine's findings, and their text.
 struct Found {
     BankConflicts conflicts;
     std::string text;
@@ -86,7 +86,7 @@ int phases(lua_State* L) {
         for (const std::int64_t address : addresses) {
             if (address < 0 || address > UINT32_MAX)
                 throw ArgumentError("wg.bank_phases: " + std::to_string(address) +
-                                    " is no address in shared memory");
+                                    " is not an address in shared memory");
             unsigned_addresses.push_back(static_cast<std::uint32_t>(address));
         }
         found = bank_phases(unsigned_addresses, bytes);
@@ -100,13 +100,13 @@ int phases(lua_State* L) {
 void open_bank(lua_State* L) {
     static const Member of_tile[] = {{"bank_conflicts", tile_bank_conflicts, R"(
 The bank conflicts of the tile in shared memory, for each way of accessing it that its type and major allow: "wgmma", "ldmatrix", "stmatrix", "st_shared_16" (16 bytes a lane, along the lines) and "st_accumulator" (pairs of accumulators).
-@return table  a list, one for each kind of access
-@field access string  which way
-@field degree integer  passes that the worst phase needs; 1 is free of conflicts
-@field phases integer  over the whole tile
-@field passes integer  over the whole tile: as many as phases where there are no conflicts
+@return table  a list with an entry for each kind of access
+@field access string  the kind of access
+@field degree integer  passes that the worst phase needs; 1 means no conflicts
+@field phases integer  phases over the whole tile
+@field passes integer  passes over the whole tile; equal to `phases` where there are no conflicts
 @field line integer  the line where the worst access begins
-@field unit integer  the 16-byte unit there
+@field unit integer  the 16-byte unit of that line where it begins
 @field text string  the same in words
 @field worst table  the phases of the worst access, as of wg.bank_phases)"},
                                      {}};
@@ -114,17 +114,17 @@ The bank conflicts of the tile in shared memory, for each way of accessing it th
 The bank conflicts of a matrix in shared memory, whose layout maps (row, column) to the element offset.
 @param dtype string  the element type
 @return table  a list, as of tile:bank_conflicts
-@raise where 16 bytes of a line are not contiguous.)"},
+@raise when 16 bytes of a line are not contiguous.)"},
                                        {}};
     static const Member functions[] = {{"bank_phases", phases, R"(
 The bank conflicts of one access of a warp to shared memory.
 @param addresses table  at most 32 byte addresses, one for each lane
-@param bytes integer  how many each lane accesses: 1, 2, 4, 8 or 16
+@param bytes integer  the bytes that each lane accesses: 1, 2, 4, 8 or 16
 @return table  a list of phases
 @field first_lane integer  the first lane of the phase
-@field degree integer  passes that it needs
+@field degree integer  the passes that it needs
 @field bank integer  a bank with the most accesses
-@field guilty table  the lanes that meet there)"},
+@field guilty table  the lanes that access that bank)"},
                                        {}};
     add_methods<Tile>(L, of_tile);
     add_methods<Layout>(L, of_layout);

@@ -1,5 +1,5 @@
-// k: what the function of wg.kernel gets. Instructions are found by name; structure, registers, parameters
-// and shared memory have methods of their own. The tile tier adds more (stdlib/).
+// k, the builder that the function of wg.kernel gets. Instructions are found by name; control flow,
+// registers, parameters and shared memory have methods of their own. The tile tier adds more (stdlib/).
 #include <algorithm>
 
 #include "bindings/lua/args.hpp"
@@ -17,7 +17,7 @@ Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace) {
     if (!trace->builder)
         fail(L, [&] {
             return "kernel " + trace->name +
-                   " is finished: its registers and buffers live in its function only";
+                   " is finished: its registers and buffers are valid only inside its function";
         });
     spend(L, 1);
     watch_conditions(L);
@@ -127,7 +127,7 @@ int builder_param(lua_State* L) {
     return 1;
 }
 
-/// `box` of k:tensor_map: a list of extents.
+/// The option `box` of k:tensor_map: a list of extents.
 void read_box(lua_State* L, const Options& options, wgrun::TensorBox& box) {
     const std::string_view dtype = options.string("dtype", "bf16");
     const std::string_view swizzle = options.string("swizzle", "none");
@@ -155,10 +155,13 @@ wgrun::TensorBox box_of(const Tile& tile) {
 constexpr Option tensor_map_keys[] = {
     {"dtype", R"(string = "bf16")", R"(the element type)"},
     {"box", "table?", "the extents of the box, the fastest dimension first"},
-    {"swizzle", R"(string = "none")", R"(how the box lies in shared memory: "none", "32B", "64B" or "128B")"},
-    {"nan_fill", "boolean = false", "elements outside of the tensor arrive as NaN instead of 0"},
-    {"constant", "boolean = false", "no launch writes the tensor that may still run when this one starts"},
-    {"tile", "tile?", "instead of `dtype`, `box` and `swizzle`: those of a panel of the tile"}};
+    {"swizzle", R"(string = "none")",
+     R"(the swizzle of the box in shared memory: "none", "32B", "64B" or "128B")"},
+    {"nan_fill", "boolean = false", "elements outside of the tensor are filled with NaN instead of 0"},
+    {"constant", "boolean = false",
+     "the tensor is not written by any launch that may still run when this one starts"},
+    {"tile", "tile?",
+     "a tile, in place of `dtype`, `box` and `swizzle`: the map then copies panels of the tile"}};
 
 // k:tensor_map(name, tile) or k:tensor_map(name, { dtype =, box = { inner, ... }, swizzle =, nan_fill = }):
 // the address of the map, for cp.async.bulk.tensor. The argument of a launch is a tensor.
@@ -190,11 +193,11 @@ int builder_tensor_map(lua_State* L) {
 }
 
 constexpr Option shared_keys[] = {
-    {"bytes", "integer?", "its size, where there is no tile"},
-    {"align", "integer = 16", "in bytes; of a tile what the tile needs"},
-    {"name", R"(string = "shared")", R"(what messages call it)"},
-    {"tile", "tile?", "what it holds"},
-    {"count", "integer = 1", "how many of them, one behind the other: 1 to 1024"}};
+    {"bytes", "integer?", "the size in bytes, where no tile is given"},
+    {"align", "integer = 16", "the alignment in bytes; with a tile, by default what the tile needs"},
+    {"name", R"(string = "shared")", R"(the name in messages)"},
+    {"tile", "tile?", "the tile that the buffer holds"},
+    {"count", "integer = 1", "the number of them, one after the other: 1 to 1024"}};
 
 // k:shared(tile [, name]) or k:shared{ bytes =, align =, name = }
 int builder_shared(lua_State* L) {
@@ -245,11 +248,11 @@ const RegBox& condition_argument(lua_State* L, int arg) {
     return *test<RegBox>(L, arg);
 }
 
-/// What says the meaning of a text (k:asm) goes into no other text, and so cannot branch.
+/// The meaning of a text (k:asm) is not emitted, and so cannot branch.
 void refuse_blocks_of_meanings(lua_State* L) {
     if (!trace_argument(L)->simulated_only) return;
     fail(L, [] {
-        return ArgumentError("the meaning of a text is straight-line code, without loops and branches",
+        return ArgumentError("`meaning` of k:asm must be straight-line code, without loops and branches",
                              "k:selp(a, b, p); Lua's own loops unroll");
     });
 }
@@ -343,7 +346,7 @@ int builder_instruction(lua_State* L) {
     return emit_from_lua(L, trace_argument(L), *spelling, 2);
 }
 
-/// What other languages call it, and what it is here.
+/// A name from other languages, and its counterpart here.
 struct Translation {
     std::string_view word, here;
 };
@@ -383,13 +386,13 @@ std::string suggest_method(std::string_view word) {
     return method.empty() ? "" : std::string(": did you mean `").append(method).append("`?");
 }
 
-// __index of the method table: makes the method of an instruction when it is first asked for.
+// __index of the method table: makes the method of an instruction on first use.
 int find_instruction(lua_State* L) {
     if (lua_type(L, 2) != LUA_TSTRING) return 0;
     const std::string_view name = string_argument(L, 2);
     const isa::Spelling spelling = guarded(L, [&] { return isa::parse_method(name); });
     if (spelling.op == nullptr) {
-        // The computed fields, and names so far off that the class looks for a neighbour itself.
+        // Computed fields; and for names that are far off, the class itself looks for the nearest one.
         if (name == "threads" || name == "name") return 0;
         auto& hint = held<std::string>(L);
         guarded(L, [&] { hint = suggest_method(name); });
@@ -408,7 +411,7 @@ int find_instruction(lua_State* L) {
     return 1;
 }
 
-/// Good until Lua is called next: a finalizer may add buffers.
+/// Valid until the next call of Lua: a finalizer may add buffers.
 const SharedBuffer& buffer_of(lua_State* L) {
     const SharedBox& box = check<SharedBox>(L, 1);
     return builder_of(L, box.trace).shared_buffer(box.index);
@@ -449,28 +452,28 @@ const isa::Instruction* instruction_of(lua_State* L, int index) {
 
 void open_trace(lua_State* L) {
     static const Member methods[] = {{"reg", builder_reg, R"(
-A new register.
+Makes a register.
 @param type string  "pred", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", ...
 @return reg)"},
 
                                      {"regs", builder_regs, R"(
-New registers in a row, such as accumulators.
+Makes an array of registers, such as accumulators.
 @param type string  as of k:reg
-@param count integer  how many
+@param count integer  the number of registers
 @return regs  indexed from 0)"},
 
                                      {"param", builder_param, R"(
-A parameter of the kernel. Arguments are given in the order of these calls.
+Declares a parameter of the kernel. The arguments of a launch have the order of these calls.
 @param name string
 @param type string  a pointer such as "const bf16*" or "f32*", or "u32", "s32", "f32", "u64", "s64", "f64"
-@return reg  its value; of a pointer, the u64 address in global memory
+@return reg  its value; for a pointer, the u64 address in global memory
 @example
   local X, count = k:param("X", "const f32*"), k:param("count", "u32"))"},
 
                                      {"shared", builder_shared, R"(
-A buffer in shared memory.
+Allocates a buffer in shared memory.
 @param options tile|table  a tile, or a table of options
-@param name string?  with a tile: what messages call the buffer
+@param name string?  with a tile: the buffer's name in messages
 @return shared
 @example
   local a = k:shared(tile, "a")
@@ -479,7 +482,7 @@ A buffer in shared memory.
                                       shared_keys},
 
                                      {"tensor_map", builder_tensor_map, R"(
-A parameter that is a tensor map, for the bulk-copy instructions of tensors. The argument of a launch is a tensor, from which the map is made.
+Declares a parameter that is a tensor map, for cp.async.bulk.tensor. The argument of a launch is a tensor, from which the map is made.
 @param name string
 @param options tile|table  the tile that is copied, or a table of options
 @return reg  u64: the address of the map
@@ -495,11 +498,11 @@ The value of a special register.
   local tid = k:special "tid.x")"},
 
                                      {"begin_loop", builder_begin_loop, R"(
-Begins a loop: first come the instructions of its condition, then k:loop_condition. k:loop and k:while_ are made of it.
+Begins a loop: the instructions of its condition come first, then k:loop_condition. k:loop and k:while_ are made of it.
 @see k:while_)"},
 
                                      {"loop_condition", builder_loop_condition, R"(
-Ends the condition of a loop: where the predicate does not hold, the thread leaves the loop.
+Ends the condition of a loop: threads where the predicate does not hold leave the loop.
 @param condition reg  a predicate, not negated
 @see k:while_)"},
 
@@ -521,28 +524,28 @@ Ends a branch.
 @see k:if_)"},
 
                                      {"print", builder_print, R"(
-Prints a message from each thread that comes here. Values go to the conversions of the text in order.
-@param format string  as of string.format: %d, %u, %x, %f, ...
+Prints a message from each thread that executes it. The values are printed by the conversions of the format in order.
+@param format string  as for string.format: %d, %u, %x, %f, ...
 @param ... reg|regs|table  registers, arrays or lists of them; the last one may be { guard = p } or { guard_not = p }
 @see k:assert
 @example
   k:print("row %d: %f", row, sum, { guard = tid:eq(0) }))"},
 
                                      {"assert", builder_assert, R"(
-Ends the launch with an error where the condition does not hold in a thread; the error says line, CTA and thread.
+Ends the launch with an error if the condition does not hold in some thread; the error names the line, the CTA and the thread.
 @param condition reg  a predicate
 @param format string?  the message, as of k:print
 @param ... reg|regs|table  its values
 @see k:print)"},
 
                                      {"trap", builder_trap, R"(
-Ends the launch with an error when a thread comes here; the error says line, CTA and thread.
+Ends the launch with an error when a thread executes it; the error names the line, the CTA and the thread.
 @param format string?  the message, as of k:print
 @param ... reg|regs|table  its values; the last one may be { guard = p } or { guard_not = p }
 @see k:assert)"},
 
                                      {"breakpoint", builder_breakpoint, R"(
-A place where a debugger of the simulator stops. Without one it does nothing.
+Stops the debugger of the simulator here. Without a debugger it does nothing.
 @see k:print)"},
 
                                      {}};
@@ -550,19 +553,19 @@ A place where a debugger of the simulator stops. Without one it does nothing.
 The threads of a CTA.
 @return integer)"},
                                     {"name", builder_name, R"(
-What the kernel is called.
+The name of the kernel.
 @return string)"},
                                     {}};
     static const Member metamethods[] = {{"__tostring", builder_tostring}, {}};
     declare<BuilderBox>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
-The builder of a kernel: what the function of wg.kernel gets. One call is one instruction, named as in PTX with underscores for dots, qualifiers and all: k:ld_global_v4_f32(a). The destination comes first or is left out, and is the result. Qualifiers may also be given by name in a table behind the operands: k:ld(a, { space = "global", vec = 4, type = "f32" }); it also takes `guard` (a predicate) and, where there is one address, `offset` (bytes). Whole tiles, loops and pipelines are methods of their own.
+The builder of a kernel, which the function of wg.kernel gets. One call is one instruction, named as in PTX with underscores for dots, including its qualifiers: k:ld_global_v4_f32(a). The destination comes first or is left out, and is the result. Qualifiers may also be given by name in a table after the operands: k:ld(a, { space = "global", vec = 4, type = "f32" }). The table also takes `guard` (a predicate) and, where there is one address, `offset` (bytes). Whole tiles, loops and pipelines have methods of their own.
 @see wg.kernel)"});
     push_methods(L, &class_key<BuilderBox>, class_name<BuilderBox>);
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, find_instruction);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
-    // Made at once, so that a misspelt name finds its neighbour: the instructions without qualifiers.
+    // The instructions without qualifiers are made at once, so that a misspelt name finds the nearest one.
     const auto instructions = guarded(L, [] { return isa::all(); });
     for (const isa::Instruction* op : instructions) {
         auto& name = held<std::string>(L);
@@ -578,10 +581,10 @@ The builder of a kernel: what the function of wg.kernel gets. One call is one in
     static const Member shared_fields[] = {
 
         {"bytes", shared_bytes, R"(
-Its size.
+The size of the buffer.
 @return integer  bytes)"},
         {"name", shared_name, R"(
-What messages call it.
+The name in messages.
 @return string)"},
         {"tile", shared_tile, R"(
 The tile that it holds, or nil.
@@ -589,7 +592,7 @@ The tile that it holds, or nil.
         {}};
     static const Member shared_metamethods[] = {{"__tostring", shared_tostring}, {}};
     declare<SharedBox>(L, {.fields = shared_fields, .metamethods = shared_metamethods, .text = R"(
-A buffer in shared memory, made by k:shared. It stands for its address where an instruction wants one; k:address gives the address in a register.
+A buffer in shared memory, made by k:shared. Where an instruction takes an address, the buffer stands for its own; k:address gives the address in a register.
 @see k:shared)"});
 }
 

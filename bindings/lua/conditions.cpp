@@ -1,4 +1,4 @@
-// What is proven: types of expressions, from the builders that functions were seen with.
+// Proves types of expressions, from the builders that functions were called with.
 #include "bindings/lua/conditions.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ using syntax::Expression;
 using syntax::none;
 using Kind = Expression::Kind;
 
-/// What an expression is in every run of its line. bottom: nothing is known yet; unknown: it may be anything.
+/// The type of an expression in every run of its line. bottom: nothing is known yet; unknown: it may be
+/// anything.
 enum class Type { bottom, unknown, plain, builder, predicate, reg, regs, pipeline, cursor, fragment, place };
 
 bool is_register(Type type) { return type == Type::predicate || type == Type::reg || type == Type::regs; }
@@ -30,7 +31,8 @@ Type join(Type a, Type b) {
     return is_register(a) && is_register(b) && scalar ? Type::reg : Type::unknown;
 }
 
-/// What a method gives, and with what it calls a function that is its last argument.
+/// The type of a method's result, and of the arguments that it passes to a function that is its last
+/// argument.
 struct Method {
     Type of;
     std::string_view name;
@@ -73,7 +75,7 @@ const Method* method_of(Type base, std::string_view name) {
     return found == methods.end() ? nullptr : found;
 }
 
-/// What the builder's method for an instruction gives.
+/// The type of the result of an instruction's method.
 Type result_of_instruction(std::string_view name) {
     const isa::Spelling spelling = isa::parse_method(name);
     if (spelling.op == nullptr) return Type::unknown;
@@ -111,7 +113,7 @@ class Proof {
                 if (chunk.at(argument).kind == Kind::function)
                     callback_of_[static_cast<std::size_t>(chunk.at(argument).function)] = id;
         }
-        // Upwards only, so it ends.
+        // Types only rise in the lattice, so the iteration ends.
         for (bool changed = true; changed;) {
             changed = false;
             for (std::size_t i = 0; i < types_.size(); ++i) {
@@ -198,7 +200,7 @@ class Proof {
                        ? method->callback[static_cast<std::size_t>(d.parameter)]
                        : Type::unknown;
         }
-        // A local function that is called and nothing else: what it is called with.
+        // A local function that is only ever called: the types of its arguments.
         if (function.declaration == none) return Type::unknown;
         const Declaration& name = chunk_.declarations[static_cast<std::size_t>(function.declaration)];
         if (name.escapes || name.unknown || name.values.size() != 1 || name.calls.empty())
@@ -227,7 +229,7 @@ Diagnostic finding_at(std::string_view file, int line, std::string message, std:
     return finding;
 }
 
-/// An expression on one line, and not a long one.
+/// The text of a short expression on one line.
 std::string shown(std::string_view text) {
     std::string out;
     for (char c : text) {
@@ -243,10 +245,10 @@ std::string shown(std::string_view text) {
 std::string fix_of(std::string_view keyword, const std::string& text) {
     if (keyword == "while" || keyword == "until")
         return fmt::format("k:while_(function() return {} end, function() ... end)", text);
-    if (keyword == "not") return fmt::format("~{} is the opposite of a predicate", text);
+    if (keyword == "not") return fmt::format("~{} negates a predicate", text);
     if (keyword == "and")
-        return fmt::format("{} & other of predicates; k:selp(x, y, {}) chooses a value", text, text);
-    if (keyword == "or") return fmt::format("{} | other, of predicates", text);
+        return fmt::format("{} & other for predicates; k:selp(x, y, {}) selects a value", text, text);
+    if (keyword == "or") return fmt::format("{} | other for predicates", text);
     return fmt::format("k:if_({}, function() ... end, function() ... end)", text);
 }
 
@@ -265,7 +267,7 @@ void test(const Chunk& chunk, const Proof& proof, std::string_view file, const s
     const bool loop = asked.keyword == "while" || asked.keyword == "until";
     const bool variable = e->kind == Kind::name || e->kind == Kind::index;
     if (variable && !loop) {
-        // `if guard then ... guard ... end` may ask whether there is one: redundant here, and meant so.
+        // `if guard then ... guard ... end` may test whether there is a guard: redundant here, but intended.
         const bool block = asked.keyword == "if";
         if (type != Type::predicate && !block) return;
         const std::string_view name = e->kind == Kind::name ? e->name : e->text;

@@ -1,10 +1,10 @@
 // Registers in conditions of Lua: `if i == 5 then`, `while p do`, `p and q`.
 //
-// Lua decides these while the kernel is traced, and a register is always true and never equal to a number:
-// the test that was meant for the kernel is silently constant. No metamethod sees it, so the script is read:
-// where an expression is proven to be a register whatever way the script takes, and its truth, or its
-// equality with a number, is asked for, the kernel is refused (WG-LUA-01). docs/decisions/0024-registers-in-conditions.md says
-// what is proven.
+// Lua decides these while the kernel is traced, where a register is always true and never equal to a number:
+// a test that was meant for the kernel is silently constant. No metamethod sees it, so the script's source is
+// analysed: the kernel is refused (WG-LUA-01) where an expression is proven to be a register on every path of
+// the script, and its truth or its equality with a number is tested.
+// docs/decisions/0024-registers-in-conditions.md says what is proven.
 #pragma once
 
 #include <lua.hpp>
@@ -23,7 +23,7 @@ struct BuilderParameter {
     bool operator==(const BuilderParameter&) const = default;
 };
 
-/// What is proven to be constant in `chunk`, called `file` in the findings.
+/// The tests in `chunk`, called `file` in the findings, that are proven to be constant.
 std::vector<Diagnostic> constant_conditions(const syntax::Chunk& chunk, std::string_view file,
                                             const std::vector<BuilderParameter>& builders);
 
@@ -31,8 +31,8 @@ std::vector<Diagnostic> constant_conditions(const syntax::Chunk& chunk, std::str
 /// every step; cheap where the innermost one is that of the step before. Raises WG-LUA-01.
 void watch_conditions(lua_State* L);
 
-/// "`offset`", the source of what stands at stack index `index` of the running C function, in the call or
-/// operator of the script's line. Empty where the source is not at hand or leaves a doubt. For messages;
+/// "`offset`": the source of the value at stack index `index` of the running C function, in the call or
+/// operator on the script's line. Empty where the source is not available or is ambiguous. For messages;
 /// `out` must not live in a C++ frame.
 void source_of_argument(lua_State* L, int index, std::string& out);
 

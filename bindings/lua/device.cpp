@@ -1,4 +1,4 @@
-// wg.device: what runs here, or why not.
+// wg.device: the GPU, or why there is none.
 #include <algorithm>
 #include <memory>
 
@@ -42,13 +42,13 @@ int device(lua_State* L) {
 
 void open_device(lua_State* L) {
     static const Member functions[] = {{"device", device, R"(
-The GPU that kernels run on.
-@return table  or nil, why there is none, code
+Describes the GPU that kernels run on.
+@return table  or nil, the reason why there is none, code
 @field name string
 @field capability string  "9.0"
 @field sm_count integer
 @field memory_bytes integer
-@field l2_bytes integer  of the L2 cache
+@field l2_bytes integer  size of the L2 cache
 @field shared_bytes integer  shared memory that a CTA can have
 @field driver_version string  "13.0"
 @field held_bytes integer  device memory that tensors and launches hold now)"},

@@ -1,4 +1,4 @@
-// The class wgrun.device_tensor: tensors that stay where kernels run, t:to "gpu" and back.
+// The class wgrun.device_tensor: tensors that stay on the device; t:to "gpu" and back.
 #include <string>
 
 #include "bindings/lua/args.hpp"
@@ -25,7 +25,9 @@ Place place_argument(lua_State* L) {
     const std::string_view name = string_argument(L, 2);
     if (name == "cpu") return Place::cpu;
     if (name == "gpu") return Place::gpu;
-    fail(L, [&] { return "t:to: `" + std::string(name) + "` is no place for a tensor: \"gpu\" or \"cpu\""; });
+    fail(L, [&] {
+        return "t:to: `" + std::string(name) + "` is not a place for a tensor (legal: \"gpu\", \"cpu\")";
+    });
 }
 
 // t:to "gpu": the tensor on the device that kernels run on; t:to "cpu": itself
@@ -118,18 +120,18 @@ int device_tensor_close(lua_State* L) {
 
 void open_device_tensor(lua_State* L) {
     static const Member of_tensor[] = {{"to", tensor_to, R"(
-The tensor in another place: "gpu" copies it to the device that kernels run on, "cpu" is itself.
+Moves the tensor: "gpu" copies it to the device that kernels run on, "cpu" returns the tensor itself.
 @param place string  "gpu" or "cpu"
 @return device_tensor|tensor
-@raise where there is no room on the device.)"},
+@raise when the device has not enough memory.)"},
                                        {}};
     add_methods<TensorBox>(L, of_tensor);
     static const Member methods[] = {
         {"to", device_tensor_to, R"(
-The tensor in another place: "cpu" copies it to host memory, "gpu" is itself.
+Moves the tensor: "cpu" copies it to host memory, "gpu" returns the tensor itself.
 @param place string  "cpu" or "gpu"
 @return tensor|device_tensor)"},
-        {"close", device_tensor_close, "Gives its memory back at once; it may be called again."},
+        {"close", device_tensor_close, "Frees its memory at once. Further calls do nothing."},
         {}};
     static const Member fields[] = {{"shape", device_tensor_shape, R"(
 The extents.
@@ -140,12 +142,12 @@ The element type.
 @return string)"},
 
                                     {"bytes", device_tensor_bytes, R"(
-The size of its elements together.
+The total size of its elements.
 @return integer  bytes)"},
 
                                     {"device", device_tensor_device, R"(
-Where it is.
-@return string  "gpu", or "sim" where the simulator stands in for it)"},
+The place of the tensor.
+@return string  "gpu", or "sim" where the simulator stands in for the GPU)"},
                                     {}};
     static const Member metamethods[] = {{"__len", device_tensor_len},
                                          {"__tostring", device_tensor_tostring},
@@ -153,6 +155,7 @@ Where it is.
                                          {}};
     declare<DeviceTensorBox>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
 A tensor that stays on the device that kernels run on, made by tensor:to. Launches that get it as an argument share it. `#t` is the number of elements.
+@operator len: -> integer
 @see tensor:to)"});
 }
 

@@ -28,7 +28,7 @@ std::string value_text(Field field, int value) {
     return text.empty() ? std::to_string(value) : text;
 }
 
-/// A value that reads well in an example: f32 where that is legal, N = 64.
+/// The preferred value in examples: f32 where that is legal, N = 64.
 int sample_value(const Choice& choice) {
     using enum isa::Type;
     for (const isa::Type type : {f32, b32, u32, bf16})
@@ -40,7 +40,7 @@ int sample_value(const Choice& choice) {
     return choice.allowed.front().lo;
 }
 
-/// What a call has to ask for to get a form of the row, no more.
+/// The qualifiers that a call must give to get a form of the row, and no others.
 Form sample_form(const Row& row) {
     Form form;
     for (const Choice& choice : row.choices) {
@@ -51,7 +51,7 @@ Form sample_form(const Row& row) {
     return form;
 }
 
-/// "shared::cluster" as a method's name has it.
+/// "shared::cluster" as spelt in a method's name.
 std::string as_token(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -61,8 +61,8 @@ std::string as_token(std::string_view text) {
     return out;
 }
 
-/// The method's name with the qualifiers of `form`, in the order of PTX; without those that a name cannot
-/// have.
+/// The method's name with the qualifiers of `form`, in the order of PTX, except those that a name cannot
+/// contain.
 std::string method_with(const Instruction& op, const Form& form, Form& spelled) {
     std::string name = as_token(op.name);
     for (std::size_t at = op.ptx.find("{."); at != std::string_view::npos; at = op.ptx.find("{.", at + 1)) {
@@ -82,7 +82,7 @@ std::string method_with(const Instruction& op, const Form& form, Form& spelled) 
     return name;
 }
 
-/// Must an operand that goes by name be given?
+/// Whether an operand that is given by name is required.
 bool is_required(const OperandRule& rule) {
     return rule.by_name && rule.access == Access::in && !rule.fallback && !rule.flag;
 }
@@ -159,7 +159,7 @@ void add_example(const Instruction& op, Entry& entry) {
         });
 }
 
-/// "u32", or nothing where it depends on the form.
+/// "u32", or empty where the type depends on the form.
 std::string common_type(const Instruction& op, const OperandRule& rule) {
     if (rule.type == nullptr) return "";
     std::string common;
@@ -169,7 +169,7 @@ std::string common_type(const Instruction& op, const OperandRule& rule) {
         if (!common.empty() && type != common) return "";
         common = type;
     }
-    // Of one row the type may still be chosen.
+    // The forms of one row may still differ in the type.
     for (const Row& row : op.rows)
         for (const Choice& choice : row.choices)
             if ((choice.field == Field::type || choice.field == Field::d) && choice.values().size() > 1) {
@@ -204,11 +204,14 @@ Described describe_operand(const Instruction& op, const OperandRule& rule) {
     add(OperandRule::address, "reg", "an address in a register, with `offset` bytes added");
     add(OperandRule::address, "shared", "a shared buffer");
     if (!address) add(OperandRule::reg, "reg", "a " + of + "register");
+    add(OperandRule::list, "table", "");
     add(OperandRule::list, "regs",
         rule.count != nullptr ? "a list of " + of + "registers" : "a list of registers");
     add(OperandRule::imm, "number",
         rule.imm_range ? fmt::format("an integer from {} to {}", rule.imm_range->lo, rule.imm_range->hi)
                        : "a number");
+    if (rule.imm_range && rule.imm_range->lo == 0 && rule.imm_range->hi == 1)
+        add(OperandRule::imm, "boolean", "");
     add(OperandRule::shared, "shared", address ? "" : "a shared buffer");
     add(OperandRule::param, "integer", "the index of a parameter");
     out.type = fmt::format("{}", fmt::join(types, "|"));
@@ -239,7 +242,7 @@ std::string legal_values(const Instruction& op, Field field) {
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Is it there or not, such as .nc?
+/// Whether the qualifier is either present or absent, such as .nc.
 bool is_flag(const Instruction& op, Field field) {
     if (!isa::spelled(field, 0).empty() || isa::spelled(field, 1).empty()) return false;
     return std::ranges::all_of(op.rows, [&](const Row& row) {
@@ -310,7 +313,7 @@ Entry entry_of(const Instruction& op) {
                                      .optional = false,
                                      .text = "the destination `" + operand.name + "`"});
             operand.optional = true;
-            operand.text += "; a new one where it is left out";
+            operand.text += "; by default a new one";
         }
         entry.params.push_back(std::move(operand));
     }
@@ -340,7 +343,7 @@ Entry entry_of(const Instruction& op) {
         }
     const auto is_parameter = [](const OperandRule& rule) { return rule.kinds == OperandRule::param; };
     if (std::ranges::any_of(op.operands, is_parameter))
-        entry.see = {"k:param", "k:tensor_map"};  // which emit it
+        entry.see = {"k:param", "k:tensor_map"};  // which emit the instruction
     else
         add_example(op, entry);
     for (const Row& row : op.rows) entry.forms.push_back(form_text(row));

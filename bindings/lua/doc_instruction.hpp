@@ -1,4 +1,4 @@
-// Instructions as documentation: everything comes from their records (wgrun/isa.hpp).
+// The documentation of instructions, made from their records (wgrun/isa.hpp).
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ void each_line(std::string_view text, const std::function<void(std::string_view)
 // --- Markdown ------------------------------------------------------------------------------------------
 
 constexpr std::string_view printed =
-    "Printed by `wgrun help --markdown docs`. Here is what is said beside each definition.\n";
+    "Printed by `wgrun help --markdown docs` from the descriptions beside each definition.\n";
 
 std::string in_cell(std::string_view text) {
     std::string out;
@@ -40,7 +40,7 @@ std::string in_cell(std::string_view text) {
 
 std::string code(std::string_view text) { return text.empty() ? "" : fmt::format("`{}`", text); }
 
-/// Prose, in which < is no HTML.
+/// Prose for Markdown, in which < does not begin HTML.
 std::string prose(std::string_view text) {
     std::string out;
     bool quoted = false;
@@ -62,7 +62,7 @@ std::string table(std::string_view title, const std::vector<Described>& list) {
     return out;
 }
 
-/// Which page has the type's or table's members, and what is said of one name there.
+/// The page with the members of the type or table, and the description of a name.
 std::string page_of(const Entry& entry) {
     if (entry.kind == MemberKind::type) return entry.name;
     return entry.kind == MemberKind::instruction ? "instructions"
@@ -154,7 +154,34 @@ constexpr std::string_view reserved[] = {
 
 bool is_reserved(std::string_view word) { return std::ranges::find(reserved, word) != std::end(reserved); }
 
-/// "integer|reg" with the names that the annotations have: wgrun.reg.
+std::string annotated_type(const Documentation& docs, std::string_view type, std::string_view table);
+
+/// "function(i: reg, at):reg" as "fun(i: wgrun.reg, at: any): wgrun.reg"; an argument called k is the
+/// builder.
+std::string annotated_function(const Documentation& docs, std::string_view type) {
+    const auto open = type.find('('), close = type.rfind(')');
+    if (open == std::string_view::npos || close == std::string_view::npos) return "function";
+    std::string_view rest = type.substr(open + 1, close - open - 1);
+    std::vector<std::string> arguments;
+    while (!rest.empty()) {
+        const auto end = std::min(rest.find(','), rest.size());
+        std::string_view one = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        one = one.substr(std::min(one.find_first_not_of(' '), one.size()));
+        const auto colon = one.find(": ");
+        const std::string_view name = one.substr(0, colon);
+        const std::string_view known = colon != std::string_view::npos ? one.substr(colon + 2)
+                                       : name == "k"                   ? name
+                                                                       : "any";
+        arguments.push_back(fmt::format("{}: {}", name, annotated_type(docs, known, "")));
+    }
+    const std::string_view result = type.substr(close + 1);  // ":reg"
+    return fmt::format("fun({}){}{}", fmt::join(arguments, ", "), result.empty() ? "" : ": ",
+                       result.empty() ? "" : annotated_type(docs, result.substr(1), ""));
+}
+
+/// "integer|reg" with the names that the annotations have: wgrun.reg. `table` is the class of an option
+/// table.
 std::string annotated_type(const Documentation& docs, std::string_view type, std::string_view table) {
     std::string out;
     int depth = 0;
@@ -164,8 +191,7 @@ std::string annotated_type(const Documentation& docs, std::string_view type, std
         if (!out.empty()) out += '|';
         const Entry* known = docs.find(word);
         if (word.starts_with("function"))
-            out +=
-                word == "function" ? "function" : fmt::format("fun{}", word.substr(8, word.rfind(')') - 7));
+            out += annotated_function(docs, word);
         else if (word == "table" && !table.empty())
             out += table;
         else if (known != nullptr && known->kind == MemberKind::type && known->name == word)
@@ -176,7 +202,7 @@ std::string annotated_type(const Documentation& docs, std::string_view type, std
     };
     for (const char c : type) {
         depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-        if (c == '|' && depth == 0)
+        if (c == '|' && depth == 0 && !word.starts_with("function("))
             close();
         else
             word += c;
@@ -191,7 +217,8 @@ std::string one_line(std::string_view text) {
     return out.empty() ? out : fmt::format(" {}", out);
 }
 
-/// "wgrun.wg.tile" and its fields; nested tables likewise.
+/// "wgrun.wg.tile" and its fields; nested tables likewise. All qualifiers of an instruction are optional,
+/// since its name may spell them.
 std::string option_class(const Documentation& docs, const Entry& entry, std::string_view inner = "") {
     std::string name = fmt::format("wgrun.{}{}{}", entry.name, inner.empty() ? "" : ".", inner);
     std::ranges::replace(name, ':', '.');
@@ -209,30 +236,68 @@ std::string option_class(const Documentation& docs, const Entry& entry, std::str
         std::string type = annotated_type(docs, option.type, table);
         std::ranges::replace(type, ':', has_keys ? '.' : ':');
         out += fmt::format("---@field {}{} {}{}\n", is_reserved(key) ? fmt::format("[\"{}\"]", key) : key,
-                           option.optional ? "?" : "", type, one_line(option.text));
+                           option.optional || entry.kind == MemberKind::instruction ? "?" : "", type,
+                           one_line(option.text));
     }
     return nested + out + "\n";
 }
 
+/// The class of the table that a function returns, with its fields.
+std::string result_class(const Documentation& docs, const Entry& entry, const std::string& name) {
+    std::string out = fmt::format("---@class {}\n", name);
+    for (const Described& field : entry.fields)
+        out += fmt::format("---@field {}{} {}{}\n", field.name, field.optional ? "?" : "",
+                           annotated_type(docs, field.type, ""), one_line(field.text));
+    return out + "\n";
+}
+
 std::string function_annotation(const Documentation& docs, const Entry& entry, std::string_view variable) {
     std::string out, table;
+    // The fields are those of the last table among the results.
+    const auto fields_of =
+        entry.fields.empty()
+            ? entry.results.rend()
+            : std::ranges::find(entry.results.rbegin(), entry.results.rend(), "table", &Described::type);
+    std::string result_table;
+    if (fields_of != entry.results.rend()) {
+        result_table = fmt::format("wgrun.{}.result", entry.name);
+        std::ranges::replace(result_table, ':', '.');
+        out += result_class(docs, entry, result_table);
+    }
     if (!entry.options.empty()) {
         out += option_class(docs, entry);
         table = fmt::format("wgrun.{}.options", entry.name);
         std::ranges::replace(table, ':', '.');
     }
     each_line(entry.text, [&](std::string_view line) { out += fmt::format("---{}\n", line); });
-    std::vector<std::string> names;
-    bool optional = false;
+    std::vector<std::string> names, typed;
+    const bool named = std::ranges::find(entry.params, "options", &Described::name) != entry.params.end();
     for (const Described& param : entry.params) {
         const std::string name = is_reserved(param.name) ? param.name + "_" : param.name;
+        const std::string_view keys = named && param.name != "options" ? "" : std::string_view(table);
         names.push_back(name);
-        optional = param.optional;
-        out += fmt::format("---@param {}{} {}{}\n", name, optional ? "?" : "",
-                           annotated_type(docs, param.type, table), one_line(param.text));
+        typed.push_back(
+            fmt::format("{}{}: {}", name, param.optional ? "?" : "", annotated_type(docs, param.type, keys)));
+    }
+    // A destination that may be left out comes first: LuaLS has such calls as overloads.
+    const bool leaves_out = entry.kind == MemberKind::instruction && !entry.results.empty();
+    for (std::size_t i = 0; i < entry.params.size(); ++i) {
+        const std::string_view type = std::string_view(typed[i]).substr(typed[i].find(": ") + 2);
+        out += fmt::format("---@param {}{} {}{}\n", names[i],
+                           entry.params[i].optional && !(leaves_out && i == 0) ? "?" : "", type,
+                           one_line(entry.params[i].text));
+    }
+    if (leaves_out) {
+        typed.front() = "self: wgrun.k";
+        out += fmt::format("---@overload fun({}): {}\n", fmt::join(typed, ", "),
+                           annotated_type(docs, entry.results.front().type, ""));
     }
     for (const Described& result : entry.results)
-        out += fmt::format("---@return {}{}{}\n", annotated_type(docs, result.type, ""),
+        out += fmt::format("---@return {}{}{}\n",
+                           annotated_type(docs, result.type,
+                                          fields_of != entry.results.rend() && &result == &*fields_of
+                                              ? std::string_view(result_table)
+                                              : ""),
                            result.optional ? "?" : "",
                            result.text.empty() ? "" : fmt::format(" #{}", one_line(result.text)));
     const bool method = entry.kind == MemberKind::method || entry.kind == MemberKind::instruction;
@@ -254,7 +319,7 @@ std::string field_annotation(const Documentation& docs, const Entry& entry) {
                        one_line(entry.text));
 }
 
-/// The class of a type with its fields, then its methods.
+/// The annotations of a type: its class with fields and operators, then its methods.
 std::string class_annotation(const Documentation& docs, const Entry& type) {
     std::string out, methods;
     each_line(type.text, [&](std::string_view line) { out += fmt::format("---{}\n", line); });
@@ -266,6 +331,17 @@ std::string class_annotation(const Documentation& docs, const Entry& type) {
         out +=
             "---@field [string] fun(self: wgrun.k, ...): any  an instruction with its qualifiers: "
             "ld_global_v4_b32\n";
+    for (const Operator& one : type.operators) {
+        const std::string operand = annotated_type(docs, one.operand, "");
+        const std::string result = annotated_type(docs, one.result, "");
+        if (one.name == "index")
+            out += fmt::format("---@field [{}] {}\n", operand, result);
+        else if (one.name == "call")
+            out += fmt::format("---@overload fun(...: {}): {}\n", operand, result);
+        else
+            out += fmt::format("---@operator {}{}: {}\n", one.name,
+                               operand.empty() ? "" : fmt::format("({})", operand), result);
+    }
     for (const Entry* member : members_of_kind(docs, type.name, false)) {
         if (member->kind == MemberKind::field)
             out += field_annotation(docs, *member);
@@ -286,7 +362,7 @@ std::vector<Page> markdown_pages(const Documentation& docs) {
     const auto sparse = docs.members("wg.sparse");
     const auto instructions = members_of_kind(docs, "k", true);
     std::string index = fmt::format(
-        "# The Lua API\n\n{}`wgrun help NAME` shows one entry, `help(x)` at the prompt as well.\n\n## "
+        "# The Lua API\n\n{}`wgrun help NAME` shows one entry, as does `help(x)` at the prompt.\n\n## "
         "Functions of wg\n\n{}{}\n## Types\n\n{}",
         printed, list(docs, functions, "api/"), list(docs, sparse, "api/"), list(docs, docs.types(), "api/"));
     index += fmt::format("\n## Instructions\n\nMethods of [`k`](api/k.md).\n\n{}",
@@ -303,8 +379,8 @@ std::vector<Page> markdown_pages(const Documentation& docs) {
     std::string all = fmt::format(
         "# Instructions\n\n{}\nMethods of [`k`](k.md), made from the table of the instruction set. "
         "Qualifiers may be spelled in the name (`k:ld_global_v4_f32(a)`) or given by name (`k:ld(a, {{ space "
-        "= \"global\", vec = 4, type = \"f32\" }})`). A destination may be left out: a new register is the "
-        "result.\n",
+        "= \"global\", vec = 4, type = \"f32\" }})`). If the destination is left out, the result is a new "
+        "register.\n",
         printed);
     for (const Entry* entry : instructions) all += section(docs, *entry);
     pages.push_back({"api/instructions.md", all});

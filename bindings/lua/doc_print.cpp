@@ -9,8 +9,8 @@
 namespace wgrun::lua {
 namespace {
 
-/// `text` in lines of at most `width` columns, each after the first behind `indent` spaces. What is on lines
-/// of its own stays there.
+/// `text` in lines of at most `width` columns, indented by `indent` spaces after the first. Existing line
+/// breaks are kept.
 std::string wrapped(std::string_view text, int indent, int width) {
     std::string out;
     const std::string margin(static_cast<std::size_t>(indent), ' ');

@@ -1,4 +1,4 @@
-// Reads what is said of a name (member.hpp), from tables and from the comments of stdlib/.
+// Parses the documentation of names (member.hpp), from tables and from the comments of stdlib/.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -23,7 +23,7 @@ std::string_view take_line(std::string_view& rest) {
     return line;
 }
 
-/// Takes a word off the front of `rest`: up to a space that is in no brackets and no quotes.
+/// Takes a word off the front of `rest`: up to a space outside of brackets and quotes.
 std::string_view take_word(std::string_view& rest) {
     rest = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
     int depth = 0;
@@ -59,7 +59,8 @@ void read_type(std::string_view rest, Described& out) {
     out.text = trimmed(rest);
 }
 
-/// The lines of a text as one: an empty line ends a paragraph, and an indented line stands for itself.
+/// Appends a line of text to its paragraph: an empty line ends a paragraph, and an indented line stays a
+/// line.
 void append_line(std::string& text, std::string_view line) {
     if (trimmed(line).empty()) {
         if (!text.empty() && !text.ends_with("\n\n")) text += text.ends_with('\n') ? "\n" : "\n\n";
@@ -73,7 +74,30 @@ void append_line(std::string& text, std::string_view line) {
     }
 }
 
-/// One tag with all of its lines.
+/// "kernel:run without grid, args".
+Borrowed borrowed_from(std::string_view rest) {
+    Borrowed out{std::string(take_word(rest)), {}};
+    constexpr std::string_view without = "without ";
+    if (rest.starts_with(without)) rest.remove_prefix(without.size());
+    while (!rest.empty()) {
+        std::string_view key = take_word(rest);
+        if (key.ends_with(',')) key.remove_suffix(1);
+        out.without.emplace_back(key);
+    }
+    return out;
+}
+
+/// "add sub: reg|number -> reg", "len: -> integer".
+void read_operators(std::string_view rest, std::vector<Operator>& out) {
+    const auto colon = rest.find(':'), arrow = rest.find("->");
+    if (colon == std::string_view::npos || arrow == std::string_view::npos) return;  // the tests find it
+    const std::string_view operand = trimmed(rest.substr(colon + 1, arrow - colon - 1));
+    const std::string_view result = trimmed(rest.substr(arrow + 2));
+    for (std::string_view names = rest.substr(0, colon); !names.empty();)
+        out.push_back({std::string(take_word(names)), std::string(operand), std::string(result)});
+}
+
+/// Reads one tag with all of its lines.
 void read_tag(std::string_view tag, std::string_view body, Entry& entry) {
     if (tag == "example") {
         std::size_t indent = std::string_view::npos;
@@ -98,6 +122,10 @@ void read_tag(std::string_view tag, std::string_view body, Entry& entry) {
         entry.raises = rest;
     } else if (tag == "see") {
         entry.see.emplace_back(rest);
+    } else if (tag == "options") {
+        entry.borrowed.push_back(borrowed_from(rest));
+    } else if (tag == "operator") {
+        read_operators(rest, entry.operators);
     } else if (tag == "return") {
         read_type(rest, one);
         entry.results.push_back(std::move(one));
@@ -112,11 +140,12 @@ void read_tag(std::string_view tag, std::string_view body, Entry& entry) {
 }
 
 bool is_tag(std::string_view word) {
-    constexpr std::string_view tags[] = {"param", "option", "return", "field", "raise", "see", "example"};
+    constexpr std::string_view tags[] = {"param",    "option", "options", "return", "field",
+                                         "operator", "raise",  "see",     "example"};
     return std::ranges::find(tags, word) != std::end(tags);
 }
 
-/// "  --- text" without its margin, or nothing for a line that is no such comment.
+/// "  --- text" without its margin, or nothing for any other line.
 std::optional<std::string_view> comment_of(std::string_view line) {
     line = line.substr(std::min(line.find_first_not_of(' '), line.size()));
     if (!line.starts_with("---") || line.starts_with("----")) return std::nullopt;
@@ -125,7 +154,7 @@ std::optional<std::string_view> comment_of(std::string_view line) {
     return line;
 }
 
-/// What the line below a comment defines: "function k:loop(range, body)" or "local pipeline = {}".
+/// The definition in the line below a comment: "function k:loop(range, body)" or "local pipeline = {}".
 struct Defined {
     std::string_view owner, member;
     bool method = false;
@@ -152,8 +181,9 @@ std::optional<std::pair<std::string_view, std::string_view>> class_of(std::strin
     return std::pair{line.substr(local.size(), at - local.size()), name.substr(0, name.find('"'))};
 }
 
-/// Adds what the comments of one file say. A comment before `local x = internal.class "NAME"` is about that
-/// type, and methods of x belong to it; one that begins with `@type NAME` is about a table that has no class.
+/// Adds the entries of one file's comments. A comment before `local x = internal.class "NAME"` describes that
+/// type, and methods of x belong to it; one that begins with `@type NAME` describes a table that has no
+/// class.
 void read_file(std::string_view text, std::vector<Entry>& out) {
     std::map<std::string_view, std::string, std::less<>> owners{{"wg", "wg"}, {"k", "k"}};
     std::string comment;

@@ -11,7 +11,7 @@
 namespace wgrun::lua {
 namespace {
 
-/// What remember_members was told.
+/// The arguments of remember_members.
 struct Remembered {
     const char* owner;
     MemberKind kind;
@@ -58,10 +58,26 @@ void add_remembered(const Remembered& told, std::vector<Entry>& out) {
     }
 }
 
+/// Puts the options that `entry` borrows behind its own.
+void add_borrowed(const std::vector<Entry>& all, Entry& entry) {
+    for (const Borrowed& borrowed : std::exchange(entry.borrowed, {})) {
+        const auto from = std::ranges::find(all, borrowed.entry, &Entry::name);
+        if (from == all.end()) continue;  // the tests report it
+        Entry lender = *from;
+        add_borrowed(all, lender);
+        for (Described& option : lender.options) {
+            const std::string_view key = std::string_view(option.name).substr(0, option.name.find('.'));
+            if (std::ranges::find(borrowed.without, key) == borrowed.without.end())
+                entry.options.push_back(std::move(option));
+        }
+    }
+}
+
 std::vector<Entry> collect(const std::vector<Remembered>& remembered) {
     std::vector<Entry> all;
     for (const Remembered& told : remembered) add_remembered(told, all);
     all.insert(all.end(), stdlib_entries().begin(), stdlib_entries().end());
+    for (Entry& entry : all) add_borrowed(all, entry);
     const std::vector<Entry>& instructions = instruction_entries();
     all.insert(all.end(), instructions.begin(), instructions.end());
     return all;
@@ -73,7 +89,7 @@ std::string_view first_sentence(std::string_view text) {
         const bool stop =
             (text[at] == '.' || text[at] == ':') &&
             (at + 1 == text.size() || text[at + 1] == '\n' || (text[at + 1] == ' ' && text[at] == '.'));
-        // Not behind "e.g." or a section's number.
+        // Not after "e.g." or a section's number.
         if (end) return text.substr(0, at);
         if (stop && !text.substr(0, at + 1).ends_with("e.g."))
             return text.substr(0, at + (text[at] == '.' ? 1 : 0));
@@ -161,7 +177,7 @@ std::string Entry::signature() const {
 }
 
 Documentation::Documentation(std::vector<Entry> entries) : entries_(std::move(entries)) {
-    // What was said first stays: a method of the binding comes before the instruction of its name.
+    // The first entry of a name is kept: a method of the bindings comes before the instruction of that name.
     std::ranges::stable_sort(entries_, {}, [](const Entry& e) {
         return std::pair(e.kind != MemberKind::type, std::string_view(e.name));
     });
@@ -186,7 +202,7 @@ const Entry* Documentation::find(std::string_view name) const {
         bare = &entry;
     }
     if (bare != nullptr && unique) return bare;
-    // An instruction with its qualifiers, or as PTX writes it.
+    // An instruction with its qualifiers, or in the spelling of PTX.
     std::string method(name.starts_with("k:") || name.starts_with("k.") ? name.substr(2) : name);
     std::ranges::replace(method, '.', '_');
     const isa::Spelling spelling = isa::parse_method(method);
@@ -216,7 +232,7 @@ std::vector<std::string_view> Documentation::suggestions(std::string_view name) 
         if (out.size() < 5 && std::ranges::find(out, entry.name) == out.end()) out.push_back(entry.name);
     };
     if (name.empty()) return out;
-    // Of another owner, then what contains the word, then what is spelt alike.
+    // Members of other owners, then similar names, then names that contain the word.
     const auto mark = name.find_last_of(".:");
     const std::string_view member = mark == std::string_view::npos ? name : name.substr(mark + 1);
     for (const Entry& entry : entries_)
@@ -239,6 +255,28 @@ const Documentation& documentation(lua_State* L) {
     auto& made = kept<std::optional<Documentation>>(L);
     if (!made) guarded(L, [&] { made.emplace(collect(remembered)); });
     return *made;
+}
+
+void option_keys(lua_State* L, std::string_view entry, std::string_view inner,
+                 std::vector<std::string>& keys) {
+    const auto& remembered = kept<std::vector<Remembered>>(L);
+    guarded(L, [&] {
+        const std::vector<Entry>& own = stdlib_entries();
+        const auto found = std::ranges::find(own, entry, &Entry::name);
+        if (found == own.end()) return;
+        Entry one = *found;
+        if (!one.borrowed.empty()) {
+            std::vector<Entry> lenders(own);
+            for (const Remembered& told : remembered) add_remembered(told, lenders);
+            add_borrowed(lenders, one);
+        }
+        for (const Described& option : one.options) {
+            const auto mark = option.name.rfind('.');
+            const bool nested = mark != std::string::npos;
+            if (nested ? option.name.compare(0, mark, inner) != 0 : !inner.empty()) continue;
+            keys.push_back(option.name.substr(nested ? mark + 1 : 0));
+        }
+    });
 }
 
 std::string_view described_type(lua_State* L, int index) {

@@ -1,10 +1,10 @@
-// What is said of everything that scripts can use, put together from where it is defined: the Member tables
-// of the bindings, the `---` comments of stdlib/ (member.hpp has their form), and the records of the
-// instruction set. The command line, the prompt, docs/api and the LuaLS annotations read it here.
+// The documentation of everything that scripts can use, collected from the definitions: the Member tables of
+// the bindings, the `---` comments of stdlib/ (member.hpp describes their form), and the records of the
+// instruction set. The command line, the prompt, docs/api and the LuaLS annotations are made from it.
 //
 // Names are those of scripts: "wg.tile" (a function), "tile" (a type), "tile:offset" (a method), "tile.mn" (a
 // field), "k:loop", "k:wgmma_fence" (an instruction; "k:ld_global_v4_b32" finds k:ld). All views live as long
-// as the program, or as the Documentation that they are of.
+// as the program, or as their Documentation.
 #pragma once
 
 #include <lua.hpp>
@@ -20,32 +20,47 @@ namespace wgrun::lua {
 
 /// An argument, an option, a result or a field.
 struct Described {
-    std::string name;      ///< of a result: empty. A key of a nested table: "numerics.block"
+    std::string name;      ///< empty for a result; of a key of a nested table: "numerics.block"
     std::string type;      ///< "integer|reg"
     std::string fallback;  ///< the default as Lua writes it; empty: none
     bool optional = false;
     std::string text;
 };
 
+/// Options of another entry that a function takes as well (@options).
+struct Borrowed {
+    std::string entry;                 ///< "kernel:run"
+    std::vector<std::string> without;  ///< keys that it does not take
+};
+
+/// The result of an operator of a type (@operator).
+struct Operator {
+    std::string name;     ///< as LuaLS calls it: "add", "unm", "call", "len", "index"
+    std::string operand;  ///< its type; empty: none
+    std::string result;
+};
+
 /// "function", "type", ...
 std::string_view to_string(MemberKind kind);
 
-/// What is said of one name.
+/// The documentation of one name.
 struct Entry {
     std::string name;    ///< as scripts write it: "tile:offset"
     std::string owner;   ///< "tile"; of a type: empty
     std::string member;  ///< "offset"; of a type: its name
     MemberKind kind = MemberKind::function;
-    std::string text;  ///< all of the prose, with backquotes around code; paragraphs parted by empty lines
+    std::string text;  ///< all of the prose, with backquotes around code; paragraphs separated by empty lines
     std::vector<Described> params;
     std::vector<Described> options;  ///< of the option table, the parameter called `options`
+    std::vector<Borrowed> borrowed;  ///< not yet in `options`; empty in a Documentation
     std::vector<Described> results;
-    std::vector<Described> fields;  ///< of the table that is the result; of a type that is a Lua table
+    std::vector<Described> fields;  ///< of the table that is the result, or of a type that is a Lua table
+    std::vector<Operator> operators;
     std::string raises;
     std::string example;           ///< Lua
     std::vector<std::string> see;  ///< names
     // Of instructions:
-    std::string ptx;                 ///< the text that the example, or the shortest call, becomes
+    std::string ptx;                 ///< the PTX text of the example, or of the shortest call
     std::string section;             ///< of the PTX ISA
     std::string executed_by;         ///< "thread", "warp", "warpgroup", ...
     std::vector<std::string> forms;  ///< one line each
@@ -56,13 +71,14 @@ struct Entry {
     std::string signature() const;
 };
 
-/// Everything that is said in one Lua state. Constant once made; not for several threads at once.
+/// The documentation of one Lua state. Constant once made; not thread-safe.
 class Documentation {
   public:
     explicit Documentation(std::vector<Entry> entries);
 
-    /// The entry called `name`; also by "k.loop", "kernel.run" for methods, "wgrun.tile" for a type, a
-    /// member's bare name ("copy_tile") where one type alone has it. Null where there is none.
+    /// The entry called `name`. Methods are found as "k.loop" and "kernel.run" as well, types as
+    /// "wgrun.tile", and members by their bare name ("copy_tile") if only one type has it. Null if there is
+    /// none.
     const Entry* find(std::string_view name) const;
     /// Functions, methods, fields and instructions of a type or table ("tile", "k", "wg"), by name.
     std::vector<const Entry*> members(std::string_view owner) const;
@@ -77,22 +93,22 @@ class Documentation {
     std::vector<Entry> entries_;
 };
 
-/// The documentation of this Lua state, put together when it is first asked for. Lives as long as the state.
-/// Raises where there is no memory.
+/// The documentation of this Lua state, collected on first use. Lives as long as the state. Raises if there
+/// is not enough memory.
 const Documentation& documentation(lua_State* L);
 
-/// What the documentation calls the type of the value at `index`: "tile", "k", "pipeline", "wg"; empty for
-/// others. A string literal, or valid as long as the state.
+/// The name of the type of the value at `index` in the documentation: "tile", "k", "pipeline", "wg"; empty
+/// for other values. A string literal, or valid as long as the state.
 std::string_view described_type(lua_State* L, int index);
 
-/// The name that `documentation` knows the value at `index` by, where it is a function of wg or of one of the
-/// types, or an object: "wg.tile", "k:loop", "tile". Empty for others. Valid as long as the state.
+/// The name in the documentation of the value at `index`, if it is a function of wg or of one of the types,
+/// or an object: "wg.tile", "k:loop", "tile". Empty for other values. Valid as long as the state.
 std::string_view described_name(lua_State* L, int index);
 
 /// The entry as text for a terminal, at most `width` columns wide.
 std::string to_text(const Entry& entry, int width = 100);
 
-/// A file that is printed: its path in the folder, and its text.
+/// A generated file: its path in the folder, and its text.
 struct Page {
     std::string path;
     std::string text;
@@ -106,6 +122,11 @@ std::vector<Page> annotation_pages(const Documentation& docs);
 
 /// The entries of stdlib/: parsed once a process.
 const std::vector<Entry>& stdlib_entries();
+
+/// Adds to `keys` the keys of an option table that is described in stdlib/: those of "k:epilogue", or with
+/// `inner` = "source" those of the table in its option `source`. Raises if there is not enough memory.
+void option_keys(lua_State* L, std::string_view entry, std::string_view inner,
+                 std::vector<std::string>& keys);
 
 /// Reads a text of the form that member.hpp describes into `entry`.
 void read_text(std::string_view text, Entry& entry);

@@ -18,7 +18,7 @@ using isa::Instruction;
 using isa::OperandRule;
 using Kind = Operand::Kind;
 
-/// What one call asks for. Lives in a userdata: reading the arguments calls Lua.
+/// The request of one call. Lives in a userdata, since reading the arguments calls Lua.
 struct Request {
     const Instruction* op = nullptr;
     isa::Form form;
@@ -141,12 +141,13 @@ void read_guard(lua_State* L, const std::shared_ptr<Trace>& trace, Request& requ
     }
     require_same_trace(L, trace, box->trace);
     if (request.guard)
-        fail(L, [&] { return std::string(request.op->name) + ": give guard or guard_not, not both"; });
+        fail(L,
+             [&] { return std::string(request.op->name) + ": `guard` and `guard_not` exclude each other"; });
     request.guard = box->reg;
     request.guard_negated = box->negated != negated;
 }
 
-/// A number of bytes; what does not fit is for complete_step to refuse.
+/// A number of bytes; complete_step refuses one that does not fit.
 void read_offset(lua_State* L, Request& request) {
     if (to_integer(L, -1, request.offset)) return;
     const ShortText got = describe(L, -1);
@@ -164,7 +165,7 @@ void read_options(lua_State* L, const std::shared_ptr<Trace>& trace, Request& re
         if (lua_type(L, -2) != LUA_TSTRING)
             fail(L, [&] {
                 return "options of " + std::string(op.name) +
-                       " have names; a list of registers is an operand and comes before";
+                       " need names; a list of registers is an operand, and comes before the options";
             });
         const char* key = lua_tostring(L, -2);
         const std::string_view name = string_argument(L, -2);
@@ -194,7 +195,7 @@ bool is_option_table(lua_State* L, int index) {
     return !list;
 }
 
-/// Puts the positional operands into their places: destinations may be left out.
+/// Assigns the positional operands to their places; destinations may be left out.
 void place_operands(Request& request) {
     const Instruction& op = *request.op;
     std::vector<std::size_t> places, sources;
@@ -286,13 +287,13 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
         Operand* operand = guarded(L, [&] { return &request.positional.emplace_back(); });
         read_operand(L, trace, *spelling.op, "operand", i, *operand);
     }
-    // A finalizer that ran while the operands were read, or runs while the result is pushed, may add steps of
-    // its own: it changes the builder's place, and moves the steps.
+    // A finalizer that runs while operands are read or the result is pushed may add steps of its own, which
+    // changes the builder's place and moves the steps.
     const bool has_result = guarded(L, [&] {
         builder.at(where);
         place_operands(request);
         if (trace->simulated_only && request.guard)
-            throw ArgumentError("the meaning of a text is straight-line code, without guards",
+            throw ArgumentError("`meaning` of k:asm must be straight-line code, without guards",
                                 "k:selp(a, b, p)");
         const Instruction& op = trace->simulated_only ? isa::simulated_only(*request.op) : *request.op;
         const Step& step =

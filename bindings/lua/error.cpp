@@ -8,7 +8,7 @@
 namespace wgrun::lua {
 
 Where caller(lua_State* L) noexcept {
-    // Consecutive builder calls come from one file: its interned name is kept.
+    // Consecutive builder calls mostly come from one file, so its interned name is kept.
     static thread_local std::string_view last_file;
     lua_Debug frame;
     for (int level = 0; lua_getstack(L, level, &frame) != 0; ++level) {
@@ -44,8 +44,8 @@ void set_place(lua_State* L, const Where& where) {
     lua_setfield(L, -2, "line");
 }
 
-// Pushes the string field `key` of the table at `index`; empty if it is none. The table is the script's, and
-// a finalizer may change it: the view is good as long as the string stays on the stack.
+// Pushes the field `key` of the table at `index` as a string, empty if it is not one. A finalizer may change
+// the script's table, so the view is valid only as long as the string stays on the stack.
 std::string_view push_string_field(lua_State* L, int index, const char* key) {
     lua_pushstring(L, key);
     lua_rawget(L, index);
@@ -62,7 +62,7 @@ int line_field(lua_State* L, int index) {
     return line;
 }
 
-// Takes a plain message apart: Lua itself writes "file:line: message".
+// Parses a plain message of Lua's: "file:line: message".
 void read_message(std::string_view text, Diagnostic& finding) {
     for (std::size_t colon = text.find(':'); colon != std::string_view::npos;
          colon = text.find(':', colon + 1)) {
@@ -137,7 +137,7 @@ void read_insertion(lua_State* L, Remedy& remedy) {
     }
 }
 
-/// What push_remedies pushed, of the table at `index`.
+/// Reads what push_remedies wrote to the table at `index`.
 void read_remedies(lua_State* L, int index, std::vector<Remedy>& remedies) {
     lua_pushliteral(L, "remedies");
     const auto count = lua_rawget(L, index) == LUA_TTABLE ? static_cast<lua_Integer>(lua_rawlen(L, -1)) : 0;
@@ -203,7 +203,8 @@ void read_finding(lua_State* L, int index, Diagnostic& finding) {
     const int top = lua_gettop(L);
     if (lua_type(L, index) != LUA_TTABLE || push_string_field(L, index, "message").empty()) {
         std::size_t size = 0;
-        // __tostring of an error object whose message a script has taken away would come back here.
+        // __tostring of an error object without a message (a script may remove it) would recurse into this
+        // function.
         const char* text = is_error(L, index) ? "" : luaL_tolstring(L, index, &size);
         guarded(L, [&] { read_message({text, size}, finding); });
         lua_settop(L, top);

@@ -16,11 +16,11 @@ constexpr int rule_value = 1;  // the user value of a kernel that holds its Laun
 // Reads the table `notes` on top of the stack: parameter = text.
 void read_notes(lua_State* L, const Options& options, LaunchRule& rule) {
     if (options.push("notes") == LUA_TNIL) return lua_pop(L, 1);
-    if (lua_type(L, -1) != LUA_TTABLE) options.fail_value("notes", "a table of texts by parameter");
+    if (lua_type(L, -1) != LUA_TTABLE) options.fail_value("notes", "a table that maps parameters to texts");
     lua_pushnil(L);
     while (lua_next(L, -2) != 0) {
         if (lua_type(L, -2) != LUA_TSTRING || lua_type(L, -1) != LUA_TSTRING)
-            options.fail_value("notes", "a table of texts by parameter");
+            options.fail_value("notes", "a table that maps parameters to texts");
         const char* name = lua_tostring(L, -2);
         const char* text = lua_tostring(L, -1);
         guarded(L, [&] { rule.notes.emplace_back(name, text); });
@@ -29,16 +29,16 @@ void read_notes(lua_State* L, const Options& options, LaunchRule& rule) {
     lua_pop(L, 1);
 }
 
-constexpr Option rule_keys[] = {{"rows", "string?", "the parameter with the rows of the matrix"},
-                                {"columns", "string?", "the parameter with its columns"},
+constexpr Option rule_keys[] = {{"rows", "string?", "the parameter that holds the rows of the matrix"},
+                                {"columns", "string?", "the parameter that holds its columns"},
                                 {"m", "integer?", "rows of a tile"},
                                 {"n", "integer?", "columns of a tile"},
                                 {"parts", "integer = 1", "CTAs for each tile"},
-                                {"notes", "table?", "texts by parameter: what to pass"}};
+                                {"notes", "table?", "for each parameter a text that says what to pass"}};
 
 // kernel:launch_rule{ rows =, columns =, m =, n =, parts = 1, notes = { parameter = text } }: what
-// kernel:export tells of launches: the grid, for persistent CTAs that walk over the tiles of a matrix whose
-// extents are parameters, and what to pass
+// kernel:export writes about launches: the grid of persistent CTAs over the tiles of a matrix whose extents
+// are parameters, and the arguments
 int kernel_launch_rule(lua_State* L) {
     const Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:launch_rule", rule_keys);
@@ -73,7 +73,7 @@ int kernel_export(lua_State* L) {
         if (const int failed = attempted(L, [&] { written = export_kernels(kernels, folder); }))
             return failed;
     } else {
-        guarded(L, [&] { written.emplace_back(); });  // what only looks at a script writes nothing
+        guarded(L, [&] { written.emplace_back(); });  // tracing a script writes no files
     }
     lua_createtable(L, 0, 3);
     lua_createtable(L, static_cast<int>(written[0].files.size()), 0);
@@ -99,15 +99,15 @@ void add_export(lua_State* L, int index, std::vector<Export>& kernels) {
 
 void open_export(lua_State* L) {
     static const Member of_kernel[] = {{"launch_rule", kernel_launch_rule, R"(
-Says how the kernel is launched, for kernel:export: the grid of persistent CTAs that walk over the tiles of a matrix whose extents are parameters, and what to pass.
+Describes launches for kernel:export: the grid of persistent CTAs that work through the tiles of a matrix whose extents are parameters, and the arguments.
 @param options table)",
                                         rule_keys},
                                        {"export", kernel_export, R"(
 Writes the kernel for programs without wgrun: PTX, cubin, CUDA C++, and C with host code.
-@param folder string  where the files go
+@param folder string  the folder for the files
 @return table  or nil, message, code
 @field files table  their names
-@field registers integer?  of a thread
+@field registers integer?  registers of a thread
 @field no_cubin string?  why there is no cubin)"},
                                        {}};
     add_methods<Kernel>(L, of_kernel);

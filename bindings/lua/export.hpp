@@ -9,7 +9,7 @@
 
 namespace wgrun::lua {
 
-/// Adds the kernel at `index`, with what its script said by kernel:launch_rule. `kernels` must not live in a
+/// Adds the kernel at `index`, with its script's kernel:launch_rule. `kernels` must not live in a
 /// C++ frame, and refers to the kernel: keep that on the stack.
 void add_export(lua_State* L, int index, std::vector<Export>& kernels);
 

@@ -1,4 +1,4 @@
-// wg.fragment: which thread holds which element in which register.
+// wg.fragment: the mapping of threads and registers to the elements of a matrix.
 #include "wgrun/fragment.hpp"
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace wgrun::lua {
 namespace {
 
-/// What wg.fragment's options may ask for.
+/// The options of wg.fragment.
 struct Asked {
     Dtype dtype = Dtype::f32;
     int n = 0;
@@ -42,7 +42,8 @@ constexpr std::array kinds{
 int refuse(lua_State* L, const Options& options, const Kind& kind, const char* key) {
     if (!options.has(key)) return 0;
     fail(L, [&] {
-        return "wg.fragment: \"" + std::string(kind.name) + "\" takes no option `" + std::string(key) + "`";
+        return "wg.fragment: \"" + std::string(kind.name) + "\" does not take the option `" +
+               std::string(key) + "`";
     });
 }
 
@@ -53,11 +54,11 @@ int small_option(const Options& options, const char* key) {
 constexpr Option fragment_keys[] = {
     {"of", R"(string)",
      R"("wgmma_d", "wgmma_a", "wgmma_sparse_a", "wgmma_metadata", "mma_sync_a", "mma_sync_b", "mma_sync_c", "ldmatrix" or "stmatrix")"},
-    {"dtype", "string?", "the element type, of those of wgmma and mma_sync_a, mma_sync_b"},
-    {"n", "integer?", "the columns, of wgmma_d"},
-    {"k", "integer?", "the K extent, of mma_sync_a and mma_sync_b"},
-    {"matrices", "integer?", "1, 2 or 4, of ldmatrix and stmatrix"},
-    {"trans", "boolean = false", "transposed, of ldmatrix and stmatrix"}};
+    {"dtype", "string?", "the element type, for wgmma and for mma_sync_a, mma_sync_b"},
+    {"n", "integer?", "the columns, for wgmma_d"},
+    {"k", "integer?", "the K extent, for mma_sync_a and mma_sync_b"},
+    {"matrices", "integer?", "1, 2 or 4, for ldmatrix and stmatrix"},
+    {"trans", "boolean = false", "whether the matrices are transposed, for ldmatrix and stmatrix"}};
 
 // wg.fragment{ of = "wgmma_d", dtype = "f32", n = 128 }
 int fragment_new(lua_State* L) {
@@ -144,15 +145,15 @@ void open_fragment(lua_State* L) {
         {"at", fragment_at, R"(
 The element that a thread holds.
 @param thread integer  from 0
-@param value integer  which of its values, from 0
+@param value integer  the index among its values, from 0
 @return integer  the row
 @return integer  the column)"},
         {"owner", fragment_owner, R"(
-Who holds an element.
+The thread and value that hold an element.
 @param row integer  from 0
 @param column integer  from 0
 @return integer  the thread
-@return integer  which of its values)"},
+@return integer  the index among its values)"},
         {"inverse", fragment_inverse, R"(
 The layout from (row, column) to thread + threads * value.
 @return layout)"},
@@ -178,7 +179,7 @@ The elements that a thread holds.
 @return integer)"},
 
                                     {"registers", integer_field<&Fragment::registers>, R"(
-The 32-bit registers that they take.
+The 32-bit registers that hold them.
 @return integer)"},
 
                                     {"per_register", integer_field<&Fragment::per_register>, R"(
@@ -187,10 +188,10 @@ The elements in one register.
                                     {}};
     static const Member metamethods[] = {{"__tostring", fragment_tostring}, {}};
     declare<Fragment>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
-Which thread holds which element of a matrix in which register, made by wg.fragment. For what a thread computes with, see accumulator.
+The mapping of threads and registers to the elements of a matrix, made by wg.fragment. To compute with accumulators, see the type accumulator.
 @see wg.fragment)"});
     static const Member functions[] = {{"fragment", fragment_new, R"(
-Which thread holds which element of a matrix in which register, for an instruction.
+The mapping of threads and registers to the elements of an instruction's matrix.
 @param options table
 @return fragment
 @example

@@ -14,7 +14,7 @@ Raised* capture(const std::exception& error) noexcept {
             raised->code = ours->code();
             raised->environment = dynamic_cast<const EnvironmentError*>(&error) != nullptr;
             if (raised->findings.empty()) raised->findings.push_back(ours->finding());
-            // What the environment fails becomes a plain string, which scripts print.
+            // Failures of the environment become a plain string, which scripts print.
             std::string& message = raised->findings.front().message;
             if (raised->environment) message = printable(message);
         } else if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
@@ -36,7 +36,7 @@ void set_string(lua_State* L, const char* key, std::string_view text) {
     lua_setfield(L, -2, key);
 }
 
-// light userdata Raised -> error object. Runs under pcall, for every push may raise "not enough memory".
+// light userdata Raised -> error object. Runs under pcall, since every push may raise "not enough memory".
 int build_error(lua_State* L) {
     const Raised& raised = *static_cast<const Raised*>(lua_touserdata(L, 1));
     push_finding(L, raised.findings.front());
@@ -58,7 +58,7 @@ int build_failure(lua_State* L) {
     return 3;
 }
 
-// Runs `build` on `raised` and deletes that. Whatever comes of it, an error too, is left on the stack.
+// Runs `build` on `raised`, which it deletes. The results, or the error, are left on the stack.
 int protected_build(lua_State* L, lua_CFunction build, Raised* raised, int results) {
     int status = LUA_ERRMEM;
     if (lua_checkstack(L, LUA_MINSTACK)) {
@@ -77,7 +77,7 @@ int protected_build(lua_State* L, lua_CFunction build, Raised* raised, int resul
 
 void raise(lua_State* L, Raised* raised) {
     if (raised == nullptr) {
-        lua_pushliteral(L, "not enough memory");  // as Lua says it: without a place, and there from the start
+        lua_pushliteral(L, "not enough memory");  // Lua's own message: without a place, and preallocated
         lua_error(L);
     } else {
         Diagnostic& finding = raised->findings.front();

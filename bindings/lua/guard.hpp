@@ -3,7 +3,7 @@
 // Lua raises by longjmp where it was built as C and by a C++ exception where it was built as C++. A binding
 // is right under both if it keeps two rules:
 //   1. No object with a destructor lives in a frame that calls Lua. Such objects live in userdata, which Lua
-//      collects whatever happens: see held() and push_object() in userdata.hpp.
+//      collects in any case: see held() and push_object() in userdata.hpp.
 //   2. The engine is called in the body of guarded() or attempted(), and that body never calls Lua.
 #pragma once
 
@@ -50,8 +50,8 @@ std::invoke_result_t<Body&> guarded(lua_State* L, Body&& body) {
     raise(L, raised);
 }
 
-/// Like guarded(), for functions that the environment can fail (no file, no GPU). Returns 0, or the number of
-/// results pushed (nil, message, code):
+/// Like guarded(), for functions that may fail because of the environment (no file, no GPU). Returns 0, or
+/// the number of results pushed (nil, message, code):
 ///
 ///     if (int failed = attempted(L, [&] { box.tensor = Tensor::load(path); })) return failed;
 template <class Body>
@@ -67,7 +67,7 @@ int attempted(lua_State* L, Body&& body) {
     return give_back(L, raised);
 }
 
-/// For a body of guarded() or attempted(): calls `take`, and is true when the environment has no memory for
+/// For a body of guarded() or attempted(): calls `take`, and returns true if there is not enough memory for
 /// it.
 template <class Take>
 bool lacks_memory(Take&& take) {
@@ -80,8 +80,8 @@ bool lacks_memory(Take&& take) {
     }
 }
 
-/// Like guarded(), for what takes memory of the device: Lua does not see how much its objects hold there, so
-/// what only waits for the collector is collected before there is said to be none. `body` may run twice.
+/// Like guarded(), for bodies that allocate device memory. Lua does not know how much its objects hold there,
+/// so if memory runs out, garbage is collected and `body` runs a second time.
 template <class Body>
 void guarded_collecting(lua_State* L, Body&& body) {
     if (!guarded(L, [&] { return lacks_memory(body); })) return;

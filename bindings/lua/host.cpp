@@ -1,4 +1,4 @@
-// What the Lua half of the library asks of the machine that Lua's own libraries cannot say.
+// Services of the machine for the Lua half of the library that Lua's own libraries lack.
 #include <unistd.h>
 
 #include <optional>
@@ -15,8 +15,8 @@
 namespace wgrun::lua {
 namespace {
 
-// internal.cache_folder(name): a folder in that of wgrun's cache, which the size limit of what compilers made
-// does not touch, made if need be; or nil, why there is none, code
+// internal.cache_folder(name): a folder inside wgrun's cache folder, made if need be, to which the cache's
+// size limit does not apply; or nil, the reason, code
 int cache_folder(lua_State* L) {
     const std::string_view name = name_argument(L, 1);
     auto& folder = held<std::string>(L);
@@ -30,8 +30,8 @@ int cache_folder(lua_State* L) {
     return 1;
 }
 
-// internal.read_own(path): the text of a file that nobody else can have written; "" for none; or nil, why
-// not, code
+// internal.read_own(path): the text of a file that no other user can have written, "" if there is none; or
+// nil, the reason, code
 int read_own(lua_State* L) {
     check_unrestricted(L, "a file of measurements");
     const char* path = string_argument(L, 1).data();
@@ -42,8 +42,8 @@ int read_own(lua_State* L) {
     return 1;
 }
 
-// internal.update_own(path, change): writes what change(text) makes of a file's text, while no other process
-// does the same; true, or nil, why not, code. The file is the user's alone (mode 0600).
+// internal.update_own(path, change): replaces a file's text by change(text), under a lock against other
+// processes; true, or nil, the reason, code. The file is the user's alone (mode 0600).
 int update_own(lua_State* L) {
     check_unrestricted(L, "a file of measurements");
     const char* path = string_argument(L, 1).data();
@@ -56,13 +56,13 @@ int update_own(lua_State* L) {
     lua_call(L, 1, 1);
     const std::string_view changed = string_argument(L, -1);
     failed = attempted(L, [&] { update->write(changed); });
-    update.reset();  // now, not when Lua collects it: the next update waits for the lock
+    update.reset();  // now rather than when Lua collects it, since the next update waits for the lock
     if (failed != 0) return failed;
     lua_pushboolean(L, 1);
     return 1;
 }
 
-// internal.on_terminal(): is standard error a terminal, that the script may write to?
+// internal.on_terminal(): whether standard error is a terminal that the script may write to
 int on_terminal(lua_State* L) {
     lua_pushboolean(L, isatty(STDERR_FILENO) != 0 && !limit_state(L).restricted);
     return 1;

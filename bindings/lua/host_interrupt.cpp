@@ -52,7 +52,7 @@ struct HostInterrupt::Watch {
 HostInterrupt::HostInterrupt(const HostHooks& hooks) {
     if (hooks.stop == nullptr) return;
     watch_ = std::make_unique<Watch>(hooks);
-    // Signals are for the threads of the host.
+    // Signals are left to the threads of the host.
     sigset_t all;
     sigset_t mine;
     sigfillset(&all);
@@ -60,7 +60,7 @@ HostInterrupt::HostInterrupt(const HostHooks& hooks) {
     try {
         watch_->thread = std::thread([watch = watch_.get()] { watch->run(); });
     } catch (const std::system_error&) {
-        watch_.reset();  // no thread to be had: what runs comes to its end
+        watch_.reset();  // no thread is available: the work runs to its end
     }
     pthread_sigmask(SIG_SETMASK, &mine, nullptr);
 }

@@ -1,6 +1,6 @@
 // Ctrl-C where the host has its own way to stop Lua: lua5.4 sets a debug hook on its state, from its signal
-// handler, and the hook raises an error at the next instruction. Code that runs in the engine meanwhile would
-// come to its end first.
+// handler, and the hook raises an error at the next Lua instruction. A call of the engine that is in progress
+// would otherwise have to finish first.
 #pragma once
 
 #include <lua.hpp>
@@ -19,10 +19,10 @@ struct HostHooks {
 };
 HostHooks host_hooks(lua_State* L);
 
-/// While it lives, a hook that somebody sets on the state raises session(L).stop: what the engine runs ends
-/// with EINTR, and the hook then does what the host meant.
+/// While it lives, a hook that is set on the state raises session(L).stop: the engine's work ends with EINTR,
+/// and the hook then does what the host intended.
 ///
-/// Lives in the body of guarded(), made there and gone with it. Its thread only reads which hook is set.
+/// It is made and destroyed in the body of guarded(). Its thread only reads which hook is set.
 class HostInterrupt {
   public:
     explicit HostInterrupt(const HostHooks& hooks);

@@ -11,15 +11,15 @@ namespace wgrun::lua {
 namespace {
 
 std::atomic<Session*> prepared = nullptr;   // whose flag interrupt() raises
-std::atomic<lua_State*> running = nullptr;  // the coroutine of that state that runs
+std::atomic<lua_State*> running = nullptr;  // the running coroutine of that state
 static_assert(std::atomic<Session*>::is_always_lock_free && std::atomic<lua_State*>::is_always_lock_free &&
               std::atomic<bool>::is_always_lock_free);
 
-constexpr int interval = 1000;  // instructions between two looks at the limits
+constexpr int interval = 1000;  // instructions between two checks of the limits
 
 bool counts(const LimitState& here) { return here.limits.instructions != 0 || here.limits.time.count() != 0; }
 
-// Has the script come to the end of its limits?
+// Whether the script has reached one of its limits.
 bool at_limit(LimitState& here) {
     if (!counts(here) || here.reached.load() != Limit::none) return here.reached.load() != Limit::none;
     here.instructions += interval;
@@ -50,7 +50,7 @@ void hook(lua_State* L, lua_Debug*) {
     });
 }
 
-// `L` runs from now on. An interrupt that came while coroutines were changing hit the other one.
+// `L` is running from now on. An interrupt that arrived during the switch has hit the other coroutine.
 void now_running(lua_State* L) {
     running = L;
     if (session(L).stop) set_hook(L);
@@ -75,7 +75,7 @@ int tracked_resume(lua_State* L) {
     return resume(L, co, lua_gettop(L) - 1);
 }
 
-// What coroutine.wrap gives; upvalues: the original function, its coroutine
+// The function that coroutine.wrap returns; upvalues: the original function, its coroutine
 int tracked_call(lua_State* L) {
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);

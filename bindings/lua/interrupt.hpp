@@ -1,7 +1,7 @@
 // Stopping Lua code from outside.
 //
 // A hook that is always on would make Lua three times slower, so it is set at the moment of the interrupt, on
-// the coroutine that runs just then. Lua does not say which that is: coroutine.resume and coroutine.wrap are
+// the running coroutine. Since Lua does not say which one that is, coroutine.resume and coroutine.wrap are
 // wrapped.
 #pragma once
 
@@ -15,17 +15,18 @@ struct Session;
 void install_interrupt(lua_State* L);
 
 /// Raises session.stop of the state prepared last and stops its Lua code: an error object with code EINTR is
-/// raised, again and again while the flag is up, until the outermost caller has it. To be called from a
-/// signal handler of the thread that runs Lua, or from that thread itself. False if the flag was up already.
+/// raised repeatedly while the flag is set, until it reaches the outermost caller. May be called from a
+/// signal handler of the thread that runs Lua, or from that thread itself. Returns false if the flag was
+/// already set.
 bool interrupt() noexcept;
 
-/// Is `session` that of the state prepared last?
+/// Whether `session` belongs to the state prepared last.
 bool has_interrupts(const Session& session) noexcept;
 
-/// Counts the instructions and looks at the time of this state from now on, in coroutines too (limits.hpp).
+/// From now on counts instructions and checks the time of this state, including its coroutines (limits.hpp).
 void watch_limits(lua_State* L);
 
-/// No state is prepared any more. Call it before lua_close.
+/// Forgets the prepared state. Call it before lua_close.
 void forget_interrupt() noexcept;
 
 }  // namespace wgrun::lua

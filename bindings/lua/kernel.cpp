@@ -1,4 +1,4 @@
-// wg.kernel, and what can be done with a kernel.
+// wg.kernel, and the class wgrun.kernel.
 #include "wgrun/kernel.hpp"
 
 #include <fmt/format.h>
@@ -16,16 +16,16 @@ namespace wgrun::lua {
 namespace {
 
 constexpr Option kernel_keys[] = {
-    {"threads", "integer = 128", "of a CTA: 1 to 1024"},
-    {"cluster", "integer|table = 1", "CTAs in a cluster: a number, or { x, y, z }"},
+    {"threads", "integer = 128", "the threads of a CTA: 1 to 1024"},
+    {"cluster", "integer|table = 1", "the CTAs of a cluster: a number, or { x, y, z }"},
     {"names", "boolean = false",
-     "remembers what the script calls its registers, for kernel:debug; wgrun debug asks for it by itself"}};
+     "remembers the script's names of registers, for kernel:debug; wgrun debug sets it by itself"}};
 
 // wg.kernel(name, { threads =, cluster = }, function(k) ... end)
 int kernel_new(lua_State* L) {
     if (lua_type(L, 1) != LUA_TSTRING || lua_type(L, 2) == LUA_TFUNCTION)
         fail(L, [] {
-            return ArgumentError("wg.kernel: a name, a table of options and a function are expected",
+            return ArgumentError("wg.kernel: expected a name, a table of options and a function",
                                  "wg.kernel(\"name\", { threads = 128 }, function(k) ... end)");
         });
     const std::string_view name = string_argument(L, 1);
@@ -61,7 +61,7 @@ int kernel_new(lua_State* L) {
 // kernel:check()
 int kernel_check(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
-    // A copy: a finalizer may run the kernel while the list is made, which adds to its findings.
+    // A copy, since a finalizer may run the kernel while the list is made, which adds findings.
     auto& findings = held<std::vector<Diagnostic>>(L);
     guarded(L, [&] { findings = kernel.check(); });
     push_findings(L, findings);
@@ -121,10 +121,10 @@ int kernel_shared_bytes(lua_State* L) {
     return 1;
 }
 
-// kernel(...): calls it as in CUDA
+// kernel(...): a call as in CUDA
 int kernel_called(lua_State* L) {
     fail(L, [] {
-        return ArgumentError("a kernel is no function: it is launched",
+        return ArgumentError("a kernel cannot be called: it is launched",
                              "kernel:run{ grid = { 1 }, args = { A, B } }");
     });
 }
@@ -144,32 +144,32 @@ void open_kernel(lua_State* L) {
     open_wgmma(L);
     static const Member methods[] = {{"check", kernel_check, R"(
 Checks the kernel against the rules of the PTX ISA, without running it.
-@return table  a list of findings; empty where nothing is wrong
+@return table  a list of findings, empty if there are none
 @see finding)"},
 
                                      {"ptx", kernel_text<&Kernel::ptx>, R"(
-The kernel as PTX.
+The PTX of the kernel.
 @return string)"},
 
                                      {"cuda", kernel_text<&Kernel::cuda>, R"(
-The kernel as CUDA C++.
+The CUDA C++ of the kernel.
 @return string)"},
 
                                      {"report", kernel_report, R"(
-Assembles the kernel and says what it uses.
+Assembles the kernel and reports what it uses.
 @return table  or nil, message, code where there is no assembler
-@field registers integer  of a thread
-@field estimated integer  registers that the checker had estimated
+@field registers integer  the registers of a thread
+@field estimated integer  the registers that the checker estimated
 @field spill_stores integer  bytes
 @field spill_loads integer  bytes
 @field static_shared integer  bytes of shared memory
 @field dynamic_shared integer  bytes of shared memory
-@field assembler string  which one, and its version
-@field notes table  what the assembler said, a list of strings
-@field findings table  the same as findings, at lines of the script)"},
+@field assembler string  its name and version
+@field notes table  the assembler's messages, a list of strings
+@field findings table  those messages as findings at lines of the script)"},
                                      {}};
     static const Member fields[] = {{"name", kernel_name, R"(
-What it is called.
+The name of the kernel.
 @return string)"},
                                     {"shared_bytes", kernel_shared_bytes, R"(
 The shared memory of a CTA.
@@ -177,15 +177,15 @@ The shared memory of a CTA.
                                     {}};
     static const Member metamethods[] = {{"__tostring", kernel_tostring}, {"__call", kernel_called}, {}};
     declare<Kernel>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
-A kernel, made by wg.kernel: checked, printed, run and timed as often as wanted.
+A kernel, made by wg.kernel. It can be checked, printed, run and timed any number of times.
 @see wg.kernel)"});
     static const Member functions[] = {{"kernel", kernel_new, R"(
-Makes a kernel: calls the function once, with a builder that records each instruction it is asked for.
-@param name string  of the kernel in the PTX and in messages
+Makes a kernel: calls the function once, with a builder that records each instruction.
+@param name string  the kernel's name in PTX and in messages
 @param options table
-@param body function(k)  builds the kernel; k is the builder, valid until the function returns
+@param body function(k)  builds the kernel; k is the builder, which is valid until the function returns
 @return kernel
-@raise for calls that are no legal instruction, at the line of the call.
+@raise for calls that are not legal instructions, at the line of the call.
 @see k
 @example
   local double = wg.kernel("double", { threads = 128 }, function(k)

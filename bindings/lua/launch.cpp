@@ -1,4 +1,4 @@
-// Launches: kernel:run, kernel:time, kernel:prepare, and cuBLAS beside them.
+// Launches: kernel:run, kernel:time, kernel:prepare; and cuBLAS, to compare with.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -24,7 +24,7 @@ void set_number(lua_State* L, const char* key, double value) {
     lua_setfield(L, -2, key);
 }
 
-/// Options of a launch, with a share of its tensors. Does not live in a C++ frame.
+/// Options of a launch that share ownership of its tensors. Does not live in a C++ frame.
 template <class Base>
 struct Shared : Base {
     std::vector<std::shared_ptr<Tensor>> tensors;
@@ -71,7 +71,7 @@ void read_run_options(lua_State* L, const Options& options, Shared<Base>& out) {
     const Backend asked = guarded(L, [&] { return backend_named(backend); });
     out.seed =
         static_cast<std::uint64_t>(options.integer("seed", static_cast<std::int64_t>(session(L).seed)));
-    // The simulator is slow: it has a limit only where the script gives one.
+    // The simulator is slow, so it has a limit only where the script sets one.
     const std::chrono::milliseconds timeout(options.integer("timeout_ms", 10000, 0, 86400000));
     out.timeout = within_limit(L, timeout);
     out.simulation = {within_limit(L, options.has("timeout_ms") ? timeout : timeout.zero()),
@@ -84,33 +84,33 @@ void read_run_options(lua_State* L, const Options& options, Shared<Base>& out) {
     out.backend = session(L).mode == Mode::run ? resolve_backend(L, asked) : asked;
 }
 
-/// Of every launch.
+/// Options of every launch.
 constexpr Option prepare_keys[] = {
     {"grid", "integer|table = 1", "CTAs along x, y and z: a number, or { x, y, z }"},
     {"args", "table", "a list of tensors and numbers, in the order of the parameters"},
     {"backend", R"(string = "auto")",
      R"("gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one)"},
-    {"seed", "integer = 0", "of the simulator's schedule"},
+    {"seed", "integer = 0", "the seed of the simulator's schedule"},
     {"timeout_ms", "integer = 10000",
-     "milliseconds after which the launch is ended; 0: never. The simulator has a limit only where one is "
-     "given"},
+     "milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one "
+     "is given"},
     {"numerics", R"(string|table = "exact")",
-     R"(how the simulator adds up products of wgmma: "exact", "h200", or the parameters of a model)",
+     R"(how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model)",
      numerics_keys},
-    {"unchecked", "boolean = false", "true runs the kernel although the checker found errors"}};
+    {"unchecked", "boolean = false", "runs the kernel although the checker found errors"}};
 constexpr Option guarded_key[] = {
-    {"guarded", "boolean = false", "runs the guarded build, which names what hangs or faults"}};
+    {"guarded", "boolean = false", "runs the guarded build, which reports what hangs or faults"}};
 constexpr auto run_keys = joined(prepare_keys, guarded_key);
 constexpr Option commands_key[] = {
-    {"commands", "table?", "a list of commands; else they come from standard input"}};
+    {"commands", "table?", "a list of commands; by default they are read from standard input"}};
 constexpr auto debug_keys = joined(prepare_keys, commands_key);
 constexpr Option measurement_keys[] = {
-    {"rounds", "integer = 20", "launches that are measured, 1 to 100000"},
-    {"flops", "number = 0", "floating-point operations of a launch, for `tflops`"},
-    {"against", "cublas?", "a yardstick that is measured in turn with the kernel"}};
+    {"rounds", "integer = 20", "the number of measured launches, 1 to 100000"},
+    {"flops", "number = 0", "the floating-point operations of a launch, for `tflops`"},
+    {"against", "cublas?", "made by wg.cublas: measured in turn with the kernel, for comparison"}};
 constexpr auto time_keys = joined(prepare_keys, measurement_keys);
 
-/// Hands what the assembler warned of to the host: once a kernel, when it is compiled.
+/// Passes the assembler's warnings to the host, once for each kernel, when it is compiled.
 void warn_of_assembly(lua_State* L, Kernel& kernel) {
     guarded(L, [&] {
         for (const Diagnostic& finding : kernel.take_remarks())
@@ -120,7 +120,7 @@ void warn_of_assembly(lua_State* L, Kernel& kernel) {
     });
 }
 
-/// What stands for a launch where kernels are only traced.
+/// The stand-in for a launch where kernels are only traced.
 void trace_launch(lua_State* L, Kernel& kernel, const RunOptions& run) {
     session(L).withheld = true;
     guarded(L, [&] {
@@ -162,7 +162,7 @@ int kernel_run(lua_State* L) {
     return 1;
 }
 
-/// Commands of kernel:debug: those that are given, else the lines of standard input.
+/// The commands of kernel:debug: the option, or else the lines of standard input.
 struct Commands {
     std::vector<std::string> list;
     std::size_t next = 0;
@@ -321,7 +321,7 @@ constexpr Option cublas_keys[] = {{"a", "tensor", "A"},
                                   {"a_major", R"(string = "K")", R"("K" or "MN")"},
                                   {"b_major", R"(string = "K")", R"("K" or "MN")"}};
 
-// wg.cublas{ a =, b =, d =, a_major = "K", b_major = "K" }: a yardstick, or nil, message, code
+// wg.cublas{ a =, b =, d =, a_major = "K", b_major = "K" }: a product by cuBLAS, or nil, message, code
 int cublas_new(lua_State* L) {
     check_unrestricted(L, "wg.cublas");
     const Options options(L, 1, "wg.cublas", cublas_keys);
@@ -369,7 +369,7 @@ int kernel_time(lua_State* L) {
     run.flops = options.number("flops", 0);
     if (options.push("against") != LUA_TNIL) {
         const CublasBox* against = test<CublasBox>(L, -1);
-        if (against == nullptr) options.fail_value("against", "a yardstick made by wg.cublas");
+        if (against == nullptr) options.fail_value("against", "a product made by wg.cublas");
         run.against = &*against->cublas;
     }
     auto& timing = held<Timing>(L);
@@ -395,8 +395,8 @@ int kernel_time(lua_State* L) {
     return 1;
 }
 
-// kernel:resident_clusters(): how many clusters (CTAs, where it has none) the GPU runs at a time; nil where
-// there is none. Compiles the kernel.
+// kernel:resident_clusters(): the number of clusters (CTAs, where it has none) that the GPU runs at a time;
+// nil without a GPU. Compiles the kernel.
 int kernel_resident_clusters(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     auto& clusters = held<std::optional<int>>(L);
@@ -428,7 +428,7 @@ int kernel_prepare(lua_State* L) {
     if (runs) guarded_collecting(L, [&] { launch.emplace(kernel.prepare(run)); });
     push_object<LaunchBox>(L, [&] { return LaunchBox{run.tensors, run.device_tensors, std::move(launch)}; });
     warn_of_assembly(L, kernel);
-    // Keeps the tensors, whatever becomes of the caller's list.
+    // Keeps the tensors alive even if the caller's list changes.
     lua_createtable(L, static_cast<int>(run.args.size()), 0);
     if (options.push("args") == LUA_TTABLE) {
         for (std::size_t i = 1; i <= run.args.size(); ++i) {
@@ -464,7 +464,7 @@ int launch_step(lua_State* L) {
     return 0;
 }
 
-// launch:start(): only this needs no tensor of the host on the GPU, and is kept short.
+// launch:start(): on the GPU it does not touch host tensors, and it is kept short.
 int launch_start(lua_State* L) {
     std::optional<Launch>& launch = check<LaunchBox>(L, 1).launch;
     if (!launch) return 0;
@@ -491,15 +491,15 @@ void open_launch(lua_State* L) {
 Runs the kernel and waits until its results are in the tensors.
 @param options table
 @return string  the back end that ran it: "gpu", "gpu-cuda" or "sim"; "none" where kernels are only traced (wgrun check)
-@raise where the checker finds an error, the kernel faults, hangs or takes longer than its time limit, or an argument does not fit its parameter.
+@raise when the checker finds an error, an argument does not fit its parameter, or the kernel faults, hangs or exceeds its time limit.
 @example
   kernel:run { grid = { 4 }, args = { A, B, D, 1024 } })",
                                         run_keys},
 
                                        {"debug", kernel_debug, R"(
-Runs the kernel on the simulator under the debugger (docs/debugging.md): stops at lines, steps, values by their names in the script, who wrote what, and backwards. The kernel also runs where the checker found errors, which are printed first.
+Runs the kernel on the simulator under the debugger (docs/debugging.md), which stops at lines, steps forwards and backwards, prints values by their names in the script, and says who wrote them. A kernel in which the checker found errors runs, too; the errors are printed first.
 @param options table
-@raise what the run fails with, when the commands have let it go on to its end.
+@raise errors of the run, if the commands let it run to its end.
 @see k:breakpoint
 @example
   kernel:debug { grid = { 4 }, args = { A, B, D, 1024 }, commands = { "break 42 cta=1", "continue", "print acc" } })",
@@ -509,72 +509,74 @@ Runs the kernel on the simulator under the debugger (docs/debugging.md): stops a
 Measures how long the kernel takes, with its tensors already on the device.
 @param options table
 @return table
-@field median_us number  microseconds
-@field min_us number
-@field max_us number
-@field tflops number  of the median, where `flops` is given; else 0
-@field rounds integer  that were measured
-@field backend string  where
-@field against table?  the same of the yardstick)",
+@field median_us number  the median, in microseconds
+@field min_us number  the shortest, in microseconds
+@field max_us number  the longest, in microseconds
+@field tflops number  for the median, if `flops` is given; else 0
+@field rounds integer  the number of measured launches
+@field backend string  the back end that ran it
+@field against table?  the same for `against`)",
                                         time_keys},
 
                                        {"timeline", kernel_timeline, R"(
-Lays one cluster of a launch out in time by a model of an H200's SM (docs/timeline.md): what each warp, the tensor core and the copies do when, and what limits the kernel. It runs on the simulator; the tensors then hold what that cluster has computed.
+Computes the timeline of one cluster of a launch by a model of an H200's SM (docs/timeline.md): what each warp, the tensor core and the copies do at which time, and what limits the kernel. The cluster runs on the simulator; afterwards the tensors hold its results.
 @param options table
 @return table
-@field cycles number  until the last CTA that is shown has ended
-@field microseconds number  of the whole launch, one of many
-@field ghz number  that this supposes
-@field tensor_busy number  share of the time that the tensor core multiplies
-@field memory_busy number  share of the time that bytes are on the way between memory and the SM
+@field cycles number  the cycles until the last CTA of the cluster has ended
+@field microseconds number  the estimated time of the whole launch, one of many in a row
+@field ghz number  the clock that this assumes
+@field tensor_busy number  the share of the time in which the tensor core multiplies
+@field memory_busy number  the share of the time in which bytes are in flight between memory and the SM
 @field verdict table  sentences: what limits the kernel, the most important first
 @field rows table  a list of { name =, warp =, exclusive = }; warp is nil for engines of the SM
 @field spans table  a list of { row =, kind =, first =, last =, what =, file =, line = }; first and last are cycles
-@field text string  rows of characters, 80 columns wide
-@field svg string  the picture
+@field text string  the picture as text, 80 columns wide
+@field svg string  the picture as SVG
 @field perfetto string  trace events for ui.perfetto.dev
-@field json string  all of it
+@field json string  everything as JSON
 @example
   print(kernel:timeline { grid = { 132 }, args = { A, B, D } }.text))",
                                         prepare_keys},
 
                                        {"prepare", kernel_prepare, R"(
-Makes a launch ready to be started many times: compiled, its tensors on the device. Launches that live at the same time share the tensors that they have in common.
+Prepares a launch that can be started many times: compiles the kernel and copies the tensors to the device. Prepared launches share the tensors that they have in common.
 @param options table
 @return launch
 @see launch)",
                                         prepare_keys},
 
                                        {"resident_clusters", kernel_resident_clusters, R"(
-How many clusters (CTAs, where the kernel has none) the GPU runs at a time. Compiles the kernel.
-@return integer?  nil where there is no GPU)"},
+The number of clusters (CTAs, where the kernel has none) that the GPU runs at a time. Compiles the kernel.
+@return integer?  nil without a GPU)"},
                                        {}};
     add_methods<Kernel>(L, of_kernel);
     static const Member methods[] = {
-        {"start", launch_start, "Starts the launch and returns at once, on the GPU."},
+        {"start", launch_start,
+         "Starts the launch. On the GPU it returns at once; the simulator runs the kernel to its end."},
 
         {"wait", launch_step<&Launch::wait>, R"(
-Waits until it is done.
-@raise where the kernel faulted or hung.)"},
+Waits until the started launches are complete.
+@raise when the kernel faulted or hung.)"},
 
         {"upload", launch_step<&Launch::upload>,
          "Copies the tensors from host memory to the device again, after the host has changed them."},
 
         {"download", launch_step<&Launch::download>,
-         "Waits until it is done, and copies what it wrote to host memory."},
+         "Waits until the started launches are complete, and copies the tensors that they wrote to host "
+         "memory."},
         {}};
     declare<LaunchBox>(L, {.methods = methods, .text = R"(
-A launch that is ready to be started, made by kernel:prepare: compiled, its tensors on the device. On the simulator launch:start runs it to its end.
+A prepared launch, made by kernel:prepare: its kernel is compiled and its tensors are on the device.
 @see kernel:prepare
 @example
   local launch = kernel:prepare { grid = { 132 }, args = { A, B, D } }
   for _ = 1, 100 do launch:start() end
-  launch:download()  -- waits, and D is here)"});
+  launch:download()  -- waits, and copies D to the host)"});
     static const Member cublas_methods[] = {{"run", cublas_run, "Computes D on the GPU with cuBLAS."}, {}};
     declare<CublasBox>(L, {.methods = cublas_methods, .text = R"(
-A product by cuBLAS of three tensors, made by wg.cublas.)"});
+A matrix product by cuBLAS, made by wg.cublas.)"});
     static const Member functions[] = {{"cublas", cublas_new, R"(
-cuBLAS for three tensors: a yardstick for kernel:time, and a reference. D = A * B, with what wg.gemm calls the majors.
+The product D = A * B by cuBLAS: a reference, and a comparison for kernel:time. The majors are those of wg.gemm.
 @param options table
 @return cublas  or nil, message, code where there is no GPU or no cuBLAS)",
                                         cublas_keys},

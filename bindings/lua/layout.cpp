@@ -11,8 +11,8 @@ namespace {
 constexpr int max_depth = 64;
 constexpr std::size_t max_entries = 1 << 16;
 
-// `left`: how many entries more there may be. A table that holds another one many times, and that one a
-// third, is small and stands for a great many.
+// `left` is the number of further entries that are allowed: a small table that contains another one many
+// times, and that one a third, stands for a very large tuple.
 void read_tuple_at(lua_State* L, int index, const char* what, IntTuple& out, int depth, std::size_t& left) {
     luaL_checkstack(L, 8, nullptr);
     index = lua_absindex(L, index);
@@ -249,7 +249,7 @@ int swizzle_field(lua_State* L) {
 
 void open_layout(lua_State* L) {
     static const Member layout_methods[] = {{"size", layout_size, R"(
-The number of coordinates; also `#layout`.
+The number of coordinates, which `#layout` gives as well.
 @return integer)"},
 
                                             {"cosize", layout_cosize, R"(
@@ -261,7 +261,7 @@ The number of modes at the top level.
 @return integer)"},
 
                                             {"depth", layout_depth, R"(
-How deep the modes are nested; 0 for a plain integer.
+The nesting depth of the modes; 0 for a plain integer.
 @return integer)"},
 
                                             {"mode", layout_mode, R"(
@@ -271,7 +271,7 @@ One mode as a layout.
 
                                             {"coordinate", layout_coordinate, R"(
 The natural coordinate of an index, nested as the shape.
-@param i integer  from 0, the first mode fastest
+@param i integer  from 0; the first mode varies fastest
 @return integer|table)"},
 
                                             {"unswizzled", layout_unswizzled, R"(
@@ -291,7 +291,7 @@ The swizzle that is applied to the offsets, or nil.
 @return swizzle?)"},
 
                                            {"offset", layout_offset, R"(
-What is added to each offset before the swizzle.
+The constant that is added to each offset before the swizzle.
 @return integer)"},
                                            {}};
     static const Member layout_meta[] = {{"__tostring", layout_tostring},
@@ -301,13 +301,15 @@ What is added to each offset before the swizzle.
                                          {}};
     declare<Layout>(
         L, {.methods = layout_methods, .fields = layout_fields, .metamethods = layout_meta, .text = R"(
-A function from coordinates to offsets, made by wg.layout and the layout algebra. It counts elements, unless it says otherwise.
+A function from coordinates to offsets, made by wg.layout and the layout algebra. Offsets count elements, unless stated otherwise.
 
-layout(i) is the offset of index i, from 0; layout(i, j, ...) and layout{ i, { j, k } } that of a coordinate. `#layout` is its size; two layouts are equal where shape, stride, swizzle and offset are.
+layout(i) is the offset of index i, from 0; layout(i, j, ...) and layout{ i, { j, k } } are offsets of coordinates. `#layout` is the size. Two layouts are equal if their shape, stride, swizzle and offset are equal.
+@operator call: integer|table -> integer
+@operator len: -> integer
 @see wg.layout)"});
 
     static const Member swizzle_fields[] = {{"bits", swizzle_field<&Swizzle::bits>, R"(
-How many bits are XORed.
+The number of bits that are XORed.
 @return integer)"},
 
                                             {"base", swizzle_field<&Swizzle::base>, R"(
@@ -315,13 +317,14 @@ The lowest bit that changes.
 @return integer)"},
 
                                             {"shift", swizzle_field<&Swizzle::shift>, R"(
-How far above the changed bits those are that change them.
+The distance of the source bits above the bits that change.
 @return integer)"},
                                             {}};
     static const Member swizzle_meta[] = {
         {"__tostring", swizzle_tostring}, {"__eq", swizzle_eq}, {"__call", swizzle_call}, {}};
     declare<Swizzle>(L, {.fields = swizzle_fields, .metamethods = swizzle_meta, .text = R"(
-A permutation of offsets, made by wg.swizzle. swizzle(offset) applies it.
+An XOR permutation of offsets, made by wg.swizzle. swizzle(offset) applies it.
+@operator call: integer -> integer
 @see wg.swizzle)"});
 
     static const Member functions[] = {{"layout", layout_new,

@@ -13,15 +13,15 @@
 namespace wgrun::lua {
 namespace {
 
-/// Bytes that a state has, counted on their way to the host's allocator. Goes with the last of them, which is
-/// the state itself.
+/// Counts the bytes of a state on their way to the host's allocator. It is freed with the last of them, which
+/// is the state itself.
 struct Account {
     lua_State* main;
     lua_Alloc allocate;
     void* context;
     std::uint64_t used;
     std::uint64_t limit;
-    bool refused = false;  ///< what was beyond the limit, since that was set
+    bool refused = false;  ///< a request was beyond the limit since that was set
 };
 
 /// What a finalizer may take above the limit: Lua drops one for whose call there is no memory.
@@ -39,7 +39,8 @@ bool within(const Account& account, std::uint64_t more) {
 
 void* limited(void* self, void* block, std::size_t old_size, std::size_t size) {
     auto& account = *static_cast<Account*>(self);
-    const std::size_t before = block == nullptr ? 0 : old_size;  // else it says what is made
+    // Without a block, old_size is the type of the new object.
+    const std::size_t before = block == nullptr ? 0 : old_size;
     if (size > before && !within(account, size - before)) {
         account.refused = true;
         return nullptr;
@@ -52,7 +53,7 @@ void* limited(void* self, void* block, std::size_t old_size, std::size_t size) {
     return result;
 }
 
-/// Null where there never was a limit of memory.
+/// Null if there never was a limit of memory.
 Account* account_of(lua_State* L) {
     void* context = nullptr;
     return lua_getallocf(L, &context) == limited ? static_cast<Account*>(context) : nullptr;
@@ -77,8 +78,8 @@ void limit_memory(lua_State* L, std::uint64_t bytes) {
     lua_setallocf(L, limited, account);
 }
 
-// The message handler of guarded_xpcall; upvalue: the script's. An error of a hook comes with hooks off, so
-// a handler could go on for ever.
+// The message handler of guarded_xpcall; upvalue: the script's. Hooks are off while an error of a hook is
+// handled, so the script's handler could run forever.
 int guarded_handler(lua_State* L) {
     const LimitState& here = limit_state(L);
     if (session(L).stop || here.reached.load() != Limit::none) return 1;
@@ -108,7 +109,7 @@ int guarded_setmetatable(lua_State* L) {
     if (lua_type(L, 2) == LUA_TTABLE) {
         lua_pushliteral(L, "__gc");
         if (lua_rawget(L, 2) != LUA_TNIL)
-            fail(L, [] { return std::string("a script with limits has no finalizers (__gc)"); });
+            fail(L, [] { return std::string("a script with limits cannot set finalizers (__gc)"); });
         lua_pop(L, 1);
     }
     lua_pushvalue(L, lua_upvalueindex(1));
@@ -142,7 +143,7 @@ void spend(lua_State* L, std::uint64_t parts) {
         Diagnostic finding;
         finding.message = fmt::format("the kernel has more than {} instructions, blocks and registers", most);
         finding.fix =
-            "a loop of the kernel in place of one of the script, or a higher limit (--max-program, "
+            "k:loop in place of a loop that unrolls, or a higher limit (--max-program, "
             "Limits::program)";
         throw Error("ELIMIT", std::move(finding));
     });
@@ -191,12 +192,12 @@ bool memory_refused(lua_State* L) noexcept {
 
 std::string text_of(Limit limit, const Limits& limits) {
     if (limit == Limit::memory)
-        return fmt::format("not enough memory: the script may have {:.0f} MiB (--max-memory, Limits::memory)",
+        return fmt::format("not enough memory: the script may use {:.0f} MiB (--max-memory, Limits::memory)",
                            mebibytes(limits.memory));
     if (limit == Limit::time)
-        return fmt::format("the script has taken more than {} s",
+        return fmt::format("the script has run for more than {} s",
                            static_cast<double>(limits.time.count()) / 1000);
-    return fmt::format("the script has taken more than {} instructions", limits.instructions);
+    return fmt::format("the script has executed more than {} instructions", limits.instructions);
 }
 
 std::string advice_on(Limit limit) {

@@ -1,4 +1,4 @@
-// The limits of a state from inside: what is counted, and who looks.
+// The limits of a state from inside: what is counted, and where it is checked.
 #pragma once
 
 #include <lua.hpp>
@@ -15,7 +15,7 @@
 
 namespace wgrun::lua {
 
-/// What is known of the limits of one Lua state.
+/// The limits of one Lua state, and what has been used.
 struct LimitState {
     Limits limits;
     bool restricted = false;  ///< made by open_restricted (sandbox.hpp)
@@ -29,20 +29,20 @@ struct LimitState {
 /// Made without limits on the first call; lives as long as the state.
 LimitState& limit_state(lua_State* L);
 
-/// "the script has taken more than 2 s", and how to raise the limit.
+/// "the script has run for more than 2 s", and how to raise the limit.
 std::string text_of(Limit limit, const Limits& limits);
 std::string advice_on(Limit limit);
 
-/// Was the state refused memory since its limit was set? Allocates nothing.
+/// Whether the state was refused memory since its limit was set. Allocates nothing.
 bool memory_refused(lua_State* L) noexcept;
 
-/// The error of a script that has come to the end of its instructions or time.
+/// The error of a script that has used up its instructions or time.
 Error limit_error(const LimitState& here);
 
-/// The time that is left if it is shorter than `timeout` (0: none), else `timeout`.
+/// The remaining time if it is shorter than `timeout` (0: none), else `timeout`.
 std::chrono::milliseconds within_limit(lua_State* L, std::chrono::milliseconds timeout);
 
-/// Is the script's time over? Then `reached` says so too.
+/// Whether the script's time is over; then `reached` is set, too.
 bool out_of_time(LimitState& here);
 
 /// Counts `parts` more of the kernel that is being built. Raises at the limit of its size.
@@ -51,7 +51,7 @@ void spend(lua_State* L, std::uint64_t parts);
 /// xpcall, setmetatable: see set_limits.
 void guard_globals(lua_State* L);
 
-/// Lives in the body of guarded() or attempted(): tensors that are made there count as the state's.
+/// Lives in the body of guarded() or attempted(): tensors that are made there are charged to the state.
 class Charging {
   public:
     explicit Charging(const LimitState& here) {
@@ -62,7 +62,7 @@ class Charging {
     std::optional<TensorBudget::Scope> scope_;
 };
 
-/// guarded(), for what makes tensors.
+/// guarded(), for bodies that make tensors.
 template <class Body>
 auto charged(lua_State* L, Body&& body) {
     const LimitState& here = limit_state(L);
@@ -72,8 +72,8 @@ auto charged(lua_State* L, Body&& body) {
     });
 }
 
-/// For a body of guarded() or attempted(), for what may take long: at the end of the script's time that is
-/// what the error says.
+/// For long work in a body of guarded() or attempted(): if the script's time ends meanwhile, the error says
+/// so.
 template <class Take>
 auto on_time(LimitState& here, Take&& take) {
     try {

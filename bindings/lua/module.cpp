@@ -12,7 +12,7 @@
 namespace wgrun::lua {
 namespace {
 
-// wg.backend: "gpu", "gpu-cuda" or "sim", what a kernel would run on here.
+// wg.backend: "gpu", "gpu-cuda" or "sim", the back end that a kernel would run on here.
 int module_backend(lua_State* L) {
     const std::string_view name = to_string(resolve_backend(L, Backend::automatic));
     lua_pushlstring(L, name.data(), name.size());
@@ -33,7 +33,7 @@ int module_index(lua_State* L) {
 const Member fields[] = {
     {"version", nullptr, "The version of wgrun.\n@return string"},
     {"backend", nullptr,
-     R"(What a kernel runs on here where its launch leaves that open: "gpu", "gpu-cuda" or "sim".
+     R"(The back end of launches that leave it open: "gpu", "gpu-cuda" or "sim".
 @return string)"},
     {"sparse", nullptr,
      "Matrices with 2:4 sparsity, for wgmma.mma_async.sp: prune, compress, decompress, validate.\n@return "
@@ -41,29 +41,29 @@ const Member fields[] = {
     {}};
 
 constexpr char about_error[] = R"(
-What wgrun raises: a table; `tostring` gives "file:line: message [RULE]". Errors of the machine, such as a missing file or GPU, are not raised by functions that return nil, message, code.
+An error that wgrun raises: a table; `tostring` gives "file:line: message [RULE]". Functions that return nil, message, code do not raise errors of the machine, such as a missing file or GPU.
 @field message string
 @field code string  "EINVAL", "ENOENT", "ENODEV", "ENOMEM", ...
 @field rule string?  the rule that was broken: wgrun explain RULE
 @field file string?  of the script
 @field line integer?  of the script
-@field fix string?  what mends it
+@field fix string?  how to fix it
 @field section string?  of the PTX ISA
-@field findings table?  all findings, where the checker refused a kernel)";
+@field findings table?  all findings, if the checker refused a kernel)";
 
 constexpr char about_finding[] = R"(
-What the checker or the simulator found, an element of the list that kernel:check gives. Fields that say nothing are absent.
+A finding of the checker or the simulator, an element of the list that kernel:check returns. Empty fields are absent.
 @field rule string  such as "WG-PROXY-01": wgrun explain RULE
 @field severity string  "error", "warning" or "note"
 @field message string
 @field file string?  of the script
 @field line integer?  of the script
-@field fix string?  what mends it
+@field fix string?  how to fix it
 @field section string?  of the PTX ISA
-@field notes table  a list of { file, line, message }: other places that belong to it
+@field notes table  a list of { file, line, message }: related places
 @see kernel:check)";
 
-// What is said of names that no table of the bindings holds.
+// Descriptions of names that no table of the bindings holds.
 void remember_others(lua_State* L) {
     remember_members(L, "wg", MemberKind::field, fields);
     remember_members(L, error_class, MemberKind::type, nullptr, about_error);

@@ -33,8 +33,8 @@ Options::Options(lua_State* L, int index, const char* function, std::span<const 
         fail(L,
              [&] { return fmt::format("{}: expected a table of options, got {}", function_, given.text); });
     }
-    // A table of its own takes the caller's place: what is read of it stays there, whatever a finalizer does
-    // to the caller's.
+    // A copy takes the place of the caller's table, so that a finalizer that changes the caller's table
+    // cannot invalidate values that were read.
     lua_createtable(L, 0, static_cast<int>(keys_.size()));
     lua_pushnil(L);
     while (lua_next(L, index_) != 0) {
@@ -44,7 +44,7 @@ Options::Options(lua_State* L, int index, const char* function, std::span<const 
             lua_pop(L, 1);
             const ShortText given = describe(L, -1);
             fail(L, [&] {
-                return fmt::format("{}: options have names; key {} is none (legal: {})", function_,
+                return fmt::format("{}: options have names; got the key {} (legal: {})", function_,
                                    given.text, fmt::join(names_of(keys_), ", "));
             });
         }
@@ -80,7 +80,7 @@ Dim3 Options::extents(std::string_view key) const {
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] < 1 || values[i] > INT32_MAX)
             lua::fail(L_, [&] {
-                return fmt::format("option `{}`: entry {} is {}, extents are 1 to 2147483647", key, i + 1,
+                return fmt::format("option `{}`: entry {} is {}, must be 1..2147483647", key, i + 1,
                                    values[i]);
             });
     Dim3 out;

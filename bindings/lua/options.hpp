@@ -27,7 +27,7 @@ class Options {
 
     bool has(std::string_view key) const;
 
-    /// Integers within lo..hi. Without a fallback the key must be there.
+    /// Integers within lo..hi. Without a fallback the key is required.
     std::int64_t integer(std::string_view key, std::optional<std::int64_t> fallback = {},
                          std::int64_t lo = INT64_MIN, std::int64_t hi = INT64_MAX) const;
     double number(std::string_view key, std::optional<double> fallback = {}) const;
@@ -40,7 +40,7 @@ class Options {
     std::size_t choice(std::string_view key, std::span<const std::string_view> legal,
                        std::optional<std::size_t> fallback = {}) const;
 
-    /// {x, y, z}, {x, y}, {x} or x, each 1 to 2147483647; what is absent is 1.
+    /// {x, y, z}, {x, y}, {x} or x, each 1 to 2147483647; missing extents are 1.
     Dim3 extents(std::string_view key) const;
 
     /// Pushes the value (nil if absent) and returns its Lua type.

@@ -1,4 +1,4 @@
-// Looking at layouts, tiles and fragments: pictures, words, and which canonical layout one is.
+// Pictures and descriptions of layouts, tiles and fragments, and the identification of canonical layouts.
 #include "wgrun/picture.hpp"
 
 #include <cstdio>
@@ -20,12 +20,13 @@ namespace {
 
 constexpr Option tile_picture_keys[] = {
     {"view", R"(string = "auto")",
-     R"(what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview")"},
+     R"(what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond)"},
     {"access", "string?",
      R"(with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all)"}};
 constexpr Option layout_keys[] = {
-    {"dtype", "string?", "the element type, which views other than offsets and overview need"},
-    {"chunk", "integer?", "offsets of one colour; by default those of 16 bytes, or 8"}};
+    {"dtype", "string?", "the element type, required by all views except offsets and overview"},
+    {"chunk", "integer?",
+     "the number of consecutive offsets that share a colour; by default those of 16 bytes, or 8"}};
 constexpr auto layout_picture_keys = joined(tile_picture_keys, layout_keys);
 constexpr Option fragment_picture_keys[] = {
     {"view", R"(string = "auto")",
@@ -41,7 +42,7 @@ constexpr std::span<const Option> picture_keys<Fragment> = fragment_picture_keys
 template <>
 constexpr std::span<const Option> picture_keys<Picture> = {};
 
-/// The options at `index`, of object:print, object:svg and object:html. A class that lacks a key refuses it.
+/// The options of object:print, object:svg and object:html, at `index`. Keys that a class lacks are refused.
 template <class T>
 Viewing read_viewing(lua_State* L, int index, const char* function) {
     const Options options(L, index, function, picture_keys<T>, Options::Missing::empty);
@@ -51,7 +52,7 @@ Viewing read_viewing(lua_State* L, int index, const char* function) {
     if constexpr (std::is_same_v<T, Tile> || std::is_same_v<T, Layout>) {
         if (options.has("access")) {
             if (viewing.view != PictureView::banks && viewing.view != PictureView::conflicts)
-                fail(L, [] { return R"(option `access` belongs to view = "banks" or "conflicts")"; });
+                fail(L, [] { return R"(option `access` requires view = "banks" or "conflicts")"; });
             viewing.access = static_cast<SharedAccess>(options.choice("access", shared_access_names()));
         }
     }
@@ -105,8 +106,8 @@ int html(lua_State* L) {
 
 constexpr Option mma_keys[] = {
     {"shape", "string?", R"(of an instruction: "m64n16k16" (wgmma) or "m16n8k16" (mma.sync))"},
-    {"dtype", R"(string = "bf16")", "of A and B, with shape"},
-    {"a", "tile|fragment?", "in place of shape: A, m x k"},
+    {"dtype", R"(string = "bf16")", "the type of A and B, with `shape`"},
+    {"a", "tile|fragment?", "in place of `shape`: A, m x k"},
     {"b", "tile|fragment?", "B, n x k"},
     {"d", "fragment?", "D, m x n"}};
 
@@ -127,7 +128,7 @@ int mma_picture_new(lua_State* L) {
     if (options.has("shape")) {
         for (const std::string_view key : {"a", "b", "d"})
             if (options.has(key))
-                fail(L, [] { return "wg.mma_picture: give either `shape` or `a`, `b` and `d`"; });
+                fail(L, [] { return "wg.mma_picture: either `shape` or `a`, `b` and `d` must be given"; });
         const std::string_view shape = options.string("shape");
         const std::string_view dtype = options.string("dtype", "bf16");
         push_object<Picture>(L, [&] { return mma_picture(shape, dtype_named(dtype)); });
@@ -197,13 +198,13 @@ Prints a picture of the layout: its offsets as a grid.
 @param options table?)",
                                      layout_picture_keys},
                                     {"svg", svg<Layout>, R"(
-Writes a picture of the layout as an SVG file, for light and dark surroundings.
+Writes a picture of the layout as an SVG file, for light and dark backgrounds.
 @param path string
 @param options table?
 @return boolean  true; or nil, message, code)",
                                      layout_picture_keys},
                                     {"html", html<Layout>, R"(
-Writes a picture of the layout as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+Writes a picture of the layout as a self-contained HTML page: pointing at a cell describes it, and zooming into an overview shows the elements.
 @param path string
 @param options table?
 @return boolean  true; or nil, message, code)",
@@ -214,72 +215,72 @@ Prints which thread and register hold each element, as a grid.
 @param options table?)",
                                        fragment_picture_keys},
                                       {"svg", svg<Fragment>, R"(
-Writes the picture as an SVG file, for light and dark surroundings.
+Writes the picture as an SVG file, for light and dark backgrounds.
 @param path string
 @param options table?
 @return boolean  true; or nil, message, code)",
                                        fragment_picture_keys},
                                       {"html", html<Fragment>, R"(
-Writes the picture as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+Writes the picture as a self-contained HTML page: pointing at a cell describes it, and zooming into an overview shows the elements.
 @param path string
 @param options table?
 @return boolean  true; or nil, message, code)",
                                        fragment_picture_keys},
                                       {}};
     static const Member tile[] = {{"print", print<Tile>, R"(
-Prints a picture of the tile: where its elements are in memory.
+Prints a picture of the tile: the positions of its elements in memory.
 @param options table?)",
                                    tile_picture_keys},
                                   {"svg", svg<Tile>, R"(
-Writes a picture of the tile as an SVG file, for light and dark surroundings.
+Writes a picture of the tile as an SVG file, for light and dark backgrounds.
 @param path string
 @param options table?
 @return boolean  true; or nil, message, code)",
                                    tile_picture_keys},
                                   {"html", html<Tile>, R"(
-Writes a picture of the tile as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+Writes a picture of the tile as a self-contained HTML page: pointing at a cell describes it, and zooming into an overview shows the elements.
 @param path string
 @param options table?
 @return boolean  true; or nil, message, code)",
                                    tile_picture_keys},
                                   {"explain", tile_explain, R"(
-The tile in words: atoms, LBO and SBO, K steps, TMA box.
+Describes the tile: atoms, LBO and SBO, K steps, TMA box.
 @return string  several lines)"},
                                   {}};
     static const Member picture[] = {{"print", print<Picture>, R"(
 Prints the picture as text.)"},
                                      {"svg", svg<Picture>, R"(
-Writes the picture as an SVG file, for light and dark surroundings.
+Writes the picture as an SVG file, for light and dark backgrounds.
 @param path string
 @return boolean  true; or nil, message, code)"},
                                      {"html", html<Picture>, R"(
-Writes the picture as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+Writes the picture as a self-contained HTML page: pointing at a cell describes it, and zooming into an overview shows the elements.
 @param path string
 @return boolean  true; or nil, message, code)"},
                                      {}};
     static const Member metamethods[] = {{"__tostring", picture_tostring}, {}};
     declare<Picture>(L, {.methods = picture, .metamethods = metamethods, .text = R"(
-A drawing that is made of several objects, by wg.mma_picture.
+A picture of several objects, made by wg.mma_picture.
 @see wg.mma_picture)"});
     add_methods<Layout>(L, layout);
     add_methods<Fragment>(L, fragment);
     add_methods<Tile>(L, tile);
     static const Member functions[] = {{"identify", identify_layout, R"(
-Which canonical wgmma layout a layout is, or which is nearest and where they differ.
+Identifies the canonical wgmma layout that a layout is, or the nearest one and where they differ.
 @param layout layout  (row, k) to the element offset
 @param dtype string  the element type
 @return table
-@field canonical boolean  it is one
-@field operand boolean  wgmma can read it
+@field canonical boolean  the layout is canonical
+@field operand boolean  wgmma can read the layout
 @field major string  "K" or "MN"
 @field swizzle string  "none", "32B", "64B" or "128B"
 @field lbo integer  bytes
 @field sbo integer  bytes
-@field mismatches integer  elements that lie elsewhere than in the nearest one
+@field mismatches integer  the number of elements whose offset differs from the nearest canonical layout
 @field difference table?  the first of them: { row, k, given, expected }, offsets in bytes
 @field text string  the same in words)"},
                                        {"mma_picture", mma_picture_new, R"(
-A product as it is done on paper: A on the left, B above, D in the corner. Registers show thread:value, shared memory byte offsets; large ones are overviews.
+Draws a matrix product with A on the left, B above and D in the corner. Registers are shown as thread:value, shared memory as byte offsets, large operands as overviews.
 @param options table
 @return picture
 @example

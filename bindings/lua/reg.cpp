@@ -28,16 +28,16 @@ int binary(lua_State* L) {
     return emit_from_lua(L, trace_of_operands(L), spelling, 1);
 }
 
-/// The type of the register at `index`; none for other values, and after the kernel is finished, of which
-/// other messages speak.
+/// The type of the register at `index`; none for other values, and after the kernel is finished, which has a
+/// message of its own.
 isa::Type type_at(lua_State* L, int index) {
     const RegBox* box = test<RegBox>(L, index);
     if (box == nullptr || !box->trace->builder) return isa::Type::none;
     return guarded(L, [&] { return box->trace->builder->type_of(box->reg); });
 }
 
-/// x + y and x - y. An address and a narrower register are the commonest slip of all: it gets words of its
-/// own.
+/// x + y and x - y. Adding a narrower register to an address is the most common mistake, so it has a message
+/// of its own.
 template <const char* method>
 int sum(lua_State* L) {
     const isa::Type a = type_at(L, 1), b = type_at(L, 2);
@@ -60,15 +60,16 @@ int sum(lua_State* L) {
     return binary<method>(L);
 }
 
-/// x / y. Lua's division gives a fraction; of integers only x // y says what happens.
+/// x / y. Lua's division gives a fraction; for integers only x // y is clear.
 template <const char* method>
 int quotient(lua_State* L) {
     const isa::Type a = type_at(L, 1), type = a == isa::Type::none ? type_at(L, 2) : a;
     if (isa::is_float(type) || type == isa::Type::none) return binary<method>(L);
     const std::string_view name = isa::to_string(type);
     fail(L, [&] {
-        return ArgumentError(fmt::format("`/` gives a fraction, which a {} register does not hold", name),
-                             "x // y or k:div(x, y), which drop the fraction; shifts are faster: x >> 1");
+        return ArgumentError(
+            fmt::format("`/` gives a fraction, which a {} register cannot hold", name),
+            "x // y or k:div(x, y), which truncate; for powers of two, a shift is faster: x >> 1");
     });
 }
 
@@ -150,8 +151,10 @@ int reg_eq(lua_State* L) {
     const RegBox* b = test<RegBox>(L, 2);
     if (a != nullptr && b != nullptr && !same_register(*a, *b))
         fail(L, [] {
-            return ArgumentError("Lua's == and ~= of two registers do not compare what they will hold",
-                                 "a:eq(b) gives a predicate; a:same(b) tells whether they are one register");
+            return ArgumentError(
+                "Lua's == and ~= cannot compare the values of registers, which are not known while the "
+                "kernel is traced",
+                "a:eq(b) gives a predicate; a:same(b) tells whether both are the same register");
         });
     lua_pushboolean(L, a != nullptr && b != nullptr);
     return 1;
@@ -165,31 +168,32 @@ int reg_same(lua_State* L) {
     return 1;
 }
 
-// a < b has one Boolean as result while the kernel is traced, so it cannot stand for an instruction.
+// Lua converts the result of a < b to a Boolean, so it cannot stand for an instruction.
 int no_order(lua_State* L) {
-    fail(L,
-         [] { return std::string("registers are compared with a:lt(b), le, gt, ge, eq, ne: predicates"); });
+    fail(L, [] {
+        return std::string("registers are compared by a:lt(b), le, gt, ge, eq and ne, which give predicates");
+    });
 }
 
 int no_power(lua_State* L) {
     fail(L, [] {
-        return ArgumentError("PTX has no power of registers",
+        return ArgumentError("PTX has no instruction for powers",
                              "x * x; k:ex2_approx_f32(k:lg2_approx_f32(x) * y)");
     });
 }
 
 int no_text(lua_State* L) {
     fail(L, [] {
-        return ArgumentError("a register has no value while the kernel is traced, and no text",
-                             "tostring(r) says which register it is");
+        return ArgumentError("a register has no value while the kernel is traced, so it cannot become text",
+                             "tostring(r) names the register; k:print prints its value when the kernel runs");
     });
 }
 
 int no_arithmetic(lua_State* L) {
     fail(L, [] {
-        return ArgumentError(
-            "an array of registers is no operand",
-            "regs[i] is one of them; k:fragment(acc):map(function(x) return 2 * x end) computes with all");
+        return ArgumentError("an array of registers is not an operand",
+                             "regs[i] is one register; k:fragment(acc):map(function(x) return 2 * x end) "
+                             "computes with all of them");
     });
 }
 
@@ -225,8 +229,9 @@ int regs_index(lua_State* L) {
             return ArgumentError(
                 "an array of " + std::to_string(box.regs.size()) + " registers is indexed from 0 to " +
                     std::to_string(box.regs.size() - 1) + ", not with " + got.text,
-                named ? "registers have no addresses: unroll with Lua's `for`, or choose by k:selp"
-                      : "for i = 0, #regs - 1 do: they count from 0, and ipairs from 1");
+                named ? "registers cannot be indexed at run time: unroll with Lua's `for`, or select with "
+                        "k:selp"
+                      : "for i = 0, #regs - 1 do: arrays of registers count from 0, ipairs counts from 1");
         });
     }
     push_reg(L, box.trace, box.regs[static_cast<std::size_t>(i)]);
@@ -275,36 +280,36 @@ void open_reg(lua_State* L) {
     static const Member methods[] = {
 
         {"lt", compare<lt>, R"(
-A predicate: whether the register is less than another one or a number.
+Compares with another register or a number: less than.
 @param other reg|number
 @return reg  a predicate)"},
         {"le", compare<le>, R"(
-A predicate: whether the register is at most another one or a number.
+Compares with another register or a number: less than or equal.
 @param other reg|number
 @return reg  a predicate)"},
         {"gt", compare<gt>, R"(
-A predicate: whether the register is greater than another one or a number.
+Compares with another register or a number: greater than.
 @param other reg|number
 @return reg  a predicate)"},
         {"ge", compare<ge>, R"(
-A predicate: whether the register is at least another one or a number.
+Compares with another register or a number: greater than or equal.
 @param other reg|number
 @return reg  a predicate)"},
 
         {"eq", compare<eq>, R"(
-A predicate: whether the register is equal to another one or a number.
+Compares with another register or a number: equal.
 @param other reg|number
 @return reg  a predicate)"},
         {"ne", compare<ne>, R"(
-A predicate: whether the register is different from another one or a number.
+Compares with another register or a number: not equal.
 @param other reg|number
 @return reg  a predicate)"},
         {"same", reg_same, R"(
-Whether two Lua values are the same register of the kernel: == is refused, for it cannot compare what registers hold.
+Whether two Lua values are the same register of the kernel. (Lua's == is refused, since it cannot compare the values of registers.)
 @param other reg
 @return boolean)"},
         {"set", set, R"(
-Writes the register: mov.
+Writes the register, by mov.
 @param value reg|number|boolean
 @return reg  itself)"},
         {}};
@@ -312,7 +317,7 @@ Writes the register: mov.
 The type that it was declared with.
 @return string  "u32", "f32", "pred", ...)"},
                                     {"pointee", reg_pointee, R"(
-Of a pointer parameter, the type of the elements that it points to; else nil.
+For a pointer parameter, the type of the elements that it points to; else nil.
 @return string?)"},
                                     {}};
     static const Member metamethods[] = {{"__add", sum<add>},      {"__sub", sum<sub>},
@@ -328,13 +333,16 @@ Of a pointer parameter, the type of the elements that it points to; else nil.
     declare<RegBox>(
         L,
         {.methods = methods, .fields = fields, .metamethods = metamethods, .index = reg_element, .text = R"(
-A register, made by k:reg, k:param and the instructions. It is valid while the kernel is built.
+A register, made by k:reg, k:param and the instructions. It is valid only while the kernel is built.
 
-Operators emit one instruction and give a new register: + - * / // % & | ~ << >>, unary - and ~ with numbers or registers of the same type. / is for floats, // for integers. ~p of a predicate costs nothing. Comparisons are methods, for < and == would give a Lua boolean while the kernel is built.
+Each operator emits one instruction and gives a new register: + - * / // % & | ~ << >> and unary - and ~, with numbers or registers of the same type. / is for floats, // for integers. ~p of a predicate emits nothing. Comparisons are methods, since Lua's < and == give a boolean while the kernel is built.
+@operator add sub mul div idiv mod band bor bxor shl shr: reg|number -> reg
+@operator unm bnot: -> reg
+@operator index: integer|reg -> reg
 @see k:reg)"});
 
     static const Member array_methods[] = {{"slice", regs_slice, R"(
-Some of the registers, as an array that is indexed from 0 again.
+Part of the array, again indexed from 0.
 @param first integer  from 0
 @param count integer
 @return regs)"},
@@ -345,7 +353,9 @@ Some of the registers, as an array that is indexed from 0 again.
         {"__div", no_arithmetic}, {"__unm", no_arithmetic},      {}};
     declare<RegsBox>(
         L, {.methods = array_methods, .metamethods = array_metamethods, .index = regs_index, .text = R"(
-Registers in a row, made by k:regs. regs[i] is one of them, from 0 as in the figures of the ISA; `#regs` is how many there are. The registers are written by k:mov(regs[i], value).
+An array of registers, made by k:regs. regs[i] is one of them, counted from 0 as in the figures of the ISA; `#regs` is their number. They are written by k:mov(regs[i], value).
+@operator index: integer -> reg
+@operator len: -> integer
 @see k:regs)"});
 }
 

@@ -1,5 +1,5 @@
-// What the script calls its registers: the locals of its functions that hold some, looked at when the next
-// call of k comes. For debuggers.
+// The script's names of its registers, for debuggers: the locals of its functions that hold registers, read
+// at each call of k.
 #include <cstring>
 
 #include "bindings/lua/error.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_frames = 64, most_locals = 200, most_fields = 32;
 
-/// The value on top of the stack is called `name`, a field of `table` if that is there.
+/// Records that the value on top of the stack is called `name`, a field of `table` if that is given.
 void note(lua_State* L, Trace& trace, const char* table, const char* name) {
     const RegBox* reg = test<RegBox>(L, -1);
     const RegsBox* regs = reg == nullptr ? test<RegsBox>(L, -1) : nullptr;

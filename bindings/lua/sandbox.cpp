@@ -14,8 +14,8 @@ namespace {
 int load_text(lua_State* L) {
     const int arguments = lua_gettop(L);
     if (!lua_isnoneornil(L, 3) && std::strchr(luaL_checkstring(L, 3), 't') == nullptr)
-        fail(L, [] { return std::string("a restricted script loads text alone (mode \"t\")"); });
-    lua_settop(L, arguments < 3 ? 3 : arguments);  // an environment that is nil differs from none
+        fail(L, [] { return std::string("a restricted script can load only text (mode \"t\")"); });
+    lua_settop(L, arguments < 3 ? 3 : arguments);  // an environment of nil differs from no environment
     lua_pushliteral(L, "t");
     lua_replace(L, 3);
     lua_pushvalue(L, lua_upvalueindex(1));
@@ -24,7 +24,7 @@ int load_text(lua_State* L) {
     return lua_gettop(L);
 }
 
-// require, of what is loaded or compiled in.
+// require, limited to modules that are loaded or compiled in.
 int require_own(lua_State* L) {
     const char* name = luaL_checkstring(L, 1);
     lua_settop(L, 1);
@@ -33,7 +33,7 @@ int require_own(lua_State* L) {
     lua_settop(L, 2);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
     if (lua_getfield(L, 3, name) != LUA_TFUNCTION)
-        fail(L, [&] { return std::string("a restricted script has no module `") + name + "`"; });
+        fail(L, [&] { return std::string("a restricted script cannot load the module `") + name + "`"; });
     lua_pushvalue(L, 1);
     lua_pushliteral(L, ":preload:");
     lua_call(L, 2, 1);
@@ -46,7 +46,7 @@ int require_own(lua_State* L) {
     return 1;
 }
 
-// collectgarbage, of what changes nothing for good; upvalue: the original
+// collectgarbage, limited to options without lasting effects; upvalue: the original
 int collect_only(lua_State* L) {
     static const char* const allowed[] = {"collect", "count", "step", "isrunning", nullptr};
     luaL_checkoption(L, 1, "collect", allowed);
@@ -69,7 +69,7 @@ void remove_field(lua_State* L, const char* table, const char* name) {
     lua_pop(L, 1);
 }
 
-// A library of which only `names` stay, in the list of loaded modules too.
+// Removes all functions of a library but `names`, in the list of loaded modules too.
 void open_some(lua_State* L, const char* library, lua_CFunction open, const char* const* names) {
     luaL_requiref(L, library, open, 0);
     lua_newtable(L);

@@ -1,4 +1,4 @@
-// What restricted scripts are refused.
+// Refusals for restricted scripts.
 #pragma once
 
 #include "wgrun/sandbox.hpp"

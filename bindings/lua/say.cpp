@@ -1,11 +1,11 @@
-// k:print, k:assert, k:trap, k:breakpoint: what threads of a kernel say of themselves (docs/debugging.md).
+// k:print, k:assert, k:trap, k:breakpoint: messages from the threads of a kernel (docs/debugging.md).
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/trace.hpp"
 
 namespace wgrun::lua {
 namespace {
 
-/// What one call asks for. Lives in a userdata: reading the arguments calls Lua.
+/// The request of one call. Lives in a userdata, since reading the arguments calls Lua.
 struct Saying {
     std::vector<Operand> values;
     Operand condition;
@@ -26,7 +26,7 @@ void read_register(lua_State* L, const std::shared_ptr<Trace>& trace, int index,
     operand.negated = box->negated;
 }
 
-/// { guard = p } or { guard_not = p }, as other calls of k have it.
+/// { guard = p } or { guard_not = p }, as for other methods of k.
 bool read_guard(lua_State* L, const std::shared_ptr<Trace>& trace, int index, Saying& saying) {
     if (lua_type(L, index) != LUA_TTABLE) return false;
     for (const char* key : {"guard", "guard_not"}) {
@@ -60,7 +60,7 @@ void read_values(lua_State* L, const std::shared_ptr<Trace>& trace, int first, S
             for (lua_Integer j = 1; j <= count; ++j) {
                 lua_rawgeti(L, i, j);
                 auto& entry = held<Operand>(L);
-                read_register(L, trace, -2, "a value of a message", entry);
+                read_register(L, trace, -2, "value of a message", entry);
                 guarded(L, [&] { saying.values.back().list.push_back(entry.reg); });
                 lua_pop(L, 2);
             }
@@ -69,13 +69,13 @@ void read_values(lua_State* L, const std::shared_ptr<Trace>& trace, int first, S
         if (test<RegBox>(L, i) == nullptr) {
             const ShortText got = describe(L, i);
             fail(L, [&] {
-                return std::string("a value of a message: expected a register or a list of registers, got ") +
+                return std::string("value of a message: expected a register or a list of registers, got ") +
                        got.text +
-                       " (what is known when the kernel is written goes into the text: "
+                       " (values that are known while the kernel is traced go into the text: "
                        "(\"x = %d\"):format(x))";
             });
         }
-        read_register(L, trace, i, "a value of a message", *value);
+        read_register(L, trace, i, "value of a message", *value);
     }
 }
 

@@ -39,7 +39,7 @@ int load_script(lua_State* L, const char* file, const std::string* text) {
         lua_pushliteral(L, "=(text)");
     else
         lua_pushfstring(L, "@%s", file);
-    // A first line for the shell is none of Lua's; the file loader passes over it too.
+    // A first line for the shell is not Lua; Lua's own file loader skips it, too.
     const std::size_t begin = text->starts_with('#') ? std::min(text->find('\n'), text->size()) : 0;
     const int status =
         luaL_loadbufferx(L, text->data() + begin, text->size() - begin, lua_tostring(L, -1), "t");
@@ -65,9 +65,8 @@ bool raised_by_script(lua_State* L, const Raisers& raisers) {
 
 void excuse_missing_results(Diagnostic& finding) {
     finding.severity = Severity::warning;
-    finding.message =
-        "the script stopped here, perhaps because no kernel ran; what follows was not checked: " +
-        finding.message;
+    finding.message = "the script stopped here, perhaps because no kernel ran; the rest was not checked: " +
+                      finding.message;
 }
 
 }  // namespace wgrun::lua

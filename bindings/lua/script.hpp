@@ -1,4 +1,4 @@
-// A script as a program: where it finds its modules, what it is called with, and what its errors prove.
+// A script as a program: its module path, its arguments, and the meaning of its errors.
 #pragma once
 
 #include <lua.hpp>
@@ -10,16 +10,16 @@
 
 namespace wgrun::lua {
 
-/// package.path begins with the folder of `file`.
+/// Puts the folder of `file` at the beginning of package.path.
 void set_script_path(lua_State* L, const char* file);
 
-/// The global `arg`: `program` at -1, `file` at 0, then the arguments.
+/// Sets the global `arg`: `program` at -1, `file` at 0, then the arguments.
 void set_script_arguments(lua_State* L, const std::string& program, const std::string& file,
                           const std::vector<std::string>& arguments);
 
-/// Pushes the script as a function: what `file` holds (null is standard input), or `text` under the name of
-/// `file` ("(text)" where that is null). What lua_load returns, LUA_ERRFILE with errno where the file cannot
-/// be read; then the error is on the stack. Bytecode is refused.
+/// Pushes the script as a function: the contents of `file` (null is standard input), or `text` under the name
+/// of `file` ("(text)" where that is null). Returns the status of lua_load, or LUA_ERRFILE with errno if the
+/// file cannot be read; then the error is on the stack. Bytecode is refused.
 int load_script(lua_State* L, const char* file, const std::string* text);
 
 /// The functions by which scripts raise errors of their own.
@@ -27,13 +27,14 @@ struct Raisers {
     lua_CFunction error = nullptr, assert = nullptr;
 };
 
-/// Those of the base library, when it has been opened and no script has run yet.
+/// Those of the base library; call it after the library was opened and before a script runs.
 Raisers raisers(lua_State* L);
 
-/// In a message handler: was the error at index 1 raised by a call of one of them, and is none of wgrun's?
+/// In a message handler: whether the error at index 1 was raised by a call of one of them, and is not
+/// wgrun's.
 bool raised_by_script(lua_State* L, const Raisers& raisers);
 
-/// An error of the script's own, after kernels did not run, may follow from that: it becomes a warning.
+/// If kernels did not run, an error that the script raises itself may be a consequence: it becomes a warning.
 void excuse_missing_results(Diagnostic& finding);
 
 }  // namespace wgrun::lua

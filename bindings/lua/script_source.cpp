@@ -1,4 +1,4 @@
-// The source of the functions that run: found, read once a chunk, and looked at.
+// The source of the functions that run: found, read once for each chunk, and analysed.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -19,23 +19,22 @@
 namespace wgrun::lua {
 namespace {
 
-/// A chunk, and what was seen of it.
+/// A chunk, and what is known about it.
 struct Known {
     syntax::Chunk chunk;
     std::vector<BuilderParameter> builders;
     std::vector<std::pair<int, int>> seen;  ///< first and last lines of functions
 };
 
-/// Kept by a state.
+/// Kept for each state.
 struct Sources {
     std::map<std::string, std::unique_ptr<Known>, std::less<>> chunks;
     const char* last_source = nullptr;  ///< of the innermost function seen last: compared, never read
     int last_line = 0;
 };
 
-constexpr std::int64_t largest = 4 << 20;  // bytes of a script that is read
-constexpr std::size_t most_chunks =
-    256;  // a process that lives for days may load chunks under ever new names
+constexpr std::int64_t largest = 4 << 20;  // in bytes: larger scripts are not read
+constexpr std::size_t most_chunks = 256;   // a long-lived process may load many chunks under new names
 
 /// The text of a chunk, from its name as Lua keeps it: a file, or the text itself. Empty where there is none.
 std::string text_of(const char* source) {
@@ -64,8 +63,8 @@ bool is_script(const lua_Debug& frame) {
            std::strncmp(frame.source, stdlib_prefix, std::strlen(stdlib_prefix)) != 0;
 }
 
-/// The function of the chunk that was written at these lines with these parameters; none if there is a doubt,
-/// as when the file has changed since it was loaded.
+/// The function of the chunk at these lines with these parameters; none if it is ambiguous, as when the file
+/// has changed since it was loaded.
 int function_at(const syntax::Chunk& chunk, const lua_Debug& frame) {
     int found = syntax::none;
     for (std::size_t i = 1; i < chunk.functions.size(); ++i) {
@@ -77,7 +76,7 @@ int function_at(const syntax::Chunk& chunk, const lua_Debug& frame) {
     return found;
 }
 
-/// Adds what the frame's parameters say of builders; true if that is new.
+/// Records which parameters of the frame's function are builders; true if that is new.
 bool learn(lua_State* L, lua_Debug& frame, Known& known) {
     lua_getinfo(L, "u", &frame);
     const int function = guarded(L, [&] { return function_at(known.chunk, frame); });
@@ -104,7 +103,7 @@ bool learn(lua_State* L, lua_Debug& frame, Known& known) {
     return news;
 }
 
-/// Looks at all functions of scripts that run, and refuses what the chunks of new ones are proven to do.
+/// Looks at all running functions of scripts, and raises the findings in chunks of new ones.
 void look(lua_State* L, Sources& sources) {
     lua_Debug frame;
     for (int level = 1; lua_getstack(L, level, &frame) != 0; ++level) {
@@ -123,7 +122,7 @@ void look(lua_State* L, Sources& sources) {
             const char* name = frame.source[0] == '@' ? frame.source + 1 : frame.short_src;
             std::vector<Diagnostic> findings = constant_conditions(known->chunk, name, known->builders);
             if (findings.empty()) return;
-            // Tried again, the kernel is refused again.
+            // If the kernel is tried again, it is refused again.
             known->seen.clear();
             known->builders.clear();
             sources.last_source = nullptr;

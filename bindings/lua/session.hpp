@@ -1,4 +1,4 @@
-// What the session decides where the script leaves it open, and the kernels that it keeps.
+// Decisions of the session where the script leaves them open, and the kernels that it keeps.
 #pragma once
 
 #include <lua.hpp>
@@ -8,21 +8,22 @@
 
 namespace wgrun::lua {
 
-/// The back end for a kernel that asks for `asked`: the session's where the script leaves it open, never
-/// automatic. Remarks once when an automatic choice falls on the simulator.
+/// Resolves the back end that a launch names: the session's where the script leaves it open, never
+/// `automatic`. Makes a remark once when the automatic choice is the simulator.
 Backend resolve_backend(lua_State* L, Backend asked);
 
 class Options;
 
-/// Of the option `numerics`, where it is a table.
+/// The keys of the option `numerics`, where it is a table.
 inline constexpr Option numerics_keys[] = {
-    {"block", "integer = 0", "products that are added at once; 0: all, exactly, and rounded once"},
+    {"block", "integer = 0",
+     "the number of products that are added at once; 0: all, exactly, with one rounding"},
     {"fraction", "integer = 25",
-     "bits that an addend keeps below the largest exponent of its block, 1 to 40"},
-    {"result", "integer = 23", "fraction bits that a sum keeps, 1 to 23"},
-    {"nearest", "boolean = false", "addends are rounded to nearest even instead of being cut off"},
+     "the bits that an addend keeps below the largest exponent of its block, 1 to 40"},
+    {"result", "integer = 23", "the fraction bits that a sum keeps, 1 to 23"},
+    {"nearest", "boolean = false", "rounds addends to nearest even instead of truncating them"},
     {"inside", "boolean = true",
-     "the accumulator is an addend of the first block; else it is added to each sum"}};
+     "the accumulator is an addend of the first block; otherwise it is added to each sum"}};
 
 /// The option `numerics`: "exact", "h200" or { block =, fraction =, result =, nearest =, inside = }; the
 /// session's where it is absent.

@@ -9,7 +9,7 @@
 namespace wgrun::lua {
 namespace {
 
-/// Lua's own complaint about a line of the library, without the place: "[wgrun]/tile:12: attempt to ...".
+/// An error message of Lua about a line of the library, without the place: "[wgrun]/tile:12: attempt to ...".
 std::string_view complaint(std::string_view message) {
     constexpr std::string_view prefix = std::string_view(stdlib_prefix).substr(1);
     if (!message.starts_with(prefix)) return {};
@@ -17,7 +17,7 @@ std::string_view complaint(std::string_view message) {
     return line == std::string_view::npos ? std::string_view() : message.substr(line + 2);
 }
 
-// What the protected call left: its results, or an error.
+// The outcome of the protected call: its results, or an error.
 int after_call(lua_State* L, int status, lua_KContext) {
     if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L);
     std::string_view text;

@@ -8,7 +8,7 @@
 namespace wgrun::lua {
 namespace {
 
-/// Pushes a tensor that `make` makes, as the result of a function.
+/// Pushes the tensor that `make` returns, as the result of a function.
 template <class Make>
 int give_tensor(lua_State* L, Make make) {
     const TensorBox& box = push_tensor(L, make);
@@ -16,7 +16,7 @@ int give_tensor(lua_State* L, Make make) {
     return 1;
 }
 
-// wg.sparse.prune(t [, dtype]): t, in that dtype, with zeros where the smaller half of each chunk was
+// wg.sparse.prune(t [, dtype]): t, in that dtype, with the smaller half of each chunk replaced by zeros
 int prune(lua_State* L) {
     lua_settop(L, 2);
     const Tensor& tensor = hold_tensor(L, 1);
@@ -24,7 +24,7 @@ int prune(lua_State* L) {
     const std::string_view name = same ? std::string_view() : string_argument(L, 2);
     return give_tensor(L, [&] {
         const Dtype dtype = same ? tensor.dtype() : dtype_named(name);
-        sparse::instruction_k(dtype);  // refuses before work is done
+        sparse::instruction_k(dtype);  // refuses the type before any work is done
         return dtype == tensor.dtype() ? sparse::prune(tensor) : sparse::prune(tensor.convert(dtype));
     });
 }
@@ -73,21 +73,21 @@ Makes a matrix 2:4 sparse: in each chunk of four elements (two of tf32) the smal
 @return tensor)"},
         {"compress", compress, R"(
 Splits a sparse matrix into its values and the metadata of wgmma.
-@param t tensor  M x K, M a multiple of 64, K one of the K extent of an instruction, with at most half of each chunk not 0
+@param t tensor  M x K, where M is a multiple of 64 and K of an instruction's K extent; at most half of each chunk is nonzero
 @return tensor  the values, M x K/2
-@return tensor  the metadata: u32, { M / 64, K steps, 128 }: a register for each thread
-@raise where a chunk has too many elements that are not 0.)"},
+@return tensor  the metadata: u32, { M / 64, K steps, 128 }, one register for each thread
+@raise when a chunk has too many nonzero elements.)"},
         {"decompress", decompress, R"(
-The matrix that values and metadata stand for.
+Restores the matrix from its values and metadata.
 @param values tensor
 @param metadata tensor
 @return tensor  M x K)"},
         {"validate", validate, R"(
-Checks metadata that came from elsewhere.
+Checks metadata from another source.
 @param metadata tensor
-@param dtype string  of the values
+@param dtype string  the type of the values
 @return boolean  true
-@raise that names row and chunk where the indices are not legal.)"},
+@raise when indices are not legal; the error names the row and the chunk.)"},
         {}};
     lua_newtable(L);
     add_functions(L, "wg.sparse", functions);

@@ -42,23 +42,18 @@ void set_methods(lua_State* L, const char* name) {
 
 // internal.option_keys(name): the keys of an option table of stdlib/, as the comment at the function lists
 // them
-// (`@option`): of "k:epilogue", or with "k:epilogue, source" those of the table that its option `source` is.
-int option_keys(lua_State* L) {
+// (`@option`, `@options`): of "k:epilogue", or with "k:epilogue, source" those of the table that its option
+// `source` is.
+int option_keys_of(lua_State* L) {
     const std::string_view name = string_argument(L, 1);
-    lua_newtable(L);
-    const std::vector<Entry>& entries = *guarded(L, [] { return &stdlib_entries(); });
-    lua_Integer count = 0;
     const std::string_view owner = name.substr(0, name.find(", "));
     const std::string_view inner = owner.size() == name.size() ? "" : name.substr(owner.size() + 2);
-    for (const Entry& entry : entries) {
-        if (entry.name != owner) continue;
-        for (const Described& option : entry.options) {
-            const auto mark = option.name.rfind('.');
-            const bool nested = mark != std::string::npos;
-            if (nested ? option.name.compare(0, mark, inner) != 0 : !inner.empty()) continue;
-            lua_pushstring(L, option.name.c_str() + (nested ? mark + 1 : 0));
-            lua_rawseti(L, -2, ++count);
-        }
+    auto& keys = held<std::vector<std::string>>(L);
+    option_keys(L, owner, inner, keys);
+    lua_createtable(L, static_cast<int>(keys.size()), 0);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        lua_pushlstring(L, keys[i].data(), keys[i].size());
+        lua_rawseti(L, -2, static_cast<lua_Integer>(i + 1));
     }
     return 1;
 }
@@ -122,7 +117,7 @@ void run_init(lua_State* L) {
         lua_setfield(L, -2, "methods");
         lua_pushcfunction(L, fail_from_lua);
         lua_setfield(L, -2, "fail");
-        lua_pushcfunction(L, option_keys);
+        lua_pushcfunction(L, option_keys_of);
         lua_setfield(L, -2, "option_keys");
         lua_pushcfunction(L, nearest_of);
         lua_setfield(L, -2, "nearest");

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Expression::Kind;
 
-/// Thrown where the text is no Lua that we know; caught in parse().
+/// Thrown where the text is not valid Lua 5.4; caught in parse().
 struct Unreadable : std::exception {};
 
 struct Token {
@@ -214,7 +214,7 @@ class Parser {
         return text;
     }
 
-    /// One whose names stay visible, for the condition behind `until`.
+    /// A block whose names stay visible, for the condition after `until`.
     std::string_view open_block() {
         const Deeper deeper(*this);
         const std::size_t begin = now_.begin;
@@ -530,7 +530,7 @@ class Parser {
         }
     }
 
-    /// A name that is used otherwise than to be called.
+    /// Records that a name is used for anything but a call.
     void use(int expression) {
         if (at(expression).kind == Kind::name && at(expression).declaration != none)
             declaration(at(expression).declaration).escapes = true;
@@ -580,7 +580,7 @@ class Parser {
         return id;
     }
 
-    /// `not`, `and` and `or` ask for truth too.
+    /// `not`, `and` and `or` test for truth, too.
     void tests_of_operators() {
         for (int id = 0; id < static_cast<int>(chunk_.expressions.size()); ++id) {
             const Expression& expression = chunk_.at(id);
@@ -596,7 +596,7 @@ class Parser {
     Chunk& chunk_;
     Lexer lexer_;
     Token now_, ahead_;
-    std::size_t end_ = 0;  ///< behind the last token taken
+    std::size_t end_ = 0;  ///< after the last token taken
     std::vector<int> scope_, functions_;
     int depth_ = 0;
 };

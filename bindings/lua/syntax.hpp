@@ -1,5 +1,5 @@
-// Lua scripts as trees, for messages and for what Lua itself cannot see: which expression stands where, and
-// which declaration a name means. Knows the grammar of Lua 5.4 and nothing of wgrun.
+// Syntax trees of Lua scripts, for messages and for the analysis of conditions: which expression stands
+// where, and which declaration a name refers to. Knows the grammar of Lua 5.4 and nothing of wgrun.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct Expression {
         other      ///< a table, ...
     };
     Kind kind = Kind::other;
-    int line = 0;           ///< of a call where its name stands, of an operation its operator: as Lua counts
+    int line = 0;  ///< of a call the line of its name, of an operation that of its operator, as in Lua
     std::string_view text;  ///< as written
     std::string_view name, operation;
     int left = none, right = none, declaration = none, function = none;
@@ -40,9 +40,9 @@ struct Declaration {
     int line = 0;
     int function = none;        ///< of which it is parameter number `parameter`
     int parameter = none;       ///< from 0; `self` of a method counts
-    std::vector<int> values{};  ///< all that is assigned to it, its initial value too
-    bool unknown = false;       ///< something is assigned that is no single expression here
-    bool escapes = false;       ///< is used otherwise than to be called
+    std::vector<int> values{};  ///< all values assigned to it, including the initial one
+    bool unknown = false;       ///< something else than a single expression is assigned
+    bool escapes = false;       ///< it is used for anything but calls
     std::vector<int> calls{};   ///< its direct calls
 };
 
@@ -53,11 +53,11 @@ struct Function {
     int declaration = none;         ///< of `local function f`, and of `local f = function`
 };
 
-/// A value whose truth is asked for, and the text that runs only if it holds (or fails, for `else`).
+/// A value that is tested for truth, and the text that runs only if it holds (or fails, for `else`).
 struct Test {
     int expression = none;
     std::string_view keyword;  ///< "if", "while", "until", "not", "and", "or"
-    std::string_view guarded;  ///< of `if`: the block, of `and`, `or`: the right operand
+    std::string_view guarded;  ///< for `if` the block, for `and` and `or` the right operand
 };
 
 /// A chunk. Its views are of `text`.
@@ -72,7 +72,7 @@ struct Chunk {
     const Expression& at(int expression) const { return expressions[static_cast<std::size_t>(expression)]; }
 };
 
-/// Reads a chunk; never throws but for memory.
+/// Parses a chunk; throws only if there is not enough memory.
 void parse(std::string text, Chunk& chunk);
 
 }  // namespace wgrun::lua::syntax

@@ -14,7 +14,8 @@
 namespace wgrun::lua {
 
 void account(lua_State* L, std::size_t bytes) {
-    // Lua sees a few bytes a tensor; told of the rest, it collects as if it had allocated them itself.
+    // Lua sees only a few bytes of each tensor; told of the rest, it collects as if it had allocated them
+    // itself.
     const std::size_t kib = std::min<std::size_t>(bytes / 1024, std::size_t{1} << 30);
     if (kib > 0) lua_gc(L, LUA_GCSTEP, static_cast<int>(kib));
 }
@@ -26,7 +27,7 @@ Dtype dtype_argument(lua_State* L, int arg) {
     return guarded(L, [&] { return dtype_named(name); });
 }
 
-// Tensor::max_rank is the engine's business; this only bounds what is read of a list.
+// The engine checks Tensor::max_rank; this only bounds the length of the list that is read.
 TensorShape& shape_argument(lua_State* L, int arg) {
     TensorShape& shape = held<TensorShape>(L);
     read_integers(L, arg, "shape", shape);
@@ -44,23 +45,22 @@ void fill(lua_State* L, Tensor& tensor, int dimension, std::int64_t& position) {
     const bool nested = lua_rawgeti(L, -1, 1) == LUA_TTABLE;
     lua_pop(L, 1);
     const bool flat = dimension == 0 && !nested;
-    if (dimension >= tensor.rank() && !flat) fail_count(L, tensor, "values are nested too deep");
+    if (dimension >= tensor.rank() && !flat) fail_count(L, tensor, "the values are nested too deeply");
     const std::int64_t wanted = flat ? tensor.items() : tensor.shape()[static_cast<std::size_t>(dimension)];
     if (count != wanted) {
         fail(L, [&] {
-            return "wg.tensor: " + std::to_string(count) + " values where " + to_string(tensor) + " takes " +
+            return "wg.tensor: " + std::to_string(count) + " values, where " + to_string(tensor) + " takes " +
                    std::to_string(wanted);
         });
     }
     for (std::int64_t i = 1; i <= count; ++i) {
         lua_rawgeti(L, -1, i);
         if (nested) {
-            if (lua_type(L, -1) != LUA_TTABLE)
-                fail_count(L, tensor, "numbers and tables are mixed in the values");
+            if (lua_type(L, -1) != LUA_TTABLE) fail_count(L, tensor, "the values mix numbers and tables");
             fill(L, tensor, dimension + 1, position);
         } else {
             if (!flat && dimension + 1 != tensor.rank())
-                fail_count(L, tensor, "values are not nested deep enough");
+                fail_count(L, tensor, "the values are not nested deeply enough");
             store_element(L, tensor, position++, -1);
         }
         lua_pop(L, 1);
@@ -74,7 +74,7 @@ void read_literal_shape(lua_State* L, TensorShape& shape) {
         const auto extent = static_cast<std::int64_t>(lua_rawlen(L, -1));
         guarded(L, [&] {
             if (shape.size() >= Tensor::max_rank)
-                throw ArgumentError("wg.tensor: values are nested more than " +
+                throw ArgumentError("wg.tensor: the values are nested more than " +
                                     std::to_string(Tensor::max_rank) + " deep");
             shape.push_back(extent);
         });
@@ -84,7 +84,7 @@ void read_literal_shape(lua_State* L, TensorShape& shape) {
     lua_settop(L, top);
 }
 
-// wg.tensor{ {1, 2}, {3, 4}, dtype = "f32" }, wg.tensor({ ... }, "f32"): the shape is that of the nesting
+// wg.tensor{ {1, 2}, {3, 4}, dtype = "f32" }, wg.tensor({ ... }, "f32"): the nesting gives the shape
 int tensor_literal(lua_State* L) {
     if (lua_type(L, 2) == LUA_TTABLE)
         fail_argument(L, 1, "the dtype first, then the shape: (\"f32\", { 64, 64 })");
@@ -156,7 +156,7 @@ TensorShape& random_options(lua_State* L, const Options& options, Dtype& dtype) 
 
 constexpr Option randn_keys[] = {{"shape", "integer|table", "the extents"},
                                  {"dtype", R"(string = "f32")", R"(the element type)"},
-                                 {"seed", "integer = 0", "of the generator"}};
+                                 {"seed", "integer = 0", "the seed of the generator"}};
 
 // wg.randn{ shape =, dtype =, seed = }
 int randn(lua_State* L) {
@@ -173,7 +173,7 @@ constexpr Option randint_keys[] = {{"shape", "integer|table", "the extents"},
                                    {"dtype", R"(string = "f32")", R"(the element type)"},
                                    {"lo", "integer", "the smallest value"},
                                    {"hi", "integer", "the largest value"},
-                                   {"seed", "integer = 0", "of the generator"}};
+                                   {"seed", "integer = 0", "the seed of the generator"}};
 
 // wg.randint{ shape =, dtype =, lo =, hi =, seed = }
 int randint(lua_State* L) {
@@ -189,9 +189,9 @@ int randint(lua_State* L) {
 }
 
 constexpr Option tolerance_keys[] = {
-    {"absolute", "number = 0", "an error that is accepted anywhere"},
-    {"relative", "number = 0", "an error that is accepted as a part of the element wanted"},
-    {"report", "boolean = false", "prints where and how much they differ"}};
+    {"absolute", "number = 0", "the accepted absolute error"},
+    {"relative", "number = 0", "the accepted error as a fraction of the wanted element"},
+    {"report", "boolean = false", "prints where and by how much the tensors differ"}};
 
 // Reads a tolerance: a number t (absolute t and relative t) or { absolute =, relative =, report = }.
 std::optional<Tolerance> tolerance_argument(lua_State* L, int arg) {
@@ -209,7 +209,7 @@ int report_tostring(lua_State* L) {
     return 1;
 }
 
-// Reads `report` of the option table at `arg`: is the report to be printed?
+// Reads `report` of the option table at `arg`: whether the report is printed.
 bool prints_report(lua_State* L, int arg) {
     if (lua_type(L, arg) != LUA_TTABLE) return false;
     lua_getfield(L, arg, "report");
@@ -230,7 +230,7 @@ int compare_tensors(lua_State* L) {
     const bool traced = session(L).mode == Mode::trace;
     guarded(L, [&] {
         found = difference(got, want, tolerance);
-        if (traced) found = {};  // nothing ran: there is nothing to complain of
+        if (traced) found = {};  // no kernel ran, so a difference proves nothing
         report = to_string(found, got);
     });
     const Comparison& result = found.comparison;
@@ -248,7 +248,7 @@ int compare_tensors(lua_State* L) {
     lua_setfield(L, -2, "want");
     lua_pushinteger(L, result.mismatches);
     lua_setfield(L, -2, "mismatches");
-    // What is said in words stands behind the numbers, in the metatable.
+    // The text of the report is kept in the metatable.
     lua_createtable(L, 0, 2);
     lua_createtable(L, 0, 2);
     put_string(L, "report", report);
@@ -277,10 +277,10 @@ int tensor_dot(lua_State* L) {
 void open_tensor(lua_State* L) {
     declare_tensor(L);
     static const Member functions[] = {{"tensor", tensor_new, R"(
-A tensor in host memory.
-@param dtype string|table  "f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "s8", "u8", "s32", "u32", "s64", "u64" or "b1"; or the values alone, nested as the shape, with their dtype behind them or as a field `dtype`
+Makes a tensor in host memory.
+@param dtype string|table  "f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "s8", "u8", "s32", "u32", "s64", "u64" or "b1"; or the values alone, nested like the shape, with the dtype as the next argument or as their field `dtype`
 @param shape integer|table?  the extents
-@param values table?  numbers, nested as the shape or flat in row-major order; 0 where it is left out
+@param values table?  numbers, nested like the shape or flat in row-major order; by default zeros
 @return tensor
 @example
   local t = wg.tensor("f32", { 2, 3 }, { { 1, 2, 3 }, { 4, 5, 6 } })
@@ -288,44 +288,44 @@ A tensor in host memory.
   t[{ 0, 2 }] = 7)"},
 
                                        {"zeros", zeros, R"(
-A tensor of zeros.
+Makes a tensor of zeros.
 @param dtype string
 @param shape integer|table  the extents
 @return tensor)"},
 
                                        {"randn", randn, R"(
-Normally distributed random numbers, mean 0 and variance 1; the same for the same seed on every machine.
+Makes a tensor of normally distributed random numbers with mean 0 and variance 1. A seed gives the same numbers on every machine.
 @param options table
 @return tensor)",
                                         randn_keys},
 
                                        {"randint", randint, R"(
-Random integers, evenly distributed; the same for the same seed on every machine.
+Makes a tensor of uniformly distributed random integers. A seed gives the same numbers on every machine.
 @param options table
 @return tensor)",
                                         randint_keys},
 
                                        {"compare", compare_tensors, R"(
-Compares two tensors of one shape, element by element. Without a tolerance, one that fits their types is used.
+Compares two tensors of the same shape, element by element. By default the tolerance fits their types.
 @param got tensor
 @param want tensor
-@param tolerance number|table?  t for absolute t and relative t, or { absolute =, relative = }: an error up to absolute + relative * |want| is accepted
-@return boolean  all elements are near enough
-@return number  the worst error
-@return table  where: the index of the worst element, with the fields got, want and mismatches; tostring gives a report in words, with a picture of what differs
+@param tolerance number|table?  a number t for { absolute = t, relative = t }, or an option table: errors up to absolute + relative * |want| are accepted
+@return boolean  whether all elements are within the tolerance
+@return number  the largest error
+@return table  the index of the worst element, with the fields got, want and mismatches; tostring gives a report, with a picture of the elements that differ
 @example
   assert(wg.compare(D, reference, 1e-2)))",
                                         tolerance_keys},
 
                                        {"dot", tensor_dot, R"(
-The dot product of two vectors within tensors, in binary64: the reference of one element of a large product.
+Computes the dot product of two vectors inside tensors in binary64: a reference for one element of a large matrix product.
 @param a tensor
-@param first_a integer  where the vector begins: a position in row-major order, from 0
-@param stride_a integer  elements from one position to the next
+@param first_a integer  the first element of the vector: a position in row-major order, from 0
+@param stride_a integer  the distance between elements of the vector
 @param b tensor
 @param first_b integer
 @param stride_b integer
-@param count integer  how many products
+@param count integer  the length of the vectors
 @return number)"},
                                        {}};
     add_functions(L, "wg", functions);

@@ -1,4 +1,4 @@
-// What the makers of tensors and their class share.
+// Shared by the functions that make tensors and by their class.
 #pragma once
 
 #include <lua.hpp>
@@ -19,7 +19,7 @@ void add_files(lua_State* L);       // wg.load
 void add_dlpack(lua_State* L);      // wg.from_dlpack, t:to_dlpack
 void add_tensor_ops(lua_State* L);  // wg.ones ..., t + u, t:slice ...
 
-/// Pushes a tensor that `make` (guarded) makes. It counts as the state's.
+/// Pushes the tensor that `make` (guarded) returns. It is charged to the state's limits.
 template <class Make>
 TensorBox& push_tensor(lua_State* L, Make&& make) {
     TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });

@@ -16,7 +16,7 @@ Tensor& check_tensor(lua_State* L, int arg) {
 }
 
 Tensor& hold_tensor(lua_State* L, int arg) {
-    // Made before the tensor is looked at: making it may run the finalizer that closes it.
+    // Made before the tensor is used, since making it may run a finalizer that closes the tensor.
     auto& share = held<std::shared_ptr<Tensor>>(L);
     check_tensor(L, arg);  // raises for a closed one
     share = test<TensorBox>(L, arg)->tensor;
@@ -33,7 +33,7 @@ const std::shared_ptr<Tensor>* test_tensor(lua_State* L, int index) {
 void store_element(lua_State* L, Tensor& tensor, std::int64_t position, int index) {
     if (lua_type(L, index) != LUA_TNUMBER) {
         const ShortText given = describe(L, index);
-        fail(L, [&] { return to_string(tensor) + ": an element is a number, got " + given.text; });
+        fail(L, [&] { return to_string(tensor) + ": elements are numbers, got " + given.text; });
     }
     const bool wide = tensor.dtype() == Dtype::s64 || tensor.dtype() == Dtype::u64;
     if (wide && lua_isinteger(L, index) && (tensor.dtype() == Dtype::s64 || lua_tointeger(L, index) >= 0)) {
@@ -62,8 +62,8 @@ void push_element(lua_State* L, const Tensor& tensor, std::int64_t position) {
 
 namespace {
 
-// The index that argument 2 is: {i, j, ...}, or i for one dimension; from 0. On the stack, and read before
-// the tensor is looked at.
+// The index in argument 2: {i, j, ...}, or i for one dimension; from 0. It is read onto the stack before the
+// tensor is used.
 const std::vector<std::int64_t>& key_argument(lua_State* L) {
     check_tensor(L, 1);
     auto& index = held<std::vector<std::int64_t>>(L);
@@ -81,10 +81,12 @@ int tensor_get(lua_State* L) {
 int tensor_set(lua_State* L) {
     if (lua_type(L, 2) == LUA_TSTRING) {
         const std::string_view key = string_argument(L, 2);
-        fail(L, [&] { return "t." + std::string(key) + " cannot be set: elements are t[{i, j}], from 0"; });
+        fail(L, [&] {
+            return "t." + std::string(key) + " cannot be set: elements are t[{i, j}], counted from 0";
+        });
     }
     const std::vector<std::int64_t>& index = key_argument(L);
-    // The message about what is no number calls Lua.
+    // The message about a value that is not a number calls Lua.
     Tensor& tensor = lua_type(L, 3) == LUA_TNUMBER ? check_tensor(L, 1) : hold_tensor(L, 1);
     store_element(L, tensor, guarded(L, [&] { return tensor.position(index); }), 3);
     return 0;
@@ -174,27 +176,28 @@ int tensor_close(lua_State* L) {
 }  // namespace
 
 void declare_tensor(lua_State* L) {
-    static const Member methods[] = {{"save", tensor_save, R"(
-Writes the tensor as a .npy file, which is complete or not there.
+    static const Member methods[] = {
+        {"save", tensor_save, R"(
+Writes the tensor as a .npy file. An error leaves no incomplete file behind.
 @param path string
 @return boolean  true; or nil, message, code)"},
-                                     {"copy", tensor_copy, R"(
-A tensor with the same elements in memory of its own.
+        {"copy", tensor_copy, R"(
+Copies the tensor.
 @return tensor)"},
 
-                                     {"convert", tensor_convert, R"(
-The same values in another type, rounded to nearest even once.
+        {"convert", tensor_convert, R"(
+Converts the tensor to another type, with one rounding to nearest even.
 @param dtype string
 @return tensor
-@raise where an integer type cannot hold a value.)"},
-                                     {"totable", tensor_totable, R"(
+@raise when an integer type cannot hold a value.)"},
+        {"totable", tensor_totable, R"(
 The elements as a flat list, in row-major order.
 @return table)"},
 
-                                     {"close", tensor_close,
-                                      "Gives its memory back at once, or unmaps its file; it may be called "
-                                      "again. A `<close>` variable does it too."},
-                                     {}};
+        {"close", tensor_close,
+         "Frees its memory at once, or unmaps its file. Further calls do nothing. A `<close>` "
+         "variable calls it."},
+        {}};
     static const Member fields[] = {{"shape", tensor_shape, R"(
 The extents.
 @return table  a list of integers)"},
@@ -204,11 +207,11 @@ The element type.
 @return string)"},
 
                                     {"bytes", tensor_bytes, R"(
-The size of its elements together.
+The total size of its elements.
 @return integer  bytes)"},
 
                                     {"device", tensor_device, R"(
-Where it is.
+The place of the tensor.
 @return string  "cpu")"},
                                     {}};
     static const Member metamethods[] = {{"__newindex", tensor_set},
@@ -218,9 +221,13 @@ Where it is.
                                          {}};
     declare<TensorBox>(
         L, {.methods = methods, .fields = fields, .metamethods = metamethods, .index = tensor_get, .text = R"(
-A tensor in host memory, row-major, made by wg.tensor, wg.zeros, wg.randn, wg.randint, wg.load and others. Kernels get it as an argument; what they write is in it when kernel:run returns.
+A tensor in host memory, row-major, made by wg.tensor, wg.zeros, wg.randn, wg.randint, wg.load and others. Kernels take it as an argument; when kernel:run returns, it holds what they wrote.
 
-t[{ i, j }] is an element, with indices from 0; of one dimension t[i] does as well. It can be assigned to. `#t` is the number of elements. + - * / % ^ and unary - work element by element, with tensors of a shape that fits or numbers; comparisons are methods.
+t[{ i, j }] is an element, with indices from 0, and can be assigned to; for one dimension t[i] suffices. `#t` is the number of elements. + - * / % ^ and unary - work element by element, with numbers or tensors of a shape that fits; comparisons are methods.
+@operator add sub mul div mod pow: tensor|number -> tensor
+@operator unm: -> tensor
+@operator len: -> integer
+@operator index: integer|table -> number
 @see wg.tensor)"});
 }
 

@@ -1,5 +1,5 @@
-// DLPack: wg.from_dlpack, t:to_dlpack. For C modules of the same process: a script cannot make a pointer, and
-// a capsule gives its own away once.
+// DLPack: wg.from_dlpack, t:to_dlpack, for C modules of the same process. A script cannot make a pointer, and
+// a capsule gives its pointer away only once.
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/sandbox.hpp"
@@ -8,8 +8,8 @@
 
 namespace wgrun::lua {
 
-/// What t:to_dlpack gives: the userdata begins with the pointer. A C module that takes the tensor sets that
-/// to null; if nobody does, the deleter is called when the capsule is collected.
+/// The result of t:to_dlpack: the userdata begins with the pointer. A C module that takes the tensor sets it
+/// to null; otherwise the deleter is called when the capsule is collected.
 struct Capsule {
     dlpack::ManagedTensorVersioned* managed = nullptr;
 
@@ -30,20 +30,20 @@ namespace {
 
 // t:to_dlpack(): a capsule
 int to_capsule(lua_State* L) {
-    check_unrestricted(L, "tensor:to_dlpack");  // memory of the process would be at the script's mercy
+    check_unrestricted(L, "tensor:to_dlpack");  // it would expose the memory of the process to the script
     const Tensor& tensor = hold_tensor(L, 1);
     push_object<Capsule>(L, [&] { return Capsule(dlpack::to_dlpack_versioned(tensor)); });
     return 1;
 }
 
 constexpr Option dlpack_keys[] = {
-    {"dtype", "string?", "what the elements are, where DLPack has no name for their type"},
+    {"dtype", "string?", "the element type, where DLPack has no name for it"},
     {"copy", "boolean = false", "copies the elements"},
     {"versioned", "boolean = true",
-     "what a light userdata points to: a DLManagedTensorVersioned, or with false a DLManagedTensor"}};
+     "whether a light userdata points to a DLManagedTensorVersioned or, with false, to a DLManagedTensor"}};
 
 // wg.from_dlpack(capsule or light userdata [, { dtype =, copy = false, versioned = true }]): the tensor,
-// which then owns what was given. A light userdata points to a DLManagedTensorVersioned, or, with versioned =
+// which then owns the memory. A light userdata points to a DLManagedTensorVersioned, or, with versioned =
 // false, to a DLManagedTensor; after an error it is still the caller's.
 int from_pointer(lua_State* L) {
     check_unrestricted(L, "wg.from_dlpack");
@@ -63,9 +63,10 @@ int from_pointer(lua_State* L) {
     }
     TensorBox& box = push_object<TensorBox>(L, [] { return TensorBox{}; });
     charged(L, [&] {
-        // From here on no Lua runs that could take the capsule's tensor, and once ours nothing can fail.
+        // From here on no Lua code runs that could take the capsule's tensor, and once it is ours nothing can
+        // fail.
         if (capsule != nullptr && capsule->managed == nullptr)
-            throw ArgumentError("DLPack: the capsule's tensor has been taken already");
+            throw ArgumentError("DLPack: the capsule's tensor has already been taken");
         auto tensor = std::make_shared<Tensor>(Tensor::zeros(Dtype::u8, {0}));
         if (capsule != nullptr) {
             *tensor = dlpack::from_dlpack(capsule->managed, asked);
@@ -85,17 +86,17 @@ int from_pointer(lua_State* L) {
 
 void add_dlpack(lua_State* L) {
     declare<Capsule>(L, {.text = R"(
-A tensor on its way to another library of the process, made by tensor:to_dlpack.)"});
+A DLPack capsule, which passes a tensor to another library of the process, made by tensor:to_dlpack.)"});
     static const Member of_tensor[] = {{"to_dlpack", to_capsule, R"(
-A DLPack capsule of the tensor, without a copy, for a C module of the same process.
-@return userdata  begins with the pointer to a DLManagedTensorVersioned; who takes the tensor sets it to null)"},
+Makes a DLPack capsule of the tensor, without a copy, for a C module of the same process.
+@return userdata  begins with a pointer to a DLManagedTensorVersioned, which the C module that takes the tensor sets to null)"},
                                        {}};
     static const Member functions[] = {{"from_dlpack", from_pointer, R"(
-A tensor of another library of the same process, without a copy where that is possible.
-@param capsule userdata  made by tensor:to_dlpack or a C module: it is owned by the tensor then
+Makes a tensor from one of another library in the same process, without a copy where that is possible.
+@param capsule userdata  made by tensor:to_dlpack or a C module; the tensor then owns it
 @param options table?
 @return tensor
-@raise where the capsule was taken already, the memory is not the host's, or the type is unknown.)",
+@raise when the capsule's tensor has already been taken, the memory is not the host's, or the type is unknown.)",
                                         dlpack_keys},
                                        {}};
     add_methods<TensorBox>(L, of_tensor);

@@ -8,14 +8,15 @@
 namespace wgrun::lua {
 namespace {
 
-// What stands behind the path: a dtype, or { dtype =, mmap = }.
+// The argument after the path: a dtype, or { dtype =, mmap = }.
 struct LoadOptions {
     std::optional<Dtype> dtype;
     std::optional<bool> map;
 };
 
 constexpr Option load_keys[] = {
-    {"dtype", R"(string?)", R"(of a .npy file whose type numpy has no name for: "bf16", "e4m3", ...)"},
+    {"dtype", R"(string?)",
+     R"(the type of a .npy file, where numpy has no name for it: "bf16", "e4m3", ...)"},
     {"mmap", "boolean?", "maps the file instead of reading it; by default true for .safetensors"}};
 
 LoadOptions read_load_options(lua_State* L) {
@@ -50,7 +51,10 @@ int load_npy(lua_State* L, std::string_view path, const LoadOptions& options) {
 
 int load_weights(lua_State* L, std::string_view path, const LoadOptions& options) {
     if (options.dtype)
-        fail(L, [] { return std::string("wg.load: a .safetensors file says the dtype of its tensors"); });
+        fail(L, [] {
+            return std::string(
+                "wg.load: `dtype` is for .npy files; a .safetensors file states the types of its tensors");
+        });
     const bool map = options.map.value_or(true);
     auto& file = held<Safetensors>(L);
     const LimitState& here = limit_state(L);
@@ -78,7 +82,7 @@ int load_weights(lua_State* L, std::string_view path, const LoadOptions& options
     return 2;
 }
 
-// wg.load(path [, dtype or { dtype =, mmap = }]): a tensor; of a .safetensors file its tensors by name, and
+// wg.load(path [, dtype or { dtype =, mmap = }]): a tensor; for a .safetensors file its tensors by name, and
 // its metadata. Or nil, message, code.
 int load(lua_State* L) {
     check_unrestricted(L, "wg.load");
@@ -93,10 +97,10 @@ int load(lua_State* L) {
 void add_files(lua_State* L) {
     static const Member functions[] = {{"load", load, R"(
 Reads tensors from a file.
-@param path string  of a .npy or .safetensors file
-@param options table|string?  or just the dtype
-@return tensor|table  of a .safetensors file its tensors by name; or nil, message, code
-@return table?  of a .safetensors file its metadata)",
+@param path string  a .npy or .safetensors file
+@param options table|string?  an option table, or just the dtype
+@return tensor|table  the tensor; for a .safetensors file, its tensors by name; or nil, message, code
+@return table?  the metadata of a .safetensors file)",
                                         load_keys},
                                        {}};
     add_functions(L, "wg", functions);

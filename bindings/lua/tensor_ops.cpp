@@ -1,4 +1,4 @@
-// Tensors computed with: operators and comparisons, shapes and parts, wg.ones, full, arange, eye, literals.
+// Computing with tensors: operators and comparisons, shapes and slices, wg.ones, full, arange, eye.
 #include "wgrun/tensor_ops.hpp"
 
 #include <cmath>
@@ -15,7 +15,7 @@ int push_result(lua_State* L, const TensorBox& box) {
     return 1;
 }
 
-/// An operand: a tensor, or a number as one of rank 0 in binary64.
+/// An operand: a tensor, or a number as a tensor of rank 0 in binary64.
 const std::shared_ptr<Tensor>& operand(lua_State* L, int arg, const char* name) {
     auto& share = held<std::shared_ptr<Tensor>>(L);
     if (lua_type(L, arg) == LUA_TNUMBER) {
@@ -32,7 +32,7 @@ const std::shared_ptr<Tensor>& operand(lua_State* L, int arg, const char* name) 
          [&] { return std::string("tensor, ") + name + ": expected a tensor or a number, got " + got.text; });
 }
 
-/// What a number makes of the tensor beside it: its dtype, but a fraction makes a float of an integer.
+/// The dtype of a number beside a tensor: the tensor's, but f32 for a fraction beside integers.
 Dtype dtype_beside(Dtype dtype, double number) {
     if (is_float(dtype) || number == std::trunc(number)) return dtype;
     return bits(dtype) == 64 ? Dtype::f64 : Dtype::f32;
@@ -78,11 +78,11 @@ int least_or_most(lua_State* L) {
     return lua_isnoneornil(L, 2) ? reduction<name>(L) : binary<name>(L);
 }
 
-// Lua's < has one Boolean as result.
+// Lua converts the result of < to one Boolean.
 int no_order(lua_State* L) {
     fail(L, [] {
         return ArgumentError(
-            "tensors have no order: Lua's < gives one Boolean",
+            "tensors cannot be compared by Lua's <, which gives one Boolean",
             "t:lt(u), le, gt, ge, eq, ne give a tensor of 0 and 1; wg.compare says whether two "
             "agree");
     });
@@ -138,7 +138,7 @@ int transpose(lua_State* L) {
                                for (int d = 0; d < tensor.rank(); ++d) dimensions.push_back(d);
                                if (tensor.rank() < 2)
                                    throw ArgumentError(
-                                       to_string(tensor) + " has no two dimensions to swap",
+                                       to_string(tensor) + " has fewer than two dimensions to swap",
                                        "t:reshape(1, -1) makes a row, t:reshape(-1, 1) a column");
                                std::swap(dimensions.end()[-1], dimensions.end()[-2]);
                            }
@@ -174,7 +174,7 @@ void read_ranges(lua_State* L, const TensorShape& shape, std::vector<IndexRange>
                 if (range.step == 0 || (length != 0 && (length > 0) != (range.step > 0)))
                     throw ArgumentError("range { " + std::to_string(numbers[0]) + ", " +
                                         std::to_string(numbers[1]) + ", " + std::to_string(range.step) +
-                                        " } never comes to its end");
+                                        " } never reaches its end");
                 range.count = (length + range.step - (range.step > 0 ? 1 : -1)) / range.step;
             }
             ranges.push_back(range);
@@ -249,7 +249,7 @@ int ones(lua_State* L) {
     return full_tensor(L);
 }
 
-// wg.arange(dtype, count) or wg.arange(dtype, from, to [, step]), `to` excluded
+// wg.arange(dtype, count) or wg.arange(dtype, from, to [, step]), without `to`
 int arange_tensor(lua_State* L) {
     lua_settop(L, 4);
     const Dtype dtype = dtype_argument(L, 1);
@@ -259,7 +259,7 @@ int arange_tensor(lua_State* L) {
     const double count = std::ceil((to - from) / step);
     if (!(count >= 0 && count < 0x1p40))
         fail(L, [&] {
-            return std::string("wg.arange: the step does not lead from the first value to the last");
+            return std::string("wg.arange: the step does not lead from the first value towards the last");
         });
     return push_result(
         L, push_tensor(L, [&] { return arange(dtype, static_cast<std::int64_t>(count), from, step); }));
@@ -278,54 +278,54 @@ int eye_tensor(lua_State* L) {
 
 void add_tensor_ops(lua_State* L) {
     static const Member functions[] = {{"ones", ones, R"(
-A tensor of ones.
+Makes a tensor of ones.
 @param dtype string
 @param shape integer|table  the extents
 @return tensor)"},
                                        {"full", full_tensor, R"(
-A tensor of one value.
+Makes a tensor filled with one value.
 @param dtype string
 @param shape integer|table  the extents
 @param value number
 @return tensor)"},
                                        {"arange", arange_tensor, R"(
-Numbers in steps: wg.arange(dtype, count) gives 0 to count - 1, wg.arange(dtype, from, to, step) the values from `from` on below `to`.
+Makes a vector of evenly spaced numbers: wg.arange(dtype, count) gives 0 to count - 1, wg.arange(dtype, from, to, step) starts at `from` and stops before `to`.
 @param dtype string
-@param from number  the first value, or alone how many there are
-@param to number?  the value that is not reached any more
+@param from number  the first value, or, if it is the only argument, the number of values
+@param to number?  the end, which is excluded
 @param step number = 1
 @return tensor)"},
                                        {"eye", eye_tensor, R"(
-A matrix with ones on its diagonal and zeros elsewhere.
+Makes a matrix with ones on its diagonal and zeros elsewhere.
 @param dtype string
 @param rows integer
-@param columns integer?  as many as rows where it is left out
+@param columns integer?  by default the same as `rows`
 @return tensor)"},
                                        {"matmul", matrix_product, R"(
-The product of two matrices on the host: a reference.
+Multiplies two matrices on the host, as a reference.
 @param a tensor  {m, k}
 @param b tensor  {k, n}
 @return tensor  {m, n}
-@raise where the extents do not fit each other.)"},
+@raise when the extents do not fit each other.)"},
                                        {}};
     add_functions(L, "wg", functions);
     static const Member methods[] = {{"reshape", reshape_tensor, R"(
-The same elements with other extents: a view, which shares their memory.
-@param shape table|integer  the extents, as a list or one after the other; one of them may be -1, and follows from the others
+A view with other extents, which shares the elements.
+@param shape table|integer  the extents, as a list or as arguments; one of them may be -1, which is then computed from the others
 @return tensor
-@raise where the number of elements differs.)"},
+@raise when the number of elements differs.)"},
                                      {"rows", rows, R"(
-Some indices of the first dimension: a view, which shares their memory.
+A view of a range of the first dimension, which shares the elements.
 @param from integer  from 0
-@param to integer  the first index that is left out
+@param to integer  the end of the range, which is excluded
 @return tensor)"},
                                      {"transpose", transpose, R"(
-A copy with its last two dimensions swapped, or with all of them in a given order.
-@param order table?  for instance { 2, 0, 1 }: the dimensions, from 0
+A copy with the last two dimensions exchanged, or with all of them in a given order.
+@param order table?  the dimensions in their new order, from 0: { 2, 0, 1 }
 @return tensor)"},
                                      {"slice", slice_tensor, R"(
-A copy of a part.
-@param ranges table  one for each dimension: an index, { from, to, step } with `to` left out, or true for all of it
+A copy of a part of the tensor.
+@param ranges table  an entry for each dimension: an index, { from, to, step } where `to` is excluded, or true for the whole dimension
 @return tensor
 @example
   local column = t:slice { true, 3 })"},
@@ -335,49 +335,49 @@ Writes to a part of the tensor.
 @param value tensor|number
 @return tensor  itself)"},
                                      {"fill", fill, R"(
-Writes one value to all elements.
+Sets all elements to one value.
 @param value number
 @return tensor  itself)"},
                                      {"min", least_or_most<min>, R"(
-The least element; with an argument, the lesser ones element by element.
+The smallest element; with an argument, the minimum element by element.
 @param other tensor|number?
 @return number|tensor)"},
                                      {"max", least_or_most<max>, R"(
-The greatest element; with an argument, the greater ones element by element.
+The largest element; with an argument, the maximum element by element.
 @param other tensor|number?
 @return number|tensor)"},
                                      {"sum", reduction<sum>, R"(
 The sum of all elements, in binary64.
 @return number)"},
                                      {"lt", binary<lt>, R"(
-Where elements are less than those of another tensor or a number: 1, elsewhere 0.
+Compares with another tensor or a number, element by element: 1 where less, else 0.
 @param other tensor|number
 @return tensor)"},
                                      {"le", binary<le>, R"(
-Where elements are at most those of another tensor or a number: 1, elsewhere 0.
+Compares with another tensor or a number, element by element: 1 where less or equal, else 0.
 @param other tensor|number
 @return tensor)"},
                                      {"gt", binary<gt>, R"(
-Where elements are greater than those of another tensor or a number: 1, elsewhere 0.
+Compares with another tensor or a number, element by element: 1 where greater, else 0.
 @param other tensor|number
 @return tensor)"},
                                      {"ge", binary<ge>, R"(
-Where elements are at least those of another tensor or a number: 1, elsewhere 0.
+Compares with another tensor or a number, element by element: 1 where greater or equal, else 0.
 @param other tensor|number
 @return tensor)"},
                                      {"eq", binary<eq>, R"(
-Where elements are equal to those of another tensor or a number: 1, elsewhere 0.
+Compares with another tensor or a number, element by element: 1 where equal, else 0.
 @param other tensor|number
 @return tensor)"},
                                      {"ne", binary<ne>, R"(
-Where elements are different from those of another tensor or a number: 1, elsewhere 0.
+Compares with another tensor or a number, element by element: 1 where not equal, else 0.
 @param other tensor|number
 @return tensor)"},
                                      {"abs", unary<abs>, R"(
 The magnitude of each element.
 @return tensor)"},
                                      {"exp", unary<exp>, R"(
-e to the power of each element.
+The exponential of each element.
 @return tensor)"},
                                      {"log", unary<log>, R"(
 The natural logarithm of each element.

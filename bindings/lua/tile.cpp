@@ -12,13 +12,13 @@ void push_view(lua_State* L, std::string_view text) { lua_pushlstring(L, text.da
 
 constexpr Option tile_keys[] = {
     {"dtype", R"(string)", R"(the element type: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8", ...)"},
-    {"mn", "integer", "the rows: elements along M or N"},
-    {"k", "integer", "elements along K"},
+    {"mn", "integer", "the extent along M or N, in elements"},
+    {"k", "integer", "the extent along K, in elements"},
     {"major", R"(string = "K")",
-     R"("K": rows of K elements in memory; "MN": rows of M or N (16-bit types only))"},
-    {"swizzle", R"(string?)",
-     R"("none", "32B", "64B" or "128B"; by default the widest that the tile has room for)"},
-    {"order", R"(string = "MN")", R"(which way the swizzle atoms follow each other first: "MN" or "K")"}};
+     R"(the coordinate that is contiguous in memory: "K", or "MN" (16-bit types only))"},
+    {"swizzle", R"(string?)", R"("none", "32B", "64B" or "128B"; by default the widest that fits the tile)"},
+    {"order", R"(string = "MN")",
+     R"(the direction in which the swizzle atoms follow each other first: "MN" or "K")"}};
 
 // wg.tile{ dtype =, mn =, k =, major =, swizzle =, order = }
 int tile_new(lua_State* L) {
@@ -48,7 +48,7 @@ int tile_tostring(lua_State* L) {
     const std::string_view dtype = to_string(tile.dtype());
     const std::string_view major = to_string(tile.major());
     const std::string_view swizzle = to_string(tile.swizzle());
-    // The views are of string literals: they end with a zero.
+    // The views are of string literals, which end with a zero.
     lua_pushfstring(L, "tile %s %dx%d, %s-major, swizzle %s", dtype.data(), tile.mn(), tile.k(), major.data(),
                     swizzle.data());
     return 1;
@@ -154,16 +154,16 @@ int decode(lua_State* L) {
 
 void open_tile(lua_State* L) {
     static const Member methods[] = {{"offset", tile_offset, R"(
-The byte offset of an element from the start of the tile, the swizzle applied.
+The byte offset of an element from the start of the tile, including the swizzle.
 @param row integer  the M or N coordinate, from 0
 @param k integer  the K coordinate, from 0
 @return integer  bytes)"},
                                      {"descriptor", tile_descriptor, R"(
 The wgmma matrix descriptor of a part of the tile.
 @param address integer  the tile's address in shared memory, in bytes
-@param kstep integer = 0  which of the K steps
+@param kstep integer = 0  the K step in the tile
 @param mn integer = 0  the first row of the block that the instruction reads
-@param base_offset boolean = false  true computes the base offset, for a tile whose pattern begins at `address`, a multiple of 128 bytes
+@param base_offset boolean = false  computes the base offset, for a tile whose swizzle pattern begins at `address`, a multiple of 128 bytes
 @return integer  64 bits
 @see wg.decode
 @see k:descriptor)"},
@@ -173,7 +173,7 @@ The element type.
 @return string)"},
 
                                     {"mn", integer_field<&Tile::mn>, R"(
-The rows: the extent along M or N.
+The extent along M or N.
 @return integer  elements)"},
 
                                     {"k", integer_field<&Tile::k>, R"(
@@ -181,7 +181,7 @@ The extent along K.
 @return integer  elements)"},
 
                                     {"major", name_field<&Tile::major>, R"(
-Which coordinate runs with memory.
+The coordinate that is contiguous in memory.
 @return string  "K" or "MN")"},
 
                                     {"swizzle", name_field<&Tile::swizzle>, R"(
@@ -189,11 +189,11 @@ The swizzle mode.
 @return string  "none", "32B", "64B" or "128B")"},
 
                                     {"order", name_field<&Tile::order>, R"(
-Which coordinate the atoms follow first.
+The coordinate along which the atoms follow each other first.
 @return string  "MN" or "K")"},
 
                                     {"layout", layout_field<&Tile::layout>, R"(
-The layout of the tile: (row, k) to the element offset, swizzle included.
+The layout of the tile: (row, k) to the element offset, including the swizzle.
 @return layout)"},
 
                                     {"atom", layout_field<&Tile::atom>, R"(
@@ -225,7 +225,7 @@ The alignment that the tile needs in shared memory.
 @return integer  bytes)"},
 
                                     {"ksteps", integer_field<&Tile::ksteps>, R"(
-How many wgmma instructions cover K.
+The number of wgmma instructions that cover K.
 @return integer)"},
 
                                     {"kstep_elements", integer_field<&Tile::kstep_elements>, R"(
@@ -233,28 +233,28 @@ The K extent of one wgmma.
 @return integer  elements)"},
 
                                     {"tma_box", tile_tma_box, R"(
-How TMA copies the tile: a box for each panel of the swizzle's width.
+The TMA boxes of the tile: one for each panel of the swizzle's width.
 @return table
-@field inner integer  the box's extent along memory, in elements
+@field inner integer  the box's contiguous extent, in elements
 @field outer integer  its other extent
 @field panels table  a list of { offset = bytes in the tile, mn = first row, k = first K element })"},
                                     {}};
     static const Member metamethods[] = {{"__tostring", tile_tostring}, {"__eq", tile_eq}, {}};
     declare<Tile>(L, {.methods = methods, .fields = fields, .metamethods = metamethods, .text = R"(
-An operand of wgmma in shared memory, made by wg.tile: M or N rows by K elements, in swizzle atoms. Two tiles are equal where their options are.
+An operand of wgmma in shared memory, made by wg.tile: M or N rows by K elements, in swizzle atoms. Two tiles are equal if their options are equal.
 @see wg.tile
 @see k:shared)"});
     static const Member functions[] = {{"tile", tile_new, R"(
-A shared-memory tile of a wgmma operand: M or N rows by K elements, laid out in swizzle atoms.
+Makes the shared-memory tile of a wgmma operand: M or N rows by K elements, laid out in swizzle atoms.
 @param options table
 @return tile
-@raise where the extents are no whole number of atoms, or the type cannot stand in that order.
+@raise when the extents are not a whole number of atoms, or the type cannot have that major.
 @see k:shared
 @example
   local a = wg.tile { dtype = "bf16", mn = 128, k = 64, major = "K", swizzle = "128B" })",
                                         tile_keys},
                                        {"decode", decode, R"(
-The fields of a wgmma matrix descriptor.
+Decodes a wgmma matrix descriptor.
 @param bits integer  the 64 bits
 @return table  the fields
 @field start integer  the start address in shared memory, in bytes
@@ -262,7 +262,7 @@ The fields of a wgmma matrix descriptor.
 @field sbo integer  the stride byte offset, in bytes
 @field base_offset integer  0 to 7
 @field swizzle string  "none", "32B", "64B" or "128B"
-@field text string  the same in words, several lines
+@field text string  a description of several lines
 @see tile:descriptor
 @example
   print(wg.decode(tile:descriptor(0)).text))"},

@@ -1,4 +1,5 @@
-// What scripts hold while a kernel is traced: the builder, registers, arrays of registers, shared buffers.
+// The objects of scripts while a kernel is traced: the builder, registers, arrays of registers, shared
+// buffers.
 #pragma once
 
 #include <map>
@@ -13,15 +14,16 @@
 
 namespace wgrun::lua {
 
-/// One trace. It ends with the kernel function; what scripts keep of it afterwards raises errors.
+/// One trace. It ends with the kernel function; objects that scripts keep of it raise errors afterwards.
 struct Trace {
     std::string name;
     int threads = 0;
-    bool names = false;  ///< remembers what the script calls registers
+    bool names = false;  ///< remembers the script's names of registers
     std::optional<Builder> builder;
-    bool simulated_only = false;  ///< steps are for the simulator alone: k:asm says what its text means
+    bool simulated_only =
+        false;  ///< steps are for the simulator alone: the `meaning` of k:asm is being traced
     std::map<std::uint32_t, Dtype> pointees;        ///< registers that hold a parameter's pointer
-    std::map<std::string, std::vector<Reg>> named;  ///< what the script called registers last
+    std::map<std::string, std::vector<Reg>> named;  ///< the script's latest names of registers
 };
 
 /// k
@@ -36,7 +38,7 @@ struct RegBox {
     bool negated = false;
 };
 
-/// Registers in a row, indexed from 0 as in the ISA's figures.
+/// An array of registers, indexed from 0 as in the ISA's figures.
 struct RegsBox {
     std::shared_ptr<Trace> trace;
     std::vector<Reg> regs;
@@ -63,7 +65,7 @@ Builder& builder_of(lua_State* L, const std::shared_ptr<Trace>& trace);
 /// The trace of the builder at argument 1.
 const std::shared_ptr<Trace>& trace_argument(lua_State* L);
 
-/// Raises unless `used`, the trace of a register or buffer, is `trace`, the one it is used in.
+/// Raises unless the trace `used` of a register or buffer is `trace`, in which it is used.
 void require_same_trace(lua_State* L, const std::shared_ptr<Trace>& trace,
                         const std::shared_ptr<Trace>& used);
 
@@ -71,7 +73,7 @@ void push_reg(lua_State* L, const std::shared_ptr<Trace>& trace, Reg reg, bool n
 void push_regs(lua_State* L, const std::shared_ptr<Trace>& trace, const std::vector<Reg>& regs);
 
 /// The value at `index` as a qualifier: its spelling, a number where it is one, true and false for 1 and 0.
-/// Nothing when it is no value of `field`.
+/// Nothing when it is not a value of `field`.
 std::optional<int> qualifier(lua_State* L, int index, isa::Field field);
 
 /// The spelling of a method of k, looked up once. Guarded: the first look-up makes the table of instructions.
@@ -83,11 +85,12 @@ const isa::Spelling& spelling_of(lua_State* L) {
     });
 }
 
-/// Whether a call takes the qualifier, or `offset`: there is one address that it can belong to.
+/// Whether a call takes the qualifier; whether it takes `offset`, which requires exactly one address.
 bool takes_field(const isa::Instruction& op, isa::Field field);
 bool takes_offset(const isa::Instruction& op);
 
-/// The keys of the option table of a call, by the record: guards, offset, qualifiers, operands that go by name.
+/// The keys of a call's option table according to the record: guards, offset, qualifiers, operands given by
+/// name.
 std::vector<std::string_view> instruction_options(const isa::Instruction& op);
 
 /// The instruction that the function at `index`, a method of k, stands for; null for other functions.
@@ -98,7 +101,7 @@ const isa::Instruction* instruction_of(lua_State* L, int index);
 int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::Spelling& spelling,
                   int first);
 
-/// Tells the builder what the script calls its registers by now (register_names.cpp).
+/// Tells the builder the script's current names of registers (register_names.cpp).
 void note_register_names(lua_State* L, Trace& trace);
 
 // Methods of k in files of their own (say.cpp).

@@ -16,24 +16,25 @@
 
 namespace wgrun::lua {
 
-/// A tensor that scripts can close early: null then. Calls and launches that use it have a share of their
-/// own, for a finalizer, which runs at any allocation, may close what they work on.
+/// A tensor that scripts can close early; then it is null. Calls and launches share its ownership, since a
+/// finalizer, which may run at any allocation, could close a tensor that they use.
 struct TensorBox {
     std::shared_ptr<Tensor> tensor;
 };
 
-/// cuBLAS for three tensors, of which it keeps a share.
+/// A product by cuBLAS, which shares ownership of its three tensors.
 struct CublasBox {
     std::vector<std::shared_ptr<Tensor>> tensors;
     std::optional<Cublas> cublas;
 };
 
-/// A tensor on the device; closed it stays, and says so.
+/// A tensor on the device; after close() the object remains and raises errors.
 struct DeviceTensorBox {
     std::shared_ptr<DeviceTensor> tensor;
 };
 
-/// A launch made by kernel:prepare, with a share of its tensors; empty where kernels are only traced.
+/// A launch made by kernel:prepare, which shares ownership of its tensors; empty where kernels are only
+/// traced.
 struct LaunchBox {
     std::vector<std::shared_ptr<Tensor>> tensors;
     std::vector<std::shared_ptr<DeviceTensor>> device_tensors;
@@ -61,15 +62,15 @@ inline constexpr const char* class_name<LaunchBox> = "wgrun.launch";
 template <>
 inline constexpr const char* class_name<CublasBox> = "wgrun.cublas";
 
-/// The open tensor at argument `arg`; raises for anything else, and for a closed one. Good until Lua is
-/// called next: a finalizer may close it.
+/// The open tensor at argument `arg`; raises for anything else, including a closed one. Valid until the next
+/// call of Lua, since a finalizer may close it.
 Tensor& check_tensor(lua_State* L, int arg);
 
-/// The same, and pushes a share in it: good as long as that stays on the stack.
+/// The same, and pushes an object that shares its ownership: valid as long as that stays on the stack.
 Tensor& hold_tensor(lua_State* L, int arg);
 
-/// The open tensor at `index`, or null for another value; raises for a closed one. Copy it (guarded) before
-/// Lua is called next.
+/// The open tensor at `index`, or null for another value; raises for a closed one. Copy the pointer (guarded)
+/// before the next call of Lua.
 const std::shared_ptr<Tensor>* test_tensor(lua_State* L, int index);
 
 /// Reads integers nested in tables: 8, {8, {2, 64}}. `what` names the value in messages; `out` must not live
@@ -84,16 +85,16 @@ void open_layout(lua_State* L);
 void open_algebra(lua_State* L);
 void open_tile(lua_State* L);
 void open_fragment(lua_State* L);
-/// These two add to the classes of those above: call them after.
+/// These two add to classes that the functions above make: call them afterwards.
 void open_picture(lua_State* L);
 void open_bank(lua_State* L);
 void open_tensor(lua_State* L);
-/// Adds to the tensor's class: call it after.
+/// Adds to the tensor's class: call it afterwards.
 void open_device_tensor(lua_State* L);
 void open_sparse(lua_State* L);
 void open_device(lua_State* L);
 void open_kernel(lua_State* L);
-/// Adds to the kernel's class: call it after.
+/// Adds to the kernel's class: call it afterwards.
 void open_launch(lua_State* L);
 
 }  // namespace wgrun::lua

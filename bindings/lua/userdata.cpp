@@ -18,8 +18,7 @@ void set_functions(lua_State* L, const Member* members) {
     }
 }
 
-// Collects the string keys of the table at `index` into `names`: copies, for a finalizer may change the
-// table.
+// Copies the string keys of the table at `index` into `names`, since a finalizer may change the table.
 void add_names(lua_State* L, int index, std::vector<std::string>& names) {
     if (lua_type(L, index) != LUA_TTABLE) return;
     lua_pushnil(L);
@@ -61,7 +60,7 @@ int class_index(lua_State* L) {
     fail_unknown_name(L, name, lua_tostring(L, 2), {lua_gettop(L) - 1, lua_gettop(L)});
 }
 
-// __newindex of a class that has none of its own.
+// The default __newindex of a class.
 int class_newindex(lua_State* L) {
     luaL_getmetafield(L, 1, "__name");
     const ShortText key = describe(L, 2);
@@ -89,7 +88,7 @@ void add_functions(lua_State* L, const char* owner, const Member* members) {
 
 void declare_class(lua_State* L, const void* key, const char* name, lua_CFunction finalizer, const Class& c) {
     luaL_checkstack(L, 6, nullptr);
-    // Opened again, the class stays the one that earlier objects have.
+    // If the module is opened again, the class stays the one that earlier objects have.
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) != LUA_TTABLE) {
         lua_pop(L, 1);
         lua_createtable(L, 0, 8);
@@ -97,7 +96,8 @@ void declare_class(lua_State* L, const void* key, const char* name, lua_CFunctio
     lua_pushstring(L, name);
     lua_setfield(L, -2, "__name");
     lua_pushstring(L, name);
-    lua_setfield(L, -2, "__metatable");  // getmetatable() gives the name: scripts cannot break the class
+    lua_setfield(
+        L, -2, "__metatable");  // getmetatable() gives only the name, so that scripts cannot break the class
     lua_pushcfunction(L, finalizer);
     lua_setfield(L, -2, "__gc");
     lua_pushcfunction(L, class_newindex);

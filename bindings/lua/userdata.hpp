@@ -14,7 +14,8 @@
 
 namespace wgrun::lua {
 
-/// What tostring and messages call a class ("wgrun.layout"). Specialise it for every type given to scripts.
+/// The name of a class in tostring and in messages ("wgrun.layout"). Specialise it for every type given to
+/// scripts.
 template <class T>
 inline constexpr const char* class_name = nullptr;
 
@@ -33,20 +34,20 @@ struct Class {
     const Member* fields = nullptr;       ///< object.field: called with the object
     const Member* metamethods = nullptr;  ///< without __index, __gc, __name
     lua_CFunction index = nullptr;        ///< object[key] for keys that are no strings
-    const char* text = nullptr;           ///< what is said of the class as a whole
+    const char* text = nullptr;           ///< the documentation of the class as a whole
 };
 
-/// __index of a class: methods, then fields, then `index`; a name that is none of them is an error that
-/// suggests the nearest one.
+/// __index of a class: methods, then fields, then `index`. Any other name is an error that suggests the
+/// nearest one.
 void declare_class(lua_State* L, const void* key, const char* name, lua_CFunction finalizer, const Class& c);
 
 /// Pushes the metatable kept under `key`. Raises if luaopen_wgrun has not made it in this state.
 void push_class(lua_State* L, const void* key, const char* name);
 
-/// Pushes the method table of the class: what is added to it becomes a method.
+/// Pushes the method table of the class; functions that are added to it become methods.
 void push_methods(lua_State* L, const void* key, const char* name);
 
-/// Adds methods to a class that is there, and remembers what is said of them.
+/// Adds methods to an existing class, and remembers their documentation.
 void add_class_methods(lua_State* L, const void* key, const char* name, const Member* methods);
 
 /// The userdata at `index` if its metatable is the one kept under `key`, else null.
@@ -78,7 +79,7 @@ T& check(lua_State* L, int arg) {
     return *object;
 }
 
-/// __gc. Afterwards the userdata is of no class any more, so that a second call does nothing.
+/// __gc. Afterwards the userdata has no class, so that a second call does nothing.
 template <class T>
 int collect(lua_State* L) {
     if (void* memory = test_userdata(L, 1, &class_key<T>)) {

@@ -1,4 +1,4 @@
-// wg.wgmma{...}: one legal form of wgmma.mma_async, and what it needs.
+// wg.wgmma{...}: one legal form of wgmma.mma_async, and its requirements.
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/trace.hpp"
@@ -28,20 +28,21 @@ Dtype dtype_of(const isa::Form& form, Field field) {
 
 constexpr Option wgmma_keys[] = {
     {"m", "integer = 64", "the rows of D"},
-    {"n", "integer", "the columns of D: 8 to 256, a multiple of 8"},
-    {"k", "integer?", "the K extent in elements; it follows from the types"},
+    {"n", "integer", "the columns of D: a multiple of 8 from 8 to 256"},
+    {"k", "integer?", "the K extent in elements, which follows from the types"},
     {"d", "string", R"(the type of the accumulators: "f16", "f32" or "s32")"},
     {"a", "string", "the element type of A"},
     {"b", "string", "the element type of B"},
-    {"sparse", "boolean = false", "A is sparse"},
-    {"a_in", R"(string = "shared")", R"(where A is: "shared" or "registers")"},
-    {"trans_a", "integer = 0", "1: A is MN-major"},
-    {"trans_b", "integer = 0", "1: B is MN-major"},
+    {"sparse", "boolean = false", "whether A is sparse"},
+    {"a_in", R"(string = "shared")", R"(the place of A: "shared" or "registers")"},
+    {"trans_a", "integer = 0", "1 if A is MN-major"},
+    {"trans_b", "integer = 0", "1 if B is MN-major"},
     {"scale_a", "integer = 1", "-1 negates A"},
     {"scale_b", "integer = 1", "-1 negates B"},
-    {"satfinite", "boolean = false", "integer sums that do not fit become the nearest that does"},
-    {"op", "string?", R"(of single bits: "and.popc")"},
-    {"sp_sel", "integer = 0", "of a sparse A: which threads of four hold the metadata"}};
+    {"satfinite", "boolean = false", "integer sums saturate"},
+    {"op", "string?", R"(the operation for single bits: "and.popc")"},
+    {"sp_sel", "integer = 0",
+     "for a sparse A, the sparsity selector: which threads of each four hold the metadata"}};
 
 // wg.wgmma{ m = 64, n =, k =, d =, a =, b =, sparse = false, ... }
 int wgmma_new(lua_State* L) {
@@ -65,7 +66,8 @@ int wgmma_new(lua_State* L) {
             const ShortText got = describe(L, -1);
             if (!value)
                 fail(L, [&] {
-                    return "wg.wgmma: option `" + std::string(name) + "`: " + got.text + " is no value of it";
+                    return "wg.wgmma: option `" + std::string(name) + "`: " + got.text +
+                           " is not a value of it";
                 });
             asked.set(*field, *value);
         }
@@ -88,7 +90,7 @@ int wgmma_d_registers(lua_State* L) {
     return 1;
 }
 
-// A's registers, where A comes from registers
+// A's registers, where A is in registers
 int wgmma_a_registers(lua_State* L) {
     const WgmmaForm& wgmma = check<WgmmaForm>(L, 1);
     isa::Form form = wgmma.form;
@@ -132,7 +134,7 @@ int wgmma_d_layout(lua_State* L) {
     return 1;
 }
 
-// A in registers; of a sparse A the columns that are stored
+// A in registers; for a sparse A, the columns that are stored
 int wgmma_a_layout(lua_State* L) {
     const isa::Form& form = check<WgmmaForm>(L, 1).form;
     push_object<Layout>(L, [&] { return wgmma_a(dtype_of(form, Field::a)).tv; });
@@ -168,17 +170,17 @@ void open_wgmma(lua_State* L) {
     static const Member fields[] = {
 
         {"d_registers", wgmma_d_registers, R"(
-The registers of a thread that D takes.
+The number of registers of a thread that hold D.
 @return integer)"},
         {"a_registers", wgmma_a_registers, R"(
-The registers of a thread that A takes for one instruction, where it is in registers.
+The number of registers of a thread that hold A for one instruction, if A is in registers.
 @return integer)"},
         {"ptx", wgmma_ptx, R"(
 The instruction with its qualifiers, as PTX spells it.
 @return string)"},
 
         {"min_ptx", wgmma_min_ptx, R"(
-The first version of PTX that has the form.
+The first version of the PTX ISA that has the form.
 @return string  "8.0")"},
         {"sparse", wgmma_sparse, R"(
 Whether A is sparse.
@@ -210,7 +212,7 @@ The layout of D in registers: (thread, value) to row + 64 * column.
 @return layout)"},
 
                                      {"a_layout", wgmma_a_layout, R"(
-The layout of A in registers: (thread, value) to row + 64 * column; of a sparse A, of the columns that are stored.
+The layout of A in registers: (thread, value) to row + 64 * column; for a sparse A, of the columns that are stored.
 @return layout)"},
 
                                      {"metadata_layout", wgmma_metadata_layout, R"(
@@ -222,10 +224,10 @@ The layout of the metadata of a sparse A: (thread, code) to row + 64 * chunk.
 A legal form of wgmma.mma_async, made by wg.wgmma.
 @see wg.wgmma)"});
     static const Member functions[] = {{"wgmma", wgmma_new, R"(
-One legal form of wgmma.mma_async: what it needs and how its operands are distributed.
+Describes one legal form of wgmma.mma_async: its requirements, and the distribution of its operands over registers.
 @param options table
 @return wgmma
-@raise for forms that are not legal, with the values that would be.
+@raise for forms that are not legal; the error lists the legal values.
 @see k:wgmma_mma_async
 @example
   local form = wg.wgmma { n = 128, d = "f32", a = "bf16", b = "bf16" }

@@ -7,39 +7,42 @@ local k = {}
 ---@class wgrun.k.abs.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: s16, s32, s64, f32, f64
+---@field type? string the type of the operation and of its operands: s16, s32, s64, f32, f64
 
 ---d = |a|.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.abs.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.abs.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:abs(d, a, options) end
 
 ---@class wgrun.k.add.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 ---@field round? string the rounding mode: rn
 
 ---d = a + b.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.add.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.add.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:add(d, a, b, options) end
 
 ---@class wgrun.k.and.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: pred, b16, b32, b64
+---@field type? string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = a & b.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.and.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.and.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 k["and"] = function(self, d, a, b, options) end
 
@@ -47,20 +50,21 @@ k["and"] = function(self, d, a, b, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, f16x2, bf16x2, s64, b32, b64
----@field space string the state space of the address: global, shared, shared::cluster
----@field vec string the number of values moved at once: 1, v2, v4, v8
----@field op string the operation: add, min, max, inc, dec, and, or, xor, exch
+---@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, f16x2, bf16x2, s64, b32, b64
+---@field space? string the state space of the address: global, shared, shared::cluster
+---@field vec? string the number of values moved at once: 1, v2, v4, v8
+---@field op? string the operation: add, min, max, inc, dec, and, or, xor, exch
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field noftz? boolean subnormal values are kept
 ---@field policy? wgrun.reg a u64 register
 
 ---Combines a value with memory, atomically, and gives what was there before.
----@param d? wgrun.reg|wgrun.regs a register, or a list of registers; a new one where it is left out
+---@param d wgrun.reg|table|wgrun.regs a register, or a list of registers; a new one where it is left out
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
----@param b wgrun.reg|wgrun.regs|number a register, or a list of registers, or a number
+---@param b wgrun.reg|table|wgrun.regs|number a register, or a list of registers, or a number
 ---@param options? wgrun.k.atom.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, b: wgrun.reg|table|wgrun.regs|number, options?: wgrun.k.atom.options): wgrun.reg|wgrun.regs
 ---@return wgrun.reg|wgrun.regs # the destination `d`
 function k:atom(d, a, b, options) end
 
@@ -68,24 +72,25 @@ function k:atom(d, a, b, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type string the type of the operation and of its operands: b16, b32, b64
----@field space string the state space of the address: global, shared, shared::cluster
+---@field type? string the type of the operation and of its operands: b16, b32, b64
+---@field space? string the state space of the address: global, shared, shared::cluster
 ---@field op? string the operation: cas
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
 
 ---Puts c in the place of b where memory holds b, and gives what was there before.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param b wgrun.reg|number a register, or a number
 ---@param c wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.atom_cas.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.atom_cas.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:atom_cas(d, a, b, c, options) end
 
 ---@class wgrun.k.bar_arrive.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field threads wgrun.reg|number a u32 register, or an integer from 32 to 1024
+---@field threads? wgrun.reg|number a u32 register, or an integer from 32 to 1024
 
 ---Arrives at a barrier of the CTA and goes on; `threads` counts all that take part.
 ---@param barrier wgrun.reg|number a u32 register, or an integer from 0 to 15
@@ -114,7 +119,7 @@ function k:bar_warp_sync(membermask, options) end
 ---@class wgrun.k.barrier_cluster_arrive.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field sem string the memory order and its scope: release, relaxed
+---@field sem? string the memory order and its scope: release, relaxed
 ---@field aligned? boolean all threads of the warp execute it together
 
 ---Arrives at the barrier of the cluster, and goes on.
@@ -198,13 +203,13 @@ function k:cp_async_bulk_prefetch(a, size, options) end
 ---@class wgrun.k.cp_async_bulk_prefetch_tensor.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field dim string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
+---@field dim? string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field policy? wgrun.reg a u64 register
 
 ---Brings a box of a tensor into the L2 cache.
 ---@param map wgrun.reg a u64 register
----@param coordinates wgrun.regs a list of s32 registers
+---@param coordinates table|wgrun.regs a list of s32 registers
 ---@param options? wgrun.k.cp_async_bulk_prefetch_tensor.options qualifiers and operands by name
 function k:cp_async_bulk_prefetch_tensor(map, coordinates, options) end
 
@@ -224,7 +229,7 @@ function k:cp_async_bulk_store(d, a, size, options) end
 ---@class wgrun.k.cp_async_bulk_tensor.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field dim string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
+---@field dim? string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
 ---@field multicast? boolean the data goes to several CTAs of the cluster, by a mask
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field mask? wgrun.reg|number a u16 register, or an integer from 0 to 65535
@@ -233,7 +238,7 @@ function k:cp_async_bulk_store(d, a, size, options) end
 ---Copies a box of a tensor to shared memory, of several CTAs with a mask; an mbarrier counts the bytes.
 ---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param map wgrun.reg a u64 register
----@param coordinates wgrun.regs a list of s32 registers
+---@param coordinates table|wgrun.regs a list of s32 registers
 ---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.cp_async_bulk_tensor.options qualifiers and operands by name
 function k:cp_async_bulk_tensor(d, map, coordinates, mbarrier, options) end
@@ -242,13 +247,13 @@ function k:cp_async_bulk_tensor(d, map, coordinates, mbarrier, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field dim string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
+---@field dim? string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field policy? wgrun.reg a u64 register
 
 ---Copies a box from shared memory to a tensor, in a bulk group.
 ---@param map wgrun.reg a u64 register
----@param coordinates wgrun.regs a list of s32 registers
+---@param coordinates table|wgrun.regs a list of s32 registers
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.cp_async_bulk_tensor_store.options qualifiers and operands by name
 function k:cp_async_bulk_tensor_store(map, coordinates, a, options) end
@@ -319,8 +324,8 @@ function k:cp_async_wait_group(n, options) end
 ---@class wgrun.k.cp_reduce_async_bulk.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u32, s32, u64, f32, f64, s64, b32, b64
----@field op string the operation: add, min, max, inc, dec, and, or, xor
+---@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, s64, b32, b64
+---@field op? string the operation: add, min, max, inc, dec, and, or, xor
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field policy? wgrun.reg a u64 register
 
@@ -335,14 +340,14 @@ function k:cp_reduce_async_bulk(d, a, size, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field op string the operation: add, min, max, inc, dec, and, or, xor
----@field dim string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
+---@field op? string the operation: add, min, max, inc, dec, and, or, xor
+---@field dim? string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field policy? wgrun.reg a u64 register
 
 ---Combines a box of shared memory with a tensor, in a bulk group; the map has the type.
 ---@param map wgrun.reg a u64 register
----@param coordinates wgrun.regs a list of s32 registers
+---@param coordinates table|wgrun.regs a list of s32 registers
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.cp_reduce_async_bulk_tensor.options qualifiers and operands by name
 function k:cp_reduce_async_bulk_tensor(map, coordinates, a, options) end
@@ -352,22 +357,24 @@ function k:cp_reduce_async_bulk_tensor(map, coordinates, a, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
 ---The cache policy that an access property of CUDA's stands for.
----@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; a new one where it is left out
 ---@param property wgrun.reg|number a u64 register, or a number
 ---@param options? wgrun.k.createpolicy_cvt_L2.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, property: wgrun.reg|number, options?: wgrun.k.createpolicy_cvt_L2.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:createpolicy_cvt_L2(d, property, options) end
 
 ---@class wgrun.k.createpolicy_fractional.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field level string the level of the cache, or the priority there: L2::evict_last, L2::evict_normal, L2::evict_first, L2::evict_unchanged
+---@field level? string the level of the cache, or the priority there: L2::evict_last, L2::evict_normal, L2::evict_first, L2::evict_unchanged
 ---@field secondary? string the priority of the accesses that the fraction leaves out: L2::evict_first, L2::evict_unchanged
 
 ---A cache policy: `level` for a fraction of the accesses, `secondary` for the others.
----@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; a new one where it is left out
 ---@param fraction? wgrun.reg|number a f32 register, or a number
 ---@param options? wgrun.k.createpolicy_fractional.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, fraction?: wgrun.reg|number, options?: wgrun.k.createpolicy_fractional.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:createpolicy_fractional(d, fraction, options) end
 
@@ -375,48 +382,51 @@ function k:createpolicy_fractional(d, fraction, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field level string the level of the cache, or the priority there: L2::evict_last, L2::evict_normal, L2::evict_first, L2::evict_unchanged
+---@field level? string the level of the cache, or the priority there: L2::evict_last, L2::evict_normal, L2::evict_first, L2::evict_unchanged
 ---@field secondary? string the priority of the accesses that the fraction leaves out: L2::evict_first, L2::evict_unchanged
 
 ---A cache policy: `level` for the first bytes from an address, `secondary` for the others.
----@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; a new one where it is left out
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param primary wgrun.reg|number a u32 register, or an integer from 1 to 2147483647
 ---@param total wgrun.reg|number a u32 register, or an integer from 1 to 2147483647
 ---@param options? wgrun.k.createpolicy_range.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, primary: wgrun.reg|number, total: wgrun.reg|number, options?: wgrun.k.createpolicy_range.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:createpolicy_range(d, a, primary, total, options) end
 
 ---@class wgrun.k.cvt.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f16, bf16, tf32, e4m3x2, e5m2x2, f16x2, f32, f64
----@field from string the type that is converted from: u8, s8, u16, s16, u32, s32, u64, s64, f32, f16x2, e4m3x2, e5m2x2, f16, bf16, f64
----@field round string the rounding mode: rn, rz, rna, rni, rzi, rmi, rpi
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f16, bf16, tf32, e4m3x2, e5m2x2, f16x2, f32, f64
+---@field from? string the type that is converted from: u8, s8, u16, s16, u32, s32, u64, s64, f32, f16x2, e4m3x2, e5m2x2, f16, bf16, f64
+---@field round? string the rounding mode: rn, rz, rna, rni, rzi, rmi, rpi
 ---@field satfinite? boolean results that do not fit become the nearest value that does
 ---@field relu? boolean negative results become zero
 
 ---Converts a value to another type.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg a register
 ---@param options? wgrun.k.cvt.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.cvt.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:cvt(d, a, options) end
 
 ---@class wgrun.k.cvt_pair.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: f16x2, bf16x2, e4m3x2, e5m2x2
+---@field type? string the type of the operation and of its operands: f16x2, bf16x2, e4m3x2, e5m2x2
 ---@field from? string the type that is converted from: f32
 ---@field round? string the rounding mode: rn, rz
 ---@field satfinite? boolean results that do not fit become the nearest value that does
 ---@field relu? boolean negative results become zero
 
 ---Converts two f32 into one packed pair; the first goes to the upper half.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a f32 register, or a number
 ---@param b wgrun.reg|number a f32 register, or a number
 ---@param options? wgrun.k.cvt_pair.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.cvt_pair.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:cvt_pair(d, a, b, options) end
 
@@ -426,9 +436,10 @@ function k:cvt_pair(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: u64
 
 ---The generic address of a tensor map that is a kernel parameter.
----@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; a new one where it is left out
 ---@param a integer the index of a parameter
 ---@param options? wgrun.k.cvta_param.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: integer, options?: wgrun.k.cvta_param.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:cvta_param(d, a, options) end
 
@@ -438,23 +449,25 @@ function k:cvta_param(d, a, options) end
 ---@field type? string the type of the operation and of its operands: u64
 
 ---Turns a generic address into one of the global space.
----@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; a new one where it is left out
 ---@param a wgrun.reg a u64 register
 ---@param options? wgrun.k.cvta_to_global.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.cvta_to_global.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:cvta_to_global(d, a, options) end
 
 ---@class wgrun.k.div.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 ---@field round? string the rounding mode: rn
 
 ---d = a / b.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.div.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.div.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:div(d, a, b, options) end
 
@@ -463,9 +476,10 @@ function k:div(d, a, b, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
 ---True in one lane of those in the mask.
----@param p? wgrun.reg a pred register; a new one where it is left out
+---@param p wgrun.reg a pred register; a new one where it is left out
 ---@param mask? wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.elect_sync.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, mask?: wgrun.reg|number, options?: wgrun.k.elect_sync.options): wgrun.reg
 ---@return wgrun.reg # the destination `p`
 function k:elect_sync(p, mask, options) end
 
@@ -477,16 +491,17 @@ function k:elect_sync(p, mask, options) end
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = 2 to the power of a.
----@param d? wgrun.reg a f32 register; a new one where it is left out
+---@param d wgrun.reg a f32 register; a new one where it is left out
 ---@param a wgrun.reg|number a f32 register, or a number
 ---@param options? wgrun.k.ex2.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.ex2.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:ex2(d, a, options) end
 
 ---@class wgrun.k.fence.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field sem string the memory order and its scope: sc.cta, sc.cluster, sc.gpu, sc.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys
+---@field sem? string the memory order and its scope: sc.cta, sc.cluster, sc.gpu, sc.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys
 
 ---Orders what the thread does with memory before and after it, for the threads of the scope.
 ---@param options? wgrun.k.fence.options qualifiers and operands by name
@@ -503,7 +518,7 @@ function k:fence_mbarrier_init(options) end
 ---@class wgrun.k.fence_proxy_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field space string the state space of the address: global, shared::cta, shared::cluster
+---@field space? string the state space of the address: global, shared::cta, shared::cluster
 
 ---Orders accesses of the generic and the async proxy; without a space, in all of them.
 ---@param options? wgrun.k.fence_proxy_async.options qualifiers and operands by name
@@ -512,15 +527,16 @@ function k:fence_proxy_async(options) end
 ---@class wgrun.k.fma.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: f32, f64
+---@field type? string the type of the operation and of its operands: f32, f64
 ---@field round? string the rounding mode: rn
 
 ---d = a * b + c, rounded once.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param c wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.fma.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.fma.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:fma(d, a, b, c, options) end
 
@@ -544,33 +560,35 @@ function k:griddepcontrol_wait(options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
----@field space string the state space of the address: global, shared, shared::cluster
+---@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
+---@field space? string the state space of the address: global, shared, shared::cluster
 ---@field vec? string the number of values moved at once: 1, v2, v4
----@field sem string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, volatile, mmio.relaxed.sys
+---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, volatile, mmio.relaxed.sys
 ---@field cache? boolean the L2 cache follows a policy operand
----@field cop string the cache operator: ca, cg, cs, lu, cv
+---@field cop? string the cache operator: ca, cg, cs, lu, cv
 ---@field nc? boolean a load of memory that nobody writes while the kernel runs
----@field evict string the L1 eviction priority: L1::evict_normal, L1::evict_unchanged, L1::evict_first, L1::evict_last, L1::no_allocate
+---@field evict? string the L1 eviction priority: L1::evict_normal, L1::evict_unchanged, L1::evict_first, L1::evict_last, L1::no_allocate
 ---@field prefetch? string how much is prefetched into the L2 cache: L2::64B, L2::128B, L2::256B
 ---@field policy? wgrun.reg a u64 register
 
 ---Loads one, two or four values.
----@param d? wgrun.reg|wgrun.regs a register, or a list of registers; a new one where it is left out
+---@param d wgrun.reg|table|wgrun.regs a register, or a list of registers; a new one where it is left out
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.ld.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, options?: wgrun.k.ld.options): wgrun.reg|wgrun.regs
 ---@return wgrun.reg|wgrun.regs # the destination `d`
 function k:ld(d, a, options) end
 
 ---@class wgrun.k.ld_param.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u32, s32, f32, u64, s64, f64, b32, b64
+---@field type? string the type of the operation and of its operands: u32, s32, f32, u64, s64, f64, b32, b64
 
 ---Reads a kernel parameter.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a integer the index of a parameter
 ---@param options? wgrun.k.ld_param.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: integer, options?: wgrun.k.ld_param.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:ld_param(d, a, options) end
 
@@ -580,13 +598,14 @@ function k:ld_param(d, a, options) end
 ---@field offset? integer bytes that are added to the address
 ---@field type? string the type of the operation and of its operands: b16
 ---@field space? string the state space of the address: shared, shared::cta
----@field num string the number of 8x8 matrices: x1, x2, x4
+---@field num? string the number of 8x8 matrices: x1, x2, x4
 ---@field trans? boolean the matrices are transposed
 
 ---Loads one, two or four 8x8 matrices of 16-bit elements; lane i gives the address of row i.
----@param d? wgrun.regs a list of b32 registers; a new one where it is left out
+---@param d table|wgrun.regs a list of b32 registers; a new one where it is left out
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.ldmatrix.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, options?: wgrun.k.ldmatrix.options): wgrun.regs
 ---@return wgrun.regs # the destination `d`
 function k:ldmatrix(d, a, options) end
 
@@ -598,24 +617,26 @@ function k:ldmatrix(d, a, options) end
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = binary logarithm of a.
----@param d? wgrun.reg a f32 register; a new one where it is left out
+---@param d wgrun.reg a f32 register; a new one where it is left out
 ---@param a wgrun.reg|number a f32 register, or a number
 ---@param options? wgrun.k.lg2.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.lg2.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:lg2(d, a, options) end
 
 ---@class wgrun.k.mad.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64
 ---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
 
 ---d = a * b + c of integers (floats: fma).
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param c wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.mad.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.mad.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:mad(d, a, b, c, options) end
 
@@ -625,10 +646,11 @@ function k:mad(d, a, b, c, options) end
 ---@field type? string the type of the operation and of its operands: u32
 
 ---The address in the CTA of rank b that stands where a does in this one.
----@param d? wgrun.reg a u32 register; a new one where it is left out
+---@param d wgrun.reg a u32 register; a new one where it is left out
 ---@param a wgrun.reg a u32 register
 ---@param b wgrun.reg|number a u32 register, or an integer from 0 to 15
 ---@param options? wgrun.k.mapa.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, b: wgrun.reg|number, options?: wgrun.k.mapa.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:mapa(d, a, b, options) end
 
@@ -638,23 +660,25 @@ function k:mapa(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: b64
 
 ---A wgmma matrix descriptor: constant fields, and the start address of a shared-memory register.
----@param d? wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; a new one where it is left out
 ---@param address wgrun.reg a u32 register
 ---@param fields number a number
 ---@param options? wgrun.k.matrix_descriptor.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, address: wgrun.reg, fields: number, options?: wgrun.k.matrix_descriptor.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:matrix_descriptor(d, address, fields, options) end
 
 ---@class wgrun.k.max.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 
 ---The greater one.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.max.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.max.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:max(d, a, b, options) end
 
@@ -663,7 +687,7 @@ function k:max(d, a, b, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta, shared::cluster
----@field sem string the memory order and its scope: release.cta, release.cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Arrives at an mbarrier, of this CTA or with shared::cluster of another.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -676,7 +700,7 @@ function k:mbarrier_arrive(a, count, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta, shared::cluster
----@field sem string the memory order and its scope: release.cta, release.cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Adds bytes to those that the phase waits for, then arrives once.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -725,13 +749,14 @@ function k:mbarrier_inval(a, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
----@field sem string the memory order and its scope: acquire.cta, acquire.cluster
+---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 
 ---True when the phase of that parity is complete; does not wait.
----@param p? wgrun.reg a pred register; a new one where it is left out
+---@param p wgrun.reg a pred register; a new one where it is left out
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
----@param parity wgrun.reg|number a u32 register, or an integer from 0 to 1
+---@param parity wgrun.reg|number|boolean a u32 register, or an integer from 0 to 1
 ---@param options? wgrun.k.mbarrier_test_wait_parity.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, parity: wgrun.reg|number|boolean, options?: wgrun.k.mbarrier_test_wait_parity.options): wgrun.reg
 ---@return wgrun.reg # the destination `p`
 function k:mbarrier_test_wait_parity(p, a, parity, options) end
 
@@ -740,59 +765,63 @@ function k:mbarrier_test_wait_parity(p, a, parity, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
----@field sem string the memory order and its scope: acquire.cta, acquire.cluster
+---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 
 ---Waits a while; true when the phase of that parity is complete.
----@param p? wgrun.reg a pred register; a new one where it is left out
+---@param p wgrun.reg a pred register; a new one where it is left out
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
----@param parity wgrun.reg|number a u32 register, or an integer from 0 to 1
+---@param parity wgrun.reg|number|boolean a u32 register, or an integer from 0 to 1
 ---@param options? wgrun.k.mbarrier_try_wait_parity.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, parity: wgrun.reg|number|boolean, options?: wgrun.k.mbarrier_try_wait_parity.options): wgrun.reg
 ---@return wgrun.reg # the destination `p`
 function k:mbarrier_try_wait_parity(p, a, parity, options) end
 
 ---@class wgrun.k.min.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 
 ---The smaller one.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.min.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.min.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:min(d, a, b, options) end
 
 ---@class wgrun.k.mma_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field d string the type of the accumulators D: f16, f32, s32
----@field a string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
----@field b string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
+---@field d? string the type of the accumulators D: f16, f32, s32
+---@field a? string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
+---@field b? string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
 ---@field m? integer the rows of D: 16
 ---@field n? integer the columns of D: 8
 ---@field k? integer the K extent of one instruction, in elements: 8, 16, 4, 32, 128, 256
 ---@field satfinite? boolean results that do not fit become the nearest value that does
----@field op string the operation: and.popc, xor.popc
+---@field op? string the operation: and.popc, xor.popc
 
 ---D = A * B + C of a warp: 16 x 8, all of them in registers.
----@param d? wgrun.regs a list of registers; a new one where it is left out
----@param a wgrun.regs a list of registers
----@param b wgrun.regs a list of registers
----@param c wgrun.regs a list of registers
+---@param d table|wgrun.regs a list of registers; a new one where it is left out
+---@param a table|wgrun.regs a list of registers
+---@param b table|wgrun.regs a list of registers
+---@param c table|wgrun.regs a list of registers
 ---@param options? wgrun.k.mma_sync.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: table|wgrun.regs, b: table|wgrun.regs, c: table|wgrun.regs, options?: wgrun.k.mma_sync.options): wgrun.regs
 ---@return wgrun.regs # the destination `d`
 function k:mma_sync(d, a, b, c, options) end
 
 ---@class wgrun.k.mov.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred
+---@field type? string the type of the operation and of its operands: b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred
 
 ---Copies a register, an immediate or the address of a shared buffer.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number|wgrun.shared a register, or a number, or a shared buffer
 ---@param options? wgrun.k.mov.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number|wgrun.shared, options?: wgrun.k.mov.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:mov(d, a, options) end
 
@@ -802,61 +831,66 @@ function k:mov(d, a, options) end
 ---@field type? string the type of the operation and of its operands: b16
 
 ---Transposes an 8x8 matrix of 16-bit elements that the registers of a warp hold.
----@param d? wgrun.reg a b32 register; a new one where it is left out
+---@param d wgrun.reg a b32 register; a new one where it is left out
 ---@param a wgrun.reg a b32 register
 ---@param options? wgrun.k.movmatrix.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.movmatrix.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:movmatrix(d, a, options) end
 
 ---@class wgrun.k.mul.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 ---@field round? string the rounding mode: rn
 ---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
 
 ---d = a * b: the low half, the high half, or the wide product of integers.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.mul.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.mul.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:mul(d, a, b, options) end
 
 ---@class wgrun.k.neg.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: s16, s32, s64, f32, f64
+---@field type? string the type of the operation and of its operands: s16, s32, s64, f32, f64
 
 ---d = -a.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.neg.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.neg.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:neg(d, a, options) end
 
 ---@class wgrun.k.not.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: pred, b16, b32, b64
+---@field type? string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = ~a.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.not.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.not.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 k["not"] = function(self, d, a, options) end
 
 ---@class wgrun.k.or.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: pred, b16, b32, b64
+---@field type? string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = a | b.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.or.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.or.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 k["or"] = function(self, d, a, b, options) end
 
@@ -866,9 +900,10 @@ k["or"] = function(self, d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: b32
 
 ---Mov.b32 d, {lo, hi}: two 16-bit registers into one of 32 bits.
----@param d? wgrun.reg a b32 register; a new one where it is left out
----@param a wgrun.regs a list of b16 registers
+---@param d wgrun.reg a b32 register; a new one where it is left out
+---@param a table|wgrun.regs a list of b16 registers
 ---@param options? wgrun.k.pack.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: table|wgrun.regs, options?: wgrun.k.pack.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:pack(d, a, options) end
 
@@ -877,7 +912,7 @@ function k:pack(d, a, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: global
----@field level string the level of the cache, or the priority there: L1, L2, L2::evict_last, L2::evict_normal
+---@field level? string the level of the cache, or the priority there: L1, L2, L2::evict_last, L2::evict_normal
 
 ---Brings the cache line of an address into a cache.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -896,15 +931,16 @@ function k:prefetch_tensormap(map, options) end
 ---@class wgrun.k.rcp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: f32, f64
+---@field type? string the type of the operation and of its operands: f32, f64
 ---@field round? string the rounding mode: rn
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = 1 / a.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.rcp.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.rcp.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:rcp(d, a, options) end
 
@@ -912,10 +948,10 @@ function k:rcp(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, f16x2, bf16x2, s64, b32, b64
----@field space string the state space of the address: global, shared, shared::cluster
----@field vec string the number of values moved at once: 1, v2, v4, v8
----@field op string the operation: add, min, max, inc, dec, and, or, xor
+---@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, f16x2, bf16x2, s64, b32, b64
+---@field space? string the state space of the address: global, shared, shared::cluster
+---@field vec? string the number of values moved at once: 1, v2, v4, v8
+---@field op? string the operation: add, min, max, inc, dec, and, or, xor
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field noftz? boolean subnormal values are kept
@@ -923,15 +959,15 @@ function k:rcp(d, a, options) end
 
 ---Combines a value with memory, atomically.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
----@param b wgrun.reg|wgrun.regs|number a register, or a list of registers, or a number
+---@param b wgrun.reg|table|wgrun.regs|number a register, or a list of registers, or a number
 ---@param options? wgrun.k.red.options qualifiers and operands by name
 function k:red(a, b, options) end
 
 ---@class wgrun.k.red_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u32, s32, u64, s64, b32
----@field op string the operation: add, min, max, inc, dec, and, or, xor
+---@field type? string the type of the operation and of its operands: u32, s32, u64, s64, b32
+---@field op? string the operation: add, min, max, inc, dec, and, or, xor
 
 ---Combines a value with memory in a CTA of the cluster some time later; an mbarrier there counts the bytes.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -943,13 +979,14 @@ function k:red_async(a, b, mbarrier, options) end
 ---@class wgrun.k.rem.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64
 
 ---d = a % b of integers.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.rem.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.rem.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:rem(d, a, b, options) end
 
@@ -961,30 +998,32 @@ function k:rem(d, a, b, options) end
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = 1 / square root of a.
----@param d? wgrun.reg a f32 register; a new one where it is left out
+---@param d wgrun.reg a f32 register; a new one where it is left out
 ---@param a wgrun.reg|number a f32 register, or a number
 ---@param options? wgrun.k.rsqrt.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.rsqrt.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:rsqrt(d, a, options) end
 
 ---@class wgrun.k.selp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
+---@field type? string the type of the operation and of its operands: b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
 
 ---d = p ? a : b.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param p wgrun.reg a pred register
 ---@param options? wgrun.k.selp.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, p: wgrun.reg, options?: wgrun.k.selp.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:selp(d, a, b, p, options) end
 
 ---@class wgrun.k.setmaxnreg.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field op string the operation: inc, dec
+---@field op? string the operation: inc, dec
 
 ---Gives registers of the warpgroup back (dec), or waits for more of them (inc).
 ---@param n number an integer from 24 to 256
@@ -994,14 +1033,15 @@ function k:setmaxnreg(n, options) end
 ---@class wgrun.k.setp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, b16, b32, b64, f32, f64
----@field cmp string the comparison: eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, b16, b32, b64, f32, f64
+---@field cmp? string the comparison: eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
 
 ---p = a cmp b.
----@param p? wgrun.reg a pred register; a new one where it is left out
+---@param p wgrun.reg a pred register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.setp.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.setp.options): wgrun.reg
 ---@return wgrun.reg # the destination `p`
 function k:setp(p, a, b, options) end
 
@@ -1009,57 +1049,61 @@ function k:setp(p, a, b, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: b32
----@field op string the operation: up, down, bfly, idx
+---@field op? string the operation: up, down, bfly, idx
 ---@field p? wgrun.reg a pred register
 ---@field membermask? wgrun.reg|number a u32 register, or a number
 
 ---Reads a register of another lane; p: was the lane in range.
----@param d? wgrun.reg a b32 register; a new one where it is left out
+---@param d wgrun.reg a b32 register; a new one where it is left out
 ---@param a wgrun.reg a b32 register
 ---@param b wgrun.reg|number a u32 register, or a number
 ---@param c wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.shfl_sync.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.shfl_sync.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:shfl_sync(d, a, b, c, options) end
 
 ---@class wgrun.k.shl.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: b16, b32, b64
+---@field type? string the type of the operation and of its operands: b16, b32, b64
 
 ---d = a << b; amounts of the width and more give 0.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.shl.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.shl.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:shl(d, a, b, options) end
 
 ---@class wgrun.k.shr.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: b16, u16, s16, b32, u32, s32, b64, u64, s64
+---@field type? string the type of the operation and of its operands: b16, u16, s16, b32, u32, s32, b64, u64, s64
 
 ---d = a >> b; arithmetic for signed types.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.shr.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.shr.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:shr(d, a, b, options) end
 
 ---@class wgrun.k.sqrt.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: f32, f64
+---@field type? string the type of the operation and of its operands: f32, f64
 ---@field round? string the rounding mode: rn
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = square root of a.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.sqrt.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.sqrt.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:sqrt(d, a, options) end
 
@@ -1067,30 +1111,30 @@ function k:sqrt(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field type string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
----@field space string the state space of the address: global, shared, shared::cluster
+---@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
+---@field space? string the state space of the address: global, shared, shared::cluster
 ---@field vec? string the number of values moved at once: 1, v2, v4
----@field sem string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys, volatile, mmio.relaxed.sys
+---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys, volatile, mmio.relaxed.sys
 ---@field cache? boolean the L2 cache follows a policy operand
 ---@field cop? string the cache operator: wb, cg, cs, wt
----@field evict string the L1 eviction priority: L1::evict_normal, L1::evict_unchanged, L1::evict_first, L1::evict_last, L1::no_allocate
+---@field evict? string the L1 eviction priority: L1::evict_normal, L1::evict_unchanged, L1::evict_first, L1::evict_last, L1::no_allocate
 ---@field policy? wgrun.reg a u64 register
 
 ---Stores one, two or four values.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
----@param b wgrun.reg|wgrun.regs|number a register, or a list of registers, or a number
+---@param b wgrun.reg|table|wgrun.regs|number a register, or a list of registers, or a number
 ---@param options? wgrun.k.st.options qualifiers and operands by name
 function k:st(a, b, options) end
 
 ---@class wgrun.k.st_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: b32, u32, s32, f32, b64, u64, s64, f64
+---@field type? string the type of the operation and of its operands: b32, u32, s32, f32, b64, u64, s64, f64
 ---@field vec? string the number of values moved at once: 1, v2, v4
 
 ---Stores values in a CTA of the cluster some time later; an mbarrier there counts the bytes.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
----@param b wgrun.reg|wgrun.regs|number a register, or a list of registers, or a number
+---@param b wgrun.reg|table|wgrun.regs|number a register, or a list of registers, or a number
 ---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.st_async.options qualifiers and operands by name
 function k:st_async(a, b, mbarrier, options) end
@@ -1101,26 +1145,27 @@ function k:st_async(a, b, mbarrier, options) end
 ---@field offset? integer bytes that are added to the address
 ---@field type? string the type of the operation and of its operands: b16
 ---@field space? string the state space of the address: shared, shared::cta
----@field num string the number of 8x8 matrices: x1, x2, x4
+---@field num? string the number of 8x8 matrices: x1, x2, x4
 ---@field trans? boolean the matrices are transposed
 
 ---Stores one, two or four 8x8 matrices of 16-bit elements; lane i gives the address of row i.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
----@param b wgrun.regs a list of b32 registers
+---@param b table|wgrun.regs a list of b32 registers
 ---@param options? wgrun.k.stmatrix.options qualifiers and operands by name
 function k:stmatrix(a, b, options) end
 
 ---@class wgrun.k.sub.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 ---@field round? string the rounding mode: rn
 
 ---d = a - b.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.sub.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.sub.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:sub(d, a, b, options) end
 
@@ -1130,9 +1175,10 @@ function k:sub(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: b32
 
 ---Mov.b32 {lo, hi}, a: one 32-bit register into two of 16 bits.
----@param d? wgrun.regs a list of b16 registers; a new one where it is left out
+---@param d table|wgrun.regs a list of b16 registers; a new one where it is left out
 ---@param a wgrun.reg a b32 register
 ---@param options? wgrun.k.unpack.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.unpack.options): wgrun.regs
 ---@return wgrun.regs # the destination `d`
 function k:unpack(d, a, options) end
 
@@ -1140,13 +1186,14 @@ function k:unpack(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: pred, b32
----@field op string the operation: all, any, uni, ballot
+---@field op? string the operation: all, any, uni, ballot
 ---@field membermask? wgrun.reg|number a u32 register, or a number
 
 ---A predicate over the lanes: does it hold in all of them, in any, the same in all; or a bit each.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg a pred register
 ---@param options? wgrun.k.vote_sync.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.vote_sync.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:vote_sync(d, a, options) end
 
@@ -1169,11 +1216,11 @@ function k:wgmma_fence(options) end
 ---@class wgrun.k.wgmma_mma_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field d string the type of the accumulators D: f16, f32, s32
----@field a string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
----@field b string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
+---@field d? string the type of the accumulators D: f16, f32, s32
+---@field a? string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
+---@field b? string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8, b1
 ---@field m? integer the rows of D: 64
----@field n integer the columns of D: 8 to 256
+---@field n? integer the columns of D: 8 to 256
 ---@field k? integer the K extent of one instruction, in elements: 16, 8, 32, 256
 ---@field satfinite? boolean results that do not fit become the nearest value that does
 ---@field op? string the operation: and.popc
@@ -1182,11 +1229,11 @@ function k:wgmma_fence(options) end
 ---@field trans_b? integer 1: B is MN-major in shared memory: 0, 1
 ---@field scale_a? integer -1: A is negated: -1, 1
 ---@field scale_b? integer -1: B is negated: -1, 1
----@field scale_d? wgrun.reg|number a pred register, or an integer from 0 to 1
+---@field scale_d? wgrun.reg|number|boolean a pred register, or an integer from 0 to 1
 
 ---D = A * B + D of a warpgroup, asynchronously: D and maybe A in registers, B in shared memory.
----@param d wgrun.regs a list of registers; read and written
----@param a wgrun.reg|wgrun.regs|number a u64 register, or a list of u64 registers, or a number
+---@param d table|wgrun.regs a list of registers; read and written
+---@param a wgrun.reg|table|wgrun.regs|number a u64 register, or a list of u64 registers, or a number
 ---@param b wgrun.reg|number a u64 register, or a number
 ---@param options? wgrun.k.wgmma_mma_async.options qualifiers and operands by name
 function k:wgmma_mma_async(d, a, b, options) end
@@ -1194,11 +1241,11 @@ function k:wgmma_mma_async(d, a, b, options) end
 ---@class wgrun.k.wgmma_mma_async_sp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field d string the type of the accumulators D: f16, f32, s32
----@field a string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8
----@field b string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8
+---@field d? string the type of the accumulators D: f16, f32, s32
+---@field a? string the element type of A: f16, bf16, tf32, e4m3, e5m2, s8, u8
+---@field b? string the element type of B: f16, bf16, tf32, e4m3, e5m2, s8, u8
 ---@field m? integer the rows of D: 64
----@field n integer the columns of D: 8 to 256
+---@field n? integer the columns of D: 8 to 256
 ---@field k? integer the K extent of one instruction, in elements: 32, 16, 64
 ---@field satfinite? boolean results that do not fit become the nearest value that does
 ---@field a_in? string where A is: in shared memory or in registers: shared, registers
@@ -1207,11 +1254,11 @@ function k:wgmma_mma_async(d, a, b, options) end
 ---@field scale_a? integer -1: A is negated: -1, 1
 ---@field scale_b? integer -1: B is negated: -1, 1
 ---@field sp_sel? integer which pair of threads of four holds the metadata: 0, 1
----@field scale_d? wgrun.reg|number a pred register, or an integer from 0 to 1
+---@field scale_d? wgrun.reg|number|boolean a pred register, or an integer from 0 to 1
 
 ---The same with a sparse A: half of its elements are stored, metadata tells which.
----@param d wgrun.regs a list of registers; read and written
----@param a wgrun.reg|wgrun.regs|number a u64 register, or a list of u64 registers, or a number
+---@param d table|wgrun.regs a list of registers; read and written
+---@param a wgrun.reg|table|wgrun.regs|number a u64 register, or a list of u64 registers, or a number
 ---@param b wgrun.reg|number a u64 register, or a number
 ---@param sp_meta wgrun.reg a b32 register
 ---@param options? wgrun.k.wgmma_mma_async_sp.options qualifiers and operands by name
@@ -1229,13 +1276,14 @@ function k:wgmma_wait_group(n, options) end
 ---@class wgrun.k.xor.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type string the type of the operation and of its operands: pred, b16, b32, b64
+---@field type? string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = a ^ b.
----@param d? wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; a new one where it is left out
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.xor.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.xor.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:xor(d, a, b, options) end
 

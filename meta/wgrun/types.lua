@@ -1,36 +1,36 @@
 ---@meta
 -- Printed by `wgrun help --annotations meta`, for the Lua language server.
 
----What a warpgroup holds of a block of 64 x n accumulators, made by k:fragment. A thread has parts of two rows, `half` 0 and 1, each of which it shares with three other lanes.
+---A 64 x n block of accumulators that a warpgroup holds, made by k:fragment. Each thread has elements of two rows, `half` 0 and 1, and shares each row with three other lanes.
 ---@class wgrun.accumulator
 ---@field acc wgrun.regs the accumulators
 ---@field type string "f32" or "s32"
 local accumulator = {}
 
 ---Replaces each element x by f(x, at).
----@param f fun(x, at) returns a register of the elements' type, or a number. at.row and at.column are the place of x in the block (u32 registers, computed when they are asked for); at.half is which of the thread's two rows it is in (0 or 1), so that rows[at.half] is the row's value, rows being the result of a row reduction
+---@param f fun(x: wgrun.reg, at: any): wgrun.reg|number returns a register of the elements' type, or a number. at.row and at.column are the place of x in the block (u32 registers, computed on first use); at.half is which of the thread's two rows contains x (0 or 1), so that rows[at.half] is the row's value where `rows` is the result of a row reduction
 ---@return wgrun.accumulator # itself
 function accumulator:map(f) end
 
----The accumulators as operand A of a later product: their columns are its K. The caller places k:wgmma_fence before k:mma, and leaves the registers alone until the product is complete.
+---Converts the accumulators to operand A of a later product, whose K extent is their columns. The caller places k:wgmma_fence before k:mma, and must not change the registers until the product is complete.
 ---@param dtype string "bf16" or "f16": what the elements are rounded to
 ---@return wgrun.regs # b32, four for each K step of 16, for the option `a` of k:mma (PTX ISA 9.7.15.5.1, figure of the A fragment)
 function accumulator:operand(dtype) end
 
 ---The largest element of each row.
----@return wgrun.regs # two registers: of the two rows that the thread has part of
+---@return wgrun.regs # two registers: the values of the thread's two rows
 function accumulator:row_max() end
 
----Combines the elements of each row to one value, with shuffles between the four lanes that share a row.
----@param f fun(x, y) returns a register that combines two; associative and commutative
----@return wgrun.regs # two registers: the values of the two rows that the thread has part of
+---Reduces each row to one value, with shuffles between the four lanes that share the row.
+---@param f fun(x: wgrun.reg, y: wgrun.reg): wgrun.reg combines two elements and returns a register; it must be associative and commutative
+---@return wgrun.regs # two registers: the values of the thread's two rows
 function accumulator:row_reduce(f) end
 
 ---The sum of each row.
----@return wgrun.regs # two registers: of the two rows that the thread has part of
+---@return wgrun.regs # two registers: the values of the thread's two rows
 function accumulator:row_sum() end
 
----A product by cuBLAS of three tensors, made by wg.cublas.
+---A matrix product by cuBLAS, made by wg.cublas.
 ---@class wgrun.cublas
 local cublas = {}
 
@@ -39,54 +39,55 @@ function cublas:run() end
 
 ---A tensor that stays on the device that kernels run on, made by tensor:to. Launches that get it as an argument share it. `#t` is the number of elements.
 ---@class wgrun.device_tensor
----@field bytes integer The size of its elements together.
----@field device string Where it is.
+---@operator len: integer
+---@field bytes integer The total size of its elements.
+---@field device string The place of the tensor.
 ---@field dtype string The element type.
 ---@field shape table The extents.
 local device_tensor = {}
 
----Gives its memory back at once; it may be called again.
+---Frees its memory at once. Further calls do nothing.
 function device_tensor:close() end
 
----The tensor in another place: "cpu" copies it to host memory, "gpu" is itself.
+---Moves the tensor: "cpu" copies it to host memory, "gpu" returns the tensor itself.
 ---@param place string "cpu" or "gpu"
 ---@return wgrun.tensor|wgrun.device_tensor
 function device_tensor:to(place) end
 
----A tensor on its way to another library of the process, made by tensor:to_dlpack.
+---A DLPack capsule, which passes a tensor to another library of the process, made by tensor:to_dlpack.
 ---@class wgrun.dlpack
 local dlpack = {}
 
----What wgrun raises: a table; `tostring` gives "file:line: message [RULE]". Errors of the machine, such as a missing file or GPU, are not raised by functions that return nil, message, code.
+---An error that wgrun raises: a table; `tostring` gives "file:line: message [RULE]". Functions that return nil, message, code do not raise errors of the machine, such as a missing file or GPU.
 ---@class wgrun.error
 ---@field message string
 ---@field code string "EINVAL", "ENOENT", "ENODEV", "ENOMEM", ...
 ---@field rule? string the rule that was broken: wgrun explain RULE
 ---@field file? string of the script
 ---@field line? integer of the script
----@field fix? string what mends it
+---@field fix? string how to fix it
 ---@field section? string of the PTX ISA
----@field findings? table all findings, where the checker refused a kernel
+---@field findings? table all findings, if the checker refused a kernel
 local error = {}
 
----What the checker or the simulator found, an element of the list that kernel:check gives. Fields that say nothing are absent.
+---A finding of the checker or the simulator, an element of the list that kernel:check returns. Empty fields are absent.
 ---@class wgrun.finding
 ---@field rule string such as "WG-PROXY-01": wgrun explain RULE
 ---@field severity string "error", "warning" or "note"
 ---@field message string
 ---@field file? string of the script
 ---@field line? integer of the script
----@field fix? string what mends it
+---@field fix? string how to fix it
 ---@field section? string of the PTX ISA
----@field notes table a list of { file, line, message }: other places that belong to it
+---@field notes table a list of { file, line, message }: related places
 local finding = {}
 
----Which thread holds which element of a matrix in which register, made by wg.fragment. For what a thread computes with, see accumulator.
+---The mapping of threads and registers to the elements of a matrix, made by wg.fragment. To compute with accumulators, see the type accumulator.
 ---@class wgrun.fragment
 ---@field columns integer The columns of the matrix.
 ---@field layout wgrun.layout The layout from (thread, value) to row + rows * column.
 ---@field per_register integer The elements in one register.
----@field registers integer The 32-bit registers that they take.
+---@field registers integer The 32-bit registers that hold them.
 ---@field rows integer The rows of the matrix.
 ---@field threads integer The threads that hold it together: 32 or 128.
 ---@field values integer The elements that a thread holds.
@@ -94,7 +95,7 @@ local fragment = {}
 
 ---The element that a thread holds.
 ---@param thread integer from 0
----@param value integer which of its values, from 0
+---@param value integer the index among its values, from 0
 ---@return integer # the row
 ---@return integer # the column
 function fragment:at(thread, value) end
@@ -102,7 +103,7 @@ function fragment:at(thread, value) end
 ---@class wgrun.fragment.html.options
 ---@field view? string "offsets" (thread and value of each element) or "overview" (of blocks of 8 x 8); "auto" is the first up to 4096 elements
 
----Writes the picture as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+---Writes the picture as a self-contained HTML page: pointing at a cell describes it, and zooming into an overview shows the elements.
 ---@param path string
 ---@param options? wgrun.fragment.html.options
 ---@return boolean # true; or nil, message, code
@@ -112,11 +113,11 @@ function fragment:html(path, options) end
 ---@return wgrun.layout
 function fragment:inverse() end
 
----Who holds an element.
+---The thread and value that hold an element.
 ---@param row integer from 0
 ---@param column integer from 0
 ---@return integer # the thread
----@return integer # which of its values
+---@return integer # the index among its values
 function fragment:owner(row, column) end
 
 ---@class wgrun.fragment.print.options
@@ -129,7 +130,7 @@ function fragment:print(options) end
 ---@class wgrun.fragment.svg.options
 ---@field view? string "offsets" (thread and value of each element) or "overview" (of blocks of 8 x 8); "auto" is the first up to 4096 elements
 
----Writes the picture as an SVG file, for light and dark surroundings.
+---Writes the picture as an SVG file, for light and dark backgrounds.
 ---@param path string
 ---@param options? wgrun.fragment.svg.options
 ---@return boolean # true; or nil, message, code
@@ -137,8 +138,8 @@ function fragment:svg(path, options) end
 
 ---A matrix product made by wg.gemm.
 ---@class wgrun.gemm
----@field kernel wgrun.kernel can be checked, printed and exported like any other
----@field plan table what was decided: tile, stages, schedule, registers
+---@field kernel wgrun.kernel the kernel, like any other
+---@field plan table the choices: tile, stages, schedule, registers
 local gemm = {}
 
 ---@class wgrun.gemm.launch.options
@@ -147,42 +148,99 @@ local gemm = {}
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 
----The options of a launch: what kernel:run, kernel:time and kernel:prepare take.
+---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
 ---@param A wgrun.tensor M x K, or K x M where A is MN-major
 ---@param B wgrun.tensor N x K, or K x N where B is MN-major
 ---@param D wgrun.tensor M x N: the result
----@param options? wgrun.gemm.launch.options values for what the epilogue of wg.gemm has
+---@param options? wgrun.gemm.launch.options the values of the epilogue
 ---@return table # { grid =, args =, flops = }
 function gemm:launch(A, B, D, options) end
 
----Makes a launch ready to be started many times, with its tensors on the device.
+---@class wgrun.gemm.prepare.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.gemm.prepare.options
+---@field alpha? number the factor of A * B
+---@field beta? number the factor of C
+---@field C? wgrun.tensor M x N, of D's type
+---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.gemm.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+
+---Prepares a launch that can be started many times, with its tensors on the device.
 ---@param A wgrun.tensor
 ---@param B wgrun.tensor
 ---@param D wgrun.tensor
----@param options? table those of gemm:launch and of kernel:prepare
+---@param options? wgrun.gemm.prepare.options
 ---@return wgrun.launch
 function gemm:prepare(A, B, D, options) end
 
----Computes D.
+---@class wgrun.gemm.run.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.gemm.run.options
+---@field alpha? number the factor of A * B
+---@field beta? number the factor of C
+---@field C? wgrun.tensor M x N, of D's type
+---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.gemm.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field guarded? boolean runs the guarded build, which reports what hangs or faults
+
+---Computes D, and waits until it is in the tensor.
 ---@param A wgrun.tensor
 ---@param B wgrun.tensor
 ---@param D wgrun.tensor
----@param options? table those of gemm:launch and of kernel:run
+---@param options? wgrun.gemm.run.options
 ---@return string # the back end that ran it
 function gemm:run(A, B, D, options) end
+
+---@class wgrun.gemm.time.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.gemm.time.options
+---@field alpha? number the factor of A * B
+---@field beta? number the factor of C
+---@field C? wgrun.tensor M x N, of D's type
+---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.gemm.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field rounds? integer the number of measured launches, 1 to 100000
+---@field against? wgrun.cublas made by wg.cublas: measured in turn with the kernel, for comparison
 
 ---Measures how long the product takes, and its TFLOPS.
 ---@param A wgrun.tensor
 ---@param B wgrun.tensor
 ---@param D wgrun.tensor
----@param options? table those of gemm:launch and of kernel:time
+---@param options? wgrun.gemm.time.options
 ---@return table # as of kernel:time
 function gemm:time(A, B, D, options) end
 
----The builder of a kernel: what the function of wg.kernel gets. One call is one instruction, named as in PTX with underscores for dots, qualifiers and all: k:ld_global_v4_f32(a). The destination comes first or is left out, and is the result. Qualifiers may also be given by name in a table behind the operands: k:ld(a, { space = "global", vec = 4, type = "f32" }); it also takes `guard` (a predicate) and, where there is one address, `offset` (bytes). Whole tiles, loops and pipelines are methods of their own.
+---The builder of a kernel, which the function of wg.kernel gets. One call is one instruction, named as in PTX with underscores for dots, including its qualifiers: k:ld_global_v4_f32(a). The destination comes first or is left out, and is the result. Qualifiers may also be given by name in a table after the operands: k:ld(a, { space = "global", vec = 4, type = "f32" }). The table also takes `guard` (a predicate) and, where there is one address, `offset` (bytes). Whole tiles, loops and pipelines have methods of their own.
 ---@class wgrun.k
 ---@field [string] fun(self: wgrun.k, ...): any  an instruction with its qualifiers: ld_global_v4_b32
----@field name string What the kernel is called.
+---@field name string The name of the kernel.
 ---@field threads integer The threads of a CTA.
 local k = {}
 
@@ -193,21 +251,21 @@ local k = {}
 function k:address(buffer, offset) end
 
 ---@class wgrun.k.asm.options
----@field text string also as the first value of the table, without a name
----@field out? table what is written: { d = "u32" } makes a register, { d = r } writes to one
----@field inputs? table what is read: registers, or shared buffers (their address)
+---@field text string may also be the first value of the table, without a name
+---@field out? table registers that are written: { d = "u32" } makes a new one, { d = r } names an existing one
+---@field inputs? table operands that are read: registers, or shared buffers (their addresses)
 ---@field inout? table registers that are read and written
----@field effects? string|table "none", or some of "reads", "writes" (memory) and "barrier" (synchronises threads or orders memory). Without it the checker warns that it cannot know (WG-ASM-01)
----@field meaning? function meaning(k, v) says the same with other instructions, for the simulator, which refuses the text otherwise: v.a is input `a`; it returns the value of the one `out`, or a table of values by name. Straight-line code without guards
----@field guard? wgrun.reg a predicate; for a text of one statement
----@field isa? string the PTX ISA version that has it
+---@field effects? string|table "none", or some of "reads", "writes" (memory) and "barrier" (synchronises threads or orders memory). Without it the checker warns that it does not know them (WG-ASM-01)
+---@field meaning? function meaning(k, v) expresses the text by other instructions, for the simulator, which cannot run it otherwise: v.a is the input `a`. It returns the value of the only output, or a table of values by name. Straight-line code without guards
+---@field guard? wgrun.reg a predicate, allowed for a text of one statement
+---@field isa? string the PTX ISA version that introduced the instruction
 
----PTX as text, for an instruction that the table lacks: it goes into PTX and CUDA C++ as it stands. Operands are written %name; several statements, which semicolons part, have a scope of their own.
+---Inserts PTX text, for an instruction that wgrun lacks. The text is copied unchanged into PTX and CUDA C++. Operands are written %name; several statements, separated by semicolons, get a scope of their own.
 ---@param options wgrun.k.asm.options
----@return wgrun.reg # the one `out`; a table by name of several
+---@return wgrun.reg # the output; several outputs are returned as a table by name
 function k:asm(options) end
 
----Ends the launch with an error where the condition does not hold in a thread; the error says line, CTA and thread.
+---Ends the launch with an error if the condition does not hold in some thread; the error names the line, the CTA and the thread.
 ---@param condition wgrun.reg a predicate
 ---@param format? string the message, as of k:print
 ---@param ... wgrun.reg|wgrun.regs|table its values
@@ -220,10 +278,10 @@ function k:begin_else() end
 ---@param condition wgrun.reg a predicate
 function k:begin_if(condition) end
 
----Begins a loop: first come the instructions of its condition, then k:loop_condition. k:loop and k:while_ are made of it.
+---Begins a loop: the instructions of its condition come first, then k:loop_condition. k:loop and k:while_ are made of it.
 function k:begin_loop() end
 
----A place where a debugger of the simulator stops. Without one it does nothing.
+---Stops the debugger of the simulator here. Without a debugger it does nothing.
 function k:breakpoint() end
 
 ---@class wgrun.k.copy_tile.options
@@ -234,16 +292,16 @@ function k:breakpoint() end
 ---@field along integer|wgrun.reg the tile's first element in its lines
 ---@field lines integer|wgrun.reg the lines of the matrix
 ---@field length integer|wgrun.reg the elements of a line of the matrix
----@field vector? boolean 16 bytes at a time: `length` and `ld` are multiples of 16 bytes. Without it, 16-bit elements only
+---@field vector? boolean copies 16 bytes at a time, which requires `length` and `ld` to be multiples of 16 bytes; needed for elements that are not 16 bits
 
----Copies a tile of a matrix in global memory into a shared buffer, by all threads of the CTA, with loads and stores of the generic proxy. What lies outside of the matrix becomes 0. Afterwards the caller places k:fence_proxy_async and k:bar_sync, for wgmma to see the tile. A line is a row of a K-major tile or a column of an MN-major one; `along` runs with memory.
+---Copies a tile of a matrix in global memory into a shared buffer. All threads of the CTA execute it, with loads and stores of the generic proxy. Elements outside of the matrix become 0. Before a wgmma reads the tile, the caller places k:fence_proxy_async and k:bar_sync. A line is a row of a K-major tile or a column of an MN-major one; its elements are contiguous in memory, and `along` counts them.
 ---@param options wgrun.k.copy_tile.options
 function k:copy_tile(options) end
 
 ---@class wgrun.k.descriptor.options
----@field kstep? integer which of the K steps of the tile
+---@field kstep? integer the K step in the tile
 ---@field mn? integer the first row (M or N) of the block
----@field offset? wgrun.reg bytes that are added to the start address; the same in the whole warpgroup
+---@field offset? wgrun.reg bytes that are added to the start address; uniform over the warpgroup
 
 ---A matrix descriptor of the part of a buffer's tile that one wgmma reads.
 ---@param buffer wgrun.shared made by k:shared(tile)
@@ -259,11 +317,11 @@ function k:descriptor(buffer, options) end
 ---@field group? integer as in k:each_tile
 ---@field order? wgrun.reg as in k:each_tile
 ---@field K wgrun.reg u32: the K extent
----@field block integer elements of K in a block; the tiles times their blocks must be less than 2^31
+---@field block integer elements of K in a block; tiles times blocks must be less than 2^31
 
----Stream-K: a loop over this CTA's tiles and pieces of tiles. Where the tiles are no whole number of rounds of the grid, those of the last round and of one more are cut by blocks of K, so that each CTA has as many blocks; the others follow as in k:each_tile. No tile is cut more than once.
+---Stream-K: a loop over this CTA's tiles and pieces of tiles. Where the tiles are not a whole number of rounds of the grid, those of the last round and of one more are cut along K, so that each CTA gets the same number of blocks; the other tiles follow as in k:each_tile. No tile is cut more than once.
 ---@param options wgrun.k.each_piece.options
----@param body fun(place, piece) emits what is done with a piece: place() as in k:each_tile; piece.from and piece.to (the first element of K and the one after the last), piece.cut (a predicate: there is another piece), piece.part (0 for the first blocks, 1 for the last), piece.number (of the cut, from 1) are registers
+---@param body fun(place: function, piece: table) emits the work on a piece: place() as in k:each_tile; piece.from and piece.to (the first element of K and the one after the last), piece.cut (a predicate: the tile has another piece), piece.part (0 for the first blocks, 1 for the last) and piece.number (of the cut, from 1) are registers
 function k:each_piece(options, body) end
 
 ---@class wgrun.k.each_tile.options
@@ -272,15 +330,15 @@ function k:each_piece(options, body) end
 ---@field rows wgrun.reg u32: of the matrix
 ---@field columns wgrun.reg u32: of the matrix
 ---@field cluster? integer CTAs along M that work on neighbouring tiles
----@field group? integer rows of tiles that follow each other before the next column
----@field order? wgrun.reg a pointer parameter to u32, instead of `group`: for each tile its row of tiles << 16 | its column, as wg.hilbert gives them
----@field splits? integer each tile comes that often, for the parts 0, 1, ... of K
----@field first? wgrun.reg u32: of the cluster's tiles, the first that is taken; goes with `every`
----@field every? integer of the cluster's tiles only each `every`th is taken
+---@field group? integer rows of tiles that the order covers before it goes on to the next column
+---@field order? wgrun.reg a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column, counted in tiles, as wg.hilbert gives them
+---@field splits? integer the number of parts of K: each tile is visited once for each part
+---@field first? wgrun.reg u32: the first of the cluster's tiles that is taken; used with `every`
+---@field every? integer takes only every n-th of the cluster's tiles
 
----Persistent CTAs: a loop over the tiles of a matrix that belong to this CTA. The clusters of the grid take turns: cluster c has the tiles c, c + clusters, ... Tiles follow each other down `group` rows of tiles, then in the next column, so that those in flight at a time share rows of A and columns of B in the L2 cache.
+---Persistent CTAs: a loop over the tiles of a matrix that belong to this CTA. The clusters of the grid take turns: cluster c has the tiles c, c + clusters, ... The order goes down `group` rows of tiles, then on to the next column, so that the tiles in flight share rows of A and columns of B in the L2 cache.
 ---@param options wgrun.k.each_tile.options
----@param body fun(place, part, number) emits what is done with a tile. place() computes its first row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile
+---@param body fun(place: function, part: wgrun.reg, number: wgrun.reg) emits the work on a tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits, `part` is the part of K and `number` that of the tile
 function k:each_tile(options, body) end
 
 ---The address of an element behind a pointer parameter, in a new u64 register.
@@ -296,8 +354,8 @@ function k:end_if() end
 function k:end_loop() end
 
 ---@class wgrun.k.epilogue.source.options
----@field map wgrun.reg the tensor map of C, of the panel's box
----@field barrier wgrun.reg u32: address of an mbarrier for one arrival, of this warpgroup alone
+---@field map wgrun.reg the tensor map of C, with the panel's box
+---@field barrier wgrun.reg u32: the address of an mbarrier with one arrival, used by this warpgroup alone
 
 ---@class wgrun.k.epilogue.bias.options
 ---@field along string "row" or "column" of the accumulators
@@ -307,37 +365,37 @@ function k:end_loop() end
 ---@class wgrun.k.epilogue.options
 ---@field panel table made by wg.panel
 ---@field map wgrun.reg the tensor map of the matrix: k:tensor_map(name, panel.box)
----@field buffer wgrun.shared where the panels are
----@field offset? integer|wgrun.reg bytes: of the warpgroup's panels in the buffer
----@field buffers? integer panels that the warpgroup has there, 1 to 64
+---@field buffer wgrun.shared the shared memory that holds the panels
+---@field offset? integer|wgrun.reg the offset of the warpgroup's panels in the buffer, in bytes
+---@field buffers? integer the number of panels that the warpgroup has there, 1 to 64
 ---@field barrier integer|wgrun.reg the number of a named barrier for the 128 threads
 ---@field alpha? wgrun.reg f32
 ---@field beta? wgrun.reg f32; goes with `source`
----@field source? wgrun.k.epilogue.source.options where C comes from
+---@field source? wgrun.k.epilogue.source.options the source of C
 ---@field bias? wgrun.k.epilogue.bias.options a value for each row or column
 ---@field activation? string|function "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
 ---@field policy? wgrun.reg a policy of the L2 cache for the stores, made by k:createpolicy_fractional
 
----Prepares to store blocks of 64 x n accumulators of the executing warpgroup to a tensor, by panels in shared memory and bulk copies that overlap what comes next. Stored is activation(alpha * acc + beta * C + bias), computed in f32; without all of these, acc.
+---Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * acc + beta * C + bias), computed in f32; parts that are left out drop out.
 ---@param options wgrun.k.epilogue.options
----@return function # store(acc, row, column): stores a block at that place (registers) of the matrix
+---@return function # store(acc, row, column): stores a block at that row and column (registers) of the matrix
 ---@return function # finish(): waits until the last copies have read their panels
----@return function # fetch(row, column): may be called some time before store for the same place, so that C comes meanwhile
+---@return function # fetch(row, column): may be called ahead of store for the same place, so that C is loaded meanwhile
 function k:epilogue(options) end
 
----Accumulators as rows and columns to compute with. The object refers to the registers: what writes it writes the accumulators. They must be complete (k:wgmma_wait_group).
+---Gives accumulators the rows and columns of their block, to compute with. The object refers to the registers themselves: its methods change the accumulators, which must be complete (k:wgmma_wait_group).
 ---@param acc wgrun.regs the f32 or s32 accumulators of a warpgroup, 64 x n: n / 2 registers
 ---@return wgrun.accumulator
 function k:fragment(acc) end
 
----A branch of the kernel. Lua's own `if` decides while the kernel is traced, so it cannot test a register.
----@param predicate wgrun.reg where it holds, when_true is executed
----@param when_true fun() emits the instructions of one side
----@param otherwise? fun() emits those of the other side
+---A branch in the kernel. Lua's own `if` decides while the kernel is traced, so it cannot test a register.
+---@param predicate wgrun.reg threads where it holds execute `when_true`
+---@param when_true fun() emits the instructions for threads where the predicate holds
+---@param otherwise? fun() emits the instructions for the other threads
 function k:if_(predicate, when_true, otherwise) end
 
 ---@class wgrun.k.load_tile.options
----@field tile wgrun.tile what is copied
+---@field tile wgrun.tile the tile that is copied
 ---@field map wgrun.reg the tensor map of the matrix: k:tensor_map(name, tile)
 ---@field to wgrun.reg u32: address of the tile in shared memory
 ---@field mn integer|wgrun.reg the tile's first row (M or N) in the matrix
@@ -347,21 +405,21 @@ function k:if_(predicate, when_true, otherwise) end
 ---@field mask? integer|wgrun.reg the CTAs of the cluster that receive the data, a bit each: multicast
 ---@field policy? wgrun.reg a policy of the L2 cache, made by k:createpolicy_fractional
 
----Copies a tile of a matrix in global memory to shared memory by TMA: one box for each panel of the tile. One thread executes it, after it has announced the bytes to the mbarrier (pipeline:expect). What lies outside of the matrix arrives as zeros.
+---Copies a tile of a matrix in global memory to shared memory by TMA, one box for each panel of the tile. One thread executes it, after it has announced the bytes to the mbarrier (pipeline:expect). Elements outside of the matrix are filled with zeros.
 ---@param options wgrun.k.load_tile.options
 function k:load_tile(options) end
 
 ---@class wgrun.k.loop.options
 ---@field from? integer|wgrun.reg the first value of i
----@field to integer|wgrun.reg the value that i does not reach any more
----@field step? integer|wgrun.reg what is added to i after each round
+---@field to integer|wgrun.reg the end of the range: the loop runs while i < `to`
+---@field step? integer|wgrun.reg what is added to i after each iteration
 
----A loop of the kernel that counts: body(i) is traced once, and runs for i = from, from + step, ... below `to`. Lua's own `for` unrolls instead.
----@param range integer|wgrun.reg|wgrun.k.loop.options the number of rounds, i = 0, 1, ..., or a table of options
----@param body fun(i) emits the body; `i` is a u32 register
+---A counting loop in the kernel: body(i) is traced once and runs for i = from, from + step, ... while i < `to`. Lua's own `for` unrolls instead.
+---@param range integer|wgrun.reg|wgrun.k.loop.options the number of iterations, with i = 0, 1, ..., or a table of options
+---@param body fun(i: wgrun.reg) emits the body; `i` is a u32 register
 function k:loop(range, body) end
 
----Ends the condition of a loop: where the predicate does not hold, the thread leaves the loop.
+---Ends the condition of a loop: threads where the predicate does not hold leave the loop.
 ---@param condition wgrun.reg a predicate, not negated
 function k:loop_condition(condition) end
 
@@ -379,26 +437,26 @@ function k:mbarrier_wait(address, parity) end
 ---@field b_offset? wgrun.reg bytes that are added to B's address
 ---@field n? integer the columns of D, 8 to 256; all rows of B where it is left out
 ---@field d? string the type of the accumulators
----@field scale_d? wgrun.reg|integer for the first step: 0 overwrites the accumulators, 1 adds to them
+---@field scale_d? wgrun.reg|integer for the first K step: 0 overwrites the accumulators, 1 adds to them
 ---@field metadata? wgrun.regs of a sparse A, whose tile has half of B's K: one register for each step (wg.sparse)
----@field sp_sel? integer which threads of four hold the metadata, 0 or 1
+---@field sp_sel? integer the sparsity selector, 0 or 1: which threads of each four hold the metadata
 
----Multiplies two tiles: acc += A * B over their whole K extent, one wgmma for each K step, in one commit group. The caller places k:wgmma_fence before it and k:wgmma_wait_group after it.
+---Multiplies two tiles: acc += A * B over their whole K extent, with one wgmma for each K step, in one commit group. The caller places k:wgmma_fence before it and k:wgmma_wait_group after it.
 ---@param acc wgrun.regs the accumulators of a warpgroup, 64 x n: n / 2 registers of type `d`
 ---@param options wgrun.k.mma.options
 function k:mma(acc, options) end
 
----A parameter of the kernel. Arguments are given in the order of these calls.
+---Declares a parameter of the kernel. The arguments of a launch have the order of these calls.
 ---@param name string
 ---@param type string a pointer such as "const bf16*" or "f32*", or "u32", "s32", "f32", "u64", "s64", "f64"
----@return wgrun.reg # its value; of a pointer, the u64 address in global memory
+---@return wgrun.reg # its value; for a pointer, the u64 address in global memory
 function k:param(name, type) end
 
 ---@class wgrun.k.part_of_k.options
 ---@field K wgrun.reg u32: the K extent
 ---@field block integer elements of K in a block
----@field part integer|wgrun.reg which part, from 0
----@field splits integer how many parts
+---@field part integer|wgrun.reg the part, from 0
+---@field splits integer the number of parts
 
 ---The range of K that belongs to one of several parts, in whole blocks. Every part has at least one block where there are as many blocks as parts.
 ---@param options wgrun.k.part_of_k.options
@@ -408,41 +466,41 @@ function k:part_of_k(options) end
 
 ---@class wgrun.k.pipeline.options
 ---@field stages integer 1 to 32
----@field arrivals? integer consumers that release a stage; with multicast, those of all CTAs of the cluster
+---@field arrivals? integer arrivals that release a stage, one for each consumer warp; with multicast, those of all CTAs of the cluster
 ---@field producers? integer threads that each announce their share of a stage's bytes, 1 to 1024
----@field name? string of the barriers in messages: NAME_full, NAME_empty
+---@field name? string the name of the barriers in messages: NAME_full, NAME_empty
 
----A ring of stages in shared memory between producers, which fill them by bulk copies, and consumers, which multiply them. Each stage has two mbarriers: `full` counts the bytes that arrive, `empty` the consumers that are done. The stages' own memory is the caller's: k:shared{ tile =, count = stages }. One thread of the CTA calls init, then all meet at a barrier (of the cluster, where there is one).
+---A ring of stages in shared memory between producers, which fill them by bulk copies, and consumers, which multiply them. Each stage has two mbarriers: `full` counts the bytes that arrive, `empty` the consumers that are done. The caller allocates the memory of the stages: k:shared{ tile =, count = stages }. One thread of the CTA calls pipeline:init, and then all threads wait at a barrier (of the cluster, where there is one).
 ---@param options wgrun.k.pipeline.options
 ---@return wgrun.pipeline
 function k:pipeline(options) end
 
----Prints a message from each thread that comes here. Values go to the conversions of the text in order.
----@param format string as of string.format: %d, %u, %x, %f, ...
+---Prints a message from each thread that executes it. The values are printed by the conversions of the format in order.
+---@param format string as for string.format: %d, %u, %x, %f, ...
 ---@param ... wgrun.reg|wgrun.regs|table registers, arrays or lists of them; the last one may be { guard = p } or { guard_not = p }
 function k:print(format, ...) end
 
----A new register.
+---Makes a register.
 ---@param type string "pred", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", ...
 ---@return wgrun.reg
 function k:reg(type) end
 
----New registers in a row, such as accumulators.
+---Makes an array of registers, such as accumulators.
 ---@param type string as of k:reg
----@param count integer how many
+---@param count integer the number of registers
 ---@return wgrun.regs # indexed from 0
 function k:regs(type, count) end
 
 ---@class wgrun.k.shared.options
----@field bytes? integer its size, where there is no tile
----@field align? integer in bytes; of a tile what the tile needs
----@field name? string what messages call it
----@field tile? wgrun.tile what it holds
----@field count? integer how many of them, one behind the other: 1 to 1024
+---@field bytes? integer the size in bytes, where no tile is given
+---@field align? integer the alignment in bytes; with a tile, by default what the tile needs
+---@field name? string the name in messages
+---@field tile? wgrun.tile the tile that the buffer holds
+---@field count? integer the number of them, one after the other: 1 to 1024
 
----A buffer in shared memory.
+---Allocates a buffer in shared memory.
 ---@param options wgrun.tile|wgrun.k.shared.options a tile, or a table of options
----@param name? string with a tile: what messages call the buffer
+---@param name? string with a tile: the buffer's name in messages
 ---@return wgrun.shared
 function k:shared(options, name) end
 
@@ -454,229 +512,270 @@ function k:special(name) end
 ---@class wgrun.k.store_accumulator.options
 ---@field to wgrun.reg a pointer parameter to f32 or s32
 ---@field ld integer|wgrun.reg elements from one row of the matrix to the next
----@field row integer|wgrun.reg where the block begins
----@field col integer|wgrun.reg where the block begins
+---@field row integer|wgrun.reg the first row of the block in the matrix
+---@field col integer|wgrun.reg the first column of the block in the matrix
 ---@field rows integer|wgrun.reg the rows of the matrix
 ---@field cols integer|wgrun.reg the columns of the matrix
----@field vector? boolean two elements at a time: `cols` and `ld` are even
+---@field vector? boolean stores two elements at a time, which requires `cols` and `ld` to be even
 
----Stores the accumulators of a warpgroup, 64 x n, to a row-major matrix in global memory. Rows and columns outside of the matrix are left out. Register r of thread t holds row 16 w + l / 4 + 8 (r / 2 % 2) and column 8 (r / 4) + 2 (l % 4) + r % 2, with w = t / 32 and l = t % 32 (PTX ISA 9.7.15.5.1, figure of the D fragment).
+---Stores the accumulators of a warpgroup, 64 x n, to a row-major matrix in global memory. Rows and columns outside of the matrix are not stored. Register r of thread t holds row 16 w + l / 4 + 8 (r / 2 % 2) and column 8 (r / 4) + 2 (l % 4) + r % 2, with w = t / 32 and l = t % 32 (PTX ISA 9.7.15.5.1, figure of the D fragment).
 ---@param acc wgrun.regs f32 or s32, n / 2 registers
 ---@param options wgrun.k.store_accumulator.options
 function k:store_accumulator(acc, options) end
 
 ---@class wgrun.k.sum_parts.options
 ---@field acc table a list of arrays of registers: the accumulators
----@field partials wgrun.reg a pointer parameter to the accumulators' type: room for `splits` times all accumulators of the grid's tiles
----@field counters wgrun.reg a pointer parameter to u32, all 0: one for each tile; they are 0 again at the end
----@field tile wgrun.reg u32: which of the tiles that are summed up by themselves
----@field part wgrun.reg u32: which part, from 0
----@field splits integer how many parts, 2 to 65535
+---@field partials wgrun.reg a pointer parameter to the accumulators' type: `splits` times as many elements as the tiles of the grid have accumulators
+---@field counters wgrun.reg a pointer parameter to u32, one for each tile, 0 before and after the kernel
+---@field tile wgrun.reg u32: the index of the tile, for its counter and its place in the workspace
+---@field part wgrun.reg u32: the part, from 0
+---@field splits integer the number of parts, 2 to 65535
 ---@field barrier integer|wgrun.reg the number of a named barrier for the 128 threads
 ---@field flag wgrun.reg u32: the address of 4 bytes of shared memory
 
----Split-K: adds up the accumulators of warpgroups that multiplied different parts of K. Each leaves its sums in a workspace; the one that comes last adds all of them up, always in the order of the parts, and goes on with the result. All 128 threads execute it, and nobody waits for another CTA.
+---Split-K: adds up the accumulators of warpgroups that multiplied different parts of K. Each writes its sums to a workspace; the one that finishes last adds all of them up, always in the order of the parts, and continues with the total. All 128 threads execute it, and no CTA waits for another.
 ---@param options wgrun.k.sum_parts.options
----@return wgrun.reg # a predicate that holds in the warpgroup that came last: its accumulators have the sums of all parts
+---@return wgrun.reg # a predicate that holds in the warpgroup that finished last, whose accumulators then hold the sums of all parts
 function k:sum_parts(options) end
 
 ---@class wgrun.k.tensor_map.options
 ---@field dtype? string the element type
 ---@field box? table the extents of the box, the fastest dimension first
----@field swizzle? string how the box lies in shared memory: "none", "32B", "64B" or "128B"
----@field nan_fill? boolean elements outside of the tensor arrive as NaN instead of 0
----@field constant? boolean no launch writes the tensor that may still run when this one starts
----@field tile? wgrun.tile instead of `dtype`, `box` and `swizzle`: those of a panel of the tile
+---@field swizzle? string the swizzle of the box in shared memory: "none", "32B", "64B" or "128B"
+---@field nan_fill? boolean elements outside of the tensor are filled with NaN instead of 0
+---@field constant? boolean the tensor is not written by any launch that may still run when this one starts
+---@field tile? wgrun.tile a tile, in place of `dtype`, `box` and `swizzle`: the map then copies panels of the tile
 
----A parameter that is a tensor map, for the bulk-copy instructions of tensors. The argument of a launch is a tensor, from which the map is made.
+---Declares a parameter that is a tensor map, for cp.async.bulk.tensor. The argument of a launch is a tensor, from which the map is made.
 ---@param name string
 ---@param options wgrun.tile|wgrun.k.tensor_map.options the tile that is copied, or a table of options
 ---@return wgrun.reg # u64: the address of the map
 function k:tensor_map(name, options) end
 
----Ends the launch with an error when a thread comes here; the error says line, CTA and thread.
+---Ends the launch with an error when a thread executes it; the error names the line, the CTA and the thread.
 ---@param format? string the message, as of k:print
 ---@param ... wgrun.reg|wgrun.regs|table its values; the last one may be { guard = p } or { guard_not = p }
 function k:trap(format, ...) end
 
----A loop of the kernel that runs while a condition holds.
----@param condition fun() emits the test, once, and returns its predicate; it is evaluated before each round
+---A loop in the kernel that runs while a condition holds.
+---@param condition fun(): wgrun.reg emits the test and returns its predicate. It is called once; the test runs before each iteration
 ---@param body fun() emits the body
 function k:while_(condition, body) end
 
----A kernel, made by wg.kernel: checked, printed, run and timed as often as wanted.
+---A kernel, made by wg.kernel. It can be checked, printed, run and timed any number of times.
 ---@class wgrun.kernel
----@field name string What it is called.
+---@field name string The name of the kernel.
 ---@field shared_bytes integer The shared memory of a CTA.
 local kernel = {}
 
 ---Checks the kernel against the rules of the PTX ISA, without running it.
----@return table # a list of findings; empty where nothing is wrong
+---@return table # a list of findings, empty if there are none
 function kernel:check() end
 
----The kernel as CUDA C++.
+---The CUDA C++ of the kernel.
 ---@return string
 function kernel:cuda() end
 
 ---@class wgrun.kernel.debug.numerics.options
----@field block? integer products that are added at once; 0: all, exactly, and rounded once
----@field fraction? integer bits that an addend keeps below the largest exponent of its block, 1 to 40
----@field result? integer fraction bits that a sum keeps, 1 to 23
----@field nearest? boolean addends are rounded to nearest even instead of being cut off
----@field inside? boolean the accumulator is an addend of the first block; else it is added to each sum
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.kernel.debug.options
 ---@field grid? integer|table CTAs along x, y and z: a number, or { x, y, z }
 ---@field args table a list of tensors and numbers, in the order of the parameters
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
----@field seed? integer of the simulator's schedule
----@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. The simulator has a limit only where one is given
----@field numerics? string|wgrun.kernel.debug.numerics.options how the simulator adds up products of wgmma: "exact", "h200", or the parameters of a model
----@field unchecked? boolean true runs the kernel although the checker found errors
----@field commands? table a list of commands; else they come from standard input
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.kernel.debug.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field commands? table a list of commands; by default they are read from standard input
 
----Runs the kernel on the simulator under the debugger (docs/debugging.md): stops at lines, steps, values by their names in the script, who wrote what, and backwards. The kernel also runs where the checker found errors, which are printed first.
+---Runs the kernel on the simulator under the debugger (docs/debugging.md), which stops at lines, steps forwards and backwards, prints values by their names in the script, and says who wrote them. A kernel in which the checker found errors runs, too; the errors are printed first.
 ---@param options wgrun.kernel.debug.options
 function kernel:debug(options) end
 
+---@class wgrun.kernel.export.result
+---@field files table their names
+---@field registers? integer registers of a thread
+---@field no_cubin? string why there is no cubin
+
 ---Writes the kernel for programs without wgrun: PTX, cubin, CUDA C++, and C with host code.
----@param folder string where the files go
----@return table # or nil, message, code
+---@param folder string the folder for the files
+---@return wgrun.kernel.export.result # or nil, message, code
 function kernel:export(folder) end
 
 ---@class wgrun.kernel.launch_rule.options
----@field rows? string the parameter with the rows of the matrix
----@field columns? string the parameter with its columns
+---@field rows? string the parameter that holds the rows of the matrix
+---@field columns? string the parameter that holds its columns
 ---@field m? integer rows of a tile
 ---@field n? integer columns of a tile
 ---@field parts? integer CTAs for each tile
----@field notes? table texts by parameter: what to pass
+---@field notes? table for each parameter a text that says what to pass
 
----Says how the kernel is launched, for kernel:export: the grid of persistent CTAs that walk over the tiles of a matrix whose extents are parameters, and what to pass.
+---Describes launches for kernel:export: the grid of persistent CTAs that work through the tiles of a matrix whose extents are parameters, and the arguments.
 ---@param options wgrun.kernel.launch_rule.options
 function kernel:launch_rule(options) end
 
 ---@class wgrun.kernel.prepare.numerics.options
----@field block? integer products that are added at once; 0: all, exactly, and rounded once
----@field fraction? integer bits that an addend keeps below the largest exponent of its block, 1 to 40
----@field result? integer fraction bits that a sum keeps, 1 to 23
----@field nearest? boolean addends are rounded to nearest even instead of being cut off
----@field inside? boolean the accumulator is an addend of the first block; else it is added to each sum
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.kernel.prepare.options
 ---@field grid? integer|table CTAs along x, y and z: a number, or { x, y, z }
 ---@field args table a list of tensors and numbers, in the order of the parameters
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
----@field seed? integer of the simulator's schedule
----@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. The simulator has a limit only where one is given
----@field numerics? string|wgrun.kernel.prepare.numerics.options how the simulator adds up products of wgmma: "exact", "h200", or the parameters of a model
----@field unchecked? boolean true runs the kernel although the checker found errors
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.kernel.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
 
----Makes a launch ready to be started many times: compiled, its tensors on the device. Launches that live at the same time share the tensors that they have in common.
+---Prepares a launch that can be started many times: compiles the kernel and copies the tensors to the device. Prepared launches share the tensors that they have in common.
 ---@param options wgrun.kernel.prepare.options
 ---@return wgrun.launch
 function kernel:prepare(options) end
 
----The kernel as PTX.
+---The PTX of the kernel.
 ---@return string
 function kernel:ptx() end
 
----Assembles the kernel and says what it uses.
----@return table # or nil, message, code where there is no assembler
+---@class wgrun.kernel.report.result
+---@field registers integer the registers of a thread
+---@field estimated integer the registers that the checker estimated
+---@field spill_stores integer bytes
+---@field spill_loads integer bytes
+---@field static_shared integer bytes of shared memory
+---@field dynamic_shared integer bytes of shared memory
+---@field assembler string its name and version
+---@field notes table the assembler's messages, a list of strings
+---@field findings table those messages as findings at lines of the script
+
+---Assembles the kernel and reports what it uses.
+---@return wgrun.kernel.report.result # or nil, message, code where there is no assembler
 function kernel:report() end
 
----How many clusters (CTAs, where the kernel has none) the GPU runs at a time. Compiles the kernel.
----@return integer? # nil where there is no GPU
+---The number of clusters (CTAs, where the kernel has none) that the GPU runs at a time. Compiles the kernel.
+---@return integer? # nil without a GPU
 function kernel:resident_clusters() end
 
 ---@class wgrun.kernel.run.numerics.options
----@field block? integer products that are added at once; 0: all, exactly, and rounded once
----@field fraction? integer bits that an addend keeps below the largest exponent of its block, 1 to 40
----@field result? integer fraction bits that a sum keeps, 1 to 23
----@field nearest? boolean addends are rounded to nearest even instead of being cut off
----@field inside? boolean the accumulator is an addend of the first block; else it is added to each sum
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.kernel.run.options
 ---@field grid? integer|table CTAs along x, y and z: a number, or { x, y, z }
 ---@field args table a list of tensors and numbers, in the order of the parameters
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
----@field seed? integer of the simulator's schedule
----@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. The simulator has a limit only where one is given
----@field numerics? string|wgrun.kernel.run.numerics.options how the simulator adds up products of wgmma: "exact", "h200", or the parameters of a model
----@field unchecked? boolean true runs the kernel although the checker found errors
----@field guarded? boolean runs the guarded build, which names what hangs or faults
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.kernel.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field guarded? boolean runs the guarded build, which reports what hangs or faults
 
 ---Runs the kernel and waits until its results are in the tensors.
 ---@param options wgrun.kernel.run.options
 ---@return string # the back end that ran it: "gpu", "gpu-cuda" or "sim"; "none" where kernels are only traced (wgrun check)
 function kernel:run(options) end
 
+---@class wgrun.kernel.time.result
+---@field median_us number the median, in microseconds
+---@field min_us number the shortest, in microseconds
+---@field max_us number the longest, in microseconds
+---@field tflops number for the median, if `flops` is given; else 0
+---@field rounds integer the number of measured launches
+---@field backend string the back end that ran it
+---@field against? table the same for `against`
+
 ---@class wgrun.kernel.time.numerics.options
----@field block? integer products that are added at once; 0: all, exactly, and rounded once
----@field fraction? integer bits that an addend keeps below the largest exponent of its block, 1 to 40
----@field result? integer fraction bits that a sum keeps, 1 to 23
----@field nearest? boolean addends are rounded to nearest even instead of being cut off
----@field inside? boolean the accumulator is an addend of the first block; else it is added to each sum
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.kernel.time.options
 ---@field grid? integer|table CTAs along x, y and z: a number, or { x, y, z }
 ---@field args table a list of tensors and numbers, in the order of the parameters
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
----@field seed? integer of the simulator's schedule
----@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. The simulator has a limit only where one is given
----@field numerics? string|wgrun.kernel.time.numerics.options how the simulator adds up products of wgmma: "exact", "h200", or the parameters of a model
----@field unchecked? boolean true runs the kernel although the checker found errors
----@field rounds? integer launches that are measured, 1 to 100000
----@field flops? number floating-point operations of a launch, for `tflops`
----@field against? wgrun.cublas a yardstick that is measured in turn with the kernel
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.kernel.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field rounds? integer the number of measured launches, 1 to 100000
+---@field flops? number the floating-point operations of a launch, for `tflops`
+---@field against? wgrun.cublas made by wg.cublas: measured in turn with the kernel, for comparison
 
 ---Measures how long the kernel takes, with its tensors already on the device.
 ---@param options wgrun.kernel.time.options
----@return table
+---@return wgrun.kernel.time.result
 function kernel:time(options) end
 
+---@class wgrun.kernel.timeline.result
+---@field cycles number the cycles until the last CTA of the cluster has ended
+---@field microseconds number the estimated time of the whole launch, one of many in a row
+---@field ghz number the clock that this assumes
+---@field tensor_busy number the share of the time in which the tensor core multiplies
+---@field memory_busy number the share of the time in which bytes are in flight between memory and the SM
+---@field verdict table sentences: what limits the kernel, the most important first
+---@field rows table a list of { name =, warp =, exclusive = }; warp is nil for engines of the SM
+---@field spans table a list of { row =, kind =, first =, last =, what =, file =, line = }; first and last are cycles
+---@field text string the picture as text, 80 columns wide
+---@field svg string the picture as SVG
+---@field perfetto string trace events for ui.perfetto.dev
+---@field json string everything as JSON
+
 ---@class wgrun.kernel.timeline.numerics.options
----@field block? integer products that are added at once; 0: all, exactly, and rounded once
----@field fraction? integer bits that an addend keeps below the largest exponent of its block, 1 to 40
----@field result? integer fraction bits that a sum keeps, 1 to 23
----@field nearest? boolean addends are rounded to nearest even instead of being cut off
----@field inside? boolean the accumulator is an addend of the first block; else it is added to each sum
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.kernel.timeline.options
 ---@field grid? integer|table CTAs along x, y and z: a number, or { x, y, z }
 ---@field args table a list of tensors and numbers, in the order of the parameters
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
----@field seed? integer of the simulator's schedule
----@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. The simulator has a limit only where one is given
----@field numerics? string|wgrun.kernel.timeline.numerics.options how the simulator adds up products of wgmma: "exact", "h200", or the parameters of a model
----@field unchecked? boolean true runs the kernel although the checker found errors
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.kernel.timeline.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
 
----Lays one cluster of a launch out in time by a model of an H200's SM (docs/timeline.md): what each warp, the tensor core and the copies do when, and what limits the kernel. It runs on the simulator; the tensors then hold what that cluster has computed.
+---Computes the timeline of one cluster of a launch by a model of an H200's SM (docs/timeline.md): what each warp, the tensor core and the copies do at which time, and what limits the kernel. The cluster runs on the simulator; afterwards the tensors hold its results.
 ---@param options wgrun.kernel.timeline.options
----@return table
+---@return wgrun.kernel.timeline.result
 function kernel:timeline(options) end
 
----A launch that is ready to be started, made by kernel:prepare: compiled, its tensors on the device. On the simulator launch:start runs it to its end.
+---A prepared launch, made by kernel:prepare: its kernel is compiled and its tensors are on the device.
 ---@class wgrun.launch
 local launch = {}
 
----Waits until it is done, and copies what it wrote to host memory.
+---Waits until the started launches are complete, and copies the tensors that they wrote to host memory.
 function launch:download() end
 
----Starts the launch and returns at once, on the GPU.
+---Starts the launch. On the GPU it returns at once; the simulator runs the kernel to its end.
 function launch:start() end
 
 ---Copies the tensors from host memory to the device again, after the host has changed them.
 function launch:upload() end
 
----Waits until it is done.
+---Waits until the started launches are complete.
 function launch:wait() end
 
----A function from coordinates to offsets, made by wg.layout and the layout algebra. It counts elements, unless it says otherwise.
+---A function from coordinates to offsets, made by wg.layout and the layout algebra. Offsets count elements, unless stated otherwise.
 ---
----layout(i) is the offset of index i, from 0; layout(i, j, ...) and layout{ i, { j, k } } that of a coordinate. `#layout` is its size; two layouts are equal where shape, stride, swizzle and offset are.
+---layout(i) is the offset of index i, from 0; layout(i, j, ...) and layout{ i, { j, k } } are offsets of coordinates. `#layout` is the size. Two layouts are equal if their shape, stride, swizzle and offset are equal.
 ---@class wgrun.layout
----@field offset integer What is added to each offset before the swizzle.
+---@overload fun(...: integer|table): integer
+---@operator len: integer
+---@field offset integer The constant that is added to each offset before the swizzle.
 ---@field shape integer|table The extents, nested.
 ---@field stride integer|table The strides, nested as the shape.
 ---@field swizzle? wgrun.swizzle The swizzle that is applied to the offsets, or nil.
@@ -688,7 +787,7 @@ local layout = {}
 function layout:bank_conflicts(dtype) end
 
 ---The natural coordinate of an index, nested as the shape.
----@param i integer from 0, the first mode fastest
+---@param i integer from 0; the first mode varies fastest
 ---@return integer|table
 function layout:coordinate(i) end
 
@@ -696,17 +795,17 @@ function layout:coordinate(i) end
 ---@return integer
 function layout:cosize() end
 
----How deep the modes are nested; 0 for a plain integer.
+---The nesting depth of the modes; 0 for a plain integer.
 ---@return integer
 function layout:depth() end
 
 ---@class wgrun.layout.html.options
----@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field view? string what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond
 ---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
----@field dtype? string the element type, which views other than offsets and overview need
----@field chunk? integer offsets of one colour; by default those of 16 bytes, or 8
+---@field dtype? string the element type, required by all views except offsets and overview
+---@field chunk? integer the number of consecutive offsets that share a colour; by default those of 16 bytes, or 8
 
----Writes a picture of the layout as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+---Writes a picture of the layout as a self-contained HTML page: pointing at a cell describes it, and zooming into an overview shows the elements.
 ---@param path string
 ---@param options? wgrun.layout.html.options
 ---@return boolean # true; or nil, message, code
@@ -718,10 +817,10 @@ function layout:html(path, options) end
 function layout:mode(i) end
 
 ---@class wgrun.layout.print.options
----@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field view? string what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond
 ---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
----@field dtype? string the element type, which views other than offsets and overview need
----@field chunk? integer offsets of one colour; by default those of 16 bytes, or 8
+---@field dtype? string the element type, required by all views except offsets and overview
+---@field chunk? integer the number of consecutive offsets that share a colour; by default those of 16 bytes, or 8
 
 ---Prints a picture of the layout: its offsets as a grid.
 ---@param options? wgrun.layout.print.options
@@ -731,17 +830,17 @@ function layout:print(options) end
 ---@return integer
 function layout:rank() end
 
----The number of coordinates; also `#layout`.
+---The number of coordinates, which `#layout` gives as well.
 ---@return integer
 function layout:size() end
 
 ---@class wgrun.layout.svg.options
----@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field view? string what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond
 ---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
----@field dtype? string the element type, which views other than offsets and overview need
----@field chunk? integer offsets of one colour; by default those of 16 bytes, or 8
+---@field dtype? string the element type, required by all views except offsets and overview
+---@field chunk? integer the number of consecutive offsets that share a colour; by default those of 16 bytes, or 8
 
----Writes a picture of the layout as an SVG file, for light and dark surroundings.
+---Writes a picture of the layout as an SVG file, for light and dark backgrounds.
 ---@param path string
 ---@param options? wgrun.layout.svg.options
 ---@return boolean # true; or nil, message, code
@@ -751,11 +850,11 @@ function layout:svg(path, options) end
 ---@return wgrun.layout
 function layout:unswizzled() end
 
----A drawing that is made of several objects, by wg.mma_picture.
+---A picture of several objects, made by wg.mma_picture.
 ---@class wgrun.picture
 local picture = {}
 
----Writes the picture as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+---Writes the picture as a self-contained HTML page: pointing at a cell describes it, and zooming into an overview shows the elements.
 ---@param path string
 ---@return boolean # true; or nil, message, code
 function picture:html(path) end
@@ -763,17 +862,17 @@ function picture:html(path) end
 ---Prints the picture as text.
 function picture:print() end
 
----Writes the picture as an SVG file, for light and dark surroundings.
+---Writes the picture as an SVG file, for light and dark backgrounds.
 ---@param path string
 ---@return boolean # true; or nil, message, code
 function picture:svg(path) end
 
----A ring of stages between producers and consumers, made by k:pipeline. A thread walks round it with a cursor of its own.
+---A ring of stages between producers and consumers, made by k:pipeline. Each role steps through it with a cursor of its own.
 ---@class wgrun.pipeline
----@field stages integer how many
+---@field stages integer the number of stages
 ---@field full wgrun.shared the mbarriers that count bytes, 8 bytes each
 ---@field empty wgrun.shared the mbarriers that count consumers, 8 bytes each
----@field arrivals integer consumers that release a stage
+---@field arrivals integer arrivals that release a stage
 ---@field producers integer threads that announce bytes for a stage
 local pipeline = {}
 
@@ -781,12 +880,16 @@ local pipeline = {}
 ---@param c table made by pipeline:cursor
 function pipeline:acquire(c) end
 
----Moves a cursor to the next stage; behind the last one comes the first, in the next round.
+---Moves a cursor to the next stage; after the last stage comes the first one, in the next round.
 ---@param c table made by pipeline:cursor
 function pipeline:advance(c) end
 
----A place in the ring for one role: the first stage, in its first round.
----@return table # the cursor
+---@class wgrun.pipeline.cursor.result
+---@field stage wgrun.reg u32: the stage, from 0
+---@field phase wgrun.reg u32: the parity of the stage's current round, 0 or 1
+
+---Makes a cursor for one role, at the first stage in its first round.
+---@return wgrun.pipeline.cursor.result # the cursor
 function pipeline:cursor() end
 
 ---The address of the mbarrier that counts the consumers that are done with the cursor's stage.
@@ -794,7 +897,7 @@ function pipeline:cursor() end
 ---@return wgrun.reg # u32
 function pipeline:empty_barrier(c) end
 
----Producer: announces the bytes that copies will bring to the cursor's stage.
+---Producer: announces the bytes that copies will write to the cursor's stage.
 ---@param c table made by pipeline:cursor
 ---@param bytes integer|wgrun.reg of all copies together
 ---@return wgrun.reg # u32: the address of the mbarrier that the copies signal
@@ -805,106 +908,132 @@ function pipeline:expect(c, bytes) end
 ---@return wgrun.reg # u32
 function pipeline:full_barrier(c) end
 
----Initializes the mbarriers of all stages. One thread of the CTA executes it; the others wait at a barrier before they use the pipeline.
+---Initialises the mbarriers of all stages. One thread of the CTA executes it; the others wait at a barrier before they use the pipeline.
 function pipeline:init() end
 
 ---@class wgrun.pipeline.release.options
 ---@field lane wgrun.reg u32: the lane of the thread in its warp
----@field cluster? integer CTAs that fill the stage
+---@field cluster? integer the number of CTAs that fill the stage
 ---@field guard? wgrun.reg a predicate: the warp releases the stage only where it holds
 
----Consumer: gives the cursor's stage back to the producers: one arrival for each warp that calls it, in each CTA of the cluster.
----@param c wgrun.pipeline.release.options made by pipeline:cursor
+---Consumer: releases the cursor's stage to the producers, with one arrival for each warp that calls it, at each CTA of the cluster.
+---@param c table made by pipeline:cursor
 ---@param options wgrun.pipeline.release.options
 function pipeline:release(c, options) end
 
----Moves a cursor over stages that another role uses.
+---Moves a cursor past stages that another role uses.
 ---@param c table made by pipeline:cursor
----@param count integer|wgrun.reg how many stages
+---@param count integer|wgrun.reg the number of stages
 function pipeline:skip(c, count) end
 
 ---Consumer: waits until all bytes of the cursor's stage have arrived.
 ---@param c table made by pipeline:cursor
 function pipeline:wait(c) end
 
----A register, made by k:reg, k:param and the instructions. It is valid while the kernel is built.
+---A register, made by k:reg, k:param and the instructions. It is valid only while the kernel is built.
 ---
----Operators emit one instruction and give a new register: + - * / // % & | ~ << >>, unary - and ~ with numbers or registers of the same type. / is for floats, // for integers. ~p of a predicate costs nothing. Comparisons are methods, for < and == would give a Lua boolean while the kernel is built.
+---Each operator emits one instruction and gives a new register: + - * / // % & | ~ << >> and unary - and ~, with numbers or registers of the same type. / is for floats, // for integers. ~p of a predicate emits nothing. Comparisons are methods, since Lua's < and == give a boolean while the kernel is built.
 ---@class wgrun.reg
----@field pointee? string Of a pointer parameter, the type of the elements that it points to; else nil.
+---@operator add(wgrun.reg|number): wgrun.reg
+---@operator sub(wgrun.reg|number): wgrun.reg
+---@operator mul(wgrun.reg|number): wgrun.reg
+---@operator div(wgrun.reg|number): wgrun.reg
+---@operator idiv(wgrun.reg|number): wgrun.reg
+---@operator mod(wgrun.reg|number): wgrun.reg
+---@operator band(wgrun.reg|number): wgrun.reg
+---@operator bor(wgrun.reg|number): wgrun.reg
+---@operator bxor(wgrun.reg|number): wgrun.reg
+---@operator shl(wgrun.reg|number): wgrun.reg
+---@operator shr(wgrun.reg|number): wgrun.reg
+---@operator unm: wgrun.reg
+---@operator bnot: wgrun.reg
+---@field [integer|wgrun.reg] wgrun.reg
+---@field pointee? string For a pointer parameter, the type of the elements that it points to; else nil.
 ---@field type string The type that it was declared with.
 local reg = {}
 
----A predicate: whether the register is equal to another one or a number.
+---Compares with another register or a number: equal.
 ---@param other wgrun.reg|number
 ---@return wgrun.reg # a predicate
 function reg:eq(other) end
 
----A predicate: whether the register is at least another one or a number.
+---Compares with another register or a number: greater than or equal.
 ---@param other wgrun.reg|number
 ---@return wgrun.reg # a predicate
 function reg:ge(other) end
 
----A predicate: whether the register is greater than another one or a number.
+---Compares with another register or a number: greater than.
 ---@param other wgrun.reg|number
 ---@return wgrun.reg # a predicate
 function reg:gt(other) end
 
----A predicate: whether the register is at most another one or a number.
+---Compares with another register or a number: less than or equal.
 ---@param other wgrun.reg|number
 ---@return wgrun.reg # a predicate
 function reg:le(other) end
 
----A predicate: whether the register is less than another one or a number.
+---Compares with another register or a number: less than.
 ---@param other wgrun.reg|number
 ---@return wgrun.reg # a predicate
 function reg:lt(other) end
 
----A predicate: whether the register is different from another one or a number.
+---Compares with another register or a number: not equal.
 ---@param other wgrun.reg|number
 ---@return wgrun.reg # a predicate
 function reg:ne(other) end
 
----Whether two Lua values are the same register of the kernel: == is refused, for it cannot compare what registers hold.
+---Whether two Lua values are the same register of the kernel. (Lua's == is refused, since it cannot compare the values of registers.)
 ---@param other wgrun.reg
 ---@return boolean
 function reg:same(other) end
 
----Writes the register: mov.
+---Writes the register, by mov.
 ---@param value wgrun.reg|number|boolean
 ---@return wgrun.reg # itself
 function reg:set(value) end
 
----Registers in a row, made by k:regs. regs[i] is one of them, from 0 as in the figures of the ISA; `#regs` is how many there are. The registers are written by k:mov(regs[i], value).
+---An array of registers, made by k:regs. regs[i] is one of them, counted from 0 as in the figures of the ISA; `#regs` is their number. They are written by k:mov(regs[i], value).
 ---@class wgrun.regs
+---@field [integer] wgrun.reg
+---@operator len: integer
 local regs = {}
 
----Some of the registers, as an array that is indexed from 0 again.
+---Part of the array, again indexed from 0.
 ---@param first integer from 0
 ---@param count integer
 ---@return wgrun.regs
 function regs:slice(first, count) end
 
----A buffer in shared memory, made by k:shared. It stands for its address where an instruction wants one; k:address gives the address in a register.
+---A buffer in shared memory, made by k:shared. Where an instruction takes an address, the buffer stands for its own; k:address gives the address in a register.
 ---@class wgrun.shared
----@field bytes integer Its size.
----@field name string What messages call it.
+---@field bytes integer The size of the buffer.
+---@field name string The name in messages.
 ---@field tile? wgrun.tile The tile that it holds, or nil.
 local shared = {}
 
----A permutation of offsets, made by wg.swizzle. swizzle(offset) applies it.
+---An XOR permutation of offsets, made by wg.swizzle. swizzle(offset) applies it.
 ---@class wgrun.swizzle
+---@overload fun(...: integer): integer
 ---@field base integer The lowest bit that changes.
----@field bits integer How many bits are XORed.
----@field shift integer How far above the changed bits those are that change them.
+---@field bits integer The number of bits that are XORed.
+---@field shift integer The distance of the source bits above the bits that change.
 local swizzle = {}
 
----A tensor in host memory, row-major, made by wg.tensor, wg.zeros, wg.randn, wg.randint, wg.load and others. Kernels get it as an argument; what they write is in it when kernel:run returns.
+---A tensor in host memory, row-major, made by wg.tensor, wg.zeros, wg.randn, wg.randint, wg.load and others. Kernels take it as an argument; when kernel:run returns, it holds what they wrote.
 ---
----t[{ i, j }] is an element, with indices from 0; of one dimension t[i] does as well. It can be assigned to. `#t` is the number of elements. + - * / % ^ and unary - work element by element, with tensors of a shape that fits or numbers; comparisons are methods.
+---t[{ i, j }] is an element, with indices from 0, and can be assigned to; for one dimension t[i] suffices. `#t` is the number of elements. + - * / % ^ and unary - work element by element, with numbers or tensors of a shape that fits; comparisons are methods.
 ---@class wgrun.tensor
----@field bytes integer The size of its elements together.
----@field device string Where it is.
+---@operator add(wgrun.tensor|number): wgrun.tensor
+---@operator sub(wgrun.tensor|number): wgrun.tensor
+---@operator mul(wgrun.tensor|number): wgrun.tensor
+---@operator div(wgrun.tensor|number): wgrun.tensor
+---@operator mod(wgrun.tensor|number): wgrun.tensor
+---@operator pow(wgrun.tensor|number): wgrun.tensor
+---@operator unm: wgrun.tensor
+---@operator len: integer
+---@field [integer|table] number
+---@field bytes integer The total size of its elements.
+---@field device string The place of the tensor.
 ---@field dtype string The element type.
 ---@field shape table The extents.
 local tensor = {}
@@ -916,25 +1045,25 @@ function tensor:abs() end
 ---Gives its memory back at once, or unmaps its file; it may be called again. A `<close>` variable does it too.
 function tensor:close() end
 
----The same values in another type, rounded to nearest even once.
+---Converts the tensor to another type, with one rounding to nearest even.
 ---@param dtype string
 ---@return wgrun.tensor
 function tensor:convert(dtype) end
 
----A tensor with the same elements in memory of its own.
+---Copies the tensor.
 ---@return wgrun.tensor
 function tensor:copy() end
 
----Where elements are equal to those of another tensor or a number: 1, elsewhere 0.
+---Compares with another tensor or a number, element by element: 1 where equal, else 0.
 ---@param other wgrun.tensor|number
 ---@return wgrun.tensor
 function tensor:eq(other) end
 
----e to the power of each element.
+---The exponential of each element.
 ---@return wgrun.tensor
 function tensor:exp() end
 
----Writes one value to all elements.
+---Sets all elements to one value.
 ---@param value number
 ---@return wgrun.tensor # itself
 function tensor:fill(value) end
@@ -943,17 +1072,17 @@ function tensor:fill(value) end
 ---@return wgrun.tensor
 function tensor:floor() end
 
----Where elements are at least those of another tensor or a number: 1, elsewhere 0.
+---Compares with another tensor or a number, element by element: 1 where greater or equal, else 0.
 ---@param other wgrun.tensor|number
 ---@return wgrun.tensor
 function tensor:ge(other) end
 
----Where elements are greater than those of another tensor or a number: 1, elsewhere 0.
+---Compares with another tensor or a number, element by element: 1 where greater, else 0.
 ---@param other wgrun.tensor|number
 ---@return wgrun.tensor
 function tensor:gt(other) end
 
----Where elements are at most those of another tensor or a number: 1, elsewhere 0.
+---Compares with another tensor or a number, element by element: 1 where less or equal, else 0.
 ---@param other wgrun.tensor|number
 ---@return wgrun.tensor
 function tensor:le(other) end
@@ -962,22 +1091,22 @@ function tensor:le(other) end
 ---@return wgrun.tensor
 function tensor:log() end
 
----Where elements are less than those of another tensor or a number: 1, elsewhere 0.
+---Compares with another tensor or a number, element by element: 1 where less, else 0.
 ---@param other wgrun.tensor|number
 ---@return wgrun.tensor
 function tensor:lt(other) end
 
----The greatest element; with an argument, the greater ones element by element.
+---The largest element; with an argument, the maximum element by element.
 ---@param other? wgrun.tensor|number
 ---@return number|wgrun.tensor
 function tensor:max(other) end
 
----The least element; with an argument, the lesser ones element by element.
+---The smallest element; with an argument, the minimum element by element.
 ---@param other? wgrun.tensor|number
 ---@return number|wgrun.tensor
 function tensor:min(other) end
 
----Where elements are different from those of another tensor or a number: 1, elsewhere 0.
+---Compares with another tensor or a number, element by element: 1 where not equal, else 0.
 ---@param other wgrun.tensor|number
 ---@return wgrun.tensor
 function tensor:ne(other) end
@@ -988,24 +1117,24 @@ function tensor:ne(other) end
 ---@return wgrun.tensor # itself
 function tensor:put(ranges, value) end
 
----The same elements with other extents: a view, which shares their memory.
----@param shape table|integer the extents, as a list or one after the other; one of them may be -1, and follows from the others
+---A view with other extents, which shares the elements.
+---@param shape table|integer the extents, as a list or as arguments; one of them may be -1, which is then computed from the others
 ---@return wgrun.tensor
 function tensor:reshape(shape) end
 
----Some indices of the first dimension: a view, which shares their memory.
+---A view of a range of the first dimension, which shares the elements.
 ---@param from integer from 0
----@param to integer the first index that is left out
+---@param to integer the end of the range, which is excluded
 ---@return wgrun.tensor
 function tensor:rows(from, to) end
 
----Writes the tensor as a .npy file, which is complete or not there.
+---Writes the tensor as a .npy file. An error leaves no incomplete file behind.
 ---@param path string
 ---@return boolean # true; or nil, message, code
 function tensor:save(path) end
 
----A copy of a part.
----@param ranges table one for each dimension: an index, { from, to, step } with `to` left out, or true for all of it
+---A copy of a part of the tensor.
+---@param ranges table an entry for each dimension: an index, { from, to, step } where `to` is excluded, or true for the whole dimension
 ---@return wgrun.tensor
 function tensor:slice(ranges) end
 
@@ -1021,25 +1150,25 @@ function tensor:sum() end
 ---@return wgrun.tensor
 function tensor:tanh() end
 
----The tensor in another place: "gpu" copies it to the device that kernels run on, "cpu" is itself.
+---Moves the tensor: "gpu" copies it to the device that kernels run on, "cpu" returns the tensor itself.
 ---@param place string "gpu" or "cpu"
 ---@return wgrun.device_tensor|wgrun.tensor
 function tensor:to(place) end
 
----A DLPack capsule of the tensor, without a copy, for a C module of the same process.
----@return userdata # begins with the pointer to a DLManagedTensorVersioned; who takes the tensor sets it to null
+---Makes a DLPack capsule of the tensor, without a copy, for a C module of the same process.
+---@return userdata # begins with a pointer to a DLManagedTensorVersioned, which the C module that takes the tensor sets to null
 function tensor:to_dlpack() end
 
 ---The elements as a flat list, in row-major order.
 ---@return table
 function tensor:totable() end
 
----A copy with its last two dimensions swapped, or with all of them in a given order.
----@param order? table for instance { 2, 0, 1 }: the dimensions, from 0
+---A copy with the last two dimensions exchanged, or with all of them in a given order.
+---@param order? table the dimensions in their new order, from 0: { 2, 0, 1 }
 ---@return wgrun.tensor
 function tensor:transpose(order) end
 
----An operand of wgmma in shared memory, made by wg.tile: M or N rows by K elements, in swizzle atoms. Two tiles are equal where their options are.
+---An operand of wgmma in shared memory, made by wg.tile: M or N rows by K elements, in swizzle atoms. Two tiles are equal if their options are equal.
 ---@class wgrun.tile
 ---@field align integer The alignment that the tile needs in shared memory.
 ---@field atom wgrun.layout The layout of one swizzle atom: (row, k) to the element offset.
@@ -1049,62 +1178,72 @@ function tensor:transpose(order) end
 ---@field dtype string The element type.
 ---@field k integer The extent along K.
 ---@field kstep_elements integer The K extent of one wgmma.
----@field ksteps integer How many wgmma instructions cover K.
----@field layout wgrun.layout The layout of the tile: (row, k) to the element offset, swizzle included.
+---@field ksteps integer The number of wgmma instructions that cover K.
+---@field layout wgrun.layout The layout of the tile: (row, k) to the element offset, including the swizzle.
 ---@field lbo integer The leading byte offset of its descriptors.
----@field major string Which coordinate runs with memory.
----@field mn integer The rows: the extent along M or N.
----@field order string Which coordinate the atoms follow first.
+---@field major string The coordinate that is contiguous in memory.
+---@field mn integer The extent along M or N.
+---@field order string The coordinate along which the atoms follow each other first.
 ---@field sbo integer The stride byte offset of its descriptors.
 ---@field swizzle string The swizzle mode.
----@field tma_box table How TMA copies the tile: a box for each panel of the swizzle's width.
+---@field tma_box table The TMA boxes of the tile: one for each panel of the swizzle's width.
 local tile = {}
 
+---@class wgrun.tile.bank_conflicts.result
+---@field access string the kind of access
+---@field degree integer passes that the worst phase needs; 1 means no conflicts
+---@field phases integer phases over the whole tile
+---@field passes integer passes over the whole tile; equal to `phases` where there are no conflicts
+---@field line integer the line where the worst access begins
+---@field unit integer the 16-byte unit of that line where it begins
+---@field text string the same in words
+---@field worst table the phases of the worst access, as of wg.bank_phases
+
 ---The bank conflicts of the tile in shared memory, for each way of accessing it that its type and major allow: "wgmma", "ldmatrix", "stmatrix", "st_shared_16" (16 bytes a lane, along the lines) and "st_accumulator" (pairs of accumulators).
----@return table # a list, one for each kind of access
+---@return wgrun.tile.bank_conflicts.result # a list with an entry for each kind of access
 function tile:bank_conflicts() end
 
 ---The wgmma matrix descriptor of a part of the tile.
 ---@param address integer the tile's address in shared memory, in bytes
----@param kstep? integer which of the K steps
+---@param kstep? integer the K step in the tile
 ---@param mn? integer the first row of the block that the instruction reads
----@param base_offset? boolean true computes the base offset, for a tile whose pattern begins at `address`, a multiple of 128 bytes
+---@param base_offset? boolean computes the base offset, for a tile whose swizzle pattern begins at `address`, a multiple of 128 bytes
 ---@return integer # 64 bits
 function tile:descriptor(address, kstep, mn, base_offset) end
 
----The tile in words: atoms, LBO and SBO, K steps, TMA box.
+---Describes the tile: atoms, LBO and SBO, K steps, TMA box.
 ---@return string # several lines
 function tile:explain() end
 
 ---@class wgrun.tile.html.options
----@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field view? string what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond
 ---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
 
----Writes a picture of the tile as a page of HTML that needs no other file: cells say what they are when they are pointed at, and overviews show elements when they are enlarged.
+---Writes a picture of the tile as a self-contained HTML page: pointing at a cell describes it, and zooming into an overview shows the elements.
 ---@param path string
 ---@param options? wgrun.tile.html.options
 ---@return boolean # true; or nil, message, code
 function tile:html(path, options) end
 
----The byte offset of an element from the start of the tile, the swizzle applied.
+---The byte offset of an element from the start of the tile, including the swizzle.
 ---@param row integer the M or N coordinate, from 0
 ---@param k integer the K coordinate, from 0
 ---@return integer # bytes
 function tile:offset(row, k) end
 
 ---@class wgrun.tile.print.options
----@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field view? string what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond
 ---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
 
----Prints a picture of the tile: where its elements are in memory.
+---Prints a picture of the tile: the positions of its elements in memory.
 ---@param options? wgrun.tile.print.options
 function tile:print(options) end
 
 ---@class wgrun.tile.svg.options
----@field view? string what is shown: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, beyond "overview"
+---@field view? string what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond
 ---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
 
----Writes a picture of the tile as an SVG file, for light and dark surroundings.
+---Writes a picture of the tile as an SVG file, for light and dark backgrounds.
 ---@param path string
 ---@param options? wgrun.tile.svg.options
 ---@return boolean # true; or nil, message, code
@@ -1113,19 +1252,19 @@ function tile:svg(path, options) end
 ---A legal form of wgmma.mma_async, made by wg.wgmma.
 ---@class wgrun.wgmma
 ---@field a string The element type of A.
----@field a_registers integer The registers of a thread that A takes for one instruction, where it is in registers.
+---@field a_registers integer The number of registers of a thread that hold A for one instruction, if A is in registers.
 ---@field b string The element type of B.
 ---@field d string The type of the accumulators.
----@field d_registers integer The registers of a thread that D takes.
+---@field d_registers integer The number of registers of a thread that hold D.
 ---@field k integer The K extent of one instruction.
 ---@field m integer The rows of D.
----@field min_ptx string The first version of PTX that has the form.
+---@field min_ptx string The first version of the PTX ISA that has the form.
 ---@field n integer The columns of D.
 ---@field ptx string The instruction with its qualifiers, as PTX spells it.
 ---@field sparse boolean Whether A is sparse.
 local wgmma = {}
 
----The layout of A in registers: (thread, value) to row + 64 * column; of a sparse A, of the columns that are stored.
+---The layout of A in registers: (thread, value) to row + 64 * column; for a sparse A, of the columns that are stored.
 ---@return wgrun.layout
 function wgmma:a_layout() end
 

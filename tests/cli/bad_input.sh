@@ -25,14 +25,14 @@ err "wgrun: syntax.lua:2: unexpected symbol near '='"
 
 bad_line 1 'unknown option `shapes` of wg.randn: did you mean `shape`? (legal: shape, dtype, seed)' 'wg.randn { shapes = { 1 } }'
 bad_line 1 'unknown dtype `bf17`: did you mean `bf16`? (fix: one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s8, u8, s32, u32, s64, u64, b1)' 'wg.zeros("bf17", { 1 })'
-bad_line 1 'wg.tensor: 3 values where f32 {2, 2} takes 4' 'wg.tensor("f32", { 2, 2 }, { 1, 2, 3 })'
+bad_line 1 'wg.tensor: 3 values, where f32 {2, 2} takes 4' 'wg.tensor("f32", { 2, 2 }, { 1, 2, 3 })'
 bad_line 1 'index {2} is outside f32 {2}' 'print(wg.zeros("f32", { 2 })[{ 2 }])'
 bad_law 1 'shared memory: 232449 bytes on top of 0 exceed the 232448 bytes (227 KiB) of a CTA [WG-FORM-03]
   fix: smaller tiles or fewer stages    (PTX ISA 5.1.7)' \
     'wg.kernel("k", {}, function(k) k:shared { bytes = 232449 } end)'
 bad_law 1 'kernel k: threads = 2000, a CTA has 1 to 1024 [WG-FORM-03]
   (PTX ISA 5.1.7)' 'wg.kernel("k", { threads = 2000 }, function() end)'
-bad_line 1 'option `grid`: entry 1 is 0, extents are 1 to 2147483647' 'wg.kernel("k", {}, function() end):run { grid = { 0 } }'
+bad_line 1 'option `grid`: entry 1 is 0, must be 1..2147483647' 'wg.kernel("k", {}, function() end):run { grid = { 0 } }'
 bad_line 1 'layout: expected `(` or an integer, the text ends at column 3 of `((`' 'wg.layout "(("'
 backend=gpu
 bad_line 4 'no GPU to run on: switched off by WGRUN_CUDA=off (fix: use the simulator (backend = "sim"))' 'wg.kernel("k", {}, function() end):run {}'

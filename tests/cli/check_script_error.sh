@@ -18,7 +18,7 @@ assert(wg.zeros("f32", { 1 })[0] == 1, "wrong result")
 END
 run check result.lua
 exits 0
-err_has "warning: the script stopped here, perhaps because no kernel ran; what follows was not checked: wrong result"
+err_has "warning: the script stopped here, perhaps because no kernel ran; the rest was not checked: wrong result"
 out "result.lua: 1 kernel, 0 errors, 1 remark"
 file broken.lua <<'END'
 local x = nil + 1

@@ -6,11 +6,11 @@ out_has "pipeline "
 run help k:loop
 exits 0
 out_has "k:loop(range, body)"
-out_has "step  integer|reg = 1: what is added to i after each round"
+out_has "step  integer|reg = 1: what is added to i after each iteration"
 # An instruction comes from its record: signature, options, forms, an example and what it becomes.
 run help k:mbarrier_try_wait_parity
 exits 0
-out_has "parity  reg|number: a u32 register, or an integer from 0 to 1"
+out_has "parity  reg|number|boolean: a u32 register, or an integer from 0 to 1"
 out_has "local p = k:mbarrier_try_wait_parity(a, parity)"
 out_has "mbarrier.try_wait.parity.shared::cta.b64 p, [a], parity"
 out_has "PTX ISA 9.7.13.15.16"

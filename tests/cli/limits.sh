@@ -4,7 +4,7 @@ limited() { # OPTION VALUE CODE WORDS
     exits 1
     err_has "$4"
 }
-slow='the script has taken more than 0.3 s'
+slow='the script has run for more than 0.3 s'
 loop='local function f() while true do end end '
 for code in 'while true do end' "$loop while true do pcall(f) end" "$loop pcall(f)" \
     "$loop while true do coroutine.wrap(function() pcall(f) end)() end" \
@@ -20,7 +20,7 @@ for code in 'while true do end' "$loop while true do pcall(f) end" "$loop pcall(
     'while true do local good, e = pcall(error, setmetatable({}, { __tostring = function() while true do end end })) end'; do
     limited --max-seconds 0.3 "$code" "$slow"
 done
-limited --max-seconds 0.3 'setmetatable({}, { __gc = function() while true do end end })' 'has no finalizers (__gc)'
+limited --max-seconds 0.3 'setmetatable({}, { __gc = function() while true do end end })' 'cannot set finalizers (__gc)'
 # In C, where nobody looks: the process ends.
 limited --max-seconds 0.3 'string.find(("a"):rep(40000), (".-"):rep(40) .. "b")' "$slow and did not stop"
 limited --max-instructions 100000 'for i = 1, 1000000 do end' 'more than 100000 instructions'
@@ -30,7 +30,7 @@ run --max-instructions 100000000 --max-seconds 60 --max-memory 100 -e 'assert(se
 exits 0
 out good
 # Memory.
-few='not enough memory: the script may have 20 MiB (--max-memory'
+few='not enough memory: the script may use 20 MiB (--max-memory'
 for code in 'local s = ("x"):rep(1 << 30)' 'local t = {} for i = 1, 1e9 do t[i] = i end' \
     'local s = "x" while true do s = s .. s end' 'local t = {} while true do t = { t } end' \
     'collectgarbage "stop" local t = {} for i = 1, 1e9 do t[i] = {} end' \
@@ -58,7 +58,7 @@ local k = wg.kernel("spin", { threads = 32 }, function(k) k:loop(4000000000, fun
 limited --max-steps 10000 "$endless
 k:run { grid = { 1, 1, 1 } }" '2: kernel spin took more than 10000 steps on the simulator'
 limited --max-seconds 1 "$endless
-k:run { grid = { 1, 1, 1 } }" 'the script has taken more than 1 s'
+k:run { grid = { 1, 1, 1 } }" 'the script has run for more than 1 s'
 for call in 'k:run { grid = { 1, 1, 1 }, timeout_ms = 200 }' 'k:time { grid = { 1, 1, 1 }, timeout_ms = 200 }' \
     'local l = k:prepare { grid = { 1, 1, 1 }, timeout_ms = 200 } l:start()'; do
     run --backend=sim -e "$endless

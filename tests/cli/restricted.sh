@@ -14,12 +14,12 @@ done
 good -e 'assert(os.time() and os.clock() and os.date() and require "os" == os and os.difftime(2, 1) == 1)'
 good -e 'assert(require "string".dump == nil and getmetatable("").__index.dump == nil and ("").dump == nil)'
 for module in io debug package ffi x wgrun.nothing; do
-    refused "require '$module'" "a restricted script has no module \`$module\`"
+    refused "require '$module'" "a restricted script cannot load the module \`$module\`"
 done
 good -e 'assert(not next { } and require "wgrun" and pcall(require, "wgrun.tune") ~= nil)'
 # Bytecode, whole or in pieces, asked for or not.
 "$WGRUN" -e 'io.open("chunk", "wb"):write(string.dump(function() return 1 end)):close()'
-refused 'load("x", "x", "b")' 'loads text alone'
+refused 'load("x", "x", "b")' 'can load only text'
 refused 'assert(load("\27Lua"))' 'attempt to load a binary chunk'
 refused 'assert(load("\27Lua", nil, nil, {}))' 'attempt to load a binary chunk'
 refused 'local n = 0 assert(load(function() n = n + 1 return ({ "\27", "Lua" })[n] end))' 'attempt to load a binary chunk'

@@ -4,6 +4,7 @@
     samples.py WGRUN [PAGE...]           compares; exit code 1 where something differs
     samples.py WGRUN --update [PAGE...]  writes what the tool prints today into the pages' console blocks
     samples.py WGRUN --pictures          docs/pictures/*.svg beside what scripts/guide/pictures.lua draws today
+    samples.py WGRUN --links             the links of every .md file of the project, the printed ones as well
 
 Without a page: all of them, and the pictures.
 
@@ -93,11 +94,15 @@ def blocks_of(page):
 
 
 def anchors(page):
-    """The anchors of a page's headings, as forges make them."""
+    """The anchors of a page's headings, as GitHub makes them: in small letters, and numbered where a heading is repeated."""
     found = set()
     for heading in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M), re.M):
         text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
-        found.add(re.sub(r"[^\w\- ]", "", text).replace(" ", "-"))
+        anchor = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        repeated = 0
+        while anchor + (f"-{repeated}" if repeated else "") in found:
+            repeated += 1
+        found.add(anchor + (f"-{repeated}" if repeated else ""))
     return found
 
 
@@ -105,7 +110,9 @@ def check_links(page):
     """What is wrong with the relative links: each leads to a file, and to a heading in it."""
     wrong = []
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
-    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", text)):
+    text = re.sub(r"`[^`]*`", "", text)
+    targets = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r"^\[[^\]]+\]: (\S+)", text, re.M)
+    for target in targets + re.findall(r"(?:src|href|srcset)=\"([^\"]+)\"", text):
         if re.match(r"[a-z]+:", target):
             continue
         name, _, anchor = target.partition("#")
@@ -367,7 +374,20 @@ def pictures(session, update):
     return wrong + [f"docs/pictures/{f.name} stands on no page" for f in sorted(new.glob("*.svg")) if f.name not in pages]
 
 
+def markdown_files():
+    """Every page of the project: what git tracks, or, without git, what is not in a build folder."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "*.md"], capture_output=True, text=True)
+    if listed.returncode == 0 and listed.stdout:
+        return [file for file in (ROOT / name for name in listed.stdout.splitlines()) if file.exists()]
+    return [file for file in ROOT.rglob("*.md") if not any(part.startswith(("build", ".")) for part in file.relative_to(ROOT).parts)]
+
+
 def main(arguments):
+    if "--links" in arguments:
+        pages = markdown_files()
+        wrong = [text for page in sorted(pages) for text in check_links(page)]
+        print(*wrong, f"the links of {len(pages)} pages, {len(wrong)} wrong", sep="\n")
+        return 1 if wrong or len(pages) < 20 else 0
     update = "--update" in arguments
     wgrun, *rest = [word for word in arguments if word != "--update"]
     wgrun = pathlib.Path(wgrun).resolve()

@@ -92,7 +92,12 @@ class Pages(unittest.TestCase):
     def test_links(self):
         self.good("# A head\n[a](scripts/a.lua) [b](#a-head) [c](page.md#a-head) [d](https://example.org/x)\n")
         self.bad("[a](scripts/b.lua)\n", "no such file")
+        self.good("# A `head_L2`: of (two) words\n[a](#a-head_l2-of-two-words)\n")
+        self.good("# A\n## B\n## B\n[a](#b-1)\n")
         self.bad("# A head\n[a](#another)\n", "no such heading")
+        self.bad("# A head\n[a](#A-head)\n", "no such heading")
+        self.bad("# A\n## B\n[a](#b-1)\n", "no such heading")
+        self.bad("<img src=\"b.svg\" alt=\"\">\n", "no such file")
 
 
 if __name__ == "__main__":

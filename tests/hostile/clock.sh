@@ -7,7 +7,7 @@ assert(most - least > 24 * 3600, most - least)'
 exits 0
 run --max-seconds 0.5 -e 'while true do end'
 exits 1
-err_has 'the script has taken more than 0.5 s'
+err_has 'the script has run for more than 0.5 s'
 run --max-seconds 600 -e 'for i = 1, 1e6 do end print "good"'
 exits 0
 out good

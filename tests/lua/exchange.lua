@@ -39,7 +39,7 @@ for _, mmap in ipairs { true, false } do
   tensors["w\0"][0] = 3
   check.equal(wg.load(path)["w\0"][0], 1.5)
 end
-check.refuses("wg.load: a .safetensors file says the dtype of its tensors", function() wg.load(path, "f32") end)
+check.refuses("wg.load: `dtype` is for .npy files; a .safetensors file states the types of its tensors", function() wg.load(path, "f32") end)
 path = safetensors('{"w":{"dtype":"F32","shape":[2],"data_offsets":[0,9]}}', "123456789")
 check.raises(path .. ": tensor `w`: f32 {2} takes 8 bytes, but offsets 0 to 9 hold 9", function() wg.load(path) end)
 local none, why, code = wg.load(folder .. "absent.safetensors")
@@ -55,7 +55,7 @@ same[{ 1, 2 }] = 60
 check.equal(t[{ 1, 2 }], 60)
 t:close()
 check.equal(same:totable(), { 1, 2, 3, 4, 5, 60 })
-check.raises("the capsule's tensor has been taken already", function() wg.from_dlpack(capsule) end)
+check.raises("the capsule's tensor has already been taken", function() wg.from_dlpack(capsule) end)
 check.equal(wg.from_dlpack(same:to_dlpack(), { dtype = "bf16" }).dtype, "bf16")
 check.raises("DLPack: elements are bfloat of 16 bits, not f32", function() wg.from_dlpack(same:to_dlpack(), { dtype = "f32" }) end)
 check.raises("expected a capsule of to_dlpack, or a light userdata, got number 5", function() wg.from_dlpack(5) end)

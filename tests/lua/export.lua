@@ -22,7 +22,7 @@ refuses("kernel tiny, launch rule: m, n and parts are 1 to 4294967295", function
 refuses("kernel tiny, launch rule: there is no parameter `E`", function() kernel:launch_rule { notes = { E = "x" } } end)
 refuses("kernel tiny, launch rule: the note about `D` must be one line without \\ and */", function() kernel:launch_rule { notes = { D = "*/ int x;" } } end)
 refuses("kernel tiny, launch rule: the note about `D` must be one line without \\ and */", function() kernel:launch_rule { notes = { D = "a\nb" } } end)
-refuses("kernel:launch_rule: option `notes`: expected a table of texts by parameter, got ...", function() kernel:launch_rule { notes = { "x" } } end)
+refuses("kernel:launch_rule: option `notes`: expected a table that maps parameters to texts, got ...", function() kernel:launch_rule { notes = { "x" } } end)
 refuses("kernel:launch_rule: option `columns`...", function() kernel:launch_rule { rows = "M" } end)
 refuses("bad argument #1 to `export`: expected a string, got nothing", function() kernel:export() end)
 refuses("bad argument #1 to `export`: expected the name of a folder...", function() kernel:export "" end)

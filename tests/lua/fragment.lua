@@ -26,6 +26,6 @@ check.equal(wg.fragment { of = "wgmma_d", dtype = "f16", n = 64 }.per_register, 
 
 check.raises("", d.at, d, 128, 0)
 check.raises("option `n` is missing", wg.fragment, { of = "wgmma_d", dtype = "f32" })
-check.raises('"wgmma_a" takes no option `n`', wg.fragment, { of = "wgmma_a", dtype = "bf16", n = 8 })
+check.raises('"wgmma_a" does not take the option `n`', wg.fragment, { of = "wgmma_a", dtype = "bf16", n = 8 })
 check.raises('"wgmma_e" is not legal: did you mean `wgmma_', wg.fragment, { of = "wgmma_e" })
 check.raises("", wg.fragment, { of = "wgmma_d", dtype = "f32", n = 12 })

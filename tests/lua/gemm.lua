@@ -53,15 +53,19 @@ end
 for dtype in pairs(result) do product(dtype, 72, 136, 160, { dtype = dtype }) end
 
 check.refuses("unknown option `tiles` of wg.gemm: did you mean `tile`? (legal: dtype, d, a_major...", function() wg.gemm { tiles = { 64, 64 } } end)
-check.refuses("wg.gemm: no wgmma multiplies f32", function() wg.gemm { dtype = "f32" } end)
-check.refuses("wg.gemm: schedule `fast` (legal: cooperative, pingpong)", function() wg.gemm { schedule = "fast" } end)
+check.refuses("wg.gemm: no wgmma takes f32", function() wg.gemm { dtype = "f32" } end)
+check.refuses("wg.gemm: unknown schedule `fast` (legal: cooperative, pingpong)", function() wg.gemm { schedule = "fast" } end)
 
-check.refuses("wg.gemm: constant `D` (legal: A, B)", function() wg.gemm { constant = "D" } end)
+check.refuses("wg.gemm: unknown constant `D` (legal: A, B)", function() wg.gemm { constant = "D" } end)
 
 local A, B = wg.randn { shape = { 64, 64 }, dtype = "f16", seed = 3 }, wg.randn { shape = { 128, 64 }, dtype = "f16", seed = 4 }
 local one = wg.zeros("f16", { 64, 128 })
 local f16 = wg.gemm { dtype = "f16", tile = { 64, 128 } }
-check.refuses("gemm: K is 64 in A and 32 in B", function() f16:run(A, wg.zeros("f16", { 128, 32 }), one) end)
-check.refuses("gemm: D is 64 x 128, A * B is 64 x 64", function() f16:run(A, wg.zeros("f16", { 64, 64 }), one) end)
+check.refuses("gemm: K is 64 in A, but 32 in B", function() f16:run(A, wg.zeros("f16", { 128, 32 }), one) end)
+check.refuses("gemm: D is 64 x 128, but A * B is 64 x 64", function() f16:run(A, wg.zeros("f16", { 64, 64 }), one) end)
+check.refuses("unknown option `bias2` of gemm:run: did you mean `bias`? (legal: alpha, beta, C, bias, backend, seed...", function() f16:run(A, B, one, { bias2 = 1 }) end)
+check.refuses("unknown option `grid` of gemm:time...", function() f16:time(A, B, one, { grid = 1 }) end)
+check.refuses("unknown option `backend` of gemm:launch (legal: alpha, beta, C, bias)", function() f16:launch(A, B, one, { backend = "sim" }) end)
+check.refuses("gemm:prepare: expected a table of options, got number", function() f16:prepare(A, B, one, 3) end)
 check.refuses("gemm: A must be a matrix", function() f16:run(7, B, one) end)
 check.refuses("gemm: B must be a matrix", function() f16:run(A, wg.zeros("f16", { 8 }), one) end)

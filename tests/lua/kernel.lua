@@ -5,11 +5,11 @@ local refuses, in_kernel = check.refuses, check.refuses_in_kernel
 local function nothing() end
 
 -- The kernel itself.
-refuses("wg.kernel: a name, a table of options and a function are expected", function() wg.kernel() end)
-refuses("wg.kernel: a name, a table of options and a function are expected", function() wg.kernel(1, {}, nothing) end)
+refuses("wg.kernel: expected a name, a table of options and a function", function() wg.kernel() end)
+refuses("wg.kernel: expected a name, a table of options and a function", function() wg.kernel(1, {}, nothing) end)
 refuses("bad argument #3 to `kernel`: expected a function that builds the kernel, got nothing", function() wg.kernel("k", {}) end)
 refuses("bad argument #3 to `kernel`: expected a function that builds the kernel, got string \"x\"", function() wg.kernel("k", {}, "x") end)
-refuses("wg.kernel: a name, a table of options and a function are expected", function() wg.kernel("k", nothing) end)
+refuses("wg.kernel: expected a name, a table of options and a function", function() wg.kernel("k", nothing) end)
 refuses("unknown option `thread` of wg.kernel: did you mean `threads`? (legal: threads, cluster...", function() wg.kernel("k", { thread = 1 }, nothing) end)
 refuses("wg.kernel: option `threads`: expected an integer, got string \"1\"", function() wg.kernel("k", { threads = "1" }, nothing) end)
 refuses("kernel k: threads = 0, a CTA has 1 to 1024", function() wg.kernel("k", { threads = 0 }, nothing) end)
@@ -17,7 +17,7 @@ refuses("kernel k: threads = 1025, a CTA has 1 to 1024", function() wg.kernel("k
 refuses("wg.kernel: option `threads` is -1, must be 0..2147483647", function() wg.kernel("k", { threads = -1 }, nothing) end)
 refuses("kernel k: a cluster of 17 x 1 x 1 CTAs, 1 to 16 in all fit a group of SMs", function() wg.kernel("k", { cluster = { 17, 1, 1 } }, nothing) end)
 refuses("cluster has 4 entries, at most 3 are possible", function() wg.kernel("k", { cluster = { 1, 1, 1, 1 } }, nothing) end)
-refuses("option `cluster`: entry 2 is 0, extents are 1 to 2147483647", function() wg.kernel("k", { cluster = { 1, 0 } }, nothing) end)
+refuses("option `cluster`: entry 2 is 0, must be 1..2147483647", function() wg.kernel("k", { cluster = { 1, 0 } }, nothing) end)
 refuses("kernel name `a b`: letters, digits and _ only, not starting with a digit", function() wg.kernel("a b", {}, nothing) end)
 -- An error of the script's own passes through as it is.
 local good, problem = pcall(wg.kernel, "k", {}, function() error({ mine = true }) end)
@@ -88,14 +88,14 @@ in_kernel("ld: option `offset`: expected a number of bytes, got string \"x\"", f
 in_kernel("ld, operand a: offset 1099511627776 does not fit 32 bits", function(k) k:ld_global_b32(k:reg "u64", { offset = 1 << 40 }) end)
 in_kernel("guard of ld: expected a predicate register, got number 1", function(k) k:ld_global_b32(k:reg "u64", { guard = 1 }) end)
 in_kernel("guard of ld: a predicate is expected, not a register of type u32", function(k) k:ld_global_b32(k:reg "u64", { guard = k:reg "u32" }) end)
-in_kernel("ld: give guard or guard_not, not both", function(k) k:ld_global_b32(k:reg "u64", { guard = k:reg "pred", guard_not = k:reg "pred" }) end)
+in_kernel("ld: `guard` and `guard_not` exclude each other", function(k) k:ld_global_b32(k:reg "u64", { guard = k:reg "pred", guard_not = k:reg "pred" }) end)
 in_kernel("bar.sync, operand barrier: 16 is out of range (legal: 0 to 15)", function(k) k:bar_sync(16) end)
 in_kernel("fence.proxy.async: option `space`: string \"local\" is not legal (legal: global, shared::cta, shared::cluster)", function(k) k:fence_proxy_async { space = "local" } end)
 
 -- Registers and buffers live in their own kernel, and only while its function runs.
 local old = {}
 wg.kernel("first", {}, function(k) old.k, old.r, old.p, old.list, old.buffer = k, k:reg "u32", k:reg "pred", k:regs("f32", 4), k:shared { bytes = 64 } end)
-local over = "kernel first is finished: its registers and buffers live in its function only"
+local over = "kernel first is finished: its registers and buffers are valid only inside its function"
 refuses(over, function() old.k:reg "u32" end)
 refuses(over, function() old.k:wgmma_fence() end)
 refuses(over, function() old.k:loop(4, nothing) end)

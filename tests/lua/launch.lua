@@ -40,8 +40,8 @@ refuses("kernel scale, argument 2 (n): an integer of type u32 is expected, not 1
 refuses("the tensor is closed", function() local c = wg.zeros("f32", 3) c:close() scale:run { args = { c, 3, 1 } } end)
 
 -- Launches that cannot be.
-refuses("option `grid`: entry 1 is 0, extents are 1 to 2147483647", function() scale:run { grid = { 0, 1, 1 }, args = { A, 3, 1 } } end)
-refuses("option `grid`: entry 3 is -1, extents are 1 to 2147483647", function() scale:run { grid = { 1, 1, -1 }, args = { A, 3, 1 } } end)
+refuses("option `grid`: entry 1 is 0, must be 1..2147483647", function() scale:run { grid = { 0, 1, 1 }, args = { A, 3, 1 } } end)
+refuses("option `grid`: entry 3 is -1, must be 1..2147483647", function() scale:run { grid = { 1, 1, -1 }, args = { A, 3, 1 } } end)
 refuses("grid has 4 entries, at most 3 are possible", function() scale:run { grid = { 1, 1, 1, 1 }, args = { A, 3, 1 } } end)
 refuses("grid[1]: expected an integer, got number 1.5", function() scale:run { grid = { 1.5 }, args = { A, 3, 1 } } end)
 refuses("grid: expected a list of integers, got string \"x\"", function() scale:run { grid = "x", args = { A, 3, 1 } } end)
@@ -60,7 +60,7 @@ assert(timing.min_us > 0 and timing.min_us <= timing.median_us and timing.median
 check.near(timing.tflops, 1e6 / timing.median_us / 1e6, 1e-6)
 refuses("kernel:time: option `rounds` is 0, must be 1..100000", function() scale:time { args = { A, 3, 1 }, rounds = 0 } end)
 refuses("kernel:time: option `flops`: expected a number, got string \"x\"", function() scale:time { args = { A, 3, 1 }, flops = "x" } end)
-refuses("kernel:time: option `against`: expected a yardstick made by wg.cublas, got wgrun.tensor", function() scale:time { args = { A, 3, 1 }, against = A } end)
+refuses("kernel:time: option `against`: expected a product made by wg.cublas, got wgrun.tensor", function() scale:time { args = { A, 3, 1 }, against = A } end)
 refuses("kernel scale takes 3 arguments (A, n, f), not 1", function() scale:time { args = { A } } end)
 
 -- Accesses outside a tensor are found at their own line, also where the tensor is empty.

@@ -44,7 +44,7 @@ assert(drawn(t, { view = "banks", access = "ldmatrix" }):find("ldmatrix: no conf
 local plain_layout = wg.layout "(64,64):(64,1)"
 assert(drawn(plain_layout, { view = "banks", dtype = "bf16" }):find("wgmma: 8-way", 1, true))
 check.raises("the layout counts elements", function() plain_layout:svg(path, { view = "bytes" }) end)
-check.raises("belongs to view", function() t:svg(path, { access = "ldmatrix" }) end)
+check.raises("requires view", function() t:svg(path, { access = "ldmatrix" }) end)
 check.raises("unknown option `chunk` of svg", function() t:svg(path, { chunk = 8 }) end)
 check.raises("a fragment is in registers", function() wg.fragment { of = "mma_sync_c" }:print { view = "bytes" } end)
 
@@ -55,7 +55,7 @@ assert(drawn(large, { view = "offsets" }):find(">8193</text>", 1, true))
 assert(drawn(t, { view = "overview" }):find(">next atom", 1, true) == nil)
 assert(drawn(wg.fragment { of = "wgmma_d", dtype = "f32", n = 128 }):find(">V60-61</text>", 1, true))
 assert(drawn(plain_layout, { view = "conflicts", dtype = "bf16" }):find("ldmatrix: 8-way, 512 passes for 64", 1, true))
-check.raises("belongs to view", function() t:svg(path, { view = "chunks", access = "ldmatrix" }) end)
+check.raises("requires view", function() t:svg(path, { view = "chunks", access = "ldmatrix" }) end)
 
 -- A product, from the name of an instruction or from its operands.
 local product = wg.mma_picture { shape = "m16n8k16" }
@@ -91,7 +91,7 @@ check.equal({ ldmatrix.degree, ldmatrix.passes / ldmatrix.phases }, { 8, 8 })
 check.equal(ldmatrix.worst, { { first_lane = 0, degree = 8, bank = 0, guilty = { 0, 1, 2, 3, 4, 5, 6, 7 } } })
 check.equal(wg.bank_phases({ 0, 4, 128, 256 }, 4), { { first_lane = 0, degree = 3, bank = 0, guilty = { 0, 2, 3 } } })
 check.equal(#wg.bank_phases({ 0, 16, 32, 48, 64, 80, 96, 112, 128 }, 16), 2)
-check.raises("no address in shared memory", wg.bank_phases, { -4 }, 4)
+check.raises("not an address in shared memory", wg.bank_phases, { -4 }, 4)
 check.raises("a lane cannot access 3 bytes", wg.bank_phases, { 0 }, 3)
 
 os.remove(path)

@@ -97,6 +97,6 @@ in_kernel("rem, operand a: takes no register of type f32", function(k) return k:
 in_kernel("add, operand a: takes no register of type pred", function(k) return k:reg "pred" + 1 end)
 in_kernel("setp, operand: expected " .. any .. ", got nil", function(k) return k:reg "u32":lt() end)
 in_kernel("mov, operand d: register of type u32 where an f64 register is expected", function(k) k:reg "u32":set(k:reg "f64") end)
-in_kernel("registers are compared with a:lt(b), le, gt, ge, eq, ne: predicates", function(k) return k:reg "u32" < k:reg "u32" end)
-in_kernel("registers are compared with a:lt(b), le, gt, ge, eq, ne: predicates", function(k) return k:reg "u32" >= 1 end)
+in_kernel("registers are compared by a:lt(b), le, gt, ge, eq and ne, which give predicates", function(k) return k:reg "u32" < k:reg "u32" end)
+in_kernel("registers are compared by a:lt(b), le, gt, ge, eq and ne, which give predicates", function(k) return k:reg "u32" >= 1 end)
 in_kernel("the condition of a loop cannot be a negated predicate: compute it with setp", function(k) k:begin_loop() k:loop_condition(~k:reg "pred") end)

@@ -40,8 +40,8 @@ local function mma(text, change)
     k:mma(k:regs("f32", 32), opts)
   end)
 end
-mma("K of the tiles differs: 32 and 64", { metadata = false })
-mma("1 metadata registers for 2 steps", { metadata = { 1 } })
+mma("the K extents of the tiles differ: 32 and 64", { metadata = false })
+mma("1 metadata registers for 2 K steps", { metadata = { 1 } })
 
 -- numerics: how the simulator adds.
 local sums = wg.kernel("sums", { threads = 128 }, function(k)

@@ -81,7 +81,7 @@ local options, found = wg.tune {
 }
 check.equal(options.problem, { 192, 128, 128 })
 check.equal(#found.results, 3)
-check.equal(found.skipped[1].reason, "wg.gemm: tile[2] is 512: an integer from 8 to 256")
+check.equal(found.skipped[1].reason, "wg.gemm: tile[2] is 512, must be an integer from 8 to 256")
 check.equal(wg.gemm(options).plan.dtype, "f16")
 check.equal(problem_of.tile, nil)
 
@@ -93,9 +93,9 @@ for _, gemm in ipairs { { problem = { 16, 64, 256 } }, { problem = { 160, 64, 64
 end
 os.remove(path)
 
-check.refuses("wg.tune: either `gemm` (options of wg.gemm) or `build` (a function)", function() wg.tune {} end)
+check.refuses("wg.tune: either `gemm` (options of wg.gemm) or `build` (a function) must be given", function() wg.tune {} end)
 check.refuses("wg.tune: `gemm` needs a `problem` = { M, N, K }", function() wg.tune { gemm = {} } end)
-check.refuses("wg.tune: `build` needs a `name`, by which its results are kept", function() wg.tune { build = build } end)
+check.refuses("wg.tune: `build` needs a `name`, under which its results are kept", function() wg.tune { build = build } end)
 check.refuses("wg.tune: `candidates` must be a list of tables of options", function() wg.tune { build = build, name = "x" } end)
 check.refuses("wg.tune: none of 1 candidates works; the first: nothing to do", function() wg.tune { build = build, name = "x", cache = false, candidates = { { n = 0 } } } end)
 check.refuses("unknown option `round` of wg.tune: did you mean `rounds`? (legal: gemm, name, build, candidates, space, rounds, backend, cache)", function() wg.tune { round = 1 } end)

@@ -18,9 +18,9 @@ refuses("wgmma.mma_async: k=8 is not legal for d=f32, a=bf16, b=bf16 (legal: 16)
 refuses("wgmma.mma_async: n=12 is not legal for d=f32, a=bf16, b=bf16 (legal: 8, 16, 24, ..., 256)", function() wg.wgmma { n = 12, d = "f32", a = "bf16", b = "bf16" } end)
 refuses("wgmma.mma_async: m=128 is not legal for d=f32, a=bf16, b=bf16...", function() wg.wgmma { m = 128, n = 64, d = "f32", a = "bf16", b = "bf16" } end)
 refuses("wgmma.mma_async: b=f16 is not legal for d=f32, a=bf16 (legal: bf16)", function() wg.wgmma { n = 64, d = "f32", a = "bf16", b = "f16" } end)
-refuses("wg.wgmma: option `n`: string \"x\" is no value of it", function() wg.wgmma { n = "x", d = "f32", a = "bf16", b = "bf16" } end)
+refuses("wg.wgmma: option `n`: string \"x\" is not a value of it", function() wg.wgmma { n = "x", d = "f32", a = "bf16", b = "bf16" } end)
 refuses("unknown option `q` of wg.wgmma: did you mean `m`? (legal: m, n, k, d...", function() wg.wgmma { n = 64, d = "f32", a = "bf16", b = "bf16", q = 1 } end)
-refuses("wg.wgmma: options have names; key number 1 is none (legal: m, n, k...", function() wg.wgmma { 64 } end)
+refuses("wg.wgmma: options have names; got the key number 1 (legal: m, n, k...", function() wg.wgmma { 64 } end)
 refuses("wgrun.wgmma cannot be changed: string \"n\" cannot be set", function() i.n = 8 end)
 check.equal(check.raises("k=8", wg.wgmma, { n = 64, k = 8, d = "f32", a = "bf16", b = "bf16" }).rule, "WG-FORM-01")
 
@@ -66,7 +66,7 @@ check.equal(refuses("tile address 0x200 is not a multiple of 1024 bytes, on whic
 in_kernel("k:mma: expected a table of options, got nil", function(k) k:mma(k:regs("f32", 32)) end)
 in_kernel("k:mma, a: expected wgrun.shared, got nil", function(k) k:mma(k:regs("f32", 32), {}) end)
 in_kernel("k:mma, b: expected wgrun.shared, got number", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = 3 }) end)
-in_kernel("k:mma: K of the tiles differs: 64 and 128", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = k:shared(wg.tile { dtype = "bf16", mn = 64, k = 128, major = "K" }) }) end)
+in_kernel("k:mma: the K extents of the tiles differ: 64 and 128", function(k) k:mma(k:regs("f32", 32), { a = k:shared(tile), b = k:shared(wg.tile { dtype = "bf16", mn = 64, k = 128, major = "K" }) }) end)
 in_kernel("wgmma.mma_async, operand d: 32 registers are expected, not 30: m64n64k16: the 64 x 64 = 4096 f32 elements are shared by the 128 threads of a warpgroup, 32 each", function(k) k:mma(k:regs("f32", 30), { a = k:shared(tile), b = k:shared(tile) }) end)
 local function copy(k, change)
   local options = { to = k:shared(tile), from = k:param("A", "const bf16*"), ld = 64, line = 0, along = 0, lines = 64, length = 64 }
@@ -76,13 +76,13 @@ end
 local count = "expected a register or an integer from 0 to 4294967295, got "
 in_kernel("k:copy_tile, to: expected wgrun.shared, got nil", function(k) k:copy_tile {} end)
 in_kernel("k:copy_tile, from: a pointer made by k:param is needed", function(k) k:copy_tile { to = k:shared(tile), from = k:reg "u64" } end)
-in_kernel("k:copy_tile: `from` points to f32, the tile holds bf16", function(k) k:copy_tile { to = k:shared(tile), from = k:param("A", "f32*") } end)
+in_kernel("k:copy_tile: `from` points to f32, but the tile holds bf16", function(k) k:copy_tile { to = k:shared(tile), from = k:param("A", "f32*") } end)
 in_kernel("k:copy_tile, ld: " .. count .. "nil", function(k) k:copy_tile { to = k:shared(tile), from = k:param("A", "bf16*") } end)
 for _, wrong in ipairs { { "ld", 1.5, "1.5" }, { "line", -1, "-1" }, { "along", "0", "string" }, { "lines", tile, "wgrun.tile" } } do
   check.raises("k:copy_tile, " .. wrong[1] .. ": " .. count .. wrong[3], wg.kernel, "k", {}, function(k) copy(k, { [wrong[1]] = wrong[2] }) end)
 end
-in_kernel("k:store_accumulator: `to` points to bf16, an f32 or s32 pointer is needed", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "bf16*") }) end)
-in_kernel("k:store_accumulator: 30 registers are no accumulator of 64 x n (n / 2 registers, n a multiple of 8)", function(k) k:store_accumulator(k:regs("f32", 30), { to = k:param("D", "f32*") }) end)
+in_kernel("k:store_accumulator: `to` points to bf16, must point to f32 or s32", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "bf16*") }) end)
+in_kernel("k:store_accumulator: 30 registers cannot hold a 64 x n block, which takes n / 2 registers, n being a multiple of 8", function(k) k:store_accumulator(k:regs("f32", 30), { to = k:param("D", "f32*") }) end)
 in_kernel("k:store_accumulator, ld: " .. count .. "nil", function(k) k:store_accumulator(k:regs("f32", 32), { to = k:param("D", "f32*") }) end)
 in_kernel("k:element, pointer: a pointer made by k:param is needed", function(k) k:element(k:reg "u64", 0) end)
 in_kernel("k:element, index: " .. count .. "nil", function(k) k:element(k:param("A", "f32*")) end)

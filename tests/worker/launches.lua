@@ -76,7 +76,7 @@ d:close()
 expect(raised(prepared.start, prepared), "EINVAL", "the tensor is closed")
 expect(raised(d.to, d, "cpu"), "EINVAL", "the tensor is closed")
 expect(raised(add_one.run, add_one, { args = { d, 3 } }), "EINVAL", "argument 1 (data): the tensor is closed")
-expect(raised(t.to, t, "moon"), "EINVAL", "`moon` is no place for a tensor")
+expect(raised(t.to, t, "moon"), "EINVAL", "`moon` is not a place for a tensor")
 prepared, on_device, launch, first, second = nil, nil, nil, nil, nil
 collectgarbage() collectgarbage()
 do

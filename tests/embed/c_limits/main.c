@@ -69,7 +69,7 @@ static void restricted_scripts(void) {
     CHECK(load(engine, "require 'wgrun'.zeros('f32', { 1 }):save 't.npy'", &script) == WGRUN_SCRIPT_FAILED &&
           says("tensor:save is not for restricted scripts"));
     CHECK(load(engine, "return ('x'):rep(1 << 30)", &script) == WGRUN_LIMIT_REACHED &&
-          says("not enough memory: the script may have 512 MiB"));
+          says("not enough memory: the script may use 512 MiB"));
     CHECK(load(engine, "return require 'wgrun'.zeros('u8', { 5 << 30 })", &script) == WGRUN_LIMIT_REACHED &&
           says("tensors may take 4096 MiB"));
     CHECK(load(engine, kernel_text, &script) == WGRUN_OK);

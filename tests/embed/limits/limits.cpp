@@ -108,13 +108,13 @@ void each_limit_ends_a_script() {
     steps.simulation_steps = 10'000;
     ends(memory, "local s = 'x' while true do s = s .. s end", "not enough memory", Limit::memory);
     ends(instructions, "while true do pcall(function() while true do end end) end",
-         "the script has taken more than 200000 instructions", Limit::instructions);
-    ends(time, "while true do end", "the script has taken more than 0.3 s", Limit::time);
+         "the script has executed more than 200000 instructions", Limit::instructions);
+    ends(time, "while true do end", "the script has run for more than 0.3 s", Limit::time);
     ends(time, "while true do coroutine.wrap(function() pcall(function() while true do end end) end)() end",
-         "the script has taken more than 0.3 s", Limit::time);
-    ends(time, spin, "the script has taken more than 0.3 s", Limit::time);
-    ends(time, "while true do pcall(function() " + spin + " end) end", "the script has taken more than 0.3 s",
-         Limit::time);
+         "the script has run for more than 0.3 s", Limit::time);
+    ends(time, spin, "the script has run for more than 0.3 s", Limit::time);
+    ends(time, "while true do pcall(function() " + spin + " end) end",
+         "the script has run for more than 0.3 s", Limit::time);
     ends(tensor, tensors(11), "tensors may take 10 MiB, of which 10 are in use", Limit::none);
     ends(tensor, "local t = require 'wgrun'.zeros('u8', { 6 << 20 }) return t:copy()",
          "tensors may take 10 MiB, of which 6 are in use", Limit::none);
@@ -129,7 +129,7 @@ void each_limit_ends_a_script() {
            "the usual limits");
     ends(usual, "return io.open 'x'", "attempt to index a nil value (global 'io')", Limit::none);
     ends(usual, "return require 'wgrun'.load 't.npy'", "wg.load is not for restricted scripts", Limit::none);
-    ends(usual, "setmetatable({}, { __gc = print })", "has no finalizers (__gc)", Limit::none);
+    ends(usual, "setmetatable({}, { __gc = print })", "cannot set finalizers (__gc)", Limit::none);
 }
 
 // Tensors that were there before still count, and those that went do not.
@@ -201,7 +201,7 @@ void states_on_two_threads() {
             brief.time = time;
             const auto start = std::chrono::steady_clock::now();
             state.set(brief);  // the time begins here
-            expect(state.run("while true do end").find("the script has taken more than") == 0, "time");
+            expect(state.run("while true do end").find("the script has run for more than") == 0, "time");
             expect(std::chrono::steady_clock::now() - start >= time, "the time of another state");
         }
     };

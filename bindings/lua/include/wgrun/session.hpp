@@ -1,4 +1,4 @@
-// What the host (the command line, an embedding program) asks of the scripts of one Lua state.
+// The settings of one Lua state that its host (the command line, an embedding program) chooses.
 #pragma once
 
 #include <lua.hpp>
@@ -17,41 +17,41 @@ namespace wgrun::lua {
 
 enum class Mode {
     run,    ///< kernels run
-    trace,  ///< kernels are made and kept, kernel:run and kernel:time do nothing (wgrun check, ptx, cuda)
+    trace,  ///< kernels are made and kept; kernel:run and kernel:time do nothing (wgrun check, ptx, cuda)
 };
 
-/// Belongs to the thread that has the Lua state, but for `stop`.
+/// Belongs to the thread that uses the Lua state, except `stop`.
 struct Session {
     Mode mode = Mode::run;
-    /// What a kernel runs on when the script leaves it open.
+    /// The back end of launches that leave it open.
     Backend backend = Backend::automatic;
-    /// Whether the GPU's driver is in a worker process or in this one.
+    /// Whether the GPU's driver runs in a worker process or in this one.
     gpu::Isolation isolation = gpu::Isolation::worker;
-    /// How the simulator adds up when the script leaves it open.
+    /// How the simulator accumulates when the script leaves it open.
     isa::Numerics numerics;
-    std::uint64_t seed = 0;  ///< of the simulator's schedule, where a run names none
-    /// While it is raised, simulator runs stop, and so does Lua code that was interrupted (interrupt.hpp).
+    std::uint64_t seed = 0;  ///< of the simulator's schedule, for launches without `seed`
+    /// While it is true, simulator runs stop, and so does Lua code that was interrupted (interrupt.hpp).
     std::atomic<bool> stop = false;
     bool colour = false;         ///< of remarks, on standard error
     bool colour_output = false;  ///< of pictures, on standard output
-    /// Where remarks go ("no GPU here: running on the simulator"). Empty: nowhere.
+    /// Receives remarks ("no GPU here: running on the simulator"). May be empty.
     std::function<void(std::string_view)> remark;
-    /// Where warnings about a kernel that runs all the same go. Empty: nowhere.
+    /// Receives warnings about a kernel that runs nevertheless. May be empty.
     std::function<void(const Diagnostic&)> warn;
 
-    /// Answers kernel:resident_clusters() for a host that launches the kernels itself. Empty: the device that
-    /// they run on does, and nothing where they do not run.
+    /// Answers kernel:resident_clusters() for a host that launches the kernels itself. If it is empty, the
+    /// device that they run on answers; where they do not run, there is no answer.
     std::function<std::optional<int>(Kernel&)> resident_clusters;
 
-    /// Runs the kernels in the place of kernel:run, for a debugger: on the simulator. Empty: kernel:run does.
+    /// Runs kernels on the simulator in place of kernel:run, for a debugger. May be empty.
     std::function<void(Kernel&, const RunOptions&)> debug;
-    /// Hears of each launch that is only traced. Empty: nobody does.
+    /// Called for each launch that is only traced. May be empty.
     std::function<void(Kernel&, const RunOptions&)> traced;
-    bool name_registers = false;  ///< kernels remember what the script calls their registers
+    bool name_registers = false;  ///< kernels remember the script's names of their registers
     bool lines = false;           ///< machine code names the script's lines
 
     bool said_simulator = false;
-    bool withheld = false;  ///< a launch was only traced: what it would have computed is not there
+    bool withheld = false;  ///< a launch was only traced, so its results are missing
 };
 
 /// The session of this Lua state; made with the values above when the host made none.
