@@ -143,8 +143,7 @@ class Program {
 
   private:
     friend class Builder;
-    friend class Guarding;  // program/guarded.cpp
-    friend class Speaking;  // program/spoken.cpp
+    friend class Rewriting;  // program/rewriting.hpp
     std::string name_;
     int threads_ = 128;
     Dim3 cluster_;
