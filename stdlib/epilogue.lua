@@ -5,7 +5,7 @@
 return function(wg, internal)
   local k = internal.methods.builder
   local fail, options = internal.fail, internal.options
-  local element_bytes = { f16 = 2, bf16 = 2, f32 = 4, s32 = 4, e4m3 = 1, e5m2 = 1, s8 = 1 }
+  local element_bytes = internal.element_bytes
 
   --- The shape of the panels in shared memory through which k:epilogue stores blocks of 64 x n accumulators. A panel
   --- has 64 rows and is 128 bytes wide, or 64 where n requires it, with the swizzle of its width. It is aligned to 1024 bytes.

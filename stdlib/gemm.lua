@@ -149,7 +149,7 @@ return function(wg, internal)
     if p.swapped then A, B, M, N = B, A, N, M end
     if not sms then
       local device = wg.device()
-      sms = device and device.sm_count or internal.default_sms
+      sms = device and device.sm_count or wg.target.multiprocessors
     end
     local rows, columns = ceil_div(M, p.m * p.cluster), ceil_div(N, p.n)
     local most = p.cluster > 1 and self.kernel:resident_clusters() or sms // p.cluster

@@ -1,14 +1,11 @@
 -- The plan of wg.gemm: tile, schedule, stages and registers, taken from the options or, where these leave them open,
 -- chosen by a model of the time that the problem takes.
 
-local element_bytes = { f32 = 4, tf32 = 4, s32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1 }
-local wgmma_k = { f16 = 16, bf16 = 16, tf32 = 8, e4m3 = 32, e5m2 = 32, s8 = 32, u8 = 32 }
 local result = { f16 = "f16", bf16 = "bf16", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32", u8 = "s32" }
-local shared_bytes = 232448
-local l2_bytes = 50 << 20
 
 return function(wg, internal)
-  local fail, options = internal.fail, internal.options
+  local fail, options, target = internal.fail, internal.options, wg.target
+  local element_bytes, wgmma_k = internal.element_bytes, internal.wgmma_k
 
   -- Tiles, and what share of the tensor cores' speed their main loop reaches: fitted to the runs of
   -- docs/performance.md, so that the plan ranks the tiles as the chip did.
@@ -38,14 +35,13 @@ return function(wg, internal)
   local workspace_bytes = 32 -- bytes of sums that an SM writes to or reads from the L2 cache in a cycle: not measured
   local memory_bytes = 24 -- an SM's share of the memory bandwidth, in bytes a cycle
 
-  internal.default_sms = 132 -- of an H200
   function internal.ceil_div(a, b) return (a + b - 1) // b end
   local ceil_div = internal.ceil_div
 
   -- Cycles of `tiles` tiles of m x n whose main loops take `cycles`, with each split in `splits` parts: waves of
   -- parts, epilogues where nothing hides them, and the sums that every part writes and the last one reads back.
   local function cycles_of(m, n, tiles, cycles, schedule, splits)
-    local waves, epilogue = ceil_div(tiles * splits, internal.default_sms), epilogue_cycles(m, n, schedule)
+    local waves, epilogue = ceil_div(tiles * splits, wg.target.multiprocessors), epilogue_cycles(m, n, schedule)
     if schedule == "pingpong" then return waves * math.max(cycles, epilogue) + epilogue end
     if splits == 1 then return waves * (cycles + epilogue) end
     local sums = m * n * 4 / workspace_bytes
@@ -56,7 +52,7 @@ return function(wg, internal)
   -- part, unless that leaves most of the chip idle and more parts are clearly faster.
   local function best_splits(m, n, tiles, cycles, blocks)
     local best, least = 1, cycles_of(m, n, tiles, cycles, "cooperative", 1)
-    for splits = 2, math.min(16, internal.default_sms // tiles, blocks // 4) do
+    for splits = 2, math.min(16, wg.target.multiprocessors // tiles, blocks // 4) do
       local total = cycles_of(m, n, tiles, cycles, "cooperative", splits)
       if total < least and (best > 1 or 1.2 * total < least) then best, least = splits, total end
     end
@@ -156,7 +152,7 @@ return function(wg, internal)
     })
     local p = {
       dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
-      cluster = whole("cluster", opts.cluster or 1, 1, 16),
+      cluster = whole("cluster", opts.cluster or 1, 1, target.cluster),
       raster = one_of("raster", opts.raster or "grouped", { "grouped", "hilbert" }), name = opts.name or "gemm",
     }
     p.k_step = wgmma_k[p.dtype] or fail("wg.gemm: no wgmma takes " .. tostring(p.dtype))
@@ -186,7 +182,7 @@ return function(wg, internal)
     p.group = whole("group", opts.group or p.own_tiles and 8 or 16, 1, 0xFFFF)
     -- Operands that are used once and should not stay in the L2 cache: A where a tile has all columns of D, and a D
     -- that would fill more than half of the cache.
-    p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > l2_bytes // 2 }
+    p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }
     p.threads = 128 * (1 + p.consumers)
     local function operand(mn, major)
       return wg.tile { dtype = p.dtype, mn = mn, k = p.block_k, major = major, order = major == "MN" and "K" or "MN" }
@@ -198,12 +194,12 @@ return function(wg, internal)
     p.epilogue = epilogue_of(opts.epilogue or {}, p.swapped)
     p.buffers = math.min(whole("buffers", opts.buffers or 2, 1, 8), p.panel.count)
     local fixed = p.buffers * p.consumers * p.panel.bytes + 1024
-    local most = (shared_bytes - fixed) // (p.a.bytes + p.b.bytes)
+    local most = (target.cta_shared - fixed) // (p.a.bytes + p.b.bytes)
     -- At least two: a stage is released while the next one is being multiplied.
-    if most < 2 then fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left"):format(2 * (p.a.bytes + p.b.bytes), shared_bytes - fixed)) end
+    if most < 2 then fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left"):format(2 * (p.a.bytes + p.b.bytes), target.cta_shared - fixed)) end
     p.stages = whole("stages", opts.stages or math.min(12, most), 2, most)
     p.registers = opts.registers
-    for i = 1, opts.registers and 2 or 0 do whole(("registers[%d]"):format(i), opts.registers[i], 24, 256) end
+    for i = 1, opts.registers and 2 or 0 do whole(("registers[%d]"):format(i), opts.registers[i], target.least_setmaxnreg, target.most_setmaxnreg) end
     p.registers = p.registers
       or (p.consumers == 1 and { 56, 256 } or p.consumers == 3 and { 32, 160 } or p.blocks * p.n > 256 and { 24, 240 } or { 40, 232 })
     return p

@@ -100,7 +100,7 @@ end
 require "wgrun.control"(internal)
 require "wgrun.asm"(internal)
 require "wgrun.tile"(internal)
-require "wgrun.pipeline"(internal)
+require "wgrun.pipeline"(wg, internal)
 require "wgrun.schedule"(wg, internal)
 require "wgrun.split"(internal)
 require "wgrun.elementwise"(internal)

@@ -1,7 +1,7 @@
 -- A ring of stages in shared memory between producers (bulk copies) and consumers (wgmma). Each stage has two
 -- mbarriers: `full` counts the bytes that arrive, `empty` the consumers that are done with it. PTX ISA 9.7.13.15.
 
-return function(internal)
+return function(wg, internal)
   local k = internal.methods.builder
   local fail, options = internal.fail, internal.options
 
@@ -101,7 +101,7 @@ return function(internal)
     local name = opts.name or "pipeline"
     return setmetatable({
       k = self, stages = stages, arrivals = opts.arrivals or 1,
-      producers = internal.whole("k:pipeline: producers", opts.producers or 1, 1, 1024),
+      producers = internal.whole("k:pipeline: producers", opts.producers or 1, 1, wg.target.cta_threads),
       full = self:shared { bytes = 8 * stages, align = 8, name = name .. "_full" },
       empty = self:shared { bytes = 8 * stages, align = 8, name = name .. "_empty" },
     }, pipeline)

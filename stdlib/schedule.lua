@@ -9,7 +9,7 @@ return function(wg, internal)
   -- counted in tiles. opts: m, n, rows, columns, cluster, group, order as in k:each_tile.
   local function order_of(self, what, opts)
     local function whole(name, default, most) return internal.whole(what .. ": " .. name, opts[name] or default, 1, most) end
-    local cluster, group = whole("cluster", 1, 16), whole("group", 8, 0xFFFF)
+    local cluster, group = whole("cluster", 1, wg.target.cluster), whole("group", 8, 0xFFFF)
     local m, n = whole("m", nil, 0xFFFF), whole("n", nil, 0xFFFF)
     internal.object(what .. ", rows", opts.rows, "reg")
     internal.object(what .. ", columns", opts.columns, "reg")

@@ -2,14 +2,11 @@
 
 local atom_width = { none = 16, ["32B"] = 32, ["64B"] = 64, ["128B"] = 128 } -- bytes of a swizzled line
 local swizzle_mask = { none = 0, ["32B"] = 0x10, ["64B"] = 0x30, ["128B"] = 0x70 }
-local element_bytes = {
-  f64 = 8, s64 = 8, u64 = 8, f32 = 4, tf32 = 4, s32 = 4, u32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1,
-}
-local wgmma_k = { f16 = 16, bf16 = 16, tf32 = 8, e4m3 = 32, e5m2 = 32, s8 = 32, u8 = 32 }
 
 return function(internal)
   local k = internal.methods.builder
   local fail, options = internal.fail, internal.options
+  local element_bytes, wgmma_k = internal.element_bytes, internal.wgmma_k
 
   -- The tile of a buffer.
   local function tile_of(what, buffer)

@@ -53,9 +53,9 @@ return function(wg, internal)
       if rows > 8 then with("group", c.schedule == "pingpong" and 16 or 8) end
       if c.schedule == "cooperative" then
         local tiles = rows * columns
-        if tiles > internal.default_sms and tiles % internal.default_sms ~= 0 then with("stream_k", true) end
+        if tiles > wg.target.multiprocessors and tiles % wg.target.multiprocessors ~= 0 then with("stream_k", true) end
         for _, splits in ipairs { 2, 3, 4, 6, 8 } do
-          if tiles * splits <= 2 * internal.default_sms then with("splits", splits) end
+          if tiles * splits <= 2 * wg.target.multiprocessors then with("splits", splits) end
         end
       end
     end

@@ -7,7 +7,6 @@
 #include "bindings/c/structs.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/report.hpp"
-#include "wgrun/rules.hpp"
 
 namespace wgrun::c {
 namespace {
@@ -35,9 +34,6 @@ constexpr std::array<std::pair<std::string_view, int>, 11> statuses = {{{"EINVAL
                                                                         {"ELIMIT", WGRUN_LIMIT_REACHED}}};
 
 int keep(int status, std::string code, std::vector<Diagnostic> findings, std::string traceback = {}) {
-    for (Diagnostic& finding : findings)
-        if (const Rule* rule = find_rule(finding.rule); rule && finding.section.empty())
-            finding.section = rule->section;
     Last now;
     now.status = status;
     now.code = std::move(code);

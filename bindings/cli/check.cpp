@@ -7,6 +7,7 @@
 
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/fix.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -53,16 +54,16 @@ std::string as_text(const Request& request, const Checked& checked) {
                               counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));
 }
 
-/// Gives the insertions of all findings their places and lines in the scripts they are for.
+/// Gives the changes that all findings propose their places and lines in the scripts they are for.
 void resolve_remedies(std::vector<Diagnostic>& findings) {
     std::map<std::string, std::optional<ScriptText>> scripts;
     for (Diagnostic& finding : findings)
         for (Remedy& remedy : finding.remedies)
-            for (Insertion& insertion : remedy) {
-                const std::string file(insertion.where.file);
+            for (Change& change : remedy) {
+                const std::string file(change.where.file);
                 const auto [script, added] = scripts.try_emplace(file);
                 if (added) script->second = read_script(file);
-                if (script->second) insertion = script->second->resolved(insertion);
+                if (script->second) change = script->second->resolved(change);
             }
 }
 

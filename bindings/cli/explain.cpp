@@ -22,6 +22,7 @@ std::string indented(std::string_view text) {
 
 std::string to_text(const Rule& rule) {
     std::string text = fmt::format("{} ({}): {}\n", rule.id, to_string(rule.severity), rule.law);
+    text += fmt::format("\n{}; found by: {}\n", rule.title, to_string(rule.found_by));
     if (!rule.why.empty()) text += fmt::format("\n{}\n", rule.why);
     if (!rule.wrong.empty()) text += "\nwrong:\n\n" + indented(rule.wrong);
     if (!rule.right.empty()) text += "\nright:\n\n" + indented(rule.right);
@@ -32,6 +33,7 @@ std::string to_text(const Rule& rule) {
 
 nlohmann::ordered_json to_object(const Rule& rule) {
     return {{"id", rule.id},       {"severity", to_string(rule.severity)},
+            {"title", rule.title}, {"found_by", to_string(rule.found_by)},
             {"law", rule.law},     {"section", rule.section},
             {"why", rule.why},     {"fix", rule.fix},
             {"wrong", rule.wrong}, {"right", rule.right}};
@@ -42,13 +44,13 @@ std::string to_markdown(const Rule& rule) {
                                    to_string(rule.severity), rule.section, rule.why);
     if (!rule.wrong.empty()) text += fmt::format("Wrong:\n\n```lua\n{}\n```\n\n", rule.wrong);
     if (!rule.right.empty()) text += fmt::format("Right:\n\n```lua\n{}\n```\n\n", rule.right);
-    return text + fmt::format("Fix: {}\n", rule.fix);
+    return text + fmt::format("Fix: {}\n\nFound by: {}.\n", rule.fix, to_string(rule.found_by));
 }
 
 /// docs/rules.md.
 std::string all_as_markdown() {
     std::string text = "# Rules\n\nPrinted by `wgrun rules --markdown`. `wgrun explain ID` shows one.\n";
-    for (const Rule& rule : wgrun::rules()) text += fmt::format("\n{}", to_markdown(rule));
+    for (const Rule* rule : rules::all()) text += fmt::format("\n{}", to_markdown(*rule));
     return text;
 }
 
@@ -58,22 +60,22 @@ int write(const Request& request, const std::string& text, const nlohmann::order
     return results.finish() ? Exit::ok : Exit::failed;
 }
 
-int rules(const Request& request, bool markdown) {
+int print_rules(const Request& request, bool markdown) {
     std::string text;
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
-    for (const Rule& rule : wgrun::rules()) {
-        text += fmt::format("{:<14} {}\n", rule.id, rule.law);
-        json.push_back(to_object(rule));
+    for (const Rule* rule : rules::all()) {
+        text += fmt::format("{:<14} {}\n", rule->id, rule->law);
+        json.push_back(to_object(*rule));
     }
     return write(request, markdown ? all_as_markdown() : text, json);
 }
 
 int explain(const Request& request, const std::string& id) {
-    if (id.empty()) return rules(request, false);
+    if (id.empty()) return print_rules(request, false);
     const Rule* rule = find_rule(id);
     if (rule == nullptr) {
         std::vector<std::string_view> ids;
-        for (const Rule& known : wgrun::rules()) ids.push_back(known.id);
+        for (const Rule* known : rules::all()) ids.push_back(known->id);
         remark("wgrun: no rule is called `" + id + "`" + nearest(id, ids) + " (wgrun rules lists them)");
         return Exit::usage;
     }
@@ -89,7 +91,7 @@ Command::Run declare_explain(CLI::App& app) {
 Command::Run declare_rules(CLI::App& app) {
     const auto markdown = std::make_shared<bool>(false);
     app.add_flag("--markdown", *markdown, "Print docs/rules.md on standard output");
-    return [markdown](const Request& request) { return rules(request, *markdown); };
+    return [markdown](const Request& request) { return print_rules(request, *markdown); };
 }
 
 }  // namespace

@@ -11,14 +11,15 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "diag/fix.hpp"
 #include "file/replacement.hpp"
 
 namespace wgrun::cli {
 namespace {
 
-constexpr int most_rounds = 64;      // calls inserted one after the other
+constexpr int most_rounds = 64;      // remedies tried one after the other
 constexpr int most_candidates = 64;  // texts tried in a round
-constexpr int most_blocks = 3;       // around a finding, out of which its insertion is tried
+constexpr int most_blocks = 3;       // around a finding, out of which an insertion is tried
 
 /// Keeps what a script prints off the streams: it is run many times.
 class Silence {
@@ -51,38 +52,46 @@ Checked checked(const Request& request, const Search& search, const ScriptText& 
     return gather(here, search);
 }
 
-/// A call that was inserted: where it stands in the text of now, and for what.
-struct Inserted {
+/// A line that was inserted or changed: where it stands in the text of now, and for what.
+struct Changed {
     int line;
-    std::string call, rule;
+    bool inserted;  ///< else an option has another value
+    std::string text, rule;
 };
 
-/// Is every insertion one into this file?
+/// Is every change one of this file?
 bool concerns(const Remedy& remedy, const std::string& file) {
-    for (const Insertion& insertion : remedy)
-        if (insertion.where.file != file || !insertion.where) return false;
+    for (const Change& change : remedy)
+        if (change.where.file != file || !change.where) return false;
     return !remedy.empty();
 }
 
-void remember(std::vector<Inserted>& all, const ScriptText& script, const Remedy& remedy, int out,
+void remember(std::vector<Changed>& all, const ScriptText& script, const Remedy& remedy, int out,
               const std::string& rule) {
     Remedy places;
-    for (const Insertion& insertion : remedy) places.push_back(script.resolved(insertion, out));
+    for (const Change& change : remedy) places.push_back(script.resolved(change, out));
     std::stable_sort(places.begin(), places.end(),
-                     [](const Insertion& a, const Insertion& b) { return a.where.line < b.where.line; });
+                     [](const Change& a, const Change& b) { return a.where.line < b.where.line; });
     int shift = 0;
-    for (const Insertion& insertion : places) {
-        const auto count = static_cast<int>(insertion.calls.size());
-        int line = insertion.where.line + shift;
-        for (Inserted& earlier : all)
+    for (const Change& change : places) {
+        const bool inserted = change.kind == Change::Kind::before;
+        const int count = inserted ? static_cast<int>(change.lines.size()) : 0;
+        int line = change.where.line + shift;
+        for (Changed& earlier : all)
             if (earlier.line >= line) earlier.line += count;
-        for (const std::string& call : insertion.calls)
-            all.push_back({line++, call.substr(call.find_first_not_of(" \t")), rule});
+        if (change.kind == Change::Kind::line)
+            all.push_back({line, false,
+                           text_of({{}, Change::Kind::option, {}, change.option, change.from, change.to}),
+                           rule});
+        for (int i = 0; i < count; ++i) {
+            const std::string& text = change.lines[static_cast<std::size_t>(i)].lua;
+            all.push_back({line++, true, text.substr(text.find_first_not_of(" \t")), rule});
+        }
         shift += count;
     }
 }
 
-/// Inserts calls, the best of all that are proposed each time, until there is no error or none helps.
+/// Makes changes, the best of all that are proposed each time, until there is no error or none helps.
 class Mender {
   public:
     Mender(const Request& request, const Search& search, ScriptText script)
@@ -100,7 +109,7 @@ class Mender {
     bool clean() const { return good(now_) && now_.errors() == 0; }
     const ScriptText& script() const { return script_; }
     const Checked& found() const { return now_; }
-    std::vector<Inserted>& inserted() { return inserted_; }
+    std::vector<Changed>& changed() { return changed_; }
 
   private:
     static bool good(const Checked& found) { return found.code == Exit::ok; }
@@ -119,8 +128,8 @@ class Mender {
         return a.explored != b.explored ? a.explored : a.errors() < b.errors();
     }
 
-    /// Makes the one insertion that leaves the fewest errors, of those at the places that findings name, else
-    /// of those outside of the blocks around them. False when none leaves fewer than there are.
+    /// Makes the one remedy's changes that leave the fewest errors, of those at the places that findings
+    /// name, else of those outside of the blocks around them. False when none leaves fewer than there are.
     bool step() {
         for (int out = 0; out <= most_blocks; ++out)
             if (step(out)) return true;
@@ -153,15 +162,16 @@ class Mender {
             }
         }
         if (chosen == nullptr) return false;
-        remember(inserted_, text, *chosen, out, rule);
+        remember(changed_, text, *chosen, out, rule);
         return true;
     }
 
     /// Takes out again what later insertions have made superfluous.
     void leave_out() {
-        if (inserted_.size() < 2) return;
-        for (std::size_t i = inserted_.size(); i-- > 0;) {
-            const int line = inserted_[i].line;
+        if (changed_.size() < 2) return;
+        for (std::size_t i = changed_.size(); i-- > 0;) {
+            if (!changed_[i].inserted) continue;
+            const int line = changed_[i].line;
             ScriptText candidate(script_.without(line));
             Checked found = checked(request_, search_, candidate);
             if (found.code == Exit::interrupted) {
@@ -171,8 +181,8 @@ class Mender {
             if (stops(found, now_) || found.errors() > 0) continue;
             script_ = std::move(candidate);
             now_ = std::move(found);
-            inserted_.erase(inserted_.begin() + static_cast<std::ptrdiff_t>(i));
-            for (Inserted& other : inserted_)
+            changed_.erase(changed_.begin() + static_cast<std::ptrdiff_t>(i));
+            for (Changed& other : changed_)
                 if (other.line > line) --other.line;
         }
     }
@@ -181,13 +191,13 @@ class Mender {
     const Search& search_;
     ScriptText script_;
     Checked now_;
-    std::vector<Inserted> inserted_;
+    std::vector<Changed> changed_;
 };
 
 /// What came of it.
 struct Mended {
-    const Checked& found;                   ///< what remains
-    const std::vector<Inserted>& inserted;  ///< by line; written, or with --diff to be written
+    const Checked& found;                 ///< what remains
+    const std::vector<Changed>& changed;  ///< by line; written, or with --diff to be written
     std::string diff;
     std::string problem;  ///< why nothing was written; empty: it was, or nothing was to be
 };
@@ -195,25 +205,33 @@ struct Mended {
 std::string why_not(const Checked& found) {
     if (found.code == Exit::interrupted) return "interrupted";
     const std::size_t errors = found.errors();
-    return fmt::format("{} error{} that no inserted call mends", errors, errors == 1 ? "" : "s");
+    return fmt::format("{} error{} that no proposed change mends", errors, errors == 1 ? "" : "s");
 }
 
 std::string as_text(const Request& request, const Mended& outcome) {
     std::string text;
-    for (const Inserted& call : outcome.inserted)
-        text += fmt::format("{}:{}: {} inserted [{}]\n", request.file, call.line, call.call, call.rule);
-    return text + fmt::format("{}: {} call{} inserted, 0 errors\n", request.file, outcome.inserted.size(),
-                              outcome.inserted.size() == 1 ? "" : "s");
+    std::size_t calls = 0, options = 0;
+    for (const Changed& change : outcome.changed) {
+        text += fmt::format("{}:{}: {} {} [{}]\n", request.file, change.line, change.text,
+                            change.inserted ? "inserted" : "set", change.rule);
+        ++(change.inserted ? calls : options);
+    }
+    text += fmt::format("{}: {} call{} inserted, ", request.file, calls, calls == 1 ? "" : "s");
+    if (options > 0) text += fmt::format("{} option{} set, ", options, options == 1 ? "" : "s");
+    return text + "0 errors\n";
 }
 
 /// As check --json: the findings that remain, and besides what was done. Lines are those of the text with all
-/// calls.
+/// changes.
 std::string as_json(const Mended& outcome, bool diff) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(outcome.found.findings));
-    json["inserted"] = nlohmann::ordered_json::array();
-    for (const Inserted& call : outcome.inserted)
-        json["inserted"].push_back({{"line", call.line}, {"call", call.call}, {"rule", call.rule}});
-    json["written"] = outcome.problem.empty() && !diff && !outcome.inserted.empty();
+    json["inserted"] = json["set"] = nlohmann::ordered_json::array();
+    for (const Changed& change : outcome.changed)
+        json[change.inserted ? "inserted" : "set"].push_back(
+            {{"line", change.line},
+             {change.inserted ? "call" : "option", change.text},
+             {"rule", change.rule}});
+    json["written"] = outcome.problem.empty() && !diff && !outcome.changed.empty();
     if (diff) json["diff"] = outcome.diff;
     if (!outcome.problem.empty()) json["problem"] = outcome.problem;
     return json.dump(2);
@@ -239,16 +257,16 @@ int fix(const Request& request, const Search& search, bool diff, Results& result
     const std::string before = script->text();
     Mender mender(request, search, std::move(*script));
     mender.run();
-    std::vector<Inserted>& inserted = mender.inserted();
-    std::sort(inserted.begin(), inserted.end(),
-              [](const Inserted& a, const Inserted& b) { return a.line < b.line; });
+    std::vector<Changed>& changed = mender.changed();
+    std::sort(changed.begin(), changed.end(),
+              [](const Changed& a, const Changed& b) { return a.line < b.line; });
     const std::string& after = mender.script().text();
-    Mended outcome{mender.found(), inserted, {}, {}};
+    Mended outcome{mender.found(), changed, {}, {}};
     if (!mender.clean())
         outcome.problem = fmt::format("{} is left as it was: {}", request.file, why_not(mender.found()));
-    else if (!inserted.empty() && diff)
+    else if (!changed.empty() && diff)
         outcome.diff = unified_diff(request.file, before, after);
-    else if (!inserted.empty())
+    else if (!changed.empty())
         try {
             file::replace(request.file, after);
         } catch (const EnvironmentError& error) {

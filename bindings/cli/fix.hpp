@@ -1,4 +1,4 @@
-// wgrun check --fix FILE, wgrun check --diff FILE: inserts the calls that a script lacks.
+// wgrun check --fix FILE, wgrun check --diff FILE: makes the changes to a script that its findings propose.
 #pragma once
 
 #include <optional>

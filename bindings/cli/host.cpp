@@ -15,7 +15,6 @@
 #include "wgrun/isa.hpp"
 #include "wgrun/lua.hpp"
 #include "wgrun/report.hpp"
-#include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -119,12 +118,6 @@ void take_error(lua_State* L, Outcome& outcome) {
     lua::guarded(L, [&] {
         for (Diagnostic& finding : outcome.findings)
             if (finding.rule.empty() && finding.fix.empty()) finding.fix = advice_on_message(finding.message);
-    });
-    // Errors that name a rule leave its section to the catalogue.
-    lua::guarded(L, [&] {
-        for (Diagnostic& finding : outcome.findings)
-            if (const Rule* rule = find_rule(finding.rule); rule && finding.section.empty())
-                finding.section = rule->section;
     });
     report_limit(L, outcome);
     lua_pop(L, 1);

@@ -7,17 +7,12 @@
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 #include "wgrun/gpu.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// sm_90: registers, threads, shared memory (1024 bytes of each CTA are the system's) and CTAs of one SM
-// (CUDA C++ Programming Guide, compute capabilities).
-constexpr int sm_registers = 65536, sm_threads = 2048, sm_ctas = 32;
-constexpr std::int64_t sm_shared = 228 * 1024, cta_overhead = 1024;
-constexpr int register_unit = 256;  // of a warp
 
 struct Reported {
     std::string kernel;
@@ -33,14 +28,12 @@ struct Visit {
 
 /// CTAs that fit into an SM at a time, and what keeps more out.
 std::pair<int, std::string_view> occupancy(const Reported& r) {
-    const int warps = (r.threads + 31) / 32;
-    const int warp_registers = (r.report.registers * 32 + register_unit - 1) / register_unit * register_unit;
-    const std::int64_t shared = r.report.static_shared + r.report.dynamic_shared + cta_overhead;
-    const std::pair<std::int64_t, std::string_view> limits[] = {
-        {sm_registers / std::max(1, warp_registers * warps), "registers"},
-        {sm_shared / shared, "shared memory"},
-        {sm_threads / (warps * 32), "threads"},
-        {sm_ctas, "CTAs"}};
+    const Target::Residents residents =
+        sm_90a.residents(r.threads, r.report.static_shared + r.report.dynamic_shared, r.report.registers);
+    const std::pair<std::int64_t, std::string_view> limits[] = {{residents.by_registers, "registers"},
+                                                                {residents.by_shared, "shared memory"},
+                                                                {residents.by_threads, "threads"},
+                                                                {residents.by_ctas, "CTAs"}};
     const auto least = std::min_element(std::begin(limits), std::end(limits),
                                         [](const auto& a, const auto& b) { return a.first < b.first; });
     return {static_cast<int>(least->first), least->second};
@@ -69,8 +62,8 @@ std::string to_text(const Reported& r) {
     text += fmt::format("  registers      {} a thread (the program's values need {} at least)\n",
                         r.report.registers, r.report.estimated);
     text += fmt::format("  shared memory  {} bytes\n", r.report.static_shared + r.report.dynamic_shared);
-    text += fmt::format("  occupancy      {} CTA{} an SM, {} of 64 warps; {} set the limit\n", ctas,
-                        ctas == 1 ? "" : "s", ctas * ((r.threads + 31) / 32), limit);
+    text += fmt::format("  occupancy      {} CTA{} an SM, {} of {} warps; {} set the limit\n", ctas,
+                        ctas == 1 ? "" : "s", ctas * sm_90a.warps_of(r.threads), sm_90a.sm_warps(), limit);
     text += r.report.spill_stores + r.report.spill_loads == 0
                 ? "  spills         none\n"
                 : fmt::format("  spills         {} bytes stored, {} bytes loaded\n", r.report.spill_stores,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
 
 #include "wgrun/isa.hpp"
@@ -205,34 +206,63 @@ std::string ScriptText::receiver(int from, int to) const {
     return "k";
 }
 
-Insertion ScriptText::resolved(const Insertion& insertion, int out) const {
-    if (lines_.empty()) return insertion;
-    const int line = std::clamp(insertion.where.line, 1, last());
+/// The statement's line that says `option = from`, with `to`.
+Change ScriptText::with_option(const Change& change) const {
+    const int line = std::clamp(change.where.line, 1, last());
+    const int begin = statement_of(line), end = behind(line, at(begin).depth);
+    const std::string& name = change.option.lua;
+    for (int candidate = begin; candidate < end; ++candidate) {
+        const std::string& text = at(candidate).text;
+        Tokens tokens(text);
+        for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
+            if (token != name) continue;
+            if (tokens.next() != "=") continue;
+            if (tokens.next() != change.from) continue;
+            Change made = change;
+            made.where.line = candidate;
+            made.kind = Change::Kind::line;
+            made.lines = {{text.substr(0, tokens.begin()) + change.to + text.substr(tokens.end()), {}}};
+            return made;
+        }
+    }
+    return change;
+}
+
+Change ScriptText::resolved(const Change& change, int out) const {
+    if (lines_.empty()) return change;
+    if (change.kind == Change::Kind::option) return with_option(change);
+    const int line = std::clamp(change.where.line, 1, last());
     int begin = statement_of(line);
     for (; out > 0 && at(begin).depth > 0; --out) {
         const std::size_t depth = at(begin).depth;
         while (begin > 1 && !(at(begin).begins && at(begin).depth < depth)) --begin;
     }
     const int end = behind(line, at(begin).depth);
-    Insertion made;
-    made.where = {insertion.where.file, insertion.after ? end : begin};
+    Change made;
+    made.where = {change.where.file, change.kind == Change::Kind::after ? end : begin};
     const std::string name = receiver(begin, end);
-    for (const std::string& call : insertion.calls)
-        made.calls.push_back(fmt::format("{}{}:{}", indentation(at(begin).text), name, call));
+    for (const Phrase& call : change.lines)
+        made.lines.push_back({fmt::format("{}{}:{}", indentation(at(begin).text), name, call.lua), call.ptx});
     return made;
 }
 
 std::string ScriptText::with(const Remedy& remedy, int out) const {
     if (lines_.empty()) return text_;
     std::vector<std::string> added(lines_.size() + 2);  // in front of each line
-    for (const Insertion& insertion : remedy) {
-        const Insertion here = resolved(insertion, out);
-        for (const std::string& call : here.calls)
-            added[static_cast<std::size_t>(here.where.line)] += call + "\n";
+    std::map<int, std::string> replaced;
+    for (const Change& change : remedy) {
+        const Change here = resolved(change, out);
+        if (here.kind == Change::Kind::line) replaced[here.where.line] = here.lines.front().lua;
+        if (here.kind != Change::Kind::before) continue;
+        for (const Phrase& call : here.lines)
+            added[static_cast<std::size_t>(here.where.line)] += call.lua + "\n";
     }
     std::string text;
-    for (int line = 1; line <= last(); ++line)
-        text.append(added[static_cast<std::size_t>(line)]).append(at(line).text).append("\n");
+    for (int line = 1; line <= last(); ++line) {
+        const auto other = replaced.find(line);
+        text.append(added[static_cast<std::size_t>(line)]);
+        text.append(other != replaced.end() ? other->second : at(line).text).append("\n");
+    }
     if (!text_.empty() && text_.back() != '\n' && added.back().empty()) text.pop_back();
     return text + added.back();
 }
@@ -245,34 +275,68 @@ std::string ScriptText::without(int line) const {
     return out;
 }
 
+namespace {
+
+/// A line of a diff: ' ' in both texts, '-' in the old one, '+' in the new one.
+struct DiffLine {
+    char mark;
+    std::string_view text;
+};
+
+/// A longest common subsequence of what is between the first and the last line that differ.
+std::vector<DiffLine> compared(std::vector<std::string_view> old, std::vector<std::string_view> now) {
+    std::vector<DiffLine> out;
+    std::size_t head = 0, tail = 0;
+    const std::size_t shorter = std::min(old.size(), now.size());
+    while (head < shorter && old[head] == now[head]) out.push_back({' ', old[head++]});
+    while (tail < shorter - head && old[old.size() - 1 - tail] == now[now.size() - 1 - tail]) ++tail;
+    const std::size_t rows = old.size() - head - tail, columns = now.size() - head - tail;
+    // longest[i][j]: of what follows line i of the old text and line j of the new one.
+    std::vector<std::vector<std::size_t>> longest(rows + 1, std::vector<std::size_t>(columns + 1));
+    for (std::size_t i = rows; i-- > 0;)
+        for (std::size_t j = columns; j-- > 0;)
+            longest[i][j] = old[head + i] == now[head + j] ? longest[i + 1][j + 1] + 1
+                                                           : std::max(longest[i + 1][j], longest[i][j + 1]);
+    for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
+        if (i < rows && j < columns && old[head + i] == now[head + j]) {
+            out.push_back({' ', old[head + i]});
+            ++i, ++j;
+        } else if (i < rows && (j == columns || longest[i + 1][j] >= longest[i][j + 1])) {
+            out.push_back({'-', old[head + i++]});
+        } else {
+            out.push_back({'+', now[head + j++]});
+        }
+    }
+    for (std::size_t i = old.size() - tail; i < old.size(); ++i) out.push_back({' ', old[i]});
+    return out;
+}
+
+}  // namespace
+
 std::string unified_diff(const std::string& file, const std::string& before, const std::string& after) {
     constexpr std::size_t context = 3;
-    const std::vector<std::string_view> old = lines_of(before), now = lines_of(after);
-    std::vector<bool> added(now.size());
-    for (std::size_t i = 0, j = 0; j < now.size(); ++j) {
-        added[j] = i >= old.size() || old[i] != now[j];
-        if (!added[j]) ++i;
-    }
+    const std::vector<DiffLine> lines = compared(lines_of(before), lines_of(after));
+    const auto differs = [](const DiffLine& line) { return line.mark != ' '; };
     std::string text = fmt::format("--- {}\n+++ {}\n", file, file);
-    std::size_t removed = 0;  // lines of `now` in front of `begin` that are not in `old`
-    for (std::size_t begin = 0, j = 0; j < now.size();) {
-        if (!added[j]) {
-            ++j;
-            continue;
+    std::size_t end = 0, old = 1, now = 1;  // behind the last hunk, and its lines' numbers
+    for (std::size_t first = 0; first < lines.size(); ++first) {
+        if (!differs(lines[first])) continue;
+        const std::size_t from = std::max(end, first < context ? 0 : first - context);
+        std::size_t last = first;
+        for (std::size_t k = first; k < lines.size() && k <= last + 2 * context; ++k)
+            if (differs(lines[k])) last = k;
+        old += from - end, now += from - end;
+        end = std::min(last + 1 + context, lines.size());
+        std::size_t of_old = 0, of_now = 0;
+        std::string body;
+        for (std::size_t k = from; k < end; ++k) {
+            of_old += lines[k].mark != '+';
+            of_now += lines[k].mark != '-';
+            body += fmt::format("{}{}\n", lines[k].mark, lines[k].text);
         }
-        const std::size_t from = std::max(begin, j < context ? 0 : j - context);
-        std::size_t end = j;
-        for (std::size_t k = j; k < now.size() && k <= end + 2 * context; ++k)
-            if (added[k]) end = k;
-        const std::size_t to = std::min(end + 1 + context, now.size());
-        const auto more =
-            static_cast<std::size_t>(std::count(added.begin() + static_cast<std::ptrdiff_t>(from),
-                                                added.begin() + static_cast<std::ptrdiff_t>(to), true));
-        text +=
-            fmt::format("@@ -{},{} +{},{} @@\n", from - removed + 1, to - from - more, from + 1, to - from);
-        for (std::size_t k = from; k < to; ++k) text += fmt::format("{}{}\n", added[k] ? '+' : ' ', now[k]);
-        removed += more;
-        begin = j = to;
+        text += fmt::format("@@ -{},{} +{},{} @@\n{}", old, of_old, now, of_now, body);
+        old += of_old, now += of_now;
+        first = end - 1;
     }
     return text;
 }

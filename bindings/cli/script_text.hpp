@@ -15,12 +15,13 @@ class ScriptText {
 
     const std::string& text() const { return text_; }
 
-    /// The same insertion for this text: in front of `where.line`, a line on which a statement begins (or the
-    /// one behind the last), and its calls as whole lines, "    k:wgmma_fence()".
-    /// `out` takes it out of that many blocks around the statement.
-    Insertion resolved(const Insertion& insertion, int out = 0) const;
+    /// The same change for this text. An insertion: in front of `where.line`, a line on which a statement
+    /// begins (or the one behind the last), with its calls as whole lines, "    k:wgmma_fence()"; `out` takes
+    /// it out of that many blocks around the statement. An option: of kind `line`, the line that gives it, as
+    /// it will be; unchanged where the statement does not give that option that value.
+    Change resolved(const Change& change, int out = 0) const;
 
-    /// The text with the insertions made.
+    /// The text with the changes made.
     std::string with(const Remedy& remedy, int out = 0) const;
 
     /// The text without a line.
@@ -38,13 +39,14 @@ class ScriptText {
     int statement_of(int line) const;
     int behind(int line, std::size_t depth) const;
     std::string receiver(int from, int to) const;
+    Change with_option(const Change& change) const;
     void scan();
 
     std::string text_;
     std::vector<Line> lines_;
 };
 
-/// The lines that `after`, made from `before` by insertions alone, has more, as a unified diff.
+/// What `after`, made from `before` by new and changed lines, has otherwise, as a unified diff.
 std::string unified_diff(const std::string& file, const std::string& before, const std::string& after);
 
 }  // namespace wgrun::cli

@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "wgrun/isa.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -221,12 +222,7 @@ class Proof {
 };
 
 Diagnostic finding_at(std::string_view file, int line, std::string message, std::string fix) {
-    Diagnostic finding;
-    finding.rule = "WG-LUA-01";
-    finding.where = Where::at(file, line);
-    finding.message = std::move(message);
-    finding.fix = std::move(fix);
-    return finding;
+    return rules::finding(rules::WG_LUA_01, Where::at(file, line), std::move(message), std::move(fix));
 }
 
 /// The text of a short expression on one line.

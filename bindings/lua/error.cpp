@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "bindings/lua/userdata.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::lua {
 
@@ -94,21 +95,39 @@ int error_concat(lua_State* L) {
     return 1;
 }
 
-/// Sets the field `remedies` of the table on top: alternatives, each a list of insertions.
+constexpr std::string_view kinds[] = {"before", "after", "option", "line"};  // of Change, in its order
+
+void set_phrase(lua_State* L, const Phrase& phrase) {
+    lua_createtable(L, 0, 2);
+    set_string(L, "lua", phrase.lua);
+    set_string(L, "ptx", phrase.ptx);
+}
+
+/// Pushes a change as a table.
+void push_change(lua_State* L, const Change& change) {
+    lua_createtable(L, static_cast<int>(change.lines.size()), 6);
+    set_place(L, change.where);
+    set_string(L, "kind", kinds[static_cast<std::size_t>(change.kind)]);
+    if (change.kind == Change::Kind::option) {
+        set_phrase(L, change.option);
+        lua_setfield(L, -2, "option");
+        set_string(L, "from", change.from);
+        set_string(L, "to", change.to);
+    }
+    for (std::size_t line = 0; line < change.lines.size(); ++line) {
+        set_phrase(L, change.lines[line]);
+        lua_rawseti(L, -2, static_cast<lua_Integer>(line) + 1);
+    }
+}
+
+/// Sets the field `remedies` of the table on top: alternatives, each a list of changes.
 void push_remedies(lua_State* L, const std::vector<Remedy>& remedies) {
+    luaL_checkstack(L, 12, nullptr);
     lua_createtable(L, static_cast<int>(remedies.size()), 0);
     for (std::size_t i = 0; i < remedies.size(); ++i) {
         lua_createtable(L, static_cast<int>(remedies[i].size()), 0);
         for (std::size_t j = 0; j < remedies[i].size(); ++j) {
-            const Insertion& insertion = remedies[i][j];
-            lua_createtable(L, static_cast<int>(insertion.calls.size()), 3);
-            set_place(L, insertion.where);
-            lua_pushboolean(L, insertion.after);
-            lua_setfield(L, -2, "after");
-            for (std::size_t call = 0; call < insertion.calls.size(); ++call) {
-                lua_pushlstring(L, insertion.calls[call].data(), insertion.calls[call].size());
-                lua_rawseti(L, -2, static_cast<lua_Integer>(call) + 1);
-            }
+            push_change(L, remedies[i][j]);
             lua_rawseti(L, -2, static_cast<lua_Integer>(j) + 1);
         }
         lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
@@ -116,24 +135,41 @@ void push_remedies(lua_State* L, const std::vector<Remedy>& remedies) {
     lua_setfield(L, -2, "remedies");
 }
 
-/// The insertion at the top of the stack.
-void read_insertion(lua_State* L, Remedy& remedy) {
+/// The table at the top of the stack, if it is one, as a phrase.
+void read_phrase(lua_State* L, Phrase& phrase) {
+    if (lua_type(L, -1) != LUA_TTABLE) return;
     const int at = lua_gettop(L);
-    luaL_checkstack(L, 6, nullptr);
-    const std::string_view file = push_string_field(L, at, "file");
-    const int line = line_field(L, at);
-    lua_pushliteral(L, "after");
-    lua_rawget(L, at);
-    const bool after = lua_toboolean(L, -1) != 0;
-    guarded(L, [&] { remedy.push_back({Where::at(file, line), after, {}}); });
+    const std::string_view lua = push_string_field(L, at, "lua"), ptx = push_string_field(L, at, "ptx");
+    guarded(L, [&] { phrase = {std::string(lua), std::string(ptx)}; });
     lua_settop(L, at);
-    const auto calls = static_cast<lua_Integer>(lua_rawlen(L, at));
-    for (lua_Integer call = 1; call <= calls; ++call) {
-        if (lua_rawgeti(L, at, call) == LUA_TSTRING) {
-            const char* text = lua_tostring(L, -1);
-            guarded(L, [&] { remedy.back().calls.emplace_back(text); });
-        }
-        lua_pop(L, 1);
+}
+
+/// The change at the top of the stack.
+void read_change(lua_State* L, Remedy& remedy) {
+    const int at = lua_gettop(L);
+    luaL_checkstack(L, 8, nullptr);
+    const std::string_view file = push_string_field(L, at, "file"), kind = push_string_field(L, at, "kind"),
+                           from = push_string_field(L, at, "from"), to = push_string_field(L, at, "to");
+    const int line = line_field(L, at);
+    const auto count = static_cast<std::size_t>(lua_rawlen(L, at));
+    guarded(L, [&] {
+        Change& change = remedy.emplace_back();
+        change.where = Where::at(file, line);
+        for (std::size_t i = 0; i < std::size(kinds); ++i)
+            if (kinds[i] == kind) change.kind = static_cast<Change::Kind>(i);
+        change.from = from;
+        change.to = to;
+        change.lines.resize(count);
+    });
+    lua_settop(L, at);
+    lua_pushliteral(L, "option");
+    lua_rawget(L, at);
+    read_phrase(L, remedy.back().option);
+    lua_settop(L, at);
+    for (std::size_t i = 0; i < count; ++i) {
+        lua_rawgeti(L, at, static_cast<lua_Integer>(i) + 1);
+        read_phrase(L, remedy.back().lines[i]);
+        lua_settop(L, at);
     }
 }
 
@@ -144,9 +180,9 @@ void read_remedies(lua_State* L, int index, std::vector<Remedy>& remedies) {
     for (lua_Integer i = 1; i <= count; ++i) {
         if (lua_rawgeti(L, -1, i) == LUA_TTABLE) {
             guarded(L, [&] { remedies.emplace_back(); });
-            const auto insertions = static_cast<lua_Integer>(lua_rawlen(L, -1));
-            for (lua_Integer j = 1; j <= insertions; ++j) {
-                if (lua_rawgeti(L, -1, j) == LUA_TTABLE) read_insertion(L, remedies.back());
+            const auto changes = static_cast<lua_Integer>(lua_rawlen(L, -1));
+            for (lua_Integer j = 1; j <= changes; ++j) {
+                if (lua_rawgeti(L, -1, j) == LUA_TTABLE) read_change(L, remedies.back());
                 lua_pop(L, 1);
             }
         }
@@ -275,7 +311,8 @@ int fail_from_lua(lua_State* L) {
         finding.message = text[0];
         finding.fix = text[1];
         finding.rule = text[2];
-        finding.section = text[3];
+        const Rule* rule = text[3].empty() ? find_rule(text[2]) : nullptr;
+        finding.section = rule != nullptr ? rule->section : text[3];
         throw ArgumentError(std::move(finding));
     });
     return 0;

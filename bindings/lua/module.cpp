@@ -35,6 +35,30 @@ const Member fields[] = {
     {"backend", nullptr,
      R"(The back end of launches that leave it open: "gpu", "gpu-cuda" or "sim".
 @return string)"},
+    {"target", nullptr,
+     R"(What the chip is that kernels are written for. Sizes in bytes; of a chip that is there, wg.device says more.
+@return table
+@field name string  "sm_90a"
+@field multiprocessors integer  SMs, of an H100 SXM and of an H200
+@field lanes integer  threads of a warp
+@field warpgroup integer  threads that execute a wgmma together
+@field cta_threads integer  that a CTA can have
+@field sm_threads integer  that an SM holds
+@field sm_ctas integer  that an SM holds
+@field barriers integer  of a CTA, for bar.sync
+@field portable_cluster integer  CTAs of a cluster that every chip of the generation runs
+@field cluster integer  CTAs of a cluster, at most
+@field registers integer  of an SM
+@field thread_registers integer  that the instructions of a thread can name
+@field register_unit integer  what a thread gets is a multiple
+@field least_setmaxnreg integer  that setmaxnreg takes
+@field most_setmaxnreg integer  that setmaxnreg takes
+@field sm_shared integer  shared memory of an SM
+@field cta_reserved integer  of it, what the driver keeps for each CTA
+@field cta_shared integer  shared memory that a CTA can have
+@field shared_base integer  where a CTA's own memory begins in the shared window
+@field l2 integer  of the L2 cache
+@see wg.device)"},
     {"sparse", nullptr,
      "Matrices with 2:4 sparsity, for wgmma.mma_async.sp: prune, compress, decompress, validate.\n@return "
      "table"},
@@ -90,6 +114,7 @@ int luaopen_wgrun(lua_State* L) {
     open_device_tensor(L);
     open_sparse(L);
     open_device(L);
+    open_target(L);
     open_kernel(L);
     open_launch(L);
     open_export(L);

@@ -7,6 +7,8 @@
 #include "bindings/lua/shield.hpp"
 #include "bindings/lua/trace.hpp"
 #include "bindings/lua/types.hpp"
+#include "wgrun/dtype.hpp"
+#include "wgrun/tile.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -100,6 +102,29 @@ void preload_stdlib(lua_State* L) {
     lua_pop(L, 1);
 }
 
+namespace {
+
+/// Sets element_bytes[name], for types of whole bytes, and wgmma_k[name], elements of K that a wgmma
+/// multiplies in a step, of the table on top.
+void push_element_facts(lua_State* L) {
+    const auto set = [&](Dtype dtype, int value) {
+        const std::string_view name = to_string(dtype);
+        lua_pushlstring(L, name.data(), name.size());
+        lua_pushinteger(L, value);
+        lua_rawset(L, -3);
+    };
+    lua_newtable(L);
+    for (const Dtype dtype : all_dtypes())
+        if (bits(dtype) >= 8) set(dtype, bits(dtype) / 8);
+    lua_setfield(L, -2, "element_bytes");
+    lua_newtable(L);
+    for (const Dtype dtype : wgmma_types())
+        if (bits(dtype) >= 8) set(dtype, wgmma_k(dtype));
+    lua_setfield(L, -2, "wgmma_k");
+}
+
+}  // namespace
+
 void run_init(lua_State* L) {
     luaL_checkstack(L, 6, nullptr);
     for (const StdlibFile& file : stdlib_files()) {
@@ -131,6 +156,7 @@ void run_init(lua_State* L) {
         lua_pushvalue(L, -1);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &classes_key);
         lua_setfield(L, -2, "classes");
+        push_element_facts(L);
         push_host(L);
         lua_call(L, 2, 0);
     }

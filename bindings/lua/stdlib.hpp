@@ -7,6 +7,7 @@
 //   option_keys(function)   the keys of an option table
 //   nearest(word, list)     ": did you mean `x`?" for a misspelt word
 //   cache_folder(name), read_own(path), update_own(path, change), on_terminal()   see host.cpp
+//   element_bytes[dtype], wgmma_k[dtype]   what number and layout know of types
 // and what the files of stdlib/ add. Every other file NAME.lua is the module "wgrun.NAME", run as
 // file(modname, wg). Chunks are named "=[wgrun]/NAME", so that no error points into them.
 #pragma once

@@ -93,6 +93,7 @@ void open_tensor(lua_State* L);
 void open_device_tensor(lua_State* L);
 void open_sparse(lua_State* L);
 void open_device(lua_State* L);
+void open_target(lua_State* L);
 void open_kernel(lua_State* L);
 /// Adds to the kernel's class: call it afterwards.
 void open_launch(lua_State* L);

@@ -5,13 +5,14 @@
 #include <algorithm>
 
 #include "check/walker.hpp"
+#include "isa/warp.hpp"
 #include "wgrun/bank.hpp"
 
 namespace wgrun::check {
 
 namespace {
 
-constexpr int lanes = 32;
+constexpr int lanes = isa::lanes;
 constexpr int row_lanes = 8;  // of ldmatrix and stmatrix, which may take the addresses of these alone
 
 /// The phase with the most passes of the access by warp `warp`.
@@ -52,7 +53,7 @@ void Walker::bank_conflicts(const isa::MemoryAccess& access) {
         if (warp == 0 || phase.degree < mildest.degree) mildest = std::move(phase);
     }
     remarks_->add(
-        "WG-PERF-05", step_->where,
+        rules::WG_PERF_05, step_->where,
         fmt::format("{}-way bank conflict: the lanes {} of a warp access different words of bank {} of "
                     "`{}`",
                     mildest.degree, fmt::join(mildest.guilty, " "), mildest.bank, buffer.name),

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "check/rehearsal.hpp"
+#include "rules/copy_words.hpp"
 
 namespace wgrun::check {
 
@@ -58,19 +59,14 @@ bool Rehearsal::Cta::has_brought(std::uint32_t address) const {
 /// Does the piece of shared memory that the copy goes to, or comes from, suit it? What is wrong is told.
 bool Rehearsal::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
     if (box != nullptr && static_cast<std::size_t>(copy.dims) != box->extents.size()) {
-        add("WG-TMA-01", op_->step,
-            fmt::format("the copy has {} dimensions, its tensor map {}", copy.dims, box->extents.size()),
-            fmt::format("the form for {} dimensions, with as many coordinates", box->extents.size()));
+        add(rules::copy_of_other_dimensions(copy.dims, box->extents.size()), op_->step);
         return false;
     }
     if (!is_clear(copy.shared) || !is_clear(copy.bytes)) return true;
     const std::uint32_t address = copy.shared & ((1U << rank_shift) - 1), offset = address - base;
     const std::uint32_t align = box != nullptr ? box_align : unit;
     if (address % align != 0) {
-        add("WG-TMA-01", op_->step,
-            fmt::format("the copy's place in shared memory, {}, is not a multiple of {} bytes", place(offset),
-                        align),
-            fmt::format("align = {} for the buffer, and offsets that are multiples of {}", align, align));
+        add(rules::copy_misaligned(place(offset), align), op_->step);
         return false;
     }
     const std::int64_t bytes = box != nullptr ? box->span() : copy.bytes;
@@ -79,7 +75,7 @@ bool Rehearsal::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
     });
     if (holder == program_.shared().end() || offset + bytes <= holder->offset + holder->bytes) return true;
     const std::int64_t left = holder->offset + holder->bytes - offset;
-    add("WG-MEM-03", op_->step,
+    add(rules::WG_MEM_03, op_->step,
         box != nullptr ? fmt::format("a box of {} is {} bytes, and from {} on there are {}", describe(*box),
                                      bytes, place(offset), left)
                        : fmt::format("the copy is {} bytes long, and from {} on there are {}", bytes,
@@ -96,7 +92,8 @@ void Rehearsal::compare(const Written& written, const Matrix& read, std::uint64_
     const Descriptor descriptor = Descriptor::decode(bits);
     const std::string matrix = place(descriptor.start - base);
     const auto tell = [&](std::string message, std::string fix) {
-        add("WG-TMA-05", written.step, std::move(message), std::move(fix), {{op_->where, "multiplied here"}});
+        add(rules::WG_TMA_05, written.step, std::move(message), std::move(fix),
+            {{op_->where, "multiplied here"}});
     };
     if (descriptor.swizzle != box.swizzle)
         return tell(

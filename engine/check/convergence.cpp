@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/walker.hpp"
+#include "rules/barrier_words.hpp"
 
 namespace wgrun::check {
 
@@ -42,10 +43,7 @@ void Walker::aligned(const Step& step) {
     if (step.op->taken_by == Participants::warpgroup && !partial_warpgroup_ && threads % 128 != 0 &&
         (threads < 128 || !in_role())) {
         partial_warpgroup_ = true;
-        findings_.add("WG-SYNC-03", step.where,
-                      fmt::format("{} is executed by whole warpgroups of 128 threads, but the CTA has {}",
-                                  step.op->name, threads),
-                      fmt::format("threads = {}", (threads + 127) / 128 * 128),
+        findings_.add(rules::no_whole_warpgroup(step.op->name, threads, program_.where()), step.where,
                       {{program_.where(), "the kernel is declared here"}});
     }
     for (const Scope& scope : scopes_) {
@@ -56,7 +54,7 @@ void Walker::aligned(const Step& step) {
         const auto whole =
             step.op->taken_by == Participants::warpgroup ? Participants::warpgroup : Participants::warp;
         findings_.add(
-            "WG-SYNC-01", step.where,
+            rules::WG_SYNC_01, step.where,
             fmt::format("all threads of the {} execute {} together, but the condition of the {} "
                         "around it is not the same for all of them",
                         group(whole), step.op->name, scope.what),
@@ -77,7 +75,7 @@ void Walker::barriers_met() {
         if (other.scope.node != first.scope.node || other.scope.arm != first.scope.arm) return;
     if (std::find(divergent_.begin(), divergent_.end(), first.scope.node) != divergent_.end()) return;
     findings_.add(
-        "WG-SYNC-02", first.step->where,
+        rules::WG_SYNC_02, first.step->where,
         fmt::format("{} waits for all {} threads of the CTA, but some of them go around the {} that it "
                     "is in",
                     first.step->op->name, program_.threads(), first.scope.what),

@@ -50,7 +50,7 @@ void Walker::drained_for(const isa::AsyncMma& mma) {
     });
     if (apart)
         remarks_->add(
-            "WG-PERF-06", drain.wait->where,
+            rules::WG_PERF_06, drain.wait->where,
             "the tensor cores run dry here: nothing between this wait and the next wgmma needs it",
             "k:wgmma_wait_group(1) in its place, and k:wgmma_wait_group(0) before the accumulators are used",
             {{step_->where, "the next wgmma"}});

@@ -5,6 +5,8 @@
 
 #include "check/walker.hpp"
 #include "program/end.hpp"
+#include "rules/copy_words.hpp"
+#include "rules/phrases.hpp"
 
 namespace wgrun::check {
 
@@ -62,7 +64,7 @@ bool Walker::copied(const Region& region, std::string_view who, std::string_view
     for (CopyFlight& flight : state_.copies) {
         if (!holds(flight.pending) || !flight.region.overlaps(region)) continue;
         findings_.add(
-            "WG-GROUP-04", step_->where,
+            rules::WG_GROUP_04, step_->where,
             fmt::format("{} reads `{}` while a cp.async may still bring it", who, buffer_name(region.cell)),
             fmt::format("k:cp_async_wait_{}{} and k:bar_sync(0) {}",
                         flight.age == Grouped::uncommitted ? "all()" : fmt::format("group({})", flight.age),
@@ -95,9 +97,9 @@ namespace {
 /// What waits for `flight`: the calls, after a commit_group if there is none.
 template <class... Calls>
 std::vector<Remedy> mended_before(Where here, const Flight& flight, Calls... wait) {
-    std::vector<std::string> calls;
-    if (flight.age == Flight::uncommitted) calls.emplace_back("wgmma_commit_group()");
-    (calls.emplace_back(wait), ...);
+    std::vector<Phrase> calls;
+    if (flight.age == Flight::uncommitted) calls.push_back(rules::wgmma_commit_group());
+    (calls.push_back(std::move(wait)), ...);
     return {{insert_before(here, std::move(calls))}};
 }
 }  // namespace
@@ -111,21 +113,20 @@ void Walker::overwritten(const Region& region) {
         const Where here = step_->where;
         if (holds(flight.pending)) {
             const int pending = std::max(flight.age, 0);
-            findings_.add(
-                "WG-RACE-02", here,
-                fmt::format("`{}` is written while a wgmma may still read it as operand {}", name,
-                            b ? 'B' : 'A'),
-                mended_before(here, flight, fmt::format("wgmma_wait_group({})", pending), "bar_sync(0)"),
-                {{flight.mma->where, "issued here"}});
+            findings_.add(rules::WG_RACE_02, here,
+                          fmt::format("`{}` is written while a wgmma may still read it as operand {}", name,
+                                      b ? 'B' : 'A'),
+                          mended_before(here, flight, rules::wgmma_wait_group(pending), rules::bar_sync()),
+                          {{flight.mma->where, "issued here"}});
             assume_waited(flight);
         } else if (b && holds(flight.retired)) {
             // The wait covers what its own warpgroup reads. Others read their own rows of A, but the same B.
             findings_.add(
-                "WG-RACE-02", here,
+                rules::WG_RACE_02, here,
                 fmt::format("`{}` is written while the wgmma of another warpgroup may still read it: "
                             "wgmma.wait_group waits for the warpgroup that executes it",
                             name),
-                std::vector<Remedy>{{insert_before(here, {"bar_sync(0)"})}},
+                std::vector<Remedy>{{insert_before(here, {rules::bar_sync()})}},
                 {{flight.mma->where, "issued here"}});
         } else {
             continue;
@@ -182,7 +183,7 @@ void Walker::commit_mma() {
 void Walker::wait_mma(int pending) {
     constexpr int most = 7;
     if (pending > most)
-        findings_.add("WG-GROUP-03", step_->where,
+        findings_.add(rules::WG_GROUP_03, step_->where,
                       fmt::format("wait_group {} waits as wait_group {} does: the hardware counts to {}",
                                   pending, most, most),
                       fmt::format("k:wgmma_wait_group({})", most));
@@ -196,24 +197,17 @@ void Walker::left_over() {
     for (const Flight& flight : state_.flights) {
         if (!holds(flight.pending)) continue;
         if (flight.age == Flight::uncommitted) {
-            uncommitted(flight, {});
+            uncommitted(flight, true, {});
             continue;
         }
         const Where committed = flight.committed->where;
-        findings_.add("WG-GROUP-05", committed,
-                      "the kernel ends, and no wgmma.wait_group has waited for this wgmma-group",
-                      Fix("k:wgmma_wait_group(0) before the kernel ends",
-                          {{insert_after(end, {"wgmma_wait_group(0)"})},
-                           {insert_after(committed, {"wgmma_wait_group(0)"})}}),
+        findings_.add(rules::group_at_end("the kernel", committed, end), committed,
                       {{flight.mma->where, "issued here"}});
     }
     for (const CopyFlight& flight : state_.copies)
         if (holds(flight.pending))
-            findings_.add("WG-GROUP-06", flight.step->where,
-                          "the kernel ends, and nothing has waited for this cp.async",
-                          Fix("k:cp_async_wait_all() before the kernel ends",
-                              {{insert_after(end, {"cp_async_wait_all()"})},
-                               {insert_after(flight.step->where, {"cp_async_wait_all()"})}}));
+            findings_.add(rules::thread_copy_at_end("the kernel", "", flight.step->where, end),
+                          flight.step->where);
 }
 
 void Walker::issue_mma(const isa::AsyncMma& mma) {
@@ -283,32 +277,25 @@ void Walker::mma_registers(const isa::AsyncMma& mma) {
 
 /// WG-FENCE-01.
 void Walker::mma_fence(const isa::AsyncMma& mma) {
-    const auto report = [&](std::string message, std::vector<Note> notes) {
-        findings_.add("WG-FENCE-01", step_->where, std::move(message),
-                      std::vector<Remedy>{{insert_before(step_->where, {"wgmma_fence()"})}},
-                      std::move(notes));
+    const Where here = step_->where;
+    const auto report = [&](rules::Saying saying, std::vector<Note> notes) {
+        findings_.add(std::move(saying), here, std::move(notes));
         state_.order_registers();
     };
-    if (holds(state_.unfenced)) return report("no wgmma.fence comes before the first wgmma", {});
+    if (holds(state_.unfenced)) return report(rules::no_fence_at_all(here), {});
     bool reported = false;
     for_each_register(mma, [&](Reg reg, Part part) {
         if (reported) return;
         const RegisterState state = state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
         const bool source = part != Part::accumulator;
         if (holds(state.touched)) {
-            report(fmt::format("{} is accessed by a thread, and no wgmma.fence comes between that and this "
-                               "wgmma",
-                               name_of(part)),
-                   {{state.touched_by->where, "accessed here"}});
+            report(rules::no_fence_since_access(part, here), {{state.touched_by->where, "accessed here"}});
             reported = true;
             return;
         }
         for (const RegisterState::Use& use : state.used) {
             if (reported || !holds(use.fact) || (!source && use.shape == mma.same_shape_key)) continue;
-            report(fmt::format("{} of this wgmma was an accumulator of a wgmma of another {}, and no "
-                               "wgmma.fence comes between them",
-                               name_of(part), source ? "kind" : "shape"),
-                   {{use.mma->where, "issued here"}});
+            report(rules::no_fence_between(part, here), {{use.mma->where, "issued here"}});
             reported = true;
         }
     });
@@ -316,14 +303,14 @@ void Walker::mma_fence(const isa::AsyncMma& mma) {
 
 /// WG-PROXY-01 and WG-RACE-01: are the matrices there when the wgmma reads them?
 void Walker::mma_memory(const Region& a, const Region& b) {
-    const auto check = [&](std::string_view rule, const Region& region, CellState::Write CellState::*second,
+    const auto check = [&](const Rule& rule, const Region& region, CellState::Write CellState::*second,
                            const std::string& lacks, auto fix) {
         if (region.cell < 0) return false;
         const CellState& cell = state_.cells[static_cast<std::size_t>(region.cell)];
         for (const CellState::Write* write : {&cell.raw, &(cell.*second)}) {
             if (!holds(write->fact) || !write->region.overlaps(region)) continue;
             std::vector<Note> notes{{write->step->where, "written here"}};
-            if (rule == "WG-PROXY-01" && state_.proxy_fence)
+            if (&rule == &rules::WG_PROXY_01 && state_.proxy_fence)
                 notes.push_back({state_.proxy_fence->where, "this fence.proxy.async does not order it"});
             findings_.add(
                 rule, step_->where,
@@ -335,25 +322,19 @@ void Walker::mma_memory(const Region& a, const Region& b) {
     };
     const Where here = step_->where;
     const auto fence = [&](const CellState::Write& write) {
-        const Where where = write.step->where;
-        return Fix(fmt::format("k:fence_proxy_async() {}, before the barrier", after(where)),
-                   {{insert_after(where, {"fence_proxy_async()"})},
-                    {insert_after(where, {"fence_proxy_async()", "bar_sync(0)"})},
-                    {insert_before(here, {"fence_proxy_async()"})}});
+        return rules::proxy_fence_between(write.step->where, here);
     };
     const auto barrier = [&](const CellState::Write& write) {
-        const Where where = write.step->where;
-        return Fix(fmt::format("k:bar_sync(0) {} and {}", after(where), before(here)),
-                   {{insert_after(where, {"bar_sync(0)"})}, {insert_before(here, {"bar_sync(0)"})}});
+        return rules::barrier_between(write.step->where, here);
     };
     const std::string through = "through the generic proxy with no fence.proxy.async since";
     const std::string by_others = "by other warps with no barrier since";
     for (const Region& region : {a, b})
         if (copied(region, "the wgmma", ", k:fence_proxy_async()")) return;
-    bool unfenced = check("WG-PROXY-01", a, &CellState::ordered, through, fence);
-    unfenced |= check("WG-PROXY-01", b, &CellState::ordered, through, fence);
+    bool unfenced = check(rules::WG_PROXY_01, a, &CellState::ordered, through, fence);
+    unfenced |= check(rules::WG_PROXY_01, b, &CellState::ordered, through, fence);
     // All four warps read B, of A only their own rows: those may be written without a barrier.
-    const bool unordered = check("WG-RACE-01", b, &CellState::fenced, by_others, barrier);
+    const bool unordered = check(rules::WG_RACE_01, b, &CellState::fenced, by_others, barrier);
     if (unfenced) state_.fence_proxies();
     if (unordered) state_.barrier();
 }

@@ -1,12 +1,7 @@
 #include "check/findings.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <stdexcept>
 #include <tuple>
-
-#include "wgrun/rules.hpp"
 
 namespace wgrun::check {
 
@@ -14,22 +9,19 @@ namespace {
 constexpr std::size_t most_notes = 4;
 }
 
-void Findings::add(std::string_view id, Where where, std::string message, Fix fix, std::vector<Note> notes) {
-    const auto known = std::find_if(list_.begin(), list_.end(), [&](const Diagnostic& finding) {
-        return finding.rule == id && finding.where == where;
+void Findings::add(Diagnostic finding) {
+    const auto known = std::find_if(list_.begin(), list_.end(), [&](const Diagnostic& other) {
+        return other.rule == finding.rule && other.where == finding.where;
     });
     if (known != list_.end()) {
-        for (Note& note : notes) {
+        for (Note& note : finding.notes) {
             const bool told = std::any_of(known->notes.begin(), known->notes.end(),
                                           [&](const Note& other) { return other.where == note.where; });
             if (!told && known->notes.size() < most_notes) known->notes.push_back(std::move(note));
         }
         return;
     }
-    const Rule* rule = find_rule(id);
-    if (!rule) throw std::logic_error("no rule is called " + std::string(id));
-    list_.push_back({std::string(id), rule->severity, where, std::move(message), std::move(fix.text),
-                     std::string(rule->section), std::move(notes), std::move(fix.remedies)});
+    list_.push_back(std::move(finding));
 }
 
 bool Findings::any_of(std::string_view family) const {
@@ -45,8 +37,5 @@ std::vector<Diagnostic> Findings::sorted(std::string_view first) && {
                      [&](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
     return std::move(list_);
 }
-
-std::string before(Where where) { return where ? fmt::format("before line {}", where.line) : "before it"; }
-std::string after(Where where) { return where ? fmt::format("after line {}", where.line) : "after it"; }
 
 }  // namespace wgrun::check

@@ -6,15 +6,20 @@
 #include <vector>
 
 #include "check/check.hpp"
-#include "diag/fix.hpp"
+#include "rules/saying.hpp"
 
 namespace wgrun::check {
 
 class Findings {
   public:
-    /// Severity and section come from the rule called `id`. What is found again at the same place adds its
-    /// notes to the first finding.
-    void add(std::string_view id, Where where, std::string message, Fix fix, std::vector<Note> notes = {});
+    /// What is found again at the same place adds its notes to the first finding.
+    void add(Diagnostic finding);
+    void add(const Rule& rule, Where where, std::string message, Fix fix, std::vector<Note> notes = {}) {
+        add({rule, std::move(message), std::move(fix)}, where, std::move(notes));
+    }
+    void add(rules::Saying saying, Where where, std::vector<Note> notes = {}) {
+        add(rules::finding(std::move(saying), where, std::move(notes)));
+    }
 
     /// Is there one of a rule whose id begins so?
     bool any_of(std::string_view family) const;
@@ -26,8 +31,7 @@ class Findings {
     std::vector<Diagnostic> list_;
 };
 
-/// "before line 41", or "before it" where no line is known.
-std::string before(Where where);
-std::string after(Where where);
+using rules::after;
+using rules::before;
 
 }  // namespace wgrun::check

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include "rules/phrases.hpp"
 
 namespace wgrun::check {
 
@@ -80,11 +81,14 @@ void MatrixCheck::alignment(const Step& step, const SharedBuffer& buffer, Swizzl
     // The hardware permutes by address bits, so the pattern has to start where they are zero.
     const std::int64_t needed = swizzle == SwizzleMode::none ? 16 : 8 * width(swizzle);
     if (buffer.offset % needed == 0 && program_.shared_align() % needed == 0) return;
-    findings_.add("WG-DESC-04", buffer.where,
+    findings_.add(rules::WG_DESC_04, buffer.where,
                   fmt::format("shared buffer `{}` is aligned to {} bytes, but a wgmma reads it with {} "
                               "swizzle, whose pattern starts on {} bytes",
                               buffer.name, buffer.align, to_string(swizzle), needed),
-                  fmt::format("align = {} for `{}`", needed, buffer.name), {{step.where, "read here"}});
+                  {fmt::format("align = {} for `{}`", needed, buffer.name),
+                   {{set_option(buffer.where, rules::align_option(), std::to_string(buffer.align),
+                                std::to_string(needed))}}},
+                  {{step.where, "read here"}});
 }
 
 bool MatrixCheck::tile_fits(const Step& step, const Matrix& matrix, const SharedBuffer& buffer) {
@@ -92,7 +96,7 @@ bool MatrixCheck::tile_fits(const Step& step, const Matrix& matrix, const Shared
     const std::vector<Note> notes{{buffer.where, fmt::format("`{}` is declared here", buffer.name)}};
     if (bits(tile.dtype()) != matrix.element_bits) {
         findings_.add(
-            "WG-DESC-03", step.where,
+            rules::WG_DESC_03, step.where,
             fmt::format("operand {} points into `{}`, a tile of {}-bit elements ({}), but the "
                         "instruction reads {}-bit elements",
                         matrix.name, buffer.name, bits(tile.dtype()), describe(tile), matrix.element_bits),
@@ -103,13 +107,15 @@ bool MatrixCheck::tile_fits(const Step& step, const Matrix& matrix, const Shared
         const char lower = static_cast<char>(matrix.name - 'A' + 'a');
         const bool may_transpose = matrix.element_bits == 16;
         findings_.add(
-            "WG-DESC-01", step.where,
+            rules::WG_DESC_01, step.where,
             fmt::format("operand {} points into `{}`, which is {}-major, but trans_{} = {} reads it "
                         "as {}-major",
                         matrix.name, buffer.name, to_string(tile.major()), lower, matrix.mn_major ? 1 : 0,
                         matrix.mn_major ? "MN" : "K"),
-            may_transpose ? fmt::format("trans_{} = {}", lower, matrix.mn_major ? 0 : 1)
-                          : std::string("a K-major tile"),
+            may_transpose ? Fix(fmt::format("trans_{} = {}", lower, matrix.mn_major ? 0 : 1),
+                                {{set_option(step.where, rules::transpose_option(lower),
+                                             matrix.mn_major ? "1" : "0", matrix.mn_major ? "0" : "1")}})
+                          : Fix("a K-major tile"),
             notes);
         return false;
     }
@@ -122,7 +128,7 @@ bool MatrixCheck::position(const Step& step, const Matrix& matrix, const SharedB
     const std::vector<Note> notes{{buffer.where, fmt::format("`{}` is declared here", buffer.name)}};
     std::optional<OperandBlock> block = block_at(tile, offset % tile.bytes());
     if (!block) {
-        findings_.add("WG-DESC-02", step.where,
+        findings_.add(rules::WG_DESC_02, step.where,
                       fmt::format("operand {} starts {} bytes into the tile `{}` ({}), where no K step of 32 "
                                   "bytes and no 8-row group starts",
                                   matrix.name, offset % tile.bytes(), buffer.name, describe(tile)),
@@ -135,7 +141,7 @@ bool MatrixCheck::position(const Step& step, const Matrix& matrix, const SharedB
     try {
         wanted = tile.descriptor(0, *block);
     } catch (const ArgumentError& error) {
-        findings_.add("WG-DESC-02", step.where,
+        findings_.add(rules::WG_DESC_02, step.where,
                       fmt::format("operand {} reads {} rows from row {} of `{}`: {}", matrix.name,
                                   matrix.rows, block->mn_offset, buffer.name, error.what()),
                       error.finding().fix, notes);
@@ -145,7 +151,7 @@ bool MatrixCheck::position(const Step& step, const Matrix& matrix, const SharedB
     Descriptor got = *fields;
     got.start = wanted.start;
     if (got == wanted || units(got, matrix) == units(wanted, matrix)) return true;
-    findings_.add("WG-DESC-01", step.where,
+    findings_.add(rules::WG_DESC_01, step.where,
                   fmt::format("the descriptor of operand {} {} (`{}`, {})", matrix.name,
                               difference(got, wanted), buffer.name, describe(tile)),
                   "take the descriptor from the tile: tile:descriptor(address, kstep)", notes);
@@ -158,7 +164,7 @@ Region MatrixCheck::footprint(const Step& step, const Matrix& matrix, int buffer
     const auto [lowest, highest] = std::minmax_element(read.begin(), read.end());
     const std::int64_t lo = *lowest, hi = std::int64_t{*highest} + 16;
     if (info.offset + hi > program_.shared_bytes()) {
-        findings_.add("WG-DESC-03", step.where,
+        findings_.add(rules::WG_DESC_03, step.where,
                       fmt::format("operand {} reads up to byte {} of `{}`, which has {} bytes", matrix.name,
                                   hi, info.name, info.bytes),
                       "check start, LBO and SBO of the descriptor, or make the buffer larger",
@@ -182,7 +188,7 @@ Region MatrixCheck::operator()(const Step& step, const Matrix& matrix, const Kno
             buffer = descriptor.origin;
         } catch (const ArgumentError& error) {
             if (buffer >= 0)
-                findings_.add("WG-DESC-01", step.where,
+                findings_.add(rules::WG_DESC_01, step.where,
                               fmt::format("operand {}: {}", matrix.name, error.what()), error.finding().fix);
         }
     }
@@ -193,7 +199,7 @@ Region MatrixCheck::operator()(const Step& step, const Matrix& matrix, const Kno
     const auto key = std::tuple(&info, offset.value_or(-1), static_cast<std::uint64_t>(fields ? *bits : 0),
                                 matrix.rows, matrix.mn_major);
     if (offset && (*offset < 0 || *offset >= info.bytes)) {
-        findings_.add("WG-DESC-03", step.where,
+        findings_.add(rules::WG_DESC_03, step.where,
                       fmt::format("operand {} starts {} bytes into `{}`, which has {} bytes", matrix.name,
                                   *offset, info.name, info.bytes),
                       "check the K step or the stage that the descriptor is advanced by",

@@ -1,11 +1,12 @@
 // mbarriers of a rehearsal (PTX ISA 9.7.13.15): WG-MBAR-01, -02, -03, and the copies that they count.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "check/rehearsal.hpp"
+#include "program/wait_words.hpp"
+#include "rules/barrier_words.hpp"
+#include "rules/mbarrier_words.hpp"
 
 namespace wgrun::check {
 
@@ -21,22 +22,8 @@ void for_each_lane(Mask mask, Visit visit) {
     for (; mask != 0; mask &= mask - 1) visit(static_cast<std::size_t>(std::countr_zero(mask)));
 }
 
-/// What tells all others of the mbarriers made by `made`.
-Fix announced(const Step* made) {
-    std::string words =
-        "after the inits k:fence_mbarrier_init(), then a barrier of all who use the mbarriers";
-    if (made == nullptr) return words;
-    return {std::move(words),
-            {{insert_after(made->where, {"fence_mbarrier_init()"})},
-             {insert_after(made->where, {"bar_sync(0)"})},
-             {insert_after(made->where, {"fence_mbarrier_init()", "bar_sync(0)"})},
-             {insert_after(made->where, {"bar_warp_sync()"})},
-             {insert_after(made->where, {"barrier_cluster_arrive()", "barrier_cluster_wait()"})},
-             {insert_after(made->where, {"fence_mbarrier_init()", "barrier_cluster_arrive()",
-                                         "barrier_cluster_wait()"})}}};
-}
-
-Note made_here(const Step* made) { return {made != nullptr ? made->where : Where{}, "initialised here"}; }
+Where where_of(const Step* step) { return step != nullptr ? step->where : Where{}; }
+Note made_here(const Step* made) { return {where_of(made), "initialised here"}; }
 
 }  // namespace
 
@@ -49,9 +36,7 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, std::size_t lane, bo
     if (cta == nullptr) return nullptr;
     const auto offset = static_cast<std::uint32_t>(address) - base;
     if (address % object_bytes != 0) {
-        add("WG-MBAR-01", op_->step,
-            fmt::format("the mbarrier at {} is not aligned to 8 bytes", place(offset)),
-            "align = 8 for the buffer, and offsets that are multiples of 8");
+        add(wait_words::mbarrier_misaligned(program_, place(offset), offset), op_->step);
         return nullptr;
     }
     const auto found =
@@ -61,24 +46,20 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, std::size_t lane, bo
         if (anybody_left_)
             refuse();
         else
-            add("WG-MBAR-01", op_->step, fmt::format("no mbarrier is initialised at {}", place(offset)),
-                "one thread initialises it, before all others use it; mbarrier.inval ends it");
+            add(rules::mbarrier_absent(place(offset)), op_->step);
         return nullptr;
     }
     Mbarrier& mbarrier = **found;
-    if (!anybody_left_ && !told("WG-MBAR-02", op_->step)) {
+    if (!anybody_left_ && !told(rules::WG_MBAR_02, op_->step)) {
         const std::uint32_t known = warp_->known.of(mbarrier.actor);
         const bool other_lane = made_by_other_lane(mbarrier, lane);
         if (known < mbarrier.init || other_lane)
-            add("WG-MBAR-02", op_->step,
-                fmt::format("nothing tells {}{} that the mbarrier {} is initialised",
-                            other_lane ? "the other lanes of " : "", name(*warp_), place(offset)),
-                announced(mbarrier.made), {made_here(mbarrier.made)});
+            add(rules::mbarrier_untold((other_lane ? "the other lanes of " : "") + name(*warp_),
+                                       place(offset), where_of(mbarrier.made), ctas_.size() > 1),
+                op_->step, {made_here(mbarrier.made)});
         else if (by_engine && (mbarrier.announced == 0 || known < mbarrier.announced))
-            add("WG-MBAR-02", op_->step,
-                fmt::format("nothing tells the bulk-copy engine that the mbarrier {} is initialised",
-                            place(offset)),
-                announced(mbarrier.made), {made_here(mbarrier.made)});
+            add(rules::mbarrier_untold_to_engine(place(offset), where_of(mbarrier.made), ctas_.size() > 1),
+                op_->step, {made_here(mbarrier.made)});
     }
     return &mbarrier;
 }
@@ -95,14 +76,9 @@ void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& 
         if (!is_clear(static_cast<std::int64_t>(at)) || !is_clear(arrivals[lane])) return refuse();
         const auto offset = static_cast<std::uint32_t>(at) - base;
         if (at % object_bytes != 0)
-            return add("WG-MBAR-01", op_->step,
-                       fmt::format("the mbarrier at {} is not aligned to 8 bytes", place(offset)),
-                       "align = 8 for the buffer, and offsets that are multiples of 8");
+            return add(wait_words::mbarrier_misaligned(program_, place(offset), offset), op_->step);
         if (arrivals[lane] < 1 || arrivals[lane] > most)
-            add("WG-MBAR-03", op_->step,
-                fmt::format("the mbarrier {} cannot expect {} arrivals: 1 to {}", place(offset),
-                            arrivals[lane], most),
-                "count the arrivals of a phase");
+            add(rules::too_many_arrivals_asked(place(offset), arrivals[lane], most), op_->step);
         auto& all = warp_->cta->mbarriers;
         auto found = std::ranges::find_if(all, [&](const auto& m) { return m->offset == offset; });
         if (found == all.end()) {
@@ -114,9 +90,7 @@ void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& 
         }
         Mbarrier& mbarrier = **found;
         if (mbarrier.live)
-            add("WG-MBAR-01", op_->step,
-                fmt::format("{} is initialised again without mbarrier.inval", place(offset)),
-                "one thread initialises it once; mbarrier.inval ends it", {made_here(mbarrier.made)});
+            add(rules::mbarrier_made_again(place(offset)), op_->step, {made_here(mbarrier.made)});
         mbarrier.live = true;
         mbarrier.expected = mbarrier.pending = arrivals[lane];
         mbarrier.tx = mbarrier.under_way = mbarrier.copied_bytes = mbarrier.expected_bytes = 0;
@@ -140,11 +114,8 @@ void Rehearsal::mbarrier_inval(const isa::Addresses& address) {
         Mbarrier* mbarrier = find(address[lane], lane, false);
         if (mbarrier == nullptr) return;
         if (mbarrier->under_way != 0)
-            add("WG-MBAR-01", op_->step,
-                fmt::format("{} is ended while {} bytes that it counts are under way",
-                            place(mbarrier->offset), mbarrier->under_way),
-                "wait for its phase first",
-                {{mbarrier->copied != nullptr ? mbarrier->copied->where : Where{}, "copied here"}});
+            add(rules::mbarrier_ended_early(place(mbarrier->offset), mbarrier->under_way), op_->step,
+                {{where_of(mbarrier->copied), "copied here"}});
         mbarrier->live = false;
     });
 }
@@ -170,10 +141,7 @@ void Rehearsal::proxy_fence(std::optional<isa::Space> space) {
 void Rehearsal::phase_known(const Mbarrier& mbarrier, std::string_view what) {
     const std::uint32_t known = warp_->known.of(mbarrier.actor);
     if (anybody_left_ || known < mbarrier.init || known >= mbarrier.since) return;
-    early(mbarrier,
-          fmt::format("{} {} phase {} of {}, and has not waited for phase {}", name(*warp_), what,
-                      mbarrier.phase, place(mbarrier.offset), mbarrier.phase - 1),
-          "wait for each phase before arriving in the next, with a parity that changes from phase to phase");
+    early(mbarrier, rules::phase_not_awaited(name(*warp_), what, mbarrier.phase, place(mbarrier.offset)));
 }
 
 void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
@@ -187,13 +155,8 @@ void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts
         fruitless_ = 0;
         phase_known(mbarrier, "arrives at");
         if (arrivals[lane] > mbarrier.pending) {
-            early(mbarrier,
-                  fmt::format(
-                      "{} arrives {} times at {}, where {} of {} arrivals are still expected in phase {}",
-                      name(*warp_), arrivals[lane], place(mbarrier.offset), mbarrier.pending,
-                      mbarrier.expected, mbarrier.phase),
-                  "give mbarrier.init the number of arrivals of a phase, and wait for a phase before "
-                  "arriving in the next");
+            early(mbarrier, rules::arrival_too_many(name(*warp_), arrivals[lane], place(mbarrier.offset),
+                                                    mbarrier.pending, mbarrier.expected, mbarrier.phase));
             return;
         }
         if (bytes[lane] != 0) {
@@ -224,13 +187,9 @@ void Rehearsal::advance(Mbarrier& mbarrier) {
     if (mbarrier.pending != 0 || mbarrier.tx != 0) return;
     if (mbarrier.under_way != 0) {
         const Step* blamed = mbarrier.expecting != nullptr ? mbarrier.expecting : mbarrier.arrived;
-        add("WG-MBAR-03", blamed,
-            fmt::format("phase {} of {} completes while {} bytes of its copies are under way: it expects {} "
-                        "bytes, and its copies bring {}",
-                        mbarrier.phase, place(mbarrier.offset), mbarrier.under_way, mbarrier.expected_bytes,
-                        mbarrier.copied_bytes),
-            fmt::format("expect {} bytes, before the last arrival of the phase", mbarrier.copied_bytes),
-            {{mbarrier.copied != nullptr ? mbarrier.copied->where : Where{}, "copied here"}});
+        add(rules::phase_complete_early(place(mbarrier.offset), mbarrier.phase, mbarrier.under_way,
+                                        rules::PhaseBytes{mbarrier.expected_bytes, mbarrier.copied_bytes}),
+            blamed, {{where_of(mbarrier.copied), "copied here"}});
     }
     ++mbarrier.phase;
     mbarrier.pending = mbarrier.expected;
@@ -256,8 +215,7 @@ std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, cons
             std::exchange(watched, mbarrier) != mbarrier)
             watch_phase(*mbarrier, parity[lane]);
         if (mbarrier != nullptr && mbarrier->cta != warp_->cta) {
-            add("WG-SYNC-05", op_->step, fmt::format("{} waits for an mbarrier of another CTA", name(*warp_)),
-                "wait for one of its own, at which the other CTA arrives");
+            add(rules::waits_for_foreign_mbarrier(name(*warp_)), op_->step);
         } else if (mbarrier != nullptr && !mbarrier->is_complete(parity[lane])) {
             several |= waits_for != nullptr && waits_for != mbarrier;
             waits_for = mbarrier;
@@ -306,10 +264,7 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
     for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
         const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
         if (rank >= ctas_.size())
-            return add("WG-SYNC-05", op_->step,
-                       fmt::format("the multicast mask {:#x} names CTA {} of a cluster of {}", copy.multicast,
-                                   rank, ctas_.size()),
-                       "set the bits of CTAs of the cluster alone");
+            return add(rules::multicast_outside_cluster(copy.multicast, rank, ctas_.size()), op_->step);
         copy_to((rank + 1) << rank_shift | (copy.shared & window),
                 (rank + 1) << rank_shift | (copy.mbarrier & window), lane, bytes, its_box, true);
     }
@@ -336,9 +291,7 @@ void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::size_t
     Cta* cta = peer(shared);
     Mbarrier* mbarrier = cta == nullptr ? nullptr : find(address, lane, by_engine);
     if (mbarrier == nullptr) return;
-    if (mbarrier->cta != cta)
-        return add("WG-TMA-01", op_->step, "the mbarrier lies in another CTA than the bytes it counts",
-                   "name the mbarrier that stands where the bytes land");
+    if (mbarrier->cta != cta) return add(rules::mbarrier_apart_from_bytes(), op_->step);
     phase_known(*mbarrier, "copies into");
     // Whoever sees the bytes knows of the phases that the copy came after.
     mbarrier->arriving.learn(warp_->known, static_cast<int>(warps_.size()));

@@ -6,20 +6,11 @@
 #include <bit>
 
 #include "check/rehearsal.hpp"
+#include "isa/order.hpp"
 #include "program/end.hpp"
+#include "rules/barrier_words.hpp"
 
 namespace wgrun::check {
-
-namespace {
-
-constexpr const char* in_turn = "each warp arrives once, waits once, and so on";
-
-/// Nobody of the cluster ends before all have come so far.
-Remedy meeting_at_end(const Program& program) {
-    return {insert_after(end_of(program), {"barrier_cluster_arrive()", "barrier_cluster_wait()"})};
-}
-
-}  // namespace
 
 using isa::lanes;
 
@@ -28,15 +19,8 @@ using isa::lanes;
 void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
     if (!is_clear(id) || !is_clear(threads)) return refuse();
     Cta& cta = *warp_->cta;
-    constexpr const char* fix =
-        "count the threads that come to the barrier, in whole warps, and give that number everywhere";
     if (id >= cta.barriers.size() || threads % lanes != 0)
-        return add(
-            "WG-SYNC-02", op_->step,
-            fmt::format("barrier {} of {} threads: there are barriers 0 to 15, and they count multiples "
-                        "of 32 threads",
-                        id, threads),
-            fix);
+        return add(rules::barrier_out_of_range(id, threads), op_->step);
     Barrier& barrier = cta.barriers[id];
     const std::uint32_t self = 1U << local(*warp_);
     if (threads == 0) threads = static_cast<std::uint32_t>(warps_per_cta_ * lanes);
@@ -44,21 +28,12 @@ void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
         barrier.expected = threads;
         barrier.first = op_->step;
     } else if (barrier.expected != threads) {
-        return add(
-            "WG-SYNC-02", op_->step,
-            fmt::format("barrier {} of {} threads: others wait at it for {}", id, threads, barrier.expected),
-            fix, {{barrier.first->where, fmt::format("for {} threads here", barrier.expected)}});
+        return add(rules::barrier_counted_otherwise(id, threads, barrier.expected), op_->step,
+                   {{barrier.first->where, fmt::format("for {} threads here", barrier.expected)}});
     }
     if (static_cast<int>(threads) > warps_per_cta_ * lanes)
-        return add("WG-SYNC-02", op_->step,
-                   fmt::format("barrier {} waits for {} threads, and the CTA has {}", id, threads,
-                               program_.threads()),
-                   fix);
-    if ((barrier.arrived & self) != 0)
-        return add(
-            "WG-SYNC-02", op_->step,
-            fmt::format("barrier {}: {} arrives a second time before the others have", id, name(*warp_)),
-            fix);
+        return add(rules::barrier_too_large(id, threads, program_.threads()), op_->step);
+    if ((barrier.arrived & self) != 0) return add(rules::barrier_twice(id, name(*warp_)), op_->step);
     barrier.arrived |= self;
     warp_->news_since_meeting = false;
     fruitless_ = 0;
@@ -81,15 +56,11 @@ void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
 // --- barrier.cluster -----------------------------------------------------------------------------------
 
 void Rehearsal::cluster_arrive() {
-    if (warp_->met != 0)
-        return add("WG-SYNC-04", op_->step,
-                   fmt::format("{} arrives again without barrier.cluster.wait", name(*warp_)),
-                   {in_turn, {{insert_before(op_->step->where, {"barrier_cluster_wait()"})}}});
+    if (warp_->met != 0) return add(rules::cluster_arrives_again(name(*warp_), op_->step->where), op_->step);
     warp_->met = meeting_phase_;
     warp_->news_since_meeting = false;
     fruitless_ = 0;
-    const int sem = op_->step->form.get(isa::Field::sem, -1);
-    if (sem < 0 || !isa::spelled(isa::Field::sem, sem).starts_with("relaxed")) {
+    if (isa::arrival_order(*op_->step).release) {
         release(meeting_);
     } else {
         // A relaxed arrival carries the mbarriers that a fence has announced, and nothing else.
@@ -116,10 +87,7 @@ void Rehearsal::complete_meeting() {
 }
 
 void Rehearsal::cluster_wait() {
-    if (warp_->met == 0)
-        return add("WG-SYNC-04", op_->step,
-                   fmt::format("{} waits, and has not arrived at the barrier of the cluster", name(*warp_)),
-                   {in_turn, {{insert_before(op_->step->where, {"barrier_cluster_arrive()"})}}});
+    if (warp_->met == 0) return add(rules::cluster_not_arrived(name(*warp_), op_->step->where), op_->step);
     if (warp_->met == meeting_phase_) return sleep(Warp::Wait::cluster);
     warp_->met = 0;
     acquire(*warp_, met_);
@@ -141,21 +109,15 @@ std::uint32_t Rehearsal::map_shared(std::uint32_t address, std::uint32_t rank) {
 Rehearsal::Cta* Rehearsal::peer(std::uint64_t& address) {
     const std::uint64_t rank = address >> rank_shift;
     if (rank == 0) return warp_->cta;
-    constexpr const char* fix =
-        "mapa with a rank of the cluster, and a barrier of the cluster before any of its CTAs ends";
     if (rank > ctas_.size()) {
-        add("WG-SYNC-05", op_->step,
-            fmt::format("the address is one of CTA {} of a cluster of {}", rank - 1, ctas_.size()), fix);
+        add(rules::outside_cluster(name(*warp_), rank - 1, ctas_.size()), op_->step);
         return nullptr;
     }
     Cta& cta = ctas_[rank - 1];
     address &= (1U << rank_shift) - 1;
     if (&cta == warp_->cta) return &cta;
     if (cta.ended) {
-        add("WG-SYNC-05", op_->step,
-            fmt::format("{} accesses the shared memory of CTA {} of the cluster, which may have ended",
-                        name(*warp_), rank - 1),
-            {fix, {meeting_at_end(program_)}});
+        add(rules::peer_has_ended(name(*warp_), rank - 1, false, end_of(program_)), op_->step);
         return &cta;
     }
     for (Visit& visit : cta.visits) {
@@ -185,11 +147,7 @@ void Rehearsal::close(Cta& cta) {
         bool known = false;
         for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
             known |= warps_[static_cast<std::size_t>(w)].known.of(visit.warp) >= visit.clock;
-        if (!known)
-            add("WG-SYNC-05", visit.step,
-                "the CTA that is accessed here may have ended: nothing makes it wait for that",
-                {"k:barrier_cluster_arrive() and k:barrier_cluster_wait() at the end of the kernel",
-                 {meeting_at_end(program_)}});
+        if (!known) add(rules::peer_may_have_ended(end_of(program_)), visit.step);
     }
 }
 

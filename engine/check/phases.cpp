@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "check/rehearsal.hpp"
-#include "program/phase_words.hpp"
+#include "rules/phase_words.hpp"
 
 namespace wgrun::check {
 
@@ -13,20 +13,19 @@ namespace wgrun::check {
 /// that it does not know to be complete, or again for the one before that.
 void Rehearsal::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
     const std::uint32_t known = warp_->known.of(mbarrier.actor);
-    const auto skips = [&](phase_words::Words words) {
-        skipped(op_->step, std::move(words.message), std::move(words.fix),
-                {mbarrier.made->where, "initialised here"});
+    const auto skips = [&](rules::Saying saying) {
+        skipped(op_->step, std::move(saying), {mbarrier.made->where, "initialised here"});
     };
     if (parity != 0 && parity != 1)
-        return skips(phase_words::bad_parity(name(*warp_), place(mbarrier.offset), parity));
+        return skips(rules::bad_parity(name(*warp_), place(mbarrier.offset), parity));
     if (anybody_left_ || known < mbarrier.init) return;
     const bool passes = mbarrier.is_complete(parity);
     if (known < mbarrier.before || (known < mbarrier.since && !passes)) {
-        phase_words::Words words =
-            phase_words::skipped(name(*warp_), place(mbarrier.offset), mbarrier.phase, parity, passes);
+        rules::Saying saying =
+            rules::phase_skipped(name(*warp_), place(mbarrier.offset), mbarrier.phase, parity, passes);
         if (const Warp::LetThrough* wait = repeated())
-            return blame(*wait, {op_->where, std::move(words.message)});
-        return skips(std::move(words));
+            return blame(*wait, {op_->where, std::move(saying.message)});
+        return skips(std::move(saying));
     }
     if (!passes) return;
     std::uint32_t& passed = mbarrier.passed[static_cast<std::size_t>(local(*warp_))];
@@ -62,17 +61,16 @@ const Rehearsal::Warp::LetThrough* Rehearsal::suspect(const Mbarrier& mbarrier) 
 }
 
 /// Once a phase has gone by unseen, what follows is no news.
-void Rehearsal::skipped(const Step* wait, std::string message, std::string fix, Note note) {
-    constexpr const char* rule = "WG-MBAR-06";
-    if (std::ranges::find(findings_, rule, &Diagnostic::rule) == findings_.end())
-        add(rule, wait, std::move(message), std::move(fix), {std::move(note)});
+void Rehearsal::skipped(const Step* wait, rules::Saying saying, Note note) {
+    if (std::ranges::find(findings_, saying.rule.id, &Diagnostic::rule) == findings_.end())
+        add(std::move(saying), wait, {std::move(note)});
 }
 
 /// Something is done before a phase of the mbarrier has been waited for: WG-MBAR-03, or a wait is at fault.
-void Rehearsal::early(const Mbarrier& mbarrier, std::string message, std::string fix) {
+void Rehearsal::early(const Mbarrier& mbarrier, rules::Saying saying) {
     if (const Warp::LetThrough* wait = suspect(mbarrier))
-        return blame(*wait, {op_->where, std::move(message)});
-    add("WG-MBAR-03", op_->step, std::move(message), std::move(fix),
+        return blame(*wait, {op_->where, std::move(saying.message)});
+    add(std::move(saying), op_->step,
         {{mbarrier.made != nullptr ? mbarrier.made->where : Where{}, "initialised here"}});
 }
 
@@ -87,9 +85,8 @@ bool Rehearsal::let_through(const Warp& warp, const Mbarrier& mbarrier, std::uin
 }
 
 void Rehearsal::blame(const Warp::LetThrough& wait, Note consequence) {
-    phase_words::Words words =
-        phase_words::let_through(place(wait.mbarrier->offset), wait.phase, wait.parity);
-    skipped(wait.step, std::move(words.message), std::move(words.fix), std::move(consequence));
+    skipped(wait.step, rules::let_through(place(wait.mbarrier->offset), wait.phase, wait.parity),
+            std::move(consequence));
 }
 
 }  // namespace wgrun::check

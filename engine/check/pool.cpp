@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "check/rehearsal.hpp"
-#include "program/register_file.hpp"
+#include "rules/barrier_words.hpp"
 
 namespace wgrun::check {
 
@@ -15,10 +15,7 @@ void Rehearsal::set_registers(int registers, bool increase) {
     Cta& cta = *warp.cta;
     if (increase ? registers < warp.held : registers > warp.held) {
         const bool first = warp.resized_by == nullptr;
-        return add("WG-REG-02", op_->step,
-                   fmt::format("setmaxnreg.{} to {} registers a thread, which has {}",
-                               increase ? "inc" : "dec", registers, warp.held),
-                   fmt::format("k:setmaxnreg_{}({})", increase ? "dec" : "inc", registers),
+        return add(rules::resized_the_wrong_way(increase, registers, warp.held), op_->step,
                    {{first ? program_.where() : warp.resized_by->where,
                      first ? fmt::format("a CTA of {} threads enters with {} registers a thread",
                                          program_.threads(), warp.held)
@@ -49,7 +46,7 @@ void Rehearsal::resized_together() {
         const Warp& mate = warps_[static_cast<std::size_t>(w)];
         if (mate.resizes > warp.resizes || (mate.resizes == warp.resizes && warp.known.of(w) >= mate.resized))
             continue;
-        return add("WG-REG-03", op_->step,
+        return add(rules::WG_REG_03, op_->step,
                    fmt::format("a second setmaxnreg, and nothing tells {} that {} has executed the first",
                                name(warp), name(mate)),
                    fmt::format("k:bar_sync of the warpgroup's 128 threads {}", before(op_->where)),
@@ -60,19 +57,19 @@ void Rehearsal::resized_together() {
 /// WG-REG-04, once a line.
 void Rehearsal::fits_registers(const Step& step) {
     const bool as_at_entry = warp_->resized_by == nullptr;
-    const int limit = as_at_entry ? registers_to_use(program_.threads()) : warp_->held, need = op_->pressure;
+    const int limit = as_at_entry ? sm_90a.registers_to_use(program_.threads()) : warp_->held,
+              need = op_->pressure;
     if (need <= limit) return;
     const Where where = step.where;
     if (std::ranges::any_of(remarks_, [&](const Diagnostic& told) { return told.where == where; })) return;
-    Diagnostic remark;
-    remark.rule = "WG-REG-04";
-    remark.where = where;
-    remark.message = fmt::format(
-        "this wgmma and what is alive here need {} registers of a thread or more, and it has {}: the "
-        "assembler spills, waits for each wgmma, ignores setmaxnreg or gives up",
-        need, limit);
-    remark.fix = limit < most_registers ? "a smaller N, fewer values at a time, or setmaxnreg.inc"
-                                        : "a smaller N, or fewer values at a time";
+    Diagnostic remark = rules::finding(
+        rules::WG_REG_04, where,
+        fmt::format(
+            "this wgmma and what is alive here need {} registers of a thread or more, and it has {}: the "
+            "assembler spills, waits for each wgmma, ignores setmaxnreg or gives up",
+            need, limit),
+        limit < sm_90a.thread_registers ? "a smaller N, fewer values at a time, or setmaxnreg.inc"
+                                        : "a smaller N, or fewer values at a time");
     if (!as_at_entry)
         remark.notes.push_back(
             {warp_->resized_by->where, fmt::format("{} registers since here", warp_->held)});

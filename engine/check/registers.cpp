@@ -104,7 +104,7 @@ Known Walker::result(const Step& step) {
 
 void Walker::read(Reg reg, Where where) {
     if (state_.values[reg.id].written) return;
-    findings_.add("WG-REG-01", where, "a register is read that nothing has written on any path to here",
+    findings_.add(rules::WG_REG_01, where, "a register is read that nothing has written on any path to here",
                   fmt::format("write it {}", before(where)),
                   {{program_.registers()[reg.id].where, "the register is made here"}});
     state_.values.at(reg.id).written = true;
@@ -157,27 +157,21 @@ void Walker::touch(Reg reg, bool writes) {
 /// A register of `flight` is accessed although nothing has waited for it.
 void Walker::overtaken(const Flight& flight, Part part, std::string_view access) {
     const Where here = step_->where;
-    const std::string_view what = name_of(part);
     if (flight.age == Flight::uncommitted && flight.waited) {
-        uncommitted(flight, {{flight.waited->where, "this wait_group does not cover it"},
-                             {here, fmt::format("{} is {} here", what, access)}});
+        uncommitted(flight, false,
+                    {{flight.waited->where, "this wait_group does not cover it"},
+                     {here, fmt::format("{} is {} here", name_of(part), access)}});
     } else {
-        const int pending = std::max(flight.age, 0);
-        std::vector<std::string> calls{fmt::format("wgmma_wait_group({})", pending)};
-        if (flight.age == Flight::uncommitted) calls.insert(calls.begin(), "wgmma_commit_group()");
-        findings_.add("WG-GROUP-01", here,
-                      fmt::format("{} of a wgmma is {} while the wgmma may still run", what, access),
-                      std::vector<Remedy>{{insert_before(here, std::move(calls))}},
-                      {{flight.mma->where, "issued here"}});
+        const Where issued = flight.mma->where;
+        findings_.add(rules::accessed_in_flight(part, access, issued, here, flight.age), here,
+                      {{issued, "issued here"}});
     }
     assume_waited(flight);
 }
 
-void Walker::uncommitted(const Flight& flight, std::vector<Note> notes) {
+void Walker::uncommitted(const Flight& flight, bool at_end, std::vector<Note> notes) {
     const Where issued = flight.mma->where;
-    findings_.add("WG-GROUP-02", issued,
-                  "the wgmma is never committed to a wgmma-group, so no wait_group covers it",
-                  std::vector<Remedy>{{insert_after(issued, {"wgmma_commit_group()"})}}, std::move(notes));
+    findings_.add(rules::never_committed(issued, at_end), issued, std::move(notes));
 }
 
 /// Goes on as if the finding about `flight` were mended, so that one fault is one finding.

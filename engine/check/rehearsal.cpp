@@ -7,7 +7,6 @@
 #include <bit>
 #include <utility>
 
-#include "program/register_file.hpp"
 #include "program/wait_words.hpp"
 
 namespace wgrun::check {
@@ -36,7 +35,7 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSiz
         warp.cta = &ctas_[w / static_cast<std::size_t>(warps_per_cta_)];
         const int threads = program.threads() - static_cast<int>(w) % warps_per_cta_ * lanes;
         warp.all = warp.running = threads >= lanes ? UINT32_MAX : (1U << threads) - 1;
-        warp.held = registers_at_entry(program.threads());
+        warp.held = sm_90a.registers_at_entry(program.threads());
         warp.registers = std::make_unique_for_overwrite<std::uint64_t[]>(registers * lanes);
         warp.values.resize(registers);
     }
@@ -282,24 +281,18 @@ void Rehearsal::update(isa::Space space, const isa::Addresses& address, int,
 
 // --- findings ------------------------------------------------------------------------------------------
 
-bool Rehearsal::told(std::string_view rule, const Step* at) const {
+bool Rehearsal::told(const Rule& rule, const Step* at) const {
     const Where where = at != nullptr ? at->where : program_.where();
-    return std::ranges::any_of(
-        findings_, [&](const Diagnostic& finding) { return finding.rule == rule && finding.where == where; });
+    return std::ranges::any_of(findings_, [&](const Diagnostic& finding) {
+        return breaks(finding, rule) && finding.where == where;
+    });
 }
 
-void Rehearsal::add(std::string_view rule, const Step* at, std::string message, Fix fix,
-                    std::vector<Note> notes) {
-    if (told(rule, at)) return;
-    Diagnostic finding;
-    finding.rule = rule;
-    finding.where = at != nullptr ? at->where : program_.where();
-    finding.message = std::move(message);
-    finding.fix = std::move(fix.text);
-    finding.remedies = std::move(fix.remedies);
-    for (Note& note : notes)
-        if (note.where) finding.notes.push_back(std::move(note));
-    findings_.push_back(std::move(finding));
+void Rehearsal::add(rules::Saying saying, const Step* at, std::vector<Note> notes) {
+    if (told(saying.rule, at)) return;
+    std::erase_if(notes, [](const Note& note) { return !note.where; });
+    findings_.push_back(
+        rules::finding(std::move(saying), at != nullptr ? at->where : program_.where(), std::move(notes)));
 }
 
 std::vector<Diagnostic> Rehearsal::first_findings() const {

@@ -218,7 +218,7 @@ class Rehearsal final : public isa::ThreadMachine {
         int running = 0;          ///< warps that have not ended
         int free_registers = 0;
         bool ended = false;
-        std::array<Barrier, 16> barriers;
+        std::array<Barrier, sm_90a.barriers> barriers;
         std::vector<std::unique_ptr<Mbarrier>> mbarriers;
         std::vector<Visit> visits;  ///< the last of each warp
         std::vector<Point> points;
@@ -257,10 +257,12 @@ class Rehearsal final : public isa::ThreadMachine {
     int local(const Warp& warp) const { return warp.number - warp.cta->first; }
     void release(Knowledge& place);
     void acquire(Warp& warp, const Knowledge& place);
-    void add(std::string_view rule, const Step* at, std::string message, Fix fix,
-             std::vector<Note> notes = {});
+    void add(rules::Saying saying, const Step* at, std::vector<Note> notes = {});
+    void add(const Rule& rule, const Step* at, std::string message, Fix fix, std::vector<Note> notes = {}) {
+        add({rule, std::move(message), std::move(fix)}, at, std::move(notes));
+    }
     /// Does `add` have the finding?
-    bool told(std::string_view rule, const Step* at) const;
+    bool told(const Rule& rule, const Step* at) const;
     std::string place(std::uint32_t offset) const;
     std::string name(const Warp& warp) const;
 
@@ -278,10 +280,10 @@ class Rehearsal final : public isa::ThreadMachine {
     void watch_phase(Mbarrier& mbarrier, std::int64_t parity);
     const Warp::LetThrough* repeated() const;
     const Warp::LetThrough* suspect(const Mbarrier& mbarrier) const;
-    void early(const Mbarrier& mbarrier, std::string message, std::string fix);
+    void early(const Mbarrier& mbarrier, rules::Saying saying);
     bool let_through(const Warp& warp, const Mbarrier& mbarrier, std::uint32_t clock, const Step* copy);
     void blame(const Warp::LetThrough& wait, Note consequence);
-    void skipped(const Step* wait, std::string message, std::string fix, Note note);
+    void skipped(const Step* wait, rules::Saying saying, Note note);
 
     // stages.cpp: what wgmma reads and copies overwrite
     class Multiplier;
@@ -320,7 +322,7 @@ class Rehearsal final : public isa::ThreadMachine {
     std::string waits_for(const Warp& warp) const;
     void stuck_at_mbarrier(const Warp& warp);
 
-    static constexpr std::uint32_t base = 1024;      ///< of the shared window, which the driver begins
+    static constexpr std::uint32_t base = sm_90a.shared_base;
     static constexpr std::uint32_t rank_shift = 24;  ///< in addresses that map_shared gives
     /// What a register reads as whose value is not known.
     static constexpr std::uint32_t nobody_knows = 0x7F00F00D;

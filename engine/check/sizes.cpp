@@ -20,7 +20,7 @@ LaunchSizes all(const Program& program, std::int64_t value, std::uint32_t cluste
 /// Sizes to try after the first, which found something. Some are equal, from small to large; in others one is
 /// a fraction of the rest, or the rest of it: a kernel may take an extent, and how many blocks it has.
 std::vector<LaunchSizes> other_sizes(const Program& program, const Skeleton& skeleton) {
-    std::vector<LaunchSizes> out{all(program, usual, 1), all(program, usual, 132)};
+    std::vector<LaunchSizes> out{all(program, usual, 1), all(program, usual, sm_90a.multiprocessors)};
     const std::vector<int>& integers = skeleton.integers;
     if (integers.empty()) return out;
     for (std::int64_t value = 1; value <= large; value *= 2) out.push_back(all(program, value, 1));
@@ -37,10 +37,8 @@ std::vector<LaunchSizes> other_sizes(const Program& program, const Skeleton& ske
     return out;
 }
 
-void give_sections(std::vector<Diagnostic> findings, Findings& out) {
-    for (Diagnostic& finding : findings)
-        out.add(finding.rule, finding.where, std::move(finding.message),
-                {std::move(finding.fix), std::move(finding.remedies)}, std::move(finding.notes));
+void add_all(std::vector<Diagnostic> findings, Findings& out) {
+    for (Diagnostic& finding : findings) out.add(std::move(finding));
 }
 
 }  // namespace
@@ -52,7 +50,7 @@ bool rehearse(const Program& program, std::vector<bool> stored, Findings& findin
     if (skeleton.ops.empty()) return true;
     Rehearsal first(program, skeleton, all(program, usual, usual_clusters));
     first.run();
-    give_sections(first.remarks(), findings);
+    add_all(first.remarks(), findings);
     std::vector<Diagnostic> found = first.first_findings();
     if (skeleton.depends_on_launch()) {
         for (const LaunchSizes& sizes : other_sizes(program, skeleton)) {
@@ -69,7 +67,7 @@ bool rehearse(const Program& program, std::vector<bool> stored, Findings& findin
         }
     }
     const bool decided = first.complete() || !found.empty();
-    give_sections(std::move(found), findings);
+    add_all(std::move(found), findings);
     return decided;
 }
 
@@ -82,7 +80,7 @@ std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& 
     for (const Dim3 cluster : {Dim3{0, 0, 0}, last}) {
         Rehearsal rehearsal(program, skeleton, sizes, cluster);
         rehearsal.run();
-        give_sections(rehearsal.first_findings(), findings);
+        add_all(rehearsal.first_findings(), findings);
         if (last == Dim3{0, 0, 0}) break;
     }
     return std::move(findings).sorted(program.where().file);

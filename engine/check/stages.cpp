@@ -10,12 +10,10 @@
 #include "check/rehearsal.hpp"
 #include "check/state.hpp"
 #include "program/end.hpp"
+#include "rules/copy_words.hpp"
+#include "rules/phrases.hpp"
 
 namespace wgrun::check {
-
-namespace {
-constexpr const char* wait_for_reads = "cp_async_bulk_wait_group(0, {read=1})";
-}
 
 /// Hands the effects of a wgmma step to the rehearsal.
 class Rehearsal::Multiplier final : public isa::Effects {
@@ -64,12 +62,10 @@ void Rehearsal::reads_matrix(const Operand& operand, const Matrix& read) {
         const std::string matrix = place(address - base);
         if (warp_->known.of(written.mbarrier->actor) < written.clock) {
             if (let_through(*warp_, *written.mbarrier, written.clock, written.step)) break;
-            add("WG-TMA-02", op_->step,
-                fmt::format("the wgmma of {} reads {}, which a bulk copy writes: nothing orders the two",
-                            name(*warp_), matrix),
-                fmt::format("wait for the phase of the mbarrier {} {}", place(written.mbarrier->offset),
-                            before(op_->where)),
-                {copied});
+            add(rules::copy_not_awaited(rules::unordered("the wgmma of " + name(*warp_), "reads", matrix,
+                                                         "a bulk copy", "writes"),
+                                        op_->where, place(written.mbarrier->offset)),
+                op_->step, {copied});
         } else if (written.box != nullptr && !maybe_stored(address - base)) {
             compare(written, read, bits);
         }
@@ -132,9 +128,9 @@ Fix Rehearsal::release_later(const Point::Reader& reader) const {
     const Where issued = reader.step->where;
     std::vector<Remedy> remedies;
     if (reader.committed != nullptr)
-        remedies.push_back({insert_after(reader.committed->where, {"wgmma_wait_group(0)"})});
+        remedies.push_back({insert_after(reader.committed->where, {rules::wgmma_wait_group(0)})});
     else
-        remedies.push_back({insert_after(issued, {"wgmma_commit_group()", "wgmma_wait_group(0)"})});
+        remedies.push_back({insert_after(issued, {rules::wgmma_commit_group(), rules::wgmma_wait_group(0)})});
     return {fmt::format("release the stage after a k:wgmma_wait_group that covers the wgmma of line {}",
                         issued.line),
             std::move(remedies)};
@@ -154,16 +150,16 @@ void Rehearsal::overwrites(const Mbarrier& mbarrier, std::uint32_t lo, std::uint
             const Warp& who = warps_[static_cast<std::size_t>(reader.warp)];
             if (let_through(who, mbarrier, mbarrier.next(), op_->step)) break;
             if (fresh && !maybe_stored(point.address - base)) {
-                add("WG-TMA-02", reader.step,
+                add(rules::WG_TMA_02, reader.step,
                     fmt::format("the wgmma reads {}, and nothing makes it wait for the copy that fills it",
                                 place(point.address - base)),
                     fmt::format("wait for the phase of the copy's mbarrier {}", before(reader.step->where)),
                     {{op_->where, "copied here"}});
                 break;
             }
-            add("WG-RACE-02", op_->step,
-                fmt::format("the copy overwrites {}, which the wgmma of {} may still be reading",
-                            place(point.address - base), name(who)),
+            add(rules::WG_RACE_02, op_->step,
+                rules::overwritten_while_read("the copy overwrites " + place(point.address - base),
+                                              name(who)),
                 release_later(reader), {{reader.step->where, "issued here"}});
             break;
         }
@@ -197,23 +193,14 @@ void Rehearsal::unfinished(Cta& cta) {
         const bool blamed = std::ranges::any_of(warps_, [&](const Warp& warp) {
             return let_through(warp, *mbarrier, mbarrier->landed, mbarrier->brought);
         });
-        if (!blamed)
-            add("WG-TMA-03", mbarrier->brought,
-                "the CTA ends, and nothing has waited for the mbarrier that counts this copy",
-                "wait for the last phase of every mbarrier before the kernel ends");
+        if (!blamed) add(rules::copy_in_at_end(), mbarrier->brought);
     }
     for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
         for (const Warp::Stores& stores : warps_[static_cast<std::size_t>(w)].stores) {
             const Step* copy = stores.open;
             for (const Step* group : stores.groups)
                 if (group != nullptr) copy = group;
-            if (copy != nullptr)
-                add("WG-TMA-03", copy,
-                    "the CTA ends, and nothing has waited for this copy to read its shared memory",
-                    Fix("the thread that issues it: k:cp_async_bulk_commit_group() and "
-                        "k:cp_async_bulk_wait_group(0, {read=1}) before the kernel ends",
-                        {{insert_after(end_of(program_), {wait_for_reads})},
-                         {insert_after(copy->where, {"cp_async_bulk_commit_group()", wait_for_reads})}}));
+            if (copy != nullptr) add(rules::copy_out_at_end(copy->where, end_of(program_)), copy);
         }
 }
 

@@ -4,14 +4,6 @@
 
 namespace wgrun::check {
 
-std::string_view name_of(Part part) {
-    switch (part) {
-        case Part::accumulator: return "an accumulator";
-        case Part::fragment: return "a register of the A fragment";
-        default: return "the metadata register";
-    }
-}
-
 void State::order_registers() {
     unfenced = {};
     for (std::size_t i = 0; i < registers.size(); ++i) {

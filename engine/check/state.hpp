@@ -10,6 +10,7 @@
 #include "check/chunks.hpp"
 #include "check/fact.hpp"
 #include "check/value.hpp"
+#include "rules/wgmma_words.hpp"
 
 namespace wgrun::check {
 
@@ -27,9 +28,8 @@ struct Region {
     }
 };
 
-/// What a register is to a wgmma.
-enum class Part : std::uint8_t { accumulator, fragment, metadata };
-std::string_view name_of(Part part);  ///< "an accumulator"
+using rules::name_of;
+using rules::Part;
 
 /// A register that a wgmma accesses somewhere in the program.
 struct RegisterState {

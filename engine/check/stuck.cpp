@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "check/rehearsal.hpp"
-#include "program/register_file.hpp"
 #include "program/wait_words.hpp"
+#include "rules/wait_words.hpp"
 
 namespace wgrun::check {
 
@@ -53,24 +53,20 @@ bool Rehearsal::never_enough_registers(const Warp& warp) const {
 std::string Rehearsal::waits_for(const Warp& warp) const {
     if (warp.state == Warp::State::at_barrier) {
         const Barrier& barrier = warp.cta->barriers[warp.barrier];
-        return fmt::format("at barrier {}: {} of {} threads have arrived", warp.barrier,
-                           std::popcount(barrier.arrived) * lanes, barrier.expected);
+        return rules::at_barrier(warp.barrier, std::popcount(barrier.arrived) * lanes, barrier.expected);
     }
     if (warp.wait == Warp::Wait::registers)
-        return fmt::format("for {} registers a thread: it has {}, and {} of the CTA's are free", warp.wanted,
-                           warp.held, warp.cta->free_registers);
+        return rules::for_registers(warp.wanted, warp.held, warp.cta->free_registers);
     if (warp.wait == Warp::Wait::cluster) {
         const auto arrived =
             std::ranges::count_if(warps_, [&](const Warp& w) { return w.met == meeting_phase_; });
-        return fmt::format("at the barrier of the cluster: {} of {} warps have arrived", arrived,
-                           warps_.size());
+        return rules::at_cluster_barrier(static_cast<std::size_t>(arrived), warps_.size());
     }
     if (warp.mbarrier == nullptr) return "for several mbarriers";
     const Mbarrier& mbarrier = *warp.mbarrier;
-    return fmt::format(
-        "for phase {} (parity {}) of the mbarrier {}: {}", mbarrier.phase, warp.parity,
-        place(mbarrier.offset),
-        wait_words::what_has_come(mbarrier.expected - mbarrier.pending, mbarrier.expected, mbarrier.tx));
+    return rules::for_phase(
+        mbarrier.phase, warp.parity, place(mbarrier.offset),
+        rules::what_has_come(mbarrier.expected - mbarrier.pending, mbarrier.expected, mbarrier.tx));
 }
 
 /// Those who wait, the likeliest cause first: an mbarrier whose phase has begun and cannot complete is
@@ -124,16 +120,16 @@ void Rehearsal::report_stuck() {
         notes.push_back({program_.where(), fmt::format("{} of {} warps have ended", ended, warps_.size())});
     const std::string message = fmt::format("the kernel hangs: {} waits {}", name(warp), waits_for(warp));
     if (warp.state == Warp::State::at_barrier)
-        return add("WG-SYNC-02", at, message, std::string(wait_words::law(isa::Awaits::barrier).fix),
+        return add(rules::WG_SYNC_02, at, message, std::string(wait_words::law(isa::Awaits::barrier).fix),
                    std::move(notes));
     if (warp.wait == Warp::Wait::cluster)
-        return add("WG-SYNC-04", at, message, std::string(wait_words::law(isa::Awaits::cluster).fix),
+        return add(rules::WG_SYNC_04, at, message, std::string(wait_words::law(isa::Awaits::cluster).fix),
                    std::move(notes));
-    add("WG-REG-02", at, message,
+    add(rules::WG_REG_02, at, message,
         fmt::format(
             "a CTA of {} threads has {} registers: what its warpgroups ask for may not exceed them, and "
             "setmaxnreg.dec frees them",
-            program_.threads(), warps_per_cta_ * lanes * registers_at_entry(program_.threads())),
+            program_.threads(), warps_per_cta_ * lanes * sm_90a.registers_at_entry(program_.threads())),
         std::move(notes));
 }
 
@@ -157,7 +153,7 @@ void Rehearsal::stuck_at_mbarrier(const Warp& warp) {
                               m->expected - m->pending);
         }
     }
-    add("WG-MBAR-05", at, message, fix, std::move(notes));
+    add(rules::WG_MBAR_05, at, message, fix, std::move(notes));
 }
 
 }  // namespace wgrun::check

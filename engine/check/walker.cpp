@@ -27,7 +27,7 @@ std::vector<Diagnostic> check(const Program& program) {
         if (text == nullptr) return;
         if (!text->declared || text->writes) stored.assign(stored.size(), true);
         if (!text->declared)
-            findings.add("WG-ASM-01", step.where,
+            findings.add(rules::WG_ASM_01, step.where,
                          "inline PTX declares no effects: whether it touches memory or synchronises threads "
                          "is not known, "
                          "and what follows from that is not checked",

@@ -60,7 +60,7 @@ class Walker final : private isa::Effects {
     void read(Reg reg, Where where);
     void touch(Reg reg, bool writes);
     void overtaken(const Flight& flight, Part part, std::string_view access);
-    void uncommitted(const Flight& flight, std::vector<Note> notes);
+    void uncommitted(const Flight& flight, bool at_end, std::vector<Note> notes);
     void assume_waited(Flight flight);
     /// The youngest flight that no wait_group has covered, of those whose registers `uses` is true for; or
     /// null.

@@ -49,17 +49,16 @@ Error::Error(std::string code, Diagnostic finding)
     : std::runtime_error(finding.message), code_(std::move(code)), finding_(std::move(finding)) {}
 
 namespace {
-Diagnostic plain(std::string message, std::string fix, std::string rule = {}) {
+Diagnostic plain(std::string message, std::string fix) {
     Diagnostic finding;
-    finding.rule = std::move(rule);
     finding.message = std::move(message);
     finding.fix = std::move(fix);
     return finding;
 }
 }  // namespace
 
-ArgumentError::ArgumentError(std::string message, std::string fix, std::string rule)
-    : Error("EINVAL", plain(std::move(message), std::move(fix), std::move(rule))) {}
+ArgumentError::ArgumentError(std::string message, std::string fix)
+    : Error("EINVAL", plain(std::move(message), std::move(fix))) {}
 
 ArgumentError::ArgumentError(Diagnostic finding) : Error("EINVAL", std::move(finding)) {}
 

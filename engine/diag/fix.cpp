@@ -4,24 +4,42 @@
 
 namespace wgrun {
 
-Insertion insert_before(Where where, std::vector<std::string> calls) {
-    return {where, false, std::move(calls)};
+Change insert_before(Where where, std::vector<Phrase> lines) {
+    return {where, Change::Kind::before, std::move(lines)};
 }
 
-Insertion insert_after(Where where, std::vector<std::string> calls) {
-    return {where, true, std::move(calls)};
+Change insert_after(Where where, std::vector<Phrase> lines) {
+    return {where, Change::Kind::after, std::move(lines)};
 }
 
-std::string in_words(const Remedy& remedy) {
+Change set_option(Where where, Phrase option, std::string from, std::string to) {
+    return {where, Change::Kind::option, {}, std::move(option), std::move(from), std::move(to)};
+}
+
+std::string text_of(const Change& change, Dialect dialect) {
+    if (change.kind == Change::Kind::option)
+        return fmt::format("{}{}{}", change.option.in(dialect), dialect == Dialect::lua ? " = " : " ",
+                           change.to);
     std::string text;
-    for (const Insertion& insertion : remedy) {
+    for (const Phrase& line : change.lines)
+        text += fmt::format("{}{}\n", line.in(dialect), dialect == Dialect::lua ? "" : ";");
+    return text;
+}
+
+std::string in_words(const Remedy& remedy, Dialect dialect) {
+    std::string text;
+    for (const Change& change : remedy) {
         if (!text.empty()) text += ", ";
-        for (std::size_t i = 0; i < insertion.calls.size(); ++i) {
-            if (i > 0) text += i + 1 == insertion.calls.size() ? " and " : ", ";
-            text += fmt::format("k:{}", insertion.calls[i]);
+        const std::string line = change.where ? fmt::format("line {}", change.where.line) : "it";
+        if (change.kind == Change::Kind::option) {
+            text += fmt::format("{} in {}", text_of(change, dialect), line);
+            continue;
         }
-        text += insertion.after ? " after " : " before ";
-        text += insertion.where ? fmt::format("line {}", insertion.where.line) : "it";
+        for (std::size_t i = 0; i < change.lines.size(); ++i) {
+            if (i > 0) text += i + 1 == change.lines.size() ? " and " : ", ";
+            text += fmt::format("{}{}", dialect == Dialect::lua ? "k:" : "", change.lines[i].in(dialect));
+        }
+        text += fmt::format(" {} {}", change.kind == Change::Kind::after ? "after" : "before", line);
     }
     return text;
 }

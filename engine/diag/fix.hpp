@@ -1,4 +1,5 @@
-// What to do about a finding: in words, and where nothing but calls is missing, as calls to insert.
+// What to do about a finding: in words, and where instructions or an option's value are all that is missing,
+// as changes to make.
 #pragma once
 
 #include <string>
@@ -9,12 +10,19 @@
 
 namespace wgrun {
 
-/// Calls such as "wgmma_fence()" in front of, or behind, the statement at `where`.
-Insertion insert_before(Where where, std::vector<std::string> calls);
-Insertion insert_after(Where where, std::vector<std::string> calls);
+/// Instructions in front of, or behind, the statement at `where`.
+Change insert_before(Where where, std::vector<Phrase> lines);
+Change insert_after(Where where, std::vector<Phrase> lines);
+/// `option = to` instead of `option = from` in the statement at `where`.
+Change set_option(Where where, Phrase option, std::string from, std::string to);
 
-/// "k:wgmma_commit_group() and k:wgmma_wait_group(0) before line 41", "before it" where no line is known.
-std::string in_words(const Remedy& remedy);
+/// "k:wgmma_commit_group() and k:wgmma_wait_group(0) before line 41", "before it" where no line is known; in
+/// PTX "wgmma.commit_group.sync.aligned and ...".
+std::string in_words(const Remedy& remedy, Dialect dialect = Dialect::lua);
+
+/// The lines that an insertion adds, each with its end: "wgmma_fence()\n", "wgmma.fence.sync.aligned;\n". Of
+/// an option what it should be: "align = 8", ".align 8".
+std::string text_of(const Change& change, Dialect dialect = Dialect::lua);
 
 struct Fix {
     Fix() = default;

@@ -43,7 +43,7 @@ class PtxEmitter {
         const isa::PtxVersion version = program_.min_ptx();
         out_.line(fmt::format("// {}", program_.name()));
         out_.line(fmt::format(".version {}.{}", version.major, version.minor));
-        out_.line(".target sm_90a");
+        out_.line(fmt::format(".target {}", sm_90a.name));
         out_.line(".address_size 64");
         out_.line("");
         if (!program_.shared().empty())

@@ -59,7 +59,7 @@ std::string manifest(const Facts& facts, const Assembled& assembled, const std::
                 {"wgrun", WGRUN_VERSION},
                 {"script", facts.script},
                 {"name", program.name()},
-                {"target", "sm_90a"},
+                {"target", sm_90a.name},
                 {"ptx_version", fmt::format("{}.{}", ptx.major, ptx.minor)},
                 {"threads", program.threads()},
                 {"cluster", {cluster.x, cluster.y, cluster.z}},

@@ -11,7 +11,7 @@
 
 namespace wgrun::gpu {
 
-constexpr const char* architecture = "sm_90a";
+inline constexpr std::string_view architecture = sm_90a.name;
 
 /// NVRTC, opened on the first call; `functions` is null when `part.missing` says why.
 struct NvrtcLibrary {

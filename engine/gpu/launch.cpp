@@ -10,12 +10,12 @@ namespace wgrun::gpu {
 
 namespace {
 
-constexpr std::int64_t max_threads = 1024;
+constexpr std::int64_t max_threads = sm_90a.cta_threads;
 constexpr std::int64_t max_block_z = 64;
 constexpr std::int64_t max_grid_x = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t max_grid_yz = 65535;
-constexpr std::int64_t max_shared_bytes = 232448;  // 227 KiB
-constexpr std::int64_t max_cluster = 16;
+constexpr std::int64_t max_shared_bytes = sm_90a.cta_shared();
+constexpr std::int64_t max_cluster = sm_90a.cluster;
 
 std::string text(const Dim3& d) { return fmt::format("{{{}, {}, {}}}", d.x, d.y, d.z); }
 

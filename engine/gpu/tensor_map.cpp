@@ -6,6 +6,7 @@
 
 #include "gpu/context.hpp"
 #include "gpu/tensor_map.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::gpu {
 
@@ -37,8 +38,8 @@ constexpr std::array<TypeFacts, 13> facts = {{{1, false},
 
 template <class... Arguments>
 [[noreturn]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    throw ArgumentError("tensor map: " + fmt::format(format, std::forward<Arguments>(arguments)...), {},
-                        "WG-TMA-04");
+    throw rules::refusal(rules::WG_TMA_04,
+                         "tensor map: " + fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
 }  // namespace

@@ -13,7 +13,6 @@ using Rule = OperandRule;
 constexpr int widest = 16;  // bytes of a lane
 
 int vec(const Form& form) { return form.get(Field::vec, 1); }
-int element_bytes(const Form& form) { return bits(form.type()) / 8; }
 
 void run(const Step& s, Machine& m) {
     const int size = element_bytes(s.form);

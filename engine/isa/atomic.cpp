@@ -15,7 +15,6 @@ using enum Type;
 using Rule = OperandRule;
 
 int vec(const Form& form) { return form.get(Field::vec, 1); }
-int element_bytes(const Form& form) { return bits(form.type()) / 8; }
 Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
 Type address_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
 

@@ -3,6 +3,7 @@
 
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -11,11 +12,9 @@ using enum Type;
 using Rule = OperandRule;
 
 [[noreturn]] void refuse(std::string message, std::string_view section) {
-    Diagnostic finding;
-    finding.rule = "WG-FORM-02";
-    finding.message = std::move(message);
-    finding.section = section;
-    throw ArgumentError(std::move(finding));
+    ArgumentError error = rules::refusal(rules::WG_FORM_02, std::move(message));
+    error.finding().section = section;
+    throw error;
 }
 
 constexpr std::string_view createpolicy = "9.7.9.18";

@@ -2,6 +2,7 @@
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -40,7 +41,14 @@ const std::vector<Instruction>& records() {
          .rows = {{{types({u32})}, {7, 8}}},
          .operands = {out("d"),
                       in("a", typed<Field::type>, Rule::reg),
-                      {"b", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, 15}}},
+                      {"b",
+                       Access::in,
+                       Rule::reg | Rule::imm,
+                       fixed<u32>,
+                       nullptr,
+                       false,
+                       {},
+                       Range{0, sm_90a.cluster - 1}}},
          .ptx = "mapa.shared::cluster{.type} {%d}, {%a}, {%b}",
          .run =
              [](const Step& s, Machine& m) {
@@ -76,7 +84,14 @@ const std::vector<Instruction>& records() {
          .summary = "gives registers of the warpgroup back (dec), or waits for more of them (inc)",
          .section = "9.7.19.5",
          .rows = {{{spelled_as(Field::op, {"inc", "dec"})}, {8, 0}}},
-         .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{24, 256, 8}}},
+         .operands = {{"n",
+                       Access::in,
+                       Rule::imm,
+                       fixed<u32>,
+                       nullptr,
+                       false,
+                       {},
+                       Range{sm_90a.least_setmaxnreg, sm_90a.most_setmaxnreg, sm_90a.register_unit}}},
          .ptx = "setmaxnreg{.op}.sync.aligned.u32 {%n}",
          .taken_by = Participants::warpgroup,
          .writes_memory = true,

@@ -1,5 +1,6 @@
 // Qualifiers: their spelling, and finding the legal row that a step asks for.
 #include "wgrun/isa.hpp"
+#include "wgrun/rules.hpp"
 
 #include <algorithm>
 #include <array>
@@ -331,11 +332,9 @@ Form resolve(const Instruction& op, const Form& asked) {
                 form.set(choice.field, choice.fallback.value_or(choice.allowed.front().lo));
         return form;
     }
-    Diagnostic finding;
-    finding.rule = "WG-FORM-01";
-    finding.message = complaint(op, asked);
-    finding.section = op.section;
-    throw ArgumentError(std::move(finding));
+    ArgumentError error = rules::refusal(rules::WG_FORM_01, complaint(op, asked));
+    error.finding().section = op.section;
+    throw error;
 }
 
 const Row& row_of(const Instruction& op, const Form& form) {

@@ -108,6 +108,9 @@ void write_reg(Machine& m, Reg reg, const Lanes<T>& value) {
 }
 
 /// What an f32 unit makes of any NaN (docs/silicon.md).
+/// Bytes of one element of the access.
+inline int element_bytes(const Form& form) { return bits(form.type()) / 8; }
+
 inline float settled(float value) { return std::isnan(value) ? std::bit_cast<float>(0x7FFFFFFFU) : value; }
 template <class T>
 T settled(T value) {

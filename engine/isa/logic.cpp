@@ -5,6 +5,7 @@
 
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -123,7 +124,7 @@ void run_selp(const Step& s, Machine& m) {
 Uniform spread(const Step& s, const Value& a, const Value& b) {
     const Type type = s.form.type();
     const unsigned relations = relations_of(s.form.get(Field::cmp));
-    constexpr int threads = 1024;
+    constexpr int threads = sm_90a.cta_threads;
     const auto at = [&](const Value& value, int thread) {
         const std::int64_t index = value.thread_shift < 0 ? 0 : thread >> value.thread_shift;
         return number_of(type, wrapped(type, index + *value.constant));

@@ -17,8 +17,6 @@ Type loaded(const Form& form) { return register_type(form.type()); }
 
 Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
 
-int element_bytes(const Form& form) { return bits(form.type()) / 8; }
-
 Addresses addresses(Machine& m, const Operand& address, Space space) {
     return space == Space::global ? addresses_of<std::uint64_t>(m, address)
                                   : addresses_of<std::uint32_t>(m, address);

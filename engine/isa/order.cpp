@@ -23,6 +23,12 @@ MemoryOrder order_of(const Step& step) {
     return out;
 }
 
+MemoryOrder arrival_order(const Step& step) {
+    MemoryOrder out = order_of(step);
+    out.release |= !out.strong;
+    return out;
+}
+
 Awaits awaited_by(const Step& step) {
     if (step.op->awaits != Awaits::nothing) return step.op->awaits;
     const auto gives = [](const OperandRule& rule) { return rule.access == Access::out; };

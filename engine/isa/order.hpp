@@ -1,4 +1,5 @@
-// The order of memory, as the qualifiers of a step speak of it, what a step waits for, and what it leaves running.
+// The order of memory, as the qualifiers of a step speak of it, what a step waits for, and what it leaves
+// running.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,9 @@ struct MemoryOrder {
 
 /// What the qualifiers of a step say of the order of memory.
 MemoryOrder order_of(const Step& step);
+
+/// The same of an arrival at a barrier, which releases where it does not say.
+MemoryOrder arrival_order(const Step& step);
 
 /// What the step waits for: what its record says, or memory, where it is a strong access that gives what it
 /// finds (a loop around it may wait for a value).

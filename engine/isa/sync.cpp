@@ -3,6 +3,7 @@
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 #include "isa/order.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -28,9 +29,9 @@ const std::vector<Instruction>& records() {
          .section = "9.7.13.1",
          .rows = {{{}, {7, 8}}},
          .operands = {{"barrier", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, 0,
-                       Range{0, 15}},
+                       Range{0, sm_90a.barriers - 1}},
                       {"threads", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, true, 0,
-                       Range{0, 1024, 32}}},
+                       Range{0, sm_90a.cta_threads, sm_90a.lanes}}},
          .ptx = "bar.sync {%barrier}{,%threads}",
          .taken_by = Participants::cta,
          .writes_memory = true,
@@ -42,16 +43,22 @@ const std::vector<Instruction>& records() {
          .summary = "arrives at a barrier of the CTA and goes on; `threads` counts all that take part",
          .section = "9.7.13.1",
          .rows = {{{}, {7, 8}}},
-         .operands =
-             {{"barrier", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, 15}},
-              {"threads",
-               Access::in,
-               Rule::reg | Rule::imm,
-               fixed<u32>,
-               nullptr,
-               true,
-               {},
-               Range{32, 1024, 32}}},
+         .operands = {{"barrier",
+                       Access::in,
+                       Rule::reg | Rule::imm,
+                       fixed<u32>,
+                       nullptr,
+                       false,
+                       {},
+                       Range{0, sm_90a.barriers - 1}},
+                      {"threads",
+                       Access::in,
+                       Rule::reg | Rule::imm,
+                       fixed<u32>,
+                       nullptr,
+                       true,
+                       {},
+                       Range{sm_90a.lanes, sm_90a.cta_threads, sm_90a.lanes}}},
          .ptx = "bar.arrive {%barrier}, {%threads}",
          .taken_by = Participants::warp,
          .writes_memory = true,

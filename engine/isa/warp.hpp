@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 
+#include "wgrun/target.hpp"
+
 namespace wgrun::isa {
 
-inline constexpr int lanes = 32;
+inline constexpr int lanes = sm_90a.lanes;
 using Mask = std::uint32_t;
 
 using Addresses = std::array<std::uint64_t, lanes>;

@@ -9,6 +9,7 @@
 #include "isa/lanes.hpp"
 #include "isa/wgmma.hpp"
 #include "number/number.hpp"
+#include "wgrun/rules.hpp"
 #include "wgrun/tile.hpp"
 
 namespace wgrun::isa {
@@ -132,11 +133,11 @@ class Chunks {
     void put(int row, int chunk, unsigned code) {
         const int first = static_cast<int>(code & 3), second = static_cast<int>(code >> 2);
         if (one_of_two_ ? code != 0b0100 && code != 0b1110 : first == second)
-            throw ArgumentError(
+            throw rules::refusal(
+                rules::WG_SPARSE_01,
                 fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} has no meaning", row, chunk, code),
                 one_of_two_ ? "0b0100 (element 0 is kept) or 0b1110 (element 1)"
-                            : "two different indices: wg.sparse.validate says where the words are wrong",
-                "WG-SPARSE-01");
+                            : "two different indices: wg.sparse.validate says where the words are wrong");
         int* k = k_of_a_.data() + row * stored_;
         if (one_of_two_) {
             k[chunk] = 2 * chunk + (code == 0b1110 ? 1 : 0);

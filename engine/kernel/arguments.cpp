@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "wgrun/device_tensor.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 namespace {
@@ -36,31 +37,31 @@ void check_integer(const Place& where, std::int64_t value, Type type) {
         throw ArgumentError(fmt::format("{}: {} does not fit {}", where.text(), value, isa::to_string(type)));
 }
 
-constexpr const char* tensor_map_rule = "WG-TMA-04";
-
 /// A tensor that a tensor map is to describe: cuTensorMapEncodeTiled's limits that depend on it.
 void check_mapped(const Place& where, Dtype dtype, const TensorShape& shape, const TensorBox& box) {
     if (dtype != box.dtype)
         throw ArgumentError(fmt::format("{}: a {} tensor is expected, not {}", where.text(),
                                         to_string(box.dtype), to_string(dtype)));
     if (shape.size() != box.extents.size())
-        throw ArgumentError(fmt::format("{}: a tensor of {} dimensions is expected, as its tensor map's "
-                                        "box has them, not {}",
-                                        where.text(), box.extents.size(), shape.size()),
-                            {}, tensor_map_rule);
+        throw rules::refusal(
+            rules::WG_TMA_04,
+            fmt::format("{}: a tensor of {} dimensions is expected, as its tensor map's box has "
+                        "them, not {}",
+                        where.text(), box.extents.size(), shape.size()));
     for (std::int64_t extent : shape)
         if (extent < 1)
-            throw ArgumentError(fmt::format("{}: a tensor map cannot describe an empty tensor", where.text()),
-                                {}, tensor_map_rule);
+            throw rules::refusal(
+                rules::WG_TMA_04,
+                fmt::format("{}: a tensor map cannot describe an empty tensor", where.text()));
     const std::int64_t line = shape.back() * bits(box.dtype) / 8;
     constexpr std::int64_t unit = 16;  // bytes
     if (shape.size() > 1 && line % unit != 0)
-        throw ArgumentError(
+        throw rules::refusal(
+            rules::WG_TMA_04,
             fmt::format("{}: rows of {} {} elements are {} bytes; a tensor map needs a multiple of {}",
                         where.text(), shape.back(), to_string(box.dtype), line, unit),
             fmt::format("rows of {} elements, the last ones padding",
-                        (line / unit + 1) * unit * 8 / bits(box.dtype)),
-            tensor_map_rule);
+                        (line / unit + 1) * unit * 8 / bits(box.dtype)));
 }
 
 void check_argument(const Program& program, std::size_t i, const Argument& arg) {

@@ -19,13 +19,14 @@ enum class About : std::uint8_t { pipeline, operands, reads, writes, quoted };
 
 /// One code of ptxas, in our words.
 struct Kind {
-    std::string_view code, rule;
+    std::string_view code;
+    const Rule* rule;
     About about;
     std::string_view message, fix;
 };
 
-constexpr std::string_view serial = "WG-PERF-01", repaired = "WG-PERF-02", ignored = "WG-PERF-03",
-                           spilled = "WG-PERF-04";
+constexpr const Rule *serial = &rules::WG_PERF_01, *repaired = &rules::WG_PERF_02,
+                     *ignored = &rules::WG_PERF_03;
 constexpr std::string_view no_debugging = "assemble without options for debugging or linking";
 constexpr std::string_view uniform =
     "put wgmma_fence, the wgmma, commit_group and wait_group into one branch, or none of them";
@@ -193,18 +194,6 @@ Where line_of(int line, std::span<const Where> lines) {
                : Where{};
 }
 
-Diagnostic finding_of(std::string_view rule, Where where, std::string message, std::string_view fix) {
-    Diagnostic finding;
-    const Rule* row = find_rule(rule);
-    finding.rule = rule;
-    finding.severity = row->severity;
-    finding.section = row->section;
-    finding.where = where;
-    finding.message = std::move(message);
-    finding.fix = fix;
-    return finding;
-}
-
 class Translator {
   public:
     Translator(std::span<const Where> lines, const Program& program)
@@ -217,15 +206,17 @@ class Translator {
         if (kind->rule == ignored) {
             const std::string_view name = between_quotes(note.message);
             const std::vector<Where> places = steps_called(program_, name);
-            Diagnostic finding = finding_of(
-                kind->rule, first(places),
-                fmt::format("{} has no effect: {} ({})", name, kind->message, kind->code), kind->fix);
+            Diagnostic finding =
+                rules::finding(*kind->rule, first(places),
+                               fmt::format("{} has no effect: {} ({})", name, kind->message, kind->code),
+                               std::string(kind->fix));
             finding.notes = others(places, "so has this one");
             return finding;
         }
-        Diagnostic finding = finding_of(
-            kind->rule, first(pipelines_.mma),
-            fmt::format("the wgmma run one after the other: {} ({})", kind->message, kind->code), kind->fix);
+        Diagnostic finding = rules::finding(
+            *kind->rule, first(pipelines_.mma),
+            fmt::format("the wgmma run one after the other: {} ({})", kind->message, kind->code),
+            std::string(kind->fix));
         switch (kind->about) {
             case About::reads: finding.notes = all(pipelines_.read, "an accumulator is read here"); break;
             case About::writes:
@@ -242,8 +233,8 @@ class Translator {
 
     std::optional<Diagnostic> spills(const gpu::FunctionReport& function) const {
         if (function.spill_store_bytes + function.spill_load_bytes == 0) return {};
-        Diagnostic finding = finding_of(
-            spilled, program_.where(),
+        Diagnostic finding = rules::finding(
+            rules::WG_PERF_04, program_.where(),
             fmt::format(
                 "{} registers a thread are not enough for `{}`: {} bytes are spilled to local memory and "
                 "{} read back",
@@ -260,9 +251,10 @@ class Translator {
 
     Diagnostic repair(const gpu::AssemblerNote& note, const Kind& kind) const {
         const Where named = line_of(note.line, lines_);
-        Diagnostic finding = finding_of(
-            kind.rule, named ? named : first(pipelines_.mma),
-            fmt::format("the assembler puts {} before this line ({})", kind.message, kind.code), kind.fix);
+        Diagnostic finding = rules::finding(
+            *kind.rule, named ? named : first(pipelines_.mma),
+            fmt::format("the assembler puts {} before this line ({})", kind.message, kind.code),
+            std::string(kind.fix));
         if (!named) finding.message = fmt::format("the assembler adds {} ({})", kind.message, kind.code);
         return finding;
     }

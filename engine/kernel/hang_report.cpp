@@ -12,6 +12,8 @@
 #include "isa/guard.hpp"
 #include "isa/warp.hpp"
 #include "program/wait_words.hpp"
+#include "rules/saying.hpp"
+#include "rules/wait_words.hpp"
 
 namespace wgrun {
 namespace {
@@ -118,9 +120,9 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
                         "for the phase of parity {} of the mbarrier {}, which has completed "
                         "since",
                         who.wanted, place);
-                return fmt::format("for the phase of parity {} of the mbarrier {}: {}", who.wanted, place,
-                                   wait_words::what_has_come(state.expected - state.pending, state.expected,
-                                                             state.outstanding));
+                return fmt::format(
+                    "for the phase of parity {} of the mbarrier {}: {}", who.wanted, place,
+                    rules::what_has_come(state.expected - state.pending, state.expected, state.outstanding));
             }
             case Awaits::memory: {
                 const bool global =
@@ -187,7 +189,7 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
         const GuardSite& site = guarded.sites[saying.first];
         for (const auto& [warps, where] : agree) {
             const bool one = std::has_single_bit(warps) && where.size() == 1;
-            const std::string who = wait_words::names(warps) + of_ctas(where, grid);
+            const std::string who = rules::names_of_warps(warps) + of_ctas(where, grid);
             const std::string does = site.kind == Kind::loop ? (one ? " still runs" : " still run")
                                      : site.kind == Kind::access
                                          ? fmt::format(" at {}", site.step.op->name)
@@ -212,11 +214,15 @@ std::optional<Diagnostic> HangReport::hang() const {
             continue;
         }
         const wait_words::Law law = wait_words::law(place.site->awaits);
-        out.emplace();
-        out->rule = law.rule;
-        out->where = place.site->where;
-        out->message = "the kernel hangs: " + place.text;
-        out->fix = law.fix;
+        const std::string message = "the kernel hangs: " + place.text;
+        if (law.rule != nullptr) {
+            out = rules::finding(*law.rule, place.site->where, message, std::string(law.fix));
+        } else {
+            out.emplace();
+            out->where = place.site->where;
+            out->message = message;
+            out->fix = law.fix;
+        }
     }
     return out;
 }

@@ -17,7 +17,6 @@
 #include "program/guarded.hpp"
 #include "program/spoken.hpp"
 #include "sim/sim.hpp"
-#include "wgrun/rules.hpp"
 
 namespace wgrun {
 
@@ -90,9 +89,6 @@ void run_on_simulator(const Program& program, const RunOptions& options) {
         throw;
     }
     print_messages(messages, options);
-    for (Diagnostic& finding : findings)
-        if (const Rule* rule = find_rule(finding.rule); rule && finding.section.empty())
-            finding.section = rule->section;
     throw_errors_of(findings);
 }
 

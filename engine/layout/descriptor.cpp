@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "wgrun/diagnostic.hpp"
+#include "wgrun/rules.hpp"
 #include "wgrun/tile.hpp"
 
 namespace wgrun {
@@ -12,13 +12,14 @@ constexpr std::uint32_t reach = 1U << 18;  // bytes that a 14-bit field of 16-by
 
 std::uint64_t field(std::string_view name, std::uint32_t bytes) {
     if (bytes % 16 != 0)
-        throw ArgumentError(
-            fmt::format("matrix descriptor: {} {} is not a multiple of 16 bytes", name, bytes), {},
-            "WG-DESC-01");
+        throw rules::refusal(
+            rules::WG_DESC_01,
+            fmt::format("matrix descriptor: {} {} is not a multiple of 16 bytes", name, bytes));
     if (bytes >= reach)
-        throw ArgumentError(
+        throw rules::refusal(
+            rules::WG_DESC_01,
             fmt::format("matrix descriptor: {} {} does not fit in 14 bits of 16-byte units", name, bytes),
-            "at most 262128 bytes", "WG-DESC-01");
+            "at most 262128 bytes");
     return bytes >> 4;
 }
 
@@ -59,9 +60,9 @@ std::uint32_t physical(const Descriptor& d, std::uint32_t address) {
 
 std::uint64_t Descriptor::encode() const {
     if (base_offset > 7)
-        throw ArgumentError(
-            fmt::format("matrix descriptor: base offset {} does not fit in 3 bits", base_offset), {},
-            "WG-DESC-01");
+        throw rules::refusal(
+            rules::WG_DESC_01,
+            fmt::format("matrix descriptor: base offset {} does not fit in 3 bits", base_offset));
     return field("start address", start) | field("leading dimension byte offset", lbo) << 16 |
            field("stride dimension byte offset", sbo) << 32 | std::uint64_t{base_offset} << 49 |
            static_cast<std::uint64_t>(encoding(swizzle)) << 62;
@@ -74,10 +75,11 @@ Descriptor Descriptor::decode(std::uint64_t bits) {
     for (const auto [first, last] : {Unused{14, 15}, {30, 31}, {46, 48}, {52, 61}}) {
         const std::uint64_t value = bits >> first & ((1ULL << (last - first + 1)) - 1);
         if (value != 0)
-            throw ArgumentError(
+            throw rules::refusal(
+                rules::WG_DESC_01,
                 fmt::format("matrix descriptor 0x{:016x}: bits {}-{} are unused and must be 0, but hold {}",
                             bits, first, last, value),
-                "mask addresses to 18 bits and shift them right by 4 before packing", "WG-DESC-01");
+                "mask addresses to 18 bits and shift them right by 4 before packing");
     }
     const auto bytes = [&](int first) { return static_cast<std::uint32_t>(bits >> first & 0x3FFF) << 4; };
     return {.start = bytes(0),

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/rules.hpp"
 #include "wgrun/tile.hpp"
 
 namespace wgrun {
@@ -23,7 +24,7 @@ std::string describe(const TileSpec& spec) {
 /// Refuses what no swizzle could mend.
 void check(const TileSpec& spec) {
     const auto refuse = [&](const std::string& why, const std::string& fix) {
-        throw ArgumentError(describe(spec) + ": " + why, fix, "WG-LAYOUT-01");
+        throw rules::refusal(rules::WG_LAYOUT_01, describe(spec) + ": " + why, fix);
     };
     if (std::ranges::find(operand_types, spec.dtype) == operand_types.end()) {
         std::string legal;
@@ -38,7 +39,7 @@ void check(const TileSpec& spec) {
         refuse(fmt::format("wgmma has a transpose immediate for f16 and bf16 only, so {} must be K-major",
                            to_string(spec.dtype)),
                "major = \"K\"");
-    const int kstep = kstep_bytes * 8 / b;
+    const int kstep = wgmma_k(spec.dtype);
     if (spec.k % kstep != 0) {
         const std::int64_t below = spec.k / kstep * kstep;
         refuse(
@@ -74,13 +75,17 @@ SwizzleMode pick(const TileSpec& spec) {
     std::string names;
     for (SwizzleMode mode : modes)
         names += fmt::format("{}\"{}\"", names.empty() ? "" : " or ", to_string(mode));
-    throw ArgumentError(
+    throw rules::refusal(
+        rules::WG_LAYOUT_01,
         fmt::format("{}: {} bytes of {} are not a whole number of {}-byte swizzle atoms", describe(spec),
                     line_bytes(spec), spec.major == Major::k ? "K" : "M/N", width(*spec.swizzle)),
-        fmt::format("swizzle = {}, or leave it out for the widest that fits", names), "WG-LAYOUT-01");
+        fmt::format("swizzle = {}, or leave it out for the widest that fits", names));
 }
 
 }  // namespace
+
+std::span<const Dtype> wgmma_types() { return operand_types; }
+int wgmma_k(Dtype dtype) { return kstep_bytes * 8 / bits(dtype); }
 
 std::vector<SwizzleMode> legal_swizzles(Dtype dtype, int mn, int k, Major major) {
     const TileSpec spec{
@@ -156,13 +161,14 @@ int Tile::offset(int row, int col) const {
     return static_cast<int>(swizzled(swizzle_, static_cast<std::uint32_t>(linear(row, col))));
 }
 
-int Tile::kstep_elements() const { return kstep_bytes * 8 / wgrun::bits(dtype_); }
+int Tile::kstep_elements() const { return wgmma_k(dtype_); }
 
 void Tile::check_block(const OperandBlock& block) const {
     const auto refuse = [&](const std::string& why, const std::string& fix) {
-        throw ArgumentError("descriptor of " + describe({dtype_, mn_, k_, major_, swizzle_, order_}) + " " +
-                                std::string(to_string(swizzle_)) + ": " + why,
-                            fix, "WG-DESC-02");
+        throw rules::refusal(rules::WG_DESC_02,
+                             "descriptor of " + describe({dtype_, mn_, k_, major_, swizzle_, order_}) + " " +
+                                 std::string(to_string(swizzle_)) + ": " + why,
+                             fix);
     };
     const int last = ksteps() - 1;
     if (block.ksteps < 1 || block.kstep < 0 || block.kstep > last || block.ksteps > ksteps() - block.kstep)
@@ -197,16 +203,18 @@ Descriptor Tile::descriptor(std::uint32_t address, const OperandBlock& block) co
     const bool plain = swizzle_ == SwizzleMode::none;
     const auto alignment = static_cast<std::uint32_t>(plain ? 16 : block.base_offset ? 128 : align());
     if (address % alignment != 0)
-        throw ArgumentError(
+        throw rules::refusal(
+            rules::WG_DESC_04,
             fmt::format("tile address 0x{:x} is not a multiple of {} bytes, on which the {} pattern starts",
                         address, alignment, to_string(swizzle_)),
-            fmt::format("align the tile to {} bytes", align()), "WG-DESC-04");
+            fmt::format("align the tile to {} bytes", align()));
     if (address >= window || bytes_ > window - address)
-        throw ArgumentError(
+        throw rules::refusal(
+            rules::WG_DESC_03,
             fmt::format("tile address 0x{:x}: a descriptor reaches the first 262144 bytes of the "
                         "shared window only",
                         address),
-            "pass the address in .shared, not a generic or cluster address", "WG-DESC-03");
+            "pass the address in .shared, not a generic or cluster address");
     return {.start =
                 address + static_cast<std::uint32_t>(linear(block.mn_offset, block.kstep * kstep_elements())),
             .lbo = static_cast<std::uint32_t>(lbo()),

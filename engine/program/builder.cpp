@@ -8,6 +8,7 @@
 #include "program/messages.hpp"
 #include "program/step.hpp"
 #include "wgrun/program.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 
@@ -21,7 +22,7 @@ struct Builder::Open {
 };
 
 namespace {
-constexpr std::uint32_t most_ctas = 16;  // in a cluster; more than 8 are not portable
+constexpr std::uint32_t most_ctas = sm_90a.cluster;
 
 /// As PTX and C++ have them; PTX takes no lone underscore.
 bool is_identifier(std::string_view name) {
@@ -67,16 +68,15 @@ void check_depth(const std::string& name, std::size_t open) {
 
 Builder::Builder(std::string name, int threads, Dim3 cluster, Where where) : where_(where) {
     if (!is_identifier(name)) refuse_name("kernel", name);
-    if (threads < 1 || threads > 1024)
-        throw ArgumentError(
-            "kernel " + name + ": threads = " + std::to_string(threads) + ", a CTA has 1 to 1024", {},
-            "WG-FORM-03");
+    if (threads < 1 || threads > sm_90a.cta_threads)
+        throw rules::refusal(rules::WG_FORM_03, fmt::format("kernel {}: threads = {}, a CTA has 1 to {}",
+                                                            name, threads, sm_90a.cta_threads));
     const auto legal = [](std::uint32_t extent) { return extent >= 1 && extent <= most_ctas; };
     if (!legal(cluster.x) || !legal(cluster.y) || !legal(cluster.z) || cluster.volume() > most_ctas)
-        throw ArgumentError(
+        throw rules::refusal(
+            rules::WG_FORM_03,
             fmt::format("kernel {}: a cluster of {} x {} x {} CTAs, 1 to {} in all fit a group of SMs", name,
-                        cluster.x, cluster.y, cluster.z, most_ctas),
-            {}, "WG-FORM-03");
+                        cluster.x, cluster.y, cluster.z, most_ctas));
     program_.name_ = std::move(name);
     program_.threads_ = threads;
     program_.cluster_ = cluster;
@@ -144,13 +144,11 @@ int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,
     const std::int64_t used = program_.shared_bytes();
     const std::int64_t offset = (used + align - 1) / align * align;
     if (bytes > max_shared_bytes || offset + bytes > max_shared_bytes) {
-        Diagnostic finding;
-        finding.message = "shared memory: " + std::to_string(bytes) + " bytes on top of " +
-                          std::to_string(used) + " exceed the " + std::to_string(max_shared_bytes) +
-                          " bytes (227 KiB) of a CTA";
-        finding.fix = "smaller tiles or fewer stages";
-        finding.rule = "WG-FORM-03";
-        throw ArgumentError(std::move(finding));
+        throw rules::refusal(
+            rules::WG_FORM_03,
+            fmt::format("shared memory: {} bytes on top of {} exceed the {} bytes ({} KiB) of a CTA", bytes,
+                        used, max_shared_bytes, max_shared_bytes / 1024),
+            "smaller tiles or fewer stages");
     }
     program_.shared_.push_back({std::move(name), offset, bytes, align, tile, where_});
     return static_cast<int>(program_.shared_.size() - 1);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "isa/counts.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 namespace {
@@ -23,12 +24,11 @@ using Kind = Operand::Kind;
 
 [[noreturn]] void refuse(const Instruction& op, const OperandRule& rule, const std::string& what,
                          std::string fix = {}) {
-    Diagnostic finding;
-    finding.fix = std::move(fix);
-    finding.rule = "WG-FORM-02";
-    finding.message = std::string(op.name) + ", operand " + std::string(rule.name) + ": " + what;
-    finding.section = op.section;
-    throw ArgumentError(std::move(finding));
+    ArgumentError error = rules::refusal(
+        rules::WG_FORM_02, std::string(op.name) + ", operand " + std::string(rule.name) + ": " + what,
+        std::move(fix));
+    error.finding().section = op.section;
+    throw error;
 }
 
 std::string an(Type type) {

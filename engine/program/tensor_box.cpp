@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "wgrun/program.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 
@@ -33,9 +34,9 @@ void TensorBox::for_each_run(std::uint32_t address,
 
 void check_box(const TensorBox& box) {
     const auto refuse = [&](const std::string& why) {
-        throw ArgumentError(fmt::format("tensor map: box {{{}}} of {}: {}", fmt::join(box.extents, ", "),
-                                        to_string(box.dtype), why),
-                            {}, "WG-TMA-04");
+        throw rules::refusal(rules::WG_TMA_04,
+                             fmt::format("tensor map: box {{{}}} of {}: {}", fmt::join(box.extents, ", "),
+                                         to_string(box.dtype), why));
     };
     if (bits(box.dtype) < 8) refuse("elements are at least one byte");
     if (box.extents.empty() || box.extents.size() > 5) refuse("1 to 5 dimensions are possible");

@@ -1,27 +1,32 @@
-// What is said of those who wait in vain: by the rehearsal, by the simulator, and of a guarded run on a GPU.
+// The laws that those break who wait in vain: in a rehearsal, on the simulator, or in a guarded run on a GPU.
+// What is said of them is in rules/wait_words.hpp.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "rules/mbarrier_words.hpp"
 #include "wgrun/program.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::wait_words {
 
-/// The rule that a wait without end breaks, and what mends it.
+/// The rule that a wait without end breaks (null for lanes that wait for others of their warp), and what
+/// mends it.
 struct Law {
-    std::string_view rule, fix;
+    const Rule* rule;
+    std::string_view fix;
 };
 Law law(isa::Awaits wait);
 
-/// "warp 3", "warps 0, 1, 5", "warps 4-7": bit w stands for warp w.
-std::string names(std::uint32_t warps);
-
-/// "3 of 4 arrivals have come, 16384 bytes are outstanding"
-std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int64_t bytes);
+/// The buffer that holds this byte of the CTA's dynamic shared memory, or null.
+const SharedBuffer* buffer_at(const Program& program, std::uint32_t offset);
 
 /// "`full` + 16": the buffer that holds this byte of the CTA's dynamic shared memory.
 std::string place(const Program& program, std::uint32_t offset);
+
+/// Of an mbarrier at this byte, which is no multiple of 8.
+rules::Saying mbarrier_misaligned(const Program& program, const std::string& place, std::uint32_t offset);
 
 }  // namespace wgrun::wait_words

@@ -2,6 +2,7 @@
 // generic proxy.
 #include <fmt/format.h>
 
+#include "rules/mbarrier_words.hpp"
 #include "sim/access.hpp"
 
 namespace wgrun::sim {
@@ -26,7 +27,7 @@ void Cluster::store_async(const isa::AsyncStore& store, const isa::Addresses& to
         const Found found = find_mbarrier(mbarriers[l], User::async_store, lane);
         if (found.mbarrier == nullptr) continue;
         if (found.cta != cta) {
-            report_.fault(Fault::copy_operands, "the mbarrier lies in another CTA than the bytes it counts");
+            report_.fault(rules::mbarrier_apart_from_bytes());
             continue;
         }
         Copy copy{};

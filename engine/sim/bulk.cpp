@@ -8,6 +8,9 @@
 #include <optional>
 
 #include "isa/combine.hpp"
+#include "rules/barrier_words.hpp"
+#include "rules/copy_words.hpp"
+#include "rules/mbarrier_words.hpp"
 #include "sim/cluster.hpp"
 #include "sim/reduce.hpp"
 
@@ -51,8 +54,7 @@ void Cluster::bulk_copy(const isa::BulkCopy& asked) {
     for (std::uint32_t left = asked.multicast; left != 0; left &= left - 1) {
         const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
         if (rank >= ctas_.size()) {
-            report_.fault(Fault::peer, fmt::format("the multicast mask {:#x} names CTA {} of a cluster of {}",
-                                                   asked.multicast, rank, ctas_.size()));
+            report_.fault(rules::multicast_outside_cluster(asked.multicast, rank, ctas_.size()));
             return;
         }
         load_bulk((rank + 1) << rank_shift | (asked.shared & window),
@@ -65,14 +67,14 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
     if (asked.dims != 0) {
         copy.tensor = global_.tensor(asked.tensor_map);
         if (copy.tensor.map == nullptr) {
-            report_.fault(Fault::copy_operands,
-                          fmt::format("{:#x} is not a tensor map of the launch", asked.tensor_map));
+            report_.fault({rules::WG_TMA_01,
+                           fmt::format("{:#x} is not a tensor map of the launch", asked.tensor_map),
+                           "name a parameter that k:tensor_map declares"});
             return false;
         }
         const TensorBox& box = *copy.tensor.map->box;
         if (static_cast<std::size_t>(asked.dims) != box.extents.size()) {
-            report_.fault(Fault::copy_operands, fmt::format("the copy has {} dimensions, its tensor map {}",
-                                                            asked.dims, box.extents.size()));
+            report_.fault(rules::copy_of_other_dimensions(asked.dims, box.extents.size()));
             return false;
         }
         copy.at = asked.coordinates;
@@ -85,19 +87,22 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
         }
         for (int d = 0; d < asked.dims; ++d)
             if (const std::int32_t x = asked.coordinates[static_cast<std::size_t>(d)]; x < 0) {
-                report_.fault(Fault::copy_operands,
-                              fmt::format("a store starts at coordinate {} of dimension {}: only loads may "
-                                          "start below 0",
-                                          x, d));
+                report_.fault(
+                    {rules::WG_TMA_01,
+                     fmt::format("a store starts at coordinate {} of dimension {}: only loads may start "
+                                 "below 0",
+                                 x, d),
+                     "begin at 0, with a smaller box"});
                 return false;
             }
         return true;
     }
     copy.bytes = copy.span = asked.bytes;
     if (asked.bytes % unit != 0 || asked.bytes == 0 || asked.global % unit != 0) {
-        report_.fault(Fault::copy_operands,
-                      fmt::format("a copy of {} bytes at {:#x}: size and addresses are multiples of 16",
-                                  asked.bytes, asked.global));
+        report_.fault({rules::WG_TMA_01,
+                       fmt::format("a copy of {} bytes at {:#x}: size and addresses are multiples of 16",
+                                   asked.bytes, asked.global),
+                       "copy whole units of 16 bytes, and what remains by the threads"});
         return false;
     }
     if (asked.direction == Direction::to_cluster) return true;
@@ -140,9 +145,8 @@ void for_each_shared_run(const Copy& copy, std::uint32_t address, F f) {
 // May the copy use this piece of the CTA's shared memory? What is wrong is reported.
 bool Cluster::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align) {
     if (address % align != 0) {
-        report_.fault(Fault::copy_operands,
-                      fmt::format("the shared-memory address {:#x} of the copy is not a multiple of {}",
-                                  address, align));
+        report_.fault(rules::copy_misaligned(
+            report_.place(static_cast<std::uint32_t>(address) - SharedMemory::base), align));
         return false;
     }
     if (!cta.shared.declared(address, static_cast<int>(bytes))) {
@@ -162,9 +166,7 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
         return;
     const Found found = find_mbarrier(mbarrier_address, User::engine, lane);
     if (found.mbarrier == nullptr) return;
-    if (found.cta != cta)
-        return report_.fault(Fault::copy_operands,
-                             "the mbarrier lies in another CTA than the bytes it counts");
+    if (found.cta != cta) return report_.fault(rules::mbarrier_apart_from_bytes());
     const Mbarrier& mbarrier = *found.mbarrier;
     copy.shared = static_cast<std::uint32_t>(shared);
     check_phase_known(mbarrier, lane, "copies into");
@@ -211,7 +213,8 @@ void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     if (copy.reduction != isa::BulkCopy::Reduction::none &&
         !reduce(copy.reduction, copy.tensor.map != nullptr ? element_type(copy.tensor) : copy.type, nullptr,
                 nullptr, 0))
-        return report_.fault(Fault::copy_operands, "the tensor map's element type has no such reduction");
+        return report_.fault({rules::WG_TMA_01, "the tensor map's element type has no such reduction",
+                              "wgrun isa cp.reduce.async.bulk.tensor lists the types of each"});
     copy.cta = rank(*cta_);
     copy.shared = asked.shared;
     BulkGroups& groups = groups_of(asked.lane);

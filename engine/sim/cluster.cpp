@@ -5,6 +5,10 @@
 
 #include <algorithm>
 
+#include "isa/order.hpp"
+#include "rules/barrier_words.hpp"
+#include "rules/copy_words.hpp"
+
 namespace wgrun::sim {
 
 using isa::lanes;
@@ -28,10 +32,7 @@ Cta* Cluster::peer(std::uint64_t& address, int lane, bool owes) {
     address &= (1U << rank_shift) - 1;
     if (&cta == cta_) return cta_;
     if (cta.running == 0)
-        report_.fault(Fault::peer,
-                      fmt::format("{} accesses the shared memory of CTA {} of the cluster, which "
-                                  "has ended",
-                                  report_.who(), rank - 1));
+        report_.fault(rules::peer_has_ended(report_.who(), rank - 1, true, report_.end()));
     else if (owes && launch_.detect_races)
         cta.owe(Epoch(clocks_.now(current_), pc_, current_, lane));
     return &cta;
@@ -41,9 +42,7 @@ Cta* Cluster::peer(std::uint64_t& address, int lane, bool owes) {
 
 void Cluster::cluster_arrive() {
     std::uint32_t& arrived = meeting_.arrived[static_cast<std::size_t>(current_)];
-    if (arrived != 0)
-        return report_.fault(Fault::meeting,
-                             fmt::format("warp {} arrives again without barrier.cluster.wait", local()));
+    if (arrived != 0) return report_.fault(rules::cluster_arrives_again(report_.warp(), report_.where(pc_)));
     arrived = meeting_.phase;
     signal({Signal::Kind::cluster_arrival, 0, 0, arrived});
     warp().news_since_meeting = false;
@@ -53,9 +52,7 @@ void Cluster::cluster_arrive() {
             meeting_.arriving = clocks_.add_place();
             meeting_.complete = clocks_.add_place();
         }
-        const isa::Form& form = code_.ops[pc_].step->form;
-        const int sem = form.get(isa::Field::sem, -1);
-        if (sem < 0 || !isa::spelled(isa::Field::sem, sem).starts_with("relaxed"))
+        if (isa::arrival_order(*code_.ops[pc_].step).release)
             clocks_.release(current_, meeting_.arriving, {warp().all, warp().all});
         else
             release_announced(meeting_.arriving);
@@ -87,9 +84,7 @@ void Cluster::complete_meeting() {
 void Cluster::cluster_wait() {
     std::uint32_t& arrived = meeting_.arrived[static_cast<std::size_t>(current_)];
     if (arrived == 0) {
-        report_.fault(
-            Fault::meeting,
-            fmt::format("warp {} waits, and has not arrived at the barrier of the cluster", local()));
+        report_.fault(rules::cluster_not_arrived(report_.warp(), report_.where(pc_)));
         return;
     }
     if (arrived == meeting_.phase) {
@@ -115,12 +110,9 @@ void Cluster::leave(Cta& cta) {
         const bool in_group = std::ranges::any_of(
             groups_, [&](const BulkGroups& groups) { return groups.actor == access.actor(); });
         if (access.actor() < clocks_.warps())
-            report_.fault(Fault::peer,
-                          "the CTA that is accessed here may have ended: it does not wait for it");
+            report_.fault(rules::peer_may_have_ended(report_.end()));
         else if (in_group)
-            report_.fault(Fault::unfinished_store,
-                          "the CTA ends, and nothing has waited for this copy to read "
-                          "its shared memory");
+            report_.fault(rules::copy_out_at_end(report_.where(access.pc()), report_.end()));
         else
             report_.unfinished_load(access);
     }
@@ -129,10 +121,12 @@ void Cluster::leave(Cta& cta) {
         const std::int64_t missing = mbarrier.tx - mbarrier.under_way;
         if (!mbarrier.live || missing == 0) continue;
         report_.at(mbarrier.pc != no_pc ? mbarrier.pc : mbarrier.copy_pc, current_ * lanes);
-        report_.fault(Fault::mbarrier_count,
-                      fmt::format("the CTA ends in phase {} of {}, which {} {} bytes", mbarrier.phase,
-                                  report_.place(mbarrier.offset),
-                                  missing > 0 ? "still expects" : "has not expected", std::abs(missing)));
+        report_.fault(
+            {rules::WG_MBAR_03,
+             fmt::format("the CTA ends in phase {} of {}, which {} {} bytes", mbarrier.phase,
+                         report_.place(mbarrier.offset), missing > 0 ? "still expects" : "has not expected",
+                         std::abs(missing)),
+             "expect the bytes of all copies of the phase, and wait for it before the kernel ends"});
     }
 }
 
@@ -141,8 +135,7 @@ void Cluster::leave(Cta& cta) {
 void Cluster::set_registers(int registers, bool increase) {
     Warp& warp = this->warp();
     if (increase ? registers < warp.held : registers > warp.held) {
-        report_.fault(Fault::registers, fmt::format("setmaxnreg.{} to {} registers a thread, which has {}",
-                                                    increase ? "inc" : "dec", registers, warp.held));
+        report_.fault(rules::resized_the_wrong_way(increase, registers, warp.held));
         return;
     }
     const int more = (registers - warp.held) * lanes;

@@ -95,7 +95,7 @@ struct Cta {
 
     SharedMemory shared;
     Shadow shadow;
-    std::array<Barrier, 16> barriers{};
+    std::array<Barrier, sm_90a.barriers> barriers{};
     Mbarriers mbarriers;
     std::vector<Epoch> owed;  ///< the last of each actor
     Dim3 position;            ///< in the grid

@@ -5,7 +5,7 @@
 #include <bit>
 #include <map>
 
-#include "program/wait_words.hpp"
+#include "rules/wait_words.hpp"
 #include "sim/cluster.hpp"
 
 namespace wgrun::sim {
@@ -57,25 +57,20 @@ std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
         return fmt::format("for the whole warpgroup at {}", code_.ops[warp.pc].step->op->name);
     if (warp.state == State::at_barrier) {
         const Cta::Barrier& barrier = cta.barriers[warp.barrier];
-        return fmt::format("at barrier {}: {} of {} threads have arrived", warp.barrier,
-                           std::popcount(barrier.arrived) * isa::lanes, barrier.expected);
+        return rules::at_barrier(warp.barrier, std::popcount(barrier.arrived) * isa::lanes, barrier.expected);
     }
-    if (warp.wait == Wait::registers)
-        return fmt::format("for {} registers a thread: it has {}, and {} of the CTA's are free", warp.wanted,
-                           warp.held, cta.free_registers);
+    if (warp.wait == Wait::registers) return rules::for_registers(warp.wanted, warp.held, cta.free_registers);
     if (warp.wait == Wait::cluster) {
-        int arrived = 0;
+        std::size_t arrived = 0;
         for (const std::uint32_t phase : meeting_.arrived) arrived += phase == meeting_.phase;
-        return fmt::format("at the barrier of the cluster: {} of {} warps have arrived", arrived,
-                           warps_.size());
+        return rules::at_cluster_barrier(arrived, warps_.size());
     }
     if (warp.wait == Wait::memory) return "for memory to change that nobody writes any more";
     const Mbarrier* mbarrier = waited_for(warp, cta);
     if (mbarrier == nullptr) return "for several mbarriers";
-    return fmt::format(
-        "for phase {} (parity {}) of the mbarrier {}: {}", mbarrier->phase, warp.parity,
-        report_.place(mbarrier->offset),
-        wait_words::what_has_come(mbarrier->expected - mbarrier->pending, mbarrier->expected, mbarrier->tx));
+    return rules::for_phase(
+        mbarrier->phase, warp.parity, report_.place(mbarrier->offset),
+        rules::what_has_come(mbarrier->expected - mbarrier->pending, mbarrier->expected, mbarrier->tx));
 }
 
 void Cluster::report_deadlock() {
@@ -107,12 +102,13 @@ void Cluster::report_deadlock() {
             places[{kind_of(warp), pc, rank, waits_for(warp, ctas_[rank]),
                     mbarrier != nullptr ? mbarrier->made.pc() : no_pc}] |= 1U << w;
         }
-        if (done != 0) ended += (ended.empty() ? "" : "; ") + wait_words::names(done) + of(rank) + " ended";
+        if (done != 0)
+            ended += (ended.empty() ? "" : "; ") + rules::names_of_warps(done) + of(rank) + " ended";
     }
     if (places.empty()) return;
     std::string message;
     for (const auto& [place, warps] : places) {
-        std::string text = wait_words::names(warps) + of(place.rank) +
+        std::string text = rules::names_of_warps(warps) + of(place.rank) +
                            (std::has_single_bit(warps) ? " waits " : " wait ") + place.what;
         if (message.empty()) {
             message = "deadlock: " + text;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "program/register_file.hpp"
+#include "rules/barrier_words.hpp"
 #include "sim/access.hpp"
 
 namespace wgrun::sim {
@@ -21,7 +21,7 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch,
       allowance_(allowance),
       turns_(turns),
       warps_per_cta_((program.threads() + lanes - 1) / lanes),
-      entry_registers_(registers_at_entry(program.threads())),
+      entry_registers_(sm_90a.registers_at_entry(program.threads())),
       global_(program, launch),
       report_(program, code, launch.grid),
       messages_(program, launch.grid, message_capacity(program)),
@@ -266,7 +266,7 @@ void Cluster::check_overlap(isa::Space space, const isa::Addresses& address, int
             report_.lane(current_ * lanes + later);
             const bool global = space == isa::Space::global;
             return report_.overlapping_store(
-                global ? "WG-RACE-04" : "WG-RACE-01",
+                global ? rules::WG_RACE_04 : rules::WG_RACE_01,
                 global ? global_.place(at)
                        : report_.place(static_cast<std::uint32_t>(at) - SharedMemory::base),
                 current_ * lanes + lane);
@@ -277,20 +277,14 @@ void Cluster::check_overlap(isa::Space space, const isa::Addresses& address, int
 
 void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
     if (id >= cta_->barriers.size() || threads % lanes != 0)
-        return report_.bad_barrier(
-            fmt::format("barrier {} of {} threads: there are barriers 0 to 15, and they count "
-                        "multiples of 32 threads",
-                        id, threads));
+        return report_.fault(rules::barrier_out_of_range(id, threads));
     Cta::Barrier& barrier = cta_->barriers[id];
     const std::uint32_t self = 1U << local();
     if (threads == 0) threads = static_cast<std::uint32_t>(warps_per_cta_ * lanes);
     if (barrier.arrived != 0 && barrier.expected != threads)
-        report_.bad_barrier(
-            fmt::format("barrier {} of {} threads: others wait at it for {}", id, threads, barrier.expected));
+        report_.fault(rules::barrier_counted_otherwise(id, threads, barrier.expected));
     if (barrier.arrived == 0) barrier.expected = threads;
-    if ((barrier.arrived & self) != 0)
-        return report_.bad_barrier(
-            fmt::format("barrier {}: the warp arrives a second time before the others have", id));
+    if ((barrier.arrived & self) != 0) return report_.fault(rules::barrier_twice(id, report_.warp()));
     signal({Signal::Kind::meeting, rank(*cta_), id, 0, wait ? 1U : 0U});
     barrier.arrived |= self;
     warp().news_since_meeting = false;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "rules/mbarrier_words.hpp"
 #include "sim/cluster.hpp"
 
 namespace wgrun::sim {
@@ -42,8 +43,7 @@ Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user, int lane
     if (cta == nullptr) return {};
     const std::uint32_t offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
     if (address % Mbarriers::bytes != 0) {
-        report_.fault(Fault::mbarrier_life,
-                      fmt::format("the mbarrier at {:#x} is not aligned to 8 bytes", address));
+        report_.fault(report_.misaligned_mbarrier(address));
         return {};
     }
     if (!cta->shared.declared(address, Mbarriers::bytes)) {
@@ -52,23 +52,20 @@ Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user, int lane
     }
     Mbarrier* mbarrier = cta->mbarriers.find(offset);
     if (mbarrier == nullptr || !mbarrier->live) {
-        if (report_.said(Fault::mbarrier_life)) return {};
-        report_.fault(Fault::mbarrier_life,
-                      fmt::format("no mbarrier is initialised at {}", report_.place(offset)));
+        if (report_.said(rules::WG_MBAR_01)) return {};
+        report_.fault(rules::mbarrier_absent(report_.place(offset)));
         return {};
     }
-    if (launch_.detect_races && !report_.said(Fault::mbarrier_unknown, mbarrier->made.pc())) {
+    if (launch_.detect_races && !report_.said(rules::WG_MBAR_02, mbarrier->made.pc())) {
         const std::uint32_t known = clocks_.of(current_, lane).seen[mbarrier->actor];
         if (known < mbarrier->init)
-            report_.fault(Fault::mbarrier_unknown,
-                          fmt::format("nothing tells {} that the mbarrier {} is initialised", report_.who(),
-                                      report_.place(offset)),
+            report_.fault(rules::mbarrier_untold(report_.who(), report_.place(offset),
+                                                 report_.where(mbarrier->made.pc()), report_.of_cluster()),
                           mbarrier->made.pc(), "initialised here");
         else if (user == User::engine && (mbarrier->announced == 0 || known < mbarrier->announced))
             report_.fault(
-                Fault::mbarrier_unknown,
-                fmt::format("nothing tells the bulk-copy engine that the mbarrier {} is initialised",
-                            report_.place(offset)),
+                rules::mbarrier_untold_to_engine(report_.place(offset), report_.where(mbarrier->made.pc()),
+                                                 report_.of_cluster()),
                 mbarrier->made.pc(), "initialised here");
     }
     return {cta, mbarrier};
@@ -80,8 +77,7 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
         const std::uint64_t at = address[lane];
         report_.lane(current_ * lanes + static_cast<int>(lane));
         if (at % Mbarriers::bytes != 0) {
-            report_.fault(Fault::mbarrier_life,
-                          fmt::format("the mbarrier at {:#x} is not aligned to 8 bytes", at));
+            report_.fault(report_.misaligned_mbarrier(at));
             continue;
         }
         if (!cta_->shared.declared(at, Mbarriers::bytes)) {
@@ -90,14 +86,11 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
         }
         const std::uint32_t offset = static_cast<std::uint32_t>(at) - SharedMemory::base;
         if (arrivals[lane] < 1 || arrivals[lane] > Mbarrier::most)
-            report_.fault(Fault::mbarrier_count,
-                          fmt::format("the mbarrier {} cannot expect {} arrivals: 1 to {}",
-                                      report_.place(offset), arrivals[lane], Mbarrier::most));
-        if (const Mbarrier* other = cta_->mbarriers.touched(offset, Mbarriers::bytes))
             report_.fault(
-                Fault::mbarrier_life,
-                fmt::format("{} is initialised again without mbarrier.inval", report_.place(offset)),
-                other->made.pc(), "initialised here");
+                rules::too_many_arrivals_asked(report_.place(offset), arrivals[lane], Mbarrier::most));
+        if (const Mbarrier* other = cta_->mbarriers.touched(offset, Mbarriers::bytes))
+            report_.fault(rules::mbarrier_made_again(report_.place(offset)), other->made.pc(),
+                          "initialised here");
         Mbarrier* mbarrier = cta_->mbarriers.find(offset);
         if (mbarrier == nullptr) mbarrier = &cta_->mbarriers.add(offset);
         if (launch_.detect_races && mbarrier->actor < 0) {
@@ -127,10 +120,9 @@ void Cluster::mbarrier_inval(const isa::Addresses& address) {
         const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], User::thread, lane);
         if (found.mbarrier == nullptr) continue;
         if (found.mbarrier->under_way != 0)
-            report_.fault(Fault::mbarrier_life,
-                          fmt::format("{} is ended while {} bytes that it counts are under way",
-                                      report_.place(found.mbarrier->offset), found.mbarrier->under_way),
-                          found.mbarrier->copy_pc, "copied here");
+            report_.fault(
+                rules::mbarrier_ended_early(report_.place(found.mbarrier->offset), found.mbarrier->under_way),
+                found.mbarrier->copy_pc, "copied here");
         found.mbarrier->live = false;
     }
 }
@@ -162,11 +154,9 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
         mbarrier.pc = pc_;
         check_phase_known(mbarrier, static_cast<int>(lane), "arrives at");
         if (arrivals[lane] > mbarrier.pending) {
-            report_.early(mbarrier,
-                          fmt::format("{} arrives {} times at {}, where {} of {} arrivals are still expected "
-                                      "in phase {}",
-                                      report_.who(), arrivals[lane], report_.place(mbarrier.offset),
-                                      mbarrier.pending, mbarrier.expected, mbarrier.phase));
+            report_.early(mbarrier, rules::arrival_too_many(report_.who(), arrivals[lane],
+                                                            report_.place(mbarrier.offset), mbarrier.pending,
+                                                            mbarrier.expected, mbarrier.phase));
             continue;
         }
         if (bytes[lane] != 0) add_bytes(mbarrier, bytes[lane]);
@@ -190,17 +180,17 @@ void Cluster::check_phase_known(const Mbarrier& mbarrier, int lane, std::string_
     if (!launch_.detect_races) return;
     const std::uint32_t known = clocks_.of(current_, lane).seen[mbarrier.actor];
     if (known < mbarrier.init || known >= mbarrier.since) return;
-    report_.early(mbarrier,
-                  fmt::format("{} {} phase {} of {}, and has not waited for phase {}", report_.who(), what,
-                              mbarrier.phase, report_.place(mbarrier.offset), mbarrier.phase - 1));
+    report_.early(mbarrier, rules::phase_not_awaited(report_.who(), what, mbarrier.phase,
+                                                     report_.place(mbarrier.offset)));
 }
 
 void Cluster::add_bytes(Mbarrier& mbarrier, std::int64_t bytes) {
     mbarrier.tx += bytes;
     if (mbarrier.tx <= Mbarrier::most && mbarrier.tx >= -Mbarrier::most) return;
-    report_.fault(Fault::mbarrier_count,
-                  fmt::format("the tx-count of {} becomes {} bytes: it holds {} at most",
-                              report_.place(mbarrier.offset), mbarrier.tx, Mbarrier::most));
+    report_.fault({rules::WG_MBAR_03,
+                   fmt::format("the tx-count of {} becomes {} bytes: it holds {} at most",
+                               report_.place(mbarrier.offset), mbarrier.tx, Mbarrier::most),
+                   "expect fewer bytes in a phase"});
     mbarrier.tx = std::clamp(mbarrier.tx, -Mbarrier::most, Mbarrier::most);
 }
 
@@ -208,11 +198,9 @@ void Cluster::add_bytes(Mbarrier& mbarrier, std::int64_t bytes) {
 bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
     if (mbarrier.pending != 0 || mbarrier.tx != 0) return false;
     if (mbarrier.under_way != 0)
-        report_.fault(Fault::mbarrier_count,
-                      fmt::format("phase {} of {} completes while {} bytes of its copies are under way: it "
-                                  "expects fewer bytes than are copied",
-                                  mbarrier.phase, report_.place(mbarrier.offset), mbarrier.under_way),
-                      mbarrier.copy_pc, "copied here");
+        report_.fault(
+            rules::phase_complete_early(report_.place(mbarrier.offset), mbarrier.phase, mbarrier.under_way),
+            mbarrier.copy_pc, "copied here");
     ++mbarrier.phase;
     mbarrier.pending = mbarrier.expected;
     mbarrier.under_way = 0;
@@ -266,7 +254,7 @@ std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, c
             std::exchange(watched, found.mbarrier) != found.mbarrier)
             watch_phase(*found.mbarrier, parity[lane]);
         if (found.mbarrier != nullptr && found.cta != cta_) {
-            report_.fault(Fault::peer, fmt::format("{} waits for an mbarrier of another CTA", report_.who()));
+            report_.fault(rules::waits_for_foreign_mbarrier(report_.who()));
         } else if (found.mbarrier != nullptr && !found.mbarrier->is_complete(parity[lane])) {
             const std::uint32_t offset = found.mbarrier->offset;
             warp.barrier = warp.barrier == Warp::none || warp.barrier == offset ? offset : Warp::several;

@@ -48,7 +48,7 @@ std::string describe_shared(const Program& program, std::uint32_t offset);
 class SharedMemory {
   public:
     /// The driver keeps the first KiB of the window.
-    static constexpr std::uint32_t base = 1024;
+    static constexpr std::uint32_t base = sm_90a.shared_base;
 
     explicit SharedMemory(const Program& program);
 

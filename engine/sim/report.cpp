@@ -6,7 +6,10 @@
 #include <bit>
 #include <utility>
 
-#include "program/end.hpp"
+#include "program/wait_words.hpp"
+#include "rules/barrier_words.hpp"
+#include "rules/copy_words.hpp"
+#include "rules/wgmma_words.hpp"
 
 namespace wgrun::sim {
 
@@ -65,20 +68,19 @@ bool Report::seen(std::string_view rule, std::uint32_t other) {
     return !seen_.insert(key(rule, other)).second;
 }
 
-void Report::add(std::string_view rule, std::uint32_t other, std::string message, Fix fix,
-                 std::vector<Note> notes) {
-    if (settled_ || seen(rule, other)) return;
-    Diagnostic finding;
-    finding.rule = rule;
-    finding.where = code_.where(pc_);
-    finding.message = std::move(message);
-    finding.fix = std::move(fix.text);
-    finding.remedies = std::move(fix.remedies);
-    finding.notes = std::move(notes);
-    findings_.push_back(std::move(finding));
+void Report::add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes) {
+    if (settled_ || seen(saying.rule.id, other)) return;
+    findings_.push_back(rules::finding(std::move(saying), code_.where(pc_), std::move(notes)));
 }
 
-void Report::overlapping_store(std::string_view rule, const std::string& place, int other_thread) {
+std::string Report::warp() const { return fmt::format("warp {}", thread_ % threads_per_cta_ / isa::lanes); }
+
+rules::Saying Report::misaligned_mbarrier(std::uint64_t address) const {
+    const auto offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
+    return wait_words::mbarrier_misaligned(program_, place(offset), offset);
+}
+
+void Report::overlapping_store(const Rule& rule, const std::string& place, int other_thread) {
     add(rule, pc_,
         fmt::format("threads {} and {} write different values to {} in one step",
                     other_thread % threads_per_cta_, thread_ % threads_per_cta_, place),
@@ -86,20 +88,20 @@ void Report::overlapping_store(std::string_view rule, const std::string& place, 
 }
 
 void Report::global_out_of_bounds(bool store, int bytes, const std::string& place) {
-    add("WG-MEM-01", no_pc,
+    add(rules::WG_MEM_01, no_pc,
         fmt::format("{} {} {} bytes at {}", who(), store ? "stores" : "loads", bytes, place),
         "guard the access with a predicate on the index, or make the tensor larger");
 }
 
 void Report::constant_store(int bytes, const std::string& place) {
-    add("WG-MEM-05", no_pc,
+    add(rules::WG_MEM_05, no_pc,
         fmt::format("{} stores {} bytes at {}, a parameter that the kernel declares const", who(), bytes,
                     place),
         "declare the parameter without const");
 }
 
 void Report::misaligned(bool store, int bytes, std::uint64_t address) {
-    add("WG-MEM-02", no_pc,
+    add(rules::WG_MEM_02, no_pc,
         fmt::format("{} {} {} bytes at {:#x}, which is not a multiple of {}", who(),
                     store ? "stores" : "loads", bytes, address, bytes),
         fmt::format("align the address to {} bytes, or use a narrower vector", bytes));
@@ -108,17 +110,17 @@ void Report::misaligned(bool store, int bytes, std::uint64_t address) {
 void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) {
     // What map_shared gives, or nonsense.
     const std::uint64_t mapped = address >> 24, ctas = program_.cluster().volume();
-    if (mapped > ctas && mapped <= 16)
-        return fault(Fault::peer, fmt::format("{} accesses shared memory of rank {} of a cluster of {} CTAs",
-                                              who(), mapped - 1, ctas));
+    if (mapped > ctas && mapped <= std::uint64_t{sm_90a.cluster})
+        return fault(rules::outside_cluster(who(), mapped - 1, ctas));
     if (mapped != 0 && mapped <= ctas)
         return fault(
-            Fault::peer,
-            fmt::format("{} accesses {:#x}, an address of the cluster's shared memory, as one of its "
-                        "own CTA",
-                        who(), address));
+            {rules::WG_SYNC_05,
+             fmt::format(
+                 "{} accesses {:#x}, an address of the cluster's shared memory, as one of its own CTA", who(),
+                 address),
+             std::string(rules::fix_of_peers)});
     const std::int64_t offset = static_cast<std::int64_t>(address) - SharedMemory::base;
-    add("WG-MEM-03", no_pc,
+    add(rules::WG_MEM_03, no_pc,
         fmt::format(
             "{} {} {} bytes at byte {} of the shared memory, outside every buffer declared (the last ends "
             "at {})",
@@ -132,7 +134,7 @@ void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) 
 
 void Report::operand_out_of_bounds(std::uint64_t address) {
     const std::int64_t offset = static_cast<std::int64_t>(address) - SharedMemory::base;
-    add("WG-DESC-03", no_pc,
+    add(rules::WG_DESC_03, no_pc,
         fmt::format(
             "a matrix descriptor makes the wgmma read byte {} of the shared memory, outside every buffer "
             "declared (the last ends at {})",
@@ -141,93 +143,75 @@ void Report::operand_out_of_bounds(std::uint64_t address) {
 }
 
 void Report::unwritten_register(isa::Reg reg) {
-    add("WG-REG-01", no_pc,
+    add(rules::WG_REG_01, no_pc,
         subject_ == Subject::wgmma ? std::string("the wgmma reads a register that nothing has written")
                                    : fmt::format("{} reads a register that nothing has written", who()),
         fmt::format("write it on every path before line {}", line(pc_)),
         {{program_.registers()[reg.id].where, "the register is made here"}});
 }
 
+namespace {
+
+rules::Part part_of(const RegisterState& state) {
+    return state.accumulator ? rules::Part::accumulator : rules::Part::fragment;
+}
+
+}  // namespace
+
 void Report::register_in_flight(const RegisterState& state, bool write) {
-    add("WG-GROUP-01", state.mma_pc,
-        fmt::format("{} is {} while its wgmma may still run",
-                    state.accumulator ? "an accumulator" : "a register of an A fragment",
-                    write ? "written" : "read"),
-        std::vector<Remedy>{{insert_after(code_.where(state.mma_pc), {"wgmma_commit_group()"}),
-                             insert_before(code_.where(pc_), {"wgmma_wait_group(0)"})},
-                            {insert_before(code_.where(pc_), {"wgmma_wait_group(0)"})}},
-        {{code_.where(state.mma_pc), "issued here"}});
+    const Where issued = code_.where(state.mma_pc);
+    add(rules::accessed_in_flight(part_of(state), write ? "written" : "read", issued, code_.where(pc_)),
+        state.mma_pc, {{issued, "issued here"}});
 }
 
 void Report::waited_in_vain(const RegisterState& state, std::uint32_t wait_pc, bool write) {
     const std::uint32_t here = std::exchange(pc_, state.mma_pc);
-    add("WG-GROUP-02", no_pc, "the wgmma is never committed to a wgmma-group, so no wait_group covers it",
-        std::vector<Remedy>{{insert_after(code_.where(state.mma_pc), {"wgmma_commit_group()"})}},
+    add(rules::never_committed(code_.where(state.mma_pc), false), no_pc,
         {{code_.where(wait_pc), "this wait_group does not cover it"},
          {code_.where(here),
-          fmt::format("{} is {} here", state.accumulator ? "an accumulator" : "a register of the A fragment",
-                      write ? "written" : "read")}});
+          fmt::format("{} is {} here", name_of(part_of(state)), write ? "written" : "read")}});
     pc_ = here;
 }
 
 void Report::uncommitted(std::uint32_t mma_pc) {
     pc_ = mma_pc;
-    add("WG-GROUP-02", no_pc, "the kernel ends and no wgmma.commit_group has closed this wgmma",
-        std::vector<Remedy>{
-            {insert_after(code_.where(mma_pc), {"wgmma_commit_group()", "wgmma_wait_group(0)"})}});
+    add(rules::never_committed(code_.where(mma_pc), true), no_pc);
 }
 
 void Report::left_over(const Registers::Group& group) {
     pc_ = group.commit_pc;
-    add("WG-GROUP-05", no_pc,
-        fmt::format("warp {} ends, and no wgmma.wait_group has waited for this wgmma-group",
-                    thread_ % threads_per_cta_ / isa::lanes),
-        Fix("k:wgmma_wait_group(0) before the kernel ends",
-            {{insert_after(end_of(program_), {"wgmma_wait_group(0)"})},
-             {insert_after(code_.where(pc_), {"wgmma_wait_group(0)"})}}),
+    add(rules::group_at_end(warp(), code_.where(pc_), end()), no_pc,
         {{code_.where(group.mma_pc), "issued here"}});
 }
 
 void Report::copy_left_over() {
     const std::uint32_t copy = code_.ops[pc_].place;
     const bool told = std::ranges::any_of(seen_, [&](const auto& finding) {
-        return std::get<0>(finding) == "WG-GROUP-04" && std::get<2>(finding) == copy;
+        return std::get<0>(finding) == rules::WG_GROUP_04.id && std::get<2>(finding) == copy;
     });
     if (told) return;
-    add("WG-GROUP-06", no_pc,
-        fmt::format("the CTA ends, and nothing has waited for this cp.async of {}", who()),
-        Fix("k:cp_async_wait_all() before the kernel ends",
-            {{insert_after(end_of(program_), {"cp_async_wait_all()"})},
-             {insert_after(code_.where(pc_), {"cp_async_wait_all()"})}}));
+    add(rules::thread_copy_at_end("the CTA", " of " + who(), code_.where(pc_), end()), no_pc);
 }
 
 void Report::missing_fence(const RegisterState& state, bool accumulator) {
-    const std::uint32_t other = state.last == RegisterState::touched ? state.pc : state.mma_pc;
-    const Fix fix(std::vector<Remedy>{{insert_before(code_.where(pc_), {"wgmma_fence()"})}});
-    if (other == no_pc)
-        return add("WG-FENCE-01", no_pc, "no wgmma.fence precedes the first wgmma of the warp", fix);
-    add("WG-FENCE-01", other,
-        fmt::format("{} of this wgmma was accessed with no wgmma.fence since",
-                    accumulator ? "an accumulator" : "a register of the A fragment"),
-        fix, {{code_.where(other), "accessed here"}});
+    const bool touched = state.last == RegisterState::touched;
+    const std::uint32_t other = touched ? state.pc : state.mma_pc;
+    const Where here = code_.where(pc_);
+    const rules::Part part = accumulator ? rules::Part::accumulator : rules::Part::fragment;
+    if (other == no_pc) return add(rules::no_fence_at_all(here), no_pc);
+    add(touched ? rules::no_fence_since_access(part, here) : rules::no_fence_between(part, here), other,
+        {{code_.where(other), touched ? "accessed here" : "issued here"}});
 }
 
 void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all) {
-    add("WG-SYNC-01", no_pc,
+    add(rules::WG_SYNC_01, no_pc,
         fmt::format("{} is executed by {} of the {} lanes of warp {}: all must execute it together", op.name,
                     std::popcount(active), std::popcount(all), thread_ % threads_per_cta_ / isa::lanes),
         "move it out of the divergent branch, or make the condition the same for the whole warp");
 }
 
 void Report::no_warpgroup(const isa::Instruction& op, int threads) {
-    add("WG-SYNC-03", no_pc,
-        fmt::format("{} needs a warpgroup of four whole warps; the CTA has {} threads", op.name, threads),
-        "make the number of threads a multiple of 128");
-}
-
-void Report::bad_barrier(const std::string& message) {
-    add("WG-SYNC-02", no_pc, message,
-        "barriers are 0 to 15; all who meet at one name the same number of threads");
+    add(rules::no_whole_warpgroup(op.name, threads, program_.where()), no_pc);
 }
 
 void Report::refused(Diagnostic finding) {

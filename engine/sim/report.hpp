@@ -1,5 +1,4 @@
-// What the simulator finds, in words. Each (rule, line, other line) is said once. The sections of the PTX ISA
-// are those of the rules, which the catalogue has.
+// What the simulator finds, in words. Each (rule, line, other line) is said once.
 #pragma once
 
 #include <map>
@@ -8,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "diag/fix.hpp"
+#include "program/end.hpp"
+#include "rules/saying.hpp"
 #include "sim/code.hpp"
 #include "sim/global_shadow.hpp"
 #include "sim/mbarrier.hpp"
@@ -20,20 +20,6 @@ namespace wgrun::sim {
 
 /// Who accesses memory in the step at hand.
 enum class Subject : std::uint8_t { thread, wgmma, copy };
-
-/// Faults of the asynchronous machine and of clusters. Each has its rule; what happened is said with it.
-enum class Fault : std::uint8_t {
-    mbarrier_life,     ///< used before init, initialised twice, misaligned
-    mbarrier_unknown,  ///< the init is not known to who uses it
-    mbarrier_count,    ///< arrivals and bytes do not match what is expected
-    copy_operands,
-    source_size,  ///< of cp.async
-    unfinished_load,
-    unfinished_store,
-    registers,  ///< setmaxnreg
-    meeting,    ///< barrier.cluster
-    peer,       ///< the shared memory of another CTA
-};
 
 /// Where cluster number `index` of a grid is, among its clusters of `size` CTAs.
 Dim3 cluster_position(Dim3 grid, Dim3 size, std::uint64_t index);
@@ -87,6 +73,16 @@ class Report final : public HazardSink {
     std::string who() const;
     /// A place in shared memory: "`tile` + 32".
     std::string place(std::uint32_t offset) const { return describe_shared(program_, offset); }
+    /// Where the kernel ends, for what is missing there.
+    Where end() const { return end_of(program_); }
+    /// The line of a step.
+    Where where(std::uint32_t pc) const { return code_.where(pc); }
+    /// "warp 3", local to its CTA, of the thread at hand.
+    std::string warp() const;
+    /// Has the cluster more CTAs than one?
+    bool of_cluster() const { return program_.cluster().volume() > 1; }
+    /// Of an mbarrier at an address that is no multiple of 8.
+    rules::Saying misaligned_mbarrier(std::uint64_t address) const;
 
     // WG-RACE-01, -02, -03, WG-PROXY-01, WG-MEM-04, WG-TMA-02, WG-GROUP-04
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override {
@@ -100,7 +96,7 @@ class Report final : public HazardSink {
     void global_unfenced(const GlobalRace& race, const std::string& place);
     void global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place);
     /// Within one step: WG-RACE-01, or WG-RACE-04.
-    void overlapping_store(std::string_view rule, const std::string& place, int other_thread);
+    void overlapping_store(const Rule& rule, const std::string& place, int other_thread);
     // WG-MEM-01, -02, -03, -05 and WG-DESC-03
     void global_out_of_bounds(bool store, int bytes, const std::string& place);
     void constant_store(int bytes, const std::string& place);
@@ -121,20 +117,19 @@ class Report final : public HazardSink {
     // WG-SYNC-01, -02, -03
     void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all);
     void no_warpgroup(const isa::Instruction& op, int threads);
-    void bad_barrier(const std::string& message);
     /// At step `pc` somebody waits for ever.
     void deadlock(isa::Awaits wait, std::uint32_t pc, std::string message, std::vector<Note> notes);
-    // WG-MBAR, WG-TMA, WG-SYNC-04, -05, WG-REG-02; `note` speaks of step `other`
-    void fault(Fault fault, std::string message, std::uint32_t other = no_pc, std::string note = {});
-    /// Has the fault been said of the step at hand?
-    bool said(Fault fault, std::uint32_t other = no_pc) const;
+    // WG-MBAR, WG-TMA, WG-SYNC-02, -04, -05, WG-REG-02; `note` speaks of step `other`
+    void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string note = {});
+    /// Has the rule been said to be broken by the step at hand?
+    bool said(const Rule& rule, std::uint32_t other = no_pc) const;
     void bad_parity(const Mbarrier& mbarrier, std::int64_t parity);
     /// WG-MBAR-06: what is told comes of a phase that went by unseen, and whatever follows it is no news.
     void phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp);
     /// WG-TMA-03, or WG-MBAR-06.
     void unfinished_load(Epoch copy);
     /// Something is done before a phase of an mbarrier has been waited for: WG-MBAR-03, or WG-MBAR-06.
-    void early(const Mbarrier& mbarrier, std::string message);
+    void early(const Mbarrier& mbarrier, rules::Saying saying);
     void mbarrier_touched(std::uint32_t offset, std::string_view how);
     /// An assertion that failed, or a trap.
     void said(Diagnostic finding) { findings_.push_back(std::move(finding)); }
@@ -144,15 +139,18 @@ class Report final : public HazardSink {
   private:
     /// one_told: a lane of the other's warp has told of itself, and not of the other.
     void describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told);
-    void add(std::string_view rule, std::uint32_t other, std::string message, Fix fix,
-             std::vector<Note> notes = {});
+    void add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes = {});
+    void add(const Rule& rule, std::uint32_t other, std::string message, Fix fix,
+             std::vector<Note> notes = {}) {
+        add({rule, std::move(message), std::move(fix)}, other, std::move(notes));
+    }
     const LetThrough* repeated() const;
     const LetThrough* culprit(Epoch other) const;
     void blame(const LetThrough& wait, std::string consequence);
-    std::vector<Remedy> remedies(Fault fault, std::uint32_t other) const;
     /// Rule, and the places of the two parties.
     using Key = std::tuple<std::string_view, std::uint32_t, std::uint32_t>;
     Key key(std::string_view rule, std::uint32_t other) const;
+    /// Has it been said before? It has from now on.
     bool seen(std::string_view rule, std::uint32_t other);
     int line(std::uint32_t pc) const { return code_.where(pc).line; }
     std::string who(int thread) const { return who(thread, cluster_); }

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "program/phase_words.hpp"
+#include "rules/copy_words.hpp"
+#include "rules/phase_words.hpp"
 #include "sim/report.hpp"
 
 namespace wgrun::sim {
@@ -18,37 +19,33 @@ const Report::LetThrough* for_phase(const std::vector<Report::LetThrough>& waits
 }  // namespace
 
 void Report::bad_parity(const Mbarrier& mbarrier, std::int64_t parity) {
-    phase_words::Words words = phase_words::bad_parity(who(), place(mbarrier.offset), parity);
-    add("WG-MBAR-06", no_pc, std::move(words.message), std::move(words.fix),
+    add(rules::bad_parity(who(), place(mbarrier.offset), parity), no_pc,
         {{code_.where(mbarrier.made.pc()), "initialised here"}});
     settled_ = true;
 }
 
 void Report::phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp) {
-    phase_words::Words words = phase_words::skipped("warp " + std::to_string(warp), place(mbarrier.offset),
-                                                    mbarrier.phase, parity, mbarrier.is_complete(parity));
-    if (const LetThrough* wait = repeated()) return blame(*wait, std::move(words.message));
-    add("WG-MBAR-06", no_pc, std::move(words.message), std::move(words.fix),
-        {{code_.where(mbarrier.made.pc()), "initialised here"}});
+    rules::Saying saying = rules::phase_skipped("warp " + std::to_string(warp), place(mbarrier.offset),
+                                                mbarrier.phase, parity, mbarrier.is_complete(parity));
+    if (const LetThrough* wait = repeated()) return blame(*wait, std::move(saying.message));
+    add(std::move(saying), no_pc, {{code_.where(mbarrier.made.pc()), "initialised here"}});
     settled_ = true;
 }
 
 void Report::blame(const LetThrough& wait, std::string consequence) {
     const std::uint32_t here = std::exchange(pc_, wait.pc);
-    phase_words::Words words = phase_words::let_through(place(wait.offset), wait.phase, wait.parity);
-    add("WG-MBAR-06", no_pc, std::move(words.message), std::move(words.fix),
+    add(rules::let_through(place(wait.offset), wait.phase, wait.parity), no_pc,
         {{code_.where(here), std::move(consequence)}});
     pc_ = here;
     settled_ = true;
 }
 
 void Report::unfinished_load(Epoch copy) {
-    constexpr const char* message =
-        "the CTA ends, and nothing has waited for the mbarrier that counts this copy";
+    rules::Saying saying = rules::copy_in_at_end();
     for (const auto& waits : let_through_)
         if (const LetThrough* wait = for_phase(waits, copy.actor(), copy.clock()))
-            return blame(*wait, message);
-    fault(Fault::unfinished_load, message);
+            return blame(*wait, std::move(saying.message));
+    fault(std::move(saying));
 }
 
 void Report::let_through(int warp, const LetThrough& wait) {
@@ -68,7 +65,8 @@ void Report::arrives(const Mbarrier& mbarrier) {
         suspects_.insert_or_assign(mbarrier.actor, Suspect{*wait, mbarrier.phase});
 }
 
-void Report::early(const Mbarrier& mbarrier, std::string message) {
+void Report::early(const Mbarrier& mbarrier, rules::Saying saying) {
+    std::string& message = saying.message;
     if (const LetThrough* wait = repeated()) return blame(*wait, std::move(message));
     // An arrival too many in this phase, or in the one before, which it has completed.
     const auto found = suspects_.find(mbarrier.actor);
@@ -79,7 +77,7 @@ void Report::early(const Mbarrier& mbarrier, std::string message) {
         for (const auto& waits : let_through_)
             for (const LetThrough& wait : waits)
                 if (wait.actor == mbarrier.actor && wait.phase == 0) return blame(wait, std::move(message));
-    fault(Fault::mbarrier_count, std::move(message));
+    fault(std::move(saying));
 }
 
 /// The wait that should have kept the step at hand, or the access before it, from coming too early.

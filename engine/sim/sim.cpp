@@ -19,12 +19,9 @@ namespace {
 
 /// How many clusters an H200 holds at a time, as far as threads and shared memory go.
 std::size_t resident_clusters(const Program& program) {
-    constexpr std::int64_t multiprocessors = 132, most_threads = 2048, most_ctas = 32;
-    constexpr std::int64_t shared = 228 * 1024, reserved = 1024;  // bytes: of each, for each CTA
-    const std::int64_t ctas = std::min({most_threads / std::max(program.threads(), isa::lanes), most_ctas,
-                                        shared / (program.shared_bytes() + reserved)});
+    const std::int64_t ctas = sm_90a.residents(program.threads(), program.shared_bytes(), 0).least();
     const auto volume = static_cast<std::int64_t>(program.cluster().volume());
-    return static_cast<std::size_t>(std::max<std::int64_t>(multiprocessors * ctas / volume, 1));
+    return static_cast<std::size_t>(std::max<std::int64_t>(sm_90a.multiprocessors * ctas / volume, 1));
 }
 
 /// What all host threads share. The cluster with findings that comes first in the grid decides: later ones

@@ -50,8 +50,9 @@ void Cluster::copy_async(const isa::Addresses& to, const isa::Addresses& from, i
             const std::int64_t count = from_bytes[l];
             if (count > bytes)
                 return report_.fault(
-                    Fault::source_size,
-                    fmt::format("cp.async of {} bytes is to take {} bytes from global memory", bytes, count));
+                    {rules::WG_FORM_02,
+                     fmt::format("cp.async of {} bytes is to take {} bytes from global memory", bytes, count),
+                     "src_size is at most the bytes that are copied"});
             if (count > 0) {
                 if (from[l] % static_cast<std::uint64_t>(bytes) != 0)
                     return report_.misaligned(false, bytes, from[l]);
@@ -166,14 +167,16 @@ void Cluster::arrive_copies(const isa::Addresses& address, bool increase) {
         const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], User::thread, lane);
         if (found.mbarrier == nullptr) return;
         if (found.cta != cta_)
-            return report_.fault(Fault::peer,
-                                 fmt::format("{} arrives at an mbarrier of another CTA", report_.who()));
+            return report_.fault({rules::WG_SYNC_05,
+                                  fmt::format("{} arrives at an mbarrier of another CTA", report_.who()),
+                                  "arrive at one of its own: the copies of a thread land in its own CTA"});
         Mbarrier& mbarrier = *found.mbarrier;
         check_phase_known(mbarrier, lane, "arrives at");
         if (increase && mbarrier.pending == Mbarrier::most)
-            return report_.fault(Fault::mbarrier_count,
-                                 fmt::format("{} expects {} arrivals already, and no more are possible",
-                                             report_.place(mbarrier.offset), mbarrier.pending));
+            return report_.fault({rules::WG_MBAR_03,
+                                  fmt::format("{} expects {} arrivals already, and no more are possible",
+                                              report_.place(mbarrier.offset), mbarrier.pending),
+                                  "count the arrivals of a phase"});
         if (increase) ++mbarrier.pending;
         if (launch_.detect_races && (released >> lane & 1U) == 0) {
             const isa::Mask same = lanes_at(address, active_, address[static_cast<std::size_t>(lane)]);
@@ -209,9 +212,11 @@ void Cluster::arrive_for(ThreadCopies& own, int warp, const ThreadCopies::Arriva
     mbarrier->pc = arrival.pc;
     if (mbarrier->pending == 0)
         return report_.fault(
-            Fault::mbarrier_count,
-            fmt::format("{} arrives at {}, where all {} arrivals of phase {} have come", report_.who(),
-                        report_.place(mbarrier->offset), mbarrier->expected, mbarrier->phase));
+            {rules::WG_MBAR_03,
+             fmt::format("{} arrives at {}, where all {} arrivals of phase {} have come", report_.who(),
+                         report_.place(mbarrier->offset), mbarrier->expected, mbarrier->phase),
+             "give mbarrier.init the number of arrivals of a phase, and wait for a phase before arriving in "
+             "the next"});
     // Whoever waits for the phase has seen what the copies wrote.
     const std::uint32_t clock = mbarrier->next();
     const int actor = generic_actor(cta, *mbarrier);

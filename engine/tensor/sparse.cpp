@@ -8,6 +8,7 @@
 
 #include "tensor/parallel.hpp"
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::sparse {
 namespace {
@@ -147,13 +148,14 @@ void compress_block(const Tensor& matrix, const Kind& kind, std::int64_t block, 
                 mask |= static_cast<unsigned>(magnitude(from[i], matrix.dtype()) != 0) << i;
             const unsigned code = code_of(kind, mask);
             if (code > 15)
-                throw ArgumentError(
+                throw rules::refusal(
+                    rules::WG_SPARSE_03,
                     fmt::format(
                         "sparse.compress: row {}, chunk {} (columns {} to {}) has {} elements that are "
                         "not zero, {} are kept",
                         row, chunk, chunk * kind.chunk, (chunk + 1) * kind.chunk - 1, std::popcount(mask),
                         kind.kept),
-                    "wg.sparse.prune first", "WG-SPARSE-03");
+                    "wg.sparse.prune first");
             const auto [first, second] = kept_by(kind, code);
             *to++ = from[first];
             if (kind.kept == 2) *to++ = from[second];
@@ -200,18 +202,19 @@ void for_codes(const Tensor& metadata, const Kind& kind, std::int64_t block, Vis
                 const unsigned code = code_in(at.thread);
                 const std::int64_t in_matrix = block * block_rows + row, along = step * per_step + chunk;
                 if (!kind.narrow && code_in(at.thread + 2) != code)
-                    throw ArgumentError(
+                    throw rules::refusal(
+                        rules::WG_SPARSE_02,
                         fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} for selector 0, "
                                     "0b{:04b} for selector 1",
                                     in_matrix, along, code, code_in(at.thread + 2)),
-                        "the same words in both pairs of lanes", "WG-SPARSE-02");
+                        "the same words in both pairs of lanes");
                 if (kept_by(kind, code)[0] < 0)
-                    throw ArgumentError(
+                    throw rules::refusal(
+                        rules::WG_SPARSE_01,
                         fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} has no meaning", in_matrix,
                                     along, code),
                         kind.kept == 1 ? "0b0100 (element 0 is kept) or 0b1110 (element 1)"
-                                       : "two different indices, the first element's in the lower two bits",
-                        "WG-SPARSE-01");
+                                       : "two different indices, the first element's in the lower two bits");
                 visit(in_matrix, along, code);
             }
     }

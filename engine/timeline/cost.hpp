@@ -7,17 +7,12 @@
 
 #include "isa/throughput.hpp"
 #include "sim/code.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::timeline {
 
 /// The constants, with their sources. Times are cycles of the SM, rates bytes a cycle and SM.
 namespace chip {
-inline constexpr int multiprocessors = 132;
-inline constexpr int parts = 4;  ///< of an SM, each with an issue slot: warp w belongs to part w mod 4
-inline constexpr int most_warps = 64, most_ctas = 32;
-inline constexpr std::int64_t shared = 228 * 1024,
-                              reserved = 1024;  ///< bytes: of an SM, of them for each CTA
-
 /// docs/performance.md, "The two limits": a 128x256x64 block takes 1024 cycles, so N / 2 for 32 bytes of K.
 inline constexpr double product_columns = 2;
 /// From the end of the tensor core's work until wgmma.wait_group returns; Luo et al. 2024 (table 11: a lone
@@ -35,9 +30,7 @@ inline constexpr double copy_latency = 350;
 inline constexpr double copy_issue = 32;  ///< between two bulk copies of an SM, at least
 /// docs/performance.md, "Hardware counters": 4.9 TB/s, one SM's share at the clock of a kernel that waits for
 /// it.
-inline constexpr double dram_rate = 4.9e12 / multiprocessors / 1.9e9;
-/// A working set that is smaller is in the L2 cache when the kernel is not run for the first time.
-inline constexpr std::int64_t l2_bytes = 50 << 20;
+inline constexpr double dram_rate = 4.9e12 / sm_90a.multiprocessors / 1.9e9;
 
 inline constexpr double fixed_latency = 4;     ///< of arithmetic: until a dependent instruction may issue
 inline constexpr double special_latency = 18;  ///< of the special-function pipe

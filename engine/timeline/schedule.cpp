@@ -30,7 +30,7 @@ struct Part {
 
 /// One SM.
 struct Multiprocessor {
-    std::array<Part, chip::parts> parts;
+    std::array<Part, sm_90a.sm_parts> parts;
     Engine tensor, shared, issue, in, out, dram;
     double memory_busy = 0;
 };
@@ -200,7 +200,7 @@ class Scheduler {
     }
 
     Part& part_of(const Actor& actor) {
-        return sm(actor).parts[static_cast<std::size_t>(actor.trace->warp % chip::parts)];
+        return sm(actor).parts[static_cast<std::size_t>(actor.trace->warp % sm_90a.sm_parts)];
     }
 
     /// False: the warp is parked.

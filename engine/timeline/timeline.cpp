@@ -23,13 +23,10 @@ namespace chip = timeline::chip;
 
 /// CTAs that an SM holds at a time. How many registers the assembler takes is an estimate.
 int resident_ctas(const Program& program) {
-    constexpr int file = 65536, unit = 8, more = 16;  // registers; those that the estimate leaves out
-    const int estimate = (check::Pressure(program).most() + more + unit - 1) / unit * unit;
-    const std::int64_t warps = (program.threads() + isa::lanes - 1) / isa::lanes;
-    return static_cast<int>(
-        std::max<std::int64_t>(1, std::min({chip::most_warps / warps, std::int64_t{chip::most_ctas},
-                                            chip::shared / (program.shared_bytes() + chip::reserved),
-                                            file / (warps * isa::lanes * estimate)})));
+    constexpr int more = 16;  // registers that the estimate leaves out
+    const Target::Residents residents =
+        sm_90a.residents(program.threads(), program.shared_bytes(), check::Pressure(program).most() + more);
+    return static_cast<int>(std::max<std::int64_t>(1, residents.least()));
 }
 
 /// Bytes that the recorded cluster moves from and to global memory.
@@ -56,7 +53,8 @@ double missed(const Program& program, const RunOptions& options, double traffic)
     for (std::size_t i = 0; i < options.args.size() && i < program.params().size(); ++i)
         if (const auto* tensor = std::get_if<Tensor*>(&options.args[i]))
             tensors += static_cast<double>((*tensor)->size_bytes());
-    if (tensors <= static_cast<double>(chip::l2_bytes) || traffic <= 0) return 0;
+    // A working set that is smaller is in the L2 cache when the kernel is not run for the first time.
+    if (tensors <= static_cast<double>(sm_90a.l2) || traffic <= 0) return 0;
     return std::min(1.0, tensors / traffic);
 }
 
@@ -65,7 +63,7 @@ Occupancy occupancy_of(const Program& program, const RunOptions& options, const 
     constexpr int rounds = 3;  // of CTAs that are laid out
     const auto size = static_cast<std::int64_t>(program.cluster().volume());
     const auto clusters = static_cast<std::int64_t>(options.grid.volume()) / size;
-    ctas = static_cast<int>((clusters * size + chip::multiprocessors - 1) / chip::multiprocessors);
+    ctas = static_cast<int>((clusters * size + sm_90a.multiprocessors - 1) / sm_90a.multiprocessors);
     Occupancy out;
     out.resident = resident_ctas(program);
     out.ctas = std::min(ctas, rounds * out.resident);

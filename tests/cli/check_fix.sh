@@ -39,11 +39,31 @@ mends WG-SYNC-05
 mends WG-TMA-03 --dynamic
 ls "$WORK" | grep -q 'case.lua\.' && bad "a temporary file is left"
 
-# What no call mends stays as it is.
+# An option with another value, where the statement gives it; elsewhere nothing is written.
+cp "$SOURCE/tests/rules/WG-DESC-04/bad_excerpt.lua" case.lua
+run check --diff case.lua
+exits 0
+grep -q '^-.*align=16' out.txt || bad "--diff does not show the old line: $(cat out.txt)"
+grep -q '^+.*align=1024' out.txt || bad "--diff does not show the new line: $(cat out.txt)"
+run check --fix case.lua
+exits 0
+out_has "align = 1024 set [WG-DESC-04]"
+out_has "case.lua: 0 calls inserted, 1 option set, 0 errors"
+sed 's/align=16/align=1024/' "$SOURCE/tests/rules/WG-DESC-04/bad_excerpt.lua" | cmp -s - case.lua || bad "more than the option was changed"
+cp "$SOURCE/tests/rules/WG-DESC-04/bad_excerpt.lua" case.lua
+run check --fix --json case.lua
+exits 0
+out_has '"inserted": []'
+out_has '"option": "align = 1024"'
+run check --json "$SOURCE/tests/rules/WG-DESC-04/bad_excerpt.lua"
+exits 1
+out_has '"position": "line"'
+
+# What no change mends stays as it is.
 cp "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua
 run check --fix case.lua
 exits 1
-err_has "wgrun: case.lua is left as it was: 1 error that no inserted call mends"
+err_has "wgrun: case.lua is left as it was: 1 error that no proposed change mends"
 err_has "[WG-DESC-01]"
 cmp -s "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua || bad "case.lua was written"
 
@@ -172,5 +192,5 @@ cp "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua
 run check --fix --json case.lua
 exits 1
 out_has '"rule": "WG-DESC-01"'
-out_has '"problem": "case.lua is left as it was: 1 error that no inserted call mends"'
+out_has '"problem": "case.lua is left as it was: 1 error that no proposed change mends"'
 cmp -s "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua || bad "case.lua was written"

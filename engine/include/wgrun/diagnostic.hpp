@@ -4,6 +4,7 @@
 // Both are values: any number of threads may read one.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -36,17 +37,36 @@ struct Note {
     std::string message;
 };
 
-/// Calls that a script lacks, one a line: "wgmma_fence()", for only the script knows what it calls the
-/// kernel.
-struct Insertion {
-    Where where;         ///< the statement beside which they go
-    bool after = false;  ///< behind it, else in front of it
-    std::vector<std::string> calls;
-    bool operator==(const Insertion&) const = default;
+/// The languages that a program can be written in.
+enum class Dialect : std::uint8_t { lua, ptx };
+
+/// The same words in both languages: "wgmma_wait_group(0)", for only the script knows what it calls the
+/// kernel, and "wgmma.wait_group.sync.aligned 0".
+struct Phrase {
+    std::string lua, ptx;
+    const std::string& in(Dialect dialect) const { return dialect == Dialect::lua ? lua : ptx; }
+    bool operator==(const Phrase&) const = default;
 };
 
-/// Insertions that together mend a finding.
-using Remedy = std::vector<Insertion>;
+/// One change of a program: instructions in front of a statement or behind it, or another value for an option
+/// that the statement gives.
+struct Change {
+    enum class Kind : std::uint8_t {
+        before,
+        after,
+        option,  ///< `option` is `to` instead of `from`
+        line     ///< as `option`, resolved for a script: the line becomes `lines`
+    };
+    Where where;  ///< the statement
+    Kind kind = Kind::before;
+    std::vector<Phrase> lines{};  ///< instructions, one a line
+    Phrase option{};              ///< "align", ".align"
+    std::string from{}, to{};
+    bool operator==(const Change&) const = default;
+};
+
+/// Changes that together mend a finding.
+using Remedy = std::vector<Change>;
 
 /// One finding. `rule` is an id of the catalogue (`wgrun explain ID`), empty for plain errors;
 /// `section` is the place in the PTX ISA, such as "9.7.15.7.1".
@@ -68,12 +88,10 @@ std::string to_text(const Diagnostic& finding, bool colour = false);
 std::string to_line(const Diagnostic& finding);
 
 /// {"findings": [{rule, severity, file, line, message, fix, section, notes: [{file, line, message}],
-/// fixes: [[{file, line, position, text}]]}]}. `text` goes in front of (position "before") the line, or
-/// behind the statement that begins there ("after").
+/// fixes: [[{file, line, position, text}]]}]}. `text` goes in front of (position "before") the line, behind
+/// the statement that begins there ("after"), takes the place of the line ("line"), or says what an option of
+/// the statement should be ("option": "align = 8").
 std::string to_json(std::span<const Diagnostic> findings);
-
-/// SARIF 2.1.0, one run.
-std::string to_sarif(std::span<const Diagnostic> findings);
 
 /// Root of all exceptions that the engine throws. `code` is a short stable word for programs:
 /// EINVAL (the caller's mistake) and, for the environment, ENOENT, EIO, ENODEV, ENOMEM, ETIMEDOUT, ECOMPILE,
@@ -94,7 +112,7 @@ class Error : public std::runtime_error {
 /// The caller asked for something that cannot be: raised as a Lua error. Code EINVAL.
 class ArgumentError : public Error {
   public:
-    explicit ArgumentError(std::string message, std::string fix = {}, std::string rule = {});
+    explicit ArgumentError(std::string message, std::string fix = {});
     explicit ArgumentError(Diagnostic finding);
 };
 

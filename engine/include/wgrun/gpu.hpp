@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::gpu {
 
@@ -318,7 +319,7 @@ struct Dim3 {
 };
 
 /// CTAs of a cluster that every sm_90 runs without being asked.
-inline constexpr std::int64_t portable_cluster = 8;
+inline constexpr std::int64_t portable_cluster = sm_90a.portable_cluster;
 
 struct LaunchConfig {
     Dim3 grid{};                        ///< CTAs

@@ -8,6 +8,7 @@
 
 #include "wgrun/dtype.hpp"
 #include "wgrun/isa.hpp"
+#include "wgrun/target.hpp"
 #include "wgrun/tile.hpp"
 
 #pragma GCC visibility push(default)
@@ -119,8 +120,8 @@ struct RegisterName {
     Where where;
 };
 
-/// The most dynamic shared memory that a CTA can have on sm_90 (227 KiB), in bytes.
-inline constexpr std::int64_t max_shared_bytes = 232448;
+/// The most dynamic shared memory that a CTA can have, in bytes.
+inline constexpr std::int64_t max_shared_bytes = sm_90a.cta_shared();
 
 /// A kernel as data. Made by a Builder; never changed afterwards, so that any number of threads may read it.
 class Program {

@@ -1,9 +1,13 @@
-// The catalogue of the laws that a kernel can break, as data. It is constant: any number of threads may read
-// it.
+// The law book: every law that a kernel can break, as constant data. The builder, the checker, the simulator
+// and the reports of the assembler speak of a law by its row; `wgrun rules`, `wgrun explain`, docs/rules.md,
+// JSON and SARIF print it. Any number of threads may read the rows.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "wgrun/diagnostic.hpp"
 
@@ -11,24 +15,77 @@
 
 namespace wgrun {
 
-/// One law. Rules are data: `wgrun explain ID`, docs/rules.md and the tests come from the same rows.
+/// Who can find that a law is broken: a set of these.
+enum class Finder : std::uint8_t {
+    script = 1,    ///< the call that breaks it, while the script builds or launches the kernel
+    check = 2,     ///< the static checker
+    run = 4,       ///< a run: on the simulator, or in the guarded build on a GPU
+    assembler = 8  ///< ptxas, or the driver's assembler
+};
+constexpr Finder operator|(Finder a, Finder b) {
+    return static_cast<Finder>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+constexpr bool contains(Finder set, Finder one) {
+    return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(one)) != 0;
+}
+
+/// "check, run"
+std::string to_string(Finder set);
+
+/// One law. There is one row of each: its address is the law's name.
 struct Rule {
     std::string_view id;  ///< "WG-FENCE-01"
     Severity severity;
+    Finder found_by;
+    std::string_view title;    ///< what is wrong, in a few words
     std::string_view law;      ///< one sentence
     std::string_view section;  ///< PTX ISA
     std::string_view why;      ///< what happens otherwise
-    std::string_view fix;      ///< how to mend it
+    std::string_view fix;      ///< how to mend it; instructions as a script calls them, k:wgmma_fence()
     std::string_view wrong;    ///< a short Lua excerpt that breaks the law
     std::string_view right;    ///< the same, right
 };
 
-/// The catalogue, ordered by id.
-std::span<const Rule> rules();
-
 /// The rule called `id`, or null.
 const Rule* find_rule(std::string_view id);
 
+/// Is it the finding that this law is broken?
+inline bool breaks(const Diagnostic& finding, const Rule& rule) { return finding.rule == rule.id; }
+
+/// SARIF 2.1.0, one run, with the laws that the findings name.
+std::string to_sarif(std::span<const Diagnostic> findings);
+
+namespace rules {
+
+/// The rows, ordered by id.
+std::span<const Rule* const> all();
+
+/// The finding that `rule` is broken at `where`: severity and section are the rule's.
+Diagnostic finding(const Rule& rule, Where where, std::string message, std::string fix = {},
+                   std::vector<Note> notes = {});
+
+/// The same as an error to throw; its place is the script's call.
+ArgumentError refusal(const Rule& rule, std::string message, std::string fix = {});
+
+// The names. Each row stands in the file of its family in engine/rules, the list of all in catalogue.cpp.
+extern const Rule WG_ASM_01;
+extern const Rule WG_DESC_01, WG_DESC_02, WG_DESC_03, WG_DESC_04;
+extern const Rule WG_FENCE_01;
+extern const Rule WG_FORM_01, WG_FORM_02, WG_FORM_03;
+extern const Rule WG_GROUP_01, WG_GROUP_02, WG_GROUP_03, WG_GROUP_04, WG_GROUP_05, WG_GROUP_06;
+extern const Rule WG_LAYOUT_01;
+extern const Rule WG_LUA_01;
+extern const Rule WG_MBAR_01, WG_MBAR_02, WG_MBAR_03, WG_MBAR_04, WG_MBAR_05, WG_MBAR_06;
+extern const Rule WG_MEM_01, WG_MEM_02, WG_MEM_03, WG_MEM_04, WG_MEM_05;
+extern const Rule WG_PERF_01, WG_PERF_02, WG_PERF_03, WG_PERF_04, WG_PERF_05, WG_PERF_06;
+extern const Rule WG_PROXY_01, WG_PROXY_02, WG_PROXY_03;
+extern const Rule WG_RACE_01, WG_RACE_02, WG_RACE_03, WG_RACE_04;
+extern const Rule WG_REG_01, WG_REG_02, WG_REG_03, WG_REG_04;
+extern const Rule WG_SPARSE_01, WG_SPARSE_02, WG_SPARSE_03;
+extern const Rule WG_SYNC_01, WG_SYNC_02, WG_SYNC_03, WG_SYNC_04, WG_SYNC_05, WG_SYNC_06;
+extern const Rule WG_TMA_01, WG_TMA_02, WG_TMA_03, WG_TMA_04, WG_TMA_05;
+
+}  // namespace rules
 }  // namespace wgrun
 
 #pragma GCC visibility pop

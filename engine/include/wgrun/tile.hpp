@@ -80,6 +80,11 @@ std::uint32_t walk(const Descriptor& descriptor, Major major, int element_bits, 
 void walk_units(const Descriptor& descriptor, Major major, int lines, int units,
                 std::span<std::uint32_t> out);
 
+/// The types that wgmma multiplies, and how many elements of K a dense one does in a step: 32 bytes, so 16 of
+/// 16-bit types, 8 of tf32, 32 of 8-bit types, 256 of b1.
+std::span<const Dtype> wgmma_types();
+int wgmma_k(Dtype dtype);
+
 /// What a tile is to be. Without a swizzle: the widest whose atoms fill the tile.
 struct TileSpec {
     Dtype dtype = Dtype::bf16;
@@ -156,7 +161,7 @@ class Tile {
     /// tile.
     int offset(int row, int col) const;
 
-    /// Elements of K per K step (32 bytes): 16 for 16-bit types, 8 tf32, 32 for 8-bit types, 256 b1.
+    /// Elements of K per K step: wgmma_k of its type.
     int kstep_elements() const;
     /// Number of K steps in the tile.
     int ksteps() const { return k_ / kstep_elements(); }

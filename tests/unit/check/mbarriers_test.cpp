@@ -50,6 +50,8 @@ TEST_CASE("it lies on a multiple of 8 bytes") {
     const Rehearsed out = k.rehearse();
     CHECK(out.findings == Findings{{"WG-MBAR-01", line}});
     CHECK(out.message() == "the mbarrier at `bar` + 4 is not aligned to 8 bytes");
+    REQUIRE(out.full.size() == 1);
+    CHECK(out.full[0].fix == "align = 8 for the buffer, and offsets that are multiples of 8");
 }
 
 TEST_CASE("it is initialised once, and once more after inval") {

@@ -8,14 +8,16 @@ using cli::ScriptText;
 
 namespace {
 
-Insertion call(int line, bool after = false, std::vector<std::string> calls = {"wgmma_fence()"}) {
-    return {Where::at("k.lua", line), after, std::move(calls)};
+Change call(int line, bool after = false, std::vector<std::string> calls = {"wgmma_fence()"}) {
+    Change change{Where::at("k.lua", line), after ? Change::Kind::after : Change::Kind::before};
+    for (std::string& lua : calls) change.lines.push_back({std::move(lua), {}});
+    return change;
 }
 
 /// "LINE: TEXT" of where the call goes.
 std::string placed(const char* script, int line, bool after = false) {
-    const Insertion out = ScriptText(script).resolved(call(line, after));
-    return std::to_string(out.where.line) + ": " + out.calls.at(0);
+    const Change out = ScriptText(script).resolved(call(line, after));
+    return std::to_string(out.where.line) + ": " + out.lines.at(0).lua;
 }
 
 }  // namespace
@@ -74,8 +76,8 @@ TEST_CASE("a call may be taken out of the blocks around its statement") {
         "  k:mov(a, b)\n"                   // 7
         "end\n";
     const auto out = [&](int blocks, bool after) {
-        const Insertion made = ScriptText(script).resolved(call(4, after), blocks);
-        return std::to_string(made.where.line) + ": " + made.calls.at(0);
+        const Change made = ScriptText(script).resolved(call(4, after), blocks);
+        return std::to_string(made.where.line) + ": " + made.lines.at(0).lua;
     };
     CHECK(out(1, true) == "6:     k:wgmma_fence()");
     CHECK(out(1, false) == "3:     k:wgmma_fence()");
@@ -150,4 +152,39 @@ TEST_CASE("a unified diff of what was inserted") {
     // Two near each other are one hunk.
     CHECK(cli::unified_diff("f", before, "1\na\n2\n3\n4\nb\n5\n6\n7\n8\n9\n10\n11\n12\n") ==
           "--- f\n+++ f\n@@ -1,7 +1,9 @@\n 1\n+a\n 2\n 3\n 4\n+b\n 5\n 6\n 7\n");
+}
+
+TEST_CASE("an option gets another value where its statement gives it") {
+    const char* script =
+        "local a = k:shared{bytes=8, align=4, name='align=4'}\n"  // 1
+        "local b = k:shared{\n"                                   // 2
+        "  -- align = 4\n"                                        // 3
+        "  bytes = 8, align = 4 }\n"                              // 4
+        "local c = k:shared{bytes=8, align=n}\n";                 // 5
+    const auto set = [](int line, const char* from = "4") {
+        return Change{Where::at("k.lua", line), Change::Kind::option, {}, {"align", ".align"}, from, "8"};
+    };
+    const ScriptText text(script);
+    const Change first = text.resolved(set(1));
+    CHECK(first.kind == Change::Kind::line);
+    CHECK(first.where.line == 1);
+    CHECK(first.lines.at(0).lua == "local a = k:shared{bytes=8, align=8, name='align=4'}");
+    CHECK(text.resolved(set(2)).where.line == 4);
+    CHECK(text.resolved(set(2)).lines.at(0).lua == "  bytes = 8, align = 8 }");
+    CHECK(text.resolved(set(3)).where.line == 4);
+    CHECK(text.resolved(set(5)) == set(5));
+    CHECK(text.resolved(set(1, "16")) == set(1, "16"));
+    CHECK(text.with({set(5)}) == script);
+    const std::string changed = text.with({set(2), call(2)});
+    CHECK(changed.find("k:wgmma_fence()\nlocal b = k:shared{\n  -- align = 4\n  bytes = 8, align = 8 }\n") !=
+          std::string::npos);
+    for (const char* odd : {"", "\n", "align", "align =", "align = 4", "align =\n4"})
+        for (int line : {-1, 0, 1, 9}) CHECK_NOTHROW(ScriptText(odd).with({set(line)}));
+}
+
+TEST_CASE("a unified diff of what was changed") {
+    CHECK(cli::unified_diff("f", "1\n2\n3\n4\n5\n6\n", "1\n2\n3\nfour\n5\n6\n") ==
+          "--- f\n+++ f\n@@ -1,6 +1,6 @@\n 1\n 2\n 3\n-4\n+four\n 5\n 6\n");
+    CHECK(cli::unified_diff("f", "a\nb\n", "b\nc\n") == "--- f\n+++ f\n@@ -1,2 +1,2 @@\n-a\n b\n+c\n");
+    CHECK(cli::unified_diff("f", "a\n", "a\n") == "--- f\n+++ f\n");
 }

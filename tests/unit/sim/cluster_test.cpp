@@ -134,7 +134,7 @@ TEST_CASE("addresses of the cluster want shared::cluster and a rank of it: WG-SY
         const Program program = k.finish();
         expect_mapped(program, {}, {{"WG-SYNC-05", 10}}, {2});
         CHECK_THAT(finding_of(program, {}, "WG-SYNC-05", {2}).message,
-                   ContainsSubstring("of rank 2 of a cluster of 2 CTAs"));
+                   ContainsSubstring("of CTA 2 of a cluster of 2"));
     }
     SECTION("plain addresses are those of the CTA itself, in both spaces") {
         k.st(10, in_buffer(buffer), 5, {k.first});

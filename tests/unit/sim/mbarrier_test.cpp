@@ -107,8 +107,9 @@ TEST_CASE("the life of an mbarrier: WG-MBAR-01") {
         k.step(10, "mbarrier_init", {in_buffer(bar, 4), 1}, {k.first});
         const Program program = k.finish();
         expect_mapped(program, {}, {{"WG-MBAR-01", 10}});
-        CHECK_THAT(finding_of(program, {}, "WG-MBAR-01").message,
-                   ContainsSubstring("is not aligned to 8 bytes"));
+        const Diagnostic finding = finding_of(program, {}, "WG-MBAR-01");
+        CHECK(finding.message == "the mbarrier at `bar` + 4 is not aligned to 8 bytes");
+        CHECK(finding.fix == "align = 8 for the buffer, and offsets that are multiples of 8");
     }
     SECTION("outside every buffer") {
         k.step(10, "mbarrier_init", {in_buffer(bar, 16), 1}, {k.first});

@@ -284,7 +284,7 @@ TEST_CASE("accumulators belong to the wgmma until a wait covers its group") {
         const Program program = k.finish();
         expect(program, {{"WG-GROUP-01", 23}});
         const Diagnostic finding = run_with(program, 0).findings.at(0);
-        CHECK(finding.message == "an accumulator is read while its wgmma may still run");
+        CHECK(finding.message == "an accumulator of a wgmma is read while the wgmma may still run");
         CHECK(finding.notes.at(0).where.line == 21);
     }
     SECTION("written before the wait") {
@@ -384,7 +384,7 @@ TEST_CASE("a register fragment of A belongs to the wgmma too") {
         expect(program, early ? Found{{"WG-GROUP-01", 24}} : Found{});
         if (early)
             CHECK(run_with(program, 0).findings.at(0).message ==
-                  "a register of an A fragment is written while its wgmma may still run");
+                  "a register of the A fragment of a wgmma is written while the wgmma may still run");
     }
 }
 
@@ -398,7 +398,7 @@ TEST_CASE("wgmma.fence orders register accesses before a wgmma") {
         const Program program = k.finish();
         expect(program, {{"WG-FENCE-01", 21}});
         const Diagnostic finding = run_with(program, 0).findings.at(0);
-        CHECK(finding.message == "no wgmma.fence precedes the first wgmma of the warp");
+        CHECK(finding.message == "no wgmma.fence comes before the first wgmma");
         CHECK(finding.fix == "k:wgmma_fence() before line 21");
     }
     SECTION("accumulators written after the fence") {
@@ -410,7 +410,8 @@ TEST_CASE("wgmma.fence orders register accesses before a wgmma") {
         const Program program = k.finish();
         expect(program, {{"WG-FENCE-01", 21}});
         const Diagnostic finding = run_with(program, 0).findings.at(0);
-        CHECK(finding.message == "an accumulator of this wgmma was accessed with no wgmma.fence since");
+        CHECK(finding.message ==
+              "an accumulator is accessed by a thread, and no wgmma.fence comes between that and this wgmma");
         CHECK(finding.notes.at(0).where.line == 20);
     }
     SECTION("accumulators read after the fence") {

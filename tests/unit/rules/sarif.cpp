@@ -6,8 +6,9 @@
 #include <set>
 
 #include "diag/fix.hpp"
+#include "rules/phrases.hpp"
 #include "tests/catch.hpp"
-#include "wgrun/diagnostic.hpp"
+#include "wgrun/rules.hpp"
 
 using namespace wgrun;
 using nlohmann::json;
@@ -33,7 +34,11 @@ const std::map<std::string, Object>& schema() {
          {{"name"}, {{"name", "string"}, {"version", "string"}, {"rules", "[reportingDescriptor]"}}}},
         {"reportingDescriptor",
          {{"id"},
-          {{"id", "string"}, {"helpUri", "uri"}, {"shortDescription", "message"}, {"help", "message"}}}},
+          {{"id", "string"},
+           {"helpUri", "uri"},
+           {"shortDescription", "message"},
+           {"fullDescription", "message"},
+           {"help", "message"}}}},
         {"result",
          {{"message"},
           {{"ruleId", "string"},
@@ -124,11 +129,23 @@ Diagnostic finding() {
     out.message = "an accumulator of a wgmma is read while the wgmma may still run";
     out.section = "9.7.15.7.3";
     out.notes = {{there, "issued here"}, {there, "issued here"}, {{}, "nowhere"}};
-    out.remedies = {
-        {insert_before(here, {"wgmma_commit_group()", "wgmma_wait_group(0)"})},
-        {insert_after(there, {"wgmma_commit_group()"}), insert_before(here, {"wgmma_wait_group(0)"})},
-        {insert_before(here, {"wgmma_commit_group()", "wgmma_wait_group(0)"})}};
+    out.remedies = {{insert_before(here, {rules::wgmma_commit_group(), rules::wgmma_wait_group(0)})},
+                    {insert_after(there, {rules::wgmma_commit_group()}),
+                     insert_before(here, {rules::wgmma_wait_group(0)})},
+                    {insert_before(here, {rules::wgmma_commit_group(), rules::wgmma_wait_group(0)})}};
     out.fix = in_words(out.remedies.front());
+    return out;
+}
+
+/// One with a place, a note and a fix in words.
+Diagnostic example() {
+    Diagnostic out;
+    out.rule = "WG-GROUP-01";
+    out.where = Where::at("kernel.lua", 41);
+    out.message = "a \"quoted\" \xff byte";
+    out.fix = "k:wgmma_wait_group(0) before line 41";
+    out.section = "9.7.15.7.3";
+    out.notes = {{Where::at("kernel.lua", 37), "issued here"}};
     return out;
 }
 
@@ -175,9 +192,67 @@ TEST_CASE("JSON has the fixes too") {
 
 TEST_CASE("a remedy in words") {
     const Where at = Where::at("k.lua", 4);
-    CHECK(in_words({insert_before(at, {"a()"})}) == "k:a() before line 4");
-    CHECK(in_words({insert_after(at, {"a()", "b()", "c()"})}) == "k:a(), k:b() and k:c() after line 4");
-    CHECK(in_words({insert_after(at, {"a()"}), insert_before(Where::at("k.lua", 9), {"b()"})}) ==
+    const Phrase a{"a()", "a"}, b{"b()", "b"}, c{"c()", "c"};
+    CHECK(in_words({insert_before(at, {a})}) == "k:a() before line 4");
+    CHECK(in_words({insert_after(at, {a, b, c})}) == "k:a(), k:b() and k:c() after line 4");
+    CHECK(in_words({insert_after(at, {a}), insert_before(Where::at("k.lua", 9), {b})}) ==
           "k:a() after line 4, k:b() before line 9");
-    CHECK(in_words({insert_before({}, {"a()"})}) == "k:a() before it");
+    CHECK(in_words({insert_before({}, {a})}) == "k:a() before it");
+}
+
+TEST_CASE("an option is set where its line is known") {
+    Diagnostic found = finding();
+    const Where here = Where::at("k.lua", 3);
+    Change change = set_option(here, rules::align_option(), "4", "8");
+    found.remedies = {{change}};
+    CHECK_FALSE(sarif({found})["runs"][0]["results"][0].contains("fixes"));
+    CHECK(json::parse(to_json(std::vector{found}))["findings"][0]["fixes"] ==
+          json::parse(R"([[{"file": "k.lua", "line": 3, "position": "option", "text": "align = 8"}]])"));
+    change.kind = Change::Kind::line;
+    change.lines = {{"local b = k:shared{bytes=8, align=8}", ""}};
+    found.remedies = {{change}};
+    const json fix = sarif({found})["runs"][0]["results"][0]["fixes"][0];
+    CHECK(fix["description"]["text"] == "set align = 8 in line 3");
+    CHECK(fix["artifactChanges"][0]["replacements"][0] == json::parse(R"({
+        "deletedRegion": {"startLine": 3, "startColumn": 1, "endLine": 4, "endColumn": 1},
+        "insertedContent": {"text": "local b = k:shared{bytes=8, align=8}\n"}})"));
+}
+
+TEST_CASE("a rule comes with its title, its law and its fix") {
+    const json rule = sarif({finding()})["runs"][0]["tool"]["driver"]["rules"][0];
+    CHECK(rule["id"] == "WG-GROUP-01");
+    CHECK(rule["shortDescription"]["text"] == std::string(rules::WG_GROUP_01.title));
+    CHECK(rule["fullDescription"]["text"] == std::string(rules::WG_GROUP_01.law));
+    CHECK(rule["help"]["text"] == std::string(rules::WG_GROUP_01.fix));
+}
+
+TEST_CASE("SARIF 2.1.0: one run, rules once each, places as URIs") {
+    Diagnostic second = example();
+    second.severity = Severity::warning;
+    second.where = Where::at("my kernel.lua", 3);
+    Diagnostic plain;
+    plain.message = "no device";
+    const std::vector findings{example(), second, plain};
+    const json parsed = json::parse(to_sarif(findings));
+    CHECK(parsed["version"] == "2.1.0");
+    REQUIRE(parsed["runs"].size() == 1);
+    const json& run = parsed["runs"][0];
+    CHECK(run["tool"]["driver"]["name"] == "wgrun");
+    REQUIRE(run["tool"]["driver"]["rules"].size() == 1);
+    CHECK(run["tool"]["driver"]["rules"][0]["id"] == "WG-GROUP-01");
+    REQUIRE(run["results"].size() == 3);
+    const json& first = run["results"][0];
+    CHECK(first["ruleId"] == "WG-GROUP-01");
+    CHECK(first["ruleIndex"] == 0);
+    CHECK(first["level"] == "error");
+    CHECK(first["message"]["text"] == "a \"quoted\" \xEF\xBF\xBD byte");
+    CHECK(first["locations"][0]["physicalLocation"] ==
+          json::parse(R"({"artifactLocation": {"uri": "kernel.lua"}, "region": {"startLine": 41}})"));
+    CHECK(first["relatedLocations"][0]["message"]["text"] == "issued here");
+    CHECK(first["properties"]["fix"] == "k:wgmma_wait_group(0) before line 41");
+    CHECK(run["results"][1]["level"] == "warning");
+    CHECK(run["results"][1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] ==
+          "my%20kernel.lua");
+    CHECK_FALSE(run["results"][2].contains("ruleId"));
+    CHECK_FALSE(run["results"][2].contains("locations"));
 }

@@ -1,18 +1,19 @@
-#include "program/phase_words.hpp"
+#include "rules/phase_words.hpp"
 
 #include <fmt/format.h>
 
-namespace wgrun::phase_words {
+namespace wgrun::rules {
 
-Words bad_parity(const std::string& who, const std::string& place, std::int64_t parity) {
-    return {fmt::format("{} waits for {} with parity {}: it is 0 or 1", who, place, parity),
+Saying bad_parity(const std::string& who, const std::string& place, std::int64_t parity) {
+    return {WG_MBAR_06, fmt::format("{} waits for {} with parity {}: it is 0 or 1", who, place, parity),
             "the lowest bit of the phase's number: phase & 1"};
 }
 
-Words skipped(const std::string& who, const std::string& place, std::int64_t phase, std::int64_t parity,
-              bool passes) {
+Saying phase_skipped(const std::string& who, const std::string& place, std::int64_t phase,
+                     std::int64_t parity, bool passes) {
     const std::int64_t meant = phase - (passes ? 3 : 2);  // the last phase of that parity that it may mean
     return {
+        WG_MBAR_06,
         fmt::format("{} waits {}, which is in phase {} by now: phase {} has completed, and the warp has "
                     "not waited for it",
                     who,
@@ -23,8 +24,9 @@ Words skipped(const std::string& who, const std::string& place, std::int64_t pha
         fmt::format("wait for each phase in turn: the parity of phase {} is {}", phase - 1, (phase - 1) & 1)};
 }
 
-Words let_through(const std::string& place, std::int64_t phase, std::int64_t parity) {
-    return {phase == 0
+Saying let_through(const std::string& place, std::int64_t phase, std::int64_t parity) {
+    return {WG_MBAR_06,
+            phase == 0
                 ? fmt::format("a fresh mbarrier lets the wait with parity {} for {} through: phase 0 is "
                               "in progress",
                               parity, place)
@@ -34,4 +36,4 @@ Words let_through(const std::string& place, std::int64_t phase, std::int64_t par
             fmt::format("turn the parity from phase to phase: that of phase {} is {}", phase, phase & 1)};
 }
 
-}  // namespace wgrun::phase_words
+}  // namespace wgrun::rules

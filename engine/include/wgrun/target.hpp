@@ -1,0 +1,101 @@
+// What the chip is that kernels are written for: every number of it stands here, and nowhere else
+// (tests/house.cmake looks). Scripts read them as wg.target.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#pragma GCC visibility push(default)
+
+namespace wgrun {
+
+/// A chip and its multiprocessors (SMs). Sources: CUDA C++ Programming Guide 13.0, table "Technical
+/// Specifications per Compute Capability"; PTX ISA 9.0, 5.1.7, 9.7.13.1, 9.7.19.5; what no document says is
+/// measured (docs/silicon.md).
+struct Target {
+    std::string_view name;
+    int multiprocessors;  ///< of an H100 SXM and of an H200
+
+    // Threads
+    int lanes;        ///< threads of a warp
+    int warpgroup;    ///< threads that execute a wgmma together
+    int cta_threads;  ///< that a CTA can have
+    int sm_threads;   ///< that an SM holds
+    int sm_ctas;
+    int sm_parts;  ///< each with an issue slot: warp w belongs to part w mod 4
+    int barriers;  ///< of a CTA, for bar.sync
+
+    // Clusters
+    int portable_cluster;  ///< CTAs of a cluster that every chip of the generation runs
+    int cluster;           ///< CTAs of a cluster, where the driver permits more
+
+    // Registers
+    int registers;         ///< of an SM
+    int thread_registers;  ///< that the instructions of a thread can name
+    int register_unit;     ///< what a thread gets is a multiple
+    int least_setmaxnreg;  ///< that setmaxnreg takes
+    int most_setmaxnreg;
+
+    // Memory, in bytes
+    std::int64_t sm_shared;
+    std::int64_t cta_reserved;  ///< of an SM's shared memory, what the driver keeps for each CTA
+    std::uint32_t
+        shared_base;  ///< where a CTA's own memory begins in the shared window: behind what is reserved
+    std::int64_t l2;
+
+    /// Dynamic and static shared memory that a CTA can have.
+    constexpr std::int64_t cta_shared() const { return sm_shared - cta_reserved; }
+    constexpr int sm_warps() const { return sm_threads / lanes; }
+    constexpr int warps_of(int threads) const { return (threads + lanes - 1) / lanes; }
+
+    /// Registers that each thread has when a kernel of `threads` threads a CTA begins, where one CTA may fill
+    /// the SM (.minnctapersm 1): an even share, in units.
+    constexpr int registers_at_entry(int threads) const {
+        return std::min(registers / threads, thread_registers) / register_unit * register_unit;
+    }
+    /// Registers that the assembler may use for a thread of such a kernel.
+    constexpr int registers_to_use(int threads) const {
+        return std::min(registers / threads / register_unit * register_unit, thread_registers);
+    }
+
+    /// How many CTAs an SM holds at a time, as far as each thing goes.
+    struct Residents {
+        std::int64_t by_registers, by_shared, by_threads, by_ctas;
+        constexpr std::int64_t least() const {
+            return std::min({by_registers, by_shared, by_threads, by_ctas});
+        }
+    };
+    /// Of CTAs of so many threads, bytes of shared memory, and registers a thread; 0 registers: not known.
+    constexpr Residents residents(int threads, std::int64_t shared, int registers_a_thread) const {
+        const std::int64_t whole = warps_of(threads) * std::int64_t{lanes};
+        const std::int64_t each = (registers_a_thread + register_unit - 1) / register_unit * register_unit;
+        return {each == 0 ? sm_ctas : registers / (each * whole), sm_shared / (shared + cta_reserved),
+                sm_threads / whole, sm_ctas};
+    }
+};
+
+inline constexpr Target sm_90a{.name = "sm_90a",
+                               .multiprocessors = 132,
+                               .lanes = 32,
+                               .warpgroup = 128,
+                               .cta_threads = 1024,
+                               .sm_threads = 2048,
+                               .sm_ctas = 32,
+                               .sm_parts = 4,
+                               .barriers = 16,
+                               .portable_cluster = 8,
+                               .cluster = 16,
+                               .registers = 65536,
+                               .thread_registers = 255,
+                               .register_unit = 8,
+                               .least_setmaxnreg = 24,
+                               .most_setmaxnreg = 256,
+                               .sm_shared = 228 * 1024,
+                               .cta_reserved = 1024,
+                               .shared_base = 1024,
+                               .l2 = 50 << 20};
+
+}  // namespace wgrun
+
+#pragma GCC visibility pop

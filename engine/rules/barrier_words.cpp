@@ -1,0 +1,101 @@
+#include "rules/barrier_words.hpp"
+
+#include <fmt/format.h>
+
+#include "rules/phrases.hpp"
+#include "wgrun/target.hpp"
+
+namespace wgrun::rules {
+namespace {
+
+constexpr int warpgroup = sm_90a.warpgroup;
+constexpr const char* count_those_who_come =
+    "count the threads that come to the barrier, in whole warps, and give that number everywhere";
+constexpr const char* in_turn = "each warp arrives once, waits once, and so on";
+
+/// Nobody of the cluster ends before all have come so far.
+Remedy meeting_at(Where end) { return {insert_after(end, {cluster_arrive(), cluster_wait()})}; }
+
+}  // namespace
+
+Saying barrier_out_of_range(std::uint32_t id, std::uint32_t threads) {
+    return {
+        WG_SYNC_02,
+        fmt::format("barrier {} of {} threads: there are barriers 0 to {}, and they count multiples of {} "
+                    "threads",
+                    id, threads, sm_90a.barriers - 1, sm_90a.lanes),
+        count_those_who_come};
+}
+
+Saying barrier_counted_otherwise(std::uint32_t id, std::uint32_t threads, std::uint32_t others) {
+    return {WG_SYNC_02,
+            fmt::format("barrier {} of {} threads: others wait at it for {}", id, threads, others),
+            count_those_who_come};
+}
+
+Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta) {
+    return {WG_SYNC_02,
+            fmt::format("barrier {} waits for {} threads, and the CTA has {}", id, threads, of_cta),
+            count_those_who_come};
+}
+
+Saying barrier_twice(std::uint32_t id, const std::string& who) {
+    return {WG_SYNC_02, fmt::format("barrier {}: {} arrives a second time before the others have", id, who),
+            count_those_who_come};
+}
+
+Saying no_whole_warpgroup(std::string_view instruction, int threads, Where kernel) {
+    const int whole = (threads + warpgroup - 1) / warpgroup * warpgroup;
+    return {WG_SYNC_03,
+            fmt::format("{} is executed by whole warpgroups of {} threads, but the CTA has {}", instruction,
+                        warpgroup, threads),
+            {fmt::format("threads = {}", whole),
+             {{set_option(kernel, threads_option(), std::to_string(threads), std::to_string(whole))}}}};
+}
+
+Saying cluster_arrives_again(const std::string& who, Where here) {
+    return {WG_SYNC_04,
+            fmt::format("{} arrives again without barrier.cluster.wait", who),
+            {in_turn, {{insert_before(here, {cluster_wait()})}}}};
+}
+
+Saying cluster_not_arrived(const std::string& who, Where here) {
+    return {WG_SYNC_04,
+            fmt::format("{} waits, and has not arrived at the barrier of the cluster", who),
+            {in_turn, {{insert_before(here, {cluster_arrive()})}}}};
+}
+
+Saying outside_cluster(const std::string& who, std::uint64_t rank, std::size_t ctas) {
+    return {WG_SYNC_05,
+            fmt::format("{} accesses shared memory of CTA {} of a cluster of {}", who, rank, ctas),
+            std::string(fix_of_peers)};
+}
+
+Saying multicast_outside_cluster(std::uint32_t mask, std::uint32_t rank, std::size_t ctas) {
+    return {WG_SYNC_05,
+            fmt::format("the multicast mask {:#x} names CTA {} of a cluster of {}", mask, rank, ctas),
+            "set the bits of CTAs of the cluster alone"};
+}
+
+Saying peer_has_ended(const std::string& who, std::uint64_t rank, bool surely, Where end) {
+    return {WG_SYNC_05,
+            fmt::format("{} accesses the shared memory of CTA {} of the cluster, which {} ended", who, rank,
+                        surely ? "has" : "may have"),
+            {std::string(fix_of_peers), {meeting_at(end)}}};
+}
+
+Saying peer_may_have_ended(Where end) {
+    return {WG_SYNC_05,
+            "the CTA that is accessed here may have ended: nothing makes it wait for that",
+            {"k:barrier_cluster_arrive() and k:barrier_cluster_wait() at the end of the kernel",
+             {meeting_at(end)}}};
+}
+
+Saying resized_the_wrong_way(bool increase, int registers, int held) {
+    return {WG_REG_02,
+            fmt::format("setmaxnreg.{} to {} registers a thread, which has {}", increase ? "inc" : "dec",
+                        registers, held),
+            "k:" + setmaxnreg(!increase, registers).lua};
+}
+
+}  // namespace wgrun::rules

@@ -1,0 +1,57 @@
+#include "rules/copy_words.hpp"
+
+#include <fmt/format.h>
+
+#include "rules/phrases.hpp"
+
+namespace wgrun::rules {
+
+Saying copy_of_other_dimensions(int dims, std::size_t of_map) {
+    return {WG_TMA_01, fmt::format("the copy has {} dimensions, its tensor map {}", dims, of_map),
+            fmt::format("the form for {} dimensions, with as many coordinates", of_map)};
+}
+
+Saying copy_misaligned(const std::string& place, std::uint32_t align) {
+    return {WG_TMA_01,
+            fmt::format("the copy's place in shared memory, {}, is not a multiple of {} bytes", place, align),
+            fmt::format("align = {} for the buffer, and offsets that are multiples of {}", align, align)};
+}
+
+std::string unordered(std::string_view who, std::string_view does, std::string_view place,
+                      std::string_view other, std::string_view did) {
+    return fmt::format("{} {} {}, which {} {}: nothing orders the two", who, does, place, other, did);
+}
+
+Saying copy_not_awaited(std::string message, Where here, const std::string& mbarrier) {
+    return {WG_TMA_02, std::move(message),
+            fmt::format("wait for the phase of {} {}",
+                        mbarrier.empty() ? "its mbarrier" : "the mbarrier " + mbarrier, before(here))};
+}
+
+Saying copy_in_at_end() {
+    return {WG_TMA_03, "the CTA ends, and nothing has waited for the mbarrier that counts this copy",
+            "wait for the last phase of every mbarrier before the kernel ends"};
+}
+
+Saying copy_out_at_end(Where copy, Where end) {
+    return {WG_TMA_03,
+            "the CTA ends, and nothing has waited for this copy to read its shared memory",
+            {"the thread that issues it: k:cp_async_bulk_commit_group() and k:cp_async_bulk_wait_group(0, "
+             "{read=1}) "
+             "before the kernel ends",
+             {{insert_after(end, {bulk_wait_for_reads()})},
+              {insert_after(copy, {bulk_commit_group(), bulk_wait_for_reads()})}}}};
+}
+
+Saying thread_copy_at_end(std::string_view who, std::string_view of, Where copy, Where end) {
+    return {WG_GROUP_06,
+            fmt::format("{} ends, and nothing has waited for this cp.async{}", who, of),
+            {"k:cp_async_wait_all() before the kernel ends",
+             {{insert_after(end, {cp_async_wait_all()})}, {insert_after(copy, {cp_async_wait_all()})}}}};
+}
+
+std::string overwritten_while_read(std::string_view what, const std::string& reader) {
+    return fmt::format("{}, which the wgmma of {} may still be reading", what, reader);
+}
+
+}  // namespace wgrun::rules

@@ -1,0 +1,33 @@
+// What is said of asynchronous copies: WG-TMA-01, -02, -03, WG-GROUP-06, WG-RACE-02.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "rules/saying.hpp"
+
+namespace wgrun::rules {
+
+Saying copy_of_other_dimensions(int dims, std::size_t of_map);
+/// Its place in shared memory is no multiple of `align` bytes.
+Saying copy_misaligned(const std::string& place, std::uint32_t align);
+
+/// Two accesses that nothing orders: "thread 3 reads `tile`, which thread 96 wrote: nothing orders the two".
+std::string unordered(std::string_view who, std::string_view does, std::string_view place,
+                      std::string_view other, std::string_view did);
+/// The phase that counts a copy has not been waited for before the access at `here`; mbarrier: its place, if
+/// that is known.
+Saying copy_not_awaited(std::string message, Where here, const std::string& mbarrier = {});
+
+Saying copy_in_at_end();
+/// end: the last statement of the kernel.
+Saying copy_out_at_end(Where copy, Where end);
+/// who: "the kernel", "the CTA"; of: " of thread 3".
+Saying thread_copy_at_end(std::string_view who, std::string_view of, Where copy, Where end);
+
+/// what: "the copy overwrites `a`"; reader: "warp 0"
+std::string overwritten_while_read(std::string_view what, const std::string& reader);
+
+}  // namespace wgrun::rules

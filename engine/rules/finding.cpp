@@ -1,0 +1,33 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "rules/saying.hpp"
+
+namespace wgrun::rules {
+
+Diagnostic finding(Saying saying, Where where, std::vector<Note> notes) {
+    const Rule& rule = saying.rule;
+    return {std::string(rule.id),
+            rule.severity,
+            where,
+            std::move(saying.message),
+            std::move(saying.fix.text),
+            std::string(rule.section),
+            std::move(notes),
+            std::move(saying.fix.remedies)};
+}
+
+Diagnostic finding(const Rule& rule, Where where, std::string message, std::string fix,
+                   std::vector<Note> notes) {
+    return finding({rule, std::move(message), std::move(fix)}, where, std::move(notes));
+}
+
+ArgumentError refusal(const Rule& rule, std::string message, std::string fix) {
+    return ArgumentError(finding(rule, {}, std::move(message), std::move(fix)));
+}
+
+std::string before(Where where) { return where ? fmt::format("before line {}", where.line) : "before it"; }
+std::string after(Where where) { return where ? fmt::format("after line {}", where.line) : "after it"; }
+
+}  // namespace wgrun::rules

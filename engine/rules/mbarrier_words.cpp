@@ -1,0 +1,113 @@
+#include "rules/mbarrier_words.hpp"
+
+#include <fmt/format.h>
+
+#include "rules/phrases.hpp"
+
+namespace wgrun::rules {
+namespace {
+
+constexpr std::int64_t object_bytes = 8;
+
+/// What tells all others of the mbarriers initialised at `made`.
+Fix announced(Where made, bool cluster) {
+    std::string words =
+        "after the inits k:fence_mbarrier_init(), then a barrier of all who use the mbarriers";
+    if (!made) return words;
+    std::vector<Remedy> remedies{{insert_after(made, {fence_mbarrier_init()})},
+                                 {insert_after(made, {bar_sync()})},
+                                 {insert_after(made, {fence_mbarrier_init(), bar_sync()})},
+                                 {insert_after(made, {bar_warp_sync()})}};
+    if (cluster) {
+        remedies.push_back({insert_after(made, {cluster_arrive(), cluster_wait()})});
+        remedies.push_back({insert_after(made, {fence_mbarrier_init(), cluster_arrive(), cluster_wait()})});
+    }
+    return {std::move(words), std::move(remedies)};
+}
+
+}  // namespace
+
+Saying mbarrier_misaligned(const std::string& place, Where buffer, std::int64_t align) {
+    std::vector<Remedy> remedies;
+    if (buffer && align < object_bytes)
+        remedies.push_back(
+            {set_option(buffer, align_option(), std::to_string(align), std::to_string(object_bytes))});
+    return {WG_MBAR_01,
+            fmt::format("the mbarrier at {} is not aligned to {} bytes", place, object_bytes),
+            {fmt::format("align = {} for the buffer, and offsets that are multiples of {}", object_bytes,
+                         object_bytes),
+             std::move(remedies)}};
+}
+
+Saying mbarrier_absent(const std::string& place) {
+    return {WG_MBAR_01, fmt::format("no mbarrier is initialised at {}", place),
+            "one thread initialises it, before all others use it; mbarrier.inval ends it"};
+}
+
+Saying mbarrier_made_again(const std::string& place) {
+    return {WG_MBAR_01, fmt::format("{} is initialised again without mbarrier.inval", place),
+            "one thread initialises it once; mbarrier.inval ends it"};
+}
+
+Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
+    return {WG_MBAR_01, fmt::format("{} is ended while {} bytes that it counts are under way", place, bytes),
+            "wait for its phase first"};
+}
+
+Saying mbarrier_untold(const std::string& who, const std::string& place, Where made, bool cluster) {
+    return {WG_MBAR_02, fmt::format("nothing tells {} that the mbarrier {} is initialised", who, place),
+            announced(made, cluster)};
+}
+
+Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster) {
+    return mbarrier_untold("the bulk-copy engine", place, made, cluster);
+}
+
+Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most) {
+    return {WG_MBAR_03,
+            fmt::format("the mbarrier {} cannot expect {} arrivals: 1 to {}", place, arrivals, most),
+            "count the arrivals of a phase"};
+}
+
+Saying phase_not_awaited(const std::string& who, std::string_view what, std::int64_t phase,
+                         const std::string& place) {
+    return {
+        WG_MBAR_03,
+        fmt::format("{} {} phase {} of {}, and has not waited for phase {}", who, what, phase, place,
+                    phase - 1),
+        "wait for each phase before arriving in the next, with a parity that changes from phase to phase"};
+}
+
+Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std::string& place,
+                        std::int64_t pending, std::int64_t expected, std::int64_t phase) {
+    return {
+        WG_MBAR_03,
+        fmt::format("{} arrives {} times at {}, where {} of {} arrivals are still expected in phase {}", who,
+                    arrivals, place, pending, expected, phase),
+        "give mbarrier.init the number of arrivals of a phase, and wait for a phase before arriving in the "
+        "next"};
+}
+
+Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
+                            std::optional<PhaseBytes> bytes) {
+    return {
+        WG_MBAR_03,
+        fmt::format("phase {} of {} completes while {} bytes of its copies are under way: it expects {}",
+                    phase, place, under_way,
+                    bytes ? fmt::format("{} bytes, and its copies bring {}", bytes->expected, bytes->copied)
+                          : "fewer bytes than its copies bring"),
+        bytes ? fmt::format("expect {} bytes, before the last arrival of the phase", bytes->copied)
+              : "expect the bytes of all its copies, before the last arrival of the phase"};
+}
+
+Saying waits_for_foreign_mbarrier(const std::string& who) {
+    return {WG_SYNC_05, fmt::format("{} waits for an mbarrier of another CTA", who),
+            "wait for one of its own, at which the other CTA arrives"};
+}
+
+Saying mbarrier_apart_from_bytes() {
+    return {WG_TMA_01, "the mbarrier lies in another CTA than the bytes it counts",
+            "name the mbarrier that stands where the bytes land"};
+}
+
+}  // namespace wgrun::rules

@@ -1,0 +1,40 @@
+// What is said of mbarriers: WG-MBAR-01, -02, -03, and those of other CTAs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rules/saying.hpp"
+
+namespace wgrun::rules {
+
+/// Its address is no multiple of 8. `buffer`: where the buffer that it stands in is declared, with this
+/// alignment, if that is less.
+Saying mbarrier_misaligned(const std::string& place, Where buffer = {}, std::int64_t align = 0);
+Saying mbarrier_absent(const std::string& place);
+Saying mbarrier_made_again(const std::string& place);
+/// mbarrier.inval, and copies of `bytes` bytes are still to come.
+Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes);
+/// Who uses it cannot know that it is initialised, at `made`. `cluster`: the kernel has more CTAs than one.
+Saying mbarrier_untold(const std::string& who, const std::string& place, Where made, bool cluster);
+Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster);
+
+Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most);
+/// what: "arrives at", "copies into"
+Saying phase_not_awaited(const std::string& who, std::string_view what, std::int64_t phase,
+                         const std::string& place);
+Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std::string& place,
+                        std::int64_t pending, std::int64_t expected, std::int64_t phase);
+/// The bytes of a phase: those it was told to expect, and those that its copies bring.
+struct PhaseBytes {
+    std::int64_t expected, copied;
+};
+Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
+                            std::optional<PhaseBytes> bytes = {});
+
+Saying waits_for_foreign_mbarrier(const std::string& who);
+Saying mbarrier_apart_from_bytes();
+
+}  // namespace wgrun::rules

@@ -1,0 +1,157 @@
+// Rules of speed: what the assembler notes.
+#include "wgrun/rules.hpp"
+
+namespace wgrun::rules {
+
+using enum Severity;
+using enum Finder;
+
+// --- PERF ---------------------------------------------------------------------------------------
+constexpr Rule WG_PERF_01{
+    .id = "WG-PERF-01",
+    .severity = warning,
+    .found_by = assembler,
+    .title = "wgmma one after the other",
+    .law = "The wgmma of a kernel overlap: the assembler does not serialise them.",
+    .section = "9.7.15.7.1",
+    .why =
+        "Where ptxas cannot keep the order of registers in any other way, or runs out of them, it waits "
+        "after every single wgmma: the kernel stays right and may take several times as long. Its notes "
+        "C7509 to C7516, C7518 and C7520 say why.",
+    .fix =
+        "fence, wgmma, commit and wait in one straight line or one loop body, accumulators that fit, and no "
+        "access to them before the wait.",
+    .wrong = R"(local group = k:special "tid.x" >> 7
+k:if_(group:eq(0), function() k:wgmma_fence() end, function() k:wgmma_fence() end)
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
+    .right = R"(k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"};
+
+constexpr Rule WG_PERF_02{
+    .id = "WG-PERF-02",
+    .severity = note,
+    .found_by = assembler,
+    .title = "a fence or wait that the assembler adds",
+    .law =
+        "The assembler adds no wgmma.fence and no wgmma.wait_group: those of the script are where it needs "
+        "them.",
+    .section = "9.7.15.7.1",
+    .why =
+        "ptxas follows registers only along the paths that it sees, and puts a fence (C7519) or a wait "
+        "(C7517) of its own where it cannot see that of the script. An added wait stops the overlap of the "
+        "wgmma.",
+    .fix =
+        "one fence right before the first wgmma and one wait right before the accumulators are used, "
+        "outside of branches.",
+    .wrong = R"(local block = k:special "ctaid.x"
+k:if_(block:eq(0), function() k:wgmma_fence() end, function() k:wgmma_fence() end)
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
+    .right = R"(k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"};
+
+constexpr Rule WG_PERF_03{
+    .id = "WG-PERF-03",
+    .severity = warning,
+    .found_by = assembler,
+    .title = "setmaxnreg without effect",
+    .law = "The assembler honours setmaxnreg.",
+    .section = "9.7.19.5",
+    .why =
+        "ptxas ignores every setmaxnreg of a kernel (C7504 to C7508) if one of the roles would be left with "
+        "fewer registers than it needs, or if it does not know how many a thread enters with. Then all "
+        "warps keep what they entered with, and those with large accumulators spill.",
+    .fix = "ask for as many registers as the code after setmaxnreg needs, in units of 8.",
+    .wrong = R"(-- threads = 384: each enters with 168 registers
+k:setmaxnreg_dec(136)
+local big = k:regs("f32", 128)
+k:wgmma_fence()
+k:wgmma_mma_async(big, da, dw, {n=256, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
+    .right = R"(-- threads = 384: each enters with 168 registers
+k:setmaxnreg_dec(160)
+local big = k:regs("f32", 128)
+k:wgmma_fence()
+k:wgmma_mma_async(big, da, dw, {n=256, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"};
+
+constexpr Rule WG_PERF_04{
+    .id = "WG-PERF-04",
+    .severity = warning,
+    .found_by = assembler,
+    .title = "registers spilled",
+    .law = "The values of a thread fit into its registers: none is spilled.",
+    .section = "5.1.1",
+    .why =
+        "A value that finds no register is kept in local memory, which lies in global memory: every use of "
+        "it costs a load through the caches.",
+    .fix =
+        "fewer values at a time: smaller accumulators, fewer loads under way, fewer threads a CTA, "
+        "setmaxnreg for the role that needs more.",
+    .wrong = R"(-- threads = 512: 128 registers each
+local at, v = k:element(X, k:special "tid.x"), {}
+for i = 0, 299 do v[i] = k:ld_global_f32(at, {offset=2048*i}) end
+for i = 0, 299 do k:st_global_f32(at, v[i], {offset=2048*(299-i)}) end)",
+    .right = R"(-- threads = 512: 128 registers each
+local at, v = k:element(X, k:special "tid.x"), {}
+for i = 0, 49 do v[i] = k:ld_global_f32(at, {offset=2048*i}) end
+for i = 0, 49 do k:st_global_f32(at, v[i], {offset=2048*(49-i)}) end)"};
+
+constexpr Rule WG_PERF_05{
+    .id = "WG-PERF-05",
+    .severity = note,
+    .found_by = check,
+    .title = "a bank conflict",
+    .law = "The lanes of a warp that shared memory serves together access different banks, or one word.",
+    .section = "5.1.7",
+    .why =
+        "There are 32 banks of 4 bytes, and a bank serves one word at a time: lanes that want different "
+        "words of one bank wait for each other. Told with wgrun check --perf, where the addresses follow "
+        "from the thread index.",
+    .fix =
+        "neighbouring lanes take neighbouring words; for columns of a matrix a swizzled tile, or lines that "
+        "are no multiple of 128 bytes long.",
+    .wrong = R"(local S = k:shared{bytes=4096, name="S"}
+local address = k:mad_lo_u32(k:special "tid.x", 32, k:mov(S, {type="u32"}))
+k:st_shared_f32(address, 0)  -- lanes 0, 4, 8, ... on one bank
+k:bar_sync(0))",
+    .right = R"(local S = k:shared{bytes=4096, name="S"}
+local address = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_f32(address, 0)
+k:bar_sync(0))"};
+
+constexpr Rule WG_PERF_06{
+    .id = "WG-PERF-06",
+    .severity = note,
+    .found_by = check,
+    .title = "a wait that nothing needs",
+    .law = "Between two batches of wgmma stands no wait_group 0 that nothing in between needs.",
+    .section = "9.7.15.7.3",
+    .why =
+        "The tensor cores run dry: the next wgmma begins only when the warpgroup has seen the end of the one "
+        "before and has issued it. Told with wgrun check --perf, where nothing between the wait and the next "
+        "wgmma accesses the registers of the first, writes memory, arrives at an mbarrier or meets others.",
+    .fix = "k:wgmma_wait_group(1) in its place, and k:wgmma_wait_group(0) before the accumulators are used.",
+    .wrong = R"(k:wgmma_fence()
+for i = 0, 3 do
+  k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=math.min(i, 1)})
+  k:wgmma_commit_group()
+  k:wgmma_wait_group(0)
+end)",
+    .right = R"(k:wgmma_fence()
+for i = 0, 3 do
+  k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=math.min(i, 1)})
+  k:wgmma_commit_group()
+  k:wgmma_wait_group(i < 3 and 1 or 0)
+end)"};
+
+}  // namespace wgrun::rules

@@ -1,0 +1,22 @@
+// What is said of a wait for the wrong phase of an mbarrier: WG-MBAR-06.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "rules/saying.hpp"
+
+namespace wgrun::rules {
+
+/// A parity that is neither 0 nor 1.
+Saying bad_parity(const std::string& who, const std::string& place, std::int64_t parity);
+
+/// The mbarrier is in `phase`, and the warp has not waited for the one before. passes: the wait is let
+/// through.
+Saying phase_skipped(const std::string& who, const std::string& place, std::int64_t phase,
+                     std::int64_t parity, bool passes);
+
+/// A wait while `phase` is in progress, let through by the one before or by a fresh mbarrier.
+Saying let_through(const std::string& place, std::int64_t phase, std::int64_t parity);
+
+}  // namespace wgrun::rules

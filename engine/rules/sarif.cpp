@@ -1,0 +1,147 @@
+// SARIF 2.1.0: findings for tools, with the rows of the law book that they name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "diag/fix.hpp"
+#include "wgrun/rules.hpp"
+#include "wgrun/version.hpp"
+
+namespace wgrun {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Bytes that are not UTF-8 (a file name may hold any) become U+FFFD instead of an exception.
+std::string dump(const ordered_json& json) {
+    return json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+/// A path as the URI reference that SARIF asks for.
+std::string uri(std::string_view file) {
+    constexpr std::string_view plain = "-._~/";
+    std::string out;
+    for (const char c : file) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (letter || plain.find(c) != std::string_view::npos) {
+            out += c;
+        } else {
+            out += fmt::format("%{:02X}", byte);
+        }
+    }
+    return out;
+}
+
+ordered_json location(const Where& where) {
+    ordered_json physical{{"artifactLocation", {{"uri", uri(where.file)}}}};
+    if (where) physical["region"] = {{"startLine", where.line}};
+    return {{"physicalLocation", physical}};
+}
+
+/// SARIF's arrays hold nothing twice.
+void add_once(ordered_json& list, ordered_json item) {
+    if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(std::move(item));
+}
+
+/// "insert k:wgmma_fence() before line 41", "set align = 8 in line 12"
+std::string described(const Remedy& remedy) {
+    std::string text;
+    for (const Change& change : remedy) {
+        if (!text.empty()) text += ", ";
+        if (change.kind == Change::Kind::option || change.kind == Change::Kind::line) {
+            text += fmt::format("set {} = {} in line {}", change.option.lua, change.to, change.where.line);
+            continue;
+        }
+        text += "insert ";
+        for (std::size_t i = 0; i < change.lines.size(); ++i) {
+            const std::string& call = change.lines[i].lua;
+            text += fmt::format("{}{}", i == 0 ? "" : "; ",
+                                call.substr(std::min(call.find_first_not_of(" \t"), call.size())));
+        }
+        text += fmt::format(" {} line {}", change.kind == Change::Kind::after ? "after" : "before",
+                            change.where.line);
+    }
+    return text;
+}
+
+/// SARIF's fix objects: an empty region in front of a line, or the line, is replaced by the text. An option
+/// whose line is not known is in the fix's words alone.
+ordered_json sarif_fixes(const Diagnostic& finding) {
+    ordered_json fixes = ordered_json::array();
+    for (const Remedy& remedy : finding.remedies) {
+        std::map<std::string_view, ordered_json> replacements;  // by file
+        for (const Change& change : remedy) {
+            if (change.kind == Change::Kind::option) continue;
+            const int line = change.where.line + (change.kind == Change::Kind::after ? 1 : 0);
+            const int end = line + (change.kind == Change::Kind::line ? 1 : 0);
+            auto& list = replacements.try_emplace(change.where.file, ordered_json::array()).first->second;
+            list.push_back({{"deletedRegion",
+                             {{"startLine", line}, {"startColumn", 1}, {"endLine", end}, {"endColumn", 1}}},
+                            {"insertedContent", {{"text", text_of(change)}}}});
+        }
+        if (replacements.empty()) continue;
+        ordered_json changes = ordered_json::array();
+        for (auto& [file, list] : replacements)
+            changes.push_back(
+                {{"artifactLocation", {{"uri", uri(file)}}}, {"replacements", std::move(list)}});
+        add_once(fixes, {{"description", {{"text", described(remedy)}}}, {"artifactChanges", changes}});
+    }
+    return fixes;
+}
+
+/// What a tool shows of a rule.
+ordered_json descriptor(std::string_view id) {
+    ordered_json out{{"id", id}};
+    if (const Rule* rule = find_rule(id)) {
+        out["shortDescription"] = {{"text", rule->title}};
+        out["fullDescription"] = {{"text", rule->law}};
+        out["help"] = {{"text", rule->fix}};
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string to_sarif(std::span<const Diagnostic> findings) {
+    std::map<std::string, int> index;  // of each rule, in the order of appearance
+    ordered_json rules = ordered_json::array(), results = ordered_json::array();
+    for (const Diagnostic& finding : findings) {
+        ordered_json result;
+        if (!finding.rule.empty()) {
+            const auto [entry, added] = index.emplace(finding.rule, static_cast<int>(index.size()));
+            if (added) rules.push_back(descriptor(finding.rule));
+            result["ruleId"] = finding.rule;
+            result["ruleIndex"] = entry->second;
+        }
+        result["level"] = to_string(finding.severity);
+        result["message"] = {{"text", finding.message}};
+        if (!finding.where.file.empty()) {
+            result["locations"] = ordered_json::array({location(finding.where)});
+        }
+        ordered_json related = ordered_json::array();
+        for (const Note& note : finding.notes) {
+            if (note.where.file.empty()) continue;
+            ordered_json entry = location(note.where);
+            entry["message"] = {{"text", note.message}};
+            add_once(related, std::move(entry));
+        }
+        if (!related.empty()) result["relatedLocations"] = related;
+        if (ordered_json fixes = sarif_fixes(finding); !fixes.empty()) result["fixes"] = std::move(fixes);
+        ordered_json properties = ordered_json::object();
+        if (!finding.fix.empty()) properties["fix"] = finding.fix;
+        if (!finding.section.empty()) properties["section"] = "PTX ISA " + finding.section;
+        if (!properties.empty()) result["properties"] = properties;
+        results.push_back(result);
+    }
+    const ordered_json driver{{"name", "wgrun"}, {"version", version()}, {"rules", rules}};
+    const ordered_json run{{"tool", {{"driver", driver}}}, {"results", results}};
+    return dump({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                 {"version", "2.1.0"},
+                 {"runs", ordered_json::array({run})}});
+}
+
+}  // namespace wgrun

@@ -1,0 +1,31 @@
+// What is said of a law that is broken, and the one place where a finding is made of it.
+//
+// The wordings that the rehearsal, the checker and the simulator share stand beside this file, by family, as
+// functions of what they speak of: mbarrier_words.hpp, phase_words.hpp, barrier_words.hpp, copy_words.hpp,
+// wgmma_words.hpp, wait_words.hpp. `who` is "warp 3" or "thread 96 of CTA (1, 0, 0)"; `place` is one in
+// shared memory, "`tile` + 32".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diag/fix.hpp"
+#include "wgrun/rules.hpp"
+
+namespace wgrun::rules {
+
+/// A law that is broken, in words. Its place is known to who found it.
+struct Saying {
+    const Rule& rule;
+    std::string message;
+    Fix fix;
+};
+
+/// All findings are made here: severity and section are the rule's.
+Diagnostic finding(Saying saying, Where where, std::vector<Note> notes = {});
+
+/// "before line 41", or "before it" where no line is known.
+std::string before(Where where);
+std::string after(Where where);
+
+}  // namespace wgrun::rules

@@ -1,0 +1,299 @@
+// Rules of threads: their registers, and what they do together.
+#include "wgrun/rules.hpp"
+
+namespace wgrun::rules {
+
+using enum Severity;
+using enum Finder;
+
+// --- ASM ----------------------------------------------------------------------------------------
+constexpr Rule WG_ASM_01{
+    .id = "WG-ASM-01",
+    .severity = warning,
+    .found_by = check,
+    .title = "inline PTX without effects",
+    .law = "Inline PTX declares what it does besides writing its operands.",
+    .section = "4.3",
+    .why =
+        "The checker reads no text. Without a declaration it does not know whether the text touches memory, "
+        "synchronises "
+        "threads or orders what they do, and nothing that follows from that is checked.",
+    .fix = "effects = \"none\", or some of \"reads\", \"writes\" and \"barrier\".",
+    .wrong = R"(local x = k:special "tid.x"
+local d = k:asm {
+  "brev.b32 %d, %a;", out = { d = "u32" }, inputs = { a = x },
+  meaning = function(k, v) return v.a end,
+})",
+    .right = R"(local x = k:special "tid.x"
+local d = k:asm {
+  "brev.b32 %d, %a;", out = { d = "u32" }, inputs = { a = x }, effects = "none",
+  meaning = function(k, v) return v.a end,
+})"};
+
+// --- LUA ----------------------------------------------------------------------------------------
+constexpr Rule WG_LUA_01{
+    .id = "WG-LUA-01",
+    .severity = error,
+    .found_by = script,
+    .title = "a register as a condition of Lua",
+    .law = "A register is no condition of Lua: what depends on its value is decided by the kernel.",
+    .section = "9.7.6.2",
+    .why =
+        "The script runs once, while the kernel is traced, and a register has no value then. Lua takes it "
+        "for true, and "
+        "never for equal to a number, so that one branch is traced always and the other never.",
+    .fix =
+        "A comparison of the kernel gives a predicate: i:eq(5). It goes into k:if_, k:while_, k:selp and "
+        "guards; "
+        "predicates are combined by &, | and ~.",
+    .wrong = R"(local i, x = k:special "tid.x", k:reg "u32"
+if i == 5 then k:mov(x, 1) end
+local p = i:lt(5)
+if p then k:mov(x, 2) end)",
+    .right = R"(local i, x = k:special "tid.x", k:reg "u32"
+k:if_(i:eq(5), function() k:mov(x, 1) end)
+local p = i:lt(5)
+k:if_(p, function() k:mov(x, 2) end))"};
+
+// --- REG ----------------------------------------------------------------------------------------
+constexpr Rule WG_REG_01{
+    .id = "WG-REG-01",
+    .severity = error,
+    .found_by = check | run,
+    .title = "a register that is not written",
+    .law = "A register is written before it is read.",
+    .section = "5.1.1",
+    .why = "An unwritten register holds anything. A wgmma with scale-d 1 adds to what its accumulators hold.",
+    .fix = "Write it first; for the first wgmma of an accumulator scale_d = 0 does.",
+    .wrong = R"(local acc = k:regs("f32", 32)
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
+    .right = R"(local acc = k:regs("f32", 32)
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"};
+
+constexpr Rule WG_REG_02{
+    .id = "WG-REG-02",
+    .severity = error,
+    .found_by = check | run,
+    .title = "setmaxnreg beyond the pool",
+    .law =
+        "setmaxnreg.inc asks for no fewer and setmaxnreg.dec for no more registers than the warp has, and "
+        "all warps together for no more than the CTA entered with.",
+    .section = "9.7.19.5",
+    .why =
+        "The other direction is undefined, and where too few are free setmaxnreg.inc waits for ever. A "
+        "thread enters the kernel with its share of the 65536 registers, in units of 8: 168 of them with "
+        "384 threads.",
+    .fix = "dec in the warpgroups that need less, inc in those that need more.",
+    .wrong = R"(-- threads = 384: each enters with 168 registers
+local group = k:special "tid.x" >> 7
+k:if_(group:eq(0), function() k:setmaxnreg_dec(40) end)
+k:if_(group:gt(0), function() k:setmaxnreg_dec(232) end))",
+    .right = R"(-- threads = 384: each enters with 168 registers
+local group = k:special "tid.x" >> 7
+k:if_(group:eq(0), function() k:setmaxnreg_dec(40) end)
+k:if_(group:gt(0), function() k:setmaxnreg_inc(232) end))"};
+
+constexpr Rule WG_REG_03{
+    .id = "WG-REG-03",
+    .severity = error,
+    .found_by = check,
+    .title = "setmaxnreg twice without meeting",
+    .law = "Between two setmaxnreg of a warpgroup its four warps synchronise.",
+    .section = "9.7.19.5",
+    .why =
+        "The warps of a warpgroup change their registers one by one. One that asks again before the others "
+        "have followed is undefined.",
+    .fix = "k:bar_sync(id, {threads=128}) of the warpgroup between the two.",
+    .wrong = R"(-- threads = 128
+k:setmaxnreg_dec(40)
+local x = k:mov(1, {type = "u32"})
+k:setmaxnreg_inc(64))",
+    .right = R"(-- threads = 128
+k:setmaxnreg_dec(40)
+k:bar_sync(1, {threads=128})
+k:setmaxnreg_inc(64))"};
+
+constexpr Rule WG_REG_04{
+    .id = "WG-REG-04",
+    .severity = warning,
+    .found_by = check,
+    .title = "too many values alive at a wgmma",
+    .law =
+        "The values that are alive at a wgmma fit into the registers of its threads, and 26 are left "
+        "besides its own.",
+    .section = "9.7.15.2",
+    .why =
+        "A thread has 255 registers at most, what a CTA of so many threads leaves it, or what setmaxnreg "
+        "gives it. Where its values need more, the assembler spills some of them, waits for each wgmma "
+        "(C7511, C7512), or ignores setmaxnreg (C7507). Fewer than the accumulators and fragments of one "
+        "wgmma and 26 it refuses (C7602).",
+    .fix = "A smaller N, fewer values at a time, or more registers for the warpgroup that multiplies.",
+    .wrong = R"(local upper, lower = k:regs("f32", 128), k:regs("f32", 128)
+local form = {n=256, k=16, d="f32", a="bf16", b="bf16", scale_d=0}
+k:wgmma_fence()
+k:wgmma_mma_async(upper, da, db, form)
+k:wgmma_mma_async(lower, da, db, form)
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
+    .right = R"(local upper, lower = k:regs("f32", 96), k:regs("f32", 96)
+local form = {n=192, k=16, d="f32", a="bf16", b="bf16", scale_d=0}
+k:wgmma_fence()
+k:wgmma_mma_async(upper, da, db, form)
+k:wgmma_mma_async(lower, da, db, form)
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"};
+
+// --- SYNC ---------------------------------------------------------------------------------------
+constexpr Rule WG_SYNC_01{
+    .id = "WG-SYNC-01",
+    .severity = error,
+    .found_by = check | run,
+    .title = "an aligned instruction in a divergent branch",
+    .law =
+        "An .aligned instruction is executed by all threads of the warp or warpgroup together: the "
+        "conditions around it are the same for all of them.",
+    .section = "9.7.15.7.1",
+    .why =
+        "Where some threads go another way, the behaviour is undefined: wrong results, or a kernel that "
+        "hangs.",
+    .fix =
+        "Branch on a value that is the same in the whole group (tid.x >> 7 for a warpgroup), and guard "
+        "single accesses instead of the code around them.",
+    .wrong = R"(local tid = k:special "tid.x"
+k:if_(tid:eq(0), function()
+  k:wgmma_fence()
+  k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+  k:wgmma_commit_group()
+  k:wgmma_wait_group(0)
+end))",
+    .right = R"(local tid = k:special "tid.x"
+k:if_((tid >> 7):eq(0), function()
+  k:wgmma_fence()
+  k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+  k:wgmma_commit_group()
+  k:wgmma_wait_group(0)
+end))"};
+
+constexpr Rule WG_SYNC_02{
+    .id = "WG-SYNC-02",
+    .severity = error,
+    .found_by = check | run,
+    .title = "a barrier that does not complete",
+    .law = "As many threads arrive at a barrier as it waits for, and the number is the same for all of them.",
+    .section = "9.7.13.1",
+    .why = "If too few arrive, all of them wait for ever; if the numbers differ, nobody knows when it opens.",
+    .fix = "Count the threads that execute the barrier, in whole warps, and give that number everywhere.",
+    .wrong = R"(-- threads = 256; only the first warpgroup comes here
+local tid = k:special "tid.x"
+k:if_(tid:lt(128), function()
+  k:bar_sync(1, {threads=256})
+end))",
+    .right = R"(-- threads = 256; only the first warpgroup comes here
+local tid = k:special "tid.x"
+k:if_(tid:lt(128), function()
+  k:bar_sync(1, {threads=128})
+end))"};
+
+constexpr Rule WG_SYNC_03{
+    .id = "WG-SYNC-03",
+    .severity = error,
+    .found_by = check | run,
+    .title = "no whole warpgroup",
+    .law = "A wgmma is executed by whole warpgroups: four neighbouring warps, the first a multiple of 4.",
+    .section = "9.7.15.1",
+    .why =
+        "With fewer warps nobody holds the rest of the accumulators and of A: the behaviour is undefined, "
+        "though the assembler accepts it.",
+    .fix = "threads = a multiple of 128.",
+    .wrong = R"(-- threads = 64
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
+    .right = R"(-- threads = 128
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"};
+
+constexpr Rule WG_SYNC_04{
+    .id = "WG-SYNC-04",
+    .severity = error,
+    .found_by = check | run,
+    .title = "the cluster's barrier out of turn",
+    .law = "Each warp arrives at the barrier of the cluster and waits for it in turn.",
+    .section = "9.7.13.3",
+    .why =
+        "Two arrivals without a wait, or a wait without an arrival, are undefined: the barrier opens too "
+        "early or never.",
+    .fix = "k:barrier_cluster_arrive(), work that needs no order, k:barrier_cluster_wait().",
+    .wrong = R"(-- cluster = 2
+k:barrier_cluster_arrive()
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait()
+k:barrier_cluster_wait())",
+    .right = R"(-- cluster = 2
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait()
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait())"};
+
+constexpr Rule WG_SYNC_05{
+    .id = "WG-SYNC-05",
+    .severity = error,
+    .found_by = check | run,
+    .title = "another CTA's shared memory",
+    .law =
+        "Another CTA's shared memory is accessed through shared::cluster, at an address of mapa with a rank "
+        "of the cluster, while that CTA runs.",
+    .section = "9.7.9.23",
+    .why =
+        "A CTA that has ended gives its shared memory to the next one: the access hits a stranger, or the "
+        "launch fails.",
+    .fix =
+        "A barrier of the cluster after the last access (also arrivals at its mbarriers, and multicasts) "
+        "and before any of the CTAs ends.",
+    .wrong = R"(local mine = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_u32(mine, 1)
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait()
+local theirs = k:mapa(mine, k:special "cluster_ctarank" ~ 1)
+local x = k:ld_u32(theirs, {space="shared::cluster"}))",
+    .right = R"(local mine = k:mad_lo_u32(k:special "tid.x", 4, k:mov(S, {type="u32"}))
+k:st_shared_u32(mine, 1)
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait()
+local theirs = k:mapa(mine, k:special "cluster_ctarank" ~ 1)
+local x = k:ld_u32(theirs, {space="shared::cluster"})
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait())"};
+
+constexpr Rule WG_SYNC_06{
+    .id = "WG-SYNC-06",
+    .severity = error,
+    .found_by = run,
+    .title = "a wait for memory that nobody writes",
+    .law = "A thread that looks at memory until it changes finds the change.",
+    .section = "8.9",
+    .why = "When nobody is left who could write the value, the loop has no end: the kernel hangs.",
+    .fix = "Let a thread write the value on every way through the kernel, and compare with what it writes.",
+    .wrong = R"(k:if_(k:special "tid.x":eq(32), function()
+  k:st_release_cta_shared_u32(flag, 2)
+end)
+k:if_(k:special "tid.x":eq(0), function()
+  k:while_(function() return k:ld_acquire_cta_shared_u32(flag):ne(1) end, function() end)
+end))",
+    .right = R"(k:if_(k:special "tid.x":eq(32), function()
+  k:st_release_cta_shared_u32(flag, 1)
+end)
+k:if_(k:special "tid.x":eq(0), function()
+  k:while_(function() return k:ld_acquire_cta_shared_u32(flag):ne(1) end, function() end)
+end))"};
+
+}  // namespace wgrun::rules

@@ -1,0 +1,44 @@
+#include "rules/wait_words.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace wgrun::rules {
+
+std::string names_of_warps(std::uint32_t warps) {
+    constexpr int worth_a_range = 4;
+    std::string out = std::has_single_bit(warps) ? "warp" : "warps";
+    for (const char* comma = " "; warps != 0; comma = ", ") {
+        const int first = std::countr_zero(warps), run = std::countr_one(warps >> first);
+        const int taken = run >= worth_a_range ? run : 1;
+        out += fmt::format("{}{}", comma, first);
+        if (taken > 1) out += fmt::format("-{}", first + taken - 1);
+        for (int w = first; w < first + taken; ++w) warps &= ~(1U << w);
+    }
+    return out;
+}
+
+std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int64_t bytes) {
+    return fmt::format("{} of {} arrivals have come, {} bytes are outstanding", arrivals, expected, bytes);
+}
+
+std::string at_barrier(std::uint32_t id, int arrived, std::uint32_t expected) {
+    return fmt::format("at barrier {}: {} of {} threads have arrived", id, arrived, expected);
+}
+
+std::string at_cluster_barrier(std::size_t arrived, std::size_t expected) {
+    return fmt::format("at the barrier of the cluster: {} of {} warps have arrived", arrived, expected);
+}
+
+std::string for_registers(int wanted, int held, int free) {
+    return fmt::format("for {} registers a thread: it has {}, and {} of the CTA's are free", wanted, held,
+                       free);
+}
+
+std::string for_phase(std::int64_t phase, std::int64_t parity, const std::string& place,
+                      const std::string& come) {
+    return fmt::format("for phase {} (parity {}) of the mbarrier {}: {}", phase, parity, place, come);
+}
+
+}  // namespace wgrun::rules

@@ -1,0 +1,24 @@
+// Who waits, and for what: of those who wait in vain, in a rehearsal, on the simulator, and of a guarded run
+// on a GPU. The laws that they break are in program/wait_words.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace wgrun::rules {
+
+/// "warp 3", "warps 0, 1, 5", "warps 4-7": bit w stands for warp w.
+std::string names_of_warps(std::uint32_t warps);
+
+/// "3 of 4 arrivals have come, 16384 bytes are outstanding"
+std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int64_t bytes);
+
+// Behind "waits ".
+std::string at_barrier(std::uint32_t id, int arrived, std::uint32_t expected);  ///< threads
+std::string at_cluster_barrier(std::size_t arrived, std::size_t expected);      ///< warps
+std::string for_registers(int wanted, int held, int free);  ///< a thread; free of the CTA's
+std::string for_phase(std::int64_t phase, std::int64_t parity, const std::string& place,
+                      const std::string& come);
+
+}  // namespace wgrun::rules

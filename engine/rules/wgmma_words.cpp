@@ -1,0 +1,84 @@
+#include "rules/wgmma_words.hpp"
+
+#include <fmt/format.h>
+
+#include "rules/phrases.hpp"
+
+namespace wgrun::rules {
+namespace {
+
+Fix fence_before(Where mma) { return std::vector<Remedy>{{insert_before(mma, {wgmma_fence()})}}; }
+
+}  // namespace
+
+std::string_view name_of(Part part) {
+    switch (part) {
+        case Part::accumulator: return "an accumulator";
+        case Part::fragment: return "a register of the A fragment";
+        default: return "the metadata register";
+    }
+}
+
+Saying no_fence_at_all(Where mma) {
+    return {WG_FENCE_01, "no wgmma.fence comes before the first wgmma", fence_before(mma)};
+}
+
+Saying no_fence_since_access(Part part, Where mma) {
+    return {WG_FENCE_01,
+            fmt::format("{} is accessed by a thread, and no wgmma.fence comes between that and this wgmma",
+                        name_of(part)),
+            fence_before(mma)};
+}
+
+Saying no_fence_between(Part part, Where mma) {
+    return {
+        WG_FENCE_01,
+        fmt::format("{} of this wgmma was an accumulator of a wgmma of another {}, and no wgmma.fence comes "
+                    "between them",
+                    name_of(part), part == Part::accumulator ? "shape" : "kind"),
+        fence_before(mma)};
+}
+
+Saying accessed_in_flight(Part part, std::string_view access, Where issued, Where here,
+                          std::optional<int> younger) {
+    std::vector<Remedy> remedies;
+    if (!younger)
+        remedies = {
+            {insert_after(issued, {wgmma_commit_group()}), insert_before(here, {wgmma_wait_group(0)})},
+            {insert_before(here, {wgmma_wait_group(0)})}};
+    else if (*younger < 0)
+        remedies = {{insert_before(here, {wgmma_commit_group(), wgmma_wait_group(0)})}};
+    else
+        remedies = {{insert_before(here, {wgmma_wait_group(*younger)})}};
+    return {WG_GROUP_01,
+            fmt::format("{} of a wgmma is {} while the wgmma may still run", name_of(part), access),
+            std::move(remedies)};
+}
+
+Saying never_committed(Where issued, bool at_end) {
+    std::vector<Phrase> calls{wgmma_commit_group()};
+    if (at_end) calls.push_back(wgmma_wait_group(0));
+    return {WG_GROUP_02, "the wgmma is never committed to a wgmma-group, so no wait_group covers it",
+            std::vector<Remedy>{{insert_after(issued, std::move(calls))}}};
+}
+
+Saying group_at_end(const std::string& who, Where committed, Where end) {
+    return {WG_GROUP_05,
+            fmt::format("{} ends, and no wgmma.wait_group has waited for this wgmma-group", who),
+            {"k:wgmma_wait_group(0) before the kernel ends",
+             {{insert_after(end, {wgmma_wait_group(0)})}, {insert_after(committed, {wgmma_wait_group(0)})}}}};
+}
+
+Fix proxy_fence_between(Where access, Where here) {
+    return {fmt::format("k:fence_proxy_async() {}, before the barrier", after(access)),
+            {{insert_after(access, {fence_proxy_async()})},
+             {insert_after(access, {fence_proxy_async(), bar_sync()})},
+             {insert_before(here, {fence_proxy_async()})}}};
+}
+
+Fix barrier_between(Where access, Where here) {
+    return {fmt::format("k:bar_sync(0) {} and {}", after(access), before(here)),
+            {{insert_after(access, {bar_sync()})}, {insert_before(here, {bar_sync()})}}};
+}
+
+}  // namespace wgrun::rules

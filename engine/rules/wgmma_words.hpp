@@ -1,0 +1,38 @@
+// What is said of wgmma: its registers, its groups, and what orders the memory that it reads. WG-FENCE-01,
+// WG-GROUP-01, -02, -05, WG-PROXY-01, WG-RACE-01.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rules/saying.hpp"
+
+namespace wgrun::rules {
+
+/// What a register is to a wgmma.
+enum class Part : std::uint8_t { accumulator, fragment, metadata };
+std::string_view name_of(Part part);  ///< "an accumulator"
+
+Saying no_fence_at_all(Where mma);
+/// A thread has accessed the register since the last fence.
+Saying no_fence_since_access(Part part, Where mma);
+/// The register was an accumulator of a wgmma of another kind since.
+Saying no_fence_between(Part part, Where mma);
+
+/// A register of a wgmma issued at `issued` is accessed at `here`; access: "read", "written". younger: the
+/// groups that have been committed after its own, -1 for a wgmma that is in none; without a value, either may
+/// be.
+Saying accessed_in_flight(Part part, std::string_view access, Where issued, Where here,
+                          std::optional<int> younger = {});
+/// A wgmma that is in no group; at_end: the kernel ends, and nothing waits.
+Saying never_committed(Where issued, bool at_end);
+/// who: "the kernel", "warp 3"
+Saying group_at_end(const std::string& who, Where committed, Where end);
+
+/// fence.proxy.async between an access through the generic proxy and one through the other.
+Fix proxy_fence_between(Where access, Where here);
+/// A barrier of the CTA between two accesses.
+Fix barrier_between(Where access, Where here);
+
+}  // namespace wgrun::rules
