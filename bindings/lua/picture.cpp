@@ -94,6 +94,15 @@ int write(lua_State* L, const char* name, Save save) {
     return 1;
 }
 
+/// object:picture([options])
+template <class T>
+int picture(lua_State* L) {
+    const T& object = check<T>(L, 1);
+    const Viewing viewing = read_viewing<T>(L, 2, "picture");
+    push_object<Picture>(L, [&] { return picture_of(object, viewing); });
+    return 1;
+}
+
 template <class T>
 int svg(lua_State* L) {
     return write<T>(L, "svg", save_svg);
@@ -197,6 +206,11 @@ void open_picture(lua_State* L) {
 Prints a picture of the layout: its offsets as a grid.
 @param options table?)",
                                      layout_picture_keys},
+                                    {"picture", picture<Layout>, R"(
+A picture of the layout as a value, which the prompt shows as an image where the terminal can.
+@param options table?
+@return picture)",
+                                     layout_picture_keys},
                                     {"svg", svg<Layout>, R"(
 Writes a picture of the layout as an SVG file, for light and dark backgrounds.
 @param path string
@@ -214,6 +228,11 @@ Writes a picture of the layout as a self-contained HTML page: pointing at a cell
 Prints which thread and register hold each element, as a grid.
 @param options table?)",
                                        fragment_picture_keys},
+                                      {"picture", picture<Fragment>, R"(
+A picture of the fragment as a value, which the prompt shows as an image where the terminal can.
+@param options table?
+@return picture)",
+                                       fragment_picture_keys},
                                       {"svg", svg<Fragment>, R"(
 Writes the picture as an SVG file, for light and dark backgrounds.
 @param path string
@@ -230,6 +249,11 @@ Writes the picture as a self-contained HTML page: pointing at a cell describes i
     static const Member tile[] = {{"print", print<Tile>, R"(
 Prints a picture of the tile: the positions of its elements in memory.
 @param options table?)",
+                                   tile_picture_keys},
+                                  {"picture", picture<Tile>, R"(
+A picture of the tile as a value, which the prompt shows as an image where the terminal can.
+@param options table?
+@return picture)",
                                    tile_picture_keys},
                                   {"svg", svg<Tile>, R"(
 Writes a picture of the tile as an SVG file, for light and dark backgrounds.
@@ -260,7 +284,7 @@ Writes the picture as a self-contained HTML page: pointing at a cell describes i
                                      {}};
     static const Member metamethods[] = {{"__tostring", picture_tostring}, {}};
     declare<Picture>(L, {.methods = picture, .metamethods = metamethods, .text = R"(
-A picture of several objects, made by wg.mma_picture.
+A picture of a layout, tile or fragment, made by its method picture, or of several objects, made by wg.mma_picture.
 @see wg.mma_picture)"});
     add_methods<Layout>(L, layout);
     add_methods<Fragment>(L, fragment);

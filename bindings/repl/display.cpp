@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "bindings/lua/error.hpp"
@@ -280,31 +281,45 @@ bool add_findings(lua_State* L, int index, Writer& w) {
     return good;
 }
 
+// A layout, tile or fragment: as an image of its elements, or of an overview, whichever fits; else as text.
+template <class Object>
+std::string drawn(const Object& object, const View& view) {
+    const Picture picture = picture_of(object);
+    if (const std::optional<Canvas> canvas = view.canvas ? view.canvas() : std::nullopt) {
+        if (auto image = shown(picture, *canvas)) return *std::move(image);
+        if (auto image = shown(picture_of(object, {.view = PictureView::overview}), *canvas))
+            return *std::move(image);
+    }
+    return figure(picture.front(), view);
+}
+
+std::string drawn(const Picture& picture, const View& view) {
+    if (const std::optional<Canvas> canvas = view.canvas ? view.canvas() : std::nullopt)
+        if (auto image = shown(picture, *canvas)) return *std::move(image);
+    return to_text(picture, TextStyle{terminal_colours(view.colour), view.columns});
+}
+
 // Objects that are more than their tostring. False: it is none.
 bool add_object(lua_State* L, int index, Writer& w) {
     const auto* layout = lua::test<Layout>(L, index);
     const auto* tile = lua::test<Tile>(L, index);
     const auto* fragment = lua::test<Fragment>(L, index);
     if (layout != nullptr || tile != nullptr || fragment != nullptr) {
-        const bool drawn = guarded(L, [&] {
+        const bool good = guarded(L, [&] {
             try {
-                const Picture picture = layout != nullptr ? picture_of(*layout)
-                                        : tile != nullptr ? picture_of(*tile)
-                                                          : picture_of(*fragment);
-                w.out += figure(picture.front(), w.view);
+                w.out += layout != nullptr ? drawn(*layout, w.view)
+                         : tile != nullptr ? drawn(*tile, w.view)
+                                           : drawn(*fragment, w.view);
                 return true;
             } catch (const ArgumentError&) {
                 return false;  // too large for a picture
             }
         });
-        if (!drawn) add_tostring(L, index, w);
+        if (!good) add_tostring(L, index, w);
         return true;
     }
     if (const auto* picture = lua::test<Picture>(L, index)) {
-        guarded(L, [&] {
-            const TextStyle style{terminal_colours(w.view.colour), w.view.columns};
-            w.out += to_text(*picture, style);
-        });
+        guarded(L, [&] { w.out += drawn(*picture, w.view); });
         return true;
     }
     if (auto* kernel = lua::test<Kernel>(L, index)) {

@@ -110,6 +110,8 @@ class LineEditor final : public Editor {
 
     bool good() const { return el_ != nullptr && search_ != nullptr; }
     Console::Input read(std::string_view prompt, Assistant& assistant, std::string& line) override;
+    void put_back(std::string_view keys) override { waiting_ += keys; }
+    void ignore_answers() override;
 
   private:
     using Function = unsigned char (*)(EditLine*, wint_t);
@@ -159,6 +161,8 @@ class LineEditor final : public Editor {
     unsigned char up();
     unsigned char down();
     unsigned char paste();
+    unsigned char answered_sequence();
+    unsigned char answered_string();
     unsigned char recall(int step);
 
     History& history_;
@@ -168,6 +172,7 @@ class LineEditor final : public Editor {
     std::wstring prompt_;
     Assistant* assistant_ = nullptr;
     bool interrupted_ = false;
+    std::string waiting_;  ///< comes before what is read
     int rows_ = 24, columns_ = 80;
 
     // The way through the history: how far back, what the entries begin with, what was typed before, and what
@@ -210,6 +215,11 @@ LineEditor::LineEditor(History& history, bool colour) : history_(history), colou
 
 // 1, or what ends the line: -1 for a signal, 0 at the end of input.
 int LineEditor::read_byte(unsigned char& byte) {
+    if (!waiting_.empty()) {
+        byte = static_cast<unsigned char>(waiting_.front());
+        waiting_.erase(0, 1);
+        return 1;
+    }
     for (;;) {
         if (wait_for_input()) return static_cast<int>(::read(STDIN_FILENO, &byte, 1));
         if (std::exchange(resized, 0) != 0)
@@ -244,7 +254,8 @@ int LineEditor::read_character(wchar_t& c) {
 // Not while more is there to be read, as in a paste.
 void LineEditor::paint() {
     int waiting = 0;
-    if (!colour_ || (ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0)) return;
+    if (!colour_ || !waiting_.empty() || (ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0))
+        return;
     const std::string out = painted(text(), cursor(), static_cast<int>(prompt_.size()), columns_, rows_);
     std::fwrite(out.data(), 1, out.size(), stdout);
     std::fflush(stdout);
@@ -346,6 +357,24 @@ unsigned char LineEditor::tab() {
     std::fflush(stdout);
     el_wset(el_, EL_REFRESH);
     return CC_NORM;
+}
+
+void LineEditor::ignore_answers() {
+    define<&LineEditor::answered_sequence>(L"wgrun-answered-sequence", {L"\x1b[?", L"\x1b[6;"});
+    define<&LineEditor::answered_string>(L"wgrun-answered-string", {L"\x1b_G", L"\x1b]11;"});
+}
+
+unsigned char LineEditor::answered_sequence() {
+    unsigned char byte = 0;
+    while (read_byte(byte) == 1 && byte >= ' ' && byte < '@') {
+    }
+    return interrupted_ ? static_cast<unsigned char>(CC_EOF) : static_cast<unsigned char>(CC_NORM);
+}
+
+unsigned char LineEditor::answered_string() {
+    unsigned char byte = 0, before = 0;
+    while (read_byte(byte) == 1 && byte != '\a' && !(before == '\x1b' && byte == '\\')) before = byte;
+    return interrupted_ ? static_cast<unsigned char>(CC_EOF) : static_cast<unsigned char>(CC_NORM);
 }
 
 unsigned char LineEditor::recall(int step) {

@@ -24,6 +24,10 @@ class Editor {
     Editor& operator=(const Editor&) = delete;
 
     virtual Console::Input read(std::string_view prompt, Assistant& assistant, std::string& line) = 0;
+    /// What has been read of standard input and is to be read once more: keys.
+    virtual void put_back(std::string_view keys) = 0;
+    /// Answers to question() (graphics.hpp) may come, too late, between keys: they are dropped.
+    virtual void ignore_answers() = 0;
 
   protected:
     Editor() = default;

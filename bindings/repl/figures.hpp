@@ -1,8 +1,11 @@
 // Objects as figures of text, cut to what a person sees at once.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
+#include "bindings/repl/graphics.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/picture.hpp"
 #include "wgrun/tensor.hpp"
@@ -11,8 +14,9 @@ namespace wgrun::repl {
 
 /// How values are shown. Ends of lines count in characters of ASCII.
 struct View {
-    int columns = 80;     ///< of the terminal, at least 20
-    bool colour = false;  ///< backgrounds of pictures
+    int columns = 80;                                 ///< of the terminal, at least 20
+    bool colour = false;                              ///< backgrounds of pictures
+    std::function<std::optional<Canvas>()> canvas{};  ///< where images are shown; empty: nowhere
 };
 
 /// The upper left corner of `grid` that fits, and a line that says what is left out.

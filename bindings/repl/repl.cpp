@@ -18,13 +18,14 @@ namespace {
 using lua::guarded;
 using lua::held;
 
-View view_of(lua_State* L, const Session& s) { return {s.console->columns(), lua::session(L).colour_output}; }
-
 // All arguments, displayed: one string, which ends with a newline. Upvalue: the session.
 int display(lua_State* L) {
     const auto& s = *static_cast<Session*>(lua_touserdata(L, lua_upvalueindex(1)));
     const int count = lua_gettop(L);
-    const View view = guarded(L, [&] { return view_of(L, s); });
+    auto& view = held<View>(L);
+    guarded(L, [&] {
+        view = {s.console->columns(), lua::session(L).colour_output, [&s] { return s.console->canvas(); }};
+    });
     for (int i = 1; i <= count; ++i) {
         push_display(L, i, view);
         lua_replace(L, i);

@@ -3,9 +3,12 @@
 
 #include <lua.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "bindings/repl/graphics.hpp"
 
 namespace wgrun::repl {
 
@@ -45,6 +48,8 @@ class Console {
     virtual void remark(std::string_view text) = 0;
     /// Columns of what `write` writes to; 80 where it has none.
     virtual int columns() const { return 80; }
+    /// Where `write` can show images; nothing where it cannot. May ask a terminal, and wait for its answer.
+    virtual std::optional<Canvas> canvas() { return {}; }
 };
 
 /// Reads, runs and prints until the input ends. A line is tried as an expression first; an unfinished one

@@ -2,9 +2,11 @@
 
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -31,6 +33,29 @@ class HeldInterrupts {
     sigset_t before_{};
 };
 
+// Input byte by byte, and not echoed.
+class RawInput {
+  public:
+    RawInput() : good_(tcgetattr(STDIN_FILENO, &before_) == 0) {
+        if (!good_) return;
+        struct termios raw = before_;
+        raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+        raw.c_cc[VMIN] = 1;
+        raw.c_cc[VTIME] = 0;
+        good_ = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+    }
+    RawInput(const RawInput&) = delete;
+    RawInput& operator=(const RawInput&) = delete;
+    ~RawInput() {
+        if (good_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+    }
+    bool good() const { return good_; }
+
+  private:
+    struct termios before_ {};
+    bool good_;
+};
+
 }  // namespace
 
 bool wait_for_input() {
@@ -45,6 +70,51 @@ Terminal::Terminal(const Options& options) : interactive_(isatty(STDIN_FILENO) !
     if (!interactive_ || isatty(STDOUT_FILENO) == 0) return;
     if (options.history) history_ = History(History::standard_path());
     editor_ = Editor::open(history_, options.colour);
+    images_ = editor_ != nullptr && options.colour;
+}
+
+void Terminal::ask() {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds patience(1000);  // for terminals far away
+    const TerminalNames names = TerminalNames::of_environment();
+    const std::string text = question(names);
+    if (text.empty()) return;
+    const RawInput raw;
+    if (!raw.good()) return;
+    write(text);
+    std::string bytes;
+    for (const Clock::time_point end = Clock::now() + patience; !answers_.complete;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+        pollfd input{STDIN_FILENO, POLLIN, 0};
+        if (left.count() <= 0 || poll(&input, 1, static_cast<int>(left.count())) <= 0) break;
+        char buffer[256];
+        const ssize_t size = ::read(STDIN_FILENO, buffer, sizeof buffer);
+        if (size <= 0) break;
+        bytes.append(buffer, static_cast<std::size_t>(size));
+        answers_ = read_answers(bytes);
+    }
+    editor_->put_back(answers_.typed);
+    if (!answers_.complete) editor_->ignore_answers();
+    graphics_ = choose(names, answers_);
+}
+
+std::optional<Canvas> Terminal::canvas() {
+    if (!images_) return {};
+    if (!asked_) ask();
+    asked_ = true;
+    struct winsize size {};
+    if (!graphics_ || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+    // Pixels of the window and of a cell are known from its driver, from the terminal, or not at all.
+    constexpr int usual_width = 8, usual_height = 16;
+    const auto either = [](int one, int other) { return one > 0 ? one : other; };
+    const int across = size.ws_col, down = size.ws_row;
+    if (across == 0 || down == 0) return {};
+    Canvas out{*graphics_, size.ws_xpixel, size.ws_ypixel, 0, answers_.dark};
+    if (out.width == 0) out.width = across * either(answers_.cell_width, usual_width);
+    if (out.height == 0) out.height = down * either(answers_.cell_height, usual_height);
+    out.cell_height = out.height / down;
+    out.height -= 2 * out.cell_height;  // the prompt above and below
+    return out;
 }
 
 Console::Input Terminal::read_plain(std::string_view prompt, std::string& line) {

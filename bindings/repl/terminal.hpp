@@ -11,7 +11,7 @@ namespace wgrun::repl {
 class Terminal : public Console {
   public:
     struct Options {
-        bool colour = false;   ///< of what is typed
+        bool colour = false;   ///< of what is typed; pictures as images
         bool history = false;  ///< kept in a file
     };
 
@@ -22,14 +22,21 @@ class Terminal : public Console {
     void write(std::string_view text) override;
     void remark(std::string_view text) override;
     int columns() const override;
+    /// Asks the terminal when it is first called.
+    std::optional<Canvas> canvas() override;
 
     /// Is there a person who reads prompts?
     bool interactive() const { return interactive_; }
 
   private:
     Input read_plain(std::string_view prompt, std::string& line);
+    void ask();
 
     bool interactive_;
+    bool images_ = false;  ///< may be shown, as far as is known
+    bool asked_ = false;
+    Answers answers_;
+    std::optional<Graphics> graphics_;
     History history_;
     std::unique_ptr<Editor> editor_;
 };

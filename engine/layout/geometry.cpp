@@ -185,6 +185,27 @@ void place_legends(Plan& out, const Picture& picture) {
 
 }  // namespace
 
+std::vector<Label> word_labels(const GridPlan& p, int row, int column) {
+    const std::vector<std::string_view> words = words_of(p.grid->at(row, column).text);
+    const int x = p.column_x[static_cast<std::size_t>(column)] + p.cell_width / 2;
+    int y = p.row_y[static_cast<std::size_t>(row)] +
+            (p.cell_height - line * static_cast<int>(words.size())) / 2 + 10;
+    std::vector<Label> out;
+    for (const std::string_view word : words) {
+        out.push_back({x, y, Anchor::middle, std::string(word)});
+        y += line;
+    }
+    return out;
+}
+
+Area area_of(const GridPlan& p, const Grid::Frame& frame) {
+    const int x = p.column_x[static_cast<std::size_t>(frame.column)];
+    const int y = p.row_y[static_cast<std::size_t>(frame.row)];
+    const int right = p.column_x[static_cast<std::size_t>(frame.column + frame.columns - 1)] + p.cell_width;
+    const int bottom = p.row_y[static_cast<std::size_t>(frame.row + frame.rows - 1)] + p.cell_height;
+    return {x, y, right - x, bottom - y};
+}
+
 std::vector<std::string_view> words_of(std::string_view text) {
     std::vector<std::string_view> words;
     while (!text.empty()) {

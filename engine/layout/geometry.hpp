@@ -1,5 +1,5 @@
-// Where everything in a picture goes, in pixels. What SVG draws is decided here, so that tests can ask
-// whether labels overlap and where arrows end.
+// Where everything in a picture goes, in pixels. What SVG and images draw is decided here, so that they
+// agree, and tests can ask whether labels overlap and where arrows end.
 #pragma once
 
 #include <string>
@@ -73,6 +73,18 @@ struct Plan {
 };
 
 Plan plan(const Picture& picture);
+
+/// The words of a cell.
+std::vector<Label> word_labels(const GridPlan& plan, int row, int column);
+
+/// What a frame surrounds.
+struct Area {
+    int x = 0;
+    int y = 0;
+    int width = 0;
+    int height = 0;
+};
+Area area_of(const GridPlan& plan, const Grid::Frame& frame);
 
 /// The words of a cell's text, which stand one below the other.
 std::vector<std::string_view> words_of(std::string_view text);

@@ -34,13 +34,9 @@ void add_cells(std::string& out, const geometry::GridPlan& p) {
                 "<g{}><title>{}</title><rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
                 links, svg::escaped(cell.tip), class_of(grid.heat, cell.colour), x, y, p.cell_width,
                 p.cell_height);
-            const std::vector<std::string_view> words = geometry::words_of(cell.text);
-            int below = y + (p.cell_height - geometry::line * static_cast<int>(words.size())) / 2 + 10;
-            for (const std::string_view word : words) {
-                out += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", x + p.cell_width / 2, below,
-                                   svg::escaped(word));
-                below += geometry::line;
-            }
+            for (const Label& word : geometry::word_labels(p, row, column))
+                out +=
+                    fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", word.x, word.y, svg::escaped(word.text));
             out += "</g>\n";
         }
 }
@@ -49,13 +45,9 @@ void add_frames(std::string& out, const geometry::GridPlan& p) {
     for (const bool heavy : {false, true})
         for (const Grid::Frame& frame : p.grid->frames) {
             if (frame.heavy != heavy) continue;
-            const int x = p.column_x[static_cast<std::size_t>(frame.column)];
-            const int y = p.row_y[static_cast<std::size_t>(frame.row)];
-            const int right =
-                p.column_x[static_cast<std::size_t>(frame.column + frame.columns - 1)] + p.cell_width;
-            const int bottom = p.row_y[static_cast<std::size_t>(frame.row + frame.rows - 1)] + p.cell_height;
+            const geometry::Area box = geometry::area_of(p, frame);
             out += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
-                               heavy ? "F" : "f", x, y, right - x, bottom - y);
+                               heavy ? "F" : "f", box.x, box.y, box.width, box.height);
         }
     for (const Label& label : p.frame_labels) add_label(out, "l", label);
 }
@@ -101,17 +93,33 @@ std::string colours(bool dark) {
     return out;
 }
 
+// As short as CSS has it.
+std::string css(Ink which, bool dark) {
+    const auto& [light_colour, dark_colour] = ink_palette[static_cast<std::size_t>(which)];
+    std::string out = fmt::format("#{:06x}", dark ? dark_colour : light_colour);
+    if (out[1] == out[2] && out[3] == out[4] && out[5] == out[6]) out = {out[0], out[1], out[3], out[5]};
+    return out;
+}
+
 std::string style() {
-    return "text{font:11px monospace;text-anchor:middle;fill:#111}rect{stroke:#8a8a8a;stroke-width:.5}"
-           ".b{fill:#fff;stroke:none}.w{fill:#fff}.n,.r{fill:#555}.r,.ar{text-anchor:end}"
-           ".t,.l,.k,.al{text-anchor:start}.t{font-weight:bold}.l{fill:#555}"
-           ".f{fill:none;stroke:#222;stroke-width:1.2}.F{fill:none;stroke:#000;stroke-width:3}"
-           ".a{fill:none;stroke:#c0142c;stroke-width:1.6}.ah{fill:#c0142c}"
-           ".al,.ar{fill:#a00c22;font-weight:bold}" +
+    const auto light = [](Ink which) { return css(which, false); };
+    const auto dark = [](Ink which) { return css(which, true); };
+    return fmt::format(
+               "text{{font:11px monospace;text-anchor:middle;fill:{0}}}rect{{stroke:{1};stroke-width:.5}}"
+               ".b{{fill:{2};stroke:none}}.w{{fill:{2}}}.n,.r{{fill:{3}}}.r,.ar{{text-anchor:end}}"
+               ".t,.l,.k,.al{{text-anchor:start}}.t{{font-weight:bold}}.l{{fill:{3}}}"
+               ".f{{fill:none;stroke:{4};stroke-width:1.2}}.F{{fill:none;stroke:{5};stroke-width:3}}"
+               ".a{{fill:none;stroke:{6};stroke-width:1.6}}.ah{{fill:{6}}}"
+               ".al,.ar{{fill:{7};font-weight:bold}}",
+               light(Ink::text), light(Ink::edge), light(Ink::paper), light(Ink::faint), light(Ink::frame),
+               light(Ink::heavy_frame), light(Ink::arrow), light(Ink::arrow_text)) +
            colours(false) +
-           "@media(prefers-color-scheme:dark){text{fill:#f2f5f8}rect{stroke:#6b737d}.b,.w{fill:#15191f}"
-           ".n,.r,.l{fill:#aeb7c2}.f{stroke:#c9d1da}.F{stroke:#fff}.a{stroke:#ff8a9a}.ah{fill:#ff8a9a}"
-           ".al,.ar{fill:#ffa3b0}" +
+           fmt::format(
+               "@media(prefers-color-scheme:dark){{text{{fill:{0}}}rect{{stroke:{1}}}.b,.w{{fill:{2}}}"
+               ".n,.r,.l{{fill:{3}}}.f{{stroke:{4}}}.F{{stroke:{5}}}.a{{stroke:{6}}}.ah{{fill:{6}}}"
+               ".al,.ar{{fill:{7}}}",
+               dark(Ink::text), dark(Ink::edge), dark(Ink::paper), dark(Ink::faint), dark(Ink::frame),
+               dark(Ink::heavy_frame), dark(Ink::arrow), dark(Ink::arrow_text)) +
            colours(true) + "}";
 }
 

@@ -10,7 +10,7 @@ local k = {}
 ---@field type? string the type of the operation and of its operands: s16, s32, s64, f32, f64
 
 ---d = |a|.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.abs.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.abs.options): wgrun.reg
@@ -24,7 +24,7 @@ function k:abs(d, a, options) end
 ---@field round? string the rounding mode: rn
 
 ---d = a + b.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.add.options qualifiers and operands by name
@@ -38,7 +38,7 @@ function k:add(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = a & b.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.and.options qualifiers and operands by name
@@ -60,7 +60,7 @@ k["and"] = function(self, d, a, b, options) end
 ---@field policy? wgrun.reg a u64 register
 
 ---Combines a value with memory, atomically, and gives what was there before.
----@param d wgrun.reg|table|wgrun.regs a register, or a list of registers; a new one where it is left out
+---@param d wgrun.reg|table|wgrun.regs a register, or a list of registers; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param b wgrun.reg|table|wgrun.regs|number a register, or a list of registers, or a number
 ---@param options? wgrun.k.atom.options qualifiers and operands by name
@@ -78,7 +78,7 @@ function k:atom(d, a, b, options) end
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
 
 ---Puts c in the place of b where memory holds b, and gives what was there before.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param b wgrun.reg|number a register, or a number
 ---@param c wgrun.reg|number a register, or a number
@@ -357,7 +357,7 @@ function k:cp_reduce_async_bulk_tensor(map, coordinates, a, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
 ---The cache policy that an access property of CUDA's stands for.
----@param d wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; by default a new one
 ---@param property wgrun.reg|number a u64 register, or a number
 ---@param options? wgrun.k.createpolicy_cvt_L2.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, property: wgrun.reg|number, options?: wgrun.k.createpolicy_cvt_L2.options): wgrun.reg
@@ -371,7 +371,7 @@ function k:createpolicy_cvt_L2(d, property, options) end
 ---@field secondary? string the priority of the accesses that the fraction leaves out: L2::evict_first, L2::evict_unchanged
 
 ---A cache policy: `level` for a fraction of the accesses, `secondary` for the others.
----@param d wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; by default a new one
 ---@param fraction? wgrun.reg|number a f32 register, or a number
 ---@param options? wgrun.k.createpolicy_fractional.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, fraction?: wgrun.reg|number, options?: wgrun.k.createpolicy_fractional.options): wgrun.reg
@@ -386,7 +386,7 @@ function k:createpolicy_fractional(d, fraction, options) end
 ---@field secondary? string the priority of the accesses that the fraction leaves out: L2::evict_first, L2::evict_unchanged
 
 ---A cache policy: `level` for the first bytes from an address, `secondary` for the others.
----@param d wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param primary wgrun.reg|number a u32 register, or an integer from 1 to 2147483647
 ---@param total wgrun.reg|number a u32 register, or an integer from 1 to 2147483647
@@ -405,7 +405,7 @@ function k:createpolicy_range(d, a, primary, total, options) end
 ---@field relu? boolean negative results become zero
 
 ---Converts a value to another type.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg a register
 ---@param options? wgrun.k.cvt.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.cvt.options): wgrun.reg
@@ -422,7 +422,7 @@ function k:cvt(d, a, options) end
 ---@field relu? boolean negative results become zero
 
 ---Converts two f32 into one packed pair; the first goes to the upper half.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a f32 register, or a number
 ---@param b wgrun.reg|number a f32 register, or a number
 ---@param options? wgrun.k.cvt_pair.options qualifiers and operands by name
@@ -436,7 +436,7 @@ function k:cvt_pair(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: u64
 
 ---The generic address of a tensor map that is a kernel parameter.
----@param d wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; by default a new one
 ---@param a integer the index of a parameter
 ---@param options? wgrun.k.cvta_param.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: integer, options?: wgrun.k.cvta_param.options): wgrun.reg
@@ -449,7 +449,7 @@ function k:cvta_param(d, a, options) end
 ---@field type? string the type of the operation and of its operands: u64
 
 ---Turns a generic address into one of the global space.
----@param d wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; by default a new one
 ---@param a wgrun.reg a u64 register
 ---@param options? wgrun.k.cvta_to_global.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.cvta_to_global.options): wgrun.reg
@@ -463,7 +463,7 @@ function k:cvta_to_global(d, a, options) end
 ---@field round? string the rounding mode: rn
 
 ---d = a / b.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.div.options qualifiers and operands by name
@@ -476,7 +476,7 @@ function k:div(d, a, b, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
 ---True in one lane of those in the mask.
----@param p wgrun.reg a pred register; a new one where it is left out
+---@param p wgrun.reg a pred register; by default a new one
 ---@param mask? wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.elect_sync.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, mask?: wgrun.reg|number, options?: wgrun.k.elect_sync.options): wgrun.reg
@@ -491,7 +491,7 @@ function k:elect_sync(p, mask, options) end
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = 2 to the power of a.
----@param d wgrun.reg a f32 register; a new one where it is left out
+---@param d wgrun.reg a f32 register; by default a new one
 ---@param a wgrun.reg|number a f32 register, or a number
 ---@param options? wgrun.k.ex2.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.ex2.options): wgrun.reg
@@ -531,7 +531,7 @@ function k:fence_proxy_async(options) end
 ---@field round? string the rounding mode: rn
 
 ---d = a * b + c, rounded once.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param c wgrun.reg|number a register, or a number
@@ -572,7 +572,7 @@ function k:griddepcontrol_wait(options) end
 ---@field policy? wgrun.reg a u64 register
 
 ---Loads one, two or four values.
----@param d wgrun.reg|table|wgrun.regs a register, or a list of registers; a new one where it is left out
+---@param d wgrun.reg|table|wgrun.regs a register, or a list of registers; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.ld.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, options?: wgrun.k.ld.options): wgrun.reg|wgrun.regs
@@ -585,7 +585,7 @@ function k:ld(d, a, options) end
 ---@field type? string the type of the operation and of its operands: u32, s32, f32, u64, s64, f64, b32, b64
 
 ---Reads a kernel parameter.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a integer the index of a parameter
 ---@param options? wgrun.k.ld_param.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: integer, options?: wgrun.k.ld_param.options): wgrun.reg
@@ -602,7 +602,7 @@ function k:ld_param(d, a, options) end
 ---@field trans? boolean the matrices are transposed
 
 ---Loads one, two or four 8x8 matrices of 16-bit elements; lane i gives the address of row i.
----@param d table|wgrun.regs a list of b32 registers; a new one where it is left out
+---@param d table|wgrun.regs a list of b32 registers; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.ldmatrix.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, options?: wgrun.k.ldmatrix.options): wgrun.regs
@@ -617,7 +617,7 @@ function k:ldmatrix(d, a, options) end
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = binary logarithm of a.
----@param d wgrun.reg a f32 register; a new one where it is left out
+---@param d wgrun.reg a f32 register; by default a new one
 ---@param a wgrun.reg|number a f32 register, or a number
 ---@param options? wgrun.k.lg2.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.lg2.options): wgrun.reg
@@ -631,7 +631,7 @@ function k:lg2(d, a, options) end
 ---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
 
 ---d = a * b + c of integers (floats: fma).
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param c wgrun.reg|number a register, or a number
@@ -646,7 +646,7 @@ function k:mad(d, a, b, c, options) end
 ---@field type? string the type of the operation and of its operands: u32
 
 ---The address in the CTA of rank b that stands where a does in this one.
----@param d wgrun.reg a u32 register; a new one where it is left out
+---@param d wgrun.reg a u32 register; by default a new one
 ---@param a wgrun.reg a u32 register
 ---@param b wgrun.reg|number a u32 register, or an integer from 0 to 15
 ---@param options? wgrun.k.mapa.options qualifiers and operands by name
@@ -660,7 +660,7 @@ function k:mapa(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: b64
 
 ---A wgmma matrix descriptor: constant fields, and the start address of a shared-memory register.
----@param d wgrun.reg a u64 register; a new one where it is left out
+---@param d wgrun.reg a u64 register; by default a new one
 ---@param address wgrun.reg a u32 register
 ---@param fields number a number
 ---@param options? wgrun.k.matrix_descriptor.options qualifiers and operands by name
@@ -674,7 +674,7 @@ function k:matrix_descriptor(d, address, fields, options) end
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 
 ---The greater one.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.max.options qualifiers and operands by name
@@ -752,7 +752,7 @@ function k:mbarrier_inval(a, options) end
 ---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 
 ---True when the phase of that parity is complete; does not wait.
----@param p wgrun.reg a pred register; a new one where it is left out
+---@param p wgrun.reg a pred register; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param parity wgrun.reg|number|boolean a u32 register, or an integer from 0 to 1
 ---@param options? wgrun.k.mbarrier_test_wait_parity.options qualifiers and operands by name
@@ -768,7 +768,7 @@ function k:mbarrier_test_wait_parity(p, a, parity, options) end
 ---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 
 ---Waits a while; true when the phase of that parity is complete.
----@param p wgrun.reg a pred register; a new one where it is left out
+---@param p wgrun.reg a pred register; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param parity wgrun.reg|number|boolean a u32 register, or an integer from 0 to 1
 ---@param options? wgrun.k.mbarrier_try_wait_parity.options qualifiers and operands by name
@@ -782,7 +782,7 @@ function k:mbarrier_try_wait_parity(p, a, parity, options) end
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
 
 ---The smaller one.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.min.options qualifiers and operands by name
@@ -803,7 +803,7 @@ function k:min(d, a, b, options) end
 ---@field op? string the operation: and.popc, xor.popc
 
 ---D = A * B + C of a warp: 16 x 8, all of them in registers.
----@param d table|wgrun.regs a list of registers; a new one where it is left out
+---@param d table|wgrun.regs a list of registers; by default a new one
 ---@param a table|wgrun.regs a list of registers
 ---@param b table|wgrun.regs a list of registers
 ---@param c table|wgrun.regs a list of registers
@@ -818,7 +818,7 @@ function k:mma_sync(d, a, b, c, options) end
 ---@field type? string the type of the operation and of its operands: b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred
 
 ---Copies a register, an immediate or the address of a shared buffer.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number|wgrun.shared a register, or a number, or a shared buffer
 ---@param options? wgrun.k.mov.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number|wgrun.shared, options?: wgrun.k.mov.options): wgrun.reg
@@ -831,7 +831,7 @@ function k:mov(d, a, options) end
 ---@field type? string the type of the operation and of its operands: b16
 
 ---Transposes an 8x8 matrix of 16-bit elements that the registers of a warp hold.
----@param d wgrun.reg a b32 register; a new one where it is left out
+---@param d wgrun.reg a b32 register; by default a new one
 ---@param a wgrun.reg a b32 register
 ---@param options? wgrun.k.movmatrix.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.movmatrix.options): wgrun.reg
@@ -846,7 +846,7 @@ function k:movmatrix(d, a, options) end
 ---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
 
 ---d = a * b: the low half, the high half, or the wide product of integers.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.mul.options qualifiers and operands by name
@@ -860,7 +860,7 @@ function k:mul(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: s16, s32, s64, f32, f64
 
 ---d = -a.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.neg.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.neg.options): wgrun.reg
@@ -873,7 +873,7 @@ function k:neg(d, a, options) end
 ---@field type? string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = ~a.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.not.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.not.options): wgrun.reg
@@ -886,7 +886,7 @@ k["not"] = function(self, d, a, options) end
 ---@field type? string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = a | b.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.or.options qualifiers and operands by name
@@ -900,7 +900,7 @@ k["or"] = function(self, d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: b32
 
 ---Mov.b32 d, {lo, hi}: two 16-bit registers into one of 32 bits.
----@param d wgrun.reg a b32 register; a new one where it is left out
+---@param d wgrun.reg a b32 register; by default a new one
 ---@param a table|wgrun.regs a list of b16 registers
 ---@param options? wgrun.k.pack.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: table|wgrun.regs, options?: wgrun.k.pack.options): wgrun.reg
@@ -937,7 +937,7 @@ function k:prefetch_tensormap(map, options) end
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = 1 / a.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.rcp.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.rcp.options): wgrun.reg
@@ -982,7 +982,7 @@ function k:red_async(a, b, mbarrier, options) end
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64
 
 ---d = a % b of integers.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.rem.options qualifiers and operands by name
@@ -998,7 +998,7 @@ function k:rem(d, a, b, options) end
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = 1 / square root of a.
----@param d wgrun.reg a f32 register; a new one where it is left out
+---@param d wgrun.reg a f32 register; by default a new one
 ---@param a wgrun.reg|number a f32 register, or a number
 ---@param options? wgrun.k.rsqrt.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.rsqrt.options): wgrun.reg
@@ -1011,7 +1011,7 @@ function k:rsqrt(d, a, options) end
 ---@field type? string the type of the operation and of its operands: b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
 
 ---d = p ? a : b.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param p wgrun.reg a pred register
@@ -1037,7 +1037,7 @@ function k:setmaxnreg(n, options) end
 ---@field cmp? string the comparison: eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
 
 ---p = a cmp b.
----@param p wgrun.reg a pred register; a new one where it is left out
+---@param p wgrun.reg a pred register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.setp.options qualifiers and operands by name
@@ -1054,7 +1054,7 @@ function k:setp(p, a, b, options) end
 ---@field membermask? wgrun.reg|number a u32 register, or a number
 
 ---Reads a register of another lane; p: was the lane in range.
----@param d wgrun.reg a b32 register; a new one where it is left out
+---@param d wgrun.reg a b32 register; by default a new one
 ---@param a wgrun.reg a b32 register
 ---@param b wgrun.reg|number a u32 register, or a number
 ---@param c wgrun.reg|number a u32 register, or a number
@@ -1069,7 +1069,7 @@ function k:shfl_sync(d, a, b, c, options) end
 ---@field type? string the type of the operation and of its operands: b16, b32, b64
 
 ---d = a << b; amounts of the width and more give 0.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.shl.options qualifiers and operands by name
@@ -1083,7 +1083,7 @@ function k:shl(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: b16, u16, s16, b32, u32, s32, b64, u64, s64
 
 ---d = a >> b; arithmetic for signed types.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.shr.options qualifiers and operands by name
@@ -1100,7 +1100,7 @@ function k:shr(d, a, b, options) end
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = square root of a.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.sqrt.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.sqrt.options): wgrun.reg
@@ -1161,7 +1161,7 @@ function k:stmatrix(a, b, options) end
 ---@field round? string the rounding mode: rn
 
 ---d = a - b.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.sub.options qualifiers and operands by name
@@ -1175,7 +1175,7 @@ function k:sub(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: b32
 
 ---Mov.b32 {lo, hi}, a: one 32-bit register into two of 16 bits.
----@param d table|wgrun.regs a list of b16 registers; a new one where it is left out
+---@param d table|wgrun.regs a list of b16 registers; by default a new one
 ---@param a wgrun.reg a b32 register
 ---@param options? wgrun.k.unpack.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.unpack.options): wgrun.regs
@@ -1190,7 +1190,7 @@ function k:unpack(d, a, options) end
 ---@field membermask? wgrun.reg|number a u32 register, or a number
 
 ---A predicate over the lanes: does it hold in all of them, in any, the same in all; or a bit each.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg a pred register
 ---@param options? wgrun.k.vote_sync.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.vote_sync.options): wgrun.reg
@@ -1279,7 +1279,7 @@ function k:wgmma_wait_group(n, options) end
 ---@field type? string the type of the operation and of its operands: pred, b16, b32, b64
 
 ---d = a ^ b.
----@param d wgrun.reg a register; a new one where it is left out
+---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.xor.options qualifiers and operands by name

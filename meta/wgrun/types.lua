@@ -120,6 +120,14 @@ function fragment:inverse() end
 ---@return integer # the index among its values
 function fragment:owner(row, column) end
 
+---@class wgrun.fragment.picture.options
+---@field view? string "offsets" (thread and value of each element) or "overview" (of blocks of 8 x 8); "auto" is the first up to 4096 elements
+
+---A picture of the fragment as a value, which the prompt shows as an image where the terminal can.
+---@param options? wgrun.fragment.picture.options
+---@return wgrun.picture
+function fragment:picture(options) end
+
 ---@class wgrun.fragment.print.options
 ---@field view? string "offsets" (thread and value of each element) or "overview" (of blocks of 8 x 8); "auto" is the first up to 4096 elements
 
@@ -816,6 +824,17 @@ function layout:html(path, options) end
 ---@return wgrun.layout
 function layout:mode(i) end
 
+---@class wgrun.layout.picture.options
+---@field view? string what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond
+---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
+---@field dtype? string the element type, required by all views except offsets and overview
+---@field chunk? integer the number of consecutive offsets that share a colour; by default those of 16 bytes, or 8
+
+---A picture of the layout as a value, which the prompt shows as an image where the terminal can.
+---@param options? wgrun.layout.picture.options
+---@return wgrun.picture
+function layout:picture(options) end
+
 ---@class wgrun.layout.print.options
 ---@field view? string what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond
 ---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
@@ -850,7 +869,7 @@ function layout:svg(path, options) end
 ---@return wgrun.layout
 function layout:unswizzled() end
 
----A picture of several objects, made by wg.mma_picture.
+---A picture of a layout, tile or fragment, made by its method picture, or of several objects, made by wg.mma_picture.
 ---@class wgrun.picture
 local picture = {}
 
@@ -1042,7 +1061,7 @@ local tensor = {}
 ---@return wgrun.tensor
 function tensor:abs() end
 
----Gives its memory back at once, or unmaps its file; it may be called again. A `<close>` variable does it too.
+---Frees its memory at once, or unmaps its file. Further calls do nothing. A `<close>` variable calls it.
 function tensor:close() end
 
 ---Converts the tensor to another type, with one rounding to nearest even.
@@ -1230,6 +1249,15 @@ function tile:html(path, options) end
 ---@param k integer the K coordinate, from 0
 ---@return integer # bytes
 function tile:offset(row, k) end
+
+---@class wgrun.tile.picture.options
+---@field view? string what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond
+---@field access? string with "banks" or "conflicts", which access of a warp; by default the one with the most conflicts, or all
+
+---A picture of the tile as a value, which the prompt shows as an image where the terminal can.
+---@param options? wgrun.tile.picture.options
+---@return wgrun.picture
+function tile:picture(options) end
 
 ---@class wgrun.tile.print.options
 ---@field view? string what the picture shows: "offsets", "bytes", "chunks" (of 16 bytes), "banks" (of one access, lane by lane), "conflicts" (where in the matrix they are) or "overview" (core matrices and atoms); "auto" is "offsets" up to 4096 elements, and "overview" beyond
