@@ -1,6 +1,7 @@
 // Computing with tensors: operators and comparisons, shapes and slices, wg.ones, full, arange, eye.
 #include "wgrun/tensor_ops.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "bindings/lua/args.hpp"
@@ -132,18 +133,20 @@ int transpose(lua_State* L) {
     auto& order = held<std::vector<std::int64_t>>(L);
     if (!lua_isnil(L, 2)) read_integers(L, 2, "order", order);
     const bool given = !lua_isnil(L, 2);
-    return push_result(L, push_tensor(L, [&] {
-                           std::vector<int> dimensions(order.begin(), order.end());
-                           if (!given) {
-                               for (int d = 0; d < tensor.rank(); ++d) dimensions.push_back(d);
-                               if (tensor.rank() < 2)
-                                   throw ArgumentError(
-                                       to_string(tensor) + " has fewer than two dimensions to swap",
-                                       "t:reshape(1, -1) makes a row, t:reshape(-1, 1) a column");
-                               std::swap(dimensions.end()[-1], dimensions.end()[-2]);
-                           }
-                           return permute(tensor, dimensions);
-                       }));
+    return push_result(
+        L, push_tensor(L, [&] {
+            std::vector<int> dimensions;
+            for (const std::int64_t d : order)  // any other number is none of them either
+                dimensions.push_back(static_cast<int>(std::clamp<std::int64_t>(d, -1, Tensor::max_rank)));
+            if (!given) {
+                for (int d = 0; d < tensor.rank(); ++d) dimensions.push_back(d);
+                if (tensor.rank() < 2)
+                    throw ArgumentError(to_string(tensor) + " has fewer than two dimensions to swap",
+                                        "t:reshape(1, -1) makes a row, t:reshape(-1, 1) a column");
+                std::swap(dimensions.end()[-1], dimensions.end()[-2]);
+            }
+            return permute(tensor, dimensions);
+        }));
 }
 
 /// Reads the ranges at argument 2, a list with one entry a dimension: an index; { from, to, step }; {} or
@@ -164,6 +167,11 @@ void read_ranges(lua_State* L, const TensorShape& shape, std::vector<IndexRange>
                 throw ArgumentError(std::to_string(count) + " ranges for a tensor of " +
                                     std::to_string(shape.size()) + " dimensions");
             const std::int64_t extent = shape[static_cast<std::size_t>(d)];
+            // No tensor has as many elements, and no sum of such numbers overflows.
+            for (const std::int64_t number : numbers)
+                if (number < -8 * Tensor::max_bytes || number > 8 * Tensor::max_bytes)
+                    throw ArgumentError("range: " + std::to_string(number) + " is no index of " +
+                                        std::to_string(extent) + " elements");
             IndexRange range{0, extent, 1, false};
             if (index) range = {numbers[0], 1, 1, true};
             if (!index && numbers.size() == 1) range = {numbers[0], extent - numbers[0], 1, false};

@@ -46,6 +46,7 @@ struct Strided {
     /// Calls f(position, element) for positions begin .. end of the shape in row-major order.
     template <class F>
     void visit(std::int64_t begin, std::int64_t end, const F& f) const {
+        if (begin >= end) return;  // also where an extent is zero
         std::vector<std::int64_t> index(shape.size());
         std::int64_t rest = begin, element = first;
         for (std::size_t d = shape.size(); d-- > 0;) {
@@ -80,6 +81,16 @@ Tensor gathered(const Tensor& tensor, const Strided& part) {
     return out;
 }
 
+/// Are all indices of the range within 0 .. extent - 1? For any numbers: nothing here overflows.
+bool within(const IndexRange& range, std::int64_t extent) {
+    if (range.step == 0 || range.count < 0 || (range.drop && range.count != 1)) return false;
+    if (range.count == 0) return true;
+    if (range.first < 0 || range.first >= extent) return false;
+    const std::int64_t more =
+        range.step > 0 ? (extent - 1 - range.first) / range.step : -(range.first / range.step);
+    return range.count - 1 <= more;
+}
+
 Strided part_of(const Tensor& tensor, std::span<const IndexRange> ranges) {
     refuse_bits(tensor);
     const TensorShape& shape = tensor.shape();
@@ -90,15 +101,16 @@ Strided part_of(const Tensor& tensor, std::span<const IndexRange> ranges) {
     Strided part;
     for (std::size_t d = 0; d < shape.size(); ++d) {
         const IndexRange range = d < ranges.size() ? ranges[d] : IndexRange{0, shape[d], 1, false};
-        const std::int64_t last = range.first + (range.count - 1) * range.step;
-        if (range.step == 0 || range.count < 0 ||
-            (range.count > 0 && (range.first < 0 || range.first >= shape[d] || last < 0 || last >= shape[d])))
-            throw ArgumentError(fmt::format("dimension {} of {} has indices 0 to {}, not {} to {}", d,
+        if (!within(range, shape[d])) {
+            const double last = static_cast<double>(range.first) +
+                                (static_cast<double>(range.count) - 1) * static_cast<double>(range.step);
+            throw ArgumentError(fmt::format("dimension {} of {} has indices 0 to {}, not {} to {:.0f}", d,
                                             to_string(tensor), shape[d] - 1, range.first, last));
-        part.first += range.first * strides[d];
+        }
+        if (range.count > 0) part.first += range.first * strides[d];
         if (range.drop) continue;
         part.shape.push_back(range.count);
-        part.strides.push_back(strides[d] * range.step);
+        part.strides.push_back(range.count > 1 ? strides[d] * range.step : 0);
     }
     return part;
 }

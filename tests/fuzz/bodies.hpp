@@ -33,8 +33,15 @@ void safetensors(Bytes bytes);
 /// elements are read where its memory is real.
 void dlpack_structures(Bytes bytes);
 
-/// A Lua program of calls of the library with arguments of all kinds, tensors, kernels, traces and launches on the
-/// simulator: every error is an error object with the script's line, or the script's own.
+/// Two tensors of any bytes and types, and what is computed with them: elementwise, permuted, sliced,
+/// reshaped, compared in words. What is refused is refused with a message; what is put back is as before.
+void tensor_ops(Bytes bytes);
+
+/// Text is read as Lua where Lua itself reads it, and what is found lies within it.
+void syntax(Bytes bytes);
+
+/// A Lua program of calls of the library with arguments of all kinds, tensors, kernels, traces and launches
+/// on the simulator: every error is an error object with the script's line, or the script's own.
 void script(Bytes bytes);
 /// The same as `wgrun --restricted` runs them, with attempts to get out: to io, debug, files, bytecode.
 void restricted_script(Bytes bytes);

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "tests/fuzz/bodies.hpp"
+#include "tests/fuzz/fields.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun::fuzz {
@@ -12,28 +12,6 @@ namespace {
 void expect(bool holds, const std::string& what) {
     if (!holds) throw Broken(what);
 }
-
-/// Fields from the input; zeros behind its end.
-class Fields {
-  public:
-    explicit Fields(Bytes bytes) : bytes_(bytes) {}
-    template <class T>
-    T next() {
-        T value{};
-        const std::size_t count = std::min(sizeof(T), bytes_.size());
-        if (count > 0) std::memcpy(&value, bytes_.data(), count);
-        bytes_ = bytes_.subspan(count);
-        return value;
-    }
-    /// Mostly small, sometimes any.
-    std::int64_t number() {
-        const auto kind = next<std::uint8_t>();
-        return kind < 240 ? static_cast<std::int64_t>(kind % 16) - 4 : next<std::int64_t>();
-    }
-
-  private:
-    Bytes bytes_;
-};
 
 constexpr std::size_t memory_bytes = 4096;
 constexpr std::size_t middle = memory_bytes / 2;

@@ -157,3 +157,37 @@ TEST_CASE("DLPack structures with random fields") {
         REQUIRE_NOTHROW(fuzz::dlpack_structures(bytes));
     }
 }
+
+TEST_CASE("arithmetic on tensors of any bytes") {
+    std::mt19937_64 random(20261122);
+    for (int i = 0; i < 5000; ++i) {
+        std::vector<std::uint8_t> bytes(random() % 512);
+        for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+        REQUIRE_NOTHROW(fuzz::tensor_ops(bytes));
+    }
+}
+
+TEST_CASE("Lua's syntax, mutated") {
+    std::vector<std::vector<std::uint8_t>> files;
+    for (const char* folder : {"/scripts", "/scripts/guide", "/stdlib", "/tests/lua"})
+        for (const auto& entry :
+             std::filesystem::directory_iterator(std::string(WGRUN_SOURCE_DIR) + folder)) {
+            if (entry.path().extension() != ".lua") continue;
+            std::ifstream file(entry.path(), std::ios::binary);
+            files.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+        }
+    REQUIRE(files.size() > 50);
+    std::mt19937_64 random(20261122);
+    for (std::size_t i = 0; i < 4000; ++i) {
+        // Whole files first, then a part of one, which is read faster.
+        std::vector<std::uint8_t> text = files[i % files.size()];
+        if (i >= files.size()) {
+            const std::size_t first = random() % (text.size() + 1);
+            const std::size_t count = std::min(text.size() - first, std::size_t(random() % 2000));
+            text = {text.begin() + static_cast<std::ptrdiff_t>(first),
+                    text.begin() + static_cast<std::ptrdiff_t>(first + count)};
+            mutate(text, "()[]{}=~<>.,:;#'\"-+*/%^&|\\\n endifxnotor", random);
+        }
+        REQUIRE_NOTHROW(fuzz::syntax(text));
+    }
+}
