@@ -410,10 +410,16 @@ void try_all(const Call& call, Failing& which, const char* allocator, long sampl
 }  // namespace
 
 int main(int argc, char** argv) {
+    const long before_main = of_new.made;
     const long samples = argc > 1 ? std::atol(argv[1]) : 40;
     const char* only = argc > 2 ? argv[2] : "";
     setenv("WGRUN_CUDA", "off", 1);
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    std::printf("allocations before main: %ld\n", before_main);
+    if (before_main > most_before_main) {
+        std::fprintf(stderr, "%ld allocations before main, %ld at most\n", before_main, most_before_main);
+        ++faults;
+    }
     for (const Call& call : calls) {
         if (std::strstr(call.name, only) == nullptr) continue;
         try_all(call, of_new, "operator new", samples);

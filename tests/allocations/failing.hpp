@@ -8,6 +8,9 @@ namespace wgrun::test {
 
 inline constexpr long never = 1L << 60;
 
+/// What a program may allocate before main that has wgrun in it, which a host pays for, too.
+inline constexpr long most_before_main = 16;
+
 /// Counts allocations, and fails `count` of them from number `first` on.
 struct Failing {
     std::atomic<long> made = 0, live = 0;
