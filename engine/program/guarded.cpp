@@ -13,18 +13,32 @@ namespace wgrun {
 using isa::Awaits;
 using isa::Type;
 
+namespace {
+
+bool has_loops(const Block& block) {
+    return std::ranges::any_of(block, [](const Node& node) {
+        if (std::holds_alternative<std::unique_ptr<Loop>>(node)) return true;
+        const auto* branch = std::get_if<std::unique_ptr<Branch>>(&node);
+        return branch != nullptr && (has_loops((*branch)->then_body) || has_loops((*branch)->else_body));
+    });
+}
+
+}  // namespace
+
 /// Copies a program, guards added.
 class Guarding final : Rewriting {
   public:
     Guarding(const Program& program, bool traced) : Rewriting(program), traced_(traced) {}
 
     GuardedProgram run() {
-        const auto loaded_parameter = [&](const char* name, Type type) {
-            return loaded(parameter(name, type), body());
-        };
-        block_ = loaded_parameter("guard_block", Type::u64);
-        poll_limit_ = loaded_parameter("guard_poll_ticks", Type::u32);
-        loop_limit_ = loaded_parameter("guard_loop_ticks", Type::u32);
+        const int block = parameter("guard_block", Type::u64);
+        const int poll_limit = parameter("guard_poll_ticks", Type::u32);
+        const int loop_limit = parameter("guard_loop_ticks", Type::u32);
+        block_ = loaded(block, body());
+        if (has_loops(from().body())) {  // else nothing looks at the time
+            poll_limit_ = loaded(poll_limit, body());
+            loop_limit_ = loaded(loop_limit, body());
+        }
         copy(from().body(), body());
         out_.program = take();
         return std::move(out_);

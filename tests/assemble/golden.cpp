@@ -27,12 +27,20 @@ std::string read(const std::filesystem::path& path) {
     return text.str();
 }
 
+/// In gemm.guarded.cu the accumulator is a C++ variable that lives across the time limit of a wait, which
+/// branches: ptxas waits for the wgmma before it. That costs time, and a guarded build is not run for its
+/// speed.
+bool expected(const std::filesystem::path& path, const gpu::AssemblerNote& note) {
+    return path.filename() == "gemm.guarded.cu" && note.code == "C7517" &&
+           note.message.find("warpgroup.wait is injected") != std::string::npos &&
+           note.message.find("to allow use of registers defined by GMMA in function 'gemm'") !=
+               std::string::npos;
+}
+
 /// What the assembler repairs or serialises in silence: C7510 to C7520.
 void require_no_advice(const std::filesystem::path& path, const gpu::AssemblerLog& log) {
     INFO(path << "\n" << log.text);
-    // Guards between a wgmma and its wait cost what ptxas says; a guarded build is not run for its speed.
-    const bool guarded = path.stem().extension() == ".guarded";
-    for (const gpu::AssemblerNote& note : log.notes) CHECK((guarded || note.code.empty()));
+    for (const gpu::AssemblerNote& note : log.notes) CHECK((note.code.empty() || expected(path, note)));
     for (const gpu::FunctionReport& function : log.functions) CHECK(function.spill_store_bytes == 0);
 }
 

@@ -22,7 +22,7 @@ hello_wgmma(unsigned long long param_A, unsigned long long param_B, unsigned lon
     unsigned r201, r202, r205, r206, r207, r208, r209, r210, r211, r212, r213, r214, r215, r248, r250, r252;
     unsigned r253, r255, r256, r258, r259, r261, r262, r264, r265, r267, r268, r270, r271, r272, r273, r274;
     unsigned r275, r276, r277, r278, r279, r280, r281, r285, r288, r291, r294, r297, r300, r303, r306, r309;
-    unsigned r313, r316, r319, r322, r325, r328, r331, r334, r338, r339;
+    unsigned r313, r316, r319, r322, r325, r328, r331, r334;
     float f216, f217, f218, f219, f220, f221, f222, f223, f224, f225, f226, f227, f228, f229, f230, f231, f232;
     float f233, f234, f235, f236, f237, f238, f239, f240, f241, f242, f243, f244, f245, f246, f247;
     unsigned long long l0, l1, l2, l3, l4, l5, l14, l15, l40, l41, l66, l67, l92, l93, l119, l120, l145, l146;
@@ -30,8 +30,6 @@ hello_wgmma(unsigned long long param_A, unsigned long long param_B, unsigned lon
     unsigned long long l311, l312, l337;
     // hello_wgmma.lua:7
     l337 = param_guard_block;
-    r338 = param_guard_poll_ticks;
-    r339 = param_guard_loop_ticks;
     // hello_wgmma.lua:8
     l0 = param_A;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l1) : "l"(l0));
