@@ -25,6 +25,9 @@ local functions = {
   { "wg.tensor", "dtype", "shape", "integers?" }, { "wg.zeros", "dtype", "shape" },
   { "wg.randn", { shape = "shape", dtype = "dtype?", seed = "integer?" } },
   { "wg.randint", { shape = "shape", dtype = "dtype?", lo = "small", hi = "small", seed = "integer?" } },
+  { "wg.ones", "dtype", "shape" }, { "wg.full", "dtype", "shape", "any" }, { "wg.eye", "dtype", "shape_extent", "shape_extent?" },
+  { "wg.arange", "dtype", "shape_extent", "shape_extent?", "small?" }, { "wg.matmul", "tensor", "tensor" },
+  { "wg.try", { a = "tensor", b = "tensor", a_tile = "tile?", b_tile = "tile?", d = "dtype?", backend = "sim" } },
   { "wg.load", "path", "dtype?" }, { "wg.compare", "tensor", "tensor", "tolerance?" },
   { "wg.dot", "tensor", "small", "small", "tensor", "small", "small", "extent" },
   { "wg.sparse.prune", "tensor", "dtype?" }, { "wg.sparse.compress", "tensor" },
@@ -57,13 +60,19 @@ local methods = {
   },
   fragment = { { "at", "small", "small" }, { "owner", "small", "small" }, { "inverse" }, { "map", "callback" },
                { "row_reduce", "callback" }, { "row_max" }, { "row_sum" }, { "operand", "dtype" } },
-  tensor = { { "save", "path" }, { "copy" }, { "convert", "dtype" }, { "totable" }, { "close" } },
+  tensor = {
+    { "save", "path" }, { "copy" }, { "convert", "dtype" }, { "totable" }, { "close" }, { "to", "name" },
+    { "reshape", "shape_extent", "shape_extent?", "shape_extent?" }, { "rows", "small", "small" }, { "transpose", "integers?" },
+    { "slice", "ranges" }, { "put", "ranges", "tensor" }, { "put", "ranges", "small" }, { "fill", "small" },
+    { "sum" }, { "min", "tensor?" }, { "max", "tensor?" }, { "abs" }, { "exp" }, { "lt", "tensor" }, { "eq", "small" },
+  },
   wgmma = { { "d_layout" }, { "a_layout" }, { "metadata_layout" } },
   kernel = {
     { "check" }, { "ptx" }, { "cuda" }, { "resident_clusters" },
     { "run", { grid = "cluster", args = "arguments", backend = "sim", seed = "integer?", timeout_ms = "small?", numerics = "numerics?", unchecked = "boolean?" } },
     { "time", { grid = "cluster", args = "arguments", backend = "sim", rounds = "small?", flops = "any?", against = "any?" } },
     { "prepare", { grid = "cluster", args = "arguments", backend = "sim", unchecked = "boolean?" } },
+    { "timeline", { grid = "cluster", args = "arguments", backend = "sim", seed = "integer?" } },
   },
   launch = { { "start" }, { "wait" }, { "upload" }, { "download" } },
   gemm = { { "launch", "tensor", "tensor", "tensor", "table?" }, { "run", "tensor", "tensor", "tensor", { backend = "sim", alpha = "any?", bias = "any?" } },
@@ -89,6 +98,8 @@ local builder = {
   { "pipeline", { stages = "small", arrivals = "small?", producers = "small?", name = "name?" } },
   { "each_tile", { m = "extent", n = "extent", rows = "count", columns = "count", cluster = "small?", group = "small?", order = "reg?", splits = "small?", first = "reg?", every = "small?" }, "callback" },
   { "each_piece", { m = "extent", n = "extent", rows = "count", columns = "count", group = "small?", order = "reg?", K = "count", block = "extent" }, "callback" },
+  { "print", "format", "reg?", "regs?" }, { "assert", "reg", "format?", "reg?" }, { "trap", "format?", "reg?" }, { "breakpoint" },
+  { "asm", { text = "asm", out = "type?", inputs = "registers?", inout = "registers?", guard = "reg?", meaning = "callback?" } },
   { "part_of_k", "table" }, { "sum_parts", "table" }, { "epilogue", "table" },
 }
 local of_pipeline = {
@@ -109,6 +120,8 @@ local words = {
   special = { "tid.x", "ctaid.x", "nctaid.x", "ntid.x", "laneid", "cluster_ctarank", "clock64", "%tid.y", "x" },
   layout_text = { "8:1", "(8,64):(64,1)", "((8,2),(4,4)):((4,32),(1,64))", "(2,(3,4)):(1,(2,6))", "Sw<3,4,3> o (8,64):(64,1)", "(", "0:1", "5:-3", "(2,2)", "9223372036854775807:1" },
   path = { "/nonexistent/folder/x.npy", "", ".", "/nonexistent/nul\0nul" }, name = { "a", "b", "kernel_1", "C", "row", "A", "x y", "", ("n"):rep(300), "nul\0nul", "\27[31m" },
+  format = { "%d", "%x %f\n", "%s", "%", "%99999d", "text", "%d %d", "%5.3f|%-8u", "nul\0nul", "" },
+  asm = { "mov.u32 {out}, {in};", "add.f32 {out}, {1}, {2};", "{", "}", "mov.u32 %r1, {9};", "bar.sync 0;", "" },
   suffix = { "", "_u32", "_s32", "_f32", "_b32", "_u64", "_b64", "_f16", "_b16", "_v2_b32", "_v4_f32", "_f64", "_rn_f32", "_wide_u32", "_relu", "_pred" },
 }
 local fields = { "shape", "dtype", "bytes", "name", "type", "pointee", "tile", "layout", "mn", "k", "rows", "stride", "swizzle", "message", "x", "__gc", "kernel", "n" }
@@ -179,6 +192,9 @@ return function(bytes, instructions, restricted)
     table = function() return chance(2) and list("any", 4) or ("{x = %s, problem = %s, m = %s, [%s] = %s}"):format(value "any", value "integers", value "extent", quoted(fields[pick(#fields)]), value "any") end,
     shape = function() return chance(14) and ({ "nil", "true", '"x"', "{}", "wg", "0.5" })[pick(6)] or chance(3) and tostring(pick(300) - 2) or list("shape_extent", 4) end,
     shape_extent = function() return tostring(({ 1, 2, 16, 64, 64, 0, -1, 1 << 62 })[pick(8)]) end,
+    range = function() return chance(3) and value "small" or list("small", 4) end,
+    ranges = function() return list("range", 4) end,
+    registers = function() return list("reg", 4) end,
     tuple = function(nested)
       if (nested or 0) > 3 or chance(2) then return tostring(pick(18) - 2) end
       local items = {}
