@@ -1,4 +1,4 @@
--- Why tensor cores want the layouts that they want: from the registers of mma.sync over ldmatrix to the eight swizzle
+-- Why tensor cores need their layouts: from the registers of mma.sync over ldmatrix to the eight swizzle
 -- atoms, which one to take, what happens to a transposed input, and the order of atoms. Every claim is computed.
 local wg = require "wgrun"
 

@@ -6,7 +6,7 @@ namespace wgrun::c {
 
 namespace {
 
-constexpr std::size_t most_arguments = 4096;  // what no kernel has
+constexpr std::size_t most_arguments = 4096;  // more than any kernel has
 
 // wgrun_dtype counts from 1, in the order of Dtype.
 static_assert(static_cast<int>(Dtype::f64) + 1 == WGRUN_F64 &&
@@ -20,7 +20,7 @@ static_assert(static_cast<int>(Dtype::f64) + 1 == WGRUN_F64 &&
 std::optional<Dtype> dtype_of(int dtype) {
     if (dtype == WGRUN_ANY_DTYPE) return std::nullopt;
     if (dtype < WGRUN_F64 || dtype > WGRUN_B1)
-        refuse_argument("dtype " + std::to_string(dtype) + ": no wgrun_dtype");
+        refuse_argument("dtype " + std::to_string(dtype) + ": not a wgrun_dtype");
     return static_cast<Dtype>(dtype - 1);
 }
 
@@ -29,7 +29,7 @@ int number_of(Dtype dtype) { return static_cast<int>(dtype) + 1; }
 std::optional<TensorShape> shape_of(const wgrun_argument& argument, const std::string& what) {
     if (argument.shape == nullptr) return std::nullopt;
     if (argument.rank < 0 || argument.rank > Tensor::max_rank)
-        refuse_argument(what + ": rank " + std::to_string(argument.rank) + ": 0 to " +
+        refuse_argument(what + ": rank " + std::to_string(argument.rank) + ": must be 0 to " +
                         std::to_string(Tensor::max_rank));
     TensorShape shape(argument.shape, argument.shape + argument.rank);
     for (const std::int64_t extent : shape)
@@ -45,7 +45,7 @@ HostArgument argument_of(const wgrun_argument& argument, const std::string& what
         case WGRUN_INTEGER: return argument.integer;
         case WGRUN_REAL: return argument.real;
         default:
-            refuse_argument(what + ": kind " + std::to_string(argument.kind) + ": no wgrun_argument_kind");
+            refuse_argument(what + ": kind " + std::to_string(argument.kind) + ": not a wgrun_argument_kind");
     }
 }
 
@@ -59,7 +59,7 @@ HostSimulation launch_of(const wgrun_launch* launch) {
     for (std::size_t i = 0; i < given.argument_count; ++i)
         out.args.push_back(argument_of(given.arguments[i], "argument " + std::to_string(i + 1)));
     if (given.backend < WGRUN_AUTO || given.backend > WGRUN_SIM)
-        refuse_argument("launch->backend is " + std::to_string(given.backend) + ": no wgrun_backend");
+        refuse_argument("launch->backend is " + std::to_string(given.backend) + ": not a wgrun_backend");
     out.backend = static_cast<Backend>(given.backend);
     if (given.device < WGRUN_CURRENT_DEVICE)
         refuse_argument("launch->device is " + std::to_string(given.device));

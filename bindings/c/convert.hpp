@@ -1,4 +1,4 @@
-// Between the structs of C and the types of the engine.
+// Conversions between the structs of C and the types of the engine.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace wgrun::c {
 
-/// Throws Failure for a number that is no wgrun_dtype; nothing for WGRUN_ANY_DTYPE.
+/// Throws Failure for a number that is not a wgrun_dtype; nothing for WGRUN_ANY_DTYPE.
 std::optional<Dtype> dtype_of(int dtype);
 int number_of(Dtype dtype);
 
-/// The shape that `argument` says, or nothing. `what` names it in errors.
+/// The shape that `argument` states, or nothing. `what` names it in errors.
 std::optional<TensorShape> shape_of(const wgrun_argument& argument, const std::string& what);
 
-/// Throws Failure for what is no argument.
+/// Throws Failure for an invalid argument.
 HostArgument argument_of(const wgrun_argument& argument, const std::string& what);
 
 /// Reads a wgrun_launch.

@@ -110,7 +110,7 @@ int wgrun_engine_open(const wgrun_engine_options* options, wgrun_engine** engine
         if (options != nullptr)
             asked = read_struct(options, "options", offsetof(wgrun_engine_options, restricted));
         if (asked.backend < WGRUN_AUTO || asked.backend > WGRUN_SIM)
-            refuse_argument("options->backend is " + std::to_string(asked.backend) + ": no wgrun_backend");
+            refuse_argument("options->backend is " + std::to_string(asked.backend) + ": not a wgrun_backend");
         give_handle(&result(engine, "engine"), std::make_shared<Engine>(asked, limits_of(asked)));
     });
 }

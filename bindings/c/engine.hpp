@@ -1,4 +1,4 @@
-// What a host asks of its scripts and kernels, and whose turn it is.
+// The options of a host for its scripts and kernels, and the engine's exclusive use.
 #pragma once
 
 #include <atomic>
@@ -15,10 +15,10 @@ class Engine {
   public:
     Engine(const wgrun_engine_options& options, const lua::Limits& limits);
 
-    const wgrun_engine_options options;  ///< but for its pointer to limits, which is null
+    const wgrun_engine_options options;  ///< except its pointer to limits, which is null
     const lua::Limits limits;            ///< of each script
 
-    /// Raises the flag of the work that is under way, if there is any. From any thread.
+    /// Sets the stop flag of the work in progress, if there is any. Callable from any thread.
     void interrupt();
 
   private:
@@ -26,13 +26,13 @@ class Engine {
     friend class Interruptible;
     std::atomic<bool> busy_ = false;
     std::mutex mutex_;
-    std::atomic<bool>* stop_ = nullptr;  ///< of the work that is under way
+    std::atomic<bool>* stop_ = nullptr;  ///< of the work in progress
 };
 
 template <>
 inline constexpr Kind kind_of<Engine> = Kind::engine;
 
-/// The use of an engine by one thread. Throws Failure WGRUN_BUSY when it is in use.
+/// Exclusive use of an engine by one thread. Throws Failure WGRUN_BUSY if it is in use.
 class Turn {
   public:
     explicit Turn(Engine& engine);

@@ -11,8 +11,8 @@
 namespace wgrun::c {
 namespace {
 
-/// Strings are views of `findings` where they can be: a failure is kept even where there is no memory to tell
-/// of it.
+/// Strings are views of `findings` where possible: a failure is kept even if there is not enough memory for
+/// its text.
 struct Last {
     int status = WGRUN_OK;
     std::string code, file, text, traceback;
@@ -92,7 +92,7 @@ int status_of(std::string_view code) {
 int remember_failure() noexcept {
     try {
         return keep_current();
-    } catch (...) {  // no memory, for the work or for telling what became of it
+    } catch (...) {  // not enough memory, for the work or for reporting its failure
         last.status = WGRUN_NO_MEMORY;
         last.code.clear();
         last.file.clear();

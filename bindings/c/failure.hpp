@@ -1,4 +1,4 @@
-// From exceptions to statuses, and what the thread's last failure was.
+// The conversion of exceptions to statuses, and the thread's last failure.
 #pragma once
 
 #include <exception>
@@ -10,7 +10,7 @@
 
 namespace wgrun::c {
 
-/// A failure that is none of the engine's.
+/// A failure of the C API itself.
 class Failure : public std::exception {
   public:
     Failure(int status, std::string code, std::string message);
@@ -34,7 +34,7 @@ class Failure : public std::exception {
 /// The status for one of the engine's codes: "ENODEV" is WGRUN_NO_DEVICE.
 int status_of(std::string_view code);
 
-/// Keeps the exception that is being handled as the thread's last failure; its status.
+/// Keeps the exception that is being handled as the thread's last failure, and returns its status.
 int remember_failure() noexcept;
 
 /// The findings of the thread's last failure.

@@ -12,7 +12,7 @@
 
 namespace wgrun::c {
 
-/// Never changed once made; its texts are written when they are first asked for. Thread-safe.
+/// Immutable; its texts are made on first use. Thread-safe.
 class Findings {
   public:
     explicit Findings(std::vector<Diagnostic> list);

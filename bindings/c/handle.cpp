@@ -55,7 +55,7 @@ const Entry* look_up(const Table& all, const void* handle) {
 void* add_handle(Kind kind, std::shared_ptr<void> object) {
     Table& all = table();
     const std::unique_lock lock(all.mutex);
-    const std::uintptr_t number = all.last + 16;  // as if aligned, for those who tag pointers
+    const std::uintptr_t number = all.last + 16;  // aligned like a pointer, for callers that tag pointers
     all.open.emplace(number, Entry{kind, std::move(object)});
     all.last = number;
     return reinterpret_cast<void*>(number);
@@ -72,7 +72,7 @@ std::shared_ptr<void> find_handle(Kind kind, const void* handle) {
 void close_handle(Kind kind, const void* handle) {
     if (handle == nullptr) return;
     Table& all = table();
-    std::shared_ptr<void> object;  // let go of after the lock: its destruction may take long
+    std::shared_ptr<void> object;  // released after the lock, since its destruction may take long
     const std::unique_lock lock(all.mutex);
     const Entry* found = look_up(all, handle);
     if (found == nullptr || found->kind != kind) refuse(kind, handle, found);

@@ -12,7 +12,8 @@ enum class Kind : unsigned char { engine, script, kernel, plan, findings, tensor
 template <class T>
 inline constexpr Kind kind_of = Kind::engine;
 
-/// These throw Failure (failure.hpp) WGRUN_BAD_HANDLE for what is no open handle of the kind. Thread-safe.
+/// These throw Failure (failure.hpp) WGRUN_BAD_HANDLE for anything but an open handle of the kind.
+/// Thread-safe.
 void* add_handle(Kind kind, std::shared_ptr<void> object);
 std::shared_ptr<void> find_handle(Kind kind, const void* handle);
 void close_handle(Kind kind, const void* handle);

@@ -1,4 +1,4 @@
-// Kernels: what they are, their text, and their launches.
+// Kernels: their properties, their text, and their launches.
 #include <array>
 
 #include "bindings/c/convert.hpp"
@@ -34,7 +34,7 @@ Assembler assembler_of(int assembler) {
         case WGRUN_PTXAS: return Assembler::ptxas;
         case WGRUN_DRIVER: return Assembler::driver;
         case WGRUN_NVRTC: return Assembler::nvrtc;
-        default: refuse_argument("assembler " + std::to_string(assembler) + ": no wgrun_assembler");
+        default: refuse_argument("assembler " + std::to_string(assembler) + ": not a wgrun_assembler");
     }
 }
 
@@ -132,7 +132,7 @@ int wgrun_kernel_cubin(wgrun_kernel* kernel, int assembler, const void** image, 
 int wgrun_kernel_load(wgrun_kernel* kernel, int backend, int device) {
     return with_kernel(kernel, [&](KernelRef& ref) {
         if (backend < WGRUN_AUTO || backend > WGRUN_SIM)
-            refuse_argument("backend " + std::to_string(backend) + ": no wgrun_backend");
+            refuse_argument("backend " + std::to_string(backend) + ": not a wgrun_backend");
         ref.kernel->load(static_cast<wgrun::Backend>(backend), device);
     });
 }

@@ -1,4 +1,4 @@
-// Launches that a script computes from shapes: item:launch(operands...) says grid and arguments.
+// Launches that a script computes from shapes: item:launch(operands...) returns grid and arguments.
 #include <algorithm>
 #include <utility>
 
@@ -58,7 +58,7 @@ int refuse_field(lua_State* L) {
     });
 }
 
-// What stands for memory: { shape =, dtype = }.
+// The stand-in for memory: { shape =, dtype = }.
 void push_memory(lua_State* L, const wgrun_argument& operand, std::size_t number) {
     lua_createtable(L, 0, 3);
     lua_pushinteger(L, static_cast<lua_Integer>(number));
@@ -86,7 +86,7 @@ void push_operand(lua_State* L, const wgrun_argument& operand, std::size_t numbe
     }
 }
 
-// Calls item:launch(operands..., named); leaves its result.
+// Calls item:launch(operands..., named), and leaves its result on the stack.
 void call_launch(lua_State* L, const Asking& asking) {
     luaL_checkstack(L, static_cast<int>(asking.count) + 8, "too many operands");
     State::push_returned(L, asking.item);
@@ -162,7 +162,7 @@ void read_result(lua_State* L, Plan& plan) {
     if (lua_type(L, -1) != LUA_TTABLE) refuse_result(L, "expected { grid =, args = }", -1);
     const int table = lua_gettop(L);
     static constexpr lua::Option keys[] = {{"grid"}, {"args"}};
-    // What kernel:time and the like take besides is not asked for here.
+    // Further options, such as those of kernel:time, are ignored here.
     lua_createtable(L, 0, 2);
     lua_getfield(L, table, "grid");
     lua_setfield(L, -2, "grid");

@@ -1,4 +1,4 @@
-// Scripts: loading them, and what they give.
+// Scripts: loading them, and their results.
 #include "bindings/c/findings.hpp"
 #include "bindings/c/state.hpp"
 #include "bindings/c/structs.hpp"
@@ -32,7 +32,7 @@ const TensorItem& tensor_of(const State& state, std::size_t index) {
 const std::vector<Item>& list_of(const State& state, int list) {
     if (list == WGRUN_RETURNED) return state.returned();
     if (list == WGRUN_MADE) return state.made();
-    refuse_argument("list " + std::to_string(list) + ": no wgrun_list");
+    refuse_argument("list " + std::to_string(list) + ": not a wgrun_list");
 }
 
 const Item& item_of(const State& state, int list, std::size_t index) {

@@ -23,7 +23,7 @@ char engine_key;  // registry: light userdata, the Engine
 char items_key;   // registry: the values that the script returned
 char call_key;    // registry: light userdata, the Protected that runs
 
-/// What a protected call leaves when it fails.
+/// The failure of a protected call.
 struct Trouble {
     std::string code;
     std::vector<Diagnostic> findings;
@@ -55,7 +55,7 @@ struct Protected {
     Trouble& trouble;
 };
 
-// Takes the error on top of the stack.
+// Pops the error on top of the stack.
 void take_error(lua_State* L, Trouble& trouble) {
     trouble.ours = lua::is_error(L, -1);
     const std::string_view code = lua::error_code(L, -1);
@@ -64,8 +64,7 @@ void take_error(lua_State* L, Trouble& trouble) {
     lua_pop(L, 1);
 }
 
-// A script at its limit says so, whatever it made of the error: it may have caught it, or was stopped in the
-// engine. Is it?
+// Whether the script has reached a limit, even if it caught the error or was stopped inside the engine.
 bool take_limit(lua_State* L, Trouble& trouble) {
     const lua::Limit limit = lua::limit_reached(L);
     if (limit == lua::Limit::none) return false;
@@ -114,7 +113,7 @@ Engine& engine_of(lua_State* L) {
     return engine;
 }
 
-// print, for a host that wants the lines itself.
+// print, for a host that receives the lines itself.
 int print(lua_State* L) {
     const wgrun_engine_options& options = engine_of(L).options;
     const int count = lua_gettop(L);
@@ -133,7 +132,7 @@ int print(lua_State* L) {
     return 0;
 }
 
-// os.exit: ends the script. The error value says so.
+// os.exit ends the script, which the error value marks.
 int end_script(lua_State* L) {
     const bool good = lua_isnoneornil(L, 1) ||
                       (lua_isboolean(L, 1) ? lua_toboolean(L, 1) != 0 : luaL_optinteger(L, 1, 0) == 0);
@@ -167,7 +166,7 @@ void prepare(lua_State* L, Engine& engine) {
     lua::Session& session = lua::session(L);
     session.mode = options.run_kernels != 0 ? lua::Mode::run : lua::Mode::trace;
     session.backend = static_cast<Backend>(options.backend);
-    session.isolation = gpu::Isolation::process;  // the host's program is none that can serve as a worker
+    session.isolation = gpu::Isolation::process;  // the host's program cannot serve as a worker
     session.seed = options.seed;
     if (options.log == nullptr) return;
     lua::guarded(L, [&] {
@@ -330,7 +329,7 @@ int State::load_main(lua_State* L) {
         load.status = WGRUN_LIMIT_REACHED;
         return 0;
     }
-    if (stop) {  // Lua code is not stopped, but what it did after its kernels were proves nothing
+    if (stop) {  // Lua code is not stopped, but its results after the kernels were stopped prove nothing
         load.status = WGRUN_INTERRUPTED;
         lua::guarded(L, [&] {
             load.trouble.code = "EINTR";
@@ -351,7 +350,7 @@ int State::load_main(lua_State* L) {
 
 namespace {
 
-// Lua's allocator over the host's. Without a block Lua says in old_size what the new one is for.
+// Lua's allocator over the host's. Without a block, Lua passes the type of the new object in old_size.
 void* allocate(void* self, void* block, std::size_t old_size, std::size_t size) {
     const wgrun_engine_options& options = static_cast<Engine*>(self)->options;
     if (block == nullptr && size == 0) return nullptr;
@@ -384,7 +383,7 @@ void State::load(const Source& source) {
     };
     protect(Body::run, &load);
     if (load.status == WGRUN_OK) return;
-    // What a script says of the results of kernels that did not run proves nothing.
+    // Errors that a script raises about the results of kernels that did not run prove nothing.
     if (load.status == WGRUN_SCRIPT_FAILED && load.trouble.deliberate &&
         lua::session(state_.get()).withheld) {
         for (Diagnostic& finding : load.trouble.findings) lua::excuse_missing_results(finding);

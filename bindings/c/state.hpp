@@ -1,4 +1,4 @@
-// A Lua state with one script, what that returned, and what became of its errors.
+// A Lua state with one script, its results, and its errors.
 #pragma once
 
 #include <lua.hpp>
@@ -13,7 +13,7 @@
 
 namespace wgrun::c {
 
-/// What the script is, as wgrun_source says it, in memory of its own.
+/// A copy of the wgrun_source of the script.
 struct Source {
     std::string file;
     std::string text;
@@ -21,7 +21,7 @@ struct Source {
     std::vector<std::string> arguments;
 };
 
-/// A kernel or launcher that the script gave.
+/// A kernel or launcher that the script returned.
 struct Item {
     std::string name;
     Kernel* kernel = nullptr;  ///< of the state
@@ -80,10 +80,10 @@ struct KernelRef {
 
     std::shared_ptr<State> state;
     Kernel* kernel;
-    // What C is shown, in strings that end with NUL.
+    // Strings for C, terminated by NUL.
     std::string file;
     std::vector<std::string> types;  ///< of the parameters
-    std::vector<std::byte> cubin{};  ///< the one that was asked for last
+    std::vector<std::byte> cubin{};  ///< the latest one
 };
 
 template <>

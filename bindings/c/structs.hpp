@@ -10,8 +10,8 @@
 
 namespace wgrun::c {
 
-/// What the caller says, where it says less than the library knows with zeros behind it. A newer caller may
-/// say more, as long as that is zeros. `least`: the size that the struct had in version 1.
+/// The caller's struct, extended by zeros if it is older than the library's. A newer struct may be longer, as
+/// long as the rest is zeros. `least` is the size that the struct had in version 1.
 template <class T>
 T read_struct(const T* given, const char* name, std::size_t least = sizeof(T)) {
     if (given == nullptr) refuse_argument(std::string(name) + " is NULL");
@@ -38,7 +38,7 @@ void write_struct(T* out, T value, const char* name, std::size_t least = sizeof(
     std::memcpy(static_cast<void*>(out), &value, std::min(out->size, sizeof(T)));
 }
 
-/// Throws for a place of a result that is NULL.
+/// Throws if the pointer to a result is NULL.
 template <class T>
 T& result(T* out, const char* name) {
     if (out == nullptr) refuse_argument(std::string(name) + " is NULL");

@@ -14,7 +14,7 @@ template <class Managed, class Given>
 void take(Given* given, int dtype, wgrun_tensor** out) {
     wgrun_tensor*& place = result(out, "tensor");
     const dlpack::ImportOptions options{dtype_of(dtype), false};
-    // The handle first: once the tensor is ours, nothing may fail.
+    // The handle comes first, since nothing may fail once the tensor is ours.
     const auto made = std::make_shared<Tensor>(Tensor::zeros(Dtype::u8, {0}));
     wgrun_tensor* handle = nullptr;
     give_handle(&handle, made);
@@ -64,7 +64,7 @@ int wgrun_tensor_argument(wgrun_tensor* tensor, wgrun_argument* argument) {
         out.kind = WGRUN_MEMORY;
         out.dtype = number_of(found->dtype());
         out.address = reinterpret_cast<std::uintptr_t>(std::as_const(*found).data());
-        static const std::int64_t none = 0;  // NULL would be a shape that is not said
+        static const std::int64_t none = 0;  // NULL would mean an unknown shape
         out.shape = found->rank() == 0 ? &none : found->shape().data();
         out.rank = found->rank();
         out.read_only = found->read_only() ? 1 : 0;

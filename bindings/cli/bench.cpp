@@ -16,8 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Called as (methods of kernels, rounds, report). kernel:run does what it does, and its launch is then
-// measured on copies of its tensors. Launches that take the same kernel over the same grid are one row.
+// Called as (methods of kernels, rounds, report). After kernel:run, its launch is measured on copies of its
+// tensors. Launches of the same kernel over the same grid share a row.
 constexpr const char* wrapper = R"lua(
 local methods, rounds, report = ...
 local run, time, known = methods.run, methods.time, {}
@@ -91,7 +91,7 @@ std::string to_text(const std::vector<Row>& rows) {
                         row.bytes / row.median_us / 1e3, row.backend, row.rounds, row.rounds == 1 ? "" : "s");
     for (const Row& row : rows)
         if (row.backend == "sim")
-            return text + "sim: the time that the simulation took, which says nothing about a GPU's.\n";
+            return text + "sim: the time of the simulation, which says nothing about the time on a GPU.\n";
     return text;
 }
 
@@ -122,7 +122,7 @@ int run_bench(const Request& request, int rounds) {
         if (!bench.rows.empty()) results.write(to_text(bench.rows));
     }
     if (bench.rows.empty() && outcome.code == Exit::ok)
-        remark(fmt::format("wgrun: {} runs no kernel: nothing to measure", request.file));
+        remark(fmt::format("wgrun: {} runs no kernel, so there is nothing to measure", request.file));
     if (!outcome.traceback.empty()) remark(outcome.traceback);
     if (!results.finish()) return Exit::failed;
     return outcome.code != Exit::ok ? outcome.code : bench.rows.empty() ? Exit::failed : Exit::ok;
@@ -130,7 +130,7 @@ int run_bench(const Request& request, int rounds) {
 
 Command::Run declare(CLI::App& app) {
     const auto rounds = std::make_shared<int>(20);
-    app.add_option("--rounds", *rounds, "Times that a launch is measured on a GPU")
+    app.add_option("--rounds", *rounds, "Number of measurements of a launch on a GPU")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
     return [rounds](const Request& request) { return run_bench(request, *rounds); };
@@ -138,6 +138,6 @@ Command::Run declare(CLI::App& app) {
 
 }  // namespace
 
-const Command bench_command{"bench", "Run a script, and measure every launch of it", Takes::script, declare};
+const Command bench_command{"bench", "Run a script, and measure its launches", Takes::script, declare};
 
 }  // namespace wgrun::cli

@@ -1,4 +1,4 @@
-// wgrun cache info|clear|verify: what compilers made, on disk.
+// wgrun cache info|clear|verify: the cache of compiled kernels on disk.
 #include "gpu/cache.hpp"
 
 #include <fmt/format.h>
@@ -16,14 +16,14 @@ using Json = nlohmann::ordered_json;
 
 double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
-/// What is printed, for people and for programs, and the exit code.
+/// The output, for people and for programs, and the exit code.
 struct Answer {
     std::string text;
     Json json;
     int code = Exit::ok;
 };
 
-/// `why` it could not be done, if it could not.
+/// The answer when the action failed for the reason `why`.
 Answer refused(const std::string& folder, const std::string& why) {
     return {"", {{"folder", folder}, {"problem", why}}, Exit::failed};
 }
@@ -59,7 +59,7 @@ Answer verify(const gpu::Cache& cache) {
         answer.text += fmt::format("{} removed: {}\n", fault.name, fault.why);
         answer.json["removed"].push_back({{"name", fault.name}, {"why", fault.why}});
     }
-    answer.text += fmt::format("{} entries are good, {} were not\n", found.good, found.faults.size());
+    answer.text += fmt::format("{} entries are intact, {} were damaged\n", found.good, found.faults.size());
     if (!found.faults.empty()) answer.code = Exit::failed;
     return answer;
 }
@@ -85,7 +85,7 @@ Command::Run declare(CLI::App& app) {
 
 }  // namespace
 
-const Command cache_command{"cache", "Say what the cache on disk holds, empty it, or look for damage",
+const Command cache_command{"cache", "Describe the cache on disk, empty it, or check it for damage",
                             Takes::nothing, declare};
 
 }  // namespace wgrun::cli

@@ -1,4 +1,4 @@
-// wgrun check FILE: every finding in every kernel of a script. No kernel runs, unless --dynamic asks for it.
+// wgrun check FILE: every finding in every kernel of a script. Kernels run only with --dynamic.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -19,11 +19,11 @@ std::string counted(std::size_t count, const char* noun) {
 struct Options {
     Search search;
     bool sarif = false;
-    bool fix = false;   ///< insert the calls that are missing
+    bool fix = false;   ///< insert missing calls
     bool diff = false;  ///< show what --fix would do
 };
 
-/// The findings, and of --assemble the figures.
+/// The findings, and with --assemble the figures.
 std::string as_json(const Search& search, const Checked& checked) {
     if (!search.assemble) return to_json(checked.findings);
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(checked.findings));
@@ -90,15 +90,15 @@ Command::Run declare(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     Search& search = options->search;
     CLI::Option* sarif = app.add_flag("--sarif", options->sarif, "Print SARIF 2.1.0 on standard output");
-    app.add_flag("--dynamic", search.dynamic, "Run the kernels on the simulator too, and watch every access");
-    app.add_flag("--fix", options->fix,
-                 "Insert the calls that are missing, and write FILE if it is then without errors")
+    app.add_flag("--dynamic", search.dynamic,
+                 "Also run the kernels on the simulator, which checks every access");
+    app.add_flag("--fix", options->fix, "Insert missing calls, and write FILE if it then has no errors")
         ->excludes(sarif);
-    app.add_flag("--diff", options->diff, "Show what --fix would do, and write nothing")->excludes(sarif);
-    app.add_flag("--perf", search.perf, "Report bank conflicts and needless waits too");
+    app.add_flag("--diff", options->diff, "Show what --fix would change, and write nothing")->excludes(sarif);
+    app.add_flag("--perf", search.perf, "Also report bank conflicts and needless waits");
     app.add_flag("--assemble", search.assemble,
-                 "Assemble the kernels too, and report what ptxas or the driver notes");
-    app.add_option("--seeds", search.seeds, "Schedules that --dynamic tries")
+                 "Also assemble the kernels, and report the notes of ptxas or the driver");
+    app.add_option("--seeds", search.seeds, "Number of schedules that --dynamic tries")
         ->check(CLI::Range(1, 10000))
         ->capture_default_str();
     return [options](const Request& request) { return check(request, *options); };

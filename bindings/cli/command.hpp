@@ -1,4 +1,4 @@
-// A command: one file, which holds its options, what it does, and its record.
+// A command: one file, which holds its options, its code, and its record.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ class App;
 
 namespace wgrun::cli {
 
-/// What a command takes besides its own options and --json, which all have.
+/// What a command takes besides its own options and --json, which every command has.
 enum class Takes : unsigned char {
     nothing,
     colour,  ///< --color
@@ -25,7 +25,7 @@ struct Command {
     const char* name;
     const char* summary;
     Takes takes;
-    /// Adds the command's own options to `app`. They are read when what it returns is called.
+    /// Adds the command's own options to `app`. They are read when the function that it returns is called.
     Run (*declare)(CLI::App& app);
 };
 

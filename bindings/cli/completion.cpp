@@ -1,5 +1,4 @@
-// wgrun completion SHELL: what a shell needs to complete the command line; printed from the commands
-// themselves.
+// wgrun completion SHELL: the completion script of a shell, generated from the commands themselves.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +11,7 @@
 namespace wgrun::cli {
 namespace {
 
-/// Commands whose argument is a name that wgrun can list: what lists it.
+/// Commands whose argument is a name that wgrun can list, and the command that lists it.
 const std::map<std::string, std::string_view>& listed_arguments() {
     static const std::map<std::string, std::string_view> all = {
         {"explain", "wgrun rules 2>/dev/null | cut -d' ' -f1"},
@@ -163,7 +162,7 @@ Command::Run declare(CLI::App& app) {
 
 }  // namespace
 
-const Command completion_command{"completion", "Print what bash, zsh or fish need to complete command lines",
+const Command completion_command{"completion", "Print the completion script for bash, zsh or fish",
                                  Takes::nothing, declare};
 
 }  // namespace wgrun::cli

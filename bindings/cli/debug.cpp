@@ -24,7 +24,7 @@ void write_out(std::string_view text) {
     std::fflush(stdout);
 }
 
-/// A line of standard input, with a prompt where somebody types it. Nothing at its end, and after Ctrl-C.
+/// A line of standard input, with a prompt on a terminal. Nothing at its end, and after Ctrl-C.
 std::optional<std::string> read_input() {
     if (isatty(STDIN_FILENO) != 0) write_out("(wgrun) ");
     std::string line;
@@ -76,7 +76,7 @@ int debug_file(const Request& request, Debugging& debugging) {
 Command::Run declare(CLI::App& app) {
     const auto debugging = std::make_shared<Debugging>();
     app.add_option("-x,--commands", debugging->commands,
-                   "Take the commands from this file, not from standard input")
+                   "Read the commands from this file instead of standard input")
         ->type_name("FILE");
     return [debugging](const Request& request) { return debug_file(request, *debugging); };
 }

@@ -42,11 +42,12 @@ std::string to_text(const gpu::Report& report, const BackendChoice& choice) {
                           : fmt::format("GPU runs in     this process: {}\n", report.worker.missing);
     text += fmt::format("NVRTC           {}\n", describe(report.nvrtc));
     text += fmt::format("ptxas           {}\n", describe(report.ptxas));
-    // Switched off, they may well be here.
+    // Tools that are switched off may be installed.
     const bool off = report.ptxas.missing.starts_with("switched off");
     if (!(report.ptxas && report.nvrtc) && !off)
         text +=
-            "                pip install nvidia-cuda-nvcc nvidia-cuda-nvrtc gives both without a toolkit\n";
+            "                pip install nvidia-cuda-nvcc nvidia-cuda-nvrtc provides both without a "
+            "toolkit\n";
     text += fmt::format("cuBLAS          {}\n", describe(report.cublas));
     text += fmt::format("cache           {}\n", describe(report.cache));
     return text;
@@ -83,7 +84,7 @@ int doctor(const Request& request) {
 
 }  // namespace
 
-const Command doctor_command{"doctor", "Say what this machine can compile and run", Takes::nothing,
+const Command doctor_command{"doctor", "Describe what this machine can compile and run", Takes::nothing,
                              [](CLI::App&) -> Command::Run { return doctor; }};
 
 }  // namespace wgrun::cli

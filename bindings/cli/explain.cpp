@@ -1,4 +1,4 @@
-// wgrun explain ID, wgrun rules: the catalogue's rules in words.
+// wgrun explain ID, wgrun rules: descriptions of the catalogue's rules.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -76,7 +76,7 @@ int explain(const Request& request, const std::string& id) {
     if (rule == nullptr) {
         std::vector<std::string_view> ids;
         for (const Rule* known : rules::all()) ids.push_back(known->id);
-        remark("wgrun: no rule is called `" + id + "`" + nearest(id, ids) + " (wgrun rules lists them)");
+        remark("wgrun: there is no rule `" + id + "`" + nearest(id, ids) + " (wgrun rules lists them)");
         return Exit::usage;
     }
     return write(request, to_text(*rule), to_object(*rule));

@@ -14,7 +14,7 @@ namespace wgrun::cli {
 namespace {
 
 struct Options {
-    std::string folder;  ///< where the files go
+    std::string folder;  ///< the folder for the files
     std::string kernel;  ///< this one; empty: all
 };
 
@@ -24,7 +24,7 @@ struct Work {
     std::vector<Exported> written;
 };
 
-/// Findings of what is to be written; true when there is an error among them.
+/// Prints the findings of the kernels to be written; true if there is an error among them.
 bool check_kernels(const std::vector<Export>& kernels, std::vector<Diagnostic>& findings) {
     bool wrong = false;
     for (const Export& wanted : kernels)
@@ -39,7 +39,7 @@ void write_kernels(const std::string& file, std::vector<Export>& kernels, Work& 
     const auto& [folder, wanted] = work.options;
     std::vector<std::string_view> names;
     for (const Export& made : kernels) names.push_back(made.kernel->program().name());
-    if (names.empty()) throw ArgumentError(file + " makes no kernel: nothing to export");
+    if (names.empty()) throw ArgumentError(file + " makes no kernel, so there is nothing to export");
     const std::string unknown =
         fmt::format("{} makes no kernel `{}`{}", file, wanted, nearest(wanted, names));
     std::erase_if(kernels, [&](const Export& made) {
@@ -108,8 +108,8 @@ int export_files(const Request& request, const Options& options) {
 
 Command::Run declare(CLI::App& app) {
     const auto options = std::make_shared<Options>();
-    app.add_option("-o", options->folder, "Where the files go")->type_name("FOLDER")->required();
-    app.add_option("--kernel", options->kernel, "This kernel only")->type_name("NAME");
+    app.add_option("-o", options->folder, "Folder for the files")->type_name("FOLDER")->required();
+    app.add_option("--kernel", options->kernel, "Export only this kernel")->type_name("NAME");
     return [options](const Request& request) { return export_files(request, *options); };
 }
 

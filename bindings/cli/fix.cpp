@@ -21,7 +21,7 @@ constexpr int most_rounds = 64;      // remedies tried one after the other
 constexpr int most_candidates = 64;  // texts tried in a round
 constexpr int most_blocks = 3;       // around a finding, out of which an insertion is tried
 
-/// Keeps what a script prints off the streams: it is run many times.
+/// Suppresses a script's output, since it is run many times.
 class Silence {
   public:
     Silence() {
@@ -114,7 +114,8 @@ class Mender {
   private:
     static bool good(const Checked& found) { return found.code == Exit::ok; }
 
-    /// Does the script come to an end where it did not `before`? What Lua says of that names no rule.
+    /// Whether the script now stops with an error that it did not have `before`. Lua's own errors name no
+    /// rule.
     static bool stops(const Checked& found, const Checked& before) {
         const auto said = [](const Checked& checked) {
             return std::count_if(checked.findings.begin(), checked.findings.end(),
@@ -123,7 +124,7 @@ class Mender {
         return !good(found) || found.kernels < before.kernels || said(found) > said(before);
     }
 
-    /// Is `a` nearer to the end than `b`? A script without static errors is run, and may then show others.
+    /// Whether `a` is better than `b`. A script without static errors is run, and may then show others.
     static bool better(const Checked& a, const Checked& b) {
         return a.explored != b.explored ? a.explored : a.errors() < b.errors();
     }
@@ -166,7 +167,7 @@ class Mender {
         return true;
     }
 
-    /// Takes out again what later insertions have made superfluous.
+    /// Removes insertions that later ones have made unnecessary.
     void leave_out() {
         if (changed_.size() < 2) return;
         for (std::size_t i = changed_.size(); i-- > 0;) {
@@ -194,12 +195,12 @@ class Mender {
     std::vector<Changed> changed_;
 };
 
-/// What came of it.
+/// The result.
 struct Mended {
     const Checked& found;                 ///< what remains
     const std::vector<Changed>& changed;  ///< by line; written, or with --diff to be written
     std::string diff;
-    std::string problem;  ///< why nothing was written; empty: it was, or nothing was to be
+    std::string problem;  ///< why nothing was written; empty if it was, or if nothing had to be
 };
 
 std::string why_not(const Checked& found) {
@@ -250,7 +251,7 @@ int fix(const Request& request, const Search& search, bool diff, Results& result
     std::optional<ScriptText> script = request.file == "-" ? std::nullopt : read_script(request.file);
     if (!script) {
         remark(request.file == "-"
-                   ? "wgrun: check --fix needs a file, standard input cannot be written"
+                   ? "wgrun: check --fix needs a file, since standard input cannot be written"
                    : fmt::format("wgrun: cannot read {}: {}", request.file, std::strerror(errno)));
         return Exit::usage;
     }
@@ -263,7 +264,7 @@ int fix(const Request& request, const Search& search, bool diff, Results& result
     const std::string& after = mender.script().text();
     Mended outcome{mender.found(), changed, {}, {}};
     if (!mender.clean())
-        outcome.problem = fmt::format("{} is left as it was: {}", request.file, why_not(mender.found()));
+        outcome.problem = fmt::format("{} was not changed: {}", request.file, why_not(mender.found()));
     else if (!changed.empty() && diff)
         outcome.diff = unified_diff(request.file, before, after);
     else if (!changed.empty())

@@ -11,8 +11,8 @@ namespace wgrun::cli {
 /// The text of a script; nothing when it cannot be read.
 std::optional<ScriptText> read_script(const std::string& file);
 
-/// Mends the script, and writes it, or with `diff` shows what would change. Only a text that checks without
-/// errors is written; else the file stays as it is.
+/// Fixes the script and writes it, or with `diff` shows what would change. The file is written only if the
+/// new text has no errors.
 int fix(const Request& request, const Search& search, bool diff, Results& results);
 
 }  // namespace wgrun::cli

@@ -7,7 +7,7 @@
 namespace wgrun::cli {
 namespace {
 
-// Variants of a kernel that a loop makes have the same findings at the same lines: each is told once.
+// Variants of a kernel that a loop makes have the same findings at the same lines; each is reported once.
 void add_once(std::vector<Diagnostic>& findings, const Diagnostic& finding) {
     const bool known = std::any_of(findings.begin(), findings.end(), [&](const Diagnostic& other) {
         return other.rule == finding.rule && other.where == finding.where && other.message == finding.message;

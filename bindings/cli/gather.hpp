@@ -1,4 +1,4 @@
-// All that is found in the kernels of a script.
+// Gathers the findings in the kernels of a script.
 #pragma once
 
 #include <utility>
@@ -7,28 +7,28 @@
 
 namespace wgrun::cli {
 
-/// What is looked for, besides the rules that need no run.
+/// The checks to make besides the static rules.
 struct Search {
-    bool dynamic = false;   ///< run the kernels on the simulator too
-    bool assemble = false;  ///< ask the assembler too
-    bool perf = false;      ///< what is slower than it need be
-    int seeds = 4;          ///< schedules that `dynamic` tries
+    bool dynamic = false;   ///< also run the kernels on the simulator
+    bool assemble = false;  ///< also assemble the kernels
+    bool perf = false;      ///< also report what is needlessly slow
+    int seeds = 4;          ///< the number of schedules that `dynamic` tries
 };
 
 struct Checked {
     std::vector<Diagnostic> findings;
     std::size_t kernels = 0;
     std::vector<std::pair<std::string, AssemblyReport>> assembled;  ///< name of the kernel, report
-    std::string not_assembled;                                      ///< why, when there is no assembler
-    bool explored = false;                                          ///< --dynamic has run it
-    int code = Exit::ok;                                            ///< what kept the script from its end
+    std::string not_assembled;                                      ///< the reason, if there is no assembler
+    bool explored = false;                                          ///< the script has run on the simulator
+    int code = Exit::ok;  ///< the reason why the script did not complete
     std::string traceback;
 
     std::size_t errors() const;
 };
 
-/// Traces the script and checks its kernels; where asked to, assembles them, and runs the script on the
-/// simulator, once a seed, if there is no error yet.
+/// Traces the script and checks its kernels. On request it assembles them, and runs the script on the
+/// simulator, once for each seed, if there is no error yet.
 Checked gather(const Request& request, const Search& search);
 
 }  // namespace wgrun::cli

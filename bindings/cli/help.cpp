@@ -1,4 +1,4 @@
-// wgrun help [NAME]: what is said of a function, a type, a method, an option table or an instruction.
+// wgrun help [NAME]: the documentation of a function, a type, a method, an option table or an instruction.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,13 +22,14 @@ using lua::Entry;
 
 std::string line_of(const Entry& entry) { return fmt::format("  {:<28} {}\n", entry.name, entry.summary()); }
 
-/// The functions of wg and the types, a line each.
+/// The functions of wg and the types, one line each.
 std::string overview(const Documentation& docs) {
     std::string out = "Functions\n";
     for (const Entry* entry : docs.members("wg")) out += line_of(*entry);
     out += "\nTypes\n";
     for (const Entry* entry : docs.types()) out += line_of(*entry);
-    return out + "\nwgrun help NAME tells more: wg.tile, tile, tile:offset, k:loop, k:wgmma_fence.\n";
+    return out +
+           "\nwgrun help NAME describes one of them: wg.tile, tile, tile:offset, k:loop, k:wgmma_fence.\n";
 }
 
 std::string text_of(const Documentation& docs, const Entry& entry) {
@@ -44,7 +45,7 @@ struct Options {
     std::string markdown, annotations;  ///< folders for pages; empty: none
 };
 
-/// Puts the pages into the folder; what else is there stays.
+/// Writes the pages into the folder, and keeps other files there.
 void write_pages(const std::vector<lua::Page>& pages, const std::string& folder) {
     for (const lua::Page& page : pages) {
         const std::filesystem::path path = std::filesystem::path(folder) / page.path;
@@ -73,7 +74,7 @@ nlohmann::ordered_json list_of(const std::vector<lua::Described>& list) {
     return out;
 }
 
-/// Fields that say nothing are absent.
+/// Empty fields are absent.
 nlohmann::ordered_json to_object(const Entry& entry) {
     nlohmann::ordered_json out{{"name", entry.name}, {"kind", lua::to_string(entry.kind)}};
     if (entry.kind != lua::MemberKind::type) out["signature"] = entry.signature();

@@ -38,7 +38,7 @@ const Call& call_of(lua_State* L) {
     return call;
 }
 
-// What Lua says of a line of the standard library is an error of the script's line that called it.
+// An error of Lua at a line of the standard library becomes an error at the script's line that called it.
 void place_in_script(lua_State* L) {
     constexpr std::string_view library = std::string_view(lua::stdlib_prefix).substr(1);
     if (lua_type(L, 1) != LUA_TSTRING ||
@@ -52,7 +52,7 @@ void place_in_script(lua_State* L) {
     lua_pop(L, 1);
 }
 
-// Message handler: keeps aside who raised the error, and the traceback.
+// Message handler: records which function raised the error, and the traceback.
 int keep_circumstances(lua_State* L) {
     place_in_script(L);
     const Call& call = call_of(L);
@@ -72,12 +72,12 @@ int exit_code(std::string_view code) {
     return Exit::failed;
 }
 
-// Did Ctrl-C end the script, and not a limit?
+// Whether Ctrl-C ended the script, rather than a limit.
 bool stopped(lua_State* L) {
     return lua::session(L).stop && lua::limit_state(L).reached.load() == lua::Limit::none;
 }
 
-// A script at its limit says so, whatever it made of the error: it may have caught it, or was stopped in the
+// Reports the limit that a script has reached, even if the script caught the error or was stopped inside the
 // engine.
 void report_limit(lua_State* L, Outcome& outcome) {
     const lua::LimitState& state = lua::limit_state(L);
@@ -94,11 +94,11 @@ void report_limit(lua_State* L, Outcome& outcome) {
     outcome.deliberate = false;
 }
 
-// What may be meant where Lua itself complains.
+// A hint for an error message of Lua itself.
 std::string advice_on_message(std::string_view message) {
     if (message.find("'for' ") != std::string_view::npos &&
         message.find("wgrun.reg") != std::string_view::npos)
-        return "k:loop(count, function(i) ... end) is a loop of the kernel; Lua's `for` unrolls";
+        return "k:loop(count, function(i) ... end) is a loop in the kernel; Lua's `for` unrolls";
     constexpr std::string_view mark = "(global '";
     const std::size_t at = message.find(mark);
     if (at == std::string_view::npos || message.find("nil value") == std::string_view::npos) return {};
@@ -111,7 +111,7 @@ std::string advice_on_message(std::string_view message) {
     return std::string("an instruction is a method of the builder: k:").append(name).append("(...)");
 }
 
-// Takes the error on top of the stack into the outcome.
+// Moves the error on top of the stack to the outcome.
 void take_error(lua_State* L, Outcome& outcome) {
     outcome.code = stopped(L) ? Exit::interrupted : exit_code(lua::error_code(L, -1));
     lua::read_findings(L, -1, outcome.findings);
@@ -123,7 +123,7 @@ void take_error(lua_State* L, Outcome& outcome) {
     lua_pop(L, 1);
 }
 
-// Calls the function below `arguments` arguments; leaves `results` of it on the stack if it is good.
+// Calls the function below `arguments` arguments; leaves `results` results on the stack if there is no error.
 bool call_protected(lua_State* L, int arguments, Outcome& outcome, int results = 0) {
     const int handler = lua_gettop(L) - arguments;
     lua_pushcfunction(L, keep_circumstances);
@@ -166,7 +166,7 @@ bool run_file(lua_State* L, const Request& request, Outcome& outcome, int result
     return call_protected(L, static_cast<int>(request.args.size()), outcome, results);
 }
 
-// os.exit while tracing: ends the script, not the command. The error value says so to call_protected().
+// os.exit while tracing ends the script, not the command: call_protected() recognises the error value.
 int end_script(lua_State* L) {
     lua_pushlightuserdata(L, &call_key);
     return lua_error(L);
@@ -236,7 +236,7 @@ struct CloseState {
 Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context) {
     Outcome outcome;
     const std::unique_ptr<lua_State, CloseState> state(luaL_newstate());
-    // Ends before the state, which its watchdog stops.
+    // Destroyed before the state, which the watchdog may stop.
     Call call{request, mode, body, context, outcome, {}, {}};
     if (state == nullptr) throw std::bad_alloc();
     lua_State* L = state.get();
@@ -261,7 +261,7 @@ bool run_scripts(lua_State* L, const Request& request, Outcome& outcome, int res
     bool good = true;
     for (const std::string& code : request.code) good = good && run_code(L, code, outcome);
     good = good && (request.file.empty() || run_file(L, request, outcome, results));
-    // A script that caught the interrupt and came to its end was interrupted all the same.
+    // A script that caught the interrupt and then ended was interrupted nevertheless.
     if (stopped(L)) outcome.code = Exit::interrupted;
     if (good) report_limit(L, outcome);
     return good;

@@ -15,7 +15,7 @@ namespace {
 pthread_t watcher;  // the thread that runs Lua
 
 void stop_script(int) {
-    // Drivers start threads of their own, and the signal may have come to one of them.
+    // Drivers start threads of their own, and the signal may have been delivered to one of them.
     if (pthread_equal(pthread_self(), watcher) == 0) {
         pthread_kill(watcher, SIGINT);
         return;
@@ -25,7 +25,7 @@ void stop_script(int) {
     _exit(Exit::interrupted);
 }
 
-// What ends the process does so, once nothing of it is left.
+// The signal ends the process once its temporary files and programs are gone.
 void ended(int signal) {
     file::remove_leftovers();
     std::signal(signal, SIG_DFL);
@@ -34,7 +34,8 @@ void ended(int signal) {
 
 void handle(int signal, void (*handler)(int)) {
     struct sigaction old {};
-    // nohup wants it ignored; a shell ignores Ctrl-C for what it starts with &, and that must not count.
+    // nohup ignores the signal on purpose, but a shell also ignores Ctrl-C for jobs started with &, which
+    // must not count.
     if (signal != SIGINT && sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) return;
     struct sigaction action {};
     action.sa_handler = handler;  // without SA_RESTART: a read of a pipe returns
@@ -48,7 +49,7 @@ void watch_signals() {
     watcher = pthread_self();
     handle(SIGINT, stop_script);
     for (const int signal : {SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU}) handle(signal, ended);
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that gets too large is an error of the write
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that gets too large is an error of write()
 }
 
 }  // namespace wgrun::cli

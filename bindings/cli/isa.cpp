@@ -23,7 +23,7 @@ struct Options {
     std::optional<int> n;  ///< forms with this N
 };
 
-/// NAME itself, and what begins with "NAME.".
+/// NAME itself, and the instructions that begin with "NAME.".
 std::vector<const Instruction*> family_of(std::string_view name) {
     std::vector<const Instruction*> out;
     for (const Instruction* op : isa::all())
@@ -32,7 +32,7 @@ std::vector<const Instruction*> family_of(std::string_view name) {
     return out;
 }
 
-/// What NAME may go on as, up to the next dot: "wgm" as "wgmma", "mbarrier.a" as "mbarrier.arrive".
+/// The completions of NAME up to the next dot: "wgmma" for "wgm", "mbarrier.arrive" for "mbarrier.a".
 std::vector<std::string_view> completions(std::string_view name) {
     std::vector<std::string_view> out;
     for (const Instruction* op : isa::all()) {
@@ -43,14 +43,15 @@ std::vector<std::string_view> completions(std::string_view name) {
     return out;
 }
 
-/// The instructions that NAME asks for: one, a family, an unambiguous beginning of either, or a method of k.
-/// Throws ArgumentError that lists what it may have meant.
+/// The instructions that NAME stands for: one, a family, an unambiguous beginning of either, or a method of
+/// k. Throws ArgumentError that lists possible meanings.
 std::vector<const Instruction*> asked_for(std::string_view name) {
     if (const auto found = family_of(name); !found.empty()) return found;
     const std::vector<std::string_view> longer = completions(name);
     if (longer.size() == 1) return family_of(longer.front());
     if (!longer.empty())
-        throw ArgumentError(fmt::format("`{}` is the beginning of {}", name, fmt::join(longer, ", ")));
+        throw ArgumentError(
+            fmt::format("`{}` is ambiguous: it is the beginning of {}", name, fmt::join(longer, ", ")));
     if (const isa::Spelling method = isa::parse_method(name.starts_with("k:") ? name.substr(2) : name);
         method.op)
         return {method.op};
@@ -60,7 +61,7 @@ std::vector<const Instruction*> asked_for(std::string_view name) {
         names.push_back(op->name.substr(0, op->name.find('.')));
     }
     throw ArgumentError(
-        fmt::format("no instruction is called `{}`{} (wgrun isa lists them)", name, nearest(name, names)));
+        fmt::format("there is no instruction `{}`{} (wgrun isa lists them)", name, nearest(name, names)));
 }
 
 bool allows(const isa::Row& row, Field field, int value) {
@@ -141,7 +142,8 @@ int isa_table(const Request& request, const Options& options) {
     if (!options.dtype.empty()) {
         type = isa::parse_type(options.dtype);
         if (!type)
-            return refuse(fmt::format("isa: `{}` is no type of PTX (such as s8, bf16, f32)", options.dtype));
+            return refuse(
+                fmt::format("isa: `{}` is not a type of PTX (such as s8, bf16, f32)", options.dtype));
     }
     std::vector<const Instruction*> found;
     try {
@@ -169,8 +171,8 @@ int isa_table(const Request& request, const Options& options) {
 Command::Run declare(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     app.add_option("NAME", options->family, "An instruction, or a beginning of its name: wgmma");
-    app.add_option("--n", options->n, "Forms with this N only");
-    app.add_option("--dtype", options->dtype, "Forms with this type of A, B or a register only");
+    app.add_option("--n", options->n, "Only forms with this N");
+    app.add_option("--dtype", options->dtype, "Only forms with this type of A, B or a register");
     return [options](const Request& request) { return isa_table(request, *options); };
 }
 

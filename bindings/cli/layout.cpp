@@ -1,4 +1,4 @@
-// wgrun layout EXPR, wgrun layout FILE NAME: a layout, tile, fragment or mma in figures and as a picture.
+// wgrun layout EXPR, wgrun layout FILE NAME: facts and a picture of a layout, tile, fragment or mma.
 // wgrun decode BITS: a matrix descriptor, field by field.
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
     std::string object;               ///< a layout, the shape of an mma, or the script
-    std::string name;                 ///< what the script calls it
+    std::string name;                 ///< its name in the table that the script returns
     std::optional<std::string> svg;   ///< the file to write; empty or "-": standard output
     std::optional<std::string> html;  ///< likewise
     bool bytes = false;               ///< short for the view of that name
@@ -32,7 +32,7 @@ struct Options {
     std::string access;  ///< empty: not given
     std::string dtype;   ///< likewise
 
-    /// What is to be drawn, for the engine.
+    /// The view that the options select, for the engine.
     Viewing viewing() const {
         const auto position = [](std::span<const std::string_view> names, std::string_view name) {
             return std::ranges::find(names, name) - names.begin();
@@ -45,15 +45,15 @@ struct Options {
     }
 };
 
-/// What is shown of an object.
+/// The facts and pictures of an object.
 struct View {
     std::string facts;
     Json json;
-    std::optional<Picture> picture;  ///< none where it has too many cells
-    std::string no_picture;          ///< then why
+    std::optional<Picture> picture;  ///< none if it would have too many cells
+    std::string no_picture;          ///< the reason
 };
 
-/// What has too many cells for a picture still has facts, unless a view was asked for.
+/// An object with too many cells for a picture still has facts; but a view that was requested is an error.
 template <class Make>
 void add_picture(View& view, const Options& options, Make make) {
     try {
@@ -83,8 +83,8 @@ Json to_object(const Layout& layout) {
 
 View view_of(const Layout& layout, const Options& options) {
     if (options.bytes && options.dtype.empty())
-        throw ArgumentError("--bytes: a layout counts elements, and of what size they are is not known",
-                            "say of which type: --dtype bf16");
+        throw ArgumentError("--bytes: the offsets of a layout count elements of unknown size",
+                            "name the element type: --dtype bf16");
     View view;
     view.facts = fmt::format("{}\nsize {}, cosize {}, rank {}, depth {}\n", layout.to_string(), layout.size(),
                              layout.cosize(), layout.rank(), layout.depth());
@@ -130,7 +130,7 @@ View view_of(const Fragment& fragment, const Options& options) {
 
 View view_of(const Picture& picture, const Options& options) {
     if (options.viewing().view != PictureView::automatic)
-        throw ArgumentError("--view: a product is drawn in one way", "leave --view and --bytes out");
+        throw ArgumentError("--view: a product has only one view", "omit --view and --bytes");
     View view;
     view.json = Json{{"grids", Json::array()}};
     for (const Grid& grid : picture)
@@ -159,7 +159,7 @@ void find_named(lua_State* L, const Request& request, Outcome& outcome, void* co
     const char* name = options.name.c_str();
     const char* file = request.file.c_str();
     if (lua_type(L, -1) != LUA_TTABLE)
-        luaL_error(L, "%s returns no table: end it with return { %s = ... }", file, name);
+        luaL_error(L, "%s does not return a table: end it with return { %s = ... }", file, name);
     lua_getfield(L, -1, name);
     if (take<Layout>(L, options, view) || take<Tile>(L, options, view) || take<Fragment>(L, options, view) ||
         take<Picture>(L, options, view))
@@ -188,8 +188,8 @@ void print(Results& results, const Request& request, const View& view) {
     results.write(to_text(picture, style));
 }
 
-/// Prints it and writes the files. What is drawn on standard output has it to itself. False where there is
-/// no picture to write.
+/// Prints the view and writes the files. If an SVG or HTML picture goes to standard output, nothing else
+/// does. False if there is no picture to write.
 bool show(Results& results, const Request& request, const Options& options, const View& view) {
     const bool svg = to_standard_output(options.svg);
     const bool html = to_standard_output(options.html);
@@ -233,7 +233,7 @@ int failure(const Request& request, const Error& error) {
 
 int layout(const Request& asked, const Options& options) {
     if (options.name.empty() && options.object.ends_with(".lua")) {
-        remark("wgrun: say which layout of the script: wgrun layout " + options.object +
+        remark("wgrun: name the layout of the script: wgrun layout " + options.object +
                " NAME (wgrun --help)");
         return Exit::usage;
     }
@@ -264,7 +264,7 @@ int layout(const Request& asked, const Options& options) {
 int decode(const Request& request, const std::string& bits) {
     const std::optional<std::uint64_t> number = to_bits(bits);
     if (!number) {
-        remark("wgrun: `" + bits + "` is no number of 64 bits, such as 0x4000004000010080");
+        remark("wgrun: `" + bits + "` is not a 64-bit number such as 0x4000004000010080");
         return Exit::usage;
     }
     Results results(false);
@@ -288,24 +288,24 @@ Command::Run declare_layout(CLI::App& app) {
         app.add_option(name, path, text)->type_name("FILE")->expected(0, 1);
     };
     file("--svg", options->svg,
-         "Write the picture as an SVG file; without FILE or with -: only that, on standard output");
-    file("--html", options->html, "Write the picture as a page to zoom and point at; likewise");
+         "Write the picture as an SVG file; without FILE or with -, print only the SVG");
+    file("--html", options->html, "Write the picture as an HTML page that can be zoomed; likewise");
     const auto names = [](std::span<const std::string_view> list) {
         return CLI::IsMember(std::vector<std::string>(list.begin(), list.end()));
     };
     app.add_option("--view", options->view, "What the picture shows")
         ->check(names(view_names()))
         ->type_name("");
-    app.add_option("--access", options->access, "Of the views banks and conflicts: one access of a warp")
+    app.add_option("--access", options->access, "For the views banks and conflicts: the access of a warp")
         ->check(names(shared_access_names()))
         ->type_name("");
-    app.add_option("--dtype", options->dtype, "The elements of a layout or an mma")->type_name("DTYPE");
+    app.add_option("--dtype", options->dtype, "Element type of a layout or an mma")->type_name("DTYPE");
     app.add_flag("--bytes", options->bytes, "Byte addresses in the picture: --view bytes")
         ->excludes("--view");
     app.add_option("EXPR", options->object,
                    "A layout, such as '(8,64):(64,1)', or an mma, m64n16k16; with NAME: a script")
         ->required();
-    app.add_option("NAME", options->name, "What the script calls it: it ends with return { NAME = ... }");
+    app.add_option("NAME", options->name, "Its name in the script, which ends with return { NAME = ... }");
     return [options](const Request& request) { return layout(request, *options); };
 }
 
@@ -320,7 +320,7 @@ Command::Run declare_decode(CLI::App& app) {
 const Command layout_command{"layout",
                              "Show a layout, or a layout, tile or fragment of a script, as a picture",
                              Takes::colour, declare_layout};
-const Command decode_command{"decode", "Say what a matrix descriptor of wgmma means, field by field",
-                             Takes::nothing, declare_decode};
+const Command decode_command{"decode", "Decode a matrix descriptor of wgmma, field by field", Takes::nothing,
+                             declare_decode};
 
 }  // namespace wgrun::cli

@@ -34,7 +34,7 @@ constexpr const Command* commands[] = {
     &decode_command, &isa_command,        &rules_command, &explain_command, &help_command,   &cache_command,
     &doctor_command, &completion_command, &man_command,   &timeline_command};
 
-/// The words of the command line that CLI11 leaves as text.
+/// The arguments of the command line that CLI11 leaves as text.
 struct Words {
     std::string backend = "auto";
     std::string colour = "auto";
@@ -70,7 +70,7 @@ void add_limit_options(CLI::App& app, Words& words) {
     constexpr double most_seconds = 1e9;
     constexpr const char* group = "Limits of scripts (docs/sandbox.md; 0: none)";
     app.add_flag("--restricted", words.restricted,
-                 "No files, no other programs, no bytecode, and limits: for scripts that are not trusted")
+                 "No files, no other programs, no bytecode, and limits, for scripts that are not trusted")
         ->group(group);
     const auto add = [&](const char* name, std::optional<std::uint64_t>& value, const char* unit,
                          const char* what) {
@@ -80,35 +80,36 @@ void add_limit_options(CLI::App& app, Words& words) {
             ->group(group);
     };
     add("--max-memory", words.memory, "MIB", "Memory of the Lua state");
-    add("--max-instructions", words.instructions, "N", "Instructions of Lua");
-    app.add_option("--max-seconds", words.seconds, "Time of the script with all that it runs")
+    add("--max-instructions", words.instructions, "N", "Lua instructions");
+    app.add_option("--max-seconds", words.seconds, "Time of the script and everything that it runs")
         ->type_name("S")
         ->check(CLI::Range(0.0, most_seconds))
         ->group(group);
-    add("--max-tensors", words.tensors, "MIB", "Memory of its tensors together");
+    add("--max-tensors", words.tensors, "MIB", "Total memory of its tensors");
     add("--max-program", words.program, "N", "Instructions, blocks and registers of one kernel");
     add("--max-steps", words.steps, "N", "Warp instructions of one launch on the simulator");
 }
 
 void add_script_options(CLI::App& app, Request& request, Words& words) {
-    app.add_option("--backend", words.backend, "Where kernels run")
+    app.add_option("--backend", words.backend, "Back end that runs kernels")
         ->check(CLI::IsMember({"auto", "gpu", "gpu-cuda", "sim"}))
         ->capture_default_str();
-    app.add_option(
-           "--gpu", words.isolation,
-           "Run kernels in a worker process, which one that hangs or faults takes down, or in this one")
+    app.add_option("--gpu", words.isolation,
+                   "Run kernels in a worker process, which protects this one from kernels that hang or "
+                   "fault, or in this process")
         ->check(CLI::IsMember({"worker", "process"}))
         ->capture_default_str();
-    app.add_option("--numerics", words.numerics, "How the simulator's wgmma adds up")
+    app.add_option("--numerics", words.numerics, "How the simulator accumulates the products of wgmma")
         ->check(CLI::IsMember({"exact", "h200"}))
         ->capture_default_str();
     add_colour_option(app, words);
     add_limit_options(app, words);
-    app.add_flag("--watch", request.watch, "Again whenever the script, or one beside it, changes");
-    app.add_flag("--traceback", request.traceback, "Show where in the script an error came from");
+    app.add_flag("--watch", request.watch,
+                 "Run again whenever the script, or another one in its folder, changes");
+    app.add_flag("--traceback", request.traceback, "Show the traceback of errors");
 }
 
-/// A command as CLI11 has it, and what runs it.
+/// A command of CLI11, and the function that runs it.
 struct Declared {
     const Command& command;
     CLI::App& app;
@@ -126,7 +127,7 @@ std::vector<Declared> declare_commands(CLI::App& app, Request& request, Words& w
         if (command->takes != Takes::script) continue;
         add_script_options(here, request, words);
         here.add_option("FILE", request.file, "The script; - is standard input")->required();
-        here.prefix_command();  // what follows FILE is the script's
+        here.prefix_command();  // arguments after FILE belong to the script
     }
     return out;
 }
@@ -140,7 +141,7 @@ bool coloured(const std::string& asked, int stream) {
     return variable("NO_COLOR").empty() && variable("TERM") != "dumb" && isatty(stream) != 0;
 }
 
-/// Exit::usage, with a remark: no command has this option. `app` says which there are.
+/// Exit::usage, with a remark that the option is unknown; `app` has the options to suggest.
 int refuse_option(const CLI::App& app, const std::string& option) {
     std::vector<std::string> names;
     for (const CLI::Option* known : app.get_options())
@@ -151,14 +152,14 @@ int refuse_option(const CLI::App& app, const std::string& option) {
     return Exit::usage;
 }
 
-/// What is neither a file nor a command, but nearly the name of one.
+/// An argument that is neither a file nor a command, but resembles a command.
 bool refuse_command(const std::string& word) {
     if (word.empty() || word == "-" || std::filesystem::exists(word)) return false;
     std::vector<std::string_view> names;
     for (const Command* command : commands) names.push_back(command->name);
     const std::string suggestion = nearest(word, names);
     if (suggestion.empty()) return false;
-    remark("wgrun: no file and no command is called `" + word + "`" + suggestion + " (wgrun --help)");
+    remark("wgrun: there is no file and no command `" + word + "`" + suggestion + " (wgrun --help)");
     return true;
 }
 
@@ -172,8 +173,8 @@ int dispatch(int argc, char** argv) {
     CLI::App app("wgrun: an assembler for Hopper tensor-core kernels, scripted in Lua", "wgrun");
     app.footer(footer);
     app.set_version_flag("--version", fmt::format("wgrun {}, {}", version_and_commit(), LUA_RELEASE));
-    app.prefix_command();  // what follows FILE is the script's
-    app.add_flag("--json", request.json, "Print what went wrong as JSON on standard output");
+    app.prefix_command();  // arguments after FILE belong to the script
+    app.add_flag("--json", request.json, "Print errors as JSON on standard output");
     app.add_option("-e", request.code, "Run this Lua code")->type_name("CODE")->allow_extra_args(false);
     add_script_options(app, request, words);
     const Command::Run run_script = run_command.declare(app);
@@ -217,12 +218,12 @@ int dispatch(int argc, char** argv) {
     return request.watch ? watch(request.file, argc, argv) : run_script(request);
 }
 
-// At every way out, os.exit and --version too: what could not be written makes the process fail.
+// On every exit, including os.exit and --version: output that could not be written makes the process fail.
 void flush_standard_output() {
     if (!flush(stdout)) _exit(Exit::failed);
 }
 
-// nlohmann's values allocate when they are destroyed; without memory that ends here.
+// nlohmann's values allocate when they are destroyed, which terminates if there is not enough memory.
 [[noreturn]] void end_without_memory() {
     try {
         if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
@@ -246,7 +247,7 @@ int main(int argc, char** argv) {
         gpu::set_worker_program("/proc/self/exe");
         return dispatch(argc, argv);
     } catch (const std::exception& error) {
-        // Memory may have run out: nothing is allocated here.
+        // Nothing is allocated here, since memory may have run out.
         const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
         std::fprintf(stderr, "wgrun: %s\n", memory ? "not enough memory" : error.what());
         return Exit::failed;

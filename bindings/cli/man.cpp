@@ -1,4 +1,4 @@
-// wgrun man: the manual page, printed from the commands themselves. Installing puts it in place.
+// wgrun man: the manual page, generated from the commands themselves, and installed by cmake --install.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@
 namespace wgrun::cli {
 namespace {
 
-/// For troff: backslashes, hyphens that are not to be broken, and dots that begin a line.
+/// Escapes for troff: backslashes, hyphens, and dots at the beginning of a line.
 std::string escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -45,7 +45,7 @@ int print(const CLI::App& root) {
         ".SH SYNOPSIS\n.B wgrun\n[options] [FILE [args]]\n.br\n.B wgrun\nCOMMAND [options] ...\n"
         ".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n",
         WGRUN_VERSION, escaped(root.get_footer()), options_of(root));
-    // Options of scripts stand above, once.
+    // Options of scripts are listed once, above.
     for (const CLI::App* command : root.get_subcommands({})) {
         text += fmt::format(".SS {}\n{}.\n", command->get_name(), escaped(command->get_description()));
         for (const CLI::Option* option : command->get_options()) {

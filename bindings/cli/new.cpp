@@ -1,4 +1,4 @@
-// wgrun new KIND FILE: a kernel to start from, commented. The scripts of the guide are what there is.
+// wgrun new KIND FILE: writes a commented kernel to start from, one of the scripts of the guide.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,13 +22,13 @@ struct Options {
 
 using lua::StdlibFile;
 
-/// "elementwise" of "01-elementwise"; empty for what is no step of the guide.
+/// "elementwise" of "01-elementwise"; empty for scripts that are not steps of the guide.
 std::string_view kind_of(const StdlibFile& script) {
     const std::size_t dash = script.name.find_first_not_of("0123456789");
     return dash == 0 || script.name[dash] != '-' ? std::string_view() : script.name.substr(dash + 1);
 }
 
-/// The first sentence of the first comment, behind "Step N of the guide (...): ".
+/// The first sentence of the first comment, after "Step N of the guide (...): ".
 std::string summary_of(const StdlibFile& script) {
     std::string comment;
     for (std::string_view rest = script.text; rest.starts_with("--");
@@ -57,7 +57,7 @@ int list(const Request& request) {
     return results.finish() ? Exit::ok : Exit::failed;
 }
 
-/// The script, as one that is called `file`.
+/// The script, adapted to the name `file`.
 std::string text_of(const StdlibFile& script, const std::string& file) {
     std::string text(script.text);
     const std::string own = fmt::format("scripts/guide/{}.lua", script.name);
@@ -75,14 +75,13 @@ int write_new(const Request& request, const Options& options) {
         if (kind_of(script) == options.kind && !options.kind.empty()) found = &script;
     }
     if (found == nullptr) {
-        remark(
-            fmt::format("wgrun: there is nothing called `{}` to start from{} (wgrun new lists what there is)",
-                        options.kind, nearest(options.kind, kinds)));
+        remark(fmt::format("wgrun: there is no kind `{}`{} (wgrun new lists the kinds)", options.kind,
+                           nearest(options.kind, kinds)));
         return Exit::usage;
     }
     const std::string file = options.file.empty() ? options.kind + ".lua" : options.file;
     if (!options.force && std::filesystem::exists(std::filesystem::symlink_status(file))) {
-        remark(fmt::format("wgrun: {} is there already (--force replaces it)", file));
+        remark(fmt::format("wgrun: {} already exists (--force replaces it)", file));
         return Exit::failed;
     }
     file::replace(file, text_of(*found, file));
@@ -95,9 +94,9 @@ int write_new(const Request& request, const Options& options) {
 
 Command::Run declare(CLI::App& app) {
     const auto options = std::make_shared<Options>();
-    app.add_option("KIND", options->kind, "What to start from; left out: all that there is");
-    app.add_option("FILE", options->file, "The script that is written (KIND.lua)");
-    app.add_flag("--force", options->force, "Replace FILE where it is there");
+    app.add_option("KIND", options->kind, "The kind of kernel; without it, list them all");
+    app.add_option("FILE", options->file, "The script to write (KIND.lua)");
+    app.add_flag("--force", options->force, "Replace FILE if it exists");
     return [options](const Request& request) { return write_new(request, *options); };
 }
 

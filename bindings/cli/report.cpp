@@ -1,4 +1,4 @@
-// wgrun report FILE: what the assembler makes of every kernel of a script. No kernel runs.
+// wgrun report FILE: the assembler's figures for every kernel of a script. No kernel runs.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -26,7 +26,7 @@ struct Visit {
     std::vector<Diagnostic> findings;
 };
 
-/// CTAs that fit into an SM at a time, and what keeps more out.
+/// The CTAs that fit into an SM at a time, and the resource that limits them.
 std::pair<int, std::string_view> occupancy(const Reported& r) {
     const Target::Residents residents =
         sm_90a.residents(r.threads, r.report.static_shared + r.report.dynamic_shared, r.report.registers);
@@ -59,7 +59,7 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context)
 std::string to_text(const Reported& r) {
     const auto [ctas, limit] = occupancy(r);
     std::string text = fmt::format("{} ({} threads, {})\n", r.kernel, r.threads, r.report.assembler);
-    text += fmt::format("  registers      {} a thread (the program's values need {} at least)\n",
+    text += fmt::format("  registers      {} a thread (the program's values need at least {})\n",
                         r.report.registers, r.report.estimated);
     text += fmt::format("  shared memory  {} bytes\n", r.report.static_shared + r.report.dynamic_shared);
     text += fmt::format("  occupancy      {} CTA{} an SM, {} of {} warps; {} set the limit\n", ctas,

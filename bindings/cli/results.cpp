@@ -36,7 +36,8 @@ bool flush(std::FILE* file) {
 
 void open_standard_streams() {
     for (;;) {
-        // The lowest number that is free. Only standard error may be written to, and forgets it.
+        // open() returns the lowest free number. Only standard error may be written to, and its output is
+        // discarded.
         const int opened = open("/dev/null", O_RDONLY);
         if (opened < 0) return;
         if (opened == STDERR_FILENO) {

@@ -1,4 +1,4 @@
-// wgrun FILE, wgrun -e CODE, wgrun: runs a script, or the read-eval-print loop.
+// wgrun FILE, wgrun -e CODE, wgrun: runs a script, code, or the prompt.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 struct Options {
     std::vector<std::string> dumps;  ///< NAME@LINE
-    std::string when;                ///< of all dumps
+    std::string when;                ///< for all dumps
     bool lines = false;
 };
 
@@ -31,7 +31,7 @@ struct Run {
 
 void write_out(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-/// Dumps in the place of kernel:run.
+/// Dumps in place of kernel:run.
 void set_dumps(lua_State* L, Run& run) {
     lua::Session& session = lua::session(L);
     session.name_registers = true;
@@ -62,7 +62,7 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void* cont
 
 int run_file(const Request& request, const Options& options) {
     Results results(request.json);
-    // A restricted session leaves no files.
+    // A restricted session writes no files.
     Run run{options, repl::Terminal({request.colour_output, !request.restricted}), {}, {}};
     try {
         for (const std::string& text : options.dumps) {
@@ -85,8 +85,7 @@ int run_file(const Request& request, const Options& options) {
     }
     for (std::size_t i = 0; i < run.dumps.size(); ++i) {
         if (run.done[i] || code != Exit::ok) continue;
-        remark(
-            fmt::format("wgrun: --dump {}: no warp that is meant has come to that line", options.dumps[i]));
+        remark(fmt::format("wgrun: --dump {}: no selected warp reached that line", options.dumps[i]));
         code = Exit::failed;
     }
     if (!outcome.traceback.empty()) remark(outcome.traceback);
@@ -97,21 +96,21 @@ Command::Run declare(CLI::App& app) {
     const auto options = std::make_shared<Options>();
     constexpr const char* group = "Debugging (docs/debugging.md)";
     app.add_option("--dump", options->dumps,
-                   "Run on the simulator, and print what the script calls NAME when warps come to LINE")
+                   "Run on the simulator, and print the script's NAME when warps reach LINE")
         ->type_name("NAME@LINE")
         ->allow_extra_args(false)
         ->group(group);
-    app.add_option("--when", options->when, "Which warps, and which time: cta=3,warp=1,lane=0,nth=2")
+    app.add_option("--when", options->when, "Select warps and the n-th time: cta=3,warp=1,lane=0,nth=2")
         ->type_name("WHEN")
         ->group(group);
     app.add_flag("--lines", options->lines,
-                 "Machine code names the script's lines, for profilers (needs ptxas)")
+                 "Put the script's lines into machine code, for profilers (needs ptxas)")
         ->group(group);
     return [options](const Request& request) { return run_file(request, *options); };
 }
 
 }  // namespace
 
-const Command run_command{"run", "Run a script (what wgrun FILE does, too)", Takes::script, declare};
+const Command run_command{"run", "Run a script, as wgrun FILE does", Takes::script, declare};
 
 }  // namespace wgrun::cli

@@ -18,11 +18,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// An instruction, or a label, where `address` is empty.
+/// An instruction, or, if `address` is empty, a label.
 struct Line {
     std::string address;  ///< in hexadecimal, bytes from the kernel's beginning
     std::string text;
-    std::string file;  ///< of the script; empty where the assembler names none
+    std::string file;  ///< of the script; empty if the assembler names none
     int line = 0;
 };
 
@@ -37,7 +37,7 @@ struct Visit {
     std::vector<Diagnostic> findings;
 };
 
-/// The text between `before` and `after`, if both are there.
+/// The text between `before` and `after`, if both occur.
 std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
     const std::size_t from = text.find(before);
     if (from == std::string_view::npos) return {};
@@ -51,7 +51,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
 }
 
-/// What nvdisasm prints, without directives and the instructions that only fill the last line of the cache.
+/// The output of nvdisasm, without directives and the padding at the end of the code.
 std::vector<Line> read(const std::string& printed) {
     std::vector<Line> out;
     std::string file;

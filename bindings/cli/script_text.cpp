@@ -26,8 +26,8 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
-/// Lua's tokens, as far as statements need them: words, and every other character by itself. Comments and
-/// strings are passed over; a string is the token `"`.
+/// Lua's tokens, as far as statements need them: words, and every other character by itself. Comments are
+/// skipped; a string is the token `"`.
 class Tokens {
   public:
     explicit Tokens(std::string_view text) : text_(text) {}
@@ -53,7 +53,7 @@ class Tokens {
         return text_.substr(begin, at_ - begin);
     }
 
-    /// Where the last token began, and behind it.
+    /// The beginning and the end of the last token.
     std::size_t begin() const { return begin_; }
     std::size_t end() const { return at_; }
 
@@ -93,7 +93,7 @@ bool one_of(std::string_view token, const std::array<std::string_view, n>& words
 constexpr std::array<std::string_view, 12> operators{"=", "+", "-", "*", "/", "%",
                                                      "^", "&", "|", "~", "<", ">"};
 
-/// Does a statement go on behind this token?
+/// Whether a statement continues after this token.
 bool goes_on_behind(std::string_view token) {
     constexpr std::array<std::string_view, 18> words{"and",  "or",    "not",    "in",  "local",  "until",
                                                      "if",   "while", "elseif", "for", "return", "function",
@@ -101,15 +101,14 @@ bool goes_on_behind(std::string_view token) {
     return one_of(token, words) || one_of(token, operators);
 }
 
-/// Does a statement go on with this token?
+/// Whether this token continues a statement.
 bool goes_on_with(std::string_view token) {
     constexpr std::array<std::string_view, 15> words{"and", "or", "then", "do", "in", ",", ".", ":",
                                                      "(",   ")",  "[",    "]",  "{",  "}", "\""};
     return one_of(token, words) || one_of(token, operators);
 }
 
-/// "self.k" of "  self.k:wgmma_fence()": what a builder's method for an instruction is called on, the first
-/// of the line.
+/// "self.k" of "  self.k:wgmma_fence()": the object of the line's first call of an instruction.
 std::string builder_in(std::string_view line) {
     for (std::size_t colon = line.find(':'); colon != std::string_view::npos;
          colon = line.find(':', colon + 1)) {
@@ -144,7 +143,7 @@ ScriptText::ScriptText(std::string text) : text_(std::move(text)) { scan(); }
 void ScriptText::scan() {
     for (const std::string_view line : lines_of(text_)) lines_.push_back({std::string(line), 0, false});
     std::vector<char> open;  // 'b' a block, else the bracket
-    std::size_t next = 0;    // the first line that is not begun
+    std::size_t next = 0;    // the first line that has not begun
     std::string_view previous;
     Tokens tokens(text_);
     std::size_t line = 0, seen = 0;
@@ -172,17 +171,17 @@ void ScriptText::scan() {
     }
 }
 
-/// The line on which the statement begins that `line` is part of.
+/// The line on which the statement that contains `line` begins.
 int ScriptText::statement_of(int line) const {
     while (line > 1 && !at(line).begins) --line;
     return line;
 }
 
-/// The line in front of which stands what comes behind the statement of that depth that `line` is part of.
+/// The line after the statement of that depth that contains `line`.
 int ScriptText::behind(int line, std::size_t depth) const {
     int next = line + 1;
     while (next <= last() && !(at(next).begins && at(next).depth <= depth)) ++next;
-    // Comments in front of the next statement belong to it.
+    // Comments before the next statement belong to it.
     const auto blank = [&](int candidate) {
         std::string_view text = at(candidate).text;
         text.remove_prefix(indentation(text).size());
@@ -192,8 +191,8 @@ int ScriptText::behind(int line, std::size_t depth) const {
     return next;
 }
 
-/// What the kernel is called in lines [from, to): by a call of an instruction there, or above, or below, or
-/// by the parameter of the kernel's function.
+/// The builder's name in lines [from, to): from a call of an instruction there, above or below, or from the
+/// parameter of the kernel's function.
 std::string ScriptText::receiver(int from, int to) const {
     for (int line = from; line < to; ++line)
         if (std::string found = builder_in(at(line).text); !found.empty()) return found;
@@ -248,7 +247,7 @@ Change ScriptText::resolved(const Change& change, int out) const {
 
 std::string ScriptText::with(const Remedy& remedy, int out) const {
     if (lines_.empty()) return text_;
-    std::vector<std::string> added(lines_.size() + 2);  // in front of each line
+    std::vector<std::string> added(lines_.size() + 2);  // before each line
     std::map<int, std::string> replaced;
     for (const Change& change : remedy) {
         const Change here = resolved(change, out);

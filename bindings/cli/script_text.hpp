@@ -1,5 +1,5 @@
-// The text of a Lua script, for calls to be inserted: where statements begin, how far they are indented, and
-// what the script calls the kernel.
+// The text of a Lua script, for inserting calls: where statements begin, how far they are indented, and the
+// script's name of the builder.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ class ScriptText {
   private:
     struct Line {
         std::string text;
-        std::size_t depth = 0;  ///< blocks and brackets that are open where it begins
+        std::size_t depth = 0;  ///< the number of open blocks and brackets where it begins
         bool begins = false;    ///< a statement may begin with it
     };
 

@@ -54,9 +54,9 @@ Command::Run declare(CLI::App& app) {
     const auto lined = std::make_shared<bool>(false);
     if (lines != nullptr)
         app.add_flag("--lines", *lined,
-                     "With .file and .loc, which name the script's lines (docs/debugging.md)");
+                     "Add .file and .loc, which name the script's lines (docs/debugging.md)");
     const auto asked = std::make_shared<bool>(false);
-    app.add_flag("--guarded", *asked, "The build that says who waits where when it hangs (docs/hangs.md)");
+    app.add_flag("--guarded", *asked, "Print the guarded build, which reports hangs (docs/hangs.md)");
     if (lines != nullptr) app.get_option("--lines")->excludes(app.get_option("--guarded"));
     return [asked, lined](const Request& request) {
         return print_texts(request, *lined ? lines : *asked ? guarded : plain);

@@ -1,4 +1,4 @@
-// wgrun timeline FILE: what a kernel of a script does when, by the model of docs/timeline.md.
+// wgrun timeline FILE: the timeline of a kernel of a script, by the model of docs/timeline.md.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 struct Options {
     std::string kernel;  ///< empty: any
-    int launch = 1;      ///< which of its launches
+    int launch = 1;      ///< the number of the launch
     std::string svg, perfetto;
     double from = 0, to = 0;
     int columns = 80;
@@ -61,9 +61,10 @@ int show_timeline(const Request& request, const Options& options) {
         if (outcome.code != Exit::ok) return outcome.code;
         const std::string of =
             options.kernel.empty() ? "no kernel" : "no kernel called `" + options.kernel + "`";
-        remark(work.launches == 0 ? fmt::format("wgrun: {} launches {}", request.file, of)
-                                  : fmt::format("wgrun: {} has {} such launches, and no number {}",
-                                                request.file, work.launches, options.launch));
+        remark(work.launches == 0
+                   ? fmt::format("wgrun: {} launches {}", request.file, of)
+                   : fmt::format("wgrun: {} has {} such launch{}, but no launch {}", request.file,
+                                 work.launches, work.launches == 1 ? "" : "es", options.launch));
         return Exit::failed;
     }
     const Timeline& timeline = *work.timeline;
@@ -77,8 +78,8 @@ int show_timeline(const Request& request, const Options& options) {
 
 Command::Run declare(CLI::App& app) {
     const auto options = std::make_shared<Options>();
-    app.add_option("--kernel", options->kernel, "The first launch of this kernel")->type_name("NAME");
-    app.add_option("--launch", options->launch, "Which launch, counted from 1")
+    app.add_option("--kernel", options->kernel, "Show the first launch of this kernel")->type_name("NAME");
+    app.add_option("--launch", options->launch, "Show this launch, counted from 1")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     app.add_option("--from", options->from, "Show from this cycle on")->type_name("CYCLE");

@@ -1,4 +1,4 @@
-// wgrun tune FILE: the fastest of the options of a kernel, which a script says how to make.
+// wgrun tune FILE: finds the fastest options of a kernel that a script describes.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,12 +14,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Called as (what the script returned, rounds or nil, row). The table is what wg.tune takes.
+// Called as (the script's result, rounds or nil, file, row). The result is an option table of wg.tune.
 constexpr const char* caller = R"lua(
 local space, rounds, file, row = ...
 local wg = require "wgrun"
 if type(space) ~= "table" then
-  error(file .. " returns nothing to tune: end it with return { name = ..., space = { ... }, build = function(options) "
+  error(file .. " does not return options to tune: end it with return { name = ..., space = { ... }, build = function(options) "
     .. "return kernel, launch end }", 0)
 end
 local opts = {}
@@ -53,7 +53,7 @@ struct Row {
 };
 
 struct Tune {
-    int rounds;  ///< 0: what the script says
+    int rounds;  ///< 0: the script decides
     std::vector<Row> rows;
 };
 
@@ -139,9 +139,10 @@ int run_tune(const Request& request, const Options& options) {
 
 Command::Run declare(CLI::App& app) {
     const auto options = std::make_shared<Options>();
-    app.add_option("--rounds", options->rounds, "Times that each candidate is measured (as the script says)")
+    app.add_option("--rounds", options->rounds,
+                   "Number of measurements of each candidate (by default the script's)")
         ->check(CLI::Range(1, 100000));
-    app.add_option("--show", options->show, "How many of the fastest are printed")->capture_default_str();
+    app.add_option("--show", options->show, "Number of the fastest options to print")->capture_default_str();
     return [options](const Request& request) { return run_tune(request, *options); };
 }
 

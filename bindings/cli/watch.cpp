@@ -28,8 +28,8 @@ constexpr std::chrono::milliseconds pause{100};
 
 using Times = std::map<fs::path, fs::file_time_type>;
 
-/// The script, and the scripts beside it, which it may require. What cannot be read, as while an editor
-/// replaces it, is left out.
+/// The script, and the scripts in its folder, which it may require. Files that cannot be read, as while an
+/// editor replaces them, are left out.
 Times times_of(const fs::path& file) {
     Times out;
     std::error_code ignored;
@@ -57,7 +57,8 @@ pid_t start(int argc, char** argv) {
     return child;
 }
 
-/// Waits for the end of `child`, or a change of what `seen` holds; tells whether it has ended.
+/// Waits until `child` has ended or one of the files in `seen` has changed; returns whether the child has
+/// ended.
 bool wait_for_end(pid_t child, const fs::path& file, const Times& seen) {
     for (;;) {
         if (waitpid(child, nullptr, WNOHANG) != 0) return true;
@@ -74,14 +75,14 @@ int watch(const std::string& file, int argc, char** argv) {
         const Times seen = times_of(file);
         const pid_t child = start(argc, argv);
         if (wait_for_end(child, file, seen)) {
-            remark(fmt::format("wgrun: watching {} (Ctrl-C ends)", file));
+            remark(fmt::format("wgrun: watching {} (Ctrl-C stops)", file));
         } else {
             kill(child, SIGTERM);
             while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
             }
         }
         while (times_of(file) == seen) std::this_thread::sleep_for(pause);
-        remark(fmt::format("wgrun: {} again", file));
+        remark(fmt::format("wgrun: running {} again", file));
     }
 }
 

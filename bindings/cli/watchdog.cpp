@@ -19,8 +19,8 @@ Watchdog::Watchdog(lua::LimitState& limits, std::atomic<bool>& stop) {
         thread_ = std::jthread([this, &limits, &stop] { watch(limits, stop); });
     } catch (const std::system_error& error) {
         throw EnvironmentError(
-            "EAGAIN", "no thread can be made to watch the time of the script: " + error.code().message(),
-            "allow more processes (ulimit -u), or set no limit of time (--max-seconds 0)");
+            "EAGAIN", "cannot start a thread that watches the time of the script: " + error.code().message(),
+            "allow more processes (ulimit -u), or lift the limit of time (--max-seconds 0)");
     }
 }
 

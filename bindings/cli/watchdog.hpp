@@ -1,4 +1,4 @@
-// The last means against a script that does not stop.
+// The last resort against a script that does not stop.
 #pragma once
 
 #include <atomic>
@@ -10,13 +10,13 @@
 
 namespace wgrun::cli {
 
-/// While it lives, a script whose time is over is stopped also where Lua looks at nothing: what the engine
-/// runs ends at once, and the whole process two seconds later, with exit code 1, if the script is in a C
-/// function that takes for ever (a pattern with many repetitions).
+/// While it lives, a script whose time is over is stopped even where Lua checks no limits: work of the engine
+/// ends at once, and if the script is in a C function that takes very long (a pattern with many repetitions),
+/// the process ends two seconds later with exit code 1.
 class Watchdog {
   public:
-    /// Does nothing where there is no limit of time. `stop` is the session's; both outlive it.
-    /// EnvironmentError EAGAIN when no thread can be made.
+    /// Does nothing if there is no limit of time. `stop` is the session's; both outlive this object. Throws
+    /// EnvironmentError EAGAIN if no thread can be made.
     Watchdog(lua::LimitState& limits, std::atomic<bool>& stop);
     ~Watchdog();
     Watchdog(const Watchdog&) = delete;

@@ -16,7 +16,7 @@ struct Hash : std::hash<std::string_view> {
 }  // namespace
 
 Where Where::at(std::string_view file, int line) {
-    // A process that lives for days may load chunks under ever new names: the table ends somewhere.
+    // A long-lived process may load many chunks under new names, so the table is limited.
     constexpr std::size_t most_bytes = 4 << 20, longest = 4096;
     constexpr std::string_view beyond = "(one of many chunks)";
     if (file.size() > longest) file = file.substr(0, longest);
@@ -65,7 +65,7 @@ ArgumentError::ArgumentError(Diagnostic finding) : Error("EINVAL", std::move(fin
 EnvironmentError::EnvironmentError(std::string code, std::string message, std::string fix)
     : Error(std::move(code), plain(std::move(message), std::move(fix))) {}
 
-// Characters inserted, left out or replaced, and neighbours that changed places.
+// The number of characters inserted, deleted or replaced, and of neighbours exchanged.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;

@@ -28,7 +28,7 @@ struct Fix {
     Fix() = default;
     Fix(std::string words) : text(std::move(words)) {}
     Fix(const char* words) : text(words) {}
-    /// The first remedy in words.
+    /// The first remedy as text.
     Fix(std::vector<Remedy> alternatives);
     Fix(std::string words, std::vector<Remedy> alternatives)
         : text(std::move(words)), remedies(std::move(alternatives)) {}

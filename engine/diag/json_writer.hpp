@@ -60,7 +60,7 @@ class JsonWriter {
 
     std::string out_;
     std::size_t depth_ = 0;
-    bool first_ = true;   ///< nothing stands in the innermost brackets yet
+    bool first_ = true;   ///< the innermost brackets are still empty
     bool named_ = false;  ///< a key was written, its value not
 };
 

@@ -29,7 +29,7 @@ std::string place(const Where& where) {
     return where ? fmt::format("{}:{}: ", file, where.line) : fmt::format("{}: ", file);
 }
 
-/// `text` as a terminal may have it, with each newline replaced.
+/// `text` made safe for a terminal, with each newline replaced.
 std::string with_newlines(std::string_view text, std::string_view replacement) {
     std::string out;
     for (const char c : printable(text)) {

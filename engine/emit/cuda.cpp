@@ -1,4 +1,4 @@
-// CUDA C++: plain statements where a record has a C++ form that means the same, inline assembly elsewhere.
+// CUDA C++: plain statements where a record has an equivalent C++ form, inline assembly elsewhere.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ std::string shared_expression(const Program& program, const Operand& operand) {
 
 constexpr char placeholder = '\x01';  // stands for the % of an operand until literal % signs are doubled
 
-/// One asm statement in the making. GCC-style operands are numbered outputs first.
+/// An asm statement under construction. GCC-style operands are numbered outputs first.
 class Assembly {
   public:
     Assembly(const Step& s, const Program& program, const std::vector<std::string>& names)
@@ -104,7 +104,7 @@ class Assembly {
         }
     }
 
-    /// An operand that is no register: computed outside, 32 or 64 bits wide as its C++ type says.
+    /// An operand that is not a register: computed outside, with the width of its C++ type, 32 or 64 bits.
     void bind_expression(const Operand& operand, const std::string& expression) {
         const bool wide = operand.kind == Kind::param &&
                           isa::bits(program_.params()[static_cast<std::size_t>(operand.index)].type) == 64;
@@ -178,7 +178,7 @@ class CudaEmitter {
 
     Text run() {
         out_.line(fmt::format("// {}", program_.name()));
-        // With scale-d = 0 wgmma overwrites accumulators that nothing has set.
+        // With scale-d = 0, wgmma overwrites accumulators that were never set.
         out_.line("#pragma nv_diag_suppress 549  // variable is used before its value is set");
         std::string params;
         for (std::size_t i = 0; i < program_.params().size(); ++i)
@@ -232,7 +232,7 @@ class CudaEmitter {
 
     const std::string& name(Reg reg) const { return names_[reg.id]; }
 
-    /// C++ forms have values for operands: no lists and no addresses.
+    /// Operands of C++ forms are values, not lists or addresses.
     static bool plain_form_fits(const Step& s) {
         return !s.op->cuda.empty() &&
                std::none_of(s.operands.begin(), s.operands.end(),

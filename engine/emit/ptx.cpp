@@ -136,7 +136,7 @@ class PtxEmitter {
             s.op->ptx, s, [&](const Operand& o, const OperandRule& rule) { return print(o, rule, s.form); });
         std::string guard;
         if (s.guard) guard = fmt::format("@{}{} ", s.guard_negated ? "!" : "", name(s.guard));
-        // A record of several instructions is guarded instruction by instruction.
+        // In a record of several instructions, each instruction is guarded.
         for (std::size_t at = 0; (at = text.find("\n\t", at)) != std::string::npos; at += 1 + guard.size())
             text.replace(at + 1, 1, guard);
         out_.line(ended(guard + text), s.where);

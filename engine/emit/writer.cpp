@@ -44,7 +44,7 @@ void Writer::list_files() {
 
 void Writer::line(std::string_view text, Where where) {
     if (where && where != last_) {
-        // The name without its folder: texts do not depend on where a script lies.
+        // The name without its folder, so that texts do not depend on the script's folder.
         const std::size_t slash = where.file.rfind('/');
         raw(fmt::format("// {}:{}",
                         slash == std::string_view::npos ? where.file : where.file.substr(slash + 1),

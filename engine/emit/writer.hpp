@@ -1,14 +1,14 @@
-// Text that is written line by line and remembers which line of the script each came from.
+// Text that is written line by line, with the line of the script that each line came from.
 #pragma once
 
 #include "emit/emit.hpp"
 
 namespace wgrun::emit {
 
-/// What dynamic shared memory is called in the texts.
+/// The name of dynamic shared memory in the texts.
 inline constexpr std::string_view shared_name = "wgrun_shared";
 
-/// A parameter's name in the texts: one that is no register, no keyword and nothing predefined.
+/// A parameter's name in the texts, which is not a register, a keyword or a predefined name.
 std::string param_name(const Program& program, int index);
 
 /// An immediate as PTX spells it; `bits` as in Operand::imm.
@@ -19,10 +19,11 @@ std::string ended(std::string statement);
 
 class Writer {
   public:
-    /// Adds a line, indented by `depth` steps. A line of the script that was not the last one is named first.
+    /// Adds a line, indented by `depth` steps. A comment names the line of the script first, if it has
+    /// changed.
     void line(std::string_view text, Where where = {});
     void indent(int by) { depth_ += by; }
-    /// A line of the script is from now on named by .loc (PTX ISA 11.5.3) too.
+    /// From now on lines of the script are also named by .loc (PTX ISA 11.5.3).
     void number_lines() { numbered_ = true; }
     /// The .file directives of those.
     void list_files();

@@ -96,13 +96,13 @@ void check_launch_rule(const Program& program, const LaunchRule& rule) {
     }
     if (!rule.tiles) return;
     for (const std::string& name : {rule.tiles->rows, rule.tiles->columns})
-        if (find(name).type != isa::Type::u32) fail(fmt::format("`{}` is no u32", name));
+        if (find(name).type != isa::Type::u32) fail(fmt::format("`{}` is not u32", name));
     if (rule.tiles->rows == rule.tiles->columns)
-        fail(fmt::format("rows and columns are one parameter, `{}`", rule.tiles->rows));
+        fail(fmt::format("rows and columns are the same parameter, `{}`", rule.tiles->rows));
     constexpr std::int64_t most = 0xFFFFFFFF;
     for (const std::int64_t number : {rule.tiles->m, rule.tiles->n, rule.tiles->parts})
-        if (number < 1 || number > most) fail(fmt::format("m, n and parts are 1 to {}", most));
-    if (program.cluster().y != 1 || program.cluster().z != 1) fail("clusters along x alone are possible");
+        if (number < 1 || number > most) fail(fmt::format("m, n and parts must be 1 to {}", most));
+    if (program.cluster().y != 1 || program.cluster().z != 1) fail("clusters must extend along x only");
 }
 
 std::vector<Exported> export_kernels(std::span<const Export> kernels, const std::filesystem::path& folder) {

@@ -12,7 +12,8 @@
 namespace wgrun::exporting {
 namespace {
 
-// What a parameter cannot be called in the launch functions: words of C and C++, and names that they use.
+// Names that a parameter cannot have in the launch functions: keywords of C and C++, and names that these
+// use.
 constexpr std::string_view taken[] = {
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch",
     "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl",
@@ -35,7 +36,7 @@ class Names {
   public:
     explicit Names(const Program& program)
         : prefix_(program.name() + "_"), used_(std::begin(taken), std::end(taken)) {
-        // A parameter that needs no other name has its own, whatever the extents before it would like.
+        // A parameter that can keep its name keeps it, even if extents before it would use that name.
         for (const Param& param : program.params()) own_.insert(param.name);
     }
 

@@ -1,4 +1,4 @@
-// What host code needs to know of a kernel, with names that C and C++ take.
+// Facts about a kernel for host code, with names that are legal in C and C++.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace wgrun::exporting {
 /// One argument of the launch functions.
 struct Argument {
     const Param* param;
-    std::string name;  ///< in C: the parameter's, changed where C has it already
+    std::string name;  ///< in C: the parameter's, changed if C reserves it
     std::vector<std::string>
         extents;       ///< of a tensor map: what the tensor's extents are called, outermost first
     std::string note;  ///< what to pass, in the script's words; may be empty
@@ -34,10 +34,10 @@ struct Facts {
 /// Both must outlive the facts.
 Facts facts_of(const Program& program, const LaunchRule& rule);
 
-/// What the parameter called `name` in the script is called in C.
+/// The name in C of the script's parameter `name`.
 const std::string& name_of(const Facts& facts, std::string_view name);
 
-/// Dynamic shared memory of a CTA, in bytes, that a kernel has unasked.
+/// The dynamic shared memory of a CTA, in bytes, that needs no attribute.
 inline constexpr std::int64_t default_dynamic_shared = 48 << 10;
 
 /// `text` with each @KEY@ replaced.

@@ -59,7 +59,7 @@ void write_file(const fs::path& path, std::string_view content) {
     if (::fsync(file.get()) != 0 || !file.close()) fail("write", path, errno);
 }
 
-/// Renames survive a crash from here on. Where folders cannot be synchronised they are as good as they get.
+/// From here on renames survive a crash, if the file system can synchronise folders.
 void sync_folder(const fs::path& path) {
     const Descriptor folder = open_file(path, O_RDONLY | O_DIRECTORY);
     if (folder) ::fsync(folder.get());
@@ -84,14 +84,14 @@ class Staging {
         for (int attempt = 0; attempt < most_attempts; ++attempt) {
             path_ = parent / fmt::format("{}{}-{}", staging_prefix, ::getpid(), count++);
             if (::mkdir(path_.c_str(), 0777) != 0) {
-                if (errno == EEXIST) continue;  // a process of the same number was killed
+                if (errno == EEXIST) continue;  // left by a killed process with the same number
                 break;
             }
             lock_ = open_file(path_, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
             const bool locked =
                 lock_ && (::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
             struct stat made {};
-            // Somebody who clears up may have come between the calls.
+            // Another process that removes leftovers may have come between the calls.
             if (locked && ::fstat(lock_.get(), &made) == 0 && made.st_nlink > 0) return;
         }
         const int error = errno;
@@ -145,7 +145,7 @@ void finish_killed(const fs::path& folder) {
     }
 }
 
-/// The file's content; nothing when there is none. EEXIST for what is no regular file.
+/// The file's content; nothing when there is none. EEXIST for what is not a regular file.
 std::optional<std::string> content_of(const fs::path& path) {
     struct stat found {};
     if (::lstat(path.c_str(), &found) != 0) {
@@ -153,7 +153,8 @@ std::optional<std::string> content_of(const fs::path& path) {
         fail("look at", path, errno);
     }
     if (!S_ISREG(found.st_mode))
-        throw EnvironmentError("EEXIST", path.string() + " is no regular file", "export into another folder");
+        throw EnvironmentError("EEXIST", path.string() + " is not a regular file",
+                               "export into another folder");
     std::ifstream file(path, std::ios::binary);
     if (!file) fail("read", path, errno != 0 ? errno : EIO);
     return std::string{std::istreambuf_iterator<char>(file), {}};
@@ -168,7 +169,7 @@ std::vector<std::string> replaced(const fs::path& folder, const Bundle& bundle) 
         throw EnvironmentError("EEXIST", fmt::format("{} {}", (folder / name).string(), why),
                                "move it away, or export into another folder");
     };
-    if (before && !listed) foreign(bundle.manifest.name, "is no manifest that wgrun has written");
+    if (before && !listed) foreign(bundle.manifest.name, "is not a manifest written by wgrun");
     std::vector<std::string> out;
     const auto take = [&](const std::string& name) {
         const std::optional<std::string> content = content_of(folder / name);
@@ -183,7 +184,7 @@ std::vector<std::string> replaced(const fs::path& folder, const Bundle& bundle) 
     if (listed) {
         const std::string stem = bundle.manifest.name.substr(0, bundle.manifest.name.rfind('.'));
         for (const Listed& old : *listed) {
-            // A manifest that somebody has written may list anything; names of this kernel's form are ours.
+            // A manifest written by hand may list anything; only names of this kernel's form are ours.
             const bool ours = old.name.starts_with(stem + ".") && old.name.find('/') == std::string::npos;
             if (ours && std::ranges::find(bundle.files, old.name, &File::name) == bundle.files.end())
                 take(old.name);
@@ -200,7 +201,7 @@ void stage(const fs::path& folder, std::span<const Bundle> bundles) {
     }
 }
 
-/// Renames that can be taken back.
+/// Renames that can be undone.
 class Moves {
   public:
     void move(const fs::path& from, const fs::path& to) {
@@ -218,7 +219,7 @@ class Moves {
 };
 
 void place_into(const fs::path& folder, std::span<const Bundle> bundles) {
-    // One export at a time, where the file system has locks.
+    // Only one export at a time, if the file system has locks.
     const Descriptor opened = open_file(folder, O_RDONLY | O_DIRECTORY);
     if (!opened) fail("write into", folder, errno);
     const file::FolderLock lock(opened.get(), std::chrono::seconds(10));

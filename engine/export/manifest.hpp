@@ -16,7 +16,7 @@ struct File {
     std::string content;
 };
 
-/// What ptxas says of the kernel, or why it was not asked.
+/// The figures of ptxas for the kernel, or why there are none.
 struct Assembled {
     std::optional<gpu::FunctionReport> report;
     std::string missing;
@@ -25,12 +25,12 @@ struct Assembled {
 /// The manifest for the files written beside it.
 std::string manifest(const Facts& facts, const Assembled& assembled, const std::vector<File>& files);
 
-/// What a manifest says of a file.
+/// A manifest's entry for a file.
 struct Listed {
     std::string name, sha256;
 };
 
-/// The files that the manifest `text` lists; nothing when it is no manifest of an export.
+/// The files that the manifest `text` lists; nothing if it is not the manifest of an export.
 std::optional<std::vector<Listed>> files_of_manifest(std::string_view text);
 
 }  // namespace wgrun::exporting

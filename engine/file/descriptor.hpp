@@ -24,10 +24,10 @@ class Descriptor {
     int get() const { return value_; }
     explicit operator bool() const { return value_ >= 0; }
 
-    /// Somebody else closes it from now on.
+    /// Releases ownership: the caller closes it.
     int release() { return std::exchange(value_, -1); }
 
-    /// Closes it now. False, with errno set, when what was written could not be kept.
+    /// Closes it now. False, with errno set, if written data could not be stored.
     bool close() {
         const int value = std::exchange(value_, -1);
         return value < 0 || ::close(value) == 0;

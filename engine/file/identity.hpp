@@ -1,4 +1,4 @@
-// Which file or folder an open one is.
+// The identity of an open file or folder.
 #pragma once
 
 #include <cstdint>

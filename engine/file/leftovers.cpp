@@ -16,7 +16,7 @@ enum class State : unsigned char { free, reserved, file, folder, processes };
 
 struct Slot {
     std::atomic<State> state = State::free;
-    pid_t owner = 0;  ///< a process forked off has the table too, and nothing in it is its own
+    pid_t owner = 0;  ///< a forked process has a copy of the table, in which no entry is its own
     int folder = -1;
     pid_t group = 0;
     char name[64] = {};
@@ -45,7 +45,8 @@ int take(State state, int folder, std::string_view name, pid_t group) {
 void remove_leftovers() noexcept {
     const int before = errno;
     const pid_t self = ::getpid();
-    for (const State state : {State::processes, State::file, State::folder})  // first what may still write
+    for (const State state :
+         {State::processes, State::file, State::folder})  // first the programs, which may still write
         for (const Slot& slot : slots) {
             if (slot.state.load(std::memory_order_acquire) != state || slot.owner != self) continue;
             if (state == State::processes)

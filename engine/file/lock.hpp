@@ -14,7 +14,7 @@ class FolderLock {
     /// Waits at most `patience` for `folder`, an open folder, which is not needed afterwards.
     FolderLock(int folder, std::chrono::milliseconds patience);
 
-    /// False when another one kept it, or the file system has no locks.
+    /// False if another process held it, or the file system has no locks.
     bool held() const { return held_; }
 
   private:

@@ -38,8 +38,8 @@ fs::path parent_of(const fs::path& path) {
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-/// May a link be followed? In a sticky folder that all may write to, another user may have laid it there:
-/// the kernel's rule for opening files (fs.protected_symlinks).
+/// Whether a link may be followed. In a sticky folder that all may write to, another user may have laid it
+/// there: the kernel's rule for opening files (fs.protected_symlinks).
 bool may_follow(const fs::path& link, const struct stat& status) {
     struct stat parent {};
     if (::stat(parent_of(link).c_str(), &parent) != 0) return false;
@@ -73,7 +73,8 @@ std::optional<fs::path> target_of(const fs::path& path) {
     return std::nullopt;
 }
 
-/// Looks for what was left in a folder once a process: it takes as long as the folder is large.
+/// Removes leftovers of a folder once in a process, since it takes time proportional to the size of the
+/// folder.
 bool first_use(int folder) {
     constexpr std::size_t most = 1024;
     static std::mutex mutex;
@@ -82,7 +83,7 @@ bool first_use(int folder) {
     return known.size() < most && known.insert(identity_of(folder)).second;
 }
 
-/// fsync, where there is such a thing.
+/// fsync, where the file supports it.
 bool synchronised(int descriptor) {
     while (::fsync(descriptor) != 0) {
         if (errno == EINTR) continue;
@@ -124,7 +125,7 @@ std::size_t clear_stale(int folder) {
         struct stat status {};
         const bool ours = file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
                           status.st_uid == ::geteuid();
-        // Its writer's lock went when the writer did.
+        // The lock of its writer ended with the writer.
         if (ours && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 && ::unlinkat(folder, entry->d_name, 0) == 0)
             ++removed;
     }
@@ -140,7 +141,7 @@ Replacement::Replacement(const fs::path& path, Durable durable) : shown_(path.st
     const std::optional<fs::path> target = target_of(path);
     if (!target) fail(errno);
     name_ = target->filename().string();
-    // Not to be read, perhaps: nothing but a path is wanted of the folder.
+    // The folder may not be readable; only a path in it is needed.
     own_folder_ = Descriptor(::open(parent_of(*target).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!own_folder_) fail(errno);
     folder_ = own_folder_.get();
@@ -151,7 +152,7 @@ Replacement::Replacement(const fs::path& path, Durable durable) : shown_(path.st
         if (errno != ENOENT) fail(errno);
         begin(std::nullopt);
     } else if (S_ISREG(status.st_mode) && !is_proc(folder_)) {
-        begin(S_IRUSR | S_IWUSR);  // nobody reads what the old file's mode might not let him read
+        begin(S_IRUSR | S_IWUSR);  // nobody may read it whom the old file's mode excluded
         inherit();
     } else if (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode)) {
         file_ = Descriptor(::openat(folder_, name_.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC));
@@ -181,13 +182,13 @@ void Replacement::begin(std::optional<mode_t> mode) {
         if (!file_) {
             const int error = errno;
             temporary_.leftover.forget();
-            if (error == EEXIST) continue;  // a process of the same number was killed
+            if (error == EEXIST) continue;  // left by a killed process with the same number
             fail(error);
         }
         temporary_.name = name;
         struct stat status {};
         const bool locked = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-        // Somebody who clears up may have come between the two calls.
+        // Another process that removes leftovers may have come between the two calls.
         if (locked && ::fstat(file_.get(), &status) == 0 && status.st_nlink > 0) return;
     }
 }
@@ -201,7 +202,7 @@ void Replacement::inherit() {
     if (old.st_uid != now.st_uid && ::fchown(file_.get(), old.st_uid, static_cast<gid_t>(-1)) != 0)
         mode &= ~static_cast<mode_t>(S_ISUID);
     if (old.st_gid != now.st_gid && ::fchown(file_.get(), static_cast<uid_t>(-1), old.st_gid) != 0) {
-        // Another group gets no more than everybody.
+        // Another group gets no more rights than everybody.
         mode &= ~static_cast<mode_t>(S_ISGID);
         mode = (mode & ~static_cast<mode_t>(S_IRWXG)) | ((mode & S_IRWXO) << 3U & mode & S_IRWXG);
     }
@@ -234,7 +235,7 @@ void Replacement::complete() {
         if (!file_.close()) fail(errno);
         return;
     }
-    // Renamed while it is locked, so that nobody takes it for a leftover.
+    // Renamed while it is locked, so that no process takes it for a leftover.
     if (::renameat(folder_, temporary_.name.c_str(), folder_, name_.c_str()) != 0) fail(errno);
     temporary_.renamed();
     if (!file_.close()) fail(errno);

@@ -19,8 +19,8 @@
 
 namespace wgrun::file {
 
-/// Must the new file outlast a loss of power? Then it is on the disk when complete() returns, which takes
-/// milliseconds. What can be made again need not be.
+/// Whether the new file must survive a loss of power. Then it is on the disk when complete() returns, which
+/// takes milliseconds. Files that can be made again need not be.
 enum class Durable : bool { no, yes };
 
 class Replacement {
@@ -41,7 +41,7 @@ class Replacement {
     Replacement& operator=(const Replacement&) = delete;
 
     void write(std::string_view bytes);
-    /// The new file is there from now on.
+    /// Puts the new file into its place.
     void complete();
 
   private:
@@ -55,7 +55,7 @@ class Replacement {
         void renamed() noexcept;
 
         int folder = -1;
-        std::string name;  ///< empty: there is none
+        std::string name;  ///< empty if there is none
         Leftover leftover;
     };
 
@@ -72,14 +72,14 @@ class Replacement {
     Descriptor file_;
 };
 
-/// A whole text, in one call.
+/// Writes a whole file in one call.
 void replace(const std::filesystem::path& path, std::string_view text, Durable durable = Durable::yes);
 
 /// Removes the temporaries that processes which have ended left in `folder`, an open folder; those of this
 /// user alone. Returns how many.
 std::size_t clear_stale(int folder);
 
-/// Is it the name of a temporary of this facility?
+/// Whether it is the name of a temporary file of this facility.
 bool is_temporary(std::string_view name);
 
 }  // namespace wgrun::file

@@ -1,4 +1,4 @@
-// Signals that must wait.
+// Delays signals.
 #pragma once
 
 #include <pthread.h>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr mode_t others_write = S_IWGRP | S_IWOTH;
 
-/// Why what `status` tells of is not believed; empty when it is.
+/// Why the file with this `status` is not trusted; empty if it is.
 std::string distrust(const struct stat& status) {
     if (status.st_uid != ::geteuid())
         return fmt::format("it belongs to user {}, not to {}", status.st_uid, ::geteuid());
@@ -71,7 +71,7 @@ TrustedFolder open_trusted_folder(int folder, const char* name, bool make) {
     if (!descriptor) {
         // With O_DIRECTORY a symbolic link is ENOTDIR.
         if (errno == ENOTDIR)
-            opened.why = "it is no folder";
+            opened.why = "it is not a folder";
         else if (errno != ENOENT)
             opened.why = std::strerror(errno);
         return opened;

@@ -1,4 +1,4 @@
-// Files and folders that nobody else can have made: what is read back and believed, as caches are.
+// Files and folders that no other user can have made, for data that is read back and trusted, such as caches.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace wgrun::file {
 
-/// A file, or why it was not taken: `why` is empty when there is simply none.
+/// A file, or the reason why it was refused: `why` is empty if the file does not exist.
 struct TrustedFile {
     Descriptor descriptor;
     std::uint64_t bytes = 0;
@@ -22,10 +22,10 @@ struct TrustedFile {
 /// own that nobody else may write to and that is no symbolic link; never waits for the other end of a FIFO.
 TrustedFile open_trusted(int folder, const char* name);
 
-/// All of it. Nothing when it has more than `limit` bytes or cannot be read.
+/// The contents. Nothing if it has more than `limit` bytes or cannot be read.
 std::optional<std::string> read_all(const TrustedFile& file, std::uint64_t limit);
 
-/// A folder, or why it was not taken: `why` is empty when there is simply none.
+/// A folder, or the reason why it was refused: `why` is empty if the folder does not exist.
 struct TrustedFolder {
     Descriptor descriptor;
     std::string why;

@@ -32,9 +32,9 @@ Buffer::Buffer(const Device& device, std::size_t bytes) : context_(device.shared
         std::size_t total = 0;
         cuda.driver().mem_get_info(&free, &total);
         throw EnvironmentError("ENOMEM",
-                               fmt::format("out of device memory: {} asked for, {} of {} free",
+                               fmt::format("out of device memory: {} were requested, {} of {} are free",
                                            readable(bytes), readable(free), readable(total)),
-                               "close buffers that are not needed any more");
+                               "close buffers that are no longer needed");
     }
     cuda.check(result, "allocating device memory");
     address_ = pointer;
@@ -84,7 +84,7 @@ void Buffer::upload(std::span<const std::byte> from, std::size_t offset) {
     const std::uint64_t to = address() + offset;
     check_range(offset, from.size(), "an upload");
     if (from.empty()) return;
-    context_->wait();  // with its time limit; the copy itself would wait without one
+    context_->wait();  // with the time limit; the copy itself would wait without one
     const Context::Entered cuda = context_->enter(generation_, name);
     cuda.check(cuda.driver().memcpy_host_to_device(to, from.data(), from.size()), "copying to the device");
 }

@@ -31,11 +31,11 @@ namespace {
 constexpr std::string_view entry_suffix = ".entry";
 constexpr std::size_t key_digits = 64;
 
-// https://bford.info/cachedir/: programs that make backups leave such folders out.
+// https://bford.info/cachedir/: backup programs skip such folders.
 constexpr const char* tag_name = "CACHEDIR.TAG";
 constexpr std::string_view tag_text =
     "Signature: 8a477f597d28d172789f06886806bc55\n"
-    "# wgrun's cache: what compilers made of kernels. It can be deleted at any time (wgrun cache clear).\n";
+    "# wgrun's cache of compiled kernels. It can be deleted at any time (wgrun cache clear).\n";
 
 std::string name_of(const std::string& key) { return key + std::string(entry_suffix); }
 
@@ -58,7 +58,7 @@ struct CloseFolder {
     void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-/// The entries, whatever they are.
+/// The files of the entries.
 std::vector<File> list(int folder) {
     std::vector<File> files;
     file::Descriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -74,7 +74,7 @@ std::vector<File> list(int folder) {
     return files;
 }
 
-/// Orders what is to go first. A time in the future, which a clock that was wrong has left, tells nothing.
+/// Orders entries by what is removed first. A time in the future, from a wrong clock, says nothing.
 void sort_by_use(std::vector<File>& files) {
     const std::time_t latest = std::time(nullptr) + 60;
     const auto used = [latest](const File& file) {
@@ -92,7 +92,7 @@ void make_folders(const fs::path& path) {
     }
 }
 
-/// What this process has stored since it looked how large a folder is.
+/// The bytes that this process has stored since it last measured the folder.
 struct Growth {
     std::uint64_t seen = 0, stored = 0;
 };
@@ -110,7 +110,7 @@ Growths& growths() {
 struct Problem {
     std::mutex mutex;
     std::string pending;
-    std::set<std::string> known;  ///< each is told once
+    std::set<std::string> known;  ///< each is reported once
 };
 
 Problem& problem() {
@@ -164,7 +164,7 @@ std::string Cache::key(std::initializer_list<std::string_view> parts) {
     return sha256(all);
 }
 
-// The folder of the entries. Without `make`, one that is not there is no reason to complain.
+// The folder of the entries. Without `make`, it is not an error if there is none.
 file::TrustedFolder Cache::open(bool make) const {
     if (make) make_folders(base_);
     const file::Descriptor base(::open(base_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -218,7 +218,7 @@ void Cache::store(const std::string& key, const Entry& entry) const {
     keep_bounded(at, bytes.size());
 }
 
-// Looking through the folder takes as long as it is full, so it is done when enough has come in.
+// Measuring the folder takes time proportional to its entries, so it is done only after enough was stored.
 void Cache::keep_bounded(int folder, std::uint64_t stored) const {
     Growths& all = growths();
     const std::lock_guard lock(all.mutex);
@@ -236,12 +236,13 @@ void Cache::keep_bounded(int folder, std::uint64_t stored) const {
     growth = {sum(files), 0};
     if (growth.seen <= limit_) return;
     const file::FolderLock evicting(folder, std::chrono::milliseconds(0));
-    if (!evicting.held()) return;  // another process is at it
+    if (!evicting.held()) return;  // another process is doing it
     files = list(folder);
     growth.seen = sum(files);
     sort_by_use(files);
     for (const File& file : files) {
-        if (growth.seen <= limit_ - limit_ / 4) break;  // some room, so that not every store has to clean up
+        if (growth.seen <= limit_ - limit_ / 4)
+            break;  // leaves some room, so that not every store has to remove entries
         if (::unlinkat(folder, file.name.c_str(), 0) == 0) growth.seen -= file.bytes;
     }
 }
@@ -319,7 +320,7 @@ CacheVerified Cache::verify() const {
             if (!all)
                 why = "it cannot be read, or is larger than the cache";
             else if (!decode_entry(key_of(listed.name), *all))
-                why = "it is damaged, or that of another key";
+                why = "it is damaged, or belongs to another key";
         }
         if (why.empty()) {
             ++found.good;

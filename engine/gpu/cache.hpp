@@ -28,22 +28,22 @@
 
 namespace wgrun::gpu {
 
-/// What clear() did.
+/// The result of clear().
 struct CacheCleared {
     std::size_t entries = 0;      ///< that are gone
     std::uint64_t bytes = 0;      ///< of them
     std::size_t temporaries = 0;  ///< of writers that were killed; gone too
-    std::string problem;          ///< why not all; empty: all are
+    std::string problem;          ///< why some are not; empty if all are
 };
 
-/// What verify() found.
+/// The result of verify().
 struct CacheVerified {
     struct Fault {
         std::string name, why;
     };
     std::size_t good = 0;
-    std::vector<Fault> faults;  ///< entries that were not believed, and are gone
-    std::string problem;        ///< why nothing could be looked at
+    std::vector<Fault> faults;  ///< damaged or untrusted entries, which were removed
+    std::string problem;        ///< why nothing could be checked
 };
 
 class Cache {
@@ -52,10 +52,10 @@ class Cache {
 
     using Entry = CacheEntry;
 
-    /// The cache that the environment asks for; one that holds nothing when it is switched off.
+    /// The cache that the environment configures; one that stores nothing if it is switched off.
     static Cache standard();
 
-    /// A cache that holds nothing, for the reason `why`.
+    /// A cache that stores nothing, for the reason `why`.
     static Cache off(std::string why);
 
     /// A cache below `folder` (made when something is stored) of at most `limit` bytes; for a moment there
@@ -74,9 +74,9 @@ class Cache {
     std::filesystem::path folder(const std::string& name) const;
 
     CacheInfo info() const;
-    /// Removes all entries, and what killed writers have left.
+    /// Removes all entries, and the leftovers of killed writers.
     CacheCleared clear() const;
-    /// Reads every entry, and removes what is damaged or not to be believed.
+    /// Reads every entry, and removes those that are damaged or not to be trusted.
     CacheVerified verify() const;
 
   private:

@@ -42,7 +42,7 @@ std::optional<CacheEntry> decode_entry(std::string_view key, std::string_view fi
     const std::string_view log = rest.substr(0, log_bytes);
     const std::string_view image = rest.substr(log_bytes);
     if (hash != hash_of(key, log, image)) return std::nullopt;
-    // The hash says nothing of the line that it stands in.
+    // The hash does not cover the line that it is in.
     if (file.substr(0, line_end + 1) != fmt::format("{} {} {}\n", cache_format, hash, log_bytes))
         return std::nullopt;
     const auto bytes = std::as_bytes(std::span(image));

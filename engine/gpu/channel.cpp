@@ -25,7 +25,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 constexpr std::uint32_t skip = ~std::uint32_t{0};  // the rest of the ring is empty: go on at its beginning
 constexpr std::size_t unit = 16;                   // messages begin at multiples of it
 
-// How long the worker looks for a message before it sleeps: a wake-up costs both ends more than that.
+// How long the worker polls for a message before it sleeps: a wake-up costs both ends more than that.
 constexpr std::chrono::microseconds look{50};
 
 void futex_wait(Word& word, std::uint32_t expected, const timespec* limit) {
@@ -41,10 +41,10 @@ struct Channel::Head {
     std::uint32_t kind;
 };
 
-// What each end writes lies in lines of its own.
+// Each end writes to cache lines of its own.
 struct Channel::Shared {
     alignas(64) std::atomic<std::uint64_t> sent;  // bytes, from the beginning of time
-    Word bell;                                    // changes when a sleeping worker is to look again
+    Word bell;                                    // changes to wake a sleeping worker
     alignas(64) std::atomic<std::uint64_t> taken;
     Word worker_sleeps;
     alignas(64) Word answers;
@@ -65,12 +65,13 @@ Channel::Channel() : descriptor_(::memfd_create("wgrun-channel", MFD_CLOEXEC)) {
 Channel::Channel(int descriptor) : descriptor_(descriptor) {
     struct stat facts {};
     if (::fstat(descriptor_, &facts) == 0 && facts.st_size == sizeof(Shared)) map();
-    if (shared_ == nullptr) throw EnvironmentError("EINVAL", "this is no channel of wgrun's");
+    if (shared_ == nullptr) throw EnvironmentError("EINVAL", "this is not a channel of wgrun");
 }
 
 void Channel::map() {
     void* at = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-    if (at != MAP_FAILED) shared_ = static_cast<Shared*>(at);  // the file's zeros are what it begins with
+    if (at != MAP_FAILED)
+        shared_ = static_cast<Shared*>(at);  // the zeros of the new file are its initial state
 }
 
 Channel::~Channel() {

@@ -14,14 +14,15 @@
 
 namespace wgrun::gpu {
 
-/// What a processor is told in a loop that waits for memory to change.
+/// The processor's hint for a loop that waits for memory to change.
 inline void spin_pause() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
 }
 
-/// Both ends of a channel are of this class; the comments say whose a function is. Not thread-safe.
+/// Both ends of a channel are objects of this class; comments say which end calls a function. Not
+/// thread-safe.
 class Channel {
   public:
     static constexpr std::size_t ring_bytes = std::size_t{1} << 20;
@@ -29,9 +30,9 @@ class Channel {
     static constexpr std::size_t staging_bytes = std::size_t{4} << 20;
     static constexpr std::size_t largest_answer = largest_message;
 
-    /// A channel of its own. EnvironmentError ENOMEM.
+    /// Makes a channel. EnvironmentError ENOMEM.
     Channel();
-    /// The other end of the channel with this descriptor. EnvironmentError EINVAL when it is none.
+    /// The other end of the channel with this descriptor. EnvironmentError EINVAL if it is not a channel.
     explicit Channel(int descriptor);
     ~Channel();
     Channel(const Channel&) = delete;
@@ -42,7 +43,7 @@ class Channel {
     /// Either end: bytes that are too many for a message or an answer. Whose they are goes with the messages.
     std::span<std::byte> staging() const;
 
-    // The sender's end.
+    // For the sender.
 
     /// Puts a message into the ring; false when it is full.
     bool send(std::uint32_t kind, std::span<const std::byte> body);
@@ -50,20 +51,20 @@ class Channel {
     std::uint32_t answers() const;
     /// Sleeps until there are more than `known` answers, at most so long; a signal ends it too.
     void wait_for_answer(std::uint32_t known, std::chrono::milliseconds limit);
-    /// The answer that came last.
+    /// The latest answer.
     std::span<const std::byte> answer() const;
 
-    // The worker's end.
+    // For the worker.
 
     struct Message {
         std::uint32_t kind;
         std::span<const std::byte> body;  ///< valid until done()
     };
-    /// The next message; looks for a while, then sleeps until there is one.
+    /// The next message: polls for a while, then sleeps until there is one.
     Message receive();
-    /// Gives the place of the message that was received last back to the ring.
+    /// Returns the space of the last received message to the ring.
     void done();
-    /// Hands an answer over (at most largest_answer) and wakes who waits for it.
+    /// Sends an answer (at most largest_answer) and wakes the sender if it waits for it.
     void reply(std::span<const std::byte> answer);
 
   private:

@@ -1,4 +1,4 @@
-// What the offline compilers share with each other and with doctor(): where they are.
+// Shared by the offline compilers and doctor(): the places of the compilers.
 #pragma once
 
 #include <span>

@@ -30,7 +30,7 @@ bool stopped() {
     return stop != nullptr && *stop;
 }
 
-// Something short is met by spinning, something long by sleeping an eighth of what has passed, at most 1 ms.
+// Spins at first, then sleeps an eighth of the time that has passed, at most 1 ms.
 void breathe(Clock::duration waited) {
     if (waited > std::chrono::microseconds(200))
         std::this_thread::sleep_for(std::min<Clock::duration>(waited / 8, std::chrono::milliseconds(1)));
@@ -62,7 +62,7 @@ void Context::retain() {
     if (result != abi::success)
         throw EnvironmentError(
             "ENODEV", fmt::format("{} gives no context: {}", info_.name, error_text(driver_, result)),
-            "look with nvidia-smi whether another process holds the device exclusively");
+            "check with nvidia-smi whether another process uses the device exclusively");
     context_ = context;
 }
 
@@ -75,18 +75,18 @@ Context::Entered Context::enter() {
                                "fork before the first use of the GPU, or start a new program");
     const std::lock_guard lock(mutex_);
     if (!broken_.empty())
-        throw EnvironmentError(
-            "EFAULT", broken_,
-            "start the program again, or let kernels run in a worker process (--gpu=worker)");
+        throw EnvironmentError("EFAULT", broken_,
+                               "restart the program, or run kernels in a worker process (--gpu=worker)");
     if (context_ == nullptr) {
         const abi::Result begun = driver_.init(0);
         throw_worker_trouble(driver_, begun, "starting the driver");
         if (begun != abi::success)
-            throw EnvironmentError("ENODEV", fmt::format("cuInit says {}", error_text(driver_, begun)));
+            throw EnvironmentError("ENODEV", fmt::format("cuInit returned {}", error_text(driver_, begun)));
         retain();
     }
     if (const abi::Result result = driver_.context_set_current(context_); result != abi::success)
-        throw EnvironmentError("EFAULT", fmt::format("cuCtxSetCurrent says {}", error_text(driver_, result)));
+        throw EnvironmentError("EFAULT",
+                               fmt::format("cuCtxSetCurrent returned {}", error_text(driver_, result)));
     return {*this, generation_};
 }
 
@@ -113,7 +113,7 @@ void Context::started(const std::string* kernel) {
     if (const std::uint64_t count = ++started_; count % mark_distance == 0) mark(count);
 }
 
-// Without a mark a full queue is waited for as a whole, so a failure here loses nothing.
+// Without a mark, a full queue is waited for as a whole, so a failure here does no harm.
 void Context::mark(std::uint64_t count) {
     const std::lock_guard lock(marks_mutex_);
     abi::Handle event = nullptr;
@@ -129,7 +129,7 @@ void Context::mark(std::uint64_t count) {
         free_events_.push_back(event);
 }
 
-// True when the device has come past another mark.
+// True if the device has passed another mark.
 bool Context::pass_marks(const Entered& cuda) {
     bool passed = false;
     for (;;) {
@@ -219,15 +219,15 @@ void Context::hung(std::uint64_t generation) {
     if (driver_.worker != nullptr)
         give_up(generation);
     else
-        message += ", and runs on: nothing can end it in this process";
+        message += ", and still runs: it cannot be ended in this process";
     throw KernelFailure(
         "ETIMEDOUT", message,
-        "most likely a barrier that nobody completes: the simulator names it; a kernel that is "
-        "just slow needs a longer timeout",
+        "most likely a barrier that is never completed, which the simulator names; a kernel that is "
+        "only slow needs a longer timeout",
         std::move(running), driver_.worker != nullptr);
 }
 
-// Whoever comes second to the same failure finds the generation changed.
+// A second thread that meets the same failure finds a new generation.
 void Context::give_up(std::uint64_t generation) {
     const std::lock_guard lock(mutex_);
     if (generation != generation_) return;
@@ -241,7 +241,7 @@ void Context::give_up(std::uint64_t generation) {
     context_ = nullptr;
     ++generation_;
     held_bytes = 0;
-    pending_.clear();  // gone with the worker
+    pending_.clear();  // lost with the worker
     kernels_.clear();
     const std::lock_guard marks(marks_mutex_);
     marks_.clear();
@@ -266,7 +266,7 @@ void Context::wait() {
         if (stopped()) throw_interrupted(cuda.generation());
         const auto waited = Clock::now() - start;
         if (limit.count() > 0 && waited > limit) {
-            // What was queued is many kernels: as long as some of them end, nothing hangs.
+            // Many kernels may be queued: as long as some of them end, nothing hangs.
             if (!pass_marks(cuda)) hung(cuda.generation());
             start = Clock::now();
         }
@@ -286,7 +286,7 @@ void Context::wait() {
 }
 
 void Context::free_now(const Pending& pending) const {
-    // Errors are of no use here: one of a kernel will be met by the next call that can report it.
+    // Errors are ignored here: the next call that can report them will find a kernel's error.
     if (pending.kind == Kind::memory)
         driver_.mem_free(pending.handle);
     else
@@ -304,12 +304,12 @@ void Context::release(Kind kind, std::uint64_t handle, std::uint64_t generation,
         if (generation != generation_ || context_ == nullptr) return;
         held_bytes -= bytes;
         if (driver_.context_set_current(context_) != abi::success) return;
-        // Both calls would wait for running kernels, perhaps for ever.
+        // Both calls would wait for running kernels, possibly forever.
         if (busy() && driver_.stream_query(nullptr) == abi::not_ready)
             pending_.push_back({kind, handle});
         else
             free_now({kind, handle});
-    } catch (...) {  // no memory to remember it: it stays until the context goes
+    } catch (...) {  // not enough memory to remember it: it is freed with the context
     }
 }
 

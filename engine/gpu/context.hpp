@@ -59,7 +59,7 @@ class Context {
     /// nearly full, for the driver itself would wait without one.
     void make_room();
 
-    /// To be called after work was given to the default stream; a kernel's name is kept for messages.
+    /// Call it after work was enqueued on the default stream; a kernel's name is kept for messages.
     void started(const std::string* kernel = nullptr);
     void started(const char* kernel) {
         const std::string name = kernel;
@@ -74,13 +74,13 @@ class Context {
     enum class Kind { memory, module };
     void release(Kind kind, std::uint64_t handle, std::uint64_t generation, std::size_t bytes = 0) noexcept;
 
-    /// Frees what could not be freed before; waits for running kernels. True when there was something.
+    /// Frees handles that could not be freed before; waits for running kernels. True if there were any.
     bool collect();
 
-    /// Grows each time that the context is given up.
+    /// Incremented each time the context is given up.
     std::uint64_t generation() const { return generation_; }
 
-    /// True in a forked child of the process that made it.
+    /// True in a forked child of the process that made the context.
     bool foreign() const;
 
     /// Bytes that buffers hold.
@@ -91,7 +91,7 @@ class Context {
         Kind kind;
         std::uint64_t handle;
     };
-    /// An event behind the work that was counted before it.
+    /// An event after the work that was counted before it.
     struct Mark {
         abi::Handle event;
         std::uint64_t count;

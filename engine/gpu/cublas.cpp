@@ -118,7 +118,7 @@ void check(const Functions& f, int status, std::string_view doing) {
         throw EnvironmentError("EFAULT", fmt::format("cuBLAS, while {}: {}", doing, f.status_name(status)));
 }
 
-// A handle of cuBLAS and the function that gives it back.
+// A handle of cuBLAS and the function that destroys it.
 class Owned {
   public:
     Owned() = default;
@@ -138,7 +138,7 @@ class Owned {
     int (*destroy_)(Handle) = nullptr;
 };
 
-constexpr std::size_t workspace_bytes = 64 << 20;  // what NVIDIA recommends for Hopper is 32 MiB
+constexpr std::size_t workspace_bytes = 64 << 20;  // NVIDIA recommends 32 MiB for Hopper
 
 std::int64_t bytes_of(Gemm::Output output) {
     return output == Gemm::Output::f32 || output == Gemm::Output::s32 ? 4 : 2;
@@ -183,12 +183,12 @@ void check_gemm(const Gemm& g, int candidates) {
     const InputFacts& facts = facts_of(g.input);
     if (std::ranges::find(facts.outputs, g.output) == facts.outputs.end())
         throw ArgumentError(
-            "a GEMM's output must be f32 or of the inputs' type; of tf32 f32, of 8-bit floats "
-            "bf16, of s8 s32");
+            "a GEMM's output must be f32 or have the inputs' type; for tf32 f32, for 8-bit floats "
+            "bf16, for s8 s32");
     if (facts.bytes == 1 && (g.a != Gemm::Major::k || g.b != Gemm::Major::k))
         throw ArgumentError("a GEMM of 8-bit operands takes them K-major");
     if (candidates < 1 || candidates > 64)
-        throw ArgumentError(fmt::format("{} candidates: 1 to 64 are possible", candidates));
+        throw ArgumentError(fmt::format("{} candidates: must be 1 to 64", candidates));
 }
 
 void check_buffers(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer& d) {
@@ -199,7 +199,7 @@ void check_buffers(const Gemm& g, const Buffer& a, const Buffer& b, const Buffer
                             static_cast<std::uint64_t>(size);  // below 2^64
         if (buffer.bytes() < needed)
             throw ArgumentError(
-                fmt::format("buffer {} has {} bytes, the GEMM needs {}", name, buffer.bytes(), needed));
+                fmt::format("buffer {} has {} bytes, but the GEMM needs {}", name, buffer.bytes(), needed));
     };
     check("a", a, g.m, g.k, input_bytes);
     check("b", b, g.k, g.n, input_bytes);
@@ -219,7 +219,7 @@ struct Cublas::State {
     int tried = 0;
 };
 
-/// By the library that is open in this process.
+/// Runs in this process.
 struct Cublas::Here : Cublas::State {
     Context& context;
     const Functions& f;
@@ -303,7 +303,7 @@ struct Cublas::Here : Cublas::State {
     }
 };
 
-/// By the worker process that has the device's context.
+/// Runs in the worker process that has the device's context.
 struct Cublas::InWorker : Cublas::State {
     Context& context;
     std::uint64_t number = 0;
@@ -344,7 +344,7 @@ Cublas::Cublas(const Device& device, const Gemm& gemm, const std::array<std::uin
         return;
     }
     if (const Part part = find_cublas(); !part)
-        throw EnvironmentError("ENOENT", fmt::format("cuBLAS is not here: {}", part.missing),
+        throw EnvironmentError("ENOENT", fmt::format("cuBLAS was not found: {}", part.missing),
                                "install CUDA's cuBLAS, or set CUDA_HOME to the toolkit");
     auto here = std::make_unique<Here>(device, loaded().functions, operands);
     here->describe(gemm);

@@ -18,7 +18,7 @@ Part find_cublas();
 struct Gemm {
     enum class Input { bf16, f16, tf32, e4m3, e5m2, s8 };
     enum class Output { f32, bf16, f16, s32 };
-    enum class Major { k, mn };  ///< which index of the operand is contiguous
+    enum class Major { k, mn };  ///< the index of the operand that is contiguous
 
     std::int64_t m = 0;
     std::int64_t n = 0;
@@ -49,7 +49,7 @@ class Cublas {
     /// Starts it on the default stream; does not wait.
     void run() const;
 
-    /// How many algorithms were tried.
+    /// The number of algorithms that were tried.
     int tried() const;
 
   private:

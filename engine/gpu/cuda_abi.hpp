@@ -42,7 +42,7 @@ constexpr Result invalid_cluster_size = 912;
 constexpr Result unknown = 999;
 
 // Results that are not CUDA's: of a driver in a worker process.
-constexpr Result worker_gone = -1;    ///< it has died, or could not be started
+constexpr Result worker_gone = -1;    ///< the worker has died, or could not be started
 constexpr Result worker_silent = -2;  ///< it did not answer in time, and was ended
 constexpr Result interrupted = -3;    ///< Patience::stop was raised while it was waited for, and it was ended
 constexpr Result refused =
@@ -127,11 +127,11 @@ struct WorkerCalls {
     abi::Result (*load)(abi::Handle* module, std::span<const std::byte> image, unsigned count,
                         abi::JitOption* options, void** values);
     abi::Result (*launch)(const KernelStart& start);
-    /// Ends the process and all that it holds. The next Driver::init starts another.
+    /// Ends the process, with everything that it holds. The next Driver::init starts another.
     void (*end)();
     /// Why there is none: "was killed by signal 9 (Killed) ...".
     std::string (*last_words)();
-    /// gpu::Cublas within the worker: a number for the product. Throws what its constructor throws.
+    /// gpu::Cublas in the worker: a number that stands for the product. Throws what its constructor throws.
     abi::Result (*cublas_make)(const Gemm& gemm, const std::array<std::uint64_t, 3>& operands, int candidates,
                                std::uint64_t* number, int* tried);
     abi::Result (*cublas_run)(std::uint64_t number);
@@ -187,7 +187,7 @@ struct Driver {
     abi::Result (*mem_host_unregister)(void* memory);
     abi::Result (*mem_host_get_device_pointer)(abi::DevicePointer* pointer, void* memory, unsigned flags);
 
-    /// What a driver in a worker process has besides; null for the driver of this process.
+    /// Additional functions of a driver in a worker process; null for the driver of this process.
     const WorkerCalls* worker = nullptr;
 };
 

@@ -22,7 +22,7 @@ Process& process() {
     return *instance;
 }
 
-/// The driver where `isolation` has it; this process's own where there is no worker to be had.
+/// The driver according to `isolation`; this process's own if there is no worker.
 const Driver* driver_of(Isolation isolation, const DriverLibrary& library) {
     if (library.functions == nullptr) return nullptr;
     return isolation == Isolation::worker && find_worker() ? &worker_driver() : library.functions;

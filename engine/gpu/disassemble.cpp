@@ -14,8 +14,7 @@ namespace wgrun::gpu {
 std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool>* stop, bool lines) {
     const std::string program = find_program("nvdisasm");
     if (program.empty())
-        throw EnvironmentError("ENOENT",
-                               "nvdisasm is not here: not on the PATH, nor in a toolkit's bin folder",
+        throw EnvironmentError("ENOENT", "nvdisasm was not found on the PATH or in a toolkit's bin folder",
                                "install the CUDA toolkit, or set CUDA_HOME to it");
     TemporaryFolder folder;
     const std::filesystem::path input = folder.file("kernel.cubin");

@@ -16,7 +16,7 @@ struct Loaded {
     Part part;
 };
 
-// The name of the first function that the library lacks; null when it has them all.
+// The name of the first function that the library lacks; null if it has them all.
 const char* bind_all(const Library& library, Driver& driver) {
     const char* lacking = nullptr;
     const auto bind = [&](auto& function, const char* symbol) {
@@ -64,7 +64,7 @@ const char* bind_all(const Library& library, Driver& driver) {
 
 Loaded load() {
     constexpr std::array<std::string_view, 1> names = {"libcuda.so.1"};
-    // Beside the loader's path: where the Windows subsystem and NVIDIA's containers put it.
+    // Besides the loader's path: the places of the Windows subsystem and of NVIDIA's containers.
     const std::vector<std::string> folders = {"", "/usr/lib/wsl/lib", "/usr/local/nvidia/lib64"};
     const Library library = open_library(names, folders);
     Loaded loaded{{}, library.part};
@@ -132,7 +132,7 @@ void throw_worker_trouble(const Driver& driver, abi::Result result, std::string_
     if (result == abi::worker_silent)
         throw EnvironmentError("ETIMEDOUT",
                                fmt::format("while {}: the worker process {}, and was ended", doing, words),
-                               "look with nvidia-smi whether the device answers at all");
+                               "check with nvidia-smi whether the device responds at all");
     throw EnvironmentError("EFAULT", fmt::format("while {}: the worker process {}", doing, words));
 }
 
@@ -158,20 +158,21 @@ bool is_sticky(abi::Result result) {
 std::string fault_advice(abi::Result result) {
     switch (result) {
         case abi::illegal_address:
-            return "an access left its tensor or shared memory, or a pointer argument is wrong: the "
+            return "an access was outside of its tensor or of shared memory, or a pointer argument is wrong: "
+                   "the "
                    "simulator names the line";
         case abi::misaligned_address:
             return "an address is not a multiple of its access, mbarrier (8 bytes) or TMA tile (128 bytes): "
                    "the simulator "
                    "names the line";
         case abi::illegal_instruction:
-            return "an instruction got operands that it does not take at run time: look at tensor maps, "
+            return "an instruction got illegal operands at run time: check tensor maps, "
                    "mbarriers, "
                    "setmaxnreg and descriptors, or run it on the simulator";
         case abi::invalid_address_space:
             return "an address of one state space was used for another, such as a generic address for shared "
                    "memory";
-        case abi::ecc_uncorrectable: return "the device's memory failed: this is not the kernel's fault";
+        case abi::ecc_uncorrectable: return "the device's memory failed, which is not the kernel's fault";
         default: return "run it on the simulator, which names the line";
     }
 }
@@ -180,13 +181,13 @@ DeviceList list_devices(const Driver& driver) {
     DeviceList list;
     if (const abi::Result result = driver.init(0); result != abi::success) {
         throw_worker_trouble(driver, result, "starting the driver");
-        list.why_none = fmt::format("cuInit says {}", error_text(driver, result));
+        list.why_none = fmt::format("cuInit returned {}", error_text(driver, result));
         return list;
     }
     int count = 0;
     if (const abi::Result result = driver.device_get_count(&count); result != abi::success) {
         throw_worker_trouble(driver, result, "asking for the devices");
-        list.why_none = fmt::format("cuDeviceGetCount says {}", error_text(driver, result));
+        list.why_none = fmt::format("cuDeviceGetCount returned {}", error_text(driver, result));
         return list;
     }
     std::vector<std::string> others;

@@ -1,4 +1,4 @@
-// libcuda.so.1: opening it, what its errors mean, and the devices it knows.
+// libcuda.so.1: opening it, the meaning of its errors, and its devices.
 #pragma once
 
 #include <string>
@@ -23,14 +23,14 @@ std::string error_text(const Driver& driver, abi::Result result);
 /// gone, Error EINTR after an interrupt. `doing` completes "while ...".
 void throw_worker_trouble(const Driver& driver, abi::Result result, std::string_view doing);
 
-/// True when every later call in this context fails the same way: a kernel faulted.
+/// Whether every later call in this context fails the same way, since a kernel faulted.
 bool is_sticky(abi::Result result);
 
-/// What to do about a kernel that failed so.
+/// The fix for a kernel that failed this way.
 std::string fault_advice(abi::Result result);
 
-/// What cuInit and the devices say. Throws what throw_worker_trouble does. `chosen` is the index of the first
-/// sm_90 device; without one, why_none.
+/// The results of cuInit and the list of devices. Throws what throw_worker_trouble does. `chosen` is the
+/// index of the first sm_90 device; without one, why_none.
 struct DeviceList {
     std::vector<DeviceInfo> devices;
     std::optional<std::size_t> chosen;

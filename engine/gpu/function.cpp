@@ -14,7 +14,7 @@ namespace wgrun::gpu {
 namespace {
 
 constexpr std::string_view name_of_module = "the loaded kernel";
-constexpr std::int64_t default_dynamic_shared = 48 << 10;  // more has to be allowed kernel by kernel
+constexpr std::int64_t default_dynamic_shared = 48 << 10;  // more must be allowed for each kernel
 
 }  // namespace
 
@@ -23,7 +23,7 @@ struct Function::State {
     abi::Handle handle = nullptr;
     std::string name;
     FunctionAttributes attributes;
-    // What the driver was told to allow so far.
+    // The limits that the driver was told to allow so far.
     std::mutex mutex;
     std::int64_t allowed_shared = default_dynamic_shared;
     bool allowed_cluster = false;
@@ -58,7 +58,7 @@ struct Launch::State {
     std::atomic<bool> accepted = false;  // the driver has taken it before
     std::int64_t cluster = 1;            // CTAs
 
-    /// Throws what a launch that the driver refused with `result` means.
+    /// Throws the error for a launch that the driver refused with `result`.
     void fail(const Context::Entered& cuda, abi::Result result) const {
         if (result == abi::launch_out_of_resources || result == abi::invalid_cluster_size)
             throw does_not_fit(function->name, function->attributes, config.shared_bytes, cluster);

@@ -47,7 +47,7 @@ Loaded load() {
     bind(driver.link_destroy, "cuLinkDestroy");
     if (!loaded.missing.empty()) return loaded;
     if (const abi::Result result = driver.base->init(0); result != abi::success)
-        loaded.missing = fmt::format("cuInit says {}", error_text(*driver.base, result));
+        loaded.missing = fmt::format("cuInit returned {}", error_text(*driver.base, result));
     return loaded;
 }
 
@@ -57,7 +57,7 @@ const HostDriver& host_driver() {
     static const Loaded loaded = load();
     if (!loaded.missing.empty())
         throw EnvironmentError("ENODEV", fmt::format("no GPU to run on: {}", loaded.missing),
-                               "give it host memory, and let the simulator run it");
+                               "pass host memory, and run the kernel on the simulator");
     return loaded.functions;
 }
 

@@ -16,7 +16,7 @@
 
 namespace wgrun::gpu {
 
-/// The context that work is for, current in this thread as long as the object lives.
+/// The context of the work, current in this thread as long as the object lives.
 class HostContext {
   public:
     /// `device` is a CUDA ordinal, whose primary context is used where the thread's own context is not of
@@ -61,7 +61,7 @@ class HostModule {
     /// `image`: PTX text, or the bytes of a cubin. `needs`: shared_bytes and non_portable_cluster of all
     /// launches.
     HostModule(std::string image, std::string kernel, LaunchConfig needs);
-    /// Unloads the code from the contexts that are still there, where no graph may hold it. Never throws.
+    /// Unloads the code from the contexts that still exist, except where a graph may hold it. Never throws.
     ~HostModule();
     HostModule(const HostModule&) = delete;
     HostModule& operator=(const HostModule&) = delete;
@@ -90,7 +90,7 @@ class HostModule {
     std::vector<std::unique_ptr<Loaded>> loaded_;
 };
 
-/// The machine code that the driver makes of PTX. CompileError; EnvironmentError ENODEV, EFAULT.
+/// Assembles PTX to machine code with the driver. CompileError; EnvironmentError ENODEV, EFAULT.
 Cubin driver_assemble(const HostContext& context, std::string_view ptx);
 
 }  // namespace wgrun::gpu

@@ -13,7 +13,7 @@ struct HostVisible::State {
         if (address == 0 || context->foreign() || context->generation() != generation) return;
         try {
             const Context::Entered cuda = context->enter(generation, "the memory");
-            // Where a kernel runs on in this process, the memory must stay.
+            // If a kernel still runs in this process, the memory must stay.
             if (cuda.driver().worker == nullptr && cuda.driver().stream_query(nullptr) != abi::success)
                 new memory::SharedBlock(std::move(block));
             else
@@ -33,7 +33,8 @@ struct HostVisible::State {
 HostVisible::HostVisible(const Device& device, std::size_t bytes) {
     std::optional<memory::SharedBlock> block = memory::SharedBlock::make(bytes);
     if (!block)
-        throw EnvironmentError("ENOMEM", fmt::format("no {} bytes of memory that the device can see", bytes));
+        throw EnvironmentError(
+            "ENOMEM", fmt::format("cannot allocate {} bytes of memory that the device can access", bytes));
     state_ = std::make_unique<State>(device.shared(), std::move(*block));
     address();
 }

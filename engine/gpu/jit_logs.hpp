@@ -1,4 +1,4 @@
-// What the driver's assembler says, and how it is asked to.
+// The logs of the driver's assembler, and the options that request them.
 #pragma once
 
 #include <array>

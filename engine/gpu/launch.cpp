@@ -1,4 +1,4 @@
-// What a launch may ask for on sm_90 (CUDA C++ programming guide, technical specifications per compute
+// The limits of launches on sm_90 (CUDA C++ programming guide, technical specifications per compute
 // capability). The driver refuses the same things with CUDA_ERROR_INVALID_VALUE and no other word.
 #include <fmt/format.h>
 
@@ -29,7 +29,8 @@ class Check {
         extents("block", config_.block, {max_threads, max_threads, max_block_z});
         const std::int64_t threads = config_.block.x * config_.block.y * config_.block.z;
         if (threads > max_threads)
-            fail("block {} has {} threads: a CTA has at most {}", text(config_.block), threads, max_threads);
+            fail("block {} has {} threads, but a CTA can have at most {}", text(config_.block), threads,
+                 max_threads);
         if (threads > attributes_.max_threads)
             fail("block {} has {} threads: compiled for at most {} ({} registers a thread)",
                  text(config_.block), threads, attributes_.max_threads, attributes_.registers);
@@ -50,10 +51,12 @@ class Check {
         const bool asked = c != Dim3{};
         const bool required = own.x * own.y * own.z > 0;
         if (asked && required && c != own)
-            fail("cluster {} is asked for: it was compiled for {} (.reqnctapercluster)", text(c), text(own));
+            fail("cluster {} is requested, but it was compiled for {} (.reqnctapercluster)", text(c),
+                 text(own));
         const Dim3& used = required ? own : c;
         const std::int64_t ctas = used.x * used.y * used.z;
-        if (ctas > max_cluster) fail("cluster {} has {} CTAs: at most {}", text(used), ctas, max_cluster);
+        if (ctas > max_cluster)
+            fail("cluster {} has {} CTAs, but can have at most {}", text(used), ctas, max_cluster);
         if (ctas > portable_cluster && !config_.non_portable_cluster)
             fail("cluster {} has {} CTAs: more than {} need non_portable_cluster", text(used), ctas,
                  portable_cluster);
@@ -66,10 +69,10 @@ class Check {
         if (!attributes_.parameters) return;
         const std::vector<std::size_t>& expected = *attributes_.parameters;
         if (given.size() != expected.size())
-            fail("{} parameters are given, it takes {}", given.size(), expected.size());
+            fail("{} parameters are given, but it takes {}", given.size(), expected.size());
         for (std::size_t i = 0; i < given.size(); ++i)
             if (given[i].size() != expected[i])
-                fail("parameter {} has {} bytes, it takes {}", i + 1, given[i].size(), expected[i]);
+                fail("parameter {} has {} bytes, but it takes {}", i + 1, given[i].size(), expected[i]);
     }
 
   private:

@@ -41,7 +41,7 @@ std::string cuda_switched_off() {
 
 std::vector<std::string> toolkit_roots() {
     std::vector<std::string> roots;
-    const auto add = [&](const char* root) {  // once: the messages of what is missing list them
+    const auto add = [&](const char* root) {  // only once, since messages about missing files list them
         if (root != nullptr && *root != '\0' && std::ranges::find(roots, root) == roots.end())
             roots.emplace_back(root);
     };
@@ -68,7 +68,7 @@ std::vector<std::string> wheel_library_folders() {
 
 Library open_library(std::span<const std::string_view> names, std::span<const std::string> folders) {
     Library library;
-    std::string broken;  // a file that is there but does not load tells more than one that is missing
+    std::string broken;  // an error of an existing file says more than a missing file
     for (const std::string& folder : folders) {
         for (const std::string_view name : names) {
             const std::string path = in_folder(folder, name);
@@ -96,7 +96,7 @@ void* Library::find(const char* symbol) const {
 
 namespace {
 
-// The first of the folders that has the program.
+// The first folder that contains the program.
 std::string program_in(const std::vector<std::string>& folders, const std::string& name) {
     for (const std::string& folder : folders) {
         std::string path = in_folder(folder, name);
@@ -119,7 +119,7 @@ std::string find_on_path(const std::string& name) {
     if (const char* path = std::getenv("PATH")) {
         std::istringstream parts(path);
         for (std::string folder; std::getline(parts, folder, ':');)
-            if (!folder.empty()) folders.push_back(folder);  // an empty part would be the working folder
+            if (!folder.empty()) folders.push_back(folder);  // an empty part would mean the working folder
     }
     return program_in(folders, name);
 }

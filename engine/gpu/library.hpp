@@ -10,10 +10,10 @@
 
 namespace wgrun::gpu {
 
-/// Why CUDA is not to be used at all ("switched off by WGRUN_CUDA=off"); empty when it may be.
+/// Why CUDA must not be used ("switched off by WGRUN_CUDA=off"); empty if it may be.
 std::string cuda_switched_off();
 
-/// Where toolkits are: $CUDA_HOME and $CUDA_PATH where they are set, then the usual place.
+/// The folders of toolkits: $CUDA_HOME and $CUDA_PATH if they are set, then the usual place.
 std::vector<std::string> toolkit_roots();
 
 /// The library folders of the toolkits that the environment names, then "" (wherever the loader looks), then
@@ -23,7 +23,7 @@ std::vector<std::string> toolkit_library_folders();
 /// A library that is open for as long as the process lives (CUDA's do not survive being closed).
 struct Library {
     void* handle = nullptr;
-    Part part;  ///< path, or why it is missing; version is the caller's to fill in
+    Part part;  ///< the path, or why it is missing; the caller fills in the version
 
     /// Stores the address of `symbol`; false (and null) when the library has none.
     template <class F>

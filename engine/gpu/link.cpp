@@ -15,9 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long an answer is looked for before the thread sleeps.
+// How long the thread polls for an answer before it sleeps.
 constexpr std::chrono::microseconds look{100};
-// How long it sleeps before it looks whether the worker still lives.
+// How long it sleeps before it checks whether the worker is still alive.
 constexpr std::chrono::milliseconds slice{20};
 
 // Blocks that the worker has mapped, and those of them that are gone since. Apart from the link, which may be
@@ -41,7 +41,7 @@ void block_is_gone(std::uint64_t block) noexcept {
     try {
         all.gone.push_back(block);
         all.mapped.erase(it);
-    } catch (const std::bad_alloc&) {  // then the worker keeps a mapping that nobody uses
+    } catch (const std::bad_alloc&) {  // the worker then keeps an unused mapping
     }
 }
 
@@ -67,7 +67,7 @@ Link& Link::instance() {
 
 abi::Result Link::begin() {
     if (process_ != nullptr && owner_ == ::getpid()) return abi::success;
-    if (process_ != nullptr) {  // a forked child leaves its parent's worker alone
+    if (process_ != nullptr) {  // a forked child must not use its parent's worker
         static_cast<void>(process_.release());
         static_cast<void>(channel_.release());
     }
@@ -98,17 +98,17 @@ void Link::end() noexcept {
     channel_.reset();
 }
 
-// The worker is no use any more.
+// Marks the worker as unusable.
 abi::Result Link::lose(abi::Result result, std::string words) {
     bool gone = true;
     std::string own = process_->end(std::chrono::seconds(5), &gone);
     end();  // before the words, for which there may be no memory
     last_words_ = own.empty() ? std::move(words) : std::move(own);
-    if (!gone) last_words_ += "; the system has not been able to end it so far";
+    if (!gone) last_words_ += "; the system has not been able to end it yet";
     return result;
 }
 
-// What keeps whoever waits from waiting on; success: nothing. The slow part of every wait.
+// The reason to stop waiting; success if there is none. The slow part of every wait.
 abi::Result Link::trouble(Clock::time_point start, std::chrono::milliseconds limit) {
     if (const std::atomic<bool>* stop = Patience::current().stop; stop != nullptr && *stop)
         return lose(abi::interrupted, "was interrupted");
@@ -147,7 +147,7 @@ abi::Result Link::ask(std::uint32_t kind, std::span<const std::byte> body, std::
     forget_blocks();
     const std::uint32_t known = channel_->answers();
     if (const abi::Result result = tell(kind, body); result != abi::success) return result;
-    // A call may have to wait for a kernel that is allowed to take its time.
+    // A call may have to wait for a kernel with a longer time limit.
     const std::chrono::milliseconds timeout = Patience::current().timeout;
     limit = timeout.count() == 0 ? timeout : std::max(limit, timeout + std::chrono::seconds(10));
     const auto start = Clock::now();

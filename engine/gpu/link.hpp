@@ -29,7 +29,7 @@ class Link {
 
     /// Starts a worker where there is none. abi::worker_gone with last_words() when that fails.
     abi::Result begin();
-    /// Ends it, with what it held. Whatever it was doing.
+    /// Ends it, with everything that it holds, whatever it is doing.
     void end() noexcept;
     bool running() const { return process_ != nullptr; }
     std::string last_words() const { return last_words_; }

@@ -116,7 +116,7 @@ class Parser {
         if (const auto severity = take_level(text)) {
             if (*severity == Severity::note)
                 info(text);
-            else if (text != "Ptx assembly aborted due to errors")  // says nothing of its own
+            else if (text != "Ptx assembly aborted due to errors")  // has no information of its own
                 note(*severity, 0, text);
             return;
         }
@@ -138,7 +138,7 @@ class Parser {
         } else if (skip(text, "Function properties for ")) {
             current_ = find(std::string(text));
         } else if (skip(text, "Used ") && entry_) {
-            // A function that the kernel calls may have come between, so this is not current_.
+            // A function that the kernel calls may have come in between, so current_ may be another one.
             FunctionReport& report = log_.functions[*entry_];
             report.registers = take_int(text);
             report.barriers = number_after(text, ", used ");
@@ -235,7 +235,7 @@ std::string summary(const std::string& compiler, const AssemblerLog& log) {
     const auto is_error = [](const AssemblerNote& note) { return note.severity == Severity::error; };
     const auto first = std::ranges::find_if(log.notes, is_error);
     if (first == log.notes.end())
-        return fmt::format("{}: {}", compiler, log.text.empty() ? "failed without a word" : log.text);
+        return fmt::format("{}: {}", compiler, log.text.empty() ? "failed without a message" : log.text);
     const std::string where = first->line > 0 ? fmt::format("line {}: ", first->line) : "";
     const std::string code = first->code.empty() ? "" : fmt::format(" ({})", first->code);
     const auto more = std::ranges::count_if(log.notes, is_error) - 1;

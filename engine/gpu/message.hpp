@@ -1,4 +1,4 @@
-// Plain values one behind the other: the bodies of messages and answers between a process and its worker,
+// Plain values in sequence: the bodies of messages and answers between a process and its worker,
 // which are the same program at both ends.
 #pragma once
 
@@ -17,13 +17,13 @@ namespace wgrun::gpu {
 
 class Packer {
   public:
-    Packer() {}  // NOLINT: or making one would write zeros all over it
+    Packer() {}  // NOLINT: initialising it would write zeros to all of it
     template <class T>
     Packer& put(const T& value) {
         static_assert(std::is_trivially_copyable_v<T>);
         return append(&value, sizeof value);
     }
-    /// Cut off where it would not fit.
+    /// Truncated if it does not fit.
     Packer& put_text(std::string_view text) {
         text = text.substr(0, std::min(text.size(), bytes_.size() / 4));
         put(text.size());
@@ -31,7 +31,7 @@ class Packer {
     }
     Packer& append(const void* data, std::size_t size) {
         if (size > bytes_.size() - used_)
-            throw ArgumentError("too much for one message to the worker process");
+            throw ArgumentError("the message to the worker process is too large");
         if (size > 0) std::memcpy(bytes_.data() + used_, data, size);
         used_ += size;
         return *this;

@@ -38,7 +38,7 @@ abi::Result load_data(const Driver& driver, abi::Handle* module, std::span<const
 Module Module::from_ptx(const Device& device, std::string_view ptx) {
     const std::string text = source_text(ptx, "PTX");
     Context& context = device.context();
-    context.wait();  // loading may wait for running kernels, and without a time limit
+    context.wait();  // loading may wait for running kernels without a time limit
     const Context::Entered cuda = context.enter();
 
     const auto logs = std::make_unique<JitLogs>();

@@ -1,4 +1,4 @@
-// What a loaded module is: shared by Module and by its Functions.
+// A loaded module, shared by Module and its Functions.
 #pragma once
 
 #include <cstdint>

@@ -109,7 +109,7 @@ std::string include_folder(const std::string& library) {
     return {};
 }
 
-// The library with what device code calls, which NVRTC opens by itself.
+// The library of functions that device code calls, which NVRTC opens by itself.
 std::string builtins_of(const Part& nvrtc) {
     const std::filesystem::path folder = std::filesystem::path(nvrtc.path).parent_path();
     return (folder / ("libnvrtc-builtins.so." + nvrtc.version)).string();
@@ -151,7 +151,7 @@ Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> opt
     const std::string text = source_text(cuda_text, "CUDA C++");
     const NvrtcLibrary nvrtc = find_nvrtc();
     if (nvrtc.functions == nullptr)
-        throw EnvironmentError("ENOENT", fmt::format("NVRTC is not here: {}", nvrtc.part.missing),
+        throw EnvironmentError("ENOENT", fmt::format("NVRTC was not found: {}", nvrtc.part.missing),
                                "pip install nvidia-cuda-nvrtc, or set CUDA_HOME to the toolkit");
 
     std::vector<std::string> all = {fmt::format("--gpu-architecture={}", architecture), "--std=c++17",

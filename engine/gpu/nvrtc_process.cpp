@@ -22,7 +22,7 @@ constexpr const char* text_file = "kernel.cu";
 constexpr const char* options_file = "options";
 constexpr const char* log_file = "log";
 constexpr const char* image_file = "kernel.cubin";
-constexpr const char* result_file = "result";  // the last to be written
+constexpr const char* result_file = "result";  // written last
 
 constexpr std::chrono::minutes patience(10);
 
@@ -67,14 +67,14 @@ NvrtcAnswer nvrtc_apart(const std::string& program, const std::string& text,
 }
 
 int nvrtc_main(const char* folder) {
-    // The parent's thread waits for this process: when that is gone, nobody wants the answer.
+    // The parent's thread waits for this process; if the parent is gone, the answer is not needed.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::prctl(PR_SET_NAME, "wgrun-nvrtc");
     try {
         const std::filesystem::path in(folder);
         const NvrtcLibrary nvrtc = find_nvrtc();
         if (nvrtc.functions == nullptr)
-            throw EnvironmentError("ENOENT", fmt::format("NVRTC is not here: {}", nvrtc.part.missing));
+            throw EnvironmentError("ENOENT", fmt::format("NVRTC was not found: {}", nvrtc.part.missing));
         std::vector<std::string> options;
         std::string list = read_file(in / options_file);
         for (std::size_t at = 0; at < list.size(); at += options.back().size() + 1)

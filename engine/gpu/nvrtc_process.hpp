@@ -10,14 +10,14 @@
 
 namespace wgrun::gpu {
 
-/// What NVRTC makes of a text.
+/// The result of NVRTC for a text.
 struct NvrtcAnswer {
     int result = 0;  ///< nvrtcResult of the compilation
     std::string log;
     std::vector<std::byte> image;  ///< empty when it has failed
 };
 
-/// In this process. EnvironmentError EFAULT when NVRTC fails otherwise than at the text.
+/// In this process. EnvironmentError EFAULT if NVRTC fails for another reason than the text.
 NvrtcAnswer nvrtc_here(const Nvrtc& nvrtc, const std::string& text, const std::vector<std::string>& options);
 
 /// In a process of `program`, one that can be a worker. The same, and EINTR when the stop of this thread's

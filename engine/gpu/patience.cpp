@@ -14,8 +14,7 @@ thread_local const Patience::Limits* innermost = &unasked;
 Patience::Patience(std::chrono::milliseconds timeout, const std::atomic<bool>* stop)
     : limits_{timeout, stop != nullptr ? stop : innermost->stop}, outer_(innermost) {
     if (timeout.count() < 0)
-        throw ArgumentError(
-            fmt::format("a timeout of {} ms: it must be 0 (for ever) or more", timeout.count()));
+        throw ArgumentError(fmt::format("timeout of {} ms: must be 0 (no limit) or more", timeout.count()));
     innermost = &limits_;
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t output_limit = 8 << 20;  // what comes after is read and dropped
+constexpr std::size_t output_limit = 8 << 20;  // later output is read and discarded
 
 // How a child is started: nothing to read, one pipe to write to, a session of its own, so that what it starts
 // can be killed with it and the terminal's Ctrl-C is ours to answer, and signals as they are by default.
@@ -62,7 +62,7 @@ class SpawnPlan {
     posix_spawnattr_t attributes_{};
 };
 
-// A child and all that it has started: ended and reaped whatever happens.
+// A child and everything that it has started: ended and reaped in any case.
 class Child {
   public:
     Child(const std::vector<std::string>& arguments, int output) {
@@ -80,7 +80,7 @@ class Child {
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    // Has it ended? It is not reaped yet, so that the number of its group stays its own.
+    // Whether it has ended. It is not reaped yet, so that the number of its group is not reused.
     bool ended() const {
         siginfo_t info{};
         if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
@@ -106,13 +106,13 @@ class Child {
     file::Leftover leftover_;
 };
 
-// Why a program is not waited for any longer.
+// The reasons to stop waiting for a program.
 class Patience {
   public:
     Patience(const std::string& program, std::chrono::milliseconds timeout, const std::atomic<bool>* stop)
         : program_(program), timeout_(timeout), deadline_(Clock::now() + timeout), stop_(stop) {}
 
-    // Throws when it has come to its end.
+    // Throws if one of them has occurred.
     void check() const {
         if (stop_ != nullptr && stop_->load(std::memory_order_relaxed))
             throw EnvironmentError("EINTR", fmt::format("{} was interrupted", program_));
@@ -133,7 +133,7 @@ class Patience {
 
 ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout,
                           const std::atomic<bool>* stop) {
-    // What it has started may keep the pipe open for ever; what is in it when the program ends is read.
+    // Programs that it has started may keep the pipe open; only its contents at the program's end are read.
     constexpr auto drained_within = std::chrono::milliseconds(200);
     constexpr int look_around = 20;  // ms
     const Patience patience(arguments[0], timeout, stop);
@@ -161,7 +161,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono
         if (result.output.size() < output_limit)
             result.output.append(buffer.data(), static_cast<std::size_t>(got));
     }
-    while (!child.ended()) {  // it has closed its outputs and goes on
+    while (!child.ended()) {  // it has closed its outputs but still runs
         patience.check();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

@@ -13,7 +13,7 @@
 namespace wgrun::gpu {
 
 struct ProcessResult {
-    int status = 0;  ///< exit status, or minus the signal that ended it
+    int status = 0;  ///< the exit status, or minus the signal that ended it
     std::string output;
 };
 
@@ -33,7 +33,7 @@ class TemporaryFolder {
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
     const std::filesystem::path& path() const { return path_; }
 
-    /// The path of a file in it that is to go too when a signal ends the process.
+    /// The path of a file in it, which is also removed when a signal ends the process.
     std::filesystem::path file(const std::string& name);
 
   private:

@@ -10,13 +10,13 @@
 
 namespace wgrun::gpu {
 
-/// The two ends have to agree; changes whenever what is said between them does.
+/// The version of the protocol: both ends must agree on it.
 inline constexpr const char* protocol = "wgrun-worker-1 " WGRUN_VERSION;
 
 template <auto... Members>
 struct Calls {};
 
-/// Functions of Driver whose arguments are plain values, and pointers to plain values that come back.
+/// Functions of Driver whose arguments are plain values, or pointers to plain results.
 using PlainCalls =
     Calls<&Driver::init, &Driver::driver_get_version, &Driver::device_get_count, &Driver::device_get,
           &Driver::device_get_attribute, &Driver::device_total_mem, &Driver::mem_get_info, &Driver::mem_alloc,
@@ -49,7 +49,7 @@ constexpr std::uint32_t kind_of() {
     return number;
 }
 
-/// A kind with this bit wants no answer: what goes wrong is the result of a later question.
+/// A kind with this bit has no answer: an error becomes the result of a later message.
 inline constexpr std::uint32_t told = std::uint32_t{1} << 30;
 
 /// The kinds of the other messages.
@@ -74,7 +74,7 @@ enum class Special : std::uint32_t {
     cublas_drop,
 };
 
-/// Of a plain call's arguments, those that come back.
+/// The arguments of a plain call that are results.
 template <class Argument>
 inline constexpr bool comes_back = std::is_pointer_v<Argument> && !std::is_same_v<Argument, abi::Handle>;
 
@@ -85,7 +85,7 @@ struct BlockPlace {
     std::uint64_t within = 0;
 };
 
-/// Where a blob that belongs to a message lies.
+/// The place of a blob that belongs to a message.
 struct BlobPlace {
     std::uint64_t bytes = 0;
     std::uint64_t staged = 0;  ///< 1: at the beginning of the staging area, else in the block

@@ -68,7 +68,7 @@ Cubin ptxas_assemble(std::string_view ptx, std::span<const std::string> options,
     const std::string text = source_text(ptx, "PTX");
     const Part ptxas = find_ptxas(false);
     if (!ptxas)
-        throw EnvironmentError("ENOENT", fmt::format("ptxas is not here: {}", ptxas.missing),
+        throw EnvironmentError("ENOENT", fmt::format("ptxas was not found: {}", ptxas.missing),
                                "pip install nvidia-cuda-nvcc, or set CUDA_HOME to the toolkit");
     const Cache cache = Cache::standard();
     const std::string key = Cache::key({"ptxas", file_identity(ptxas.path), architecture,

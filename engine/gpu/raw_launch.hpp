@@ -10,13 +10,14 @@ namespace wgrun::gpu {
 
 abi::LaunchAttribute cluster_attribute(const Dim3& cluster);
 
-/// What the driver wants to know of a launch; `attributes` must outlive it.
+/// The driver's description of a launch; `attributes` must outlive it.
 abi::LaunchConfig raw_config(const LaunchConfig& config, std::span<abi::LaunchAttribute, 2> attributes);
 
-/// What the driver says of a loaded kernel; the first result that was no success.
+/// The driver's attributes of a loaded kernel; returns the first result that is not success.
 abi::Result read_attributes(const Driver& driver, abi::Handle function, FunctionAttributes& attributes);
 
-/// A launch that the driver refused for want of registers, shared memory or SMs. `cluster` in CTAs.
+/// The error for a launch that the driver refused for lack of registers, shared memory or SMs. `cluster` in
+/// CTAs.
 EnvironmentError does_not_fit(std::string_view kernel, const FunctionAttributes& attributes,
                               std::size_t dynamic_shared, std::int64_t cluster);
 

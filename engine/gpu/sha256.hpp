@@ -1,6 +1,6 @@
 // SHA-256 (FIPS 180-4), for names in the cache on disk.
 //
-// Two texts must never share an entry, so a hash that people have failed to collide is wanted. One page of
+// Two texts must never share an entry, so the hash must be collision-resistant. One page of
 // code, checked against the standard's vectors, is lighter than a dependency on a cryptography library.
 #pragma once
 

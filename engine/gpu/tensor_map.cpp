@@ -47,9 +47,9 @@ template <class... Arguments>
 void check_tensor_map(const TensorMapSpec& spec) {
     const std::size_t rank = spec.extents.size();
     const TypeFacts type = facts.at(static_cast<std::size_t>(spec.type));
-    if (rank < 1 || rank > 5) fail("{} dimensions: 1 to 5 are possible", rank);
+    if (rank < 1 || rank > 5) fail("{} dimensions: must be 1 to 5", rank);
     if (spec.strides.size() != rank - 1)
-        fail("{} strides for {} dimensions: one is needed for each but the first", spec.strides.size(), rank);
+        fail("{} strides for {} dimensions: each but the first needs one", spec.strides.size(), rank);
     if (spec.box.size() != rank) fail("a box of {} dimensions for a tensor of {}", spec.box.size(), rank);
     if (spec.address == 0 || spec.address % 16 != 0)
         fail("address {:#x}: it must be a multiple of 16", spec.address);
@@ -69,14 +69,14 @@ void check_tensor_map(const TensorMapSpec& spec) {
         spec.swizzle == TensorMapSwizzle::none ? 0 : 16 << static_cast<int>(spec.swizzle);
     if (span != 0 && inner > span)
         fail("the box is {} bytes wide: at most {} with the {}B swizzle", inner, span, span);
-    if (spec.nan_fill && !type.is_float) fail("out of bounds elements can be NaN only for float types");
+    if (spec.nan_fill && !type.is_float) fail("elements out of bounds can be NaN only for float types");
 }
 
 abi::Result encode(const Driver& driver, const TensorMapSpec& spec, TensorMap& map) {
     const auto rank = static_cast<std::uint32_t>(spec.extents.size());
     const std::vector<std::uint64_t> extents(spec.extents.begin(), spec.extents.end());
     std::vector<std::uint64_t> strides(spec.strides.begin(), spec.strides.end());
-    strides.resize(rank);  // one dimension has none, and the driver still wants an address
+    strides.resize(rank);  // one dimension has none, but the driver requires an address
     const std::vector<std::uint32_t> box(spec.box.begin(), spec.box.end());
     const std::vector<std::uint32_t> element_strides(rank, 1);
     return driver.tensor_map_encode_tiled(

@@ -1,4 +1,4 @@
-// Encoding tensor maps with a driver that is at hand.
+// Encoding tensor maps with a given driver.
 #pragma once
 
 #include "gpu/cuda_abi.hpp"
@@ -6,7 +6,7 @@
 
 namespace wgrun::gpu {
 
-/// What cuTensorMapEncodeTiled says of `spec`, which must have passed check_tensor_map.
+/// The result of cuTensorMapEncodeTiled for `spec`, which must have passed check_tensor_map.
 abi::Result encode(const Driver& driver, const TensorMapSpec& spec, TensorMap& map);
 
 }  // namespace wgrun::gpu

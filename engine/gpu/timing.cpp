@@ -31,7 +31,7 @@ class Event {
         context_.started();
     }
 
-    // Both must be done.
+    // Both events must have occurred.
     static double microseconds(const Event& start, const Event& end) {
         float milliseconds = 0;
         start.cuda_.check(start.cuda_.driver().event_elapsed_time(&milliseconds, start.handle_, end.handle_),
@@ -54,12 +54,12 @@ class Timer {
         };
         check("rounds", options.rounds, 1);
         check("warmup", options.warmup, 0);
-        // Twice the cache's size, since a set of it may be kept by what was there.
+        // Twice the size of the cache, since some of its sets may keep their old lines.
         if (options.flush_l2)
             flush_ = Buffer(device, std::max<std::size_t>(2 * device.info().l2_bytes, 1 << 20));
     }
 
-    // Calls so many times in a row that a round is long enough to measure.
+    // The number of calls in a row that makes a round long enough to measure.
     int batch(const std::function<void()>& work) {
         for (int i = 0; i < options_.warmup; ++i) work();
         device_.wait();

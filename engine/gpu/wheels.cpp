@@ -28,7 +28,7 @@ std::vector<std::string> find_wheels() {
             for (const char* layout : layouts) {
                 const fs::path root = fs::path(folder) / layout;
                 std::error_code ignored;
-                // The working folder, which sys.path may begin with, is none to run programs from.
+                // Programs must not be run from the working folder, which sys.path may begin with.
                 if (root.is_absolute() && fs::is_directory(root, ignored)) roots.push_back(root.string());
             }
     } catch (const EnvironmentError&) {  // a python3 that does not start, or hangs, has no wheels

@@ -69,7 +69,7 @@ Result init(unsigned flags) {
     return link.ask(kind_of<&Driver::init>(), message.bytes(), start_limit);
 }
 
-// CUDA's words for a result, asked for once: they are wanted most when the worker is gone.
+// CUDA's description of a result, asked for once, since it is needed most when the worker is gone.
 struct Texts {
     std::mutex mutex;
     std::map<Result, std::array<std::string, 2>> known;
@@ -124,11 +124,11 @@ Result primary_context_retain(Handle* context, abi::DeviceOrdinal device) {
     return result;
 }
 
-// The worker's context goes with the worker, and its thread has no other.
+// The worker's context ends with the worker, and its thread has no other.
 Result primary_context_release(abi::DeviceOrdinal) { return abi::success; }
 Result context_set_current(Handle) { return abi::success; }
 
-/// A copy of 100 MB/s is as good as none.
+/// A copy slower than 100 MB/s counts as hanging.
 std::chrono::milliseconds copy_limit(std::size_t bytes) {
     return call_limit + std::chrono::milliseconds(bytes / 100000);
 }

@@ -40,7 +40,7 @@ bool can_run(const std::string& path) {
     return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// A copy of a descriptor that is none of those that a worker begins with.
+// Duplicates a descriptor to a number that a worker does not use at its start.
 class HighCopy {
   public:
     explicit HighCopy(int descriptor) : copy_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 10)) {}
@@ -86,7 +86,7 @@ std::vector<std::filesystem::path> worker_places(const std::filesystem::path& li
 Part find_worker() {
     if (const char* named = std::getenv("WGRUN_WORKER"); named != nullptr && *named != '\0') {
         if (can_run(named)) return {named, "", ""};
-        return {"", "", fmt::format("WGRUN_WORKER names {}, which is no program", named)};
+        return {"", "", fmt::format("WGRUN_WORKER names {}, which is not a program", named)};
     }
     {
         Program& own = own_program();
@@ -95,7 +95,7 @@ Part find_worker() {
     }
     Dl_info here{};
     if (::dladdr(reinterpret_cast<const void*>(&find_worker), &here) == 0 || here.dli_fname == nullptr)
-        return {"", "", "WGRUN_WORKER names no wgrun program"};
+        return {"", "", "WGRUN_WORKER does not name a wgrun program"};
     std::error_code ignored;
     for (const std::filesystem::path& path :
          worker_places(std::filesystem::absolute(here.dli_fname, ignored)))
@@ -116,7 +116,7 @@ WorkerProcess::WorkerProcess(const std::string& program, int channel, int memory
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    // What the driver or a kernel prints is not the script's output.
+    // Output of the driver or of a kernel is not the script's output.
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, of_channel.get(), worker_channel);
     if (of_memory.get() >= 0) posix_spawn_file_actions_adddup2(&actions, of_memory.get(), worker_memory);
@@ -169,7 +169,7 @@ std::string WorkerProcess::end(std::chrono::milliseconds limit, bool* gone) noex
     if (gone != nullptr) *gone = true;
     if (process_ < 0) return {};
     std::string last;
-    // A forked child of the parent has nothing to end.
+    // A forked child of the parent must not end it.
     if (::getpid() == parent_) {
         bool by_itself = ended();
         // Its end may be seen before it can be reaped.
@@ -188,7 +188,7 @@ std::string WorkerProcess::end(std::chrono::milliseconds limit, bool* gone) noex
         }
         try {
             if (by_itself) last = known_ ? how(status_) : "has ended";
-        } catch (const std::exception&) {  // no memory for the words
+        } catch (const std::exception&) {  // not enough memory for the text
         }
     }
     if (handle_ >= 0) ::close(handle_);

@@ -20,13 +20,13 @@ Part find_worker();
 /// PREFIX/lib/x86_64-linux-gnu, or PREFIX/lib/lua/5.4).
 std::vector<std::filesystem::path> worker_places(const std::filesystem::path& library);
 
-/// What the arguments of a worker process begin with.
+/// The first arguments of a worker process.
 inline constexpr const char* worker_command = "gpu-worker";
 
 /// Descriptors that a worker begins with.
 inline constexpr int worker_channel = 3;
 inline constexpr int worker_memory = 4;  ///< of engine/memory
-inline constexpr int worker_life = 5;    ///< closed by the other end's death
+inline constexpr int worker_life = 5;    ///< closed when the other end dies
 
 /// A process that serves a channel. It ends with its parent, whatever becomes of that, for it watches a
 /// socket whose other end the parent holds. (PR_SET_PDEATHSIG would also end it with the thread that started
@@ -39,7 +39,7 @@ class WorkerProcess {
     WorkerProcess(const WorkerProcess&) = delete;
     WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-    /// True once its end was seen; costs a system call.
+    /// True once it has ended; costs a system call.
     bool ended();
 
     /// Kills it where it lives, and reaps it. How it ended by itself ("was killed by signal 9 ..."), or

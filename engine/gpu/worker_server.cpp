@@ -1,4 +1,4 @@
-// The worker process: takes what its parent asks for to the driver, in order, until the parent is gone.
+// The worker process: passes its parent's requests to the driver, in order, until the parent is gone.
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -72,7 +72,7 @@ class Blocks {
         return mapped;
     }
 
-    /// Blocks that are gone are let go of when nothing runs: the driver might wait for that.
+    /// Freed blocks are unmapped when nothing runs, since the driver might wait for that.
     void forget_later(std::uint64_t name) { gone_.push_back(name); }
     void forget_gone() {
         for (const std::uint64_t name : std::exchange(gone_, {})) forget(name);
@@ -120,7 +120,7 @@ class Server {
             if (message.kind == kind_of<&Driver::stream_query>() && result == abi::success)
                 blocks_.forget_gone();
             if (answers) {
-                // What went wrong with something that wanted no answer comes out with the first that does.
+                // An error of a message without an answer is reported with the next answer.
                 if (late_ != abi::success) result = std::exchange(late_, abi::success);
                 Packer whole;
                 whole.put(result).append(answer_->bytes().data(), answer_->bytes().size());
@@ -137,7 +137,7 @@ class Server {
   private:
     static constexpr std::uint32_t number(Special special) { return static_cast<std::uint32_t>(special); }
 
-    // Nothing can be done about a thing that could not be given back.
+    // An error while freeing is ignored.
     static bool matters(std::uint32_t kind) {
         return kind == number(Special::launch) || kind == number(Special::cublas_run) ||
                kind == kind_of<&Driver::memset_d8_async>() || kind == kind_of<&Driver::event_record>();
@@ -266,7 +266,7 @@ class Server {
         const std::byte* image =
             request.image.staged != 0 ? channel_.staging().data() : blocks_.at(request.image.place);
         if (image == nullptr) return abi::out_of_memory;
-        // The logs go where the image may lie.
+        // The logs use the area of the image.
         std::vector<char> info(request.info_bytes), error(request.error_bytes);
         const auto value = [](std::uint32_t number) { return std::bit_cast<void*>(std::uintptr_t{number}); };
         std::array options = {abi::JitOption::info_log_buffer, abi::JitOption::info_log_buffer_size_bytes,
@@ -313,7 +313,7 @@ class Server {
 
     Result launch(Unpacker& body) {
         const LaunchRequest request = config(body);
-        // The driver reads the parameters where they lie in the ring, wherever that is.
+        // The driver reads the parameters in place, in the ring.
         parameters_.clear();
         for (std::uint32_t i = 0; i < request.parameters; ++i)
             parameters_.push_back(const_cast<std::byte*>(body.take(body.get<std::uint32_t>()).data()));
@@ -379,7 +379,7 @@ class Server {
     Result late_ = abi::success;
 };
 
-// The end of the parent ends this process, in the midst of whatever the driver does.
+// The end of the parent ends this process, whatever the driver is doing.
 void die_with_parent() {
     try {
         std::thread([] {
@@ -390,7 +390,7 @@ void die_with_parent() {
         }).detach();
     } catch (const std::system_error& error) {
         throw EnvironmentError("EAGAIN",
-                               "no thread can be made to watch the parent: " + error.code().message());
+                               "cannot start a thread that watches the parent: " + error.code().message());
     }
 }
 
@@ -408,7 +408,7 @@ std::optional<int> worker_main(int argc, char** argv) {
         return refuse("wgrun gpu-worker: of another version than its parent\n");
     if (compiles) return nvrtc_main(argv[4]);
     ::prctl(PR_SET_NAME, "wgrun-gpu");
-    // What else the parent had open is none of ours.
+    // Closes the other descriptors that the parent had open.
     ::syscall(SYS_close_range, worker_life + 1, ~0U, 0);
     std::signal(SIGPIPE, SIG_IGN);
     try {

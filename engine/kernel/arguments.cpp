@@ -13,7 +13,7 @@ namespace {
 
 using isa::Type;
 
-/// Where an argument is, for messages: written out only when there is one.
+/// The place of an argument, for messages: formatted only if there is one.
 class Place {
   public:
     Place(const Program& program, std::size_t i) : program_(program), i_(i) {}
@@ -58,7 +58,7 @@ void check_mapped(const Place& where, Dtype dtype, const TensorShape& shape, con
     if (shape.size() > 1 && line % unit != 0)
         throw rules::refusal(
             rules::WG_TMA_04,
-            fmt::format("{}: rows of {} {} elements are {} bytes; a tensor map needs a multiple of {}",
+            fmt::format("{}: rows of {} {} elements are {} bytes, but a tensor map needs a multiple of {}",
                         where.text(), shape.back(), to_string(box.dtype), line, unit),
             fmt::format("rows of {} elements, the last ones padding",
                         (line / unit + 1) * unit * 8 / bits(box.dtype)));
@@ -97,8 +97,7 @@ void check_memory(const Program& program, std::size_t i, const PassedMemory& mem
     const Place where(program, i);
     if (param.box) {
         if (memory.shape == nullptr)
-            throw ArgumentError(
-                fmt::format("{}: a tensor map is made of it, so its shape is needed", where.text()));
+            throw ArgumentError(fmt::format("{}: its shape is needed for a tensor map", where.text()));
         return check_mapped(where, memory.dtype.value_or(param.box->dtype), *memory.shape, *param.box);
     }
     if (!param.pointee)
@@ -143,7 +142,7 @@ void check_grid(const Program& program, Dim3 grid) {
     const Dim3 cluster = program.cluster();
     if (grid.x < 1 || grid.y < 1 || grid.z < 1 || grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535)
         throw ArgumentError(
-            fmt::format("kernel {}: grid {{{}, {}, {}}}: extents of 1 to 2147483647, 65535 and 65535",
+            fmt::format("kernel {}: grid {{{}, {}, {}}}: extents must be 1 to 2147483647, 65535 and 65535",
                         program.name(), grid.x, grid.y, grid.z));
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
         throw ArgumentError(

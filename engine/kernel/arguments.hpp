@@ -14,11 +14,11 @@ namespace wgrun {
 /// the grid is empty or too large.
 void check_arguments(const Program& program, const RunOptions& options);
 
-/// The parts of it, for arguments that are not in host tensors.
+/// Its parts, for arguments that are not in host tensors.
 void check_count(const Program& program, std::size_t given);
 void check_grid(const Program& program, Dim3 grid);
 
-/// What is said of the memory that argument `i` passes; nothing is known of what is absent.
+/// What is known of the memory that argument `i` passes; absent fields are unknown.
 struct PassedMemory {
     std::optional<Dtype> dtype{};
     const TensorShape* shape = nullptr;
@@ -36,8 +36,8 @@ std::uint64_t raw_number(Number number, isa::Type type);
 std::vector<std::uint64_t> raw_arguments(const Program& program, const std::vector<Argument>& args,
                                          const std::vector<std::uint64_t>& addresses);
 
-/// A tensor as a tensor map sees it: extents in elements, the contiguous dimension first, and the strides of
-/// the others in bytes.
+/// A tensor as a tensor map describes it: extents in elements, the contiguous dimension first, and the
+/// strides of the others in bytes.
 struct MapGeometry {
     std::vector<std::int64_t> extents, strides;
 };

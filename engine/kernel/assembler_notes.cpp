@@ -14,10 +14,10 @@
 namespace wgrun {
 namespace {
 
-/// What a note is about, where it names no line.
+/// The subject of a note that names no line.
 enum class About : std::uint8_t { pipeline, operands, reads, writes, quoted };
 
-/// One code of ptxas, in our words.
+/// One code of ptxas, and its description.
 struct Kind {
     std::string_view code;
     const Rule* rule;
@@ -29,41 +29,44 @@ constexpr const Rule *serial = &rules::WG_PERF_01, *repaired = &rules::WG_PERF_0
                      *ignored = &rules::WG_PERF_03;
 constexpr std::string_view no_debugging = "assemble without options for debugging or linking";
 constexpr std::string_view uniform =
-    "put wgmma_fence, the wgmma, commit_group and wait_group into one branch, or none of them";
+    "put wgmma_fence, the wgmma, commit_group and wait_group into the same branch, or none of them into a "
+    "branch";
 
 constexpr std::array kinds{
     Kind{"C7504", ignored, About::quoted, "the text is assembled to be linked", no_debugging},
     Kind{"C7505", ignored, About::quoted, "the text is assembled for debugging", no_debugging},
     Kind{"C7506", ignored, About::quoted, "the kernel calls a function of another text", no_debugging},
     Kind{"C7507", ignored, About::quoted, "some warps need more registers than they would keep",
-         "ask for more registers, or keep fewer values in the role that gives its registers away"},
-    Kind{"C7508", ignored, About::quoted, "it is not known how many registers a thread has at entry",
+         "request more registers, or keep fewer values in the role that gives registers away"},
+    Kind{"C7508", ignored, About::quoted, "the number of registers of a thread at entry is unknown",
          "state the threads of the CTA"},
     Kind{"C7509", serial, About::pipeline, "the kernel calls a function of another text", no_debugging},
-    Kind{"C7510", serial, About::pipeline, "a function is called while wgmma are on their way",
+    Kind{"C7510", serial, About::pipeline, "a function is called while wgmma are in flight",
          "wait for all groups before the call"},
-    Kind{"C7511", serial, About::pipeline, "the assembler finds no registers for several of them at a time",
+    Kind{"C7511", serial, About::pipeline,
+         "the assembler has not enough registers for several of them at a time",
          "accumulators of fewer registers (a smaller N, or the tile divided among more warpgroups), and no "
          "writes to "
          "accumulators while another wgmma runs"},
-    Kind{"C7512", serial, About::pipeline, "the kernel needs more registers than there are",
+    Kind{"C7512", serial, About::pipeline, "the kernel needs more registers than are available",
          "accumulators of fewer registers: a smaller N, or the tile divided among more warpgroups"},
     Kind{"C7513", serial, About::operands, "registers that they read are written while they run",
          "write a second set of fragment registers while the first one is read"},
     Kind{"C7514", serial, About::reads,
-         "accumulators are read while, as far as the assembler follows it, a wgmma may still run",
-         "k:wgmma_wait_group(0) before the accumulators are read, or a loop body without a group that goes "
-         "on into the next iteration"},
+         "accumulators are read while, to the assembler's knowledge, a wgmma may still run",
+         "k:wgmma_wait_group(0) before the accumulators are read, or a loop body without a group that "
+         "continues "
+         "into the next iteration"},
     Kind{"C7515", serial, About::writes,
-         "accumulators are written while, as far as the assembler follows it, a wgmma may still run",
+         "accumulators are written while, to the assembler's knowledge, a wgmma may still run",
          "scale_d = 0 at the first wgmma of a tile instead of writing zeros"},
     Kind{"C7516", serial, About::pipeline,
-         "fence, wgmma, commit and wait do not follow each other on every path", uniform},
+         "the sequence of fence, wgmma, commit and wait is not the same on every path", uniform},
     Kind{"C7517", repaired, About::reads, "a wgmma.wait_group of its own",
          "k:wgmma_wait_group(0) on every path before this line"},
     Kind{"C7518", serial, About::pipeline, "a wait would be needed in a branch that may diverge", uniform},
     Kind{"C7519", repaired, About::pipeline, "a wgmma.fence of its own",
-         "k:wgmma_fence() right before this line, on every path that leads here"},
+         "k:wgmma_fence() directly before this line, on every path to it"},
     Kind{"C7520", serial, About::pipeline, "a fence would be needed in a branch that may diverge", uniform},
 };
 
@@ -162,7 +165,7 @@ class Pipelines final : public isa::Effects {
     std::set<std::uint32_t> accumulators_, sources_;
 };
 
-/// The places of the instructions that a note quotes.
+/// The places of the instructions that a note refers to.
 std::vector<Where> steps_called(const Program& program, std::string_view name) {
     std::vector<Where> places;
     for_each_step(program.body(), [&](const Step& step) {
@@ -210,13 +213,13 @@ class Translator {
                 rules::finding(*kind->rule, first(places),
                                fmt::format("{} has no effect: {} ({})", name, kind->message, kind->code),
                                std::string(kind->fix));
-            finding.notes = others(places, "so has this one");
+            finding.notes = others(places, "neither has this one");
             return finding;
         }
-        Diagnostic finding = rules::finding(
-            *kind->rule, first(pipelines_.mma),
-            fmt::format("the wgmma run one after the other: {} ({})", kind->message, kind->code),
-            std::string(kind->fix));
+        Diagnostic finding =
+            rules::finding(*kind->rule, first(pipelines_.mma),
+                           fmt::format("the wgmma are serialized: {} ({})", kind->message, kind->code),
+                           std::string(kind->fix));
         switch (kind->about) {
             case About::reads: finding.notes = all(pipelines_.read, "an accumulator is read here"); break;
             case About::writes:
@@ -236,8 +239,8 @@ class Translator {
         Diagnostic finding = rules::finding(
             rules::WG_PERF_04, program_.where(),
             fmt::format(
-                "{} registers a thread are not enough for `{}`: {} bytes are spilled to local memory and "
-                "{} read back",
+                "{} registers a thread are not enough for `{}`: {} bytes are spilled to local memory, and "
+                "{} are read back",
                 function.registers, program_.name(), function.spill_store_bytes, function.spill_load_bytes),
             "fewer values at a time: smaller accumulators, fewer loads under way, fewer threads a CTA");
         finding.notes = largest();
@@ -253,13 +256,13 @@ class Translator {
         const Where named = line_of(note.line, lines_);
         Diagnostic finding = rules::finding(
             *kind.rule, named ? named : first(pipelines_.mma),
-            fmt::format("the assembler puts {} before this line ({})", kind.message, kind.code),
+            fmt::format("the assembler inserts {} before this line ({})", kind.message, kind.code),
             std::string(kind.fix));
-        if (!named) finding.message = fmt::format("the assembler adds {} ({})", kind.message, kind.code);
+        if (!named) finding.message = fmt::format("the assembler inserts {} ({})", kind.message, kind.code);
         return finding;
     }
 
-    /// A note of a newer assembler: in its own words.
+    /// A note of a newer assembler, quoted.
     Diagnostic unknown(const gpu::AssemblerNote& note) const {
         Diagnostic finding;
         finding.severity = Severity::note;
@@ -270,7 +273,7 @@ class Translator {
         return finding;
     }
 
-    /// Where the most registers are made.
+    /// The lines that define the most registers.
     std::vector<Note> largest() const {
         std::map<std::pair<std::string_view, int>, int> words;  // 32-bit registers of each line
         for (const RegisterInfo& info : program_.registers())
@@ -283,7 +286,7 @@ class Translator {
         for (const auto& [count, where] : places) {
             constexpr int many = 16;
             if (count < many || notes.size() == most_notes) break;
-            notes.push_back({where, fmt::format("{} registers are made here", count)});
+            notes.push_back({where, fmt::format("{} registers are defined here", count)});
         }
         return notes;
     }

@@ -1,4 +1,4 @@
-// What the assembler notes of a kernel, as findings of the catalogue at lines of the script.
+// The assembler's notes on a kernel, as findings of the catalogue at lines of the script.
 #pragma once
 
 #include <span>

@@ -27,7 +27,7 @@ isa::Numerics numerics_named(std::string_view name) {
 BackendChoice choose_backend(Backend asked, gpu::Isolation isolation) {
     if (asked != Backend::automatic) return {asked, "asked for"};
     if (auto reason = gpu::Device::unavailable(isolation)) return {Backend::sim, *reason};
-    return {Backend::gpu, "an sm_90 device is there"};
+    return {Backend::gpu, "there is an sm_90 device"};
 }
 
 }  // namespace wgrun

@@ -1,4 +1,4 @@
-// Machine code of a kernel, by whichever assembler is here.
+// Machine code of a kernel, by any available assembler.
 #include <fmt/format.h>
 
 #include "gpu/driver.hpp"
@@ -10,7 +10,7 @@
 namespace wgrun {
 namespace {
 
-// By the driver in the current context; where there is none, in that of the first sm_90 device.
+// By the driver in the current context, or else in that of the first sm_90 device.
 gpu::Cubin assemble_by_driver(const std::string& ptx) {
     const gpu::HostDriver& driver = gpu::host_driver();
     gpu::abi::Handle current = nullptr;
@@ -43,7 +43,7 @@ std::vector<std::byte> Kernel::cubin(Assembler assembler) {
                 missing += (missing.empty() ? "" : "; ") + std::string(error.what());
             }
         }
-        throw EnvironmentError("ENOENT", "nothing here makes machine code: " + missing);
+        throw EnvironmentError("ENOENT", "no assembler is available: " + missing);
     } catch (gpu::CompileError& error) {
         error.finding().where = place_of_error(error.log(), ptx_lines_, *program_);
         throw;

@@ -7,11 +7,11 @@
 namespace wgrun {
 namespace {
 
-// By the owner of the tensor's bytes. A copy is here as long as a launch holds it.
+// By the owner of the tensor's bytes. A copy exists as long as a launch holds it.
 struct Shared {
     using Owner = std::weak_ptr<const std::byte[]>;
     std::mutex mutex;
-    /// Of each device: the worker's and this process's have nothing in common.
+    /// One for each device: the worker's and this process's are separate.
     std::map<const gpu::Context*, std::map<Owner, std::weak_ptr<DeviceCopy>, std::owner_less<Owner>>> copies;
 };
 
@@ -29,7 +29,7 @@ std::shared_ptr<DeviceCopy> make(const gpu::Device& device, const Tensor& tensor
 }  // namespace
 
 void remake(const gpu::Device& device, const Tensor& tensor, DeviceCopy& copy) {
-    // An empty tensor still has an address.
+    // An empty tensor needs an address, too.
     copy.buffer = gpu::Buffer(device, std::max<std::size_t>(tensor.size_bytes(), 16));
 }
 

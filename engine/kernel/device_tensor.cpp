@@ -44,8 +44,8 @@ void DeviceTensor::close() noexcept {
 const std::shared_ptr<DeviceCopy>& DeviceTensor::on_gpu() const {
     check_open();
     if (simulated_)
-        throw ArgumentError("the tensor was made for the simulator, and the kernel runs on the GPU",
-                            "make it with the back end that the kernel runs on");
+        throw ArgumentError("the tensor was made for the simulator, but the kernel runs on the GPU",
+                            "make it for the back end that runs the kernel");
     if (copy_->buffer.lost())
         throw EnvironmentError(
             "EFAULT",
@@ -57,7 +57,7 @@ const std::shared_ptr<DeviceCopy>& DeviceTensor::on_gpu() const {
 Tensor& DeviceTensor::on_simulator() {
     check_open();
     if (!simulated_)
-        throw ArgumentError("the tensor is on the GPU, and the kernel runs on the simulator",
+        throw ArgumentError("the tensor is on the GPU, but the kernel runs on the simulator",
                             "pass its copy in host memory");
     return *simulated_;
 }

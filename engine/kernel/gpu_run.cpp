@@ -64,7 +64,7 @@ class GpuLaunch::Arguments {
         }
         for (std::size_t i = 0; i < passed_.size(); ++i) {
             const PassedTensor& passed = passed_[i];
-            // One that is passed twice is one on the device as well.
+            // A tensor that is passed twice has one copy on the device.
             if (const std::size_t same = first_of(i); same < i)
                 copies_.push_back(copies_[same]);
             else
@@ -129,10 +129,10 @@ class GpuLaunch::Arguments {
                 fmt::format("kernel `{}`: what launches had written to {} was lost with the worker "
                             "process when a kernel failed, before it was downloaded",
                             program_.name(), names),
-                "start the launches that make it again: the tensors are as the host has them");
+                "start the launches that compute it again: the tensors now have the host's values");
     }
 
-    /// The results of this launch are known to be lost.
+    /// Records that the results of this launch are lost.
     void give_up() {
         for (std::size_t i = 0; i < copies_.size(); ++i)
             if (written_[i] && copies_[i]->buffer.lost()) copies_[i]->ahead = false;
@@ -164,7 +164,7 @@ class GpuLaunch::Arguments {
         }
     }
 
-    /// The host decides what is in the tensors: results that are lost are not missed.
+    /// The host's values overwrite the tensors, so lost results are not missed.
     void forget_results() {
         for (const std::shared_ptr<DeviceCopy>& copy : copies_) copy->ahead = false;
     }
@@ -249,7 +249,7 @@ void GpuLaunch::upload() {
 void GpuLaunch::download() {
     const gpu::Patience patience(timeout_, stop_);
     if (launch_->lost()) {
-        arguments_->report_lost();  // else the host has what the device had
+        arguments_->report_lost();  // otherwise host and device have the same values
         return;
     }
     wait();
@@ -289,7 +289,7 @@ GpuKernel GpuKernel::from_lined_ptx(const std::string& ptx, const Program& progr
 GpuKernel GpuKernel::from_cuda(const std::string& cuda, const Program& program, gpu::Isolation isolation) {
     gpu::Device device = gpu::Device::get(isolation);
     gpu::Cubin cubin = gpu::nvrtc_compile(cuda);
-    // Its notes name lines of the PTX that NVRTC makes, which nobody sees.
+    // Its notes refer to lines of NVRTC's own PTX, which is not visible.
     std::vector<Diagnostic> findings = assembler_findings(cubin.log, {}, program);
     auto load = [device, image = std::move(cubin.image)] { return gpu::Module::from_cubin(device, image); };
     gpu::Module module = load();
@@ -334,7 +334,7 @@ AssemblyReport assemble_report(const std::string& ptx, std::span<const Where> li
         try {
             return report_of(gpu::ptxas_assemble(ptx, {}, assembler_patience, stop).log, lines, program,
                              "ptxas");
-        } catch (const EnvironmentError& error) {  // no ptxas here: the driver can tell too
+        } catch (const EnvironmentError& error) {  // without ptxas, the driver reports the same
             if (error.code() != "ENOENT") throw;
             if (const auto reason = gpu::Device::unavailable())
                 throw EnvironmentError("ENODEV",

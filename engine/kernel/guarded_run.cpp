@@ -59,7 +59,7 @@ void GuardedKernel::run(const RunOptions& options, const GuardLimits& limits) {
     std::optional<MessageBuffer> messages;
     if (!program_->messages().empty())
         with.args.emplace_back(static_cast<std::int64_t>(messages.emplace(device_, *program_).address()));
-    // Prints what threads have said. CheckError when an assertion has failed, or a trap was executed.
+    // Prints the messages of threads. CheckError if an assertion failed or a trap was executed.
     const auto hear = [&] {
         if (!messages) return;
         const MessageLog log = messages->take(options.grid);
@@ -78,7 +78,7 @@ void GuardedKernel::run(const RunOptions& options, const GuardLimits& limits) {
     } catch (const gpu::KernelFailure& failure) {
         hear();
         const HangReport report(*program_, guarded_, options.grid, block.bytes(), tensors);
-        // A guard that has gone off ends the kernel by a trap, which the driver calls a launch failure.
+        // A guard that was triggered ends the kernel by a trap, which the driver calls a launch failure.
         const bool hang = report.overdue() || failure.code() == "ETIMEDOUT";
         EnvironmentError out(hang ? "ETIMEDOUT" : failure.code(), failure.finding().message,
                              failure.finding().fix);
@@ -107,25 +107,26 @@ void throw_explained(const std::shared_ptr<const Program>& program, const RunOpt
         const gpu::Patience patience(std::chrono::seconds(10),
                                      options.stop);  // a worker starts, a text is compiled
         GuardedKernel(program, Backend::gpu, options.isolation, fault).run(once_more, limits);
-        says(fault ? fmt::format("its guarded build, run after it, does not fail: {}", chance)
-                   : fmt::format("its guarded build, run after it, ends: the kernel is slow, or {}", chance));
+        says(fault
+                 ? fmt::format("its guarded build, run afterwards, does not fail: {}", chance)
+                 : fmt::format("its guarded build, run afterwards, ends: the kernel is slow, or {}", chance));
     } catch (const EnvironmentError& cause) {
         if (cause.code() == "ETIMEDOUT" && cause.finding().where) {
             out = cause;
-            says(failure.finding().message + ": this is what its guarded build, run after it, says");
+            says(failure.finding().message + ": reported by its guarded build, run afterwards");
         } else if (cause.code() == "ETIMEDOUT") {
-            says(
-                fmt::format("its guarded build, run after it, did not end within {} s either, and no warp of "
-                            "it waits",
-                            seconds(once_more.timeout)));
+            says(fmt::format(
+                "its guarded build, run afterwards, did not end within {} s either, and no warp of "
+                "it waits",
+                seconds(once_more.timeout)));
         } else if (fault && cause.code() == "EFAULT" && !cause.finding().notes.empty()) {
             const std::vector<Note>& accesses = cause.finding().notes;
             const auto same = [&](const Note& note) { return note.where == accesses.front().where; };
             if (std::ranges::all_of(accesses, same)) out.finding().where = accesses.front().where;
-            says("these accesses had not ended when its guarded build, run after it, failed");
+            says("these accesses had not ended when its guarded build, run afterwards, failed");
             notes.insert(notes.end(), accesses.begin(), accesses.end());
         } else {
-            says("its guarded build, run after it, says nothing of the cause: " + cause.finding().message);
+            says("its guarded build, run afterwards, does not show the cause: " + cause.finding().message);
         }
     }
     throw out;

@@ -29,7 +29,7 @@ std::int64_t field(std::uint64_t word, int first, int count) {
 /// A negative number as its two's complement of `count` bits.
 std::int64_t negated(std::int64_t value, int count) { return -value & ((std::int64_t{1} << count) - 1); }
 
-/// What one slot says of lanes of a warp.
+/// The information of one slot about lanes of a warp.
 struct Witness {
     std::size_t site = 0;  ///< from 0
     std::uint32_t x = 0, y = 0, z = 0, warp = 0;
@@ -88,7 +88,7 @@ MbarrierState mbarrier_state(std::uint64_t word) {
     return out;
 }
 
-/// Lanes of some warps of some CTAs that say the same.
+/// Lanes of some warps of some CTAs in the same state.
 struct HangReport::Place {
     const GuardSite* site;
     std::string text;                                 ///< "warps 4-7 of CTA {0, 0, 0} wait for ..."
@@ -166,7 +166,8 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
         return "";
     };
 
-    // Warps of each CTA that say the same of the same line, and then CTAs that agree in that.
+    // Groups warps of each CTA that wait at the same line for the same reason, and then CTAs with equal
+    // groups.
     using Saying = std::pair<std::size_t, std::string>;
     std::map<Saying, std::map<std::array<std::uint32_t, 3>, std::uint32_t>> said;
     std::map<Saying, int> progress;
@@ -176,7 +177,7 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
         said[saying][{who.z, who.y, who.x}] |= 1U << (who.warp & 31);
         int& begun = progress.try_emplace(saying, 2).first->second;
         if (site_of(who).awaits != Awaits::mbarrier) continue;
-        // A phase that has begun and cannot complete is a likelier cause than one that nobody has come to.
+        // A phase that has begun and cannot complete is a likelier cause than one that no warp has reached.
         const MbarrierState state = mbarrier_state(who.word);
         if (state.pending == 0 || state.outstanding != 0)
             begun = 0;

@@ -1,4 +1,4 @@
-// What the slots of a guarded run say: who waited where, and for what. See docs/hangs.md.
+// Evaluates the slots of a guarded run: which warps waited where, and for what. See docs/hangs.md.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ struct MbarrierState {
     int parity = 0;                ///< of the phase in progress
     std::int64_t expected = 0;     ///< arrivals of a phase
     std::int64_t pending = 0;      ///< arrivals that are missing
-    std::int64_t outstanding = 0;  ///< bytes; below 0 more have come than were announced
+    std::int64_t outstanding = 0;  ///< in bytes; negative if more have arrived than were announced
 };
 MbarrierState mbarrier_state(std::uint64_t word);
 
-/// Who was where. `grid`, in CTAs, is that of the launch; `block` holds the slots.
+/// The state of all warps. `grid`, in CTAs, is that of the launch; `block` holds the slots.
 class HangReport {
   public:
     HangReport(const Program& program, const GuardedProgram& guarded, Dim3 grid,
@@ -32,7 +32,7 @@ class HangReport {
     HangReport(const HangReport&) = delete;
     HangReport& operator=(const HangReport&) = delete;
 
-    /// Has a guard gone off?
+    /// Whether a guard was triggered.
     bool overdue() const { return overdue_; }
 
     /// A kernel that did not end: the likeliest cause is the finding, the others are its notes. Nothing where

@@ -20,7 +20,7 @@
 namespace wgrun {
 namespace {
 
-constexpr std::size_t most_sizes = 4096;  // launches that are remembered to be right
+constexpr std::size_t most_sizes = 4096;  // the number of launches remembered as correct
 
 Backend gpu_backend(Backend asked) {
     if (asked == Backend::automatic) return Backend::gpu;
@@ -30,7 +30,7 @@ Backend gpu_backend(Backend asked) {
     return asked;
 }
 
-/// A tensor map, and what it was made of.
+/// A tensor map, and its specification.
 struct EncodedMap {
     std::uint64_t address = 0;
     TensorShape shape;
@@ -43,7 +43,7 @@ std::string image_of(const gpu::Cubin& cubin) {
 
 }  // namespace
 
-/// What the launches of a kernel keep between them.
+/// State that the launches of a kernel share.
 struct Kernel::Hosted {
     Hosted(std::string image, const Program& program)
         : config(config_of(program, {})),
@@ -59,7 +59,7 @@ struct Kernel::Hosted {
 
     gpu::LaunchConfig config;
     gpu::HostModule module;
-    /// Grids and integers that the rehearsal found nothing against.
+    /// Grids and integers for which the rehearsal found no error.
     std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::vector<std::int64_t>>> right;
     std::vector<std::uint64_t> raw;
     std::vector<EncodedMap> maps;

@@ -20,7 +20,7 @@
 
 namespace wgrun {
 
-/// What a GPU back end keeps between runs.
+/// State of a GPU back end that is kept between runs.
 struct Kernel::Compiled : GpuKernel {
     explicit Compiled(GpuKernel kernel) : GpuKernel(std::move(kernel)) {}
 };
@@ -100,7 +100,7 @@ struct Launch::State {
     Backend backend;
     std::optional<GpuLaunch> gpu;  // without: the simulator
 
-    /// Takes a step on the GPU, where it is one. What the kernel fails with is explained.
+    /// Runs a step on the GPU, if the launch is one for the GPU. Failures of the kernel are explained.
     void take(void (GpuLaunch::*step)()) {
         if (!gpu) return;
         try {
@@ -111,7 +111,7 @@ struct Launch::State {
         }
     }
 
-    /// Prints what threads have said. CheckError when an assertion has failed, or a trap was executed.
+    /// Prints the messages of threads. CheckError if an assertion failed or a trap was executed.
     void hear() {
         MessageBuffer* messages = gpu->messages();
         if (messages == nullptr) return;
@@ -180,7 +180,7 @@ void Kernel::foresee(const RunOptions& options) {
     }
 }
 
-// A GPU says nothing of a kernel that hangs.
+// A GPU does not report a kernel that hangs.
 void Kernel::check_launch(const RunOptions& options) {
     if (options.unchecked) return;
     check::LaunchSizes sizes = sizes_of(options);
@@ -213,7 +213,7 @@ const std::string& Kernel::guarded_cuda() {
     return guarded_cuda_;
 }
 
-// What the GPU runs: the program itself, where nobody says anything.
+// The program that the GPU runs: the program itself, unless its threads print.
 const Program& Kernel::spoken() {
     if (!spoken_)
         spoken_ = speaks(*program_) ? std::make_shared<const Program>(wgrun::spoken(*program_)) : program_;
@@ -240,7 +240,7 @@ const std::string& Kernel::emitted_cuda() {
     return cuda_;
 }
 
-// Where it is to run, when nothing speaks against that.
+// The back end that it should run on, if that is possible.
 Backend Kernel::admitted(const RunOptions& options) {
     if (!options.unchecked) throw_errors_of(check());
     check_arguments(*program_, options);
@@ -301,7 +301,8 @@ Timing Kernel::time(const TimeOptions& options) {
     if (options.against) throw ArgumentError("kernel:time: cuBLAS and the simulator cannot be compared");
     RunOptions simulated = options;
     move_to_simulator(simulated.args);
-    // On copies, as on the GPU: a measurement changes no tensor. One that is passed twice stays one.
+    // On copies, as on the GPU, since a measurement must not change tensors. A tensor that is passed twice is
+    // copied once.
     std::map<const Tensor*, Tensor> copies;
     for (Argument& argument : simulated.args)
         if (Tensor** tensor = std::get_if<Tensor*>(&argument); tensor != nullptr && *tensor != nullptr)

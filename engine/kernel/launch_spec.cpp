@@ -18,7 +18,8 @@ gpu::TensorMapType map_type(Dtype dtype) {
         case Dtype::u32: return gpu::TensorMapType::u32;
         case Dtype::s64: return gpu::TensorMapType::s64;
         case Dtype::u64: return gpu::TensorMapType::u64;
-        default: return gpu::TensorMapType::u8;  // bytes are bytes: tensor maps know no 8-bit floats
+        default:
+            return gpu::TensorMapType::u8;  // tensor maps have no 8-bit floats, so these are copied as bytes
     }
 }
 

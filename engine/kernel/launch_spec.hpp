@@ -1,4 +1,4 @@
-// What the driver is told of a program's launches.
+// The driver's description of a program's launches.
 #pragma once
 
 #include <cstdint>

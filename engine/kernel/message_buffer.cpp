@@ -38,12 +38,12 @@ void MessageBuffer::clear() {
     if (control_.lost()) return;
     try {
         write_control();
-    } catch (const EnvironmentError&) {  // the context is broken: there is no other launch
+    } catch (const EnvironmentError&) {  // the context is broken, so there is no further launch
     }
 }
 
 MessageLog MessageBuffer::take(Dim3 grid) {
-    std::uint64_t taken = capacity_;  // where the count is gone with the kernel: what there is
+    std::uint64_t taken = capacity_;  // without the count, which was lost with the kernel: all records found
     if (!control_.lost()) try {
             std::uint32_t count = 0;
             control_.download(std::as_writable_bytes(std::span(&count, 1)));
@@ -57,7 +57,7 @@ MessageLog MessageBuffer::take(Dim3 grid) {
         const std::byte* record = records_.bytes().data() + i * bytes_;
         std::array<std::uint32_t, isa::say::header_bytes / 4> header{};
         std::memcpy(header.data(), record, sizeof header);
-        if (header[0] == 0 || header[0] > program_.messages().size()) continue;  // it was not finished
+        if (header[0] == 0 || header[0] > program_.messages().size()) continue;  // the record is incomplete
         const std::uint32_t message = header[0] - 1;
         values.resize(program_.messages()[message].types.size());
         std::memcpy(values.data(), record + sizeof header, values.size() * isa::say::value_bytes);

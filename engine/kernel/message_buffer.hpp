@@ -16,9 +16,9 @@ class MessageBuffer {
     /// The argument of the program's last parameter: makes everything ready for a launch, again where a
     /// worker process was lost.
     std::uint64_t address();
-    /// Forgets what was said before.
+    /// Discards earlier messages.
     void clear();
-    /// What has been said since. The launch has ended.
+    /// The messages since then. The launch must have ended.
     MessageLog take(Dim3 grid);
 
   private:

@@ -1,4 +1,4 @@
-// Where the lines of k:print go.
+// The output of k:print.
 #pragma once
 
 #include "program/messages.hpp"
@@ -6,7 +6,7 @@
 
 namespace wgrun {
 
-/// Hands the lines to options.print, or writes them to standard output.
+/// Passes the lines to options.print, or writes them to standard output.
 void print_messages(const MessageLog& messages, const RunOptions& options);
 
 }  // namespace wgrun

@@ -1,4 +1,4 @@
-// Figures of several rounds, summed up.
+// Statistics of several rounds.
 #pragma once
 
 #include <vector>

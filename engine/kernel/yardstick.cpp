@@ -20,8 +20,8 @@ gpu::Gemm::Input input_type(Dtype dtype) {
         case Dtype::s8: return gpu::Gemm::Input::s8;
         default: break;
     }
-    throw ArgumentError(fmt::format(
-        "cuBLAS: operands of bf16, f16, tf32, e4m3, e5m2 or s8 are expected, not {}", to_string(dtype)));
+    throw ArgumentError(
+        fmt::format("cuBLAS: operands must be bf16, f16, tf32, e4m3, e5m2 or s8, not {}", to_string(dtype)));
 }
 
 gpu::Gemm::Output output_type(Dtype dtype) {
@@ -33,13 +33,13 @@ gpu::Gemm::Output output_type(Dtype dtype) {
         default: break;
     }
     throw ArgumentError(
-        fmt::format("cuBLAS: a result of f32, bf16, f16 or s32 is expected, not {}", to_string(dtype)));
+        fmt::format("cuBLAS: the result must be f32, bf16, f16 or s32, not {}", to_string(dtype)));
 }
 
 /// The extents (m or n, k) of an operand as it lies in memory.
 std::pair<std::int64_t, std::int64_t> extents(const char* name, const Tensor& tensor, Major major) {
     if (tensor.rank() != 2)
-        throw ArgumentError(fmt::format("cuBLAS: {} is {}, a matrix is expected", name, to_string(tensor)));
+        throw ArgumentError(fmt::format("cuBLAS: {} is {}, but must be a matrix", name, to_string(tensor)));
     const std::int64_t rows = tensor.shape()[0], cols = tensor.shape()[1];
     return major == Major::k ? std::pair(rows, cols) : std::pair(cols, rows);
 }
@@ -61,9 +61,9 @@ Cublas::Cublas(const Tensor& a, Major a_major, const Tensor& b, Major b_major, T
     : state_(std::make_unique<State>(isolation)) {
     const auto [m, k] = extents("A", a, a_major);
     const auto [n, k_of_b] = extents("B", b, b_major);
-    if (k != k_of_b) throw ArgumentError(fmt::format("cuBLAS: K is {} in A and {} in B", k, k_of_b));
+    if (k != k_of_b) throw ArgumentError(fmt::format("cuBLAS: K is {} in A, but {} in B", k, k_of_b));
     if (d.shape() != TensorShape{m, n})
-        throw ArgumentError(fmt::format("cuBLAS: D is {}, {}x{} is expected", to_string(d), m, n));
+        throw ArgumentError(fmt::format("cuBLAS: D is {}, but must be {}x{}", to_string(d), m, n));
     if (a.dtype() != b.dtype()) throw ArgumentError("cuBLAS: A and B are of different dtypes");
     if (d.read_only()) throw ArgumentError("cuBLAS: D is a read-only tensor");
     gpu::Gemm gemm;

@@ -67,7 +67,7 @@ void add(BankConflicts& sum, std::span<const std::uint32_t> addresses, int line,
     sum.worst = std::move(phases);
 }
 
-/// What a lane touches: bytes of a line from `byte` on.
+/// The access of a lane: bytes of a line from `byte` on.
 struct Lane {
     int line = 0;
     int byte = 0;
@@ -178,7 +178,7 @@ Lines lines_of(const UnitLines& units, int element_bits) {
 
 void check_access(SharedAccess access, int element_bits) {
     if (access == SharedAccess::st_accumulator && element_bits == 1)
-        throw ArgumentError("bank conflicts: no accumulator is stored as b1");
+        throw ArgumentError("bank conflicts: accumulators cannot be b1");
 }
 
 /// `of` each access that elements of these bits allow.

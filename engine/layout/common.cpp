@@ -1,4 +1,4 @@
-// What two layouts have in common, and what a layout does not see.
+// The common parts of two layouts, and the null space of one.
 #include "layout/modes.hpp"
 
 namespace wgrun {

@@ -51,7 +51,7 @@ Layout complement_within(const Layout& a, std::span<const std::int64_t> target) 
             throw ArgumentError(fmt::format("complement of {}: mode {}:{} overlaps the modes below it, which "
                                             "reach {} (not injective)",
                                             a.to_string(), extent, stride, filled),
-                                "a layout that gives every index its own offset");
+                                "a layout that maps every index to an offset of its own");
         out.push_back({stride / filled, filled});
         filled = checked_mul(stride, extent);
     }

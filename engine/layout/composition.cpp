@@ -14,7 +14,7 @@ namespace {
 class Composer {
   public:
     Composer(const Layout& a, const Layout& b) : a_(a), b_(b) {
-        // A last mode of extent 1 still says how A goes on beyond its domain.
+        // A last mode of extent 1 still determines how A continues beyond its domain.
         Modes modes(a.leaves().begin(), a.leaves().end());
         if (!modes.empty() && modes.back().shape == 1) modes.back().shape = 2;
         digits_ = coalesced(modes);
@@ -26,8 +26,9 @@ class Composer {
         auto [shape, stride] = compose(b_.shape(), b_.stride());
         for (std::size_t i = 0; i + 1 < digits_.size(); ++i)
             if (used_[i] >= digits_[i].shape)
-                refuse(fmt::format("modes of the right layout carry out of mode {}:{} of the left one",
-                                   digits_[i].shape, digits_[i].stride));
+                refuse(
+                    fmt::format("sums of the right layout's modes carry out of mode {}:{} of the left layout",
+                                digits_[i].shape, digits_[i].stride));
         if (positive_ && negative_ && digits_.size() > 1)
             refuse("strides of both signs carry between the modes of the left layout");
         return {std::move(shape), std::move(stride)};
@@ -161,8 +162,7 @@ Swizzle composition(const Swizzle& a, const Swizzle& b) {
     if (moved == 0) return {0, 0, a.shift()};
     const int base = __builtin_ctzll(moved);
     const int count = __builtin_popcountll(moved);
-    if (moved >> base != (std::uint64_t{1} << count) - 1)
-        refuse("the remaining bits do not lie side by side");
+    if (moved >> base != (std::uint64_t{1} << count) - 1) refuse("the remaining bits are not contiguous");
     return {count, base, a.shift()};
 }
 

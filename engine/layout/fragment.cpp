@@ -12,7 +12,7 @@ void check_operand(Dtype dtype, bool sparse) {
     switch (dtype) {
         case Dtype::b1:
             if (!sparse) return;
-            throw ArgumentError("sparse wgmma of b1: there is none",
+            throw ArgumentError("there is no sparse wgmma of b1",
                                 "one of f16, bf16, tf32, e4m3, e5m2, s8, u8");
         case Dtype::f16:
         case Dtype::bf16:
@@ -80,7 +80,7 @@ Fragment::Owner Fragment::owner(int row, int column) const {
     for (int thread = 0; thread < threads(); ++thread)
         for (int value = 0; value < values(); ++value)
             if (at(thread, value) == Place{row, column}) return {thread, value};
-    throw ArgumentError(fmt::format("{}: nobody holds element ({}, {})", name, row, column));
+    throw ArgumentError(fmt::format("{}: no thread holds element ({}, {})", name, row, column));
 }
 
 Layout Fragment::inverse() const {
@@ -96,7 +96,7 @@ Fragment wgmma_d(Dtype d, int n) {
         throw ArgumentError(fmt::format("wgmma D of {}: no such accumulator", to_string(d)),
                             "one of f32, s32, f16");
     if (n < 8 || n > 256 || n % 8 != 0)
-        throw ArgumentError(fmt::format("wgmma D of 64x{}: n is 8, 16, ... 256", n),
+        throw ArgumentError(fmt::format("wgmma D of 64x{}: n must be 8, 16, ... 256", n),
                             "a multiple of 8 up to 256");
     return {fmt::format("wgmma D {} 64x{}", to_string(d), n),
             Layout(IntTuple{IntTuple{4, 8, 4}, IntTuple{2, 2, n / 8}},

@@ -12,7 +12,7 @@ constexpr int lane_depth = 12;    // from the long stroke of an arrow to the cel
 constexpr int lead = 5;           // where an arrow from above meets its cell, right of the cell's left edge
 constexpr int between = 32;       // grids side by side
 constexpr int below = 20;         // grids one below the other
-constexpr int least_title = 300;  // titles are not broken below this width
+constexpr int least_title = 300;  // titles are not wrapped below this width
 
 int width_of(std::string_view text) { return advance * static_cast<int>(text.size()); }
 
@@ -37,7 +37,7 @@ std::vector<const Grid::Arrow*> arrows_of(const Grid& grid, bool vertical) {
     return out;
 }
 
-/// What a grid needs; grids of one place row or column share the largest.
+/// The space that a grid needs; the grids of a row or column share the largest.
 struct Needs {
     int left = 0;    // row names and vertical arrows
     int names = 0;   // column names and horizontal arrows
@@ -76,7 +76,7 @@ Needs needs_of(const Grid& grid) {
     return n;
 }
 
-// Lists of the same length are joined; a grid of other extents keeps its own.
+// Lists of the same length are merged; a grid of other extents keeps its own.
 void join(std::vector<bool>& list, const std::vector<bool>& other) {
     if (list.size() != other.size()) return;
     for (std::size_t i = 0; i < list.size(); ++i)
@@ -220,7 +220,7 @@ std::vector<bool> gaps(const Grid& grid, bool rows) {
     std::vector<bool> out(static_cast<std::size_t>(rows ? grid.rows : grid.columns));
     for (const Grid::Frame& frame : grid.frames) {
         const int first = rows ? frame.row : frame.column;
-        // The first row has one where labels stand in it.
+        // The first row has one if it contains labels.
         if (frame.heavy && (first > 0 || (rows && !frame.label.empty())))
             out[static_cast<std::size_t>(first)] = true;
     }
@@ -240,7 +240,7 @@ Plan plan(const Picture& picture) {
     const std::vector<Place> where = places(picture);
     std::vector<Needs> needs;
     for (const Grid& grid : picture) needs.push_back(needs_of(grid));
-    // Only where grids stand in rows and columns do their cells have to be in line.
+    // Cells have to be aligned only where grids are arranged in rows and columns.
     const bool in_line = std::ranges::any_of(where, [](const Place& place) { return place.row > 0; });
     for (std::size_t i = 0; i < picture.size(); ++i)
         for (std::size_t j = 0; j < picture.size(); ++j) {

@@ -1,4 +1,4 @@
-// Where everything in a picture goes, in pixels. What SVG and images draw is decided here, so that they
+// The places of everything in a picture, in pixels. What SVG and images draw is decided here, so that they
 // agree, and tests can ask whether labels overlap and where arrows end.
 #pragma once
 

@@ -33,7 +33,7 @@ const [, , W, H] = svg.getAttribute('viewBox').split(' ').map(Number);
 svg.removeAttribute('width'); svg.removeAttribute('height');
 let box = { x: 0, y: 0, w: W, h: H }, linked = new Map();
 
-// The titles would be shown twice: they become data.
+// The titles become data, since the browser would show them as well.
 for (const cell of svg.querySelectorAll('.cells > g')) {
   const title = cell.querySelector('title');
   cell.tip = title.textContent;
@@ -132,7 +132,7 @@ window.addEventListener('resize', showDetail);
 show();
 )JS";
 
-// A string in a script element: no "</script>" can appear in it.
+// A string literal for a script element, in which no "</script>" can appear.
 std::string literal(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array modes{SwizzleMode::b128, SwizzleMode::b64, SwizzleMode::b32, SwizzleMode::none};
 
-/// The byte of every element, as the layout places it.
+/// The byte offset of every element.
 class Bytes {
   public:
     Bytes(const Layout& layout, Dtype dtype)
@@ -32,7 +32,7 @@ class Bytes {
         return offsets_[static_cast<std::size_t>(k) * static_cast<std::size_t>(rows_) +
                         static_cast<std::size_t>(row)];
     }
-    /// Is the swizzle written on bytes?
+    /// Whether the swizzle acts on bytes.
     bool ptx_notation() const { return ptx_notation_; }
     /// Two elements at one place (b1 shares bytes and is not looked at).
     bool overlaps() const {
@@ -120,7 +120,7 @@ std::string strides_of(const Identity& id) {
     return fmt::format("LBO {} bytes, SBO {} bytes", id.lbo, id.sbo);
 }
 
-/// Where only the swizzle is wrong: which one would be right.
+/// If only the swizzle is wrong, the right one.
 std::string remedy(const Layout& layout, Dtype dtype) {
     const int b = bits(dtype);
     const auto rows = static_cast<int>(layout.mode(0).size());
@@ -206,7 +206,7 @@ Identity identify(const Layout& layout, Dtype dtype) {
                 name, strides_of(best), best.mismatches, layout.size(), d.row, d.k, d.given, d.expected) +
             (whole ? remedy(layout, dtype) : "");
     }
-    if (bytes.ptx_notation()) best.text += " (swizzle read as the PTX ISA writes it, on bytes)";
+    if (bytes.ptx_notation()) best.text += " (the swizzle is taken as in the PTX ISA, on bytes)";
     return best;
 }
 

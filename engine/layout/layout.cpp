@@ -29,12 +29,12 @@ IntTuple compact_strides(const IntTuple& shape) {
     return compact_strides(shape, stride);
 }
 
-/// False where shape and stride do not nest alike.
+/// False if shape and stride are nested differently.
 bool pair_leaves(const IntTuple& shape, const IntTuple& stride, Modes& out, int nesting = 0) {
     if (shape.is_leaf() != stride.is_leaf() || shape.modes().size() != stride.modes().size()) return false;
     if (!shape.is_leaf() && nesting == max_nesting)
         throw ArgumentError(fmt::format("layout: more than {} levels of nesting", max_nesting),
-                            "flatten or coalesce what is built step by step");
+                            "flatten or coalesce intermediate layouts");
     if (shape.is_leaf()) out.push_back({shape.value(), stride.value()});
     for (std::size_t i = 0; i < shape.modes().size(); ++i)
         if (!pair_leaves(shape.modes()[i], stride.modes()[i], out, nesting + 1)) return false;
@@ -96,7 +96,7 @@ Layout::Layout(const IntTuple& shape) : Layout(shape, compact_strides(shape)) {}
 
 Layout::Layout(IntTuple shape, IntTuple stride) : shape_(std::move(shape)), stride_(std::move(stride)) {
     if (!pair_leaves(shape_, stride_, leaves_))
-        throw ArgumentError(fmt::format("layout {}:{}: shape and stride do not nest alike",
+        throw ArgumentError(fmt::format("layout {}:{}: shape and stride are nested differently",
                                         shape_.to_string(), stride_.to_string()),
                             "one stride for every extent, in the same parentheses");
     std::int64_t reach = 0;
@@ -118,7 +118,7 @@ Layout::Layout(Swizzle swizzle, const Layout& layout, std::int64_t offset)
       offset_(offset) {
     if (layout.swizzle_)
         throw ArgumentError(
-            fmt::format("{} o {}: the layout has a swizzle already", swizzle.to_string(), layout.to_string()),
+            fmt::format("{} o {}: the layout already has a swizzle", swizzle.to_string(), layout.to_string()),
             "compose the two swizzles first");
     checked_add(offset, layout.cosize());
 }
@@ -182,7 +182,7 @@ IntTuple Layout::coordinate(std::int64_t index) const {
 
 std::vector<std::int64_t> Layout::offsets() const {
     if (size_ > max_table)
-        throw ArgumentError(fmt::format("layout {}: a table of {} offsets is too long", to_string(), size_),
+        throw ArgumentError(fmt::format("layout {}: a table of {} offsets is too large", to_string(), size_),
                             fmt::format("at most {}", max_table));
     // Each mode repeats what the modes before it have written.
     std::vector<std::int64_t> out;
@@ -247,9 +247,9 @@ Layout swizzled_like(const Layout& a, Layout result) {
 
 void refuse_swizzle(const Layout& a, std::string_view operation) {
     if (a.swizzle())
-        throw ArgumentError(
-            fmt::format("{} of {}: a swizzled layout has none that is a layout", operation, a.to_string()),
-            "apply it to the layout without its swizzle");
+        throw ArgumentError(fmt::format("{} of {}: for a swizzled layout, the result is not a layout",
+                                        operation, a.to_string()),
+                            "apply it to the layout without its swizzle");
 }
 
 }  // namespace wgrun

@@ -1,4 +1,4 @@
-// What the layout algebra is made of: flat lists of leaf modes, and layouts put together from layouts.
+// The parts of the layout algebra: flat lists of leaf modes, and layouts composed of layouts.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ std::vector<Layout> top_modes(const Layout& a);
 /// `result` under the swizzle and offset of `a`: every operation works on the layout below the swizzle.
 Layout swizzled_like(const Layout& a, Layout result);
 
-/// Throws ArgumentError where `a` has a swizzle: `operation` names what cannot be done.
+/// Throws ArgumentError if `a` has a swizzle; `operation` is for the message.
 void refuse_swizzle(const Layout& a, std::string_view operation);
 
 /// complement(a, target) for a target given by the extents of its leaves.

@@ -15,7 +15,7 @@ class Reader {
     Reader(std::string_view text, std::string_view what) : text_(text), what_(what) {}
 
     [[noreturn]] void fail(const std::string& expected) const {
-        // One line, as all errors: of a long text only what is around the place.
+        // One line, like all errors: of a long text only the part around the error.
         const std::size_t from = at_ > 60 ? at_ - 60 : 0;
         std::string shown(text_.substr(from, 100));
         if (from > 0) shown.insert(0, "...");

@@ -16,7 +16,7 @@ constexpr int max_cells = 1 << 16;
 Grid blank_grid(std::string title, std::int64_t rows, std::int64_t columns) {
     if (rows * columns > max_cells)
         throw ArgumentError(
-            fmt::format("picture of {}: {} cells are too many to look at", title, rows * columns),
+            fmt::format("picture of {}: {} cells are too many", title, rows * columns),
             fmt::format("at most {}; picture one atom or one mode, or an overview", max_cells));
     Grid grid;
     grid.title = std::move(title);
@@ -74,7 +74,7 @@ std::vector<Grid::Arrow> arrows_of(const Tile& tile, int mn, int k) {
         add(8, 0, "SBO", tile.sbo());
         if (plain)
             add(0, tile.atom_k(), "LBO", tile.lbo());
-        else if (tile.atom_k() < tile.k())  // which no field of the descriptor holds
+        else if (tile.atom_k() < tile.k())  // which is not a field of the descriptor
             add(0, tile.atom_k(), "next atom", tile.offset(0, tile.atom_k()));
     } else {
         add(tile.atom_mn(), 0, plain ? "SBO" : "LBO", plain ? tile.sbo() : tile.lbo());
@@ -142,7 +142,7 @@ Grid byte_grid(const Layout& layout, int element_bits) {
             std::int64_t bit = 0;
             if (__builtin_mul_overflow(offset, element_bits, &bit) || bit % 8 != 0 || bit < 0)
                 throw ArgumentError(fmt::format(
-                    "picture: offset {} of elements of {} bits is no byte address", offset, element_bits));
+                    "picture: offset {} of elements of {} bits is not a byte address", offset, element_bits));
             Grid::Cell& c = grid.at(row, column);
             c.text = std::to_string(bit / 8);
             c.tip += fmt::format(" byte {} bank {} chunk {}", bit / 8, bit / 32 % 32, bit / 128);

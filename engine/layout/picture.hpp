@@ -1,4 +1,4 @@
-// What the files that make pictures share.
+// Shared by the files that make pictures.
 #pragma once
 
 #include <string>
@@ -23,10 +23,10 @@ struct CoreMatrix {
 };
 CoreMatrix core_matrix(const Tile& tile);
 
-/// What is said of a tile in a line: "bf16 64x64 K-major swizzle 128B".
+/// The description of a tile in a line: "bf16 64x64 K-major swizzle 128B".
 std::string title_of(const Tile& tile);
 
-/// What colours mean: the place of 16 bytes in 128, and so the banks.
+/// The legend of colours for the place of 16 bytes in 128, which determines the banks.
 Grid::Legend bank_legend();
 /// The lanes of a thread, by fours.
 Grid::Legend lane_legend();

@@ -1,4 +1,4 @@
-// Bank conflicts: the worst access lane by lane, and maps of where they are.
+// Bank conflicts: the worst access lane by lane, and maps of the conflicts.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -87,7 +87,7 @@ Grid grid_of(const BankConflicts& conflicts) {
     for (int lane = 0; lane < grid.rows; ++lane)
         for (int bank = 0; bank < 32; ++bank)
             if (Grid::Cell& c = grid.at(lane, bank); c.tip.empty())
-                c.tip = fmt::format("lane {} does not touch bank {}", lane, bank);
+                c.tip = fmt::format("lane {} does not access bank {}", lane, bank);
     grid.legend = heat_legend();
     return grid;
 }

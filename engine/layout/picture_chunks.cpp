@@ -39,7 +39,7 @@ Picture chunk_grids(const Layout& layout, int element_bits) {
             slot.colour = chunk.colour;
             slot.links += fmt::format("{}u{}", slot.links.empty() ? "" : " ", number);
         }
-    // What ldmatrix reads at once.
+    // The rows that one ldmatrix reads.
     for (int line = 0; line + 8 <= chunks.lines; line += 8)
         for (int unit = 0; unit < chunks.units; ++unit)
             matrix.frames.push_back({.row = chunks.along_rows ? unit : line,
@@ -53,7 +53,7 @@ Picture chunk_grids(const Layout& layout, int element_bits) {
     for (int row = 0; row < memory.rows; ++row)
         for (int column = 0; column < 8; ++column)
             if (Grid::Cell& slot = memory.at(row, column); slot.tip.empty())
-                slot.tip = fmt::format("byte {}: nothing of this matrix", 128 * row + 16 * column);
+                slot.tip = fmt::format("byte {}: not part of this matrix", 128 * row + 16 * column);
     return {std::move(matrix), std::move(memory)};
 }
 

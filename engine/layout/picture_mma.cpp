@@ -1,4 +1,4 @@
-// A product as it is done on paper: A on the left, B above, D in the corner.
+// Pictures of a product: A on the left, B above, D in the corner.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -20,7 +20,7 @@ Extents extents_of(const MmaOperand& operand) {
     return {fragment.rows, fragment.columns};
 }
 
-// thread:value in place of two words, so that 64 rows are no wall.
+// thread:value in one line instead of two, so that 64 rows stay readable.
 Grid compact(const Fragment& fragment) {
     Grid grid = grid_of(fragment);
     for (Grid::Cell& c : grid.cells) {
@@ -42,7 +42,7 @@ Grid grid_of_operand(const MmaOperand& operand, bool whole) {
         grid.arrows.clear();
         grid.detail = nullptr;
         for (Grid::Frame& frame : grid.frames) {
-            frame.heavy = false;  // atoms would stand apart, and no longer beside D's rows
+            frame.heavy = false;  // gaps between atoms would move the rows away from D's rows
             frame.label.clear();
         }
         return grid;
@@ -110,12 +110,13 @@ Picture mma_picture(std::string_view shape, Dtype dtype) {
     const int n = number_after(rest, 'n');
     const int k = number_after(rest, 'k');
     if (m < 0 || n < 0 || k < 0 || !rest.empty())
-        throw ArgumentError(fmt::format("`{}` is no shape of an mma", shape),
+        throw ArgumentError(fmt::format("`{}` is not the shape of an mma", shape),
                             "such as m64n16k16 (wgmma) or m16n8k16 (mma.sync)");
     const bool integer = dtype == Dtype::s8 || dtype == Dtype::u8 || dtype == Dtype::b1;
     if (m == 16 && n == 8) return mma_picture(mma_sync_a(dtype, k), mma_sync_b(dtype, k), mma_sync_c());
     if (m != 64)
-        throw ArgumentError(fmt::format("{}: no such mma", shape), "m64 (wgmma) or m16n8 (mma.sync)");
+        throw ArgumentError(fmt::format("{}: there is no such mma", shape),
+                            "m64 (wgmma) or m16n8 (mma.sync)");
     const int step = 256 / bits(dtype);
     if (k != step)
         throw ArgumentError(fmt::format("{}: wgmma of {} has k{}", shape, to_string(dtype), step),

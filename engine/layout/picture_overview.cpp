@@ -21,7 +21,7 @@ void name_ranges(std::vector<std::string>& names, int step) {
     }
 }
 
-// The grid that an enlarged overview shows, where it is not too large itself.
+// The grid that an overview shows when it is enlarged, unless that is too large as well.
 template <class Make>
 std::shared_ptr<const Grid> detail_of(std::int64_t rows, std::int64_t columns, Make make) {
     if (rows * columns > 1 << 16) return nullptr;

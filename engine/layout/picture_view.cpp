@@ -1,4 +1,4 @@
-// Which picture is drawn of an object.
+// Chooses the picture of an object.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,10 +32,11 @@ Picture picture_of(const Layout& layout, const Viewing& viewing) {
     const int bits = viewing.element_bits;
     const PictureView view = chosen(viewing.view, layout.size());
     if (view != PictureView::elements && view != PictureView::overview && bits == 0)
-        throw ArgumentError(fmt::format("picture: view = \"{}\" of a layout speaks of bytes, and the layout "
-                                        "counts elements",
-                                        name_of(view)),
-                            "say of which type: dtype = \"bf16\"");
+        throw ArgumentError(
+            fmt::format("picture: view = \"{}\" of a layout needs byte offsets, and the layout "
+                        "counts elements",
+                        name_of(view)),
+            "name the element type: dtype = \"bf16\"");
     switch (view) {
         case PictureView::bytes: return {byte_grid(layout, bits)};
         case PictureView::chunks: return chunk_grids(layout, bits);

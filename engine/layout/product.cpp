@@ -16,7 +16,7 @@ Layout product(const Layout& a, const Layout& b) {
     return swizzled_like(a, join(plain, composition(rest, b)));
 }
 
-/// The modes of `a`, and 1:0 up to `rank` of them.
+/// The modes of `a`, padded with 1:0 to `rank` modes.
 Layout padded(const Layout& a, int rank) {
     std::vector<Layout> modes = top_modes(a);
     modes.resize(static_cast<std::size_t>(rank));
@@ -47,13 +47,13 @@ void assign(const IntTuple& shape, const IntTuple& order,
     if (order.is_leaf()) {
         if (!shape.is_leaf())
             throw ArgumentError(
-                fmt::format("order {} does not nest like shape {}", order.to_string(), shape.to_string()));
+                fmt::format("order {} is not nested like shape {}", order.to_string(), shape.to_string()));
         out.emplace_back(order.value(), shape.value());
         return;
     }
     if (shape.is_leaf() || shape.rank() != order.rank())
         throw ArgumentError(
-            fmt::format("order {} does not nest like shape {}", order.to_string(), shape.to_string()));
+            fmt::format("order {} is not nested like shape {}", order.to_string(), shape.to_string()));
     for (int i = 0; i < shape.rank(); ++i) assign(shape[i], order[i], out);
 }
 

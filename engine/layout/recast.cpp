@@ -11,7 +11,7 @@ void check_factor(std::int64_t factor, std::string_view operation) {
         throw ArgumentError(fmt::format("{} by {}: the factor must be at least 1", operation, factor));
 }
 
-/// One of a, b must divide the other.
+/// Throws unless one of a, b divides the other.
 std::int64_t shape_div(std::int64_t a, std::int64_t b, const Layout& layout, std::int64_t factor) {
     if (a % b != 0 && b % a != 0)
         throw ArgumentError(fmt::format("upcast of {} by {}: {} and {} do not divide each other",
@@ -19,7 +19,7 @@ std::int64_t shape_div(std::int64_t a, std::int64_t b, const Layout& layout, std
     return ceil_div(a, b);
 }
 
-/// The leaves of `a`, each replaced by what `change` makes of it.
+/// The leaves of `a`, each replaced by the result of `change`.
 template <typename Change>
 Layout map_leaves(const Layout& a, const IntTuple& shape, const IntTuple& stride, const Change& change) {
     if (shape.is_leaf()) {
@@ -53,7 +53,7 @@ Layout downcast(const Layout& a, std::int64_t factor) {
         if (mode.stride == 1) return {checked_mul(mode.shape, factor), 1};
         if (mode.stride == -1)
             throw ArgumentError(
-                fmt::format("downcast of {} by {}: elements run backwards", a.to_string(), factor));
+                fmt::format("downcast of {} by {}: a stride is negative", a.to_string(), factor));
         return {mode.shape, checked_mul(mode.stride, factor)};
     });
 }

@@ -33,7 +33,7 @@ Slice slice(const Layout& a, const SliceCoordinate& coordinate) {
     cut(a.unswizzled(), coordinate, kept, offset);
     const Layout rest = Layout::join(std::move(kept));
     if (!a.swizzle()) return {rest, offset};
-    // Under a swizzle the fixed part moves inside it.
+    // With a swizzle, the fixed part becomes an offset inside it.
     return {Layout(*a.swizzle(), rest, checked_add(a.offset(), offset)), 0};
 }
 

@@ -1,4 +1,4 @@
-// What SVG and HTML share.
+// Shared by SVG and HTML.
 #pragma once
 
 #include <string>

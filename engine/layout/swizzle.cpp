@@ -10,7 +10,7 @@
 namespace wgrun {
 namespace {
 
-/// A name among `names`: its index is the enumerator. `what` is for the message.
+/// The index of a name in `names`, which is the enumerator. `what` names it in messages.
 template <std::size_t N>
 int index_of(std::string_view name, const std::array<std::string_view, N>& names, std::string_view what) {
     for (std::size_t i = 0; i < N; ++i)
@@ -62,7 +62,7 @@ Swizzle::Swizzle(int bits, int base, int shift) : bits_(bits), base_(base), shif
     if (base < 0) refuse("the base M must be at least 0");
     // In 64 bits, because a shift of INT_MIN has no magnitude in 32.
     const std::int64_t magnitude = std::abs(std::int64_t{shift});
-    if (magnitude < bits) refuse("|S| must be at least B, or the bits would overlap their own source");
+    if (magnitude < bits) refuse("|S| must be at least B, so that source and target bits do not overlap");
     if (bits + std::int64_t{base} + magnitude > 62) refuse("the bits reach beyond bit 61");
     source_ = ((std::int64_t{1} << bits) - 1) << (base + (shift > 0 ? shift : 0));
 }

@@ -28,7 +28,7 @@ std::string background(bool heat, int colour, Colours colours) {
     return fmt::format("\x1b[30;48;5;{}m", shade.indexed);
 }
 
-// Columns on the screen: escapes take none.
+// The width on the screen, without escape sequences.
 std::size_t columns_of(std::string_view text) {
     std::size_t out = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -95,7 +95,7 @@ void add_band(Lines& out, const Grid& grid, const Widths& w, int first, int last
     }
 }
 
-// How many columns from `first` on fit; whole blocks of frames, if one fits.
+// The number of columns from `first` on that fit; whole blocks of frames, if at least one fits.
 int fitting(const Grid& grid, const Widths& w, int first, int limit) {
     if (limit <= 0) return grid.columns;
     const std::vector<bool> gaps = geometry::gaps(grid, false);
@@ -152,7 +152,7 @@ void add_arrows(Lines& out, const Picture& picture) {
         }
 }
 
-// Colours that nobody sees need no explanation.
+// Without colours there is no legend of colours.
 void add_legends(Lines& out, const Picture& picture, const TextStyle& style) {
     std::vector<const Grid::Legend*> seen;
     for (const Grid& grid : picture) {
@@ -173,7 +173,7 @@ void add_legends(Lines& out, const Picture& picture, const TextStyle& style) {
     }
 }
 
-// Blocks of text at their places, if they fit side by side.
+// Places blocks of text side by side, if they fit.
 bool compose(Lines& out, const Picture& picture, const TextStyle& style) {
     const std::vector<geometry::Place> where = geometry::places(picture);
     if (std::ranges::all_of(where, [](const geometry::Place& place) { return place.row == 0; })) return false;

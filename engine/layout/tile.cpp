@@ -21,7 +21,7 @@ std::string describe(const TileSpec& spec) {
                        to_string(spec.major));
 }
 
-/// Refuses what no swizzle could mend.
+/// Refuses tiles that are not legal with any swizzle.
 void check(const TileSpec& spec) {
     const auto refuse = [&](const std::string& why, const std::string& fix) {
         throw rules::refusal(rules::WG_LAYOUT_01, describe(spec) + ": " + why, fix);
@@ -50,7 +50,7 @@ void check(const TileSpec& spec) {
     if (spec.mn % 8 != 0)
         refuse("mn is not a multiple of 8, the rows of a swizzle atom",
                fmt::format("mn = {}", (std::int64_t{spec.mn} + 7) / 8 * 8));
-    // Divided, because the product of two extents need not fit.
+    // Divided, because the product of the extents may overflow.
     if (spec.mn > window * 8 / b / spec.k)
         refuse(fmt::format("it is larger than the {} bytes that a matrix descriptor reaches", window),
                "smaller extents");
@@ -79,7 +79,7 @@ SwizzleMode pick(const TileSpec& spec) {
         rules::WG_LAYOUT_01,
         fmt::format("{}: {} bytes of {} are not a whole number of {}-byte swizzle atoms", describe(spec),
                     line_bytes(spec), spec.major == Major::k ? "K" : "M/N", width(*spec.swizzle)),
-        fmt::format("swizzle = {}, or leave it out for the widest that fits", names));
+        fmt::format("swizzle = {}, or omit it for the widest that fits", names));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ Layout unzip(Layout divided, const Tiling& tiling, std::string_view name) {
         if (const IntTuple& mode = divided.shape()[i]; mode.is_leaf() || mode.rank() != 2)
             throw ArgumentError(fmt::format("{} of mode {} = {}: `_` leaves no tile and no rest to regroup",
                                             name, i, divided.mode(i).to_string()),
-                                "name a tile for this mode (its whole extent, if it is not to be divided)");
+                                "give a tile for this mode: its whole extent, if it is not to be divided");
     return swizzled_like(divided,
                          {regroup(divided.shape(), tiler->size()), regroup(divided.stride(), tiler->size())});
 }

@@ -1,4 +1,4 @@
-// What divides and products share: working mode by mode, and regrouping ((a,x),(b,y)) into ((a,b),(x,y)).
+// Shared by divides and products: working mode by mode, and regrouping ((a,x),(b,y)) into ((a,b),(x,y)).
 #pragma once
 
 #include <string_view>

@@ -32,7 +32,7 @@ bool within_file_limit(std::uint64_t bytes) {
            (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
 }
 
-/// The file takes any size, so more than there can be is refused here, as the heap would.
+/// The file accepts any size, so impossible sizes are refused here, as the heap would refuse them.
 std::uint64_t memory_of_machine() {
     struct sysinfo info {};
     if (::sysinfo(&info) != 0) return 0;
@@ -44,7 +44,7 @@ struct Entry {
     std::size_t bytes;
 };
 
-// The blocks that are there, by address. Never destroyed: tensors may outlive our statics.
+// The existing blocks, by address. Never destroyed, since tensors may outlive static objects.
 struct Registry {
     std::mutex mutex;
     std::shared_ptr<SharedBlock::File> file;
@@ -74,7 +74,7 @@ class SharedBlock::File {
     int descriptor() const { return descriptor_; }
     bool ours() const { return ::getpid() == process_; }
 
-    /// A range of `bytes` (whole pages) behind all others.
+    /// A range of `bytes` (whole pages) after all others.
     std::optional<std::uint64_t> extend(std::uint64_t bytes) {
         constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
         if (descriptor_ < 0 || bytes > most - end_ || !within_file_limit(end_ + bytes)) return std::nullopt;
@@ -82,7 +82,7 @@ class SharedBlock::File {
         return std::exchange(end_, end_ + bytes);
     }
 
-    /// Gives the range's memory back to the system.
+    /// Returns the memory of the range to the system.
     void punch(std::uint64_t offset, std::uint64_t bytes) const {
         if (ours())
             ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
@@ -110,7 +110,7 @@ SharedBlock::File& current_file(Registry& all) {
 
 std::optional<SharedBlock> SharedBlock::make(std::size_t bytes) {
     if (bytes == 0 || bytes > memory_of_machine()) return std::nullopt;
-    std::optional<SharedBlock> block;  // outlives the lock, which its end would take
+    std::optional<SharedBlock> block;  // outlives the lock, which its destructor would take
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
     File& file = current_file(all);

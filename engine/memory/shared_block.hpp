@@ -1,4 +1,4 @@
-// Memory that another process can map: what lies in it reaches a worker process without being copied.
+// Memory that another process can map, so that a worker process sees it without a copy.
 //
 // All blocks of a process are ranges of one anonymous file (memfd), which takes memory only where it was
 // written. A range is never given out twice, so its offset names the block for ever: whoever still maps a
@@ -15,7 +15,7 @@ namespace wgrun::memory {
 /// Zeroed memory, aligned to a page. Moves. A forked child shares the pages of its parent's blocks.
 class SharedBlock {
   public:
-    /// Smaller pieces are not worth a mapping of their own.
+    /// Smaller allocations are not worth a mapping of their own.
     static constexpr std::size_t worthwhile = std::size_t{1} << 20;
 
     /// A block of `bytes`, at least 1. Nothing where the system gives none: no memfd, a limit of file sizes,
@@ -28,7 +28,7 @@ class SharedBlock {
 
     std::byte* data() const { return data_; }
     std::size_t bytes() const { return bytes_; }
-    /// Where it begins in the file: a multiple of the page size.
+    /// Its offset in the file: a multiple of the page size.
     std::uint64_t offset() const { return offset_; }
 
     class File;
@@ -43,7 +43,7 @@ class SharedBlock {
     std::uint64_t offset_ = 0;
 };
 
-/// Where some bytes of a block lie.
+/// The place of some bytes of a block.
 struct Place {
     int file = -1;            ///< descriptor of the file, open as long as the process lives
     std::uint64_t block = 0;  ///< the block's offset in the file

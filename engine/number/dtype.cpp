@@ -53,7 +53,7 @@ std::optional<Dtype> parse_dtype(std::string_view name) {
 
 Dtype dtype_named(std::string_view name) {
     if (auto dtype = parse_dtype(name)) return *dtype;
-    // What other languages call them.
+    // Names in other languages.
     constexpr std::array<std::pair<std::string_view, std::string_view>, 17> others{{{"float", "f32"},
                                                                                     {"float32", "f32"},
                                                                                     {"fp32", "f32"},

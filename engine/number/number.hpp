@@ -31,7 +31,7 @@ namespace wgrun {
 /// formats throw ArgumentError).
 enum class Rounding : std::uint8_t { rn, rz, rna };
 
-/// What becomes of magnitudes that round beyond the largest finite value, and of infinities.
+/// The treatment of magnitudes that round beyond the largest finite value, and of infinities.
 ///
 /// nonfinite: infinity (in e4m3, which has none, a NaN of the value's sign). Under .rz finite values stay
 /// finite.
@@ -62,7 +62,7 @@ float from_bf16(std::uint16_t bits);
 float from_e4m3(std::uint8_t bits);
 float from_e5m2(std::uint8_t bits);
 
-/// The low 13 bits do not count.
+/// The low 13 bits are ignored.
 float from_tf32(std::uint32_t bits);
 
 /// Float to integer as `cvt` does it: rounds, then clamps to the range of the type. A NaN gives 0, but s64
@@ -74,7 +74,7 @@ std::uint32_t to_u32(double value, IntegerRounding rounding = IntegerRounding::r
 std::int64_t to_s64(double value, IntegerRounding rounding = IntegerRounding::rni);
 std::uint64_t to_u64(double value, IntegerRounding rounding = IntegerRounding::rni);
 
-/// What cvt makes of a NaN whose source type is .f64, where that differs from the above: f16 and bf16 keep
+/// The result of cvt for a NaN of source type .f64, where it differs from the above: f16 and bf16 keep
 /// the sign and the upper bits of the payload, made quiet; integers of any width get their highest bit alone.
 /// `to` is f16, bf16 or an integer type (ArgumentError if not).
 std::uint64_t nan_from_f64(Dtype to, double nan);

@@ -1,4 +1,4 @@
-// What tensors may take together.
+// The memory limit of a group of tensors.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -39,9 +39,9 @@ std::shared_ptr<void> TensorBudget::charge(const Tensor& tensor) {
     if (before > limit || bytes > limit - before)
         throw EnvironmentError(
             "ELIMIT",
-            fmt::format("{}: tensors may take {:.0f} MiB, of which {:.0f} are in use", to_string(tensor),
+            fmt::format("{}: tensors may use {:.0f} MiB, of which {:.0f} MiB are in use", to_string(tensor),
                         static_cast<double>(limit) / 0x1p20, static_cast<double>(before) / 0x1p20),
-            "close what is not needed any more (t:close()), or raise the limit (--max-tensors)");
+            "close tensors that are no longer needed (t:close()), or raise the limit (--max-tensors)");
     return charged;
 }
 

@@ -10,7 +10,7 @@
 
 namespace wgrun {
 
-/// `TensorType` is Tensor or const Tensor, and the bytes are as it is.
+/// `TensorType` is Tensor or const Tensor; the bytes are const accordingly.
 template <class TensorType>
 auto chunk_bytes(TensorType& tensor, std::int64_t begin, std::size_t count) {
     return tensor.bytes().subspan(

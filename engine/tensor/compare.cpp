@@ -27,7 +27,7 @@ struct Worst {
     }
 };
 
-/// What one part of the elements says; parts are merged in order.
+/// The result for one part of the elements; parts are merged in order.
 struct Part {
     std::int64_t mismatches = 0;
     Worst mismatching, passing;
@@ -58,7 +58,7 @@ double error_of(double got, double want) {
     return std::isnan(error) ? infinity : error;
 }
 
-/// 64-bit integers differ by more than binary64 sees.
+/// binary64 cannot represent all differences of 64-bit integers.
 template <class Integer>
 double error_of_integers(const std::byte* got, const std::byte* want) {
     Integer a = 0, b = 0;
@@ -73,7 +73,7 @@ void compare_part(const Tensor& got, const Tensor& want, const Tolerance& tolera
     std::array<double, chunk_items> left, right;
     for_chunks(begin, end, [&](std::int64_t first, std::size_t count) {
         const auto left_bytes = chunk_bytes(got, first, count), right_bytes = chunk_bytes(want, first, count);
-        // Equal bytes are equal values, and most chunks of a right result are equal.
+        // Equal bytes are equal values, and most chunks of a correct result are equal.
         if (std::memcmp(left_bytes.data(), right_bytes.data(), left_bytes.size()) == 0) return;
         decode(got.dtype(), left_bytes, std::span(left.data(), count));
         decode(want.dtype(), right_bytes, std::span(right.data(), count));
@@ -96,7 +96,7 @@ void check_comparable(const Tensor& got, const Tensor& want, const Tolerance& to
                             dtypes ? "" : fmt::format("convert one of them to {}", to_string(want.dtype())));
     if (!(tolerance.absolute >= 0 && tolerance.relative >= 0))
         throw ArgumentError(
-            fmt::format("compare: tolerance {{absolute = {}, relative = {}}}: both are at least 0",
+            fmt::format("compare: tolerance {{absolute = {}, relative = {}}}: both must be at least 0",
                         tolerance.absolute, tolerance.relative));
 }
 

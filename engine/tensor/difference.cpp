@@ -14,7 +14,7 @@
 namespace wgrun {
 namespace {
 
-/// A matrix of what is wrong. Larger tensors are looked at in their first rows.
+/// The matrix of wrong elements. Of larger tensors only the first rows are analysed.
 struct Errors {
     static constexpr std::int64_t most_elements = std::int64_t{1} << 24;
 
@@ -50,7 +50,7 @@ struct Errors {
     }
 };
 
-/// A set of row or column numbers in words.
+/// Describes a set of row or column numbers.
 std::string set_in_words(const std::vector<bool>& set, std::string_view one, std::string_view many) {
     const auto size = static_cast<std::int64_t>(set.size());
     std::vector<std::int64_t> members;
@@ -110,7 +110,7 @@ std::string places_in_words(const Errors& errors) {
     return out;
 }
 
-/// A place that would explain what stands at another one.
+/// A place in `want` that would explain the element at another place.
 struct Place {
     std::int64_t row, column;
 };
@@ -122,7 +122,7 @@ class Causes {
     std::vector<std::string> find() {
         if (e_.count < 2) return {};
         values();
-        // A pattern is told from chance by differing values only.
+        // Only elements whose values differ tell a pattern from chance.
         if (distinct()) permutations();
         return std::move(out_);
     }
@@ -144,11 +144,11 @@ class Causes {
         const auto got = [&](std::int64_t r, std::int64_t c) { return e_.got[e_.at(r, c)]; };
         const auto want = [&](std::int64_t r, std::int64_t c) { return e_.want[e_.at(r, c)]; };
         if (all_wrong([&](auto r, auto c) { return got(r, c) == 0; }))
-            out_.emplace_back("they are 0: not written, or multiplied with 0");
+            out_.emplace_back("they are 0: not written, or multiplied by 0");
         else if (all_wrong([&](auto r, auto c) { return std::isnan(got(r, c)); }))
-            out_.emplace_back("they are NaN: read before they were written, or an infinity too many");
+            out_.emplace_back("they are NaN: read before they were written, or computed from infinities");
         else if (all_wrong([&](auto r, auto c) { return near(got(r, c), -want(r, c)); }))
-            out_.emplace_back("they have the other sign");
+            out_.emplace_back("they have the opposite sign");
         else
             factor();
     }
@@ -169,7 +169,7 @@ class Causes {
         if (same_ratio)
             out_.push_back(fmt::format(
                 "they are {:.4g} times what they should be{}", ratio,
-                whole && ratio > 1 ? ": added up more often than once, or a scale is missing" : ""));
+                whole && ratio > 1 ? ": accumulated more than once, or a scale factor is missing" : ""));
         else if (same_difference)
             out_.push_back(fmt::format("they are {:.4g} too {}: a bias, or an old accumulator",
                                        std::fabs(difference), difference > 0 ? "large" : "small"));
@@ -183,7 +183,7 @@ class Causes {
         return some.size() >= 4;
     }
 
-    /// Is every wrong element that of `want` at another place?
+    /// Whether every wrong element is the one of `want` at another place.
     template <class Map>
     bool explained(const Map& map) const {
         return all_wrong([&](std::int64_t r, std::int64_t c) {
@@ -195,14 +195,14 @@ class Causes {
 
     void permutations() {
         if (e_.rows == e_.columns && explained([](auto r, auto c) { return Place{c, r}; }))
-            out_.emplace_back("they are those of the transpose: rows and columns are exchanged");
+            out_.emplace_back("they are the elements of the transpose: rows and columns are exchanged");
         for (std::int64_t by = 1; by < e_.columns; by *= 2)
             if (explained([&](auto r, auto c) { return Place{r, c ^ by}; }))
-                out_.push_back(
-                    fmt::format("neighbouring blocks of {} column{} are swapped{}", by, by == 1 ? "" : "s",
-                                by == chunk_ ? ": two core matrices (16 bytes), as by LBO and SBO exchanged "
-                                               "or another swizzle"
-                                             : ""));
+                out_.push_back(fmt::format(
+                    "neighbouring blocks of {} column{} are swapped{}", by, by == 1 ? "" : "s",
+                    by == chunk_ ? ": two core matrices (16 bytes), as if LBO and SBO were exchanged "
+                                   "or another swizzle"
+                                 : ""));
         for (std::int64_t by = 1; by < e_.rows; by *= 2)
             if (explained([&](auto r, auto c) { return Place{r ^ by, c}; }))
                 out_.push_back(fmt::format("neighbouring blocks of {} row{} are swapped{}", by,
@@ -211,15 +211,15 @@ class Causes {
         for (std::int64_t by = 1; by <= 64; ++by)
             for (const std::int64_t sign : {1, -1}) {
                 if (by < e_.columns && explained([&](auto r, auto c) { return Place{r, c + sign * by}; }))
-                    out_.push_back(fmt::format("they stand {} column{} too far to the {}", by,
+                    out_.push_back(fmt::format("they are {} column{} too far to the {}", by,
                                                by == 1 ? "" : "s", sign > 0 ? "left" : "right"));
                 if (by < e_.rows && explained([&](auto r, auto c) { return Place{r + sign * by, c}; }))
-                    out_.push_back(fmt::format("they stand {} row{} too {}", by, by == 1 ? "" : "s",
+                    out_.push_back(fmt::format("they are {} row{} too {}", by, by == 1 ? "" : "s",
                                                sign > 0 ? "high" : "low"));
             }
     }
 
-    /// 16-byte chunks of a line permuted by its row, as swizzles do it (PTX ISA 5.5.6).
+    /// The 16-byte chunks of a line are permuted depending on its row, as by a swizzle (PTX ISA 5.5.6).
     void swizzles() {
         struct Mode {
             std::string_view name;
@@ -273,7 +273,7 @@ Difference difference(const Tensor& got, const Tensor& want, std::optional<Toler
     if (out.comparison.ok) return out;
     const Errors errors(got, want, tolerance.value_or(default_tolerance(want.dtype())));
     if (errors.count == 0) {
-        out.places = "beyond the elements that are looked at";
+        out.places = "beyond the elements that are analysed";
         return out;
     }
     out.places = places_in_words(errors);

@@ -22,7 +22,7 @@ struct Kind {
     Dtype dtype;
 };
 
-// The first row of a dtype is how it goes out.
+// Exports use the first row of a dtype.
 constexpr std::array kinds{
     Kind{floating, 64, Dtype::f64},         Kind{floating, 32, Dtype::f32},
     Kind{floating, 32, Dtype::tf32},        Kind{floating, 16, Dtype::f16},
@@ -69,13 +69,13 @@ Dtype dtype_of(DataType type, std::optional<Dtype> wanted) {
             if (kind.dtype == *wanted && kind.code == type.code && kind.bits == type.bits) return *wanted;
         if (bare) return *wanted;
         throw refusal(fmt::format("elements are {}, not {}", name_of(type), to_string(*wanted)),
-                      "take it without a dtype, then convert");
+                      "import it without a dtype, then convert");
     }
     for (const Kind& kind : kinds)
         if (kind.code == type.code && kind.bits == type.bits) return kind.dtype;
     const bool bare = type.code == unsigned_integer && type.bits == 16;
-    throw refusal(fmt::format("elements are {}, which no dtype has", name_of(type)),
-                  bare ? "say what they are: dtype = \"bf16\" or \"f16\"" : "");
+    throw refusal(fmt::format("elements are {}, for which there is no dtype", name_of(type)),
+                  bare ? "name the type: dtype = \"bf16\" or \"f16\"" : "");
 }
 
 void check_device(Device device) {
@@ -107,7 +107,7 @@ bool row_major(const TensorShape& shape, const std::vector<std::int64_t>& stride
     return true;
 }
 
-/// Element by element, along the strides. Their ends were found to fit 63 bits.
+/// Copies element by element, along the strides, whose ends are known to fit 63 bits.
 void gather(const std::byte* from, const TensorShape& shape, const std::vector<std::int64_t>& strides,
             Tensor& to) {
     const auto size = static_cast<std::size_t>(bits(to.dtype()) / 8);
@@ -136,7 +136,8 @@ void check_reach(const TensorShape& shape, const std::vector<std::int64_t>& stri
                             __builtin_mul_overflow(span, std::int64_t{element}, &span) ||
                             __builtin_add_overflow(reach, span, &reach) || reach > furthest;
         if (beyond)
-            throw refusal(fmt::format("the stride {} of dimension {} leads out of memory", strides[d], d));
+            throw refusal(
+                fmt::format("the stride {} of dimension {} exceeds the address range", strides[d], d));
     }
 }
 
@@ -153,7 +154,7 @@ Tensor import(Managed* managed, bool read_only, const ImportOptions& options) {
     const int element = bits(dtype) / 8;
     if (items > 0 && view.data == nullptr) throw refusal(describe(dtype, shape) + ": the data is null");
     const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(view.data) + view.byte_offset;
-    if (items > 0 && start < view.byte_offset) throw refusal("the byte offset leads out of memory");
+    if (items > 0 && start < view.byte_offset) throw refusal("the byte offset exceeds the address range");
     auto* const first = reinterpret_cast<std::byte*>(items > 0 ? start : 0);
 
     const std::vector<std::int64_t> strides = strides_of(view);
@@ -173,7 +174,7 @@ Tensor import(Managed* managed, bool read_only, const ImportOptions& options) {
         Release{}(managed);
         return copy;
     }
-    // Whatever can fail comes before the owner that calls the deleter.
+    // Everything that can fail comes before the owner that calls the deleter.
     struct Owner {
         Managed* managed = nullptr;
         Owner() = default;
@@ -190,7 +191,7 @@ Tensor import(Managed* managed, bool read_only, const ImportOptions& options) {
     return tensor;
 }
 
-/// What goes out: the structure, and what it points to.
+/// The exported structure, and the data that it points to.
 template <class Managed>
 struct Exported {
     Managed managed{};
@@ -201,13 +202,13 @@ struct Exported {
         : memory(tensor.owner().lock()), shape(tensor.shape()), strides(tensor.shape().size(), 1) {
         const auto* const kind = std::ranges::find(kinds, tensor.dtype(), &Kind::dtype);
         if (kind == kinds.end())
-            throw refusal(fmt::format("{} elements cannot be given away", to_string(tensor.dtype())),
+            throw refusal(fmt::format("{} elements cannot be exported", to_string(tensor.dtype())),
                           "convert to u8 first");
         for (std::size_t d = shape.size(); d-- > 1;)
             strides[d - 1] = strides[d] * std::max<std::int64_t>(shape[d], 1);
         View& view = managed.view;
         if (tensor.size_bytes() > 0)
-            view.data = const_cast<std::byte*>(tensor.data());  // the flag says if it must not be written
+            view.data = const_cast<std::byte*>(tensor.data());  // a flag says whether it is read-only
         view.device = {cpu, 0};
         view.ndim = tensor.rank();
         view.dtype = {kind->code, kind->bits, 1};
@@ -221,22 +222,22 @@ struct Exported {
 }  // namespace
 
 Tensor from_dlpack(ManagedTensor* managed, const ImportOptions& options) {
-    if (managed == nullptr) throw refusal("there is no tensor (null)");
+    if (managed == nullptr) throw refusal("the tensor is null");
     return import(managed, false, options);
 }
 
 Tensor from_dlpack(ManagedTensorVersioned* managed, const ImportOptions& options) {
-    if (managed == nullptr) throw refusal("there is no tensor (null)");
+    if (managed == nullptr) throw refusal("the tensor is null");
     if (managed->version.major != version.major)
-        throw refusal(fmt::format("version {}.{} is spoken, not {}.x", managed->version.major,
+        throw refusal(fmt::format("version {}.{}, where only {}.x is supported", managed->version.major,
                                   managed->version.minor, version.major));
     return import(managed, (managed->flags & read_only_flag) != 0, options);
 }
 
 ManagedTensor* to_dlpack(const Tensor& tensor) {
     if (tensor.read_only())
-        throw refusal(to_string(tensor) + " is read-only, which only the versioned form can say",
-                      "give a copy: t:copy()");
+        throw refusal(to_string(tensor) + " is read-only, which only the versioned form can express",
+                      "export a copy: t:copy()");
     return &std::make_unique<Exported<ManagedTensor>>(tensor).release()->managed;
 }
 

@@ -66,7 +66,7 @@ template <class Operation, std::size_t n>
 const Operation& named(const std::array<Operation, n>& operations, std::string_view name) {
     const auto found =
         std::ranges::find_if(operations, [&](const Operation& operation) { return operation.name == name; });
-    if (found == operations.end()) throw ArgumentError("no operation is called `" + std::string(name) + "`");
+    if (found == operations.end()) throw ArgumentError("there is no operation `" + std::string(name) + "`");
     return *found;
 }
 
@@ -83,14 +83,14 @@ void compute(Tensor& out, const std::array<const Tensor*, n>& tensors, std::stri
             const std::span results(values[0].data(), count);
             encode(out.dtype(), results, chunk_bytes(out, first, count));
             if (is_float(out.dtype())) return;
-            // Integers clamp and round: what comes back must be what went in.
+            // Integers clamp and round, so the value must be the same when it is loaded again.
             std::array<double, chunk_items> stored;
             decode(out.dtype(), chunk_bytes(std::as_const(out), first, count),
                    std::span(stored.data(), count));
             for (std::size_t i = 0; i < count; ++i)
                 if (stored[i] != results[i])
                     throw ArgumentError(
-                        fmt::format("{}: {} is no value of {}", what, results[i], to_string(out.dtype())),
+                        fmt::format("{}: {} is not a value of {}", what, results[i], to_string(out.dtype())),
                         "t:convert to a wider type first");
         });
     });
@@ -153,9 +153,9 @@ double reduce(std::string_view name, const Tensor& tensor) {
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
     if (a.rank() != 2 || b.rank() != 2 || a.shape()[1] != b.shape()[0])
-        throw ArgumentError(fmt::format("matmul of {} and {}: {{m, k}} and {{k, n}} are expected",
-                                        to_string(a), to_string(b)),
-                            "t:transpose()");
+        throw ArgumentError(
+            fmt::format("matmul of {} and {}: expected {{m, k}} and {{k, n}}", to_string(a), to_string(b)),
+            "t:transpose()");
     const std::int64_t m = a.shape()[0], k = a.shape()[1], n = b.shape()[1];
     const Dtype joint = common_dtype(a.dtype(), b.dtype());
     const Dtype dtype = joint == Dtype::f64 ? Dtype::f64

@@ -24,12 +24,12 @@ EnvironmentError failure(const std::string& name, int error) {
 
 void check_file_name(const std::filesystem::path& path) {
     if (path.native().find('\0') != std::string::npos)
-        throw ArgumentError(fmt::format("{}: a file's name has no zero byte", path.string()));
+        throw ArgumentError(fmt::format("{}: the name of a file cannot contain a zero byte", path.string()));
 }
 
 InputFile::InputFile(const std::filesystem::path& path) : name_(path.string()) {
     check_file_name(path);
-    // Without NONBLOCK, opening a FIFO waits for somebody to write to it.
+    // Without NONBLOCK, opening a FIFO waits for a writer.
     descriptor_ = file::Descriptor(::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (!descriptor_ || ::fstat(descriptor_.get(), &status) != 0) throw failure(name_, errno);
@@ -45,7 +45,8 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> to) const {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw failure(name_, errno);
         if (got == 0)
-            throw EnvironmentError("EIO", fmt::format("{}: shorter than when it was opened", name_));
+            throw EnvironmentError("EIO",
+                                   fmt::format("{}: the file has become shorter since it was opened", name_));
         to = to.subspan(static_cast<std::size_t>(got));
         offset += static_cast<std::uint64_t>(got);
     }

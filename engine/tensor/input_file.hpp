@@ -1,4 +1,4 @@
-// A file that tensors come from.
+// A file with tensors.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace wgrun {
 
-/// Throws ArgumentError for a name with a zero byte, where it would end for the system.
+/// Throws ArgumentError for a name with a zero byte, at which the system would end it.
 void check_file_name(const std::filesystem::path& path);
 
 /// A regular file, open for reading. Its size is that of when it was opened.

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Throws if `path` is there but no regular file: a device must not be replaced.
+/// Throws if `path` exists but is not a regular file: a device must not be replaced.
 void check_regular(const fs::path& path) {
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
@@ -27,7 +27,7 @@ void check_regular(const fs::path& path) {
         throw EnvironmentError("EIO", fmt::format("{}: not a regular file", path.string()));
 }
 
-/// A .npy file that is being read, from its start on.
+/// A .npy file that is read from its beginning.
 class Reader {
   public:
     explicit Reader(const fs::path& path) : file_(path) {}
@@ -66,7 +66,7 @@ class Reader {
                                             length, left()));
         if (length > longest)
             throw ArgumentError(
-                fmt::format("{}: a header of {} bytes is none of a plain array", name(), length));
+                fmt::format("{}: a header of {} bytes is too long for a plain array", name(), length));
         std::string text(length, ' ');
         read(text.data(), text.size());
         return parse_npy_header(text, name());
@@ -127,7 +127,7 @@ Tensor Tensor::load(const fs::path& path, std::optional<Dtype> dtype, Loading lo
     Reader reader(path);
     NpyHeader header = reader.header();
     const Dtype read_as = npy_dtype(header.descr, dtype, reader.name());
-    // All of it checked before memory is asked for: a damaged header may claim anything.
+    // Everything is checked before memory is allocated, since a damaged header may contain anything.
     std::int64_t expected = 0;
     try {
         expected = bytes_of(read_as, count_items(read_as, header.shape));

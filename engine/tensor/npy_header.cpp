@@ -21,7 +21,7 @@
 namespace wgrun {
 namespace {
 
-/// How the caller's dtype may differ from the file's.
+/// Which dtypes the caller may ask for, besides the file's.
 enum class Reading : std::uint8_t {
     exact,     // not at all
     one_size,  // by any type of the same size: the bits are the caller's to interpret
@@ -29,7 +29,7 @@ enum class Reading : std::uint8_t {
 
 struct Kind {
     std::string_view code;       // descr without its byte order
-    std::optional<Dtype> dtype;  // what it is unless the caller says otherwise
+    std::optional<Dtype> dtype;  // the type unless the caller names another
     Reading reading;
 };
 
@@ -88,7 +88,7 @@ class Parser {
                 header.shape = tuple();
                 shape = true;
             } else {
-                throw failure(fmt::format("damaged header: key `{}` is unknown or there twice", key));
+                throw failure(fmt::format("damaged header: key `{}` is unknown or repeated", key));
             }
             if (!take(',') && peek() != '}') throw damaged();
         }
@@ -203,7 +203,7 @@ Dtype npy_dtype(std::string_view descr, std::optional<Dtype> wanted, const std::
     if (!wanted) {
         if (kind->dtype) return *kind->dtype;
         throw ArgumentError(
-            fmt::format("{}: '{}' does not say what its elements are", file, descr),
+            fmt::format("{}: '{}' does not determine the element type", file, descr),
             bytes_of_kind(*kind) == 1 ? "load with a dtype: e4m3 or e5m2" : "load with a dtype: bf16 or f16");
     }
     if (wanted == kind->dtype) return *wanted;

@@ -10,7 +10,7 @@
 
 namespace wgrun {
 
-/// What the dictionary in a .npy header says.
+/// The contents of the dictionary in a .npy header.
 struct NpyHeader {
     std::string descr;
     bool fortran_order = false;
@@ -22,10 +22,10 @@ struct NpyHeader {
 NpyHeader parse_npy_header(std::string_view text, const std::string& file);
 
 /// The whole preamble of a format 1.0 file: magic, version, length, dictionary, padding to 64 bytes.
-/// Throws ArgumentError for b1, which .npy has not.
+/// Throws ArgumentError for b1, for which .npy has no type.
 std::string npy_preamble(const Tensor& tensor, const std::string& file);
 
-/// The dtype of elements that numpy calls `descr`; `wanted` is what the caller said they are, if anything.
+/// The dtype of elements that numpy calls `descr`; `wanted` is the caller's type, if any.
 /// Throws ArgumentError, the message beginning with `file`, if there is none or it cannot be `wanted`.
 Dtype npy_dtype(std::string_view descr, std::optional<Dtype> wanted, const std::string& file);
 

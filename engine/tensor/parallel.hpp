@@ -43,7 +43,7 @@ void for_parts(std::int64_t items, const Work& work) {
         for (std::int64_t part = 1; part < parts; ++part) {
             try {
                 threads.emplace_back(run, part);
-            } catch (const std::exception&) {  // no more threads to be had, or no memory for one: do it here
+            } catch (const std::exception&) {  // no further thread could be started: do the work here
                 run(part);
             }
         }

@@ -16,7 +16,7 @@ namespace {
 
 __extension__ using Uint128 = unsigned __int128;
 
-/// The integers that a dtype holds together with all integers between them and zero.
+/// The range of integers that a dtype represents without gaps.
 struct Integers {
     std::int64_t lowest;
     std::uint64_t highest;
@@ -49,15 +49,15 @@ void check_range(Dtype dtype, std::int64_t lo, std::int64_t hi) {
     const Integers all = integers_of(dtype);
     if (lo < all.lowest || (hi > 0 && static_cast<std::uint64_t>(hi) > all.highest))
         throw ArgumentError(
-            fmt::format("randint: {} does not hold every integer from {} to {}", to_string(dtype), lo, hi),
-            fmt::format("{} holds {} to {}", to_string(dtype), all.lowest, all.highest));
+            fmt::format("randint: {} cannot represent every integer from {} to {}", to_string(dtype), lo, hi),
+            fmt::format("{} represents {} to {}", to_string(dtype), all.lowest, all.highest));
 }
 
 }  // namespace
 
 Tensor Tensor::randn(TensorShape shape, Dtype dtype, std::uint64_t seed) {
     if (!is_float(dtype))
-        throw ArgumentError(fmt::format("randn: {} is no floating-point type", to_string(dtype)),
+        throw ArgumentError(fmt::format("randn: {} is not a floating-point type", to_string(dtype)),
                             "randint makes random integers");
     Tensor tensor(dtype, std::move(shape));
     for_parts(tensor.items(), [&](int, std::int64_t begin, std::int64_t end) {

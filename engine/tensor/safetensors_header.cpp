@@ -35,7 +35,7 @@ constexpr std::array kinds{
 
 using Json = nlohmann::json;
 
-/// Takes the events of the parser and throws at the first that has no place.
+/// Receives the events of the parser and throws at the first unexpected one.
 class Reader final : public nlohmann::json_sax<Json> {
   public:
     explicit Reader(const std::string& file) : file_(file) {}
@@ -71,18 +71,17 @@ class Reader final : public nlohmann::json_sax<Json> {
     bool key(std::string& key) override {
         switch (at_) {
             case At::names:
-                if (!names_.insert(key).second) throw failure(fmt::format("tensor `{}` is there twice", key));
+                if (!names_.insert(key).second) throw failure(fmt::format("tensor `{}` occurs twice", key));
                 name_ = key;
                 at_ = key == "__metadata__" ? At::metadata : At::tensor;
                 return true;
             case At::words:
-                if (!words_.insert(key).second)
-                    throw failure(fmt::format("metadata `{}` is there twice", key));
+                if (!words_.insert(key).second) throw failure(fmt::format("metadata `{}` occurs twice", key));
                 metadata.emplace_back(key, "");
                 at_ = At::word;
                 return true;
             default:  // At::keys
-                if (!keys_.insert(key).second) throw of_tensor(fmt::format("`{}` is there twice", key));
+                if (!keys_.insert(key).second) throw of_tensor(fmt::format("`{}` occurs twice", key));
                 at_ = key == "dtype"          ? At::type
                       : key == "shape"        ? At::shape
                       : key == "data_offsets" ? At::offsets
@@ -133,7 +132,7 @@ class Reader final : public nlohmann::json_sax<Json> {
     bool null() override { throw misplaced("null"); }
     bool binary(Json::binary_t&) override { throw misplaced("binary data"); }
     bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
-        throw failure(fmt::format("no JSON from byte {} of the header on", position));
+        throw failure(fmt::format("the header is not JSON from byte {} on", position));
     }
 
     ArgumentError failure(std::string_view what) const {
@@ -153,8 +152,8 @@ class Reader final : public nlohmann::json_sax<Json> {
         switch (at_) {
             case At::start: return failure(fmt::format("the header is {}, not an object of tensors", what));
             case At::metadata:
-            case At::word: return failure(fmt::format("metadata are strings by name, not {}", what));
-            case At::tensor: return of_tensor(fmt::format("described by {}, not by an object", what));
+            case At::word: return failure(fmt::format("metadata must be strings by name, not {}", what));
+            case At::tensor: return of_tensor(fmt::format("its description is {}, not an object", what));
             case At::type: return of("dtype");
             case At::shape:
             case At::extents: return of("a shape or an extent");
@@ -171,13 +170,13 @@ class Reader final : public nlohmann::json_sax<Json> {
 /// The bytes that `shape` takes in the file, and its dtype and shape as they are read.
 std::uint64_t interpret(const Reader::Told& told, SafetensorsEntry& entry) {
     const auto* const kind = std::ranges::find(kinds, told.type, &Kind::name);
-    if (kind == kinds.end()) throw ArgumentError(fmt::format("elements of type {} are not known", told.type));
+    if (kind == kinds.end()) throw ArgumentError(fmt::format("unknown element type {}", told.type));
     // Counted as u8 where an element is less than a byte, so that nothing overflows.
     const bool packed = kind->pieces == 0;
     const std::int64_t items = count_items(packed ? Dtype::u8 : kind->dtype, told.shape);
     if (packed && items * kind->bits % 8 != 0)
         throw ArgumentError(
-            fmt::format("{} elements of {} bits are no whole number of bytes", items, kind->bits));
+            fmt::format("{} elements of {} bits are not a whole number of bytes", items, kind->bits));
     entry.dtype = kind->dtype;
     entry.shape = told.shape;
     if (packed) entry.shape = {items * kind->bits / 8};
@@ -204,8 +203,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
             throw failure(error.what());
         }
         if (entry.begin > entry.end || entry.end > data_bytes)
-            throw failure(fmt::format("bytes {} to {} are outside the {} bytes behind the header",
-                                      entry.begin, entry.end, data_bytes));
+            throw failure(fmt::format("bytes {} to {} are outside the {} bytes after the header", entry.begin,
+                                      entry.end, data_bytes));
         if (entry.end - entry.begin != bytes)
             throw failure(fmt::format("{} takes {} bytes, but offsets {} to {} hold {}",
                                       describe(entry.dtype, entry.shape), bytes, entry.begin, entry.end,
@@ -217,13 +216,14 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
     std::uint64_t end = 0;
     for (const SafetensorsEntry& entry : header.entries) {
         if (entry.begin != end)
-            throw reader.failure(fmt::format("tensor `{}`: begins at byte {}, where byte {} is next: {}",
+            throw reader.failure(fmt::format("tensor `{}`: begins at byte {}, but the next byte is {}: {}",
                                              entry.name, entry.begin, end,
                                              entry.begin < end ? "an overlap" : "a hole"));
         end = entry.end;
     }
     if (end != data_bytes)
-        throw reader.failure(fmt::format("{} bytes behind the last tensor belong to none", data_bytes - end));
+        throw reader.failure(
+            fmt::format("{} bytes after the last tensor belong to no tensor", data_bytes - end));
     return header;
 }
 

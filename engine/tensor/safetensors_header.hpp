@@ -1,4 +1,4 @@
-// The header of a .safetensors file: what it says, checked.
+// The checked contents of the header of a .safetensors file.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace wgrun {
 
-/// One tensor, as it is to be read.
+/// One tensor of the file.
 struct SafetensorsEntry {
     std::string name;
     Dtype dtype = Dtype::u8;
@@ -24,7 +24,7 @@ struct SafetensorsHeader {
     std::vector<std::pair<std::string, std::string>> metadata;
 };
 
-/// Parses and checks the JSON of a header behind which `data_bytes` bytes follow. Throws ArgumentError, the
+/// Parses and checks the JSON of a header that is followed by `data_bytes` bytes. Throws ArgumentError, the
 /// message beginning with `file`.
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_bytes,
                                            const std::string& file);

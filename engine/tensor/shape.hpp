@@ -1,4 +1,4 @@
-// What shapes a tensor can have.
+// The shapes that a tensor can have.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Shapes and parts of tensors: views where the elements stay in a row, copies elsewhere.
+// Shapes and parts of tensors: views where the elements stay contiguous, copies elsewhere.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,7 +33,7 @@ std::vector<std::int64_t> strides_of(const TensorShape& shape) {
     return strides;
 }
 
-/// Elements of a tensor that are no row: where the first is, and how far it is from index to index.
+/// Elements of a tensor that are not contiguous: the position of the first, and the stride of each dimension.
 struct Strided {
     TensorShape shape;
     std::vector<std::int64_t> strides;
@@ -66,7 +66,7 @@ struct Strided {
     }
 };
 
-/// A copy of them in a row, byte by byte.
+/// A contiguous copy of them, byte by byte.
 Tensor gathered(const Tensor& tensor, const Strided& part) {
     Tensor out = Tensor::zeros(tensor.dtype(), part.shape);
     const auto size = static_cast<std::size_t>(bytes_an_element(tensor));
@@ -122,7 +122,7 @@ Tensor view(const std::shared_ptr<Tensor>& of, std::int64_t first, TensorShape s
     const std::int64_t items = count_items(of->dtype(), shape);
     if (first < 0 || first > of->items() || items > of->items() - first)
         throw ArgumentError(
-            fmt::format("{} elements from position {} on are not all in {}", items, first, to_string(*of)));
+            fmt::format("{} elements from position {} on exceed {}", items, first, to_string(*of)));
     const std::int64_t offset = first * bytes_an_element(*of);
     if (of->read_only())
         return Tensor::wrap_read_only(of->dtype(), std::move(shape), std::as_const(*of).data() + offset, of);
@@ -136,11 +136,11 @@ Tensor reshape(const std::shared_ptr<Tensor>& of, TensorShape shape) {
         const std::int64_t others = count_items(of->dtype(), shape);
         *open = others > 0 && of->items() % others == 0 ? of->items() / others : -1;
         if (*open < 0)
-            throw ArgumentError(fmt::format("the {} elements of {} are no multiple of {}", of->items(),
+            throw ArgumentError(fmt::format("the {} elements of {} are not a multiple of {}", of->items(),
                                             to_string(*of), others));
     }
     if (count_items(of->dtype(), shape) != of->items())
-        throw ArgumentError(fmt::format("{} has {} elements, the shape {{{}}} has {}", to_string(*of),
+        throw ArgumentError(fmt::format("{} has {} elements, but the shape {{{}}} has {}", to_string(*of),
                                         of->items(), fmt::join(shape, ", "),
                                         count_items(of->dtype(), shape)));
     return view(of, 0, std::move(shape));
@@ -156,8 +156,9 @@ Tensor permute(const Tensor& tensor, std::span<const int> order) {
         if (good) seen[static_cast<std::size_t>(d)] = true;
     }
     if (!good)
-        throw ArgumentError(fmt::format("{{{}}} is no order of the {} dimensions of {}, which count from 0",
-                                        fmt::join(order, ", "), rank, to_string(tensor)));
+        throw ArgumentError(
+            fmt::format("{{{}}} is not a permutation of the {} dimensions of {}, which count from 0",
+                        fmt::join(order, ", "), rank, to_string(tensor)));
     const std::vector<std::int64_t> strides = strides_of(tensor.shape());
     Strided part;
     for (const int d : order) {
@@ -209,7 +210,7 @@ void assign(Tensor& into, std::span<const IndexRange> ranges, const Tensor& valu
         return true;
     };
     if (!fits())
-        throw ArgumentError(fmt::format("{} does not fit the part {{{}}} of {}", to_string(value),
+        throw ArgumentError(fmt::format("{} does not fit the slice {{{}}} of {}", to_string(value),
                                         fmt::join(part.shape, ", "), to_string(into)));
     const Tensor whole = broadcast(converted, part.shape);
     const auto size = static_cast<std::size_t>(bytes_an_element(into));

@@ -1,4 +1,4 @@
-// What elementwise.cpp needs of shaping.cpp.
+// The part of shaping.cpp that elementwise.cpp uses.
 #pragma once
 
 #include "wgrun/tensor.hpp"

@@ -16,7 +16,7 @@ namespace {
 constexpr int block_rows = 64, threads = 128;
 constexpr unsigned tf32_first = 0b0100, tf32_second = 0b1110;
 
-/// What distinguishes the types.
+/// The differences between the types.
 struct Kind {
     int instruction_k;
     int chunk, kept;
@@ -34,7 +34,7 @@ Kind kind_of(Dtype dtype) {
         case Dtype::u8: return {64, 4, 2, true};
         default:
             throw ArgumentError(
-                fmt::format("sparse: {} has no sparse wgmma", to_string(dtype)),
+                fmt::format("sparse: there is no sparse wgmma for {}", to_string(dtype)),
                 "one of f16, bf16, tf32, e4m3, e5m2, s8, u8 (t:convert changes the type of a tensor)");
     }
 }
@@ -42,19 +42,19 @@ Kind kind_of(Dtype dtype) {
 void check_matrix(const Tensor& t, std::int64_t row_multiple, std::int64_t k_multiple,
                   std::string_view what) {
     if (t.rank() == 2 && t.shape()[0] % row_multiple == 0 && t.shape()[1] % k_multiple == 0) return;
-    throw ArgumentError(fmt::format("sparse.{}: {} is no matrix {{m, k}}{}", what, to_string(t),
+    throw ArgumentError(fmt::format("sparse.{}: {} is not a matrix {{m, k}}{}", what, to_string(t),
                                     row_multiple > 1 ? fmt::format(" with m a multiple of {} and k one of {}",
                                                                    row_multiple, k_multiple)
                                                      : fmt::format(" with k a multiple of {}", k_multiple)),
-                        "fill it up with zeros");
+                        "pad it with zeros");
 }
 
-/// Where the code of a chunk stands in the words of a block: thread, and bits from 4 * code on.
+/// The place of a chunk's code in the words of a block: the thread, and the bits from 4 * code on.
 struct Place {
     int thread, code;
 };
 
-/// The code of row 0..63, chunk of one instruction; of two lanes that hold it the first.
+/// The code of a row 0..63 and a chunk of one instruction, from the first of the two lanes that hold it.
 Place place_of(bool narrow, int row, int chunk) {
     const int lane = 32 * (row / 16) + 4 * (row % 8), lower = row / 8 % 2;
     if (narrow) return {lane + 2 * (chunk / 8) + lower, chunk % 8};
@@ -97,7 +97,7 @@ void prune_chunk(Word* chunk, const Kind& kind, Dtype dtype) {
     std::array<std::uint32_t, 4> size{};
     for (int i = 0; i < kind.chunk; ++i) size[static_cast<std::size_t>(i)] = magnitude(chunk[i], dtype);
     for (int i = 0; i < kind.chunk; ++i) {
-        int larger = 0;  // how many come before element i
+        int larger = 0;  // the number of elements before element i that are kept
         for (int j = 0; j < kind.chunk; ++j)
             larger += j < i ? size[static_cast<std::size_t>(j)] >= size[static_cast<std::size_t>(i)]
                             : size[static_cast<std::size_t>(j)] > size[static_cast<std::size_t>(i)];
@@ -170,7 +170,7 @@ void compress_block(const Tensor& matrix, const Kind& kind, std::int64_t block, 
         std::memcpy(metadata + thread + 2, metadata + thread, 2 * sizeof *metadata);
 }
 
-/// Work on whole blocks of 64 rows, split among the machine's cores.
+/// Splits the work among the machine's cores by whole blocks of 64 rows.
 template <class Work>
 void for_blocks(std::int64_t blocks, std::int64_t items_of_one, Work work) {
     if (items_of_one == 0) return;
@@ -184,8 +184,9 @@ void for_blocks(std::int64_t blocks, std::int64_t items_of_one, Work work) {
 
 void check_metadata(const Tensor& metadata) {
     if (metadata.dtype() == Dtype::u32 && metadata.rank() == 3 && metadata.shape()[2] == threads) return;
-    throw ArgumentError(fmt::format("sparse metadata: {} is not what compress makes", to_string(metadata)),
-                        "u32 {m / 64, k / k of an instruction, 128}");
+    throw ArgumentError(
+        fmt::format("sparse metadata: {} does not have the shape that compress makes", to_string(metadata)),
+        "u32 {m / 64, k / k of an instruction, 128}");
 }
 
 /// Calls visit(row, chunk along the whole K, code) for a block of 64 rows.

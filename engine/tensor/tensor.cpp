@@ -34,8 +34,7 @@ std::int64_t count_items(Dtype dtype, const TensorShape& shape) {
     std::int64_t items = 1;
     for (const std::int64_t extent : shape) {
         if (extent > max_items / items)
-            throw ArgumentError(
-                fmt::format("{}: more than the 1 TiB that a tensor may take", describe(dtype, shape)));
+            throw ArgumentError(fmt::format("{}: a tensor can take at most 1 TiB", describe(dtype, shape)));
         items *= extent;
     }
     return items;
@@ -47,7 +46,8 @@ struct Range {
     double lowest, highest;
 };
 
-/// Of an integer dtype; the ends that binary64 does not have are the nearest ones within.
+/// The range of an integer dtype; ends that binary64 cannot represent are replaced by the nearest values
+/// inside.
 Range range_of(Dtype dtype) {
     const int width = bits(dtype);
     const bool is_signed = dtype == Dtype::s8 || dtype == Dtype::s32 || dtype == Dtype::s64;
@@ -90,11 +90,12 @@ Tensor::Tensor(Dtype dtype, TensorShape shape) : Tensor(Uninitialised{}, dtype, 
             return;
         }
     }
-    // calloc takes large blocks from the kernel, which has zeroed their pages by the time they are touched.
+    // calloc takes large blocks from the kernel, which zeroes their pages on first use.
     void* block = std::calloc(bytes_ + alignment, 1);
     if (block == nullptr)
-        throw EnvironmentError("ENOMEM", fmt::format("{}: no memory for {:.1f} GiB", describe(dtype_, shape_),
-                                                     static_cast<double>(bytes_) / 0x1p30));
+        throw EnvironmentError("ENOMEM",
+                               fmt::format("{}: not enough memory for {:.1f} GiB", describe(dtype_, shape_),
+                                           static_cast<double>(bytes_) / 0x1p30));
     const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(block) % alignment;
     data_ = {static_cast<std::byte*>(block) + (alignment - misaligned) % alignment,
              [block, charge](std::byte*) { std::free(block); }};
@@ -186,11 +187,13 @@ Tensor Tensor::convert(Dtype dtype) const {
 }
 
 std::int64_t Tensor::position(std::span<const std::int64_t> index) const {
-    const auto outside = [&](std::string_view why) {
-        return ArgumentError(
-            fmt::format("index {{{}}} {} {}", fmt::join(index, ", "), why, to_string(*this)));
+    const auto outside = [&](std::string_view why, std::string fix = {}) {
+        return ArgumentError(fmt::format("index {{{}}} {} {}", fmt::join(index, ", "), why, to_string(*this)),
+                             std::move(fix));
     };
-    if (index.size() != shape_.size()) throw outside("has not as many coordinates as");
+    if (index.size() != shape_.size())
+        throw outside("does not have as many coordinates as",
+                      "an index has one coordinate for each dimension, as in t[{ i, j }]");
     std::int64_t position = 0;
     for (std::size_t d = 0; d < shape_.size(); ++d) {
         if (index[d] < 0 || index[d] >= shape_[d]) throw outside("is outside");

@@ -23,7 +23,7 @@ python3 -c "import json; r = json.load(open('out.txt')); assert r['launches'][0]
 echo 'print "nothing"' > e.lua
 run bench e.lua
 exits 1
-err_has "e.lua runs no kernel: nothing to measure"
+err_has "e.lua runs no kernel, so there is nothing to measure"
 echo 'error "no"' > e.lua
 run bench e.lua
 exits 1

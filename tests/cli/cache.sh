@@ -15,9 +15,9 @@ mkfifo $own/$(echo $key | tr 0 1).entry
 echo mine >$own/mine.txt
 run cache verify
 exits 1
-out_has "$key.entry removed: it is damaged, or that of another key"
+out_has "$key.entry removed: it is damaged, or belongs to another key"
 out_has "removed: it is not a regular file"
-out_has "0 entries are good, 2 were not"
+out_has "0 entries are intact, 2 were damaged"
 run cache verify --json
 exits 0
 out_has '"good": 0'

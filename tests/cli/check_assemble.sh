@@ -19,7 +19,7 @@ L
 # Without an assembler it says so, and the rest of the check stands.
 run check --assemble serial.lua
 exits 0
-out_has "not assembled: ptxas is not here: switched off by WGRUN_CUDA=off; no GPU to run on: switched off"
+out_has "not assembled: ptxas was not found: switched off by WGRUN_CUDA=off; no GPU to run on: switched off"
 out_has "serial.lua: 1 kernel, 0 errors, 0 remarks"
 run check --assemble --json serial.lua
 exits 0
@@ -33,7 +33,7 @@ run check --assemble serial.lua
 exits 0
 out_has "registers a thread (estimate: 58), 16384 bytes of shared memory, 0 bytes spilled (ptxas)"
 out_has "serial.lua: 1 kernel, 0 errors, 1 remark"
-err_has "serial.lua:11: warning: the wgmma run one after the other: a fence would be needed in a branch that may diverge (C7520) [WG-PERF-01]"
+err_has "serial.lua:11: warning: the wgmma are serialized: a fence would be needed in a branch that may diverge (C7520) [WG-PERF-01]"
 run check --assemble --json serial.lua
 exits 0
 out_has '"registers": '

@@ -63,7 +63,7 @@ out_has '"position": "line"'
 cp "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua
 run check --fix case.lua
 exits 1
-err_has "wgrun: case.lua is left as it was: 1 error that no proposed change mends"
+err_has "wgrun: case.lua was not changed: 1 error that no proposed change mends"
 err_has "[WG-DESC-01]"
 cmp -s "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua || bad "case.lua was written"
 
@@ -192,5 +192,5 @@ cp "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua
 run check --fix --json case.lua
 exits 1
 out_has '"rule": "WG-DESC-01"'
-out_has '"problem": "case.lua is left as it was: 1 error that no proposed change mends"'
+out_has '"problem": "case.lua was not changed: 1 error that no proposed change mends"'
 cmp -s "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua || bad "case.lua was written"

@@ -51,7 +51,7 @@ out_has '  lane  0: 32 33 34 35 36 37 38 39'
 out_has '`B`, bf16, 64 x 64'
 run run dump.lua --dump tid@999
 exits 1
-err_has 'wgrun: --dump tid@999: no warp that is meant has come to that line'
+err_has 'wgrun: --dump tid@999: no selected warp reached that line'
 run run dump.lua --dump acc@21 --when cta=7
 exits 1
 run run dump.lua --dump nonsense@21

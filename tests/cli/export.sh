@@ -64,7 +64,7 @@ rm other/alpha.h
 ln -s ../alpha.cu other/alpha.cu
 run export kernels.lua -o other
 exits 1
-err_has "other/alpha.cu is no regular file"
+err_has "other/alpha.cu is not a regular file"
 rm other/alpha.cu
 echo '{"format": "wgrun-export", "files": [{"name": "../alpha.cu", "sha256": "'"$(sha256sum <alpha.cu | cut -d' ' -f1)"'"}]}' >other/alpha.json
 run export kernels.lua -o other
@@ -73,7 +73,7 @@ exits 0
 echo '[]' >other/alpha.json
 run export kernels.lua -o other
 exits 1
-err_has "other/alpha.json is no manifest that wgrun has written"
+err_has "other/alpha.json is not a manifest written by wgrun"
 
 # Folders that cannot be.
 run export kernels.lua -o nowhere/out

@@ -33,10 +33,10 @@ exits 0
 out_has "ld: "
 run isa barrier.cluster.
 exits 2
-err_has "\`barrier.cluster.\` is the beginning of barrier.cluster.arrive, barrier.cluster.wait"
+err_has "\`barrier.cluster.\` is ambiguous: it is the beginning of barrier.cluster.arrive, barrier.cluster.wait"
 run isa cv
 exits 2
-err_has "\`cv\` is the beginning of cvta, cvt"
+err_has "\`cv\` is ambiguous: it is the beginning of cvta, cvt"
 run isa wgma
 exits 2
 err_has "no instruction is called \`wgma\`: did you mean \`wgmma\`?"

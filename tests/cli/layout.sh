@@ -169,7 +169,7 @@ local x = 1
 END
 run layout silent.lua x
 exits 1
-err_has "silent.lua returns no table: end it with return { x = ... }"
+err_has "silent.lua does not return a table: end it with return { x = ... }"
 file broken.lua <<'END'
 error "no layout today"
 END

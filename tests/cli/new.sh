@@ -15,7 +15,7 @@ exits 0
 echo mine > elementwise.lua
 run new elementwise
 exits 1
-err "wgrun: elementwise.lua is there already (--force replaces it)"
+err "wgrun: elementwise.lua already exists (--force replaces it)"
 [ "$(cat elementwise.lua)" = mine ] || bad "elementwise.lua was replaced"
 run new elementwise --force
 exits 0

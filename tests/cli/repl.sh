@@ -81,7 +81,7 @@ input='k = wg.kernel("k", { threads = 32 }, function(k) end)
 if ! command -v nvdisasm >/dev/null && [ ! -x /usr/local/cuda/bin/nvdisasm ]; then
     run --backend=sim
     exits 0
-    err_has 'nvdisasm is not here'
+    err_has 'nvdisasm was not found'
 fi
 chmod +x bin/nvdisasm
 run --backend=sim

@@ -1,7 +1,7 @@
 # What is nearly the name of a command or an option is named.
 run chekc x.lua
 exits 2
-err 'wgrun: no file and no command is called `chekc`: did you mean `check`? (wgrun --help)'
+err 'wgrun: there is no file and no command `chekc`: did you mean `check`? (wgrun --help)'
 run --bakend=sim x.lua
 exits 2
 err_has 'did you mean `--backend`?'

@@ -49,6 +49,6 @@ exits 1
 err_has 'launches no kernel called `other`'
 run timeline "$script" --launch 7
 exits 1
-err_has "has 1 such launches, and no number 7"
+err_has "has 1 such launch, but no launch 7"
 run timeline missing.lua
 exits 2

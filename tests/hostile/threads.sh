@@ -26,7 +26,7 @@ for option in "--max-seconds 5" --restricted; do
     # shellcheck disable=SC2086
     run $option -e 'print "ran"'
     exits 1
-    err_has "wgrun: no thread can be made to watch the time of the script: Resource temporarily unavailable"
+    err_has "wgrun: cannot start a thread that watches the time of the script: Resource temporarily unavailable"
     err_has "ulimit -u"
     out_lacks ran
 done
@@ -37,6 +37,6 @@ unset WGRUN_CUDA
 LD_LIBRARY_PATH=$FAKE_CUDA run -e 'local wg = require "wgrun" print(wg.backend)
 wg.kernel("k", { threads = 32 }, function() end):run { grid = 1, backend = "gpu" }'
 exits 1
-err_has "wgrun gpu-worker: no thread can be made to watch the parent: Resource temporarily unavailable"
+err_has "wgrun gpu-worker: cannot start a thread that watches the parent: Resource temporarily unavailable"
 err_has "the worker process ended with exit code 1"
 err_lacks internal

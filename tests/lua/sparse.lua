@@ -17,7 +17,7 @@ check.raises("wg.sparse.prune first", function()
   local good, problem = pcall(wg.sparse.compress, wg.randn { dtype = "f16", shape = { 64, 32 }, seed = 1 })
   error(problem.fix)
 end)
-check.raises("f32 has no sparse wgmma", wg.sparse.prune, wg.zeros("f32", { 4, 4 }))
+check.raises("there is no sparse wgmma for f32", wg.sparse.prune, wg.zeros("f32", { 4, 4 }))
 
 local i = wg.wgmma { n = 128, d = "f32", a = "bf16", b = "bf16", sparse = true }
 check.equal({ i.sparse, i.k, i.d_registers, i.a_registers, i.min_ptx }, { true, 32, 64, 4, "8.2" })

@@ -15,7 +15,7 @@ check.raises("2 values, where f32 {2, 3} takes 3", wg.tensor, "f32", { 2, 3 }, {
 check.raises("1 values, where f32 {2, 3} takes 2", wg.tensor, "f32", { 2, 3 }, { { 1, 2, 3 } })
 check.raises("mix numbers and tables", wg.tensor, "f32", { 2, 1 }, { { 1 }, 2 })
 check.raises("too deep", wg.tensor, "f32", { 1 }, { { 1 } })
-check.raises("elements are numbers, got string", wg.tensor, "f32", { 1 }, { "1" })
+check.raises("value 1 in row-major order: expected a number, got string", wg.tensor, "f32", { 1 }, { "1" })
 check.raises("a table of numbers", wg.tensor, "f32", { 1 }, 7)
 
 -- Coordinates count from 0.

@@ -30,7 +30,7 @@ local function run(a) return copy:run { grid = { 1 }, args = { a, to }, backend 
 check.refuses("kernel copy, argument 1 (from): a tensor of f32 is expected, not a number", function() copy:run { grid = { 1 }, args = { 1, to }, backend = "sim" } end)
 check.raises("a f32 tensor is expected, not bf16", run, wg.zeros("bf16", { 8, 8 }))
 check.raises("a tensor of 2 dimensions is expected, as its tensor map's box has them, not 1", run, wg.zeros("f32", { 64 }))
-local odd = check.raises("rows of 6 f32 elements are 24 bytes; a tensor map needs a multiple of 16", run, wg.zeros("f32", { 8, 6 }))
+local odd = check.raises("rows of 6 f32 elements are 24 bytes, but a tensor map needs a multiple of 16", run, wg.zeros("f32", { 8, 6 }))
 check.equal(odd.fix, "rows of 8 elements, the last ones padding")
 check.raises("a tensor map cannot describe an empty tensor", run, wg.zeros("f32", { 0, 8 }))
 check.raises("unknown option `boxes`", function()

@@ -39,12 +39,12 @@ said(with(function(t) t:put({ { 1, 64, 2 } }, 0) end), { "where: every second ro
 said(with(function(t) t:put({ 5, 7 }, 9) end), { "1 of 4096 elements are wrong; the worst is at {5, 7}: got 9", "where: row 5, column 7" })
 said(with(function(t) t:put({ { 48, 64 } }, want:slice { { 48, 64 } } * 2) end), { "where: the last 16 rows, from 48 on", "they are 2 times what they should be: added up more often" })
 said(with(function(t) t:put({ true, { 8, 16 } }, want:slice { true, { 8, 16 } } + 0.5) end), { "where: columns 8 to 15", "they are 0.5 too large: a bias" })
-said(want:transpose(), { "they are those of the transpose" })
-said(-want, { "where: all elements", "they have the other sign" })
+said(want:transpose(), { "they are the elements of the transpose" })
+said(-want, { "where: all elements", "they have the opposite sign" })
 said(want * 0 + 0 / 0, { "they are NaN" })
 said(want:reshape(64, 8, 2, 4):slice { true, true, { 1, -1, -1 } }:reshape(64, 64), { "neighbouring blocks of 4 columns are swapped: two core matrices (16 bytes)" })
 said(want:reshape(4, 2, 8, 64):slice { true, { 1, -1, -1 } }:reshape(64, 64), { "neighbouring blocks of 8 rows are swapped: two core matrices" })
-said(with(function(t) t:put({ true, { 0, 63 } }, want:slice { true, { 1, 64 } }) end), { "where: columns 0 to 62", "they stand 1 column too far to the left" })
+said(with(function(t) t:put({ true, { 0, 63 } }, want:slice { true, { 1, 64 } }) end), { "where: columns 0 to 62", "they are 1 column too far to the left" })
 for mode, f in pairs { ["128B"] = { 1, 8 }, ["64B"] = { 2, 4 }, ["32B"] = { 4, 2 } } do
   local got = want:copy()
   for row = 0, 63 do

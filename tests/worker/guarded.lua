@@ -30,7 +30,7 @@ for _ = 1, 2 do -- the first failure's worker, its guarded build's, and all that
   assert(problem.code == "ETIMEDOUT" and problem.rule == "WG-MBAR-05" and problem.line == line, text)
   holds(text, "the kernel hangs: warps 4-7 wait for the phase of parity 0 of the mbarrier `full`: 3 of 5 arrivals have come, 16384 bytes are outstanding")
   holds(text, ("guarded.lua:%d: warp 0 waits at barrier 0: 32 of 256 threads wait there"):format(other))
-  holds(text, "kernel `hang` did not end within 0.1 s: this is what its guarded build, run after it, says")
+  holds(text, "kernel `hang` did not end within 0.1 s: reported by its guarded build, run afterwards")
   assert(problem.fix and #problem.fix > 0)
 end
 -- Of a prepared launch, too; and a run that asks for the guarded build has it at once, and says nothing of another.
@@ -42,11 +42,11 @@ assert(problem.line == line and not text:find("run after it", 1, true), text)
 
 -- A guarded build that finds nobody who waits says that.
 _, text = failure(kernels.named "hang", {})
-holds(text, "its guarded build, run after it, did not end within 0.8 s either, and no warp of it waits")
+holds(text, "its guarded build, run afterwards, did not end within 0.8 s either, and no warp of it waits")
 -- One that ends: the fake driver's `slow` is over when it is not waited for with a limit of 20 ms.
 local slow = kernels.named "slow"
 local ended = kernels.raised(slow.run, slow, { timeout_ms = 20 })
-assert(ended.code == "ETIMEDOUT" and ended.notes[1].message:find("its guarded build, run after it, ends: the kernel is slow", 1, true))
+assert(ended.code == "ETIMEDOUT" and ended.notes[1].message:find("its guarded build, run afterwards, ends: the kernel is slow", 1, true))
 
 -- ---- Faults: the line of what faults, also where it does so after the thread has gone on
 local bf16 = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K", swizzle = "128B" }
@@ -83,7 +83,7 @@ for name, body in pairs(faulty) do
   local p, all = failure(kernel, { args = { out } })
   assert(p.code == "EFAULT", all)
   holds(all, "kernel `illegal` failed: CUDA_ERROR_ILLEGAL_ADDRESS")
-  holds(all, "these accesses had not ended when its guarded build, run after it, failed")
+  holds(all, "these accesses had not ended when its guarded build, run afterwards, failed")
   holds(all, ("guarded.lua:%d: warps 0-3 at %s"):format(line, name))
   assert(p.line == line, ("%s: line %s, not %d"):format(name, p.line, line))
 end

@@ -69,7 +69,7 @@ doctor() {
     grep -q '^device 0        Fake H100, sm_90' out.txt || bad "the device is missing"
     grep -q '^GPU runs in     a worker process of /' out.txt || bad "the worker is missing"
     WGRUN_WORKER=/nowhere "$WGRUN" doctor >out.txt 2>err.txt || bad "doctor failed"
-    grep -q '^GPU runs in     this process: WGRUN_WORKER names /nowhere, which is no program' out.txt || bad "the reason is missing"
+    grep -q '^GPU runs in     this process: WGRUN_WORKER names /nowhere, which is not a program' out.txt || bad "the reason is missing"
     FAKE_CUDA_DEVICES=0 "$WGRUN" doctor >out.txt 2>err.txt || bad "doctor failed"
     grep -q '^device          none: the driver sees no device' out.txt || bad "the reason is missing"
 }

@@ -1,4 +1,4 @@
-"""The C API (wgrun.h) as ctypes sees it: finding the library, its structs, its functions."""
+"""The C API (wgrun.h) for ctypes: finding the library, its structs, its functions."""
 
 from __future__ import annotations
 

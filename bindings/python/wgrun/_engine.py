@@ -40,7 +40,7 @@ class Handle:
 
 
 def opened(function: Callable[..., int], close: Callable[[Any], int], *arguments: Any) -> Handle:
-    """The handle that `function` gives as its last result."""
+    """The handle that `function` returns as its last result."""
     value = ctypes.c_void_p()
     check(function(*arguments, ctypes.byref(value)))
     return Handle(value, close)
@@ -56,13 +56,13 @@ def backend_number(backend: str | None) -> int:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a script may take. None: the default, which is no limit, or for a restricted script that of
-    docs/sandbox.md; 0: no limit."""
+    """The limits of a script. None is the default: no limit, or for a restricted script that of docs/sandbox.md; 0 is
+    no limit."""
 
     memory: int | None = None  #: bytes of its Lua state
     seconds: float | None = None  #: of loading it, of each of its plans, and of each simulation of its kernels
-    instructions: int | None = None  #: of Lua
-    tensors: int | None = None  #: bytes of its tensors that live at the same time
+    instructions: int | None = None  #: Lua instructions
+    tensors: int | None = None  #: bytes of the tensors that exist at the same time
     program: int | None = None  #: instructions, blocks and registers of one kernel
     steps: int | None = None  #: warp instructions of one simulation
 
@@ -81,7 +81,7 @@ class Limits:
 
 
 class Engine:
-    """What one script and its kernels share: they are used by one thread at a time, which `turn` sees to."""
+    """Shared by one script and its kernels, which are used by one thread at a time: `turn` enforces that."""
 
     def __init__(self, run_kernels: bool, backend: str | None, seed: int, restricted: bool,
                  limits: Limits | None) -> None:
@@ -93,11 +93,11 @@ class Engine:
         self.handle = opened(LIBRARY.wgrun_engine_open, LIBRARY.wgrun_engine_close, ctypes.byref(options))
 
     def interruptible(self, work: Callable[[], int]) -> None:
-        """Calls the library for something that may take long; Ctrl-C ends it."""
+        """Calls the library for long work, which Ctrl-C ends."""
         if threading.current_thread() is not threading.main_thread():
             check(work())
             return
-        # Python hands signals to its main thread, between its own instructions: that one must not be in the library.
+        # Python handles signals in its main thread, between its own instructions, so that thread must not be in the library.
         failure: list[BaseException] = []
         done = threading.Event()  # Thread.join gives up once it was interrupted
 

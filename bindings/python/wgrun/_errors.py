@@ -1,4 +1,4 @@
-"""What the library says: findings, and errors as exceptions."""
+"""Findings of the library, and its errors as exceptions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEVERITIES = ("note", "warning", "error")
 
 @dataclass(frozen=True)
 class Note:
-    """A second place that belongs to a finding."""
+    """A related place of a finding."""
 
     message: str
     file: str
@@ -23,7 +23,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that the checker, the simulator or a script's error says."""
+    """A finding of the checker or the simulator, or a script's error."""
 
     severity: str  #: "note", "warning" or "error"
     rule: str  #: "WG-FENCE-01"; empty for errors of no rule
@@ -51,12 +51,12 @@ class Findings(list[Finding]):
 
     @property
     def errors(self) -> list[Finding]:
-        """Those that keep a kernel from running."""
+        """The findings that prevent a kernel from running."""
         return [finding for finding in self if finding.severity == "error"]
 
 
 class Error(Exception):
-    """Anything that the library refuses or fails at. It prints as the command-line tool does."""
+    """Any refusal or failure of the library. It prints as the command-line tool does."""
 
     def __init__(self, text: str, code: str = "", findings: Findings | None = None, traceback: str = "") -> None:
         super().__init__(text)
@@ -66,7 +66,7 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """A value that cannot be: a shape, a dtype, a grid, an option."""
+    """An invalid value: a shape, a dtype, a grid, an option."""
 
 
 class CheckError(Error):
@@ -78,7 +78,7 @@ class ScriptError(Error):
 
 
 class CompileError(Error):
-    """The assembler or NVRTC refused the text."""
+    """The assembler or NVRTC rejected the text."""
 
 
 class DeviceError(Error, RuntimeError):
@@ -90,7 +90,7 @@ class FileError(Error, OSError):
 
 
 class LimitError(Error):
-    """The script, or a simulation of one of its kernels, has come to one of its limits."""
+    """The script, or a simulation of one of its kernels, has reached one of its limits."""
 
 
 _BY_STATUS: dict[int, type[BaseException]] = {
@@ -152,5 +152,5 @@ def check(status: int) -> None:
 
 
 def refuse(message: str) -> NoReturn:
-    """Raises ArgumentError for something that the library is not even asked."""
+    """Raises ArgumentError for a mistake that is found before the library is called."""
     raise ArgumentError("wgrun: " + message, "EINVAL")

@@ -1,4 +1,4 @@
-"""Kernels: what they are, their text, and calling them."""
+"""Kernels: their properties, their text, and calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _shape_array(shape: tuple[int, ...]) -> Any:
 
 
 def write_argument(out: _abi.Argument, value: Memory | int | float) -> object:
-    """Fills one wgrun_argument; what must live as long as it."""
+    """Fills one wgrun_argument, and returns the object that must live as long."""
     if type(value) is Memory:
         out.kind, out.dtype, out.address = _abi.MEMORY, value.dtype, value.address
         out.rank, out.read_only = len(value.shape), value.read_only
@@ -122,7 +122,7 @@ class Kernel:
     def run(self, values: list[Memory | int | float], memories: list[Memory], device: int | None,
             grid: tuple[int, int, int], stream: int | None, backend: str | None, unchecked: bool, seed: int,
             numerics: str | None) -> None:
-        """What a call comes to once its arrays are looked up."""
+        """A call with its arrays resolved."""
         on_device = device is not None or (not memories and backend in ("gpu", "gpu-cuda"))
         number = backend_number(backend)
         if on_device and number == _abi.SIM:
@@ -156,7 +156,7 @@ class Kernel:
         for i, value in enumerate(values):
             out = self._arguments[i]
             write_argument(out, value)
-            # Nobody has arrays of tf32: they are f32.
+            # No package has arrays of tf32: they are f32.
             if self._dtypes[i] == _TF32 and type(value) is Memory and value.dtype == _F32:
                 out.dtype = _TF32
         return launch
@@ -189,7 +189,7 @@ class Kernel:
         return self._text(LIBRARY.wgrun_kernel_cuda)
 
     def cubin(self, assembler: str | None = None) -> bytes:
-        """Machine code for sm_90a, made by "ptxas", "driver" or "nvrtc", by default the first of them that is here."""
+        """Machine code for sm_90a, made by "ptxas", "driver" or "nvrtc", by default the first one that is available."""
         if assembler not in _abi.ASSEMBLERS:
             refuse(f"unknown assembler `{assembler}` (legal: ptxas, driver, nvrtc)")
         image, size = ctypes.c_void_p(), ctypes.c_size_t()

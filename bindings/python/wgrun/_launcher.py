@@ -17,7 +17,7 @@ _MOST_PLANS = 256
 
 
 class _Plan:
-    """Grid and arguments for operands of certain shapes, and the memory that the kernel needs besides them."""
+    """Grid and arguments for operands of certain shapes, and the additional memory that the kernel needs."""
 
     def __init__(self, handle: Handle, kernel: Kernel) -> None:
         self.handle = handle  # owns the first contents of the workspaces
@@ -50,7 +50,7 @@ class _Plan:
         writes belongs to one of them, and to each launch that a graph captures."""
         torch = sys.modules.get("torch")
         if torch is None:
-            refuse("this launch needs memory besides its operands, which it gets for torch tensors alone: choose "
+            refuse("this launch needs memory besides its operands, which only torch tensors can provide: choose "
                    "options that need none (of wg.gemm: splits = 1, stream_k = false, raster = \"grouped\")")
         memory = self.arguments[index]
         assert isinstance(memory, Memory)

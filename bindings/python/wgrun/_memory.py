@@ -1,5 +1,5 @@
 """Arrays and tensors of other packages as memory: where it is, and of what shape. Nothing is copied, and none of the
-packages is imported: who has their objects has imported them."""
+packages is imported: a program that has their objects has imported them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._errors import refuse
 
 
 class Memory(NamedTuple):
-    """Contiguous, row-major memory of somebody else's."""
+    """Contiguous, row-major memory of another package."""
 
     address: int
     dtype: int  # wgrun_dtype

@@ -1,4 +1,4 @@
-"""Scripts: loading them, and what they give."""
+"""Scripts: loading them, and their results."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Script:
 
     @property
     def only(self) -> Item:
-        """The one thing that the script returned."""
+        """The only result of the script."""
         if len(self._items) != 1:
             refuse(f"the script returned {len(self._items)} kernels{self._list()}, not one")
         return self._items[0][1]
@@ -123,7 +123,7 @@ def load(file: str | os.PathLike[str], *arguments: Any, run_kernels: bool = Fals
 
 def loads(text: str, *arguments: Any, name: str | None = None, run_kernels: bool = False, backend: str | None = None,
           seed: int = 0, restricted: bool = False, limits: Limits | None = None) -> Script:
-    """As load, with the script itself; `name` is what messages call it."""
+    """As load, for the text of a script; `name` is its name in messages."""
     return _load(None if name is None else name.encode(), text.encode(), arguments, run_kernels, backend, seed,
                  restricted, limits)
 

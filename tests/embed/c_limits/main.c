@@ -376,7 +376,7 @@ static void dlpack_in(void) {
     managed = versioned(), managed.tensor.device.type = 2, managed.tensor.device.id = 3;
     refused(managed, "CUDA device 3");
     managed = versioned(), managed.tensor.dtype.code = 5, managed.tensor.dtype.bits = 64;
-    refused(managed, "complex of 64 bits, which no dtype has");
+    refused(managed, "complex of 64 bits, for which there is no dtype");
     managed = versioned(), managed.tensor.dtype.lanes = 4;
     refused(managed, "vectors of 4");
     managed = versioned(), managed.tensor.strides = strides;

@@ -66,9 +66,9 @@ TEST_CASE("folders of one's own are closed to others, others' are refused") {
     ::chmod((folder / "d").c_str(), 0777);
     CHECK_THAT(open("d").why, ContainsSubstring("others may write to it"));
     fs::create_symlink("d", folder / "link");
-    CHECK(open("link").why == "it is no folder");
+    CHECK(open("link").why == "it is not a folder");
     folder.write("file", "");
-    CHECK(open("file").why == "it is no folder");
+    CHECK(open("file").why == "it is not a folder");
 }
 
 TEST_CASE("a folder's lock excludes, and leaves nothing") {

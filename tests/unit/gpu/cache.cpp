@@ -222,7 +222,7 @@ TEST_CASE("nothing is loaded that another user could have planted") {
     fs::rename(own, folder.path() / "moved");
     fs::create_directory_symlink(folder.path() / "moved", own);
     CHECK_FALSE(cache.find(key(1)));
-    CHECK_THAT(cache.info().missing, ContainsSubstring("it is no folder"));
+    CHECK_THAT(cache.info().missing, ContainsSubstring("it is not a folder"));
     cache.store(key(5), entry("log", 10));
     CHECK_FALSE(fs::exists(folder.path() / "moved" / (key(5) + ".entry")));
 }

@@ -89,7 +89,7 @@ TEST_CASE("channel: a full ring takes no more, and nobody waits for ever") {
 }
 
 TEST_CASE("channel: another file is none") {
-    CHECK_THROWS_WITH(Channel(::dup(0)), "this is no channel of wgrun's");
+    CHECK_THROWS_WITH(Channel(::dup(0)), "this is not a channel of wgrun");
     CHECK_THROWS_AS(Channel(-1), EnvironmentError);
 }
 

@@ -148,9 +148,9 @@ TEST_CASE("without CUDA every part says why") {
         }
     };
     fails([] { nvrtc_compile(unfenced_cuda); }, "ENOENT",
-          "NVRTC is not here: switched off by WGRUN_CUDA=off");
+          "NVRTC was not found: switched off by WGRUN_CUDA=off");
     fails([] { ptxas_assemble(unfenced_ptx); }, "ENOENT",
-          "ptxas is not here: switched off by WGRUN_CUDA=off");
+          "ptxas was not found: switched off by WGRUN_CUDA=off");
     fails([] { Device::get(); }, "ENODEV", "no GPU to run on: switched off by WGRUN_CUDA=off");
     CHECK(Device::unavailable() == "switched off by WGRUN_CUDA=off");
     const Report report = doctor();

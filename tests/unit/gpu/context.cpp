@@ -64,10 +64,10 @@ TEST_CASE("the first sm_90 device is chosen, or the reason given") {
                ContainsSubstring("no sm_90 device, only Fake 80 (sm_80), Fake 90 (sm_100)"));
     fake_device.gpu.init_result = 100;
     CHECK_THAT(failure("ENODEV", [&] { fake_device.device(); }),
-               ContainsSubstring("cuInit says CUDA_ERROR_NO_DEVICE (as ordered)"));
+               ContainsSubstring("cuInit returned CUDA_ERROR_NO_DEVICE (as ordered)"));
     fake_device.gpu.init_result = 12345;
     CHECK_THAT(failure("ENODEV", [&] { fake_device.device(); }),
-               ContainsSubstring("cuInit says CUDA error 12345"));
+               ContainsSubstring("cuInit returned CUDA error 12345"));
 }
 
 TEST_CASE("a context that cannot be had") {
@@ -313,7 +313,7 @@ TEST_CASE("a hung kernel is reported after the timeout and the session goes on")
     FakeGpu& gpu = fake_device.gpu;
     const Device device = fake_device.device();
     CHECK(Patience::current().timeout == 10s);
-    CHECK_THROWS_WITH(Patience(-1ms), "a timeout of -1 ms: it must be 0 (for ever) or more");
+    CHECK_THROWS_WITH(Patience(-1ms), "timeout of -1 ms: must be 0 (no limit) or more");
     const Patience patience(50ms);
     Buffer buffer(device, 64);
     const Function function = load(device);

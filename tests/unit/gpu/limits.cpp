@@ -61,7 +61,7 @@ TEST_CASE("launches that are not") {
     CHECK(refusal({.grid = {std::int64_t{1} << 40, 1, 1}}) ==
           "kernel `k`: grid {1099511627776, 1, 1}: extents may be at most {2147483647, 65535, 65535}");
     CHECK(refusal({.block = {64, 64, 1}}) ==
-          "kernel `k`: block {64, 64, 1} has 4096 threads: a CTA has at most 1024");
+          "kernel `k`: block {64, 64, 1} has 4096 threads, but a CTA can have at most 1024");
     CHECK(refusal({.block = {1, 1, 65}}) ==
           "kernel `k`: block {1, 1, 65}: extents may be at most {1024, 1024, 64}");
     CHECK(refusal({.block = {512, 1, 1}}) ==
@@ -73,7 +73,7 @@ TEST_CASE("launches that are not") {
     CHECK(refusal({.grid = {16, 1, 1}, .cluster = {16, 1, 1}}) ==
           "kernel `k`: cluster {16, 1, 1} has 16 CTAs: more than 8 need non_portable_cluster");
     CHECK(refusal({.grid = {32, 1, 1}, .cluster = {16, 2, 1}, .non_portable_cluster = true}) ==
-          "kernel `k`: cluster {16, 2, 1} has 32 CTAs: at most 16");
+          "kernel `k`: cluster {16, 2, 1} has 32 CTAs, but can have at most 16");
     CHECK(refusal({.grid = {3, 1, 1}, .cluster = {2, 1, 1}}) ==
           "kernel `k`: grid {3, 1, 1} is not a multiple of cluster {2, 1, 1}");
     CHECK(refusal({.cluster = {0, 1, 1}}) == "kernel `k`: cluster {0, 1, 1}: extents must be at least 1");
@@ -84,15 +84,16 @@ TEST_CASE("a kernel that requires a cluster") {
     clustered.cluster = {2, 1, 1};
     CHECK(refusal({.grid = {4, 1, 1}}, clustered) == "");
     CHECK(refusal({.grid = {4, 1, 1}, .cluster = {2, 1, 1}}, clustered) == "");
-    CHECK(refusal({.grid = {4, 1, 1}, .cluster = {4, 1, 1}}, clustered) ==
-          "kernel `k`: cluster {4, 1, 1} is asked for: it was compiled for {2, 1, 1} (.reqnctapercluster)");
+    CHECK(
+        refusal({.grid = {4, 1, 1}, .cluster = {4, 1, 1}}, clustered) ==
+        "kernel `k`: cluster {4, 1, 1} is requested, but it was compiled for {2, 1, 1} (.reqnctapercluster)");
     CHECK(refusal({.grid = {3, 1, 1}}, clustered) ==
           "kernel `k`: grid {3, 1, 1} is not a multiple of cluster {2, 1, 1}");
 }
 
 TEST_CASE("parameters are counted and measured") {
-    CHECK(refusal({}, kernel, {8}) == "kernel `k`: 1 parameters are given, it takes 2");
-    CHECK(refusal({}, kernel, {8, 8}) == "kernel `k`: parameter 2 has 8 bytes, it takes 4");
+    CHECK(refusal({}, kernel, {8}) == "kernel `k`: 1 parameters are given, but it takes 2");
+    CHECK(refusal({}, kernel, {8, 8}) == "kernel `k`: parameter 2 has 8 bytes, but it takes 4");
     FunctionAttributes unknown = kernel;
     unknown.parameters.reset();
     CHECK(refusal({}, unknown, {1, 2, 3}) == "");
@@ -112,9 +113,9 @@ TEST_CASE("tensor maps that are not") {
         change(spec);
         return map_refusal(spec);
     };
-    CHECK(with([](auto& s) { s.extents = {}; }) == "tensor map: 0 dimensions: 1 to 5 are possible");
+    CHECK(with([](auto& s) { s.extents = {}; }) == "tensor map: 0 dimensions: must be 1 to 5");
     CHECK(with([](auto& s) { s.strides = {}; }) ==
-          "tensor map: 0 strides for 2 dimensions: one is needed for each but the first");
+          "tensor map: 0 strides for 2 dimensions: each but the first needs one");
     CHECK(with([](auto& s) { s.box = {64}; }) == "tensor map: a box of 1 dimensions for a tensor of 2");
     CHECK(with([](auto& s) { s.address = 1032; }) ==
           "tensor map: address 0x408: it must be a multiple of 16");
@@ -135,5 +136,5 @@ TEST_CASE("tensor maps that are not") {
     CHECK(with([](auto& s) {
               s.type = TensorMapType::u16;
               s.nan_fill = true;
-          }) == "tensor map: out of bounds elements can be NaN only for float types");
+          }) == "tensor map: elements out of bounds can be NaN only for float types");
 }

@@ -175,6 +175,6 @@ TEST_CASE("a compile error says the first error and counts the others") {
     CHECK(message("ptxas warning : W\nptxas fatal   : (C7602) Too few\nptxas error   : E\n") ==
           "ptxas: Too few (C7602) (and 1 more error)");
     CHECK(message("something else") == "ptxas: something else");
-    CHECK(message("") == "ptxas: failed without a word");
+    CHECK(message("") == "ptxas: failed without a message");
     CHECK(CompileError("ptxas", {}).code() == "ECOMPILE");
 }

@@ -175,11 +175,10 @@ ptxas info    : Used 24 registers, used 0 barriers, 232 bytes cumulative stack s
     CHECK(found.rule == "WG-PERF-04");
     CHECK(found.where.line == 1);
     CHECK(found.message ==
-          "24 registers a thread are not enough for `kernel`: 164 bytes are spilled to local memory and 168 "
-          "read "
-          "back");
+          "24 registers a thread are not enough for `kernel`: 164 bytes are spilled to local memory, and 168 "
+          "are read back");
     REQUIRE(found.notes.size() == 1);
-    CHECK_THAT(found.notes[0].message, ContainsSubstring("registers are made here"));
+    CHECK_THAT(found.notes[0].message, ContainsSubstring("registers are defined here"));
     CHECK(c.findings(R"(ptxas info    : Compiling entry function 'kernel' for 'sm_90a'
 ptxas info    : Function properties for kernel
     8 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads

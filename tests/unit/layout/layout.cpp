@@ -156,8 +156,9 @@ TEST_CASE("refusals name the modes and the reason") {
                       ContainsSubstring("stride divisibility"));
     CHECK_THROWS_WITH(composition(Layout::parse("(10,4):(1,16)"), Layout::parse("4:4")),
                       ContainsSubstring("shape divisibility"));
-    CHECK_THROWS_WITH(composition(Layout::parse("(4,2):(1,10)"), Layout::parse("(3,2):(1,2)")),
-                      ContainsSubstring("modes of the right layout carry out of mode 4:1 of the left one"));
+    CHECK_THROWS_WITH(
+        composition(Layout::parse("(4,2):(1,10)"), Layout::parse("(3,2):(1,2)")),
+        ContainsSubstring("sums of the right layout's modes carry out of mode 4:1 of the left layout"));
     CHECK_THROWS_WITH(complement(Layout::parse("(4,2):(1,2)"), 8),
                       ContainsSubstring("overlaps the modes below it"));
     CHECK_THROWS_WITH(complement(Layout::parse("4:-1"), 8), ContainsSubstring("stride -1 is negative"));
@@ -178,7 +179,7 @@ TEST_CASE("refusals name the modes and the reason") {
     CHECK_THROWS_WITH(upcast(Layout::parse("16:3"), 2), ContainsSubstring("do not divide each other"));
     CHECK_THROWS_WITH(upcast(Layout::parse("16:1"), 0), ContainsSubstring("the factor must be at least 1"));
     CHECK_THROWS_WITH(ordered_layout(IntTuple{2, 3}, IntTuple{1}),
-                      ContainsSubstring("order (1) does not nest like shape (2,3)"));
+                      ContainsSubstring("order (1) is not nested like shape (2,3)"));
 }
 
 TEST_CASE("null spaces and common vectors") {

@@ -152,7 +152,7 @@ TEST_CASE("structures that make no sense are refused, and stay the caller's") {
         change(producer.managed, producer);
         producer.refused(why, options);
     };
-    refused([](auto& m, auto&) { m.version.major = 2; }, "version 2.0 is spoken, not 1.x");
+    refused([](auto& m, auto&) { m.version.major = 2; }, "version 2.0, where only 1.x is supported");
     refused([](auto& m, auto&) { m.view.device = {dlpack::cuda, 3}; }, "a CUDA device 3, not of the host");
     refused(
         [](auto& m, auto&) {
@@ -165,12 +165,12 @@ TEST_CASE("structures that make no sense are refused, and stay the caller's") {
     refused([](auto& m, auto&) { m.view.shape = nullptr; }, "the shape is null");
     refused([](auto& m, auto&) { m.view.data = nullptr; }, "the data is null");
     refused([](auto& m, auto&) { m.view.byte_offset = UINT64_MAX - 64; },
-            "the byte offset leads out of memory");
+            "the byte offset exceeds the address range");
     refused([](auto&, auto& p) { p.shape[0] = -3; }, "negative");
     refused([](auto&, auto& p) { p.shape[0] = INT64_MAX; }, "1 TiB");
     const dlpack::ImportOptions copy{.copy = true};
-    refused([](auto&, auto& p) { p.strides[0] = INT64_MIN; }, "leads out of memory", copy);
-    refused([](auto&, auto& p) { p.strides[0] = INT64_MAX; }, "leads out of memory", copy);
+    refused([](auto&, auto& p) { p.strides[0] = INT64_MIN; }, "exceeds the address range", copy);
+    refused([](auto&, auto& p) { p.strides[0] = INT64_MAX; }, "exceeds the address range", copy);
 }
 
 TEST_CASE("what goes out is what comes in, and outlives its tensor") {

@@ -270,7 +270,7 @@ TEST_CASE("damaged files say what is wrong with them") {
     CHECK(refusal(npy(header("<f4", "(1,)"), four).substr(0, 30)) ==
           "a.npy: truncated: a header of 58 bytes expected, 20 found");
     CHECK(refusal("\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF {"s) ==
-          "a.npy: a header of 4294967295 bytes is none of a plain array");
+          "a.npy: a header of 4294967295 bytes is too long for a plain array");
     CHECK(refusal("\x93NUMPY\x02\x00\x10\x00"s) == "a.npy: truncated in its header");
     CHECK(refusal(npy(header("<f4", "(3,)"), four)) ==
           "a.npy: truncated: f32 {3} takes 12 bytes, but 4 follow the header");
@@ -279,7 +279,7 @@ TEST_CASE("damaged files say what is wrong with them") {
     CHECK(refusal(npy(header("<f4", "(1,)"), four + four)) ==
           "a.npy: f32 {1} takes 4 bytes, but 8 follow the header");
     CHECK(refusal(npy(header("<f4", "(4611686018427387904, 4)"), four)) ==
-          "a.npy: f32 {4611686018427387904, 4}: more than the 1 TiB that a tensor may take");
+          "a.npy: f32 {4611686018427387904, 4}: a tensor can take at most 1 TiB");
     CHECK(refusal(npy(header("<f4", "(99999999999999999999,)"), four)) ==
           "a.npy: an extent of the shape does not fit 64 bits");
     CHECK(refusal(npy(header("<f4", "(-1,)"), four)) == "a.npy: f32 {-1}: extents must not be negative");
@@ -295,9 +295,9 @@ TEST_CASE("damaged headers say where") {
           "a.npy: damaged header: key `fortran_order` is missing");
     CHECK(refusal(npy("{}", "")) == "a.npy: damaged header: key `descr` is missing");
     CHECK(refusal(npy("{'descr': '<f4', 'descr': '<f4'}", "")) ==
-          "a.npy: damaged header: key `descr` is unknown or there twice");
+          "a.npy: damaged header: key `descr` is unknown or repeated");
     CHECK(refusal(npy("{'colour': 'red'}", "")) ==
-          "a.npy: damaged header: key `colour` is unknown or there twice");
+          "a.npy: damaged header: key `colour` is unknown or repeated");
     CHECK(refusal(npy("", "")) == "a.npy: damaged header at byte 0 of its text");
     CHECK(refusal(npy("{'descr'", "")) == "a.npy: damaged header at byte 8 of its text");
     CHECK(refusal(npy("{'descr: '<f4'}", "")) == "a.npy: damaged header at byte 10 of its text");
@@ -315,8 +315,8 @@ TEST_CASE("element types that cannot be had say so, and what to do") {
     CHECK(refusal(npy(header(">f4", "(1,)"), "")) == "a.npy: elements of numpy type '>f4' are big-endian");
     CHECK(refusal(npy("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,)}", "")) ==
           "a.npy: holds records, not plain elements");
-    CHECK(refusal(npy(header("<V1", "(1,)"), "")) == "a.npy: '<V1' does not say what its elements are");
-    CHECK(refusal(npy(header("<u2", "(1,)"), "")) == "a.npy: '<u2' does not say what its elements are");
+    CHECK(refusal(npy(header("<V1", "(1,)"), "")) == "a.npy: '<V1' does not determine the element type");
+    CHECK(refusal(npy(header("<u2", "(1,)"), "")) == "a.npy: '<u2' does not determine the element type");
     CHECK(refusal(npy(header("<f4", "(1,)"), ""), Dtype::bf16) ==
           "a.npy: elements of '<f4' have 32 bits, those of bf16 have 16");
     CHECK(refusal(npy(header("<f2", "(1,)"), ""), Dtype::bf16) == "a.npy: holds f16 ('<f2'), not bf16");

@@ -118,7 +118,7 @@ TEST_CASE("randint of the whole range of 64 bits") {
 }
 
 TEST_CASE("what random tensors refuse") {
-    CHECK_THROWS_WITH(Tensor::randn({2}, Dtype::s32, 1), "randn: s32 is no floating-point type");
+    CHECK_THROWS_WITH(Tensor::randn({2}, Dtype::s32, 1), "randn: s32 is not a floating-point type");
     CHECK_THROWS_WITH(Tensor::randn({-2}, Dtype::f32, 1), "f32 {-2}: extents must not be negative");
     CHECK_THROWS_WITH(Tensor::randint({2}, Dtype::s8, 3, 2, 1), "randint: the range 3 to 2 is empty");
     const auto refuses = [](Dtype dtype, std::int64_t lo, std::int64_t hi) {

@@ -97,14 +97,14 @@ TEST_CASE("damaged files are refused by name") {
         100000001);
     refused("[]", "", "not a .safetensors file (its header does not start with {)");
     refused("", "", "not a .safetensors file (its header does not start with {)");
-    refused("{\"w\"", "", "no JSON from byte 5 of the header on");
-    refused("{} {}", "", "no JSON from byte 4 of the header on");
-    refused("{\"\xff\":1}", "", "no JSON from byte 3 of the header on");
-    refused("{}", "x", "1 bytes behind the last tensor belong to none");
-    refused(one("[]"), "", "tensor `w`: described by a list, not by an object");
+    refused("{\"w\"", "", "the header is not JSON from byte 5 on");
+    refused("{} {}", "", "the header is not JSON from byte 4 on");
+    refused("{\"\xff\":1}", "", "the header is not JSON from byte 3 on");
+    refused("{}", "x", "1 bytes after the last tensor belong to no tensor");
+    refused(one("[]"), "", "tensor `w`: its description is a list, not an object");
     refused(one("{}"), "", "tensor `w`: `dtype` is missing");
     refused(one(R"({"dtype":"F32","shape":[1]})"), "", "tensor `w`: `data_offsets` is missing");
-    refused(one(R"({"dtype":"F32","dtype":"F32"})"), "", "tensor `w`: `dtype` is there twice");
+    refused(one(R"({"dtype":"F32","dtype":"F32"})"), "", "tensor `w`: `dtype` occurs twice");
     refused(one(R"({"dtype":"F32","strides":[1]})"), "", "tensor `w`: unknown key `strides`");
     refused(one(R"({"dtype":1})"), "", "tensor `w`: dtype cannot be a number");
     refused(one(R"({"shape":[-1]})"), "", "tensor `w`: a shape or an extent cannot be the number -1");
@@ -115,28 +115,28 @@ TEST_CASE("damaged files are refused by name") {
     refused(one(R"({"data_offsets":[0]})"), "", "tensor `w`: data_offsets has 1 numbers, not 2");
     refused(one(R"({"data_offsets":[0,1,2]})"), "", "tensor `w`: data_offsets has more than 2 numbers");
     refused(one(R"({"data_offsets":null})"), "", "tensor `w`: an offset cannot be null");
-    refused(R"({"__metadata__":{"a":1}})", "", "metadata are strings by name, not a number");
-    refused(R"({"__metadata__":{"a":"1","a":"2"}})", "", "metadata `a` is there twice");
-    refused(one(tensor("F31", "[1]", 0, 4)), "1234", "tensor `w`: elements of type F31 are not known");
+    refused(R"({"__metadata__":{"a":1}})", "", "metadata must be strings by name, not a number");
+    refused(R"({"__metadata__":{"a":"1","a":"2"}})", "", "metadata `a` occurs twice");
+    refused(one(tensor("F31", "[1]", 0, 4)), "1234", "tensor `w`: unknown element type F31");
     refused(one(tensor("F32", "[2]", 0, 4)), "1234",
             "tensor `w`: f32 {2} takes 8 bytes, but offsets 0 to 4 hold 4");
     refused(one(tensor("F32", "[2]", 0, 8)), "1234",
-            "tensor `w`: bytes 0 to 8 are outside the 4 bytes behind the header");
+            "tensor `w`: bytes 0 to 8 are outside the 4 bytes after the header");
     refused(one(tensor("F32", "[1]", 4, 0)), "1234",
-            "tensor `w`: bytes 4 to 0 are outside the 4 bytes behind the header");
+            "tensor `w`: bytes 4 to 0 are outside the 4 bytes after the header");
     refused(one(tensor("F4", "[3]", 0, 1)), "1",
-            "tensor `w`: 3 elements of 4 bits are no whole number of bytes");
+            "tensor `w`: 3 elements of 4 bits are not a whole number of bytes");
     refused(one(tensor("U8", "[1,1,1,1,1,1,1,1,1]", 0, 1)), "1",
             "tensor `w`: u8 {1, 1, 1, 1, 1, 1, 1, 1, 1}: 9 dimensions, but a tensor has at most 8");
     refused(one(tensor("U8", "[1,1,1,1,1,1,1,1,1,1]", 0, 1)), "1", "tensor `w`: more than 8 dimensions");
     refused(one(tensor("F32", "[4611686018427387904,4]", 0, 0)), "",
-            "tensor `w`: f32 {4611686018427387904, 4}: more than the 1 TiB that a tensor may take");
+            "tensor `w`: f32 {4611686018427387904, 4}: a tensor can take at most 1 TiB");
     const std::string a = R"({"a":)" + tensor("U8", "[4]", 0, 4);
-    refused(a + R"(,"a":)" + tensor("U8", "[4]", 4, 8) + "}", "12345678", "tensor `a` is there twice");
+    refused(a + R"(,"a":)" + tensor("U8", "[4]", 4, 8) + "}", "12345678", "tensor `a` occurs twice");
     refused(a + R"(,"b":)" + tensor("U8", "[4]", 3, 7) + "}", "1234567",
-            "tensor `b`: begins at byte 3, where byte 4 is next: an overlap");
+            "tensor `b`: begins at byte 3, but the next byte is 4: an overlap");
     refused(a + R"(,"b":)" + tensor("U8", "[3]", 5, 8) + "}", "12345678",
-            "tensor `b`: begins at byte 5, where byte 4 is next: a hole");
+            "tensor `b`: begins at byte 5, but the next byte is 4: a hole");
     std::ofstream(path, std::ios::binary | std::ios::trunc) << "1234567";
     CHECK_THROWS_WITH(load_safetensors(path), path.string() + ": not a .safetensors file (it has no header)");
     CHECK_THROWS_AS(load_safetensors(folder / "absent.safetensors"), EnvironmentError);

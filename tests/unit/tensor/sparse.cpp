@@ -128,7 +128,7 @@ TEST_CASE("sparse: metadata words stand where CuTe's are") {
 TEST_CASE("sparse: what cannot be compressed is named") {
     const auto filled = [](Dtype dtype, TensorShape shape) { return random(dtype, std::move(shape)); };
     CHECK_THROWS_WITH(sparse::prune(filled(Dtype::f32, {4, 4})),
-                      ContainsSubstring("f32 has no sparse wgmma"));
+                      ContainsSubstring("there is no sparse wgmma for f32"));
     CHECK_THROWS_WITH(sparse::prune(filled(Dtype::bf16, {4, 6})),
                       ContainsSubstring("with k a multiple of 4"));
     CHECK_THROWS_WITH(sparse::prune(filled(Dtype::bf16, {16})), ContainsSubstring("bf16 {16} is no matrix"));
@@ -170,7 +170,7 @@ TEST_CASE("sparse: codes without a meaning are errors that name row and chunk") 
     metadata.set(2, word(metadata, 2) ^ 0xC);
     CHECK_THROWS_WITH(sparse::validate(metadata, Dtype::f16), ContainsSubstring("for selector 0"));
     CHECK_THROWS_WITH(sparse::validate(Tensor::zeros(Dtype::u32, {1, 128}), Dtype::f16),
-                      ContainsSubstring("is not what compress makes"));
+                      ContainsSubstring("does not have the shape that compress makes"));
     CHECK_THROWS_WITH(
         sparse::decompress(Tensor::zeros(Dtype::f16, {64, 32}), Tensor::zeros(Dtype::u32, {1, 1, 128})),
         ContainsSubstring("belongs to values {64, 16}"));

@@ -132,8 +132,8 @@ TEST_CASE("shapes that no tensor has") {
                                      {1L << 32, 1L << 32},
                                      {1L << 62, 4},
                                      {(1L << 38) + 1}})
-        CHECK_THROWS_WITH(zeros(shape), ContainsSubstring("more than the 1 TiB that a tensor may take"));
-    CHECK_THROWS_WITH(Tensor::zeros(Dtype::b1, {INT64_MAX}), ContainsSubstring("more than the 1 TiB"));
+        CHECK_THROWS_WITH(zeros(shape), ContainsSubstring("a tensor can take at most 1 TiB"));
+    CHECK_THROWS_WITH(Tensor::zeros(Dtype::b1, {INT64_MAX}), ContainsSubstring("at most 1 TiB"));
     CHECK(zeros({INT64_MAX, 0, INT64_MAX}).items() == 0);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("what set, get and from_values refuse") {
     Tensor t = Tensor::zeros(Dtype::u8, {2, 3});
     CHECK_THROWS_WITH(t.get(Index{2, 0}), "index {2, 0} is outside u8 {2, 3}");
     CHECK_THROWS_WITH(t.get(Index{0, -1}), "index {0, -1} is outside u8 {2, 3}");
-    CHECK_THROWS_WITH(t.get(Index{1}), "index {1} has not as many coordinates as u8 {2, 3}");
+    CHECK_THROWS_WITH(t.get(Index{1}), "index {1} does not have as many coordinates as u8 {2, 3}");
     CHECK_THROWS_WITH(t.get(6), "position 6 is outside u8 {2, 3}, which has 6 elements");
     CHECK_THROWS_WITH(t.index(-1), "position -1 is outside u8 {2, 3}, which has 6 elements");
     CHECK_THROWS_WITH(t.set(0, 256), "256 is not in the range of u8, 0 to 255");
