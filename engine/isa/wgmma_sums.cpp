@@ -6,8 +6,9 @@
 
 #include "isa/wgmma.hpp"
 
-// Many rows of D are made for one of A: the compiler is to use the host's widest vectors.
-#if defined(__x86_64__)
+// Many rows of D are made for one of A: the compiler is to use the host's widest vectors. Not under
+// ThreadSanitizer, which instruments the functions that choose, and those run before it is there.
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define WGRUN_VECTORISED __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define WGRUN_VECTORISED
