@@ -1,0 +1,180 @@
+# What commands print with --json, before docs/schema: schema.py WGRUN TREE. Members that a schema lacks are faults here;
+# for programs that read the JSON they are none, for versions to come may add some.
+import json
+import os
+import subprocess
+import sys
+
+WGRUN, TREE = sys.argv[1:3]
+FOLDER = os.path.join(TREE, "docs", "schema")
+SCHEMAS = {name: json.load(open(os.path.join(FOLDER, name))) for name in sorted(os.listdir(FOLDER))}
+KNOWN = {"$schema", "title", "description", "$defs", "$ref", "type", "properties", "required", "additionalProperties", "items",
+         "enum", "minimum", "anyOf"}
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+
+
+def is_type(value, name):
+    if name == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if name == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, TYPES[name])
+
+
+def faults(value, schema, root, at="$"):
+    """What is wrong with a value, as lines."""
+    unknown = set(schema) - KNOWN
+    if unknown:
+        return [f"{at}: this test does not know {unknown}"]
+    if "$ref" in schema:
+        ref = schema["$ref"]
+        if ref.startswith("#/$defs/"):
+            return faults(value, root["$defs"][ref[8:]], root, at)
+        return faults(value, SCHEMAS[ref], SCHEMAS[ref], at)
+    if "anyOf" in schema:
+        tried = [faults(value, one, root, at) for one in schema["anyOf"]]
+        return [] if any(not one for one in tried) else [f"{at}: fits none of {len(tried)}"] + min(tried, key=len)
+    out = []
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if kinds and not any(is_type(value, kind) for kind in kinds):
+        return [f"{at}: {value!r} is no {' or '.join(kinds)}"]
+    if "enum" in schema and value not in schema["enum"]:
+        out.append(f"{at}: {value!r} is none of {schema['enum']}")
+    if "minimum" in schema and value < schema["minimum"]:
+        out.append(f"{at}: {value!r} is less than {schema['minimum']}")
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        out += [f"{at}: no {name}" for name in schema.get("required", []) if name not in value]
+        for name, member in value.items():
+            here = properties.get(name, schema.get("additionalProperties"))
+            out += [f"{at}: {name} is in no schema"] if here is None else faults(member, here, root, f"{at}.{name}")
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            out += faults(item, schema.get("items", {}), root, f"{at}[{i}]")
+    return out
+
+
+def covered(value, schema, root, seen):
+    """Notes the members that occur in a value."""
+    if "$ref" in schema:
+        ref = schema["$ref"]
+        root = root if ref.startswith("#") else SCHEMAS[ref]
+        return covered(value, root["$defs"][ref[8:]] if ref.startswith("#") else root, root, seen)
+    for one in schema.get("anyOf", []):
+        if not faults(value, one, root):
+            covered(value, one, root, seen)
+    if isinstance(value, dict):
+        for name, member in value.items():
+            if name in schema.get("properties", {}):
+                seen.add(id(schema["properties"][name]))
+                covered(member, schema["properties"][name], root, seen)
+    if isinstance(value, list) and "items" in schema:
+        for item in value:
+            covered(item, schema["items"], root, seen)
+    return seen
+
+
+def members(schema, path=""):
+    for name, one in schema.get("properties", {}).items():
+        yield path + "." + name, one
+        yield from members(one, path + "." + name)
+    if isinstance(schema.get("items"), dict):
+        yield from members(schema["items"], path + "[]")
+    for part in list(schema.get("anyOf", [])) + list(schema.get("$defs", {}).values()):
+        yield from members(part, path)
+
+
+used, seen, bad = set(), set(), []
+
+
+def check(name, *words, codes=(0, 1)):
+    run = subprocess.run([WGRUN, words[0], "--json", *words[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    said = f"wgrun {words[0]} --json {' '.join(words[1:])}"
+    try:
+        value = json.loads(run.stdout)
+    except ValueError:
+        bad.append(f"{said}: no JSON: {run.stdout[:200]!r} {run.stderr[:300]!r}")
+        return None
+    if run.returncode not in codes:
+        bad.append(f"{said}: exit code {run.returncode}: {run.stderr[:300]}")
+    schema = SCHEMAS[name]
+    bad.extend(f"{said}: {fault}" for fault in faults(value, schema, schema))
+    covered(value, schema, schema, seen)
+    used.add(name)
+    return value
+
+
+GOOD = os.path.join(TREE, "scripts", "hello_wgmma.lua")
+open("bad.lua", "w").write("""local wg = require "wgrun"
+wg.kernel("bad", { threads = 128 }, function(k)
+  local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K", swizzle = "128B" }
+  local a, b, D = k:shared(tile, "a"), k:shared(tile, "b"), k:param("D", "f32*")
+  local zero = k:mov_b32(0)
+  k:st_shared_u32(a, zero)
+  k:bar_sync(0)
+  local acc = k:regs("f32", 32)
+  k:wgmma_fence()
+  k:mma(acc, { a = a, b = b, scale_d = 0 })
+  k:wgmma_wait_group(0)
+  k:store_accumulator(acc, { to = D, ld = 64, row = 0, col = 0, rows = 64, cols = 64 })
+end)
+""")
+open("tune.lua", "w").write("""local wg = require "wgrun"
+return { name = "fill", cache = false, space = { threads = { 32, 64, 1 } }, build = function(o)
+  if o.threads == 1 then return nil, "too few" end
+  return wg.kernel("fill", { threads = o.threads }, function(k) k:param("X", "f32*") end), { grid = { 1 }, args = { wg.zeros("f32", { 8 }) } }
+end }
+""")
+open("things.lua", "w").write("""local wg = require "wgrun"
+return {
+  tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K", swizzle = "128B" },
+  fragment = wg.fragment { of = "wgmma_d", dtype = "f32", n = 64 },
+}
+""")
+os.environ["WGRUN_CACHE"] = os.path.join(os.getcwd(), "cache")
+
+doctor = check("doctor.json", "doctor")
+ptxas = "path" in doctor["ptxas"]
+check("run.json", "run", "--backend=sim", GOOD)
+check("run.json", "run", "no.lua", codes=(2,))
+found = check("check.json", "check", "bad.lua")
+if not found["findings"]:
+    bad.append("nothing is found in bad.lua")
+check("check.json", "check", "--diff", "bad.lua")
+check("check.json", "check", "--assemble", GOOD)
+for command in ("ptx", "cuda"):
+    check(command + ".json", command, GOOD)
+for command in ("report", "sass"):
+    check(command + ".json", command, GOOD, codes=(0, 1))
+check("bench.json", "bench", "--backend=sim", GOOD)
+check("tune.json", "tune", "--backend=sim", "tune.lua")
+check("export.json", "export", GOOD, "-o", "exported")
+check("rules.json", "rules")
+check("explain.json", "explain", "WG-FENCE-01")
+check("isa.json", "isa")
+check("isa.json", "isa", "wgmma")
+for expression in ("8:1", "(8,(2,2)):(1,(8,16))", "m16n8k8"):
+    check("layout.json", "layout", expression)
+for thing in ("tile", "fragment"):
+    check("layout.json", "layout", "things.lua", thing)
+check("decode.json", "decode", "0x4000004000010080")
+check("new.json", "new")
+check("new.json", "new", "elementwise", "made.lua")
+for action in ("info", "verify", "clear"):
+    check("cache.json", "cache", action)
+check("timeline.json", "timeline", GOOD)
+check("help.json", "help")
+check("help.json", "help", "wg.tile")
+
+# The checker itself: what is wrong is seen.
+for value, count in (({"start": 0, "lbo": 0, "sbo": 0, "base_offset": 0, "swizzle": "32B"}, 0), ({}, 5),
+                     ({"start": "0", "lbo": 0, "sbo": -1, "base_offset": 0, "swizzle": "16B", "more": 1}, 4)):
+    if len(faults(value, SCHEMAS["decode.json"], SCHEMAS["decode.json"])) != count:
+        bad.append(f"the checker sees {faults(value, SCHEMAS['decode.json'], SCHEMAS['decode.json'])} in {value}")
+for name in sorted(set(SCHEMAS) - used - {"finding.json"}):
+    bad.append(f"{name}: no output of any command was compared with it")
+print("\n".join(bad[:40]))
+never = [name + path for name, schema in SCHEMAS.items() for path, one in members(schema) if id(one) not in seen]
+print(f"{len(SCHEMAS)} schemas; members that did not occur: {', '.join(never) or 'none'}" + ("" if ptxas else " (no ptxas)"))
+sys.exit(bool(bad))
