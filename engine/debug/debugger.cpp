@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
-#include <map>
 #include <sstream>
 #include <utility>
 
-#include "debug/things.hpp"
-#include "debug/when.hpp"
+#include "debug/scene.hpp"
+#include "debug/stops.hpp"
+#include "debug/writes.hpp"
 #include "isa/say.hpp"
-#include "sim/memory.hpp"
 #include "wgrun/report.hpp"
 
 namespace wgrun {
@@ -45,34 +43,7 @@ constexpr std::string_view help =
 struct RunAgain {};
 struct Ended {};
 
-struct Stop {
-    int id = 0;
-    enum class Kind : std::uint8_t { line, finding, watch } kind = Kind::line;
-    int line = 0;
-    DebugWhen when;
-    std::map<int, std::uint64_t> times;  ///< that each warp has come
-    std::string text;
-    Place place;  ///< of a watch
-    std::vector<std::byte> bytes;
-    std::uint64_t cluster = 0;  ///< in which the watch was set
-};
-
-/// What a step writes to memory through the generic proxy.
-class WritesOf final : public Deaf {
-  public:
-    explicit WritesOf(const Step& step) {
-        if (step.op->effects) step.op->effects(step, *this);
-    }
-    const std::vector<isa::MemoryAccess>& writes() const { return writes_; }
-    void memory(const isa::MemoryAccess& access) override {
-        if (access.write) writes_.push_back(access);
-    }
-
-  private:
-    std::vector<isa::MemoryAccess> writes_;
-};
-
-std::vector<std::string> words_of(const std::string& line) {
+std::vector<std::string> split(const std::string& line) {
     std::istringstream in(line);
     std::vector<std::string> out;
     for (std::string word; in >> word;) out.push_back(word);
@@ -82,14 +53,17 @@ std::vector<std::string> words_of(const std::string& line) {
 class Session final : public sim::Observer {
   public:
     Session(Kernel& kernel, const RunOptions& options, const DebugConsole& console)
-        : program_(kernel.program()), options_(options), console_(console), things_(program_, options_) {
+        : program_(kernel.program()),
+          options_(options),
+          console_(console),
+          things_(program_, options_),
+          stops_(program_, options.grid) {
         options_.backend = Backend::sim;
         options_.unchecked = true;
         options_.observer = this;
         options_.simulation.timeout = {};  // people think
         if (console.interrupt != nullptr) options_.stop = nullptr;
         options_.print = [this](std::string_view line) { printed_.emplace_back(line); };
-        stops_.push_back({next_id_++, Stop::Kind::finding, 0, {}, {}, "finding", {}, {}, 0});
         clusters_ = options_.grid.volume() / program_.cluster().volume();
         for (const Argument& argument : options_.args)
             if (auto* const* tensor = std::get_if<Tensor*>(&argument)) {
@@ -124,11 +98,10 @@ class Session final : public sim::Observer {
         ++cluster_;
         lines_.begin(view.warps());
         known_findings_ = 0;
-        for (Stop& stop : stops_) {
-            stop.times.clear();
+        stops_.forget_visits();
+        for (Stop& stop : stops_.all())
             if (stop.kind == Stop::Kind::watch && follows(stop.place, stop.cluster))
                 stop.bytes = bytes_at(stop.place, view);
-        }
         if (query_ && query_->kind == Query::Kind::who && follows(query_->place, query_->cluster))
             query_->bytes = bytes_at(query_->place, view);
     }
@@ -140,7 +113,7 @@ class Session final : public sim::Observer {
         const bool enters = lines_.enters(number, pc, op.where);
         if (query_ && query_->kind == Query::Kind::before) note_before(view, number, enters);
         if (target_ != 0) {
-            count_visits(view, number, op, enters);
+            if (enters) stops_.visit(view, number, op.where);
             if (time_ < target_) return;
             target_ = 0;
             const std::optional<Query> query = std::exchange(query_, std::nullopt);
@@ -151,7 +124,7 @@ class Session final : public sim::Observer {
         }
         if (console_.interrupt != nullptr && console_.interrupt->exchange(false))
             return stop(view, number, "interrupted");
-        std::string why = count_visits(view, number, op, enters);
+        std::string why = enters ? stops_.visit(view, number, op.where) : "";
         if (detached_) return;
         if (fresh_) why = "before the first step";
         if (op.step != nullptr && op.step->op == &isa::say::breakpoint()) why = "k:breakpoint";
@@ -163,18 +136,16 @@ class Session final : public sim::Observer {
 
     void after(sim::View view, int number, std::uint32_t pc) override {
         now_ = time_ + 1;
-        changed(view, number, pc, -1);
+        look(view, {number, pc, -1, time_});
         if (view.findings().size() == known_findings_) return;
         const Diagnostic& finding = view.findings().back();
         known_findings_ = view.findings().size();
-        const bool wanted =
-            std::ranges::any_of(stops_, [](const Stop& s) { return s.kind == Stop::Kind::finding; });
-        if (wanted && !detached_ && target_ == 0) stop(view, number, to_text(finding));
+        if (stops_.at_findings() && !detached_ && target_ == 0) stop(view, number, to_text(finding));
     }
 
     void landed(sim::View view, std::uint32_t pc, int thread) override {
         now_ = time_ + 1;
-        changed(view, -1, pc, thread);
+        look(view, {-1, pc, thread, time_});
     }
 
     void ended(sim::View view) override {
@@ -222,9 +193,7 @@ class Session final : public sim::Observer {
         restore();
         time_ = cluster_ = 0;
         known_findings_ = 0;
-        for (Stop& stop : stops_) {
-            stop.times.clear();
-        }
+        stops_.forget_visits();
     }
 
     void print_messages() {
@@ -239,20 +208,6 @@ class Session final : public sim::Observer {
 
     // --- stops -------------------------------------------------------------------------------------
 
-    /// Which of the stops at lines is for this warp now: its words, or nothing.
-    std::string count_visits(sim::View view, int number, const sim::Op& op, bool enters) {
-        if (!enters) return {};
-        std::string why;
-        for (Stop& stop : stops_) {
-            if (stop.kind != Stop::Kind::line || stop.line != op.where.line ||
-                !fits(stop.when, view.warp(number), options_.grid))
-                continue;
-            const std::uint64_t time = ++stop.times[number];
-            if (!stop.when.nth || *stop.when.nth == time) why = fmt::format("stop {}", stop.id);
-        }
-        return why;
-    }
-
     void note_before(sim::View, int number, bool enters) {
         if (time_ < target_ && cluster_ == query_->cluster && number == query_->warp &&
             (enters || !query_->lines))
@@ -264,87 +219,29 @@ class Session final : public sim::Observer {
         return cluster_ == cluster || (place.rank < 0 && place.warp < 0);
     }
 
-    /// Which lanes of a step that has just been executed have written to the place.
-    std::string lanes_of(sim::View view, int number, const sim::Op& op, const Place& place) const {
-        if (op.step == nullptr || place.warp >= 0) return {};
-        isa::Mask lanes = 0;
-        const WritesOf heard(*op.step);
-        for (const isa::MemoryAccess& write : heard.writes()) {
-            const Operand& address = *write.address;
-            const bool global = write.space == isa::Space::global;
-            if (!address.reg || global != (place.rank < 0)) continue;
-            for (int lane = 0; lane < isa::lanes; ++lane) {
-                std::uint64_t at = 0;
-                const std::size_t wide = global ? 8 : 4;
-                std::memcpy(&at, view.lanes_of(number, address.reg) + static_cast<std::size_t>(lane) * wide,
-                            wide);
-                at += static_cast<std::uint64_t>(address.offset);
-                if (!global) at = (at & own_window) - sim::SharedMemory::base;
-                if (at + static_cast<std::uint64_t>(write.bytes) > place.address &&
-                    at < place.address + static_cast<std::uint64_t>(place.bytes))
-                    lanes |= 1U << lane;
-            }
-        }
-        lanes &= view.warp(number).running;
-        if (lanes == 0) return {};
-        std::string out;
-        const int first = view.warp(number).warp * isa::lanes;
-        const auto writes = [&](int lane) { return lane < isa::lanes && (lanes >> lane & 1U) != 0; };
-        for (int lane = 0; lane < isa::lanes; ++lane) {
-            if (!writes(lane)) continue;
-            const int begin = lane;
-            while (writes(lane + 1)) ++lane;
-            out += fmt::format("{}{}", out.empty() ? "" : ", ", first + begin);
-            if (lane > begin) out += fmt::format("-{}", first + lane);
-        }
-        return fmt::format(", thread{} {}", lanes == (lanes & -lanes) ? "" : "s", out);
-    }
-
-    std::string words_of_write(sim::View view, int number, std::uint32_t pc, int thread,
-                               const Place& place) const {
-        const Where where = view.code().where(pc);
-        const std::string line = fmt::format("{}:{}", where.file, where.line);
-        if (number < 0) {
-            const int warps = view.warps() / view.ctas();
-            const int warp = thread / isa::lanes;
-            return fmt::format("time {}: the copy of {}, issued by cta {} thread {}, landed", time_, line,
-                               number_of(view.cta(warp / warps), options_.grid),
-                               thread - warp / warps * warps * isa::lanes);
-        }
-        const sim::View::Warp warp = view.warp(number);
-        return fmt::format("time {}: {}, cta {} warp {}{}", time_, line, number_of(warp.cta, options_.grid),
-                           warp.warp, lanes_of(view, number, view.code().ops[pc], place));
-    }
-
-    std::string text_of_bytes(const std::vector<std::byte>& bytes) const {
-        constexpr std::size_t shown = 16;
-        std::string out = "0x";
-        for (std::size_t i = std::min(bytes.size(), shown); i > 0; --i)
-            out += fmt::format("{:02x}", static_cast<unsigned>(bytes[i - 1]));
-        return bytes.size() > shown ? "..." + out.substr(2) : out;
-    }
-
-    /// A step of warp `number`, or a copy that a thread has issued, may have changed what is watched.
-    void changed(sim::View view, int number, std::uint32_t pc, int thread) {
+    /// Looks at what is watched: a step, or a copy that has landed, may have changed it.
+    void look(sim::View view, const Change& change) {
         if (query_ && query_->kind == Query::Kind::who && follows(query_->place, query_->cluster)) {
             std::vector<std::byte> now = bytes_at(query_->place, view);
             if (now != query_->bytes) {
                 query_->writes.push_back(
-                    words_of_write(view, number, pc, thread, query_->place) +
+                    words_of(change, view, query_->place, options_.grid) +
                     fmt::format(": {} -> {}", text_of_bytes(query_->bytes), text_of_bytes(now)));
                 query_->bytes = std::move(now);
             }
         }
-        for (Stop& watch : stops_) {
+        std::string why;  // of all of them: the commands of a stop may add stops and take them away
+        for (Stop& watch : stops_.all()) {
             if (watch.kind != Stop::Kind::watch || !follows(watch.place, watch.cluster)) continue;
             std::vector<std::byte> now = bytes_at(watch.place, view);
             const std::vector<std::byte> was = std::exchange(watch.bytes, now);
             if (was == now || detached_ || target_ != 0) continue;
-            stop(
-                view, number < 0 ? warp_in(view) : number,
+            if (!why.empty()) why += '\n';
+            why +=
                 fmt::format("stop {}: {} changed from {} to {}\n{}", watch.id, watch.text, text_of_bytes(was),
-                            text_of_bytes(now), words_of_write(view, number, pc, thread, watch.place)));
+                            text_of_bytes(now), words_of(change, view, watch.place, options_.grid));
         }
+        if (!why.empty()) stop(view, change.warp < 0 ? warp_in(view) : change.warp, why);
     }
 
     std::string answer(const Query& query) const {
@@ -361,19 +258,8 @@ class Session final : public sim::Observer {
 
     // --- at a stop ---------------------------------------------------------------------------------
 
-    std::string place_of(sim::View view, int number) const {
-        const sim::View::Warp warp = view.warp(number);
-        const Where where = view.code().where(warp.waits_at != sim::no_pc ? warp.waits_at : warp.pc);
-        std::string out = fmt::format("{}:{}, cta {} warp {}, time {}", where.file, where.line,
-                                      number_of(warp.cta, options_.grid), warp.warp, now_);
-        if (warp.state == sim::View::State::ended)
-            return fmt::format("cta {} warp {} has ended, time {}", number_of(warp.cta, options_.grid),
-                               warp.warp, now_);
-        if (warp.running != warp.all) out += fmt::format(", lanes {:#010x}", warp.running);
-        if (warp.state == sim::View::State::waits) out += ", waits " + warp.waits_for;
-        if (const std::string line = source_line(where); !line.empty())
-            out += fmt::format("\n{:>5} | {}", where.line, line);
-        return out;
+    std::string place(sim::View view, int number) const {
+        return place_of(view, number, options_.grid, now_);
     }
 
     void stop(sim::View view, int number, const std::string& why) {
@@ -381,7 +267,7 @@ class Session final : public sim::Observer {
         stepping_ = Stepping::none;
         warp_ = number;
         if (!why.empty()) say(why);
-        say(place_of(view, number));
+        say(place(view, number));
         for (;;) {
             std::optional<std::string> command = console_.read();
             if (!command && console_.interrupt != nullptr && console_.interrupt->exchange(false)) continue;
@@ -389,7 +275,7 @@ class Session final : public sim::Observer {
                 detached_ = true;
                 return;
             }
-            const std::vector<std::string> words = words_of(*command);
+            const std::vector<std::string> words = split(*command);
             if (words.empty() || words.front().starts_with('#')) continue;
             try {
                 if (execute(words, view)) return;
@@ -446,8 +332,12 @@ class Session final : public sim::Observer {
         }
         if (is("quit", "q")) throw Ended();
         if (command == "break") return add_stop(words), false;
-        if (command == "delete") return delete_stop(words), false;
-        if (command == "info") return list_stops(), false;
+        if (command == "delete")
+            return words.size() < 2 ? stops_.clear() : stops_.remove(count(words, 0)), false;
+        if (command == "info") {
+            for (const std::string& line : stops_.text()) say(line);
+            return false;
+        }
         if (is("print", "p") || is("print/all", "p/all")) {
             const auto lanes = [&](int warp, isa::Reg reg) { return view.lanes_of(warp, reg); };
             const Thing thing = things_.find(name(words), here(view));
@@ -455,10 +345,10 @@ class Session final : public sim::Observer {
             return tell_of_others(thing, view), false;
         }
         if (is("names", "n")) return say(things_.names()), false;
-        if (is("where", "w")) return say(place_of(view, warp_)), false;
-        if (is("list", "l")) return list(view), false;
-        if (command == "warps") return warps(view), false;
-        if (command == "barriers") return barriers(view), false;
+        if (is("where", "w")) return say(place(view, warp_)), false;
+        if (is("list", "l")) return say(listing(here(view))), false;
+        if (command == "warps") return say(warps_of(view, warp_, options_.grid)), false;
+        if (command == "barriers") return say(barriers_of(view, options_.grid)), false;
         if (command == "warp")
             return look_at(view, view.warp(warp_).rank, static_cast<int>(count(words, 0))), false;
         if (command == "cta") {
@@ -470,16 +360,8 @@ class Session final : public sim::Observer {
         if (command == "watch") {
             Place place = things_.place(name(words), here(view), view, warp_);
             std::vector<std::byte> bytes = bytes_at(place, view);
-            stops_.push_back({next_id_++,
-                              Stop::Kind::watch,
-                              0,
-                              {},
-                              {},
-                              words[1],
-                              std::move(place),
-                              std::move(bytes),
-                              cluster_});
-            return say(fmt::format("stop {}: when {} changes", stops_.back().id, words[1])), false;
+            const Stop& stop = stops_.add_watch(words[1], std::move(place), std::move(bytes), cluster_);
+            return say(fmt::format("stop {}: when {} changes", stop.id, words[1])), false;
         }
         if (command == "who") {
             query_ = Query{};
@@ -499,43 +381,14 @@ class Session final : public sim::Observer {
     }
 
     void add_stop(const std::vector<std::string>& words) {
-        if (words.size() == 2 && words[1] == "finding") {
-            stops_.push_back({next_id_++, Stop::Kind::finding, 0, {}, {}, "finding", {}, {}, 0});
-        } else {
-            const auto line = static_cast<int>(std::min<std::uint64_t>(count(words, 0), INT32_MAX));
-            bool there = false;
-            for_each_step(program_.body(),
-                          [&](const Step& step) { there = there || step.where.line == line; });
-            if (!there)
-                throw ArgumentError(fmt::format("kernel {} has no step at line {}", program_.name(), line));
-            std::string when;
-            for (std::size_t i = 2; i < words.size(); ++i) when += (when.empty() ? "" : ",") + words[i];
-            stops_.push_back({next_id_++,
-                              Stop::Kind::line,
-                              line,
-                              DebugWhen::parse(when),
-                              {},
-                              fmt::format("line {}{}{}", line, when.empty() ? "" : ", ", when),
-                              {},
-                              {},
-                              0});
-        }
-        say(fmt::format("stop {}: {}", stops_.back().id, stops_.back().text));
-    }
-
-    void delete_stop(const std::vector<std::string>& words) {
-        if (words.size() < 2) return stops_.clear();
-        const std::uint64_t id = count(words, 0);
-        if (std::erase_if(stops_,
-                          [&](const Stop& stop) { return static_cast<std::uint64_t>(stop.id) == id; }) == 0)
-            throw ArgumentError(fmt::format("there is no stop {}", id));
-    }
-
-    void list_stops() {
-        if (stops_.empty()) say("no stops");
-        for (const Stop& stop : stops_)
-            say(fmt::format("stop {}: {}{}", stop.id,
-                            stop.kind == Stop::Kind::watch ? "when it changes: " : "", stop.text));
+        std::string when;
+        for (std::size_t i = 2; i < words.size(); ++i) when += (when.empty() ? "" : ",") + words[i];
+        const Stop& stop =
+            words.size() == 2 && words[1] == "finding"
+                ? stops_.add_finding()
+                : stops_.add_line(static_cast<int>(std::min<std::uint64_t>(count(words, 0), INT32_MAX)),
+                                  when);
+        say(fmt::format("stop {}: {}", stop.id, stop.text));
     }
 
     void tell_of_others(const Thing& thing, sim::View view) {
@@ -546,60 +399,14 @@ class Session final : public sim::Observer {
                 return say("not all warps of the warpgroup are at this place: `warps` says where they are");
     }
 
-    void list(sim::View view) {
-        const Where at = here(view);
-        constexpr int around = 5;
-        for (int line = std::max(at.line - around, 1); line <= at.line + around; ++line) {
-            const std::string text = source_line({at.file, line});
-            say(fmt::format("{}{:>4} | {}", line == at.line ? ">" : " ", line, text));
-        }
-    }
-
-    void warps(sim::View view) {
-        for (int w = 0; w < view.warps(); ++w) {
-            const sim::View::Warp warp = view.warp(w);
-            const Where where = view.code().where(warp.waits_at != sim::no_pc ? warp.waits_at : warp.pc);
-            std::string what = fmt::format("at line {}", where.line);
-            if (warp.state == sim::View::State::ended) what = "has ended";
-            if (warp.state == sim::View::State::waits)
-                what = fmt::format("at line {} waits {}", where.line, warp.waits_for);
-            say(fmt::format("{} cta {} warp {}: {}", w == warp_ ? ">" : " ",
-                            number_of(warp.cta, options_.grid), warp.warp, what));
-        }
-    }
-
-    void barriers(sim::View view) {
-        bool any = false;
-        for (int rank = 0; rank < view.ctas(); ++rank)
-            for (const sim::View::Mbarrier& mbarrier : view.mbarriers(rank)) {
-                any = true;
-                if (!mbarrier.live) continue;
-                say(fmt::format(
-                    "cta {} {}: phase {} (parity {}), {} of {} arrivals have come, {} bytes are outstanding",
-                    number_of(view.cta(rank), options_.grid), sim::describe_shared(program_, mbarrier.offset),
-                    mbarrier.phase, mbarrier.phase & 1, mbarrier.expected - mbarrier.pending,
-                    mbarrier.expected, mbarrier.bytes));
-            }
-        if (!any) say("no mbarrier is initialised");
-        for (int w = 0; w < view.warps(); ++w) {
-            const sim::View::Warp warp = view.warp(w);
-            if (warp.state == sim::View::State::waits)
-                say(fmt::format("cta {} warp {} waits {} (line {})", number_of(warp.cta, options_.grid),
-                                warp.warp, warp.waits_for, view.code().where(warp.waits_at).line));
-        }
-    }
-
     void look_at(sim::View view, int rank, int warp) {
         for (int w = 0; w < view.warps(); ++w)
             if (view.warp(w).rank == rank && view.warp(w).warp == warp) {
                 warp_ = w;
-                return say(place_of(view, w));
+                return say(place(view, w));
             }
         throw ArgumentError(fmt::format("the CTA has no warp {}", warp));
     }
-
-    /// Of an address of shared memory in the window of the cluster, what counts within the CTA.
-    static constexpr std::uint64_t own_window = 0xFFFFFF;
 
     const Program& program_;
     RunOptions options_;
@@ -615,8 +422,7 @@ class Session final : public sim::Observer {
     Lines lines_;
     std::vector<std::string> printed_;
 
-    std::vector<Stop> stops_;
-    int next_id_ = 1;
+    Stops stops_;
     bool fresh_ = true, detached_ = false;
     int warp_ = 0;  ///< of the cluster, that is looked at
     Stepping stepping_ = Stepping::none;

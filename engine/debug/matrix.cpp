@@ -58,7 +58,28 @@ std::string element_text(Dtype dtype, const std::byte* byte, int bit) {
     return is_float(dtype) ? fmt::format("{:.5g}", value) : fmt::format("{:.0f}", value);
 }
 
+namespace {
+
+/// A list, in lines: what comes before the colon is the index of the line's first one.
+std::string list_text(const Matrix& matrix) {
+    constexpr int across = 16;
+    std::vector<std::string> cells;
+    std::size_t width = 0;
+    for (int c = 0; c < matrix.columns; ++c)
+        width = std::max(width, cells.emplace_back(matrix.at(0, c)).size());
+    const std::size_t margin = fmt::format("{}", matrix.columns - 1).size();
+    std::string out = fmt::format("{}, 1 x {}", matrix.title, matrix.columns);
+    for (int c = 0; c < matrix.columns; ++c) {
+        if (c % across == 0) out += fmt::format("\n{:>{}}:", c, margin);
+        out += fmt::format(" {:>{}}", cells[static_cast<std::size_t>(c)], width);
+    }
+    return out + '\n';
+}
+
+}  // namespace
+
 std::string to_text(const Matrix& matrix, bool whole) {
+    if (whole && matrix.rows == 1 && matrix.columns > columns_shown) return list_text(matrix);
     const int rows = whole ? matrix.rows : std::min(matrix.rows, rows_shown);
     const int columns = whole ? matrix.columns : std::min(matrix.columns, columns_shown);
     std::vector<std::string> cells;

@@ -48,6 +48,7 @@ Spelled spelled(std::string_view text) {
             index.push_back(static_cast<int>(*value));
             part.remove_prefix(std::min(comma + 1, part.size()));
         }
+        if (index.empty()) throw ArgumentError(fmt::format("`{}`: an index is missing", text));
         rest.remove_prefix(close + 1);
     }
     return out;
@@ -133,8 +134,18 @@ Thing Things::find(std::string_view text, Where where) const {
         if (program_.params()[i].name != parts.name) continue;
         out.kind = Thing::Kind::parameter;
         out.index = static_cast<int>(i);
-        if (!indices.empty() && indices.front().size() == 2)
+        if (indices.empty()) return out;
+        const Tensor* indexed = tensor(out);
+        if (indexed == nullptr)
+            throw ArgumentError(fmt::format("`{}` is a number: it has no elements", parts.name));
+        if (indices.size() > 1 || indices.front().size() > 2) throw too_many();
+        if (indices.front().size() == 2)
             out.element = {indices.front()[0], indices.front()[1]};
+        else if (indexed->shape().size() == 1)
+            out.element = {0, indices.front()[0]};
+        else
+            throw ArgumentError(
+                fmt::format("`{}` has rows and columns: {}[ROW,COLUMN]", parts.name, parts.name));
         return out;
     }
     throw ArgumentError(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace wgrun {
@@ -25,6 +26,11 @@ DebugWhen DebugWhen::parse(std::string_view text) {
         text.remove_prefix(std::min(comma + 1, text.size()));
         const std::size_t equals = part.find('=');
         const std::string_view key = part.substr(0, equals);
+        constexpr std::string_view known[] = {"cta", "warp", "lane", "thread", "nth"};
+        if (std::ranges::find(known, key) == std::end(known))
+            throw ArgumentError(
+                fmt::format("`{}`: a stop is for cta=N, warp=N, lane=0 to 31, thread=N, nth=1 or more{}",
+                            part, nearest(key, known)));
         const std::uint64_t value =
             number(equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1), key);
         if (key == "cta") {

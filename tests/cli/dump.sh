@@ -64,3 +64,38 @@ run run dump.lua --dump acc@15 --when warp=x
 exits 2
 run run dump.lua --dump acc@15 --when lane=32
 exits 2
+run run dump.lua --dump acc@15 --when ctaa=0
+exits 2
+err_has '`ctaa=0`: a stop is for cta=N, warp=N, lane=0 to 31, thread=N, nth=1 or more: did you mean `cta`?'
+run run dump.lua --dump acc@15 --when cta=0,,warp=1
+exits 2
+err_has '``: a stop is for cta=N'
+run run dump.lua --dump 'acc[]@15'
+exits 1
+err_has '`acc[]`: an index is missing'
+run run dump.lua --dump 'B[5]@21'
+exits 1
+err_has '`B` has rows and columns: B[ROW,COLUMN]'
+
+# A list is printed in lines, and has elements by one index.
+file list.lua <<'END'
+local wg = require "wgrun"
+local kernel = wg.kernel("list", { threads = 64 }, function(k)
+  local X, n = k:param("X", "u32*"), k:param("n", "u32")
+  local tid = k:special "tid.x"
+  k:st_global_u32(k:element(X, tid), tid + n)
+  k:bar_sync(0)
+end)
+kernel:run { grid = { 1 }, args = { wg.zeros("u32", { 64 }), 100 } }
+END
+run run list.lua --dump X@6 --dump 'X[9]@6' --dump n@6 --when warp=1
+exits 0
+out_has '`X`, u32, 1 x 64
+ 0: '
+out_has '
+48: '
+out_has 'X[9] = '
+out_has 'n (u32) = 100 in all lanes'
+run run list.lua --dump 'X[64]@6'
+exits 1
+err_has 'is 1 x 64'
