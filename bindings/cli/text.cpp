@@ -49,15 +49,14 @@ int print_texts(const Request& request, Text text) {
     return conclude(results, outcome, texts.findings);
 }
 
-template <Text plain, Text guarded, Text lines = nullptr>
+template <Text plain, Text guarded, Text lines>
 Command::Run declare(CLI::App& app) {
     const auto lined = std::make_shared<bool>(false);
-    if (lines != nullptr)
-        app.add_flag("--lines", *lined,
-                     "Add .file and .loc, which name the script's lines (docs/debugging.md)");
+    app.add_flag("--lines", *lined,
+                 "Name the script's lines, for assemblers and profilers (docs/debugging.md)");
     const auto asked = std::make_shared<bool>(false);
     app.add_flag("--guarded", *asked, "Print the guarded build, which reports hangs (docs/hangs.md)");
-    if (lines != nullptr) app.get_option("--lines")->excludes(app.get_option("--guarded"));
+    app.get_option("--lines")->excludes(app.get_option("--guarded"));
     return [asked, lined](const Request& request) {
         return print_texts(request, *lined ? lines : *asked ? guarded : plain);
     };
@@ -68,6 +67,6 @@ Command::Run declare(CLI::App& app) {
 const Command ptx_command{"ptx", "Print the PTX of every kernel of a script", Takes::script,
                           declare<&Kernel::ptx, &Kernel::guarded_ptx, &Kernel::ptx_with_lines>};
 const Command cuda_command{"cuda", "Print the CUDA C++ of every kernel of a script", Takes::script,
-                           declare<&Kernel::cuda, &Kernel::guarded_cuda>};
+                           declare<&Kernel::cuda, &Kernel::guarded_cuda, &Kernel::cuda_with_lines>};
 
 }  // namespace wgrun::cli

@@ -1,9 +1,10 @@
-// wgrun timeline FILE: the timeline of a kernel of a script, by the model of docs/timeline.md.
+// wgrun timeline FILE: the timeline of a kernel of a script, by the model of docs/timeline.md or from a run.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <memory>
+#include <vector>
 
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
@@ -19,22 +20,58 @@ struct Options {
     std::string svg, perfetto;
     double from = 0, to = 0;
     int columns = 80;
+    bool both = false;
+    int clusters = 1;
+    std::int64_t events = 4096;
 };
 
 struct Work {
     const Options& options;
+    Backend backend;  ///< automatic: only the model is asked
     int launches = 0;
-    std::optional<Timeline> timeline;
+    std::vector<Timeline> timelines;
 };
+
+void lay_out(Work& work, Kernel& kernel, const RunOptions& run) {
+    const bool noted = work.backend != Backend::automatic;
+    if (!noted || work.options.both) work.timelines.push_back(timeline_of(kernel, run));
+    if (!noted && !work.options.both) return;
+    ProfileOptions profile;
+    static_cast<RunOptions&>(profile) = run;
+    profile.backend = work.backend;
+    profile.clusters = work.options.clusters;
+    profile.events = work.options.events;
+    work.timelines.push_back(profile_of(kernel, profile));
+}
+
+std::string text_of(const std::vector<Timeline>& timelines, const Options& options) {
+    double to = options.to;
+    if (to <= options.from)  // one scale for all
+        for (const Timeline& timeline : timelines) to = std::max(to, timeline.cycles);
+    std::string out;
+    for (const Timeline& timeline : timelines) {
+        if (!out.empty()) out += "\n";
+        out += to_text(timeline, options.columns, options.from, to);
+    }
+    return out;
+}
+
+std::string json_of(const std::vector<Timeline>& timelines) {
+    if (timelines.size() == 1) return to_json(timelines.front());
+    std::string out = "[\n";
+    for (const Timeline& timeline : timelines) {
+        if (out.size() > 2) out += ",\n";
+        out += to_json(timeline);
+    }
+    return out + "]\n";
+}
 
 void timeline_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
     auto& work = *static_cast<Work*>(context);
     lua::guarded(L, [&] {
         lua::session(L).traced = [&work](Kernel& kernel, const RunOptions& options) {
-            if (work.timeline ||
-                (!work.options.kernel.empty() && kernel.program().name() != work.options.kernel))
-                return;
-            if (++work.launches == work.options.launch) work.timeline = timeline_of(kernel, options);
+            if (!work.options.kernel.empty() && kernel.program().name() != work.options.kernel) return;
+            if (++work.launches == work.options.launch) lay_out(work, kernel, options);
         };
     });
     run_scripts(L, request, outcome);
@@ -53,11 +90,11 @@ bool save(const std::string& path, const std::string& text) {
 
 int show_timeline(const Request& request, const Options& options) {
     Results results(true);
-    Work work{options, 0, {}};
+    Work work{options, request.backend, 0, {}};
     Outcome outcome = with_state(request, lua::Mode::trace, timeline_body, &work);
     print_findings(request, outcome.findings);
     if (!outcome.traceback.empty()) remark(outcome.traceback);
-    if (!work.timeline) {
+    if (work.timelines.empty()) {
         if (outcome.code != Exit::ok) return outcome.code;
         const std::string of =
             options.kernel.empty() ? "no kernel" : "no kernel called `" + options.kernel + "`";
@@ -67,12 +104,10 @@ int show_timeline(const Request& request, const Options& options) {
                                  work.launches, work.launches == 1 ? "" : "es", options.launch));
         return Exit::failed;
     }
-    const Timeline& timeline = *work.timeline;
-    if (!save(options.svg, to_svg(timeline, options.from, options.to)) ||
-        !save(options.perfetto, to_chrome(timeline)))
+    if (!save(options.svg, to_svg(work.timelines, options.from, options.to)) ||
+        !save(options.perfetto, to_chrome(work.timelines)))
         outcome.code = Exit::failed;
-    results.write(request.json ? to_json(timeline)
-                               : to_text(timeline, options.columns, options.from, options.to));
+    results.write(request.json ? json_of(work.timelines) : text_of(work.timelines, options));
     return results.finish() ? outcome.code : Exit::failed;
 }
 
@@ -90,6 +125,13 @@ Command::Run declare(CLI::App& app) {
     app.add_option("--svg", options->svg, "Write the picture as an SVG file")->type_name("FILE");
     app.add_option("--perfetto", options->perfetto, "Write trace events for ui.perfetto.dev")
         ->type_name("FILE");
+    app.add_flag("--both", options->both, "The model, and below it what the kernel notes when it runs");
+    app.add_option("--clusters", options->clusters, "Of a run: how many clusters of the grid are noted")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    app.add_option("--events", options->events, "Of a run: room for so many events of each warp")
+        ->check(CLI::Range(1, 100000000))
+        ->capture_default_str();
     return [options](const Request& request) { return show_timeline(request, *options); };
 }
 

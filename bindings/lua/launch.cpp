@@ -104,6 +104,11 @@ constexpr auto run_keys = joined(prepare_keys, guarded_key);
 constexpr Option commands_key[] = {
     {"commands", "table?", "a list of commands; by default they are read from standard input"}};
 constexpr auto debug_keys = joined(prepare_keys, commands_key);
+constexpr Option profile_key[] = {
+    {"clusters", "integer = 1",
+     "how many clusters of the grid are noted, and those that run on their SMs later"},
+    {"events", "integer = 4096", "room for so many events of each warp"}};
+constexpr auto profile_keys = joined(prepare_keys, profile_key);
 constexpr Option measurement_keys[] = {
     {"rounds", "integer = 20", "the number of measured launches, 1 to 100000"},
     {"flops", "number = 0", "the floating-point operations of a launch, for `tflops`"},
@@ -233,12 +238,17 @@ struct Texts {
 
 void push_timeline(lua_State* L, const Texts& texts) {
     const Timeline& timeline = texts.timeline;
-    lua_createtable(L, 0, 14);
+    lua_createtable(L, 0, 17);
+    set_text(L, "source", to_string(timeline.source));
+    lua_pushinteger(L, static_cast<lua_Integer>(timeline.dropped));
+    lua_setfield(L, -2, "dropped");
+    lua_pushinteger(L, static_cast<lua_Integer>(timeline.dropped_warps));
+    lua_setfield(L, -2, "dropped_warps");
     set_number(L, "cycles", timeline.cycles);
     set_number(L, "microseconds", timeline.microseconds);
     set_number(L, "ghz", timeline.ghz);
     set_number(L, "tensor_busy", timeline.tensor);
-    set_number(L, "memory_busy", timeline.memory);
+    if (timeline.source == Timeline::Source::model) set_number(L, "memory_busy", timeline.memory);
     set_text(L, "text", texts.text);
     set_text(L, "svg", texts.svg);
     set_text(L, "perfetto", texts.perfetto);
@@ -277,12 +287,9 @@ void push_timeline(lua_State* L, const Texts& texts) {
     lua_setfield(L, -2, "spans");
 }
 
-// kernel:timeline{ grid =, args =, seed =, timeout_ms =, numerics =, unchecked = }: a table
-int kernel_timeline(lua_State* L) {
-    Kernel& kernel = check<Kernel>(L, 1);
-    const Options options(L, 2, "kernel:timeline", prepare_keys);
-    auto& run = held<Shared<RunOptions>>(L);
-    read_run_options(L, options, run);
+/// Makes a timeline by `make`, and its texts.
+template <class Run, class Make>
+int timeline_by(lua_State* L, Kernel& kernel, Run& run, Make make) {
     auto& texts = held<Texts>(L);
     if (session(L).mode == Mode::trace) {
         trace_launch(L, kernel, run);
@@ -293,14 +300,34 @@ int kernel_timeline(lua_State* L) {
     guarded_collecting(L, [&] {
         on_time(limits, [&] {
             const HostInterrupt interrupt(hooks);
-            texts.timeline = timeline_of(kernel, run);
+            texts.timeline = make(kernel, run);
             texts.text = to_text(texts.timeline);
             texts.svg = to_svg(texts.timeline);
-            texts.perfetto = to_chrome(texts.timeline);
+            texts.perfetto = to_chrome(std::span(&texts.timeline, 1));
             texts.json = to_json(texts.timeline);
         });
     });
     return push_timeline(L, texts), 1;
+}
+
+// kernel:timeline{ grid =, args =, seed =, timeout_ms =, numerics =, unchecked = }: a table
+int kernel_timeline(lua_State* L) {
+    Kernel& kernel = check<Kernel>(L, 1);
+    const Options options(L, 2, "kernel:timeline", prepare_keys);
+    auto& run = held<Shared<RunOptions>>(L);
+    read_run_options(L, options, run);
+    return timeline_by(L, kernel, run, timeline_of);
+}
+
+// kernel:profile{ grid =, args =, ..., clusters =, events = }: a table
+int kernel_profile(lua_State* L) {
+    Kernel& kernel = check<Kernel>(L, 1);
+    const Options options(L, 2, "kernel:profile", profile_keys);
+    auto& run = held<Shared<ProfileOptions>>(L);
+    read_run_options(L, options, run);
+    run.clusters = static_cast<int>(options.integer("clusters", 1, 1, INT32_MAX));
+    run.events = options.integer("events", 4096, 1, INT32_MAX);
+    return timeline_by(L, kernel, run, profile_of);
 }
 
 void push_timing(lua_State* L, const Timing& timing) {
@@ -425,11 +452,17 @@ int kernel_prepare(lua_State* L) {
     const bool runs = session(L).mode == Mode::run;
     if (!runs) trace_launch(L, kernel, run);
     auto& launch = held<std::optional<Launch>>(L);
-    if (runs) guarded_collecting(L, [&] { launch.emplace(kernel.prepare(run)); });
-    push_object<LaunchBox>(L, [&] { return LaunchBox{run.tensors, run.device_tensors, std::move(launch)}; });
+    const bool debugged = runs && session(L).debug;
+    if (runs && !debugged) guarded_collecting(L, [&] { launch.emplace(kernel.prepare(run)); });
+    LaunchBox& box = push_object<LaunchBox>(L, [&] {
+        return LaunchBox{run.tensors, run.device_tensors, std::move(launch)};
+    });
+    if (debugged) guarded(L, [&] { box.debugged.emplace(run); });
     warn_of_assembly(L, kernel);
-    // Keeps the tensors alive even if the caller's list changes.
-    lua_createtable(L, static_cast<int>(run.args.size()), 0);
+    // Keeps the tensors alive even if the caller's list changes; and the kernel, at 0.
+    lua_createtable(L, static_cast<int>(run.args.size()), 1);
+    lua_pushvalue(L, 1);
+    lua_rawseti(L, -2, 0);
     if (options.push("args") == LUA_TTABLE) {
         for (std::size_t i = 1; i <= run.args.size(); ++i) {
             lua_rawgeti(L, -1, static_cast<lua_Integer>(i));
@@ -466,19 +499,29 @@ int launch_step(lua_State* L) {
 
 // launch:start(): on the GPU it does not touch host tensors, and it is kept short.
 int launch_start(lua_State* L) {
-    std::optional<Launch>& launch = check<LaunchBox>(L, 1).launch;
-    if (!launch) return 0;
-    if (launch->backend() != Backend::sim) {
+    LaunchBox& box = check<LaunchBox>(L, 1);
+    std::optional<Launch>& launch = box.launch;
+    if (!launch && !box.debugged) return 0;
+    if (launch && launch->backend() != Backend::sim) {
         guarded_collecting(L, [&] { launch->start(); });
         return 0;
     }
     check_launch(L);
+    Kernel* kernel = nullptr;
+    if (box.debugged) {
+        lua_getiuservalue(L, 1, 1);
+        lua_rawgeti(L, -1, 0);
+        kernel = &check<Kernel>(L, -1);
+    }
     const HostHooks hooks = host_hooks(L);
     LimitState& limits = limit_state(L);
     guarded(L, [&] {
         on_time(limits, [&] {
             const HostInterrupt interrupt(hooks);
-            launch->start();
+            if (kernel != nullptr)
+                session(L).debug(*kernel, *box.debugged);
+            else
+                launch->start();
         });
     });
     return 0;
@@ -537,6 +580,24 @@ Computes the timeline of one cluster of a launch by a model of an H200's SM (doc
 @example
   print(kernel:timeline { grid = { 132 }, args = { A, B, D } }.text))",
                                         prepare_keys},
+
+                                       {"profile", kernel_profile, R"(
+Runs a launch with a build of the kernel that notes when its warps wait, copy and multiply (docs/timeline.md), on the GPU or on the simulator, which counts steps instead of cycles. The tensors hold the results. The kernel without notes stays as it is.
+@param options table
+@return table  as kernel:timeline, with these differences
+@field source string  "gpu" or "simulator"; of kernel:timeline "model"
+@field cycles number  of the SM's clock, from the begin of its first CTA until the last that is shown has ended
+@field microseconds number  the same; 0 on the simulator
+@field tensor_busy number  share of the time that the products take at the tensor core's full speed; 0 on the simulator
+@field memory_busy number?  nil
+@field dropped integer  events for which there was no room
+@field dropped_warps integer  warps for which there was no room
+@field verdict table  empty on the simulator
+@field rows table  products and copies: those that have begun and are not known to have ended
+@see kernel:timeline
+@example
+  print(kernel:profile { grid = { 132 }, args = { A, B, D } }.text))",
+                                        profile_keys},
 
                                        {"prepare", kernel_prepare, R"(
 Prepares a launch that can be started many times: compiles the kernel and copies the tensors to the device. Prepared launches share the tensors that they have in common.

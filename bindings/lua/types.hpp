@@ -39,6 +39,7 @@ struct LaunchBox {
     std::vector<std::shared_ptr<Tensor>> tensors;
     std::vector<std::shared_ptr<DeviceTensor>> device_tensors;
     std::optional<Launch> launch;
+    std::optional<RunOptions> debugged{};  ///< where a debugger runs the kernel, which is with the tensors
 };
 
 template <>

@@ -170,8 +170,9 @@ class Assembly {
 
 class CudaEmitter {
   public:
-    CudaEmitter(const Program& program, std::string_view entry)
+    CudaEmitter(const Program& program, std::string_view entry, bool lines)
         : program_(program), entry_(entry.empty() ? program.name() : entry) {
+        if (lines) out_.name_lines(Writer::Naming::directives);
         for (std::size_t i = 0; i < program.registers().size(); ++i)
             names_.push_back(fmt::format("{}{}", cuda_type(program.registers()[i].type).prefix, i));
     }
@@ -332,6 +333,8 @@ class CudaEmitter {
 
 }  // namespace
 
-Text cuda(const Program& program, std::string_view entry) { return CudaEmitter(program, entry).run(); }
+Text cuda(const Program& program, std::string_view entry) { return CudaEmitter(program, entry, false).run(); }
+
+Text cuda_with_lines(const Program& program) { return CudaEmitter(program, {}, true).run(); }
 
 }  // namespace wgrun::emit

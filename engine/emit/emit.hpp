@@ -26,4 +26,7 @@ Text ptx_with_lines(const Program& program);
 /// program.
 Text cuda(const Program& program, std::string_view entry = {});
 
+/// The same with #line: each line belongs to the line of the script that it came from.
+Text cuda_with_lines(const Program& program);
+
 }  // namespace wgrun::emit

@@ -31,7 +31,7 @@ RegisterClass class_of(Type type) {
 class PtxEmitter {
   public:
     PtxEmitter(const Program& program, bool lines) : program_(program) {
-        if (lines) out_.number_lines();
+        if (lines) out_.name_lines(Writer::Naming::loc);
         std::map<std::string_view, int> counts;
         for (const RegisterInfo& info : program.registers()) {
             const RegisterClass c = class_of(info.type);

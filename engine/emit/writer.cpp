@@ -33,13 +33,28 @@ std::size_t Writer::number_of(std::string_view file) {
     return number;
 }
 
+namespace {
+
+/// In quotes, without what would end them.
+std::string quoted(std::string_view file) {
+    std::string out = "\"";
+    for (char c : file)
+        if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= ' ') out += c;
+    return out + '"';
+}
+
+}  // namespace
+
 void Writer::list_files() {
-    for (std::size_t i = 0; i < files_.size(); ++i) {
-        std::string name;
-        for (char c : files_[i])
-            if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= ' ') name += c;
-        raw(fmt::format(".file {} \"{}\"", i + 1, name), {});
-    }
+    for (std::size_t i = 0; i < files_.size(); ++i)
+        raw(fmt::format(".file {} {}", i + 1, quoted(files_[i])), {});
+}
+
+// What follows #line counts on from there: each line says which it is.
+void Writer::direct(Where where) {
+    if (naming_ != Naming::directives || !where) return;
+    text_.text += fmt::format("#line {} {}\n", where.line, quoted(where.file));
+    text_.lines.push_back(where);
 }
 
 void Writer::line(std::string_view text, Where where) {
@@ -51,10 +66,12 @@ void Writer::line(std::string_view text, Where where) {
                         where.line),
             where);
         last_ = where;
-        if (numbered_) raw(fmt::format(".loc {} {} 0", number_of(where.file), where.line), where);
+        if (naming_ == Naming::loc)
+            raw(fmt::format(".loc {} {} 0", number_of(where.file), where.line), where);
     }
     for (std::size_t at = 0; at <= text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
+        direct(where);
         raw(text.substr(at, end - at), where);
         at = end + 1;
     }

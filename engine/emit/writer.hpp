@@ -23,8 +23,13 @@ class Writer {
     /// changed.
     void line(std::string_view text, Where where = {});
     void indent(int by) { depth_ += by; }
-    /// From now on lines of the script are also named by .loc (PTX ISA 11.5.3).
-    void number_lines() { numbered_ = true; }
+    /// How texts name lines of the script.
+    enum class Naming : std::uint8_t {
+        comments,
+        loc,         ///< also by .loc (PTX ISA 11.5.3)
+        directives,  ///< also by #line, before each line of the text
+    };
+    void name_lines(Naming naming) { naming_ = naming; }
     /// The .file directives of those.
     void list_files();
     Text take() { return std::move(text_); }
@@ -32,11 +37,12 @@ class Writer {
   private:
     void raw(std::string_view text, Where where);
     std::size_t number_of(std::string_view file);
+    void direct(Where where);
 
     Text text_;
     Where last_;
     int depth_ = 0;
-    bool numbered_ = false;
+    Naming naming_ = Naming::comments;
     std::vector<std::string_view> files_;  ///< of .loc, from 1
 };
 

@@ -107,6 +107,12 @@ class Machine {
 
     /// The lanes `who` say message `index` of the program, with the values of these registers (isa/say.hpp).
     virtual void say(std::size_t /*index*/, Mask /*who*/, const std::vector<Reg>& /*values*/) {}
+
+    /// A clock: the steps that the warps of the grid have executed so far.
+    virtual std::uint64_t clock() { return 0; }
+    /// Bytes of global memory that only what a profile adds to a kernel accesses (isa/stamp.hpp), past all
+    /// checks. Null where no tensor has them.
+    virtual std::byte* unshared(std::uint64_t /*address*/, std::size_t /*bytes*/) { return nullptr; }
 };
 
 }  // namespace wgrun::isa

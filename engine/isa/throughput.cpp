@@ -63,7 +63,7 @@ constexpr Entry table[] = {
 Throughput throughput(const Step& step) {
     if (step.op->taken_by == Participants::warp && step.form.has(Field::m) && step.form.has(Field::k)) {
         // A part of the SM multiplies 512 pairs of 16 bits a cycle; mma.sync gets 0.62 of that (Luo et al.,
-        // "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", 2024, table 10).
+        // arXiv:2402.13499, 2024; from memory: docs/timeline.md).
         constexpr double pairs_of_16_bits = 512 * 0.62;
         const double pairs = static_cast<double>(step.form.get(Field::m)) * step.form.get(Field::n, 8) *
                              step.form.get(Field::k) * bits(step.form.type(Field::a)) / 16;

@@ -194,4 +194,13 @@ void move_to_simulator(std::vector<Argument>& args) {
         if (auto* const* tensor = std::get_if<DeviceTensor*>(&arg)) arg = &(*tensor)->on_simulator();
 }
 
+check::LaunchSizes sizes_of(const RunOptions& options) {
+    check::LaunchSizes sizes{options.grid, {}};
+    for (const Argument& argument : options.args) {
+        const auto* integer = std::get_if<std::int64_t>(&argument);
+        sizes.params.push_back(integer != nullptr ? *integer : 0);
+    }
+    return sizes;
+}
+
 }  // namespace wgrun

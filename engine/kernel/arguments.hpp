@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "check/check.hpp"
 #include "wgrun/kernel.hpp"
 
 namespace wgrun {
@@ -24,6 +25,9 @@ struct PassedMemory {
     const TensorShape* shape = nullptr;
 };
 void check_memory(const Program& program, std::size_t i, const PassedMemory& memory);
+
+/// What a launch passes that the checker knows what to do with: its grid and its integers.
+check::LaunchSizes sizes_of(const RunOptions& options);
 
 using Number = std::variant<std::int64_t, double>;
 void check_number(const Program& program, std::size_t i, Number number);

@@ -286,9 +286,11 @@ GpuKernel GpuKernel::from_lined_ptx(const std::string& ptx, const Program& progr
     return {std::move(device), std::move(load), program.name(), {}, std::move(module)};
 }
 
-GpuKernel GpuKernel::from_cuda(const std::string& cuda, const Program& program, gpu::Isolation isolation) {
+GpuKernel GpuKernel::from_cuda(const std::string& cuda, const Program& program, gpu::Isolation isolation,
+                               bool lines) {
     gpu::Device device = gpu::Device::get(isolation);
-    gpu::Cubin cubin = gpu::nvrtc_compile(cuda);
+    const std::string option = "--generate-line-info";
+    gpu::Cubin cubin = gpu::nvrtc_compile(cuda, std::span(&option, lines ? 1 : 0));
     // Its notes refer to lines of NVRTC's own PTX, which is not visible.
     std::vector<Diagnostic> findings = assembler_findings(cubin.log, {}, program);
     auto load = [device, image = std::move(cubin.image)] { return gpu::Module::from_cubin(device, image); };

@@ -69,8 +69,9 @@ class GpuKernel {
                               gpu::Isolation isolation);
     /// PTX with .loc through ptxas, with its table of lines. Throws what gpu::ptxas_assemble throws.
     static GpuKernel from_lined_ptx(const std::string& ptx, const Program& program, gpu::Isolation isolation);
-    /// CUDA C++ through NVRTC. Throws what gpu::nvrtc_compile throws.
-    static GpuKernel from_cuda(const std::string& cuda, const Program& program, gpu::Isolation isolation);
+    /// CUDA C++ through NVRTC; `lines`: with its table of lines. Throws what gpu::nvrtc_compile throws.
+    static GpuKernel from_cuda(const std::string& cuda, const Program& program, gpu::Isolation isolation,
+                               bool lines = false);
 
     /// What the assembler noted.
     const std::vector<Diagnostic>& findings() const { return findings_; }

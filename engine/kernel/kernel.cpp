@@ -151,17 +151,6 @@ const std::vector<Diagnostic>& Kernel::check() {
     return *findings_;
 }
 
-namespace {
-check::LaunchSizes sizes_of(const RunOptions& options) {
-    check::LaunchSizes sizes{options.grid, {}};
-    for (const Argument& argument : options.args) {
-        const auto* integer = std::get_if<std::int64_t>(&argument);
-        sizes.params.push_back(integer != nullptr ? *integer : 0);
-    }
-    return sizes;
-}
-}  // namespace
-
 void Kernel::foresee(const RunOptions& options) {
     check();
     const bool wrong = std::ranges::any_of(
@@ -224,6 +213,12 @@ const std::string& Kernel::ptx_with_lines() {
     throw_errors_of(check());
     if (lined_ptx_.empty()) lined_ptx_ = emit::ptx_with_lines(spoken()).text;
     return lined_ptx_;
+}
+
+const std::string& Kernel::cuda_with_lines() {
+    throw_errors_of(check());
+    if (lined_cuda_.empty()) lined_cuda_ = emit::cuda_with_lines(spoken()).text;
+    return lined_cuda_;
 }
 
 const std::string& Kernel::emitted_ptx() {
@@ -329,8 +324,9 @@ std::shared_ptr<Kernel::Compiled> Kernel::compiled(Backend backend, gpu::Isolati
     std::shared_ptr<Compiled>& slot = compiled_[{backend, isolation, lines}];
     if (!slot) {
         slot = std::make_shared<Compiled>(
-            backend == Backend::gpu_cuda ? GpuKernel::from_cuda(emitted_cuda(), *program_, isolation)
-            : lines                      ? GpuKernel::from_lined_ptx(ptx_with_lines(), *program_, isolation)
+            backend == Backend::gpu_cuda ? GpuKernel::from_cuda(lines ? cuda_with_lines() : emitted_cuda(),
+                                                                *program_, isolation, lines)
+            : lines ? GpuKernel::from_lined_ptx(ptx_with_lines(), *program_, isolation)
                     : GpuKernel::from_ptx(emitted_ptx(), ptx_lines_, *program_, isolation));
         remarks_.insert(remarks_.end(), slot->findings().begin(), slot->findings().end());
     }

@@ -16,6 +16,7 @@ class Allowance {
     /// Takes `steps` more, executed at `where`. Throws EnvironmentError ETIMEDOUT when the time is over,
     /// ELIMIT when there were too many; with that place.
     void take(std::uint64_t steps, const Where& where);
+    std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
   private:
     [[noreturn]] void end(const char* code, std::string why, std::string fix, const Where& where) const;

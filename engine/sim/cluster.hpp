@@ -103,6 +103,10 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     isa::Numerics numerics() const override { return launch_.numerics; }
     void* async_write(Reg reg) override;
     void say(std::size_t index, isa::Mask who, const std::vector<Reg>& values) override;
+    std::uint64_t clock() override { return allowance_.taken() + steps_ - accounted_; }
+    std::byte* unshared(std::uint64_t address, std::size_t bytes) override {
+        return global_.find(address, static_cast<int>(bytes));
+    }
     void end_mma() override;
     void commit_mma() override;
     void wait_mma(int pending) override;
@@ -275,6 +279,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     std::uint32_t pc_ = 0;
     std::uint32_t serial_ = 0;  ///< of the wgmma at hand
     std::uint64_t steps_ = 0, mmas_ = 0;
+    std::uint64_t accounted_ = 0;  ///< of the steps, those that the allowance knows
 };
 
 }  // namespace wgrun::sim

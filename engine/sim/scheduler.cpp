@@ -1,6 +1,7 @@
 // The scheduler of a cluster: interleaves its warps and the bulk-copy engine as the seed says.
 #include <bit>
 #include <type_traits>
+#include <utility>
 
 #include "sim/cluster.hpp"
 
@@ -37,9 +38,8 @@ bool Cluster::run(bool alone) {
                 land_thread_copy(index - copies_.size());
         } else {
             enter(ready_[next]);
-            const std::uint64_t before = steps_;
             burst(1 + draw(longest_burst));
-            allowance_.take(steps_ - before, code_.ops[pc_].where);
+            allowance_.take(steps_ - std::exchange(accounted_, steps_), code_.ops[pc_].where);
             if (trapped_) return true;
         }
     }
@@ -50,7 +50,7 @@ void Cluster::reset(std::uint64_t index) {
     index_ = index;
     position_ = cluster_position(launch_.grid, size, index);
     random_ = launch_.seed + index * 0x9E3779B97F4A7C15U;
-    steps_ = mmas_ = 0;
+    steps_ = mmas_ = accounted_ = 0;
     fruitless_ = 0;
     report_.reset(position_);
     messages_ = MessageLog(program_, launch_.grid, message_capacity(program_));

@@ -11,20 +11,21 @@
 
 namespace wgrun::timeline {
 
-/// The constants, with their sources. Times are cycles of the SM, rates bytes a cycle and SM.
+/// The constants, with their sources. What is of Luo et al. ("Benchmarking and Dissecting the Nvidia Hopper
+/// GPU Architecture", arXiv:2402.13499, 2024) was written down from memory (docs/timeline.md). Times are cycles of the SM, rates bytes a cycle and SM.
 namespace chip {
 /// docs/performance.md, "The two limits": a 128x256x64 block takes 1024 cycles, so N / 2 for 32 bytes of K.
 inline constexpr double product_columns = 2;
-/// From the end of the tensor core's work until wgmma.wait_group returns; Luo et al. 2024 (table 11: a lone
-/// m64n256k16 takes 128 cycles, m64n8k16 32, of which the work is 4).
+/// From the end of the tensor core's work until wgmma.wait_group returns; Luo et al.: a lone m64n256k16 takes
+/// 128 cycles, m64n8k16 32, of which the work is 4.
 inline constexpr double product_latency = 28;
 
 inline constexpr double shared_rate = 128;    ///< of shared memory: 32 banks of 4 bytes
-inline constexpr double shared_latency = 29;  ///< ld.shared; Luo et al. 2024, table 4
+inline constexpr double shared_latency = 29;  ///< ld.shared; Luo et al.
 /// From the L2 cache to an SM, and back.
 inline constexpr double l2_rate = 64;
-inline constexpr double l2_latency = 273;    ///< ld.global that hits the L2 cache; Luo et al. 2024, table 4
-inline constexpr double dram_latency = 478;  ///< likewise, that misses; Luo et al. 2024, table 4
+inline constexpr double l2_latency = 273;    ///< ld.global that hits the L2 cache; Luo et al.
+inline constexpr double dram_latency = 478;  ///< likewise, that misses; Luo et al.
 /// A bulk copy takes so much longer than a load; fitted (docs/timeline.md).
 inline constexpr double copy_latency = 350;
 inline constexpr double copy_issue = 32;  ///< between two bulk copies of an SM, at least

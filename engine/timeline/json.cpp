@@ -17,51 +17,57 @@ std::string in_quotes(std::string_view text) {
 
 }  // namespace
 
-std::string to_chrome(const Timeline& timeline) {
+std::string to_chrome(std::span<const Timeline> timelines) {
     // Trace Event Format (Google, 2016): X is a complete event, b and e are the ends of one that may overlap
-    // with others, M names a row. Times are microseconds.
-    const double scale = 1 / timeline.ghz / 1000;
-    std::string out = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
-    out += fmt::format(R"({{"ph": "M", "pid": 1, "name": "process_name", "args": {{"name": {}}}}})",
-                       in_quotes(timeline.kernel + " (model)"));
-    for (std::size_t row = 0; row < timeline.rows.size(); ++row) {
-        out += fmt::format(
-            ",\n"
-            R"({{"ph": "M", "pid": 1, "tid": {}, "name": "thread_name", "args": {{"name": {}}}}})",
-            row + 1, in_quotes(timeline.rows[row].name));
-        out += fmt::format(
-            ",\n"
-            R"({{"ph": "M", "pid": 1, "tid": {}, "name": "thread_sort_index", "args": {{"sort_index": {}}}}})",
-            row + 1, row);
-    }
+    // with others, M names a process or a row. Times are microseconds.
+    std::string out = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [";
     std::size_t id = 0;
-    for (const Timeline::Span& span : timeline.spans) {
-        const std::string name = in_quotes(span.what.empty() ? std::string(to_string(span.kind)) : span.what);
-        const std::string head = fmt::format(R"("pid": 1, "tid": {}, "cat": {}, "name": {})", span.row + 1,
-                                             in_quotes(to_string(span.kind)), name);
-        const std::string args = fmt::format(R"("args": {{"place": {}, "cycles": {:.0f}}})",
-                                             in_quotes(place(span.where)), span.end - span.begin);
-        if (timeline.rows[static_cast<std::size_t>(span.row)].exclusive) {
-            out += fmt::format(",\n{{\"ph\": \"X\", {}, \"ts\": {:.4f}, \"dur\": {:.4f}, {}}}", head,
-                               span.begin * scale, (span.end - span.begin) * scale, args);
-            continue;
+    const auto add = [&](std::string_view event) {
+        out += out.ends_with('[') ? "\n" : ",\n";
+        out += event;
+    };
+    for (std::size_t process = 1; process <= timelines.size(); ++process) {
+        const Timeline& timeline = timelines[process - 1];
+        const double scale = 1 / timeline.ghz / 1000;
+        add(fmt::format(R"({{"ph": "M", "pid": {}, "name": "process_name", "args": {{"name": {}}}}})",
+                        process,
+                        in_quotes(fmt::format("{} ({})", timeline.kernel, to_string(timeline.source)))));
+        for (std::size_t row = 0; row < timeline.rows.size(); ++row) {
+            const std::string of = fmt::format(R"("ph": "M", "pid": {}, "tid": {})", process, row + 1);
+            add(fmt::format(R"({{{}, "name": "thread_name", "args": {{"name": {}}}}})", of,
+                            in_quotes(timeline.rows[row].name)));
+            add(fmt::format(R"({{{}, "name": "thread_sort_index", "args": {{"sort_index": {}}}}})", of, row));
         }
-        ++id;
-        out += fmt::format(",\n{{\"ph\": \"b\", {}, \"id\": {}, \"ts\": {:.4f}, {}}}", head, id,
-                           span.begin * scale, args);
-        out +=
-            fmt::format(",\n{{\"ph\": \"e\", {}, \"id\": {}, \"ts\": {:.4f}}}", head, id, span.end * scale);
+        for (const Timeline::Span& span : timeline.spans) {
+            const std::string name =
+                in_quotes(span.what.empty() ? std::string(to_string(span.kind)) : span.what);
+            const std::string head = fmt::format(R"("pid": {}, "tid": {}, "cat": {}, "name": {})", process,
+                                                 span.row + 1, in_quotes(to_string(span.kind)), name);
+            const std::string args = fmt::format(R"("args": {{"place": {}, "cycles": {:.0f}}})",
+                                                 in_quotes(place(span.where)), span.end - span.begin);
+            if (timeline.rows[static_cast<std::size_t>(span.row)].exclusive) {
+                add(fmt::format(R"({{"ph": "X", {}, "ts": {:.4f}, "dur": {:.4f}, {}}})", head,
+                                span.begin * scale, (span.end - span.begin) * scale, args));
+                continue;
+            }
+            ++id;
+            add(fmt::format(R"({{"ph": "b", {}, "id": {}, "ts": {:.4f}, {}}})", head, id, span.begin * scale,
+                            args));
+            add(fmt::format(R"({{"ph": "e", {}, "id": {}, "ts": {:.4f}}})", head, id, span.end * scale));
+        }
     }
     return out + "\n]}\n";
 }
 
 std::string to_json(const Timeline& timeline) {
+    const bool model = timeline.source == Timeline::Source::model;
     std::string out = fmt::format(
-        "{{\n  \"kernel\": {},\n  \"cycles\": {:.1f},\n  \"microseconds\": {:.3f},\n  \"ghz\": {:.3f},\n  "
-        "\"ctas\": {},\n"
-        "  \"shown\": {},\n  \"tensor_busy\": {:.4f},\n  \"memory_busy\": {:.4f},\n  \"verdict\": [",
-        in_quotes(timeline.kernel), timeline.cycles, timeline.microseconds, timeline.ghz, timeline.ctas,
-        timeline.shown, timeline.tensor, timeline.memory);
+        "{{\n  \"source\": {},\n  \"kernel\": {},\n  \"cycles\": {:.1f},\n  \"microseconds\": {:.3f},\n"
+        "  \"ghz\": {:.3f},\n  \"ctas\": {},\n  \"shown\": {},\n  \"tensor_busy\": {:.4f},\n"
+        "  \"memory_busy\": {},\n  \"dropped\": {},\n  \"dropped_warps\": {},\n  \"verdict\": [",
+        in_quotes(to_string(timeline.source)), in_quotes(timeline.kernel), timeline.cycles,
+        timeline.microseconds, timeline.ghz, timeline.ctas, timeline.shown, timeline.tensor,
+        model ? fmt::format("{:.4f}", timeline.memory) : "null", timeline.dropped, timeline.dropped_warps);
     for (std::size_t i = 0; i < timeline.verdict.size(); ++i)
         out += (i == 0 ? "\n    " : ",\n    ") + in_quotes(timeline.verdict[i]);
     out += "\n  ],\n  \"rows\": [";

@@ -23,6 +23,12 @@ std::string mbarrier_name(const Program& program, std::uint32_t offset) {
 
 }  // namespace
 
+std::string barrier_name(const Program& program, Barrier::Kind kind, std::uint32_t place) {
+    return kind == Barrier::Kind::mbarrier ? mbarrier_name(program, place)
+           : kind == Barrier::Kind::cta    ? fmt::format("barrier {}", place)
+                                           : "the barrier of the cluster";
+}
+
 void Recorder::begin(sim::View view) {
     if (began_) return;
     began_ = true;
@@ -41,11 +47,7 @@ std::uint32_t Recorder::barrier(sim::View view, Barrier::Kind kind, int rank, st
     const auto [found, added] =
         indices_.try_emplace({kind, rank, place}, static_cast<std::uint32_t>(trace_.barriers.size()));
     if (added) {
-        Barrier made{kind, rank, {}, {}};
-        made.name = kind == Barrier::Kind::mbarrier ? mbarrier_name(view.program(), place)
-                    : kind == Barrier::Kind::cta    ? fmt::format("barrier {}", place)
-                                                    : "the barrier of the cluster";
-        trace_.barriers.push_back(std::move(made));
+        trace_.barriers.push_back({kind, rank, barrier_name(view.program(), kind, place), {}});
         generation_.push_back(0);
     }
     return found->second;

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = Timeline::Kind;
 
-constexpr double page_width = 1100, left = 120, right = 20, top = 56, row_height = 26, bar = 18, line = 18;
+constexpr double page_width = 1100, left = 150, right = 20, top = 56, row_height = 26, bar = 18, line = 18;
 
 struct Colour {
     const char *name, *light, *dark, *meaning;
@@ -51,7 +51,11 @@ std::string style() {
 /// Draws rows of spans between two cycles.
 class Drawing {
   public:
-    Drawing(const Timeline& timeline, double from, double to) : timeline_(timeline), from_(from), to_(to) {}
+    Drawing(const Timeline& timeline, double from, double to)
+        : timeline_(timeline),
+          unit_(timeline.source == Timeline::Source::steps ? "steps" : "cycles"),
+          from_(from),
+          to_(to) {}
 
     double x(double cycle) const {
         return left + (cycle - from_) / (to_ - from_) * (page_width - left - right);
@@ -80,7 +84,7 @@ class Drawing {
         flush();
     }
 
-    void axis(double y) {
+    void axis(double begin, double y) {
         const double wanted = (to_ - from_) / 8,
                      unit = std::pow(10, std::floor(std::log10(std::max(wanted, 1.0))));
         const double step = std::max(1.0, wanted > 5 * unit   ? 10 * unit
@@ -90,7 +94,7 @@ class Drawing {
             out_ += fmt::format(
                 "<path class=\"g\" d=\"M{0:.1f} {1:.0f}V{2:.0f}\"/><text x=\"{0:.1f}\" y=\"{3:.0f}\" "
                 "text-anchor=\"middle\">{4:.0f}</text>\n",
-                x(at), top - 4, y, top - 8, at);
+                x(at), begin - 4, y, begin - 8, at);
     }
 
     std::string take() { return std::move(out_); }
@@ -117,7 +121,7 @@ class Drawing {
         std::string tip =
             fmt::format("{}{}{}", to_string(kind_), open_->what.empty() ? "" : ": ", open_->what);
         if (open_->where) tip += fmt::format("\n{}:{}", open_->where.file, open_->where.line);
-        tip += merged_ == 1 ? fmt::format("\ncycles {:.0f} to {:.0f}", open_->begin, open_->end)
+        tip += merged_ == 1 ? fmt::format("\n{} {:.0f} to {:.0f}", unit_, open_->begin, open_->end)
                             : fmt::format("\nand {} more", merged_ - 1);
         out_ += fmt::format(
             "<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" "
@@ -128,6 +132,7 @@ class Drawing {
     }
 
     const Timeline& timeline_;
+    const std::string_view unit_;
     const double from_, to_;
     std::string out_;
     const Timeline::Span* open_ = nullptr;
@@ -136,43 +141,57 @@ class Drawing {
     int merged_ = 0;
 };
 
-}  // namespace
-
-std::string to_svg(const Timeline& timeline, double from, double to) {
-    if (to <= from) to = std::max(timeline.cycles, from + 1);
-    const double rows_end = top + row_height * static_cast<double>(timeline.rows.size());
-    constexpr int in_a_line = 5;
-    const double legend = rows_end + 14, words = legend + 2 * line + 8;
-    const double height = words + line * static_cast<double>(timeline.verdict.size()) + 8;
-    std::string out = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 "
-        "{0:.0f} "
-        "{1:.0f}\">\n",
-        page_width, height);
-    out += style();
-    out += "<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n";
-    out += fmt::format(
-        "<text x=\"8\" y=\"20\" style=\"font-weight:bold\">{}: {:.0f} cycles for {} CTA{} of an SM, "
-        "about {:.1f} us at {:.2f} GHz</text>\n",
-        escaped(timeline.kernel), timeline.cycles, timeline.shown, timeline.shown == 1 ? "" : "s",
-        timeline.microseconds, timeline.ghz);
+/// A timeline from `y` on; `out` gets what is drawn. Where it ends.
+double draw(const Timeline& timeline, double from, double to, double y, std::string& out) {
+    const double rows = y + top, rows_end = rows + row_height * static_cast<double>(timeline.rows.size());
+    out += fmt::format("<text x=\"8\" y=\"{:.0f}\" style=\"font-weight:bold\">{}</text>\n", y + 20,
+                       escaped(headline(timeline)));
     Drawing drawing(timeline, from, to);
-    drawing.axis(rows_end);
+    drawing.axis(rows, rows_end);
     for (std::size_t row = 0; row < timeline.rows.size(); ++row)
-        drawing.row(row, top + row_height * static_cast<double>(row));
+        drawing.row(row, rows + row_height * static_cast<double>(row));
     out += drawing.take();
+    double words = rows_end + 8;
+    for (const std::string& sentence : timeline.verdict) {
+        words += line;
+        out += fmt::format("<text x=\"8\" y=\"{:.0f}\">{}</text>\n", words - 4, escaped(sentence));
+    }
+    return words + 8;
+}
+
+void draw_legend(double y, std::string& out) {
+    constexpr std::size_t in_a_line = 5;
     for (std::size_t i = 0; i < colours.size(); ++i) {
-        const double x = 8 + static_cast<double>(i % in_a_line) * 180,
-                     y = legend + static_cast<double>(i / in_a_line) * line;
+        const double left_end = 8 + static_cast<double>(i % in_a_line) * 180,
+                     at = y + static_cast<double>(i / in_a_line) * line;
         out += fmt::format(
             "<rect class=\"{}\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"12\" height=\"12\"/><text x=\"{:.0f}\" "
             "y=\"{:.0f}\">{}</text>\n",
-            colours[i].name, x, y, x + 18, y + 11, colours[i].meaning);
+            colours[i].name, left_end, at, left_end + 18, at + 11, colours[i].meaning);
     }
-    for (std::size_t i = 0; i < timeline.verdict.size(); ++i)
-        out += fmt::format("<text x=\"8\" y=\"{:.0f}\">{}</text>\n",
-                           words + line * static_cast<double>(i + 1) - 4, escaped(timeline.verdict[i]));
-    return out + "</svg>\n";
+}
+
+}  // namespace
+
+std::string to_svg(std::span<const Timeline> timelines, double from, double to) {
+    if (to <= from) {
+        to = from + 1;
+        for (const Timeline& timeline : timelines) to = std::max(to, timeline.cycles);
+    }
+    std::string drawn;
+    double y = 0;
+    for (const Timeline& timeline : timelines) y = draw(timeline, from, to, y, drawn);
+    draw_legend(y + 4, drawn);
+    const double height = y + 2 * line + 12;
+    return fmt::format(
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+               "viewBox=\"0 0 {0:.0f} {1:.0f}\">\n",
+               page_width, height) +
+           style() + "<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n" + drawn + "</svg>\n";
+}
+
+std::string to_svg(const Timeline& timeline, double from, double to) {
+    return to_svg(std::span(&timeline, 1), from, to);
 }
 
 }  // namespace wgrun

@@ -11,13 +11,35 @@ namespace wgrun {
 namespace {
 
 using Kind = Timeline::Kind;
-constexpr int kinds = 10, name_width = 13;
+constexpr int kinds = 10;
 
 constexpr std::array<char, kinds> letters{'#', 'f', 'e', 'p', 's', 'b', 'l', '#', '#', '#'};
-constexpr const char* legend =
+constexpr const char* legend_of_warps =
     "# executes instructions; waits: f for full stages (copies), e for empty stages (arrivals), p for "
     "products,\n"
-    "s for bulk stores, b at a barrier, l for loads. Engines: how busy. Copies: how many are in flight.\n";
+    "s for bulk stores, b at a barrier, l for loads. ";
+constexpr const char* legend_of_engines = "Engines: how busy. Copies: how many are in flight.\n";
+constexpr const char* legend_of_flights =
+    "Products and copies: how many have begun and are not\nknown to have ended.\n";
+
+int width_of_names(const Timeline& timeline) {
+    constexpr std::size_t least = 13, most = 24;
+    std::size_t width = least;
+    for (const Timeline::Row& row : timeline.rows) width = std::max(width, row.name.size() + 2);
+    return static_cast<int>(std::min(width, most));
+}
+
+/// What is missing for want of room.
+std::string dropped(const Timeline& timeline) {
+    std::string out;
+    if (timeline.dropped > 0)
+        out +=
+            fmt::format("({} more events, for which there was no room: the last of each warp are missing)\n",
+                        timeline.dropped);
+    if (timeline.dropped_warps > 0)
+        out += fmt::format("({} more warps, for which there was no room)\n", timeline.dropped_warps);
+    return out;
+}
 
 /// Cycles of each kind, in each column.
 using Columns = std::vector<std::array<double, kinds>>;
@@ -55,10 +77,10 @@ std::string line_of_engine(const Columns& columns, Kind kind, double step) {
     return out;
 }
 
-std::string line_of_flights(const Columns& columns, double step) {
+std::string line_of_flights(const Columns& columns, Kind kind, double step) {
     std::string out;
     for (const auto& column : columns) {
-        const double count = column[static_cast<std::size_t>(Kind::flight)] / step;
+        const double count = column[static_cast<std::size_t>(kind)] / step;
         out += count <= 0 ? ' ' : count > 9.5 ? '+' : static_cast<char>('0' + std::lround(count));
     }
     return out;
@@ -88,27 +110,28 @@ std::string axis(double from, double to, int width) {
 
 std::string to_text(const Timeline& timeline, int columns, double from, double to) {
     if (to <= from) to = std::max(timeline.cycles, from + 1);
+    const int name_width = width_of_names(timeline);
     const int width = std::max(columns - name_width - 1, 16);
-    std::string out = fmt::format("{}: {:.0f} cycles for {} CTA{} of an SM, about {:.1f} us at {:.2f} GHz\n",
-                                  timeline.kernel, timeline.cycles, timeline.shown,
-                                  timeline.shown == 1 ? "" : "s", timeline.microseconds, timeline.ghz);
-    if (timeline.shown < timeline.ctas)
+    std::string out = headline(timeline) + "\n";
+    const bool model = timeline.source == Timeline::Source::model;
+    if (model && timeline.shown < timeline.ctas)
         out +=
             fmt::format("(the SM runs {} in the launch; the time is that of all of them)\n", timeline.ctas);
+    out += dropped(timeline);
     out += fmt::format("\n{:{}}{}\n", "", name_width, axis(from, to, width));
     for (std::size_t row = 0; row < timeline.rows.size(); ++row) {
         const Timeline::Row& what = timeline.rows[row];
         const Columns filled = columns_of(timeline, row, from, to, width);
         const double step = (to - from) / width;
-        const std::string line =
-            what.warp >= 0 ? line_of_warp(filled)
-            : !what.exclusive
-                ? line_of_flights(filled, step)
-                : line_of_engine(filled, what.name == "tensor core" ? Kind::product : Kind::transfer, step);
-        out += fmt::format("{:<{}}{}\n", what.name.substr(0, name_width - 1), name_width, line);
+        const std::string line = what.warp >= 0    ? line_of_warp(filled)
+                                 : !what.exclusive ? line_of_flights(filled, what.shows, step)
+                                                   : line_of_engine(filled, what.shows, step);
+        out += fmt::format("{:<{}}{}\n", what.name.substr(0, static_cast<std::size_t>(name_width) - 1),
+                           name_width, line);
     }
     out += "\n";
-    out += legend;
+    out += legend_of_warps;
+    out += model ? legend_of_engines : legend_of_flights;
     out += "\n";
     for (const std::string& sentence : timeline.verdict) out += sentence + "\n";
     return out;

@@ -8,7 +8,7 @@
 
 #include "check/pressure.hpp"
 #include "kernel/errors.hpp"
-#include "timeline/schedule.hpp"
+#include "timeline/measured.hpp"
 #include "timeline/verdict.hpp"
 
 namespace wgrun {
@@ -72,10 +72,16 @@ Occupancy occupancy_of(const Program& program, const RunOptions& options, const 
 }
 
 void add_rows(Timeline& out, const timeline::Roles& roles) {
-    for (const timeline::Role& role : roles.list) out.rows.push_back({role.name, role.warp, true});
-    out.rows.push_back({"tensor core", -1, true});
-    out.rows.push_back({"memory to SM", -1, true});
-    out.rows.push_back({"copies", -1, false});
+    using Kind = Timeline::Kind;
+    for (const timeline::Role& role : roles.list)
+        out.rows.push_back({role.name, role.warp, true, Kind::work});
+    if (out.source == Timeline::Source::model) {
+        out.rows.push_back({"tensor core", -1, true, Kind::product});
+        out.rows.push_back({"memory to SM", -1, true, Kind::transfer});
+    } else {
+        out.rows.push_back({"products", -1, false, Kind::product});
+    }
+    out.rows.push_back({"copies", -1, false, Kind::flight});
 }
 
 /// Sorts the spans of a schedule, and cuts the work of warps where they wait.
@@ -151,6 +157,50 @@ Timeline timeline_of(Kernel& kernel, const RunOptions& options) {
     add_spans(out, schedule, barriers);
     out.verdict = timeline::verdict(out, barriers, trace, roles);
     return out;
+}
+
+Timeline profile_of(Kernel& kernel, const ProfileOptions& options) {
+    const timeline::Stamps stamps = timeline::stamps_of(kernel, options);
+    timeline::Measured measured = timeline::measured(kernel.program(), stamps, options.clusters);
+    Timeline out;
+    out.source = stamps.source;
+    out.kernel = kernel.program().name();
+    out.cycles = measured.schedule.cycles;
+    const bool timed = out.source == Timeline::Source::gpu;  // steps are no measure of time
+    if (timed) out.tensor = measured.schedule.tensor_busy / std::max(out.cycles, 1.0);
+    out.ghz = measured.ghz;
+    out.microseconds = measured.microseconds;
+    out.ctas = measured.ctas;
+    out.shown = measured.shown;
+    out.dropped = stamps.dropped;
+    out.dropped_warps = stamps.dropped_warps;
+    add_rows(out, measured.roles);
+    out.rows.insert(out.rows.end(), measured.others.begin(), measured.others.end());
+    std::vector<int> barriers;
+    add_spans(out, measured.schedule, barriers);
+    if (timed) out.verdict = timeline::verdict(out, barriers, measured.trace, measured.roles);
+    return out;
+}
+
+std::string_view to_string(Timeline::Source source) {
+    constexpr std::string_view names[] = {"model", "gpu", "simulator"};
+    return names[static_cast<std::size_t>(source)];
+}
+
+std::string headline(const Timeline& timeline) {
+    const std::string of =
+        fmt::format("for {} CTA{} of an SM", timeline.shown, timeline.shown == 1 ? "" : "s");
+    switch (timeline.source) {
+        case Timeline::Source::gpu:
+            return fmt::format("{}, noted on the GPU: {:.0f} cycles {}, about {:.1f} us at {:.2f} GHz",
+                               timeline.kernel, timeline.cycles, of, timeline.microseconds, timeline.ghz);
+        case Timeline::Source::steps:
+            return fmt::format("{}, noted on the simulator: {:.0f} steps of warps {}: an order, and no times",
+                               timeline.kernel, timeline.cycles, of);
+        default:
+            return fmt::format("{}: {:.0f} cycles {}, about {:.1f} us at {:.2f} GHz", timeline.kernel,
+                               timeline.cycles, of, timeline.microseconds, timeline.ghz);
+    }
 }
 
 std::string_view to_string(Timeline::Kind kind) {

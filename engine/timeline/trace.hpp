@@ -22,6 +22,9 @@ struct Barrier {
     bool counts_bytes = false;
 };
 
+/// "pipeline_full[2]", as the script calls the memory of an mbarrier at that offset; "barrier 1"; ...
+std::string barrier_name(const Program& program, Barrier::Kind kind, std::uint32_t place);
+
 struct Event {
     enum class Kind : std::uint8_t { arrive, wait, copy, store, commit, drained };
     Kind kind;

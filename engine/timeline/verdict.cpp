@@ -51,8 +51,8 @@ class Words {
         std::vector<std::map<std::pair<Kind, std::string>, Wait>> waits(roles.list.size());
         for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
             const Timeline::Span& span = timeline.spans[i];
-            if (timeline.rows[static_cast<std::size_t>(span.row)].warp < 0) continue;
             const auto row = static_cast<std::size_t>(span.row);
+            if (row >= roles.list.size()) continue;
             const double cycles = span.end - span.begin;
             whole[row] += cycles;
             if (span.kind == Kind::work) {
@@ -89,9 +89,13 @@ class Words {
                     const std::string said = sentence(row, wait);
                     if (out.empty() || !out.front().starts_with(said)) out.push_back(said);
                 }
-        out.push_back(
-            fmt::format("the tensor core is busy {} of the time, the way between memory and the SM {}",
-                        percent(timeline_.tensor), percent(timeline_.memory)));
+        if (timeline_.source == Timeline::Source::model)
+            out.push_back(
+                fmt::format("the tensor core is busy {} of the time, the way between memory and the SM {}",
+                            percent(timeline_.tensor), percent(timeline_.memory)));
+        else if (timeline_.source == Timeline::Source::gpu && timeline_.tensor > 0)
+            out.push_back(fmt::format("at the tensor core's full speed the products take {} of the time",
+                                      percent(timeline_.tensor)));
         return out;
     }
 
@@ -171,6 +175,8 @@ class Words {
             std::string why = engine;
             if (why.empty() && producer && accounts_[*producer].busy >= much) {
                 why = "the producer is the limit";
+            } else if (why.empty() && timeline_.source == Timeline::Source::gpu) {
+                why = "the copies are the limit: their latency, which more stages hide, or memory itself";
             } else if (why.empty()) {
                 why = "the time that a copy takes is the limit";
                 if (!producer || empty >= some) why += ": more stages would hide it";

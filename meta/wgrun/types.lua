@@ -648,6 +648,40 @@ function kernel:launch_rule(options) end
 ---@return wgrun.launch
 function kernel:prepare(options) end
 
+---@class wgrun.kernel.profile.result
+---@field source string "gpu" or "simulator"; of kernel:timeline "model"
+---@field cycles number of the SM's clock, from the begin of its first CTA until the last that is shown has ended
+---@field microseconds number the same; 0 on the simulator
+---@field tensor_busy number share of the time that the products take at the tensor core's full speed; 0 on the simulator
+---@field memory_busy? number nil
+---@field dropped integer events for which there was no room
+---@field dropped_warps integer warps for which there was no room
+---@field verdict table empty on the simulator
+---@field rows table products and copies: those that have begun and are not known to have ended
+
+---@class wgrun.kernel.profile.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.kernel.profile.options
+---@field grid? integer|table CTAs along x, y and z: a number, or { x, y, z }
+---@field args table a list of tensors and numbers, in the order of the parameters
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.kernel.profile.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field clusters? integer how many clusters of the grid are noted, and those that run on their SMs later
+---@field events? integer room for so many events of each warp
+
+---Runs a launch with a build of the kernel that notes when its warps wait, copy and multiply (docs/timeline.md), on the GPU or on the simulator, which counts steps instead of cycles. The tensors hold the results. The kernel without notes stays as it is.
+---@param options wgrun.kernel.profile.options
+---@return wgrun.kernel.profile.result # as kernel:timeline, with these differences
+function kernel:profile(options) end
+
 ---The PTX of the kernel.
 ---@return string
 function kernel:ptx() end

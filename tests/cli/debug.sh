@@ -112,3 +112,39 @@ out_has 'inside.lua:12, cta 0 warp'
 out_has 'X[0,0] = 0'
 out_has 'value (u32)'
 out_has '0	0'
+
+# A launch that was made ready is debugged at each start.
+sed 's/^kernel:run \(.*\)/local launch = kernel:prepare \1\nlaunch:start()\nlaunch:start()\nlaunch:download()/' pair.lua >prepared.lua
+grep -q 'launch:start()' prepared.lua || bad "the script has changed"
+input='break 12 nth=1
+c
+p X[0,0]
+c
+'
+run debug prepared.lua
+exits 0
+out_has 'before the first step'
+out_has 'prepared.lua:12, cta 0 warp'
+out_has 'X[0,0] = 0'
+[ "$(grep -c 'before the first step' out.txt)" = 2 ] || bad "both starts are debugged"
+input=
+run run --dump X@12 --when cta=0,warp=0 prepared.lua
+exits 0
+[ "$(grep -c '^X@12 cta 0 warp 0' out.txt)" = 2 ] || bad "both starts have dumps"
+
+# Stops that are added and taken away at a stop of a watch, while other watches change as well.
+input='watch X[0,4]
+watch X[0,4]
+c
+delete
+watch X[0,2]
+break 12
+info
+c
+c
+c
+'
+run debug pair.lua
+exits 0
+out_has 'stop 2: X[0,4] changed from'
+out_has 'stop 3: X[0,4] changed from'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes the golden texts of the example scripts, and docs/rules.md, anew, or with --check compares: update.sh WGRUN [--check]
 set -eu
-wgrun=$1
+wgrun=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 golden=$(cd "$(dirname "$0")" && pwd)
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
@@ -15,6 +15,11 @@ for script in hello_wgmma gemm; do
     for text in ptx:ptx cuda:cu; do
         "$wgrun" "${text%:*}" --guarded "$golden/../../scripts/$script.lua" > "$new/$script.guarded.${text#*:}" 2> /dev/null
     done
+done
+# Kernels whose threads say something, and texts that name the script's lines, whose paths they have.
+for text in ptx:ptx cuda:cu; do
+    "$wgrun" "${text%:*}" "$golden/say.lua" > "$new/say.${text#*:}" 2> /dev/null
+    (cd "$golden/../.." && "$wgrun" "${text%:*}" --lines scripts/hello_wgmma.lua) > "$new/hello_wgmma.lines.${text#*:}" 2> /dev/null
 done
 "$wgrun" rules --markdown > "$new/rules.md"
 rules=$golden/../../docs/rules.md

@@ -162,3 +162,52 @@ end)
 check.raises("WG-", function()
   racy:timeline { grid = { 1 }, args = { wg.zeros("f32", { 64 }) }, unchecked = true }
 end)
+
+-- kernel:profile: the same pipeline as its warps note it. On the simulator the clock counts steps.
+local D, E = wg.zeros("f32", { block, block }), wg.zeros("f32", { block, block })
+local noting = pipeline(nil, 4)
+noting:run { grid = { 1 }, args = { A, B, D, K }, backend = "sim" }
+local noted = noting:profile { grid = { 1 }, args = { A, B, E, K }, backend = "sim" }
+check.equal(noted.source, "simulator")
+check.equal(four.source, "model")
+for i = 0, block - 1 do
+  for j = 0, block - 1 do check.equal(E[{ i, j }], D[{ i, j }]) end
+end
+check.equal(noted.dropped, 0)
+check.equal(noted.dropped_warps, 0)
+check.equal(#noted.verdict, 0)
+check.equal(noted.memory_busy, nil)
+local kinds = {}
+for _, span in ipairs(noted.spans) do kinds[span.kind] = (kinds[span.kind] or 0) + 1 end
+check.equal(kinds["copy"], 2 * 16)
+check.equal(kinds["product"], 16)
+check.equal(total(noted, "producer", "wait for arrivals") >= 0, true)
+check.equal(total(noted, "consumer", "wait for copies") > 0, true)
+-- The phases that the model waits for are those that are noted.
+local function phases(t, name, kind)
+  local out, index = {}, row(t, name)
+  for _, span in ipairs(t.spans) do
+    if span.row == index and span.kind == kind then out[#out + 1] = span.what .. " " .. span.line end
+  end
+  return out
+end
+local all = {}
+for i, what in ipairs(phases(noted, "consumer", "wait for copies")) do
+  all[what] = true
+  check.equal(what:match "^ring_full%[(%d)%], phase %d+", tostring((i - 1) % 4))
+end
+for _, what in ipairs(phases(four, "consumer", "wait for copies")) do check.equal(all[what], true) end
+-- The text of the kernel is as before, and so is what it costs.
+check.equal(noting:ptx():find("profile", 1, true), nil)
+-- The same seed gives the same stamps.
+check.equal(noting:profile({ grid = { 1 }, args = { A, B, E, K }, backend = "sim" }).text, noted.text)
+-- What has no room is counted; the first ones are there.
+local short = noting:profile { grid = { 1 }, args = { A, B, E, K }, backend = "sim", events = 4 }
+check.equal(short.dropped > 100, true)
+check.equal(short.text:find("more events, for which there was no room", 1, true) ~= nil, true)
+-- Clusters of the grid that run on an SM one after the other; others are left out.
+local waves = double:profile { grid = { 1000 }, args = { wg.randn { shape = { 128000 }, dtype = "f32" } }, backend = "sim", events = 1 }
+check.equal(waves.source, "simulator")
+check.raises("events", function() double:profile { grid = { 1 }, args = { E }, events = 0 } end)
+check.raises("takes 1 arguments", function() double:profile { grid = { 1 }, args = {}, backend = "sim" } end)
+check.raises("WG-", function() racy:profile { grid = { 1 }, args = { wg.zeros("f32", { 64 }) }, backend = "sim" } end)

@@ -7,6 +7,7 @@
 //                                   of these, guarded builds also write what their guards would
 //                                   (fake_guards.hpp)
 //     whose threads say something   writes the records of their messages (fake_messages.hpp)
+//     profiled builds               write stamps (fake_stamps.hpp)
 //   too_large                       the driver refuses the launch
 //   stuck                           cuModuleLoadDataEx does not come back
 //   suicide                         the process is killed when it is launched
@@ -32,6 +33,7 @@
 #include "gpu/cuda_abi.hpp"
 #include "tests/worker/fake_guards.hpp"
 #include "tests/worker/fake_messages.hpp"
+#include "tests/worker/fake_stamps.hpp"
 
 namespace {
 
@@ -47,6 +49,8 @@ struct Kernel {
     FakeGuards guards{""};
     std::size_t control = SIZE_MAX;  // which parameter is the control block of messages
     FakeMessages messages{""};
+    std::size_t profile = SIZE_MAX;  // which parameter is the buffer of stamps
+    FakeStamps stamps{""};
 };
 
 struct Fake {
@@ -203,6 +207,10 @@ Result cuModuleLoadDataEx(Handle* module, const void* image, unsigned count, Jit
             kernel->control = kernel->parameters.size();
             kernel->messages = FakeMessages(text);
         }
+        if (list.substr(0, comma).find("param_profile") != std::string_view::npos) {
+            kernel->profile = kernel->parameters.size();
+            kernel->stamps = FakeStamps(text);
+        }
         kernel->parameters.push_back(bytes_of(list.substr(0, comma)));
         if (comma == std::string_view::npos) break;
         list.remove_prefix(comma + 1);
@@ -243,6 +251,11 @@ Result cuLaunchKernelEx(const LaunchConfig*, Handle function, void** parameters,
         std::byte* control = nullptr;
         std::memcpy(&control, parameters[kernel.control], sizeof control);
         if (kernel.messages.run(control)) fake.sticky = launch_failed;
+    }
+    if (kernel.profile != SIZE_MAX && fake.sticky == success) {
+        std::byte* stamps = nullptr;
+        std::memcpy(&stamps, parameters[kernel.profile], sizeof stamps);
+        kernel.stamps.run(stamps);
     }
     if (fake.sticky != success && block != nullptr) kernel.guards.fault(block);
     if (name == "hang") {

@@ -223,6 +223,27 @@ traced() {
     done
 }
 
+# The profiled builds of the example scripts: ptxas takes them.
+profiled() {
+    ptxas=$(CUDA_HOME=$TOOLKIT "$WGRUN" doctor | sed -n 's|^ptxas .* \(/.*\)$|\1|p')
+    [ -n "$ptxas" ] || { echo "skipped: no ptxas"; exit 77; }
+    for script in "$HERE"/../../scripts/*.lua; do
+        grep -q ':run' "$script" || continue
+        FAKE_CUDA_TEXTS=$WORK "$WGRUN" timeline --backend gpu "$script" >out.txt 2>err.txt
+        for text in "$WORK"/*.ptx; do
+            [ -e "$text" ] || continue
+            grep -q param_profile "$text" || continue
+            "$ptxas" -arch=sm_90a -o /dev/null "$text" >out.txt 2>&1 || bad "$script: $ptxas refuses $text"
+            grep -qi 'serialized\|ill-formed' out.txt && bad "$script: stamps disturb the pipeline of wgmma"
+            echo "$script" >>profiled.txt
+        done
+        rm -f "$WORK"/*.ptx
+    done
+    for script in attention gemm gemm_fast hello_wgmma sparse_gemm; do
+        grep -q "/$script.lua" profiled.txt || bad "no profiled build of $script"
+    done
+}
+
 # What cannot be a worker.
 impostors() {
     for program in /bin/true /bin/false; do

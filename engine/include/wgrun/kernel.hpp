@@ -67,8 +67,8 @@ struct RunOptions {
     /// Runs the guarded build on the GPU: no wait may take longer than a quarter of the time limit, and who
     /// waits longer is named (docs/hangs.md).
     bool guarded = false;
-    /// The machine code names the script's lines, for profilers and debuggers (docs/debugging.md). Needs
-    /// ptxas.
+    /// The machine code names the script's lines, for profilers and debuggers (docs/debugging.md). PTX needs
+    /// ptxas for that.
     bool lines = false;
     /// Looks on at every step of the simulator. Null: nobody does.
     sim::Observer* observer = nullptr;
@@ -172,8 +172,10 @@ class Kernel {
     const std::string& ptx();
     const std::string& cuda();
 
-    /// The PTX with .file and .loc, which name the script's lines to assemblers, profilers and debuggers.
+    /// The PTX with .file and .loc, and the CUDA C++ with #line, which name the script's lines to assemblers,
+    /// profilers and debuggers.
     const std::string& ptx_with_lines();
+    const std::string& cuda_with_lines();
 
     /// The same of the guarded build, which has a time limit in every wait and loop and says who waits where
     /// (docs/hangs.md).
@@ -245,7 +247,7 @@ class Kernel {
     std::optional<std::vector<Diagnostic>> findings_;
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::shared_ptr<const Program> spoken_;  ///< what the GPU runs, where threads say something
-    std::string ptx_, cuda_, guarded_ptx_, guarded_cuda_, lined_ptx_;
+    std::string ptx_, cuda_, guarded_ptx_, guarded_cuda_, lined_ptx_, lined_cuda_;
     std::vector<Where> ptx_lines_;
     std::vector<Diagnostic> remarks_;
     std::map<std::tuple<Backend, gpu::Isolation, bool>, std::shared_ptr<Compiled>> compiled_;

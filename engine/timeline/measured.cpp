@@ -1,0 +1,398 @@
+#include "timeline/measured.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace wgrun::timeline {
+namespace {
+
+using Kind = Timeline::Kind;
+using isa::stamp::Moment;
+
+bool waits(Moment moment) {
+    return moment != Moment::copy && moment != Moment::store && moment != Moment::product &&
+           moment != Moment::commit && moment != Moment::nothing;
+}
+
+std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> key(Dim3 at) { return {at.z, at.y, at.x}; }
+
+/// A CTA that was noted.
+struct Cta {
+    Dim3 at;
+    int rank = 0, sm = 0;
+    std::vector<const StampedWarp*> warps;  ///< by number; null: not noted
+    std::uint64_t begin = UINT64_MAX, end = 0;
+};
+
+/// The waits for mbarriers of a CTA: when each one has been passed, and with which phase.
+using Passed = std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint32_t>>>;  // by place
+
+class Layout {
+  public:
+    Layout(const Program& program, const Stamps& stamps, int clusters)
+        : program_(program),
+          stamps_(stamps),
+          clusters_(clusters),
+          code_(sim::flatten(program)),
+          costs_(code_) {
+        for (std::uint32_t pc = 0; pc < code_.ops.size(); ++pc) pcs_[code_.ops[pc].step] = pc;
+        for (const StampSite& site : stamps.sites) {
+            sites_.push_back(pcs_.at(site.step));
+            double cycles = 0;
+            for (const isa::Step* product : site.products) cycles += costs_.of(pcs_.at(product)).cycles;
+            cycles_.push_back(cycles);
+        }
+        gather();
+    }
+
+    Measured run() {
+        const auto first =
+            std::ranges::find(ctas_, key({0, 0, 0}), [](const Cta& cta) { return key(cta.at); });
+        if (first == ctas_.end())
+            throw ArgumentError(
+                fmt::format("kernel {}: nothing was noted of the first CTA", program_.name()));
+        first_ = &*first;
+        set_clocks();
+        trace();
+        out_.roles = roles_of(out_.trace, costs_);
+        for (const Cta& cta : ctas_)
+            if (cta.sm == first_->sm) ++out_.ctas;
+        for (const Cta* cta : chain()) {
+            ++out_.shown;
+            out_.schedule.cycles = std::max(out_.schedule.cycles, time(*cta, cta->end));
+            rows_of(*cta, 0);
+            flights(*cta);
+        }
+        busy();
+        others();
+        if (stamps_.source != Timeline::Source::steps)
+            out_.microseconds = out_.schedule.cycles / out_.ghz / 1000;
+        return std::move(out_);
+    }
+
+  private:
+    void gather() {
+        std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> known;
+        const Dim3 size = program_.cluster();
+        const int warps = (program_.threads() + isa::lanes - 1) / isa::lanes;
+        for (const StampedWarp& warp : stamps_.warps) {
+            const auto [found, added] = known.try_emplace(key(warp.cta), ctas_.size());
+            if (added) {
+                const auto rank =
+                    warp.cta.x % size.x + size.x * (warp.cta.y % size.y + size.y * (warp.cta.z % size.z));
+                ctas_.push_back({warp.cta, static_cast<int>(rank), warp.sm, {}});
+                ctas_.back().warps.resize(static_cast<std::size_t>(warps));
+            }
+            Cta& cta = ctas_[found->second];
+            if (warp.warp >= warps) continue;
+            cta.warps[static_cast<std::size_t>(warp.warp)] = &warp;
+            cta.begin = std::min(cta.begin, warp.begin);
+            cta.end = std::max(cta.end, warp.end);
+        }
+        std::ranges::sort(ctas_, {}, [](const Cta& cta) { return key(cta.at); });
+    }
+
+    // --- clocks ----------------------------------------------------------------------------------------
+
+    // Each SM has a clock of its own. All read the clock of the chip, too, which advances in steps of up to a
+    // microsecond: the mean of many pairs says more than each of them.
+    void set_clocks() {
+        std::uint64_t begin = UINT64_MAX, end = 0, begin_ns = UINT64_MAX, end_ns = 0;
+        for (const StampedWarp& warp : stamps_.warps) {
+            if (warp.sm != first_->sm) continue;
+            begin = std::min(begin, warp.begin);
+            end = std::max(end, warp.end);
+            begin_ns = std::min(begin_ns, warp.begin_ns);
+            end_ns = std::max(end_ns, warp.end_ns);
+        }
+        constexpr std::uint64_t long_enough = 20000;  // ns
+        out_.ghz = chip::idle_ghz;
+        if (stamps_.source == Timeline::Source::steps)
+            out_.ghz = 1;
+        else if (end_ns > begin_ns && end_ns - begin_ns >= long_enough)
+            out_.ghz = static_cast<double>(end - begin) / static_cast<double>(end_ns - begin_ns);
+        std::map<int, std::pair<double, int>> sums;
+        for (const StampedWarp& warp : stamps_.warps)
+            for (const auto& [clock, ns] : {std::pair(warp.begin, warp.begin_ns), {warp.end, warp.end_ns}}) {
+                auto& [sum, count] = sums[warp.sm];
+                sum += static_cast<double>(static_cast<std::int64_t>(clock - begin)) -
+                       static_cast<double>(static_cast<std::int64_t>(ns - begin_ns)) * out_.ghz;
+                ++count;
+            }
+        const auto ahead = [&](int sm) { return sums[sm].first / sums[sm].second; };
+        for (const auto& [sm, sum] : sums) ahead_[sm] = ahead(sm) - ahead(first_->sm);
+    }
+
+    /// Cycles of the first SM since its first CTA began.
+    double time(const Cta& cta, std::uint64_t clock) const {
+        return static_cast<double>(static_cast<std::int64_t>(clock - first_->begin)) - ahead_.at(cta.sm);
+    }
+
+    /// The first CTA of its SM, and those that have followed it in its place.
+    std::vector<const Cta*> chain() const {
+        std::vector<const Cta*> later;
+        for (const Cta& cta : ctas_)
+            if (cta.sm == first_->sm && cta.begin >= first_->end) later.push_back(&cta);
+        std::ranges::stable_sort(later, {}, &Cta::begin);
+        std::vector<const Cta*> out{first_};
+        for (const Cta* cta : later)
+            if (cta->begin >= out.back()->end) out.push_back(cta);
+        return out;
+    }
+
+    // --- what was noted, as the recorder of the simulator has it ---------------------------------------
+
+    const StampSite& site(const Stamp& stamp) const { return stamps_.sites[stamp.site]; }
+    Where where(const Stamp& stamp) const { return site(stamp).step->where; }
+
+    /// Bytes from the start of shared memory.
+    static std::uint32_t place(const StampedWarp& warp, const Stamp& stamp) {
+        return (stamp.value & ~stamped_parity) - warp.shared;
+    }
+
+    std::uint32_t barrier(Barrier::Kind kind, int rank, std::uint32_t place) {
+        const auto [found, added] =
+            indices_.try_emplace({kind, rank, place}, static_cast<std::uint32_t>(out_.trace.barriers.size()));
+        if (added) out_.trace.barriers.push_back({kind, rank, barrier_name(program_, kind, place), {}});
+        return found->second;
+    }
+
+    /// The barrier that a stamp speaks of; -1: none.
+    int barrier_of(const Cta& cta, const StampedWarp& warp, const Stamp& stamp) {
+        switch (site(stamp).moment) {
+            case Moment::mbarrier:
+            case Moment::copy:
+                return static_cast<int>(barrier(Barrier::Kind::mbarrier, cta.rank, place(warp, stamp)));
+            case Moment::barrier: return static_cast<int>(barrier(Barrier::Kind::cta, cta.rank, stamp.value));
+            case Moment::cluster: return static_cast<int>(barrier(Barrier::Kind::cluster, 0, 0));
+            default: return -1;
+        }
+    }
+
+    void trace() {
+        const Dim3 size = program_.cluster();
+        for (const Cta& cta : ctas_)
+            for (const StampedWarp* warp : cta.warps)
+                if (warp != nullptr)
+                    for (const Stamp& stamp : warp->stamps)
+                        if (const int index = barrier_of(cta, *warp, stamp);
+                            index >= 0 && site(stamp).moment == Moment::copy)
+                            out_.trace.barriers[static_cast<std::size_t>(index)].counts_bytes = true;
+        const auto warps = static_cast<int>(first_->warps.size());
+        for (int rank = 0; rank < static_cast<int>(size.volume()); ++rank)
+            for (int w = 0; w < warps; ++w) out_.trace.warps.push_back({rank, w, {}, {}});
+        for (const Cta& cta : ctas_) {
+            if (cta.at.x >= size.x || cta.at.y >= size.y || cta.at.z >= size.z) continue;
+            for (int w = 0; w < warps; ++w) {
+                const StampedWarp* warp = cta.warps[static_cast<std::size_t>(w)];
+                if (warp != nullptr)
+                    add(out_.trace.warps[static_cast<std::size_t>(cta.rank * warps + w)], cta, *warp);
+            }
+        }
+    }
+
+    void add(WarpTrace& to, const Cta& cta, const StampedWarp& warp) {
+        for (const Stamp& stamp : warp.stamps) {
+            Item item;
+            item.pc = sites_[stamp.site];
+            item.event = static_cast<std::uint32_t>(to.events.size());
+            const Moment moment = site(stamp).moment;
+            if (moment == Moment::copy || moment == Moment::mbarrier) {
+                Event event{moment == Moment::copy ? Event::Kind::copy : Event::Kind::wait};
+                event.rank = cta.rank;
+                event.barrier = static_cast<std::uint32_t>(barrier_of(cta, warp, stamp));
+                event.outside = moment == Moment::copy;
+                to.events.push_back(event);
+                item.events = 1;
+            }
+            to.items.push_back(item);
+        }
+    }
+
+    // --- rows ------------------------------------------------------------------------------------------
+
+    Kind kind_of(const Stamp& stamp, int barrier) const {
+        switch (site(stamp).moment) {
+            case Moment::mbarrier:
+                return out_.trace.barriers[static_cast<std::size_t>(barrier)].counts_bytes ? Kind::copies
+                                                                                           : Kind::arrivals;
+            case Moment::products: return Kind::products;
+            case Moment::stores: return Kind::stores;
+            case Moment::loads:
+            case Moment::memory: return Kind::loads;
+            default: return Kind::barrier;
+        }
+    }
+
+    /// Counts the phases of the mbarriers that a warp waits for: each has another parity than the one before.
+    class Phases {
+      public:
+        std::uint32_t operator()(std::uint32_t place, bool odd) {
+            const auto [found, added] = next_.try_emplace(place, odd ? UINT32_MAX : 0);
+            if (!added && (found->second & 1U) != static_cast<std::uint32_t>(odd)) ++found->second;
+            return found->second;
+        }
+
+      private:
+        std::map<std::uint32_t, std::uint32_t> next_;
+    };
+
+    std::string what(const Stamp& stamp, int barrier, std::uint32_t phase) const {
+        switch (site(stamp).moment) {
+            case Moment::mbarrier:
+                return phase == UINT32_MAX
+                           ? out_.trace.barriers[static_cast<std::size_t>(barrier)].name
+                           : fmt::format("{}, phase {}",
+                                         out_.trace.barriers[static_cast<std::size_t>(barrier)].name, phase);
+            case Moment::barrier:
+            case Moment::cluster: return out_.trace.barriers[static_cast<std::size_t>(barrier)].name;
+            case Moment::memory: return "a value in memory";
+            case Moment::other: return std::string(site(stamp).step->op->name);
+            default: return {};
+        }
+    }
+
+    void add(int row, Kind kind, double begin, double end, Where where, std::string what, int barrier) {
+        out_.schedule.spans.push_back({row, kind, begin, std::max(begin, end), std::move(what), where});
+        out_.schedule.barriers.push_back(barrier);
+    }
+
+    /// The rows of its roles, from row `first` on.
+    void rows_of(const Cta& cta, int first) {
+        for (std::size_t role = 0; role < out_.roles.list.size(); ++role) {
+            const StampedWarp* warp = cta.warps[static_cast<std::size_t>(out_.roles.list[role].warp)];
+            if (warp != nullptr) row(cta, *warp, first + static_cast<int>(role));
+        }
+    }
+
+    void row(const Cta& cta, const StampedWarp& warp, int row) {
+        const Where begin = warp.stamps.empty() ? program_.where() : where(warp.stamps.front());
+        add(row, Kind::work, time(cta, warp.begin), time(cta, warp.end), begin, {}, -1);
+        Phases phases;
+        for (const Stamp& stamp : warp.stamps) {
+            if (!waits(site(stamp).moment)) continue;
+            const int barrier = barrier_of(cta, warp, stamp);
+            std::uint32_t phase = UINT32_MAX;
+            if (site(stamp).moment == Moment::mbarrier)
+                phase = phases(place(warp, stamp), (stamp.value & stamped_parity) != 0);
+            add(row, kind_of(stamp, barrier), time(cta, stamp.begin), time(cta, stamp.end), where(stamp),
+                what(stamp, barrier, phase), barrier);
+        }
+    }
+
+    Passed passed(const Cta& cta) const {
+        Passed out;
+        for (const StampedWarp* warp : cta.warps) {
+            if (warp == nullptr) continue;
+            Phases phases;
+            for (const Stamp& stamp : warp->stamps)
+                if (site(stamp).moment == Moment::mbarrier) {
+                    const std::uint32_t at = place(*warp, stamp);
+                    out[at].emplace_back(stamp.end, phases(at, (stamp.value & stamped_parity) != 0));
+                }
+        }
+        for (auto& [at, ends] : out) std::ranges::sort(ends);
+        return out;
+    }
+
+    // Nobody notes when bytes have come, and when the tensor core is done: only when a warp knows.
+    void flights(const Cta& cta) {
+        const Passed known = passed(cta);
+        const int products = static_cast<int>(out_.roles.list.size()), copies = products + 1;
+        for (const StampedWarp* warp : cta.warps) {
+            if (warp == nullptr) continue;
+            for (const Stamp& stamp : warp->stamps) {
+                if (site(stamp).moment != Moment::copy) continue;
+                const int barrier = barrier_of(cta, *warp, stamp);
+                std::uint64_t end = cta.end;
+                std::string what = out_.trace.barriers[static_cast<std::size_t>(barrier)].name;
+                if (const auto found = known.find(place(*warp, stamp)); found != known.end()) {
+                    const auto next =
+                        std::ranges::upper_bound(found->second, std::pair(stamp.end, UINT32_MAX));
+                    if (next != found->second.end()) {
+                        end = next->first;
+                        what += fmt::format(", phase {}", next->second);
+                    }
+                }
+                add(copies, Kind::flight, time(cta, stamp.begin), time(cta, end), where(stamp),
+                    std::move(what), barrier);
+            }
+        }
+        for (const Role& role : out_.roles.list)
+            if (const StampedWarp* warp = cta.warps[static_cast<std::size_t>(role.warp)];
+                warp != nullptr && role.multiplies)
+                products_of(cta, *warp, role.name, products);
+    }
+
+    void products_of(const Cta& cta, const StampedWarp& warp, const std::string& by, int row) {
+        std::vector<const Stamp*> running;
+        const auto finish = [&](std::size_t pending, std::uint64_t end) {
+            while (running.size() > pending) {
+                const Stamp& group = *running.front();
+                add(row, Kind::product, time(cta, group.begin), time(cta, end), where(group), by, -1);
+                running.erase(running.begin());
+            }
+        };
+        for (const Stamp& stamp : warp.stamps) {
+            if (site(stamp).moment == Moment::product) running.push_back(&stamp);
+            if (site(stamp).moment == Moment::products)
+                finish(static_cast<std::size_t>(site(stamp).step->operand("n").imm), stamp.end);
+        }
+        finish(0, warp.end);
+    }
+
+    // The cycles that the products take by the law of the tensor core's speed, of all CTAs of the SM.
+    void busy() {
+        constexpr int group = 4;  // warps that execute a wgmma together
+        for (const Cta& cta : ctas_)
+            for (std::size_t w = 0; w < cta.warps.size(); w += group)
+                if (cta.sm == first_->sm && cta.warps[w] != nullptr)
+                    for (const Stamp& stamp : cta.warps[w]->stamps)
+                        out_.schedule.tensor_busy += cycles_[stamp.site];
+    }
+
+    // Of the clusters that were asked for.
+    void others() {
+        const Dim3 size = program_.cluster();
+        const int products = static_cast<int>(out_.roles.list.size());
+        int row = products + 2;
+        std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, int> seen;  // clusters
+        for (const Cta& cta : ctas_) {
+            const auto cluster = key({cta.at.x / size.x, cta.at.y / size.y, cta.at.z / size.z});
+            seen.try_emplace(cluster, static_cast<int>(seen.size()));
+            if (&cta == first_ || seen[cluster] >= clusters_) continue;
+            const std::string at = cta.at.y == 0 && cta.at.z == 0
+                                       ? fmt::format("cta {}", cta.at.x)
+                                       : fmt::format("cta {},{},{}", cta.at.x, cta.at.y, cta.at.z);
+            for (const Role& role : out_.roles.list)
+                out_.others.push_back({fmt::format("{} {}", at, role.name), role.warp, true, Kind::work});
+            rows_of(cta, row);
+            row += products;
+        }
+    }
+
+    const Program& program_;
+    const Stamps& stamps_;
+    const int clusters_;
+    const sim::Code code_;
+    const Costs costs_;
+    std::map<const isa::Step*, std::uint32_t> pcs_;
+    std::vector<std::uint32_t> sites_;  ///< places in code_
+    std::vector<double> cycles_;        ///< of the tensor core, by site
+    std::vector<Cta> ctas_;             ///< in the order of the grid
+    const Cta* first_ = nullptr;
+    std::map<int, double> ahead_;  ///< cycles by which the clock of an SM is ahead of the first one's
+    std::map<std::tuple<Barrier::Kind, int, std::uint32_t>, std::uint32_t> indices_;
+    Measured out_;
+};
+
+}  // namespace
+
+Measured measured(const Program& program, const Stamps& stamps, int clusters) {
+    return Layout(program, stamps, clusters).run();
+}
+
+}  // namespace wgrun::timeline

@@ -1,0 +1,26 @@
+// Stamps laid out as a timeline: the same rows and spans as those of the model.
+#pragma once
+
+#include "timeline/roles.hpp"
+#include "timeline/schedule.hpp"
+#include "timeline/stamps.hpp"
+#include "timeline/trace.hpp"
+
+namespace wgrun::timeline {
+
+/// What was noted, as the recorder of the simulator has it, and as the scheduler lays it out. Of the rows the
+/// first are those of `roles`, of the first CTA and of those that ran in its place; then products and copies
+/// in flight; then `others`, of other CTAs.
+struct Measured {
+    Trace trace;  ///< of the first cluster
+    Roles roles;
+    Schedule schedule;
+    std::vector<Timeline::Row> others;
+    double ghz = 0, microseconds = 0;
+    int ctas = 0, shown = 0;
+};
+
+/// ArgumentError where nothing was noted of the first CTA.
+Measured measured(const Program& program, const Stamps& stamps, int clusters);
+
+}  // namespace wgrun::timeline
