@@ -220,7 +220,7 @@ class Session final : public sim::Observer {
     }
 
     /// Looks at what is watched: a step, or a copy that has landed, may have changed it.
-    void look(sim::View view, const Change& change) {
+    void look(sim::View view, const Write& change) {
         if (query_ && query_->kind == Query::Kind::who && follows(query_->place, query_->cluster)) {
             std::vector<std::byte> now = bytes_at(query_->place, view);
             if (now != query_->bytes) {

@@ -67,7 +67,7 @@ std::string threads_of(isa::Mask lanes, int first) {
 
 }  // namespace
 
-std::string words_of(const Change& change, sim::View view, const Place& place, Dim3 grid) {
+std::string words_of(const Write& change, sim::View view, const Place& place, Dim3 grid) {
     const Where where = view.code().where(change.pc);
     const std::string line = fmt::format("{}:{}", where.file, where.line);
     if (change.warp < 0) {
