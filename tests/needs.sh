@@ -1,11 +1,12 @@
 #!/bin/sh
-# What the tests need besides what the build does: numpy and ml_dtypes, and, where there is no CUDA toolkit, ptxas and
-# NVRTC. All four come as Python wheels into FOLDER, and nothing of the machine's Python is touched. Prints the
+# What the tests need besides what the build does: numpy and ml_dtypes, and, where there is no CUDA toolkit, ptxas,
+# NVRTC and nvdisasm. All five come as Python wheels into FOLDER, and nothing of the machine's Python is touched. Prints the
 # environment that ctest is to run in: needs.sh FOLDER. What cannot be had (no network) is said on standard error,
 # and its tests are skipped.
 set -u
 folder=$1
 cuda=13.0    # docs/measurements.md was measured with it
+nvdisasm="nvidia-cuda-nvdisasm>=13,<14"    # reads what older ones assemble; there is no wheel of 13.0
 # CUDA_TOOLKITS: where toolkits are looked for besides the PATH
 toolkits="${CUDA_HOME:-} ${CUDA_PATH:-} ${CUDA_TOOLKITS:-/usr/local/cuda}"
 
@@ -13,7 +14,7 @@ toolkits="${CUDA_HOME:-} ${CUDA_PATH:-} ${CUDA_TOOLKITS:-/usr/local/cuda}"
 fetch() {
     what=$1
     shift
-    [ -e "$folder/$what/complete" ] && return
+    [ "$(cat "$folder/$what/complete" 2> /dev/null)" = "$*" ] && return
     if ! python3 -m pip --version > /dev/null 2>&1; then
         PACKAGES="python3 python3-pip" "$(dirname "$0")/../cmake/install-packages.sh" >&2 || return
     fi
@@ -24,7 +25,7 @@ fetch() {
         echo "no $*: $(tail -n 1 "$folder/$what.log"); tests that need them are skipped" >&2
         return 1
     fi
-    touch "$folder/$what/complete"
+    echo "$*" > "$folder/$what/complete"
 }
 
 has_toolkit() {
@@ -33,7 +34,7 @@ has_toolkit() {
     return 1
 }
 
-if ! has_toolkit && fetch cuda "nvidia-cuda-nvcc~=$cuda.0" "nvidia-cuda-nvrtc~=$cuda.0"; then
+if ! has_toolkit && fetch cuda "nvidia-cuda-nvcc~=$cuda.0" "nvidia-cuda-nvrtc~=$cuda.0" "$nvdisasm"; then
     echo "CUDA_HOME=$folder/cuda/nvidia/cu13"
 fi
 if ! python3 -c "import numpy, ml_dtypes" 2> /dev/null && fetch python numpy ml_dtypes; then

@@ -15,6 +15,7 @@ trap : INT   # Ctrl-C is for wgrun
 [ -z "$1" ] || export TERM=$1
 "$WGRUN" --backend=sim
 echo "left with \$?"
+echo "modes \$(stty -a | tr ' ;' '\n\n' | grep -cxE 'icanon|echo')"
 sleep 60
 END
     $T kill-server
@@ -147,4 +148,17 @@ seen '^still here$'
 $T capture-pane -e -p | grep -q "$(printf '\033')\[3" && bad "colours on a dumb terminal"
 unseen '2004'
 keys C-d
+seen '^left with 0$'
+
+# os.exit ends the session as it ends a script: with its code, the history kept, and the terminal as it was.
+begin ""
+typed 'local last = "entry"'; keys Enter
+typed 'os.exit(7)'; keys Enter
+seen '^left with 7$'
+seen '^modes 2$'
+begin ""
+keys Up Up
+seen '^> local last = "entry"$'
+keys C-c
+typed ".quit"; keys Enter
 seen '^left with 0$'
