@@ -63,7 +63,7 @@ bool Rehearsal::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
         return false;
     }
     if (!is_clear(copy.shared) || !is_clear(copy.bytes)) return true;
-    const std::uint32_t address = copy.shared & ((1U << rank_shift) - 1), offset = address - base;
+    const std::uint32_t address = copy.shared & isa::peer_window, offset = address - base;
     const std::uint32_t align = box != nullptr ? box_align : unit;
     if (address % align != 0) {
         add(rules::copy_misaligned(place(offset), align), op_->step);

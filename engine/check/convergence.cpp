@@ -43,7 +43,7 @@ void Walker::aligned(const Step& step) {
     if (step.op->taken_by == Participants::warpgroup && !partial_warpgroup_ && threads % 128 != 0 &&
         (threads < 128 || !in_role())) {
         partial_warpgroup_ = true;
-        findings_.add(rules::no_whole_warpgroup(step.op->name, threads, program_.where()), step.where,
+        findings_.add(rules::no_whole_warpgroup(step.op->name, threads), step.where,
                       {{program_.where(), "the kernel is declared here"}});
     }
     for (const Scope& scope : scopes_) {

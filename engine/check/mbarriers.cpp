@@ -260,13 +260,12 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
     const auto lane = static_cast<std::size_t>(copy.lane);
     if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, lane, bytes, its_box, true);
     // Data and signal land at the same place of each CTA.
-    constexpr std::uint32_t window = (1U << rank_shift) - 1;
     for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
         const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
         if (rank >= ctas_.size())
             return add(rules::multicast_outside_cluster(copy.multicast, rank, ctas_.size()), op_->step);
-        copy_to((rank + 1) << rank_shift | (copy.shared & window),
-                (rank + 1) << rank_shift | (copy.mbarrier & window), lane, bytes, its_box, true);
+        copy_to(isa::peer_address(copy.shared, rank), isa::peer_address(copy.mbarrier, rank), lane, bytes,
+                its_box, true);
     }
 }
 

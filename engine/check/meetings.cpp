@@ -100,21 +100,20 @@ void Rehearsal::cluster_wait() {
 
 /// An address of a CTA that is not there does no harm until it is used.
 std::uint32_t Rehearsal::map_shared(std::uint32_t address, std::uint32_t rank) {
-    constexpr std::uint32_t farthest = (1U << (32 - rank_shift)) - 1;
-    return std::min(rank + 1, farthest) << rank_shift | (address & ((1U << rank_shift) - 1));
+    return isa::peer_address(address, rank);
 }
 
 /// The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.
 /// Null, and told, when there is none.
 Rehearsal::Cta* Rehearsal::peer(std::uint64_t& address) {
-    const std::uint64_t rank = address >> rank_shift;
+    const std::uint64_t rank = isa::window_of(address);
     if (rank == 0) return warp_->cta;
     if (rank > ctas_.size()) {
         add(rules::outside_cluster(name(*warp_), rank - 1, ctas_.size()), op_->step);
         return nullptr;
     }
     Cta& cta = ctas_[rank - 1];
-    address &= (1U << rank_shift) - 1;
+    address &= isa::peer_window;
     if (&cta == warp_->cta) return &cta;
     if (cta.ended) {
         add(rules::peer_has_ended(name(*warp_), rank - 1, false, end_of(program_)), op_->step);

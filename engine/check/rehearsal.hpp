@@ -17,6 +17,7 @@
 #include "check/matrix.hpp"
 #include "check/skeleton.hpp"
 #include "isa/bulk_copy.hpp"
+#include "isa/peer_window.hpp"
 #include "isa/thread_machine.hpp"
 #include "isa/warp.hpp"
 
@@ -323,7 +324,6 @@ class Rehearsal final : public isa::ThreadMachine {
     void stuck_at_mbarrier(const Warp& warp);
 
     static constexpr std::uint32_t base = sm_90a.shared_base;
-    static constexpr std::uint32_t rank_shift = 24;  ///< in addresses that map_shared gives
     /// What a register reads as whose value is not known.
     static constexpr std::uint32_t nobody_knows = 0x7F00F00D;
     static bool is_clear(std::int64_t value) {

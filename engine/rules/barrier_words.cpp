@@ -44,13 +44,11 @@ Saying barrier_twice(std::uint32_t id, const std::string& who) {
             count_those_who_come};
 }
 
-Saying no_whole_warpgroup(std::string_view instruction, int threads, Where kernel) {
-    const int whole = (threads + warpgroup - 1) / warpgroup * warpgroup;
+Saying no_whole_warpgroup(std::string_view instruction, int threads) {
     return {WG_SYNC_03,
             fmt::format("{} is executed by whole warpgroups of {} threads, but the CTA has {}", instruction,
                         warpgroup, threads),
-            {fmt::format("threads = {}", whole),
-             {{set_option(kernel, threads_option(), std::to_string(threads), std::to_string(whole))}}}};
+            fmt::format("threads = {}", (threads + warpgroup - 1) / warpgroup * warpgroup)};
 }
 
 Saying cluster_arrives_again(const std::string& who, Where here) {

@@ -16,8 +16,8 @@ Saying barrier_counted_otherwise(std::uint32_t id, std::uint32_t threads, std::u
 Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta);
 Saying barrier_twice(std::uint32_t id, const std::string& who);
 
-/// An instruction of whole warpgroups in a CTA of `threads` threads, which `kernel` declares.
-Saying no_whole_warpgroup(std::string_view instruction, int threads, Where kernel);
+/// An instruction of whole warpgroups in a CTA of `threads` threads.
+Saying no_whole_warpgroup(std::string_view instruction, int threads);
 
 /// barrier.cluster.arrive, and .wait, at `here`, where the other is due.
 Saying cluster_arrives_again(const std::string& who, Where here);

@@ -80,7 +80,6 @@ Phrase bulk_wait_for_reads() { return spelled(bulk_read); }
 Phrase setmaxnreg(bool increase, int registers) { return spelled(increase ? more : fewer, registers); }
 
 Phrase align_option() { return {"align", ".align"}; }
-Phrase threads_option() { return {"threads", ".reqntid"}; }
 Phrase transpose_option(char operand) {
     return {fmt::format("trans_{}", operand), fmt::format("imm-trans-{}", operand)};
 }

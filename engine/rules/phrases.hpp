@@ -30,7 +30,6 @@ Phrase setmaxnreg(bool increase, int registers);
 
 /// Options of declarations, and the directives and operands that PTX has instead.
 Phrase align_option();
-Phrase threads_option();
 Phrase transpose_option(char operand);  ///< 'a' or 'b'
 
 /// Words that speak of instructions as a script calls them, k:wgmma_fence(), in the other language:

@@ -50,15 +50,13 @@ void Cluster::bulk_copy(const isa::BulkCopy& asked) {
     });
     if (asked.multicast == 0) return load_bulk(asked.shared, asked.mbarrier, copy);
     // Data and signal land at the same place of each CTA.
-    constexpr std::uint32_t window = (1U << rank_shift) - 1;
     for (std::uint32_t left = asked.multicast; left != 0; left &= left - 1) {
         const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
         if (rank >= ctas_.size()) {
             report_.fault(rules::multicast_outside_cluster(asked.multicast, rank, ctas_.size()));
             return;
         }
-        load_bulk((rank + 1) << rank_shift | (asked.shared & window),
-                  (rank + 1) << rank_shift | (asked.mbarrier & window), copy);
+        load_bulk(isa::peer_address(asked.shared, rank), isa::peer_address(asked.mbarrier, rank), copy);
     }
 }
 

@@ -15,21 +15,20 @@ using isa::lanes;
 
 // An address of a CTA that is not there does no harm until it is used.
 std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
-    constexpr std::uint32_t most = (1U << (32 - rank_shift)) - 1;
-    return std::min(rank + 1, most) << rank_shift | (address & ((1U << rank_shift) - 1));
+    return isa::peer_address(address, rank);
 }
 
 // The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.
 // Null, and reported, when there is none. `owes`: the access is over when the warp knows it to be.
 Cta* Cluster::peer(std::uint64_t& address, int lane, bool owes) {
-    const std::uint64_t rank = address >> rank_shift;
+    const std::uint64_t rank = isa::window_of(address);
     if (rank == 0) return cta_;
     if (rank > ctas_.size()) {
         report_.shared_out_of_bounds(false, 1, address);
         return nullptr;
     }
     Cta& cta = ctas_[rank - 1];
-    address &= (1U << rank_shift) - 1;
+    address &= isa::peer_window;
     if (&cta == cta_) return cta_;
     if (cta.running == 0)
         report_.fault(rules::peer_has_ended(report_.who(), rank - 1, true, report_.end()));

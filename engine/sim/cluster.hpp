@@ -7,6 +7,7 @@
 #include "isa/effects.hpp"
 #include "isa/machine.hpp"
 #include "isa/order.hpp"
+#include "isa/peer_window.hpp"
 #include "sim/allowance.hpp"
 #include "sim/bulk.hpp"
 #include "sim/cta.hpp"
@@ -234,8 +235,6 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void release_announced(int place);
     void complete_meeting();
     void leave(Cta& cta);
-
-    static constexpr std::uint32_t rank_shift = 24;  ///< in addresses that map_shared gives
 
     const Program& program_;
     const Code& code_;

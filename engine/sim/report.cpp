@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "isa/peer_window.hpp"
 #include "program/wait_words.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
@@ -109,7 +110,7 @@ void Report::misaligned(bool store, int bytes, std::uint64_t address) {
 
 void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) {
     // What map_shared gives, or nonsense.
-    const std::uint64_t mapped = address >> 24, ctas = program_.cluster().volume();
+    const std::uint64_t mapped = isa::window_of(address), ctas = program_.cluster().volume();
     if (mapped > ctas && mapped <= std::uint64_t{sm_90a.cluster})
         return fault(rules::outside_cluster(who(), mapped - 1, ctas));
     if (mapped != 0 && mapped <= ctas)
@@ -211,7 +212,7 @@ void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask al
 }
 
 void Report::no_warpgroup(const isa::Instruction& op, int threads) {
-    add(rules::no_whole_warpgroup(op.name, threads, program_.where()), no_pc);
+    add(rules::no_whole_warpgroup(op.name, threads), no_pc);
 }
 
 void Report::refused(Diagnostic finding) {

@@ -13,9 +13,9 @@ std::uint64_t Cluster::location(isa::Space space, std::uint64_t address) const {
         return at != 0 ? at : address;
     }
     constexpr std::uint64_t shared = std::uint64_t{1} << 63;
-    std::uint64_t rank = address >> rank_shift;
+    std::uint64_t rank = isa::window_of(address);
     if (rank == 0) rank = static_cast<std::uint64_t>(cta_ - ctas_.data()) + 1;
-    return shared | rank << 32 | (address & ((1U << rank_shift) - 1));
+    return shared | rank << 32 | (address & isa::peer_window);
 }
 
 void Cluster::strong_read(isa::Space space, const isa::Addresses& address) {

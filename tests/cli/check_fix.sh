@@ -67,6 +67,13 @@ err_has "wgrun: case.lua was not changed: 1 error that no proposed change mends"
 err_has "[WG-DESC-01]"
 cmp -s "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua || bad "case.lua was written"
 
+# How many threads a kernel has is for its author to say, although the fix names a number.
+cp "$SOURCE/tests/rules/WG-SYNC-03/bad_excerpt.lua" case.lua
+run check --fix case.lua
+exits 1
+err_has "fix: threads = "
+cmp -s "$SOURCE/tests/rules/WG-SYNC-03/bad_excerpt.lua" case.lua || bad "case.lua was written"
+
 # A fault that a call mends beside one that none does: nothing is written either.
 sed 's/k:wgmma_fence()/-- none/' "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" >both.lua
 cp both.lua case.lua
