@@ -197,7 +197,7 @@ void Walker::left_over() {
     for (const Flight& flight : state_.flights) {
         if (!holds(flight.pending)) continue;
         if (flight.age == Flight::uncommitted) {
-            uncommitted(flight, true, {});
+            uncommitted(flight, flight.waited == nullptr, {});
             continue;
         }
         const Where committed = flight.committed->where;

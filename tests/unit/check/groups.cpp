@@ -104,7 +104,10 @@ TEST_CASE("a wgmma that is never committed") {
               "k:wgmma_commit_group() and k:wgmma_wait_group(0) before line " + std::to_string(access));
     } else {
         CHECK(k.check() == Findings{{"WG-GROUP-02", mma}});
-        CHECK(k.diagnostics()[0].fix == "k:wgmma_commit_group() after line " + std::to_string(mma));
+        CHECK(k.diagnostics()[0].fix ==
+              (waits ? "k:wgmma_commit_group() after line "
+                     : "k:wgmma_commit_group() and k:wgmma_wait_group(0) after line ") +
+                  std::to_string(mma));
         CHECK(k.diagnostics()[0].notes.size() == (read ? 2 : 0));
     }
 }
