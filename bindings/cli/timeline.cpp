@@ -45,13 +45,15 @@ void lay_out(Work& work, Kernel& kernel, const RunOptions& run) {
 }
 
 std::string text_of(const std::vector<Timeline>& timelines, const Options& options) {
-    double to = options.to;
-    if (to <= options.from)  // one scale for all
-        for (const Timeline& timeline : timelines) to = std::max(to, timeline.cycles);
+    const auto timed = [](const Timeline& timeline) { return timeline.source != Timeline::Source::steps; };
+    double most = options.to;
+    if (most <= options.from)  // one scale for all that have times
+        for (const Timeline& timeline : timelines)
+            if (timed(timeline)) most = std::max(most, timeline.cycles);
     std::string out;
     for (const Timeline& timeline : timelines) {
         if (!out.empty()) out += "\n";
-        out += to_text(timeline, options.columns, options.from, to);
+        out += to_text(timeline, options.columns, options.from, timed(timeline) ? most : options.to);
     }
     return out;
 }

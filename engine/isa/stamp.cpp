@@ -145,8 +145,8 @@ const Instruction& open() {
                "    .reg .b32 x, y, z, lane, sm, number, bytes, zero, begin, end;\n"
                "    .reg .b64 place, clock, time;\n"
                "    mov.u32 zero, 0;\n"
-               "    mov.u32 {%at}, 0;\n"
-               "    mov.u32 {%limit}, 0;\n"
+               "    mov.u32 begin, 0;\n"
+               "    mov.u32 end, 0;\n"
                "    mov.u32 z, %clusterid.z;\n"
                "    mov.u32 y, %nclusterid.y;\n"
                "    mov.u32 x, %clusterid.y;\n"
@@ -183,11 +183,13 @@ const Instruction& open() {
                "    shr.u32 z, z, 5;\n"
                "    @there st.global.v4.b32 [place], {{x, y, z, sm}};\n"
                "    @there st.global.v4.b32 [place+48], {{zero, zero, {%shared}, zero}};\n"
-               "    @there add.u32 {%at}, number, 64;\n"
-               "    @there add.u32 {%limit}, number, bytes;\n"
+               "    @there add.u32 begin, number, 64;\n"
+               "    @there add.u32 end, number, bytes;\n"
                "    mov.u64 time, %globaltimer;\n"
                "    mov.u64 clock, %clock64;\n"
                "    @there st.global.v2.b64 [place+16], {{clock, time}};\n"
+               "    mov.u32 {%at}, begin;\n"
+               "    mov.u32 {%limit}, end;\n"
                "}}",
                run_open);
     return it;

@@ -25,7 +25,7 @@ constexpr std::array<Colour, 10> colours{{{"w", "#4c78a8", "#6f9bd1", "executes"
                                           {"s", "#d8a6c4", "#9c6288", "waits for bulk stores"},
                                           {"b", "#c8bfe0", "#7a6ea8", "at a barrier"},
                                           {"l", "#e58a7b", "#c4695a", "waits for loads"},
-                                          {"t", "#3f8f4f", "#58b368", "tensor core"},
+                                          {"t", "#3f8f4f", "#58b368", "products"},
                                           {"m", "#a0662a", "#c98b4a", "bytes on their way"},
                                           {"c", "#8d6e9c", "#a98bbd", "copies in flight"}}};
 
@@ -174,13 +174,19 @@ void draw_legend(double y, std::string& out) {
 }  // namespace
 
 std::string to_svg(std::span<const Timeline> timelines, double from, double to) {
-    if (to <= from) {
+    const bool whole = to <= from;
+    const auto steps = [](const Timeline& timeline) { return timeline.source == Timeline::Source::steps; };
+    if (whole) {
         to = from + 1;
-        for (const Timeline& timeline : timelines) to = std::max(to, timeline.cycles);
+        for (const Timeline& timeline : timelines)
+            if (!steps(timeline)) to = std::max(to, timeline.cycles);
     }
+    const auto end_of = [&](const Timeline& timeline) {  // steps have a scale of their own
+        return whole && steps(timeline) ? std::max(from + 1, timeline.cycles) : to;
+    };
     std::string drawn;
     double y = 0;
-    for (const Timeline& timeline : timelines) y = draw(timeline, from, to, y, drawn);
+    for (const Timeline& timeline : timelines) y = draw(timeline, from, end_of(timeline), y, drawn);
     draw_legend(y + 4, drawn);
     const double height = y + 2 * line + 12;
     return fmt::format(

@@ -12,6 +12,18 @@ awk '/^ *\/\/ hello_wgmma.lua:/ { split($2, a, ":"); want = a[2]; getline; if ($
 run ptx --lines --guarded "$SOURCE/scripts/hello_wgmma.lua"
 exits 2
 
+# CUDA C++ has #line before each line that comes from the script, and is else the same.
+run cuda "$SOURCE/scripts/hello_wgmma.lua"
+cp out.txt plain.cu
+run cuda --lines "$SOURCE/scripts/hello_wgmma.lua"
+exits 0
+grep -v '^#line ' out.txt | cmp -s - plain.cu || bad "nothing else differs"
+awk '/^ *\/\/ hello_wgmma.lua:/ { split($2, a, ":"); want = a[2] } /^#line / { if ($2 != want) exit 1; n++ } END { if (n < 20) exit 1 }' out.txt ||
+    bad "each #line is of the line that the comment names"
+out_has 'hello_wgmma.lua"'
+run cuda --lines --guarded "$SOURCE/scripts/hello_wgmma.lua"
+exits 2
+
 unset WGRUN_CUDA
 run doctor
 ptxas=$(sed -n 's|^ptxas .* \(/.*\)$|\1|p' out.txt)

@@ -86,7 +86,7 @@ Timeline profile_of(Kernel& kernel, const ProfileOptions& options);
 std::string to_text(const Timeline& timeline, int columns = 80, double from = 0, double to = 0);
 /// A complete SVG document, for light and dark pages.
 std::string to_svg(const Timeline& timeline, double from = 0, double to = 0);
-/// Some of them one below the other, on one scale.
+/// Some of them one below the other; those that have times, on one scale.
 std::string to_svg(std::span<const Timeline> timelines, double from = 0, double to = 0);
 /// The trace event format of Chrome and Perfetto (ui.perfetto.dev), a process for each of them; a microsecond
 /// there is one here.
