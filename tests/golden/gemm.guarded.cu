@@ -55,32 +55,32 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
     unsigned long long l353, l379, l380, l406, l407, l433, l434, l461, l462, l492, l493, l523, l524, l554;
     unsigned long long l555, l579, l581, l585, l588, l592, l595, l599, l602, l619, l620, l672, l673, l722;
     unsigned long long l727, l728;
-    // gemm.lua:38
+    // gemm.lua:39
     l722 = param_guard_block;
     r723 = param_guard_poll_ticks;
     r724 = param_guard_loop_ticks;
-    // gemm.lua:39
+    // gemm.lua:40
     l0 = param_A;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l1) : "l"(l0));
     l2 = param_B;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l3) : "l"(l2));
     l4 = param_D;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(l5) : "l"(l4));
-    // gemm.lua:40
+    // gemm.lua:41
     r6 = param_M;
     r7 = param_N;
     r8 = param_K;
-    // gemm.lua:44
+    // gemm.lua:45
     asm("mov.u32 %0, %%ctaid.y;" : "=r"(r9) : );
     asm("mul.lo.u32 %0, %1, 128;" : "=r"(r10) : "r"(r9));
     asm("mov.u32 %0, %%ctaid.x;" : "=r"(r11) : );
     asm("mul.lo.u32 %0, %1, 128;" : "=r"(r12) : "r"(r11));
-    // gemm.lua:45
+    // gemm.lua:46
     asm("mov.u32 %0, %%tid.x;" : "=r"(r13) : );
     asm("shr.u32 %0, %1, 7;" : "=r"(r14) : "r"(r13));
-    // gemm.lua:47
+    // gemm.lua:48
     asm("mul.lo.u32 %0, %1, 8192;" : "=r"(r15) : "r"(r14));
-    // gemm.lua:64
+    // gemm.lua:65
     f16 = __uint_as_float(0x00000000u);
     f17 = __uint_as_float(0x00000000u);
     f18 = __uint_as_float(0x00000000u);
@@ -145,19 +145,19 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
     f77 = __uint_as_float(0x00000000u);
     f78 = __uint_as_float(0x00000000u);
     f79 = __uint_as_float(0x00000000u);
-    // gemm.lua:67
+    // gemm.lua:68
     r80 = 0;
     asm volatile("{\n    .reg .b64 time;\n    .reg .b32 ticks;\n    mov.u64 time, %%globaltimer;\n    shr.u64 time, time, 16;\n    cvt.u32.u64 ticks, time;\n    mov.u32 %0, ticks;\n}" : "=r"(r725) :  : "memory");
     for (;;) {
         asm("{ .reg .pred q0; setp.lt.u32 q0, %1, %2; selp.b32 %0, 1, 0, q0; }" : "=r"(p81) : "r"(r80), "r"(r8));
         if (!p81) break;
-        // gemm.lua:69
-        asm volatile("wgmma.wait_group.sync.aligned 1;" :  :  : "memory");
         // gemm.lua:70
+        asm volatile("wgmma.wait_group.sync.aligned 1;" :  :  : "memory");
+        // gemm.lua:71
         asm volatile("{\n    .reg .b32 sm, cta_x, cta_yz, warp;\n    .reg .b64 slot;\n    mov.u32 sm, %%smid;\n    mov.u32 warp, %%warpid;\n    shl.b32 sm, sm, 6;\n    add.u32 sm, sm, warp;\n    and.b32 sm, sm, 16383;\n    mul.wide.u32 slot, sm, 64;\n    add.u64 slot, slot, %0;\n    mov.u32 cta_x, %%ctaid.x;\n    mov.u32 cta_yz, %%ctaid.z;\n    shl.b32 cta_yz, cta_yz, 16;\n    mov.u32 warp, %%ctaid.y;\n    or.b32 cta_yz, cta_yz, warp;\n    mov.u32 warp, %%tid.x;\n    shr.u32 warp, warp, 5;\n    mov.u32 sm, 1;\n    st.volatile.global.v4.b32 [slot], {sm, cta_x, cta_yz, warp};\n}" :  : "l"(l722) : "memory");
         asm volatile("bar.sync 0;" :  :  : "memory");
         asm volatile("{\n    .reg .b32 sm, cta_x, cta_yz, warp;\n    .reg .b64 slot;\n    mov.u32 sm, %%smid;\n    mov.u32 warp, %%warpid;\n    shl.b32 sm, sm, 6;\n    add.u32 sm, sm, warp;\n    and.b32 sm, sm, 16383;\n    mul.wide.u32 slot, sm, 64;\n    add.u64 slot, slot, %0;\n    mov.u32 cta_x, %%ctaid.x;\n    mov.u32 cta_yz, %%ctaid.z;\n    shl.b32 cta_yz, cta_yz, 16;\n    mov.u32 warp, %%ctaid.y;\n    or.b32 cta_yz, cta_yz, warp;\n    mov.u32 warp, %%tid.x;\n    shr.u32 warp, warp, 5;\n    mov.u32 sm, 0;\n    st.volatile.global.v4.b32 [slot], {sm, cta_x, cta_yz, warp};\n}" :  : "l"(l722) : "memory");
-        // gemm.lua:52
+        // gemm.lua:53
         asm("mov.u32 %0, %%tid.x;" : "=r"(r82) : );
         r83 = shared_base + 0;
         asm("shr.u32 %0, %1, 3;" : "=r"(r84) : "r"(r82));
@@ -408,15 +408,15 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r253), "r"(r233), "r"(r234), "r"(r235), "r"(r236) : "memory");
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r284), "r"(r264), "r"(r265), "r"(r266), "r"(r267) : "memory");
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r315), "r"(r295), "r"(r296), "r"(r297), "r"(r298) : "memory");
-        // gemm.lua:72
-        asm volatile("fence.proxy.async.shared::cta;" :  :  : "memory");
         // gemm.lua:73
+        asm volatile("fence.proxy.async.shared::cta;" :  :  : "memory");
+        // gemm.lua:74
         asm volatile("{\n    .reg .b32 sm, cta_x, cta_yz, warp;\n    .reg .b64 slot;\n    mov.u32 sm, %%smid;\n    mov.u32 warp, %%warpid;\n    shl.b32 sm, sm, 6;\n    add.u32 sm, sm, warp;\n    and.b32 sm, sm, 16383;\n    mul.wide.u32 slot, sm, 64;\n    add.u64 slot, slot, %0;\n    mov.u32 cta_x, %%ctaid.x;\n    mov.u32 cta_yz, %%ctaid.z;\n    shl.b32 cta_yz, cta_yz, 16;\n    mov.u32 warp, %%ctaid.y;\n    or.b32 cta_yz, cta_yz, warp;\n    mov.u32 warp, %%tid.x;\n    shr.u32 warp, warp, 5;\n    mov.u32 sm, 2;\n    st.volatile.global.v4.b32 [slot], {sm, cta_x, cta_yz, warp};\n}" :  : "l"(l722) : "memory");
         asm volatile("bar.sync 0;" :  :  : "memory");
         asm volatile("{\n    .reg .b32 sm, cta_x, cta_yz, warp;\n    .reg .b64 slot;\n    mov.u32 sm, %%smid;\n    mov.u32 warp, %%warpid;\n    shl.b32 sm, sm, 6;\n    add.u32 sm, sm, warp;\n    and.b32 sm, sm, 16383;\n    mul.wide.u32 slot, sm, 64;\n    add.u64 slot, slot, %0;\n    mov.u32 cta_x, %%ctaid.x;\n    mov.u32 cta_yz, %%ctaid.z;\n    shl.b32 cta_yz, cta_yz, 16;\n    mov.u32 warp, %%ctaid.y;\n    or.b32 cta_yz, cta_yz, warp;\n    mov.u32 warp, %%tid.x;\n    shr.u32 warp, warp, 5;\n    mov.u32 sm, 0;\n    st.volatile.global.v4.b32 [slot], {sm, cta_x, cta_yz, warp};\n}" :  : "l"(l722) : "memory");
-        // gemm.lua:74
-        asm volatile("wgmma.fence.sync.aligned;" :  :  : "memory");
         // gemm.lua:75
+        asm volatile("wgmma.fence.sync.aligned;" :  :  : "memory");
+        // gemm.lua:76
         r316 = shared_base + 0;
         asm("add.u32 %0, %1, %2;" : "=r"(r317) : "r"(r316), "r"(r15));
         l318 = 0x4000004000010000ull | (unsigned long long)((r317 & 0x3FFFF) >> 4);
@@ -448,15 +448,15 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
         l341 = 0x4000008000400000ull | (unsigned long long)((r340 & 0x3FFFF) >> 4);
         asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1, 1, 1, 0, 1;" : "+f"(f16), "+f"(f17), "+f"(f18), "+f"(f19), "+f"(f20), "+f"(f21), "+f"(f22), "+f"(f23), "+f"(f24), "+f"(f25), "+f"(f26), "+f"(f27), "+f"(f28), "+f"(f29), "+f"(f30), "+f"(f31), "+f"(f32), "+f"(f33), "+f"(f34), "+f"(f35), "+f"(f36), "+f"(f37), "+f"(f38), "+f"(f39), "+f"(f40), "+f"(f41), "+f"(f42), "+f"(f43), "+f"(f44), "+f"(f45), "+f"(f46), "+f"(f47), "+f"(f48), "+f"(f49), "+f"(f50), "+f"(f51), "+f"(f52), "+f"(f53), "+f"(f54), "+f"(f55), "+f"(f56), "+f"(f57), "+f"(f58), "+f"(f59), "+f"(f60), "+f"(f61), "+f"(f62), "+f"(f63), "+f"(f64), "+f"(f65), "+f"(f66), "+f"(f67), "+f"(f68), "+f"(f69), "+f"(f70), "+f"(f71), "+f"(f72), "+f"(f73), "+f"(f74), "+f"(f75), "+f"(f76), "+f"(f77), "+f"(f78), "+f"(f79) : "l"(l338), "l"(l341) : "memory");
         asm volatile("wgmma.commit_group.sync.aligned;" :  :  : "memory");
-        // gemm.lua:69
-        asm volatile("wgmma.wait_group.sync.aligned 1;" :  :  : "memory");
         // gemm.lua:70
+        asm volatile("wgmma.wait_group.sync.aligned 1;" :  :  : "memory");
+        // gemm.lua:71
         asm volatile("{\n    .reg .b32 sm, cta_x, cta_yz, warp;\n    .reg .b64 slot;\n    mov.u32 sm, %%smid;\n    mov.u32 warp, %%warpid;\n    shl.b32 sm, sm, 6;\n    add.u32 sm, sm, warp;\n    and.b32 sm, sm, 16383;\n    mul.wide.u32 slot, sm, 64;\n    add.u64 slot, slot, %0;\n    mov.u32 cta_x, %%ctaid.x;\n    mov.u32 cta_yz, %%ctaid.z;\n    shl.b32 cta_yz, cta_yz, 16;\n    mov.u32 warp, %%ctaid.y;\n    or.b32 cta_yz, cta_yz, warp;\n    mov.u32 warp, %%tid.x;\n    shr.u32 warp, warp, 5;\n    mov.u32 sm, 3;\n    st.volatile.global.v4.b32 [slot], {sm, cta_x, cta_yz, warp};\n}" :  : "l"(l722) : "memory");
         asm volatile("bar.sync 0;" :  :  : "memory");
         asm volatile("{\n    .reg .b32 sm, cta_x, cta_yz, warp;\n    .reg .b64 slot;\n    mov.u32 sm, %%smid;\n    mov.u32 warp, %%warpid;\n    shl.b32 sm, sm, 6;\n    add.u32 sm, sm, warp;\n    and.b32 sm, sm, 16383;\n    mul.wide.u32 slot, sm, 64;\n    add.u64 slot, slot, %0;\n    mov.u32 cta_x, %%ctaid.x;\n    mov.u32 cta_yz, %%ctaid.z;\n    shl.b32 cta_yz, cta_yz, 16;\n    mov.u32 warp, %%ctaid.y;\n    or.b32 cta_yz, cta_yz, warp;\n    mov.u32 warp, %%tid.x;\n    shr.u32 warp, warp, 5;\n    mov.u32 sm, 0;\n    st.volatile.global.v4.b32 [slot], {sm, cta_x, cta_yz, warp};\n}" :  : "l"(l722) : "memory");
-        // gemm.lua:71
+        // gemm.lua:72
         asm("add.u32 %0, %1, 64;" : "=r"(r342) : "r"(r80));
-        // gemm.lua:52
+        // gemm.lua:53
         asm("mov.u32 %0, %%tid.x;" : "=r"(r343) : );
         r344 = shared_base + 32768;
         asm("shr.u32 %0, %1, 3;" : "=r"(r345) : "r"(r343));
@@ -707,15 +707,15 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r514), "r"(r494), "r"(r495), "r"(r496), "r"(r497) : "memory");
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r545), "r"(r525), "r"(r526), "r"(r527), "r"(r528) : "memory");
         asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" :  : "r"(r576), "r"(r556), "r"(r557), "r"(r558), "r"(r559) : "memory");
-        // gemm.lua:72
-        asm volatile("fence.proxy.async.shared::cta;" :  :  : "memory");
         // gemm.lua:73
+        asm volatile("fence.proxy.async.shared::cta;" :  :  : "memory");
+        // gemm.lua:74
         asm volatile("{\n    .reg .b32 sm, cta_x, cta_yz, warp;\n    .reg .b64 slot;\n    mov.u32 sm, %%smid;\n    mov.u32 warp, %%warpid;\n    shl.b32 sm, sm, 6;\n    add.u32 sm, sm, warp;\n    and.b32 sm, sm, 16383;\n    mul.wide.u32 slot, sm, 64;\n    add.u64 slot, slot, %0;\n    mov.u32 cta_x, %%ctaid.x;\n    mov.u32 cta_yz, %%ctaid.z;\n    shl.b32 cta_yz, cta_yz, 16;\n    mov.u32 warp, %%ctaid.y;\n    or.b32 cta_yz, cta_yz, warp;\n    mov.u32 warp, %%tid.x;\n    shr.u32 warp, warp, 5;\n    mov.u32 sm, 4;\n    st.volatile.global.v4.b32 [slot], {sm, cta_x, cta_yz, warp};\n}" :  : "l"(l722) : "memory");
         asm volatile("bar.sync 0;" :  :  : "memory");
         asm volatile("{\n    .reg .b32 sm, cta_x, cta_yz, warp;\n    .reg .b64 slot;\n    mov.u32 sm, %%smid;\n    mov.u32 warp, %%warpid;\n    shl.b32 sm, sm, 6;\n    add.u32 sm, sm, warp;\n    and.b32 sm, sm, 16383;\n    mul.wide.u32 slot, sm, 64;\n    add.u64 slot, slot, %0;\n    mov.u32 cta_x, %%ctaid.x;\n    mov.u32 cta_yz, %%ctaid.z;\n    shl.b32 cta_yz, cta_yz, 16;\n    mov.u32 warp, %%ctaid.y;\n    or.b32 cta_yz, cta_yz, warp;\n    mov.u32 warp, %%tid.x;\n    shr.u32 warp, warp, 5;\n    mov.u32 sm, 0;\n    st.volatile.global.v4.b32 [slot], {sm, cta_x, cta_yz, warp};\n}" :  : "l"(l722) : "memory");
-        // gemm.lua:74
-        asm volatile("wgmma.fence.sync.aligned;" :  :  : "memory");
         // gemm.lua:75
+        asm volatile("wgmma.fence.sync.aligned;" :  :  : "memory");
+        // gemm.lua:76
         r577 = shared_base + 32768;
         asm("add.u32 %0, %1, %2;" : "=r"(r578) : "r"(r577), "r"(r15));
         l579 = 0x4000004000010000ull | (unsigned long long)((r578 & 0x3FFFF) >> 4);
@@ -747,7 +747,7 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
         l602 = 0x4000008000400000ull | (unsigned long long)((r601 & 0x3FFFF) >> 4);
         asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1, 1, 1, 0, 1;" : "+f"(f16), "+f"(f17), "+f"(f18), "+f"(f19), "+f"(f20), "+f"(f21), "+f"(f22), "+f"(f23), "+f"(f24), "+f"(f25), "+f"(f26), "+f"(f27), "+f"(f28), "+f"(f29), "+f"(f30), "+f"(f31), "+f"(f32), "+f"(f33), "+f"(f34), "+f"(f35), "+f"(f36), "+f"(f37), "+f"(f38), "+f"(f39), "+f"(f40), "+f"(f41), "+f"(f42), "+f"(f43), "+f"(f44), "+f"(f45), "+f"(f46), "+f"(f47), "+f"(f48), "+f"(f49), "+f"(f50), "+f"(f51), "+f"(f52), "+f"(f53), "+f"(f54), "+f"(f55), "+f"(f56), "+f"(f57), "+f"(f58), "+f"(f59), "+f"(f60), "+f"(f61), "+f"(f62), "+f"(f63), "+f"(f64), "+f"(f65), "+f"(f66), "+f"(f67), "+f"(f68), "+f"(f69), "+f"(f70), "+f"(f71), "+f"(f72), "+f"(f73), "+f"(f74), "+f"(f75), "+f"(f76), "+f"(f77), "+f"(f78), "+f"(f79) : "l"(l599), "l"(l602) : "memory");
         asm volatile("wgmma.commit_group.sync.aligned;" :  :  : "memory");
-        // gemm.lua:67
+        // gemm.lua:68
         asm("add.u32 %0, %1, 128;" : "=r"(r80) : "r"(r80));
         asm volatile("{ .reg .pred q0; {\n    .reg .b64 time;\n    .reg .b32 ticks;\n    mov.u64 time, %%globaltimer;\n    shr.u64 time, time, 16;\n    cvt.u32.u64 ticks, time;\n    sub.u32 ticks, ticks, %1;\n    setp.gt.u32 q0, ticks, %2;\n} selp.b32 %0, 1, 0, q0; }" : "=r"(p726) : "r"(r725), "r"(r724) : "memory");
         if (p726) {
@@ -757,12 +757,12 @@ gemm(unsigned long long param_A, unsigned long long param_B, unsigned long long 
             asm volatile("{\n    .reg .b32 sm, cta_x, cta_yz, warp;\n    .reg .b64 slot;\n    mov.u32 sm, %%smid;\n    mov.u32 warp, %%warpid;\n    shl.b32 sm, sm, 6;\n    add.u32 sm, sm, warp;\n    and.b32 sm, sm, 16383;\n    mul.wide.u32 slot, sm, 64;\n    add.u64 slot, slot, %0;\n    mov.u32 cta_x, %%ctaid.x;\n    mov.u32 cta_yz, %%ctaid.z;\n    shl.b32 cta_yz, cta_yz, 16;\n    mov.u32 warp, %%ctaid.y;\n    or.b32 cta_yz, cta_yz, warp;\n    mov.u32 warp, %%tid.x;\n    shr.u32 warp, warp, 5;\n    .reg .pred first, early;\n    .reg .b32 lanes, lane, low, ticks, since, kind;\n    .reg .b64 time;\n    activemask.b32 lanes;\n    neg.s32 low, lanes;\n    and.b32 low, low, lanes;\n    bfind.u32 low, low;\n    mov.u32 lane, %%laneid;\n    setp.eq.u32 first, lane, low;\n    mov.u32 sm, 5;\n    mov.u32 kind, 2;\n    @first st.volatile.global.v4.b32 [slot+16], {sm, kind, lanes, %1 };\n    @first st.volatile.global.v2.b64 [slot+32], {%2, %3 };\n    mov.u32 sm, 0;\n    @first st.volatile.global.v4.b32 [slot+48], {sm, cta_x, cta_yz, warp};\n    fence.sc.sys;\n    mov.u64 time, %%globaltimer;\n    shr.u64 time, time, 16;\n    cvt.u32.u64 ticks, time;\n    mov.u32 since, ticks;\nothers_report:\n    nanosleep.u32 10000;\n    mov.u64 time, %%globaltimer;\n    shr.u64 time, time, 16;\n    cvt.u32.u64 ticks, time;\n    sub.u32 ticks, ticks, since;\n    setp.le.u32 early, ticks, %4;\n    @early bra others_report;\n    trap;\n}" :  : "l"(l722), "r"(r729), "l"(l727), "l"(l728), "r"(r723) : "memory");
         }
     }
-    // gemm.lua:78
+    // gemm.lua:79
     asm volatile("wgmma.wait_group.sync.aligned 0;" :  :  : "memory");
-    // gemm.lua:81
+    // gemm.lua:82
     asm("shl.b32 %0, %1, 6;" : "=r"(r603) : "r"(r14));
     asm("add.u32 %0, %1, %2;" : "=r"(r604) : "r"(r10), "r"(r603));
-    // gemm.lua:80
+    // gemm.lua:81
     asm("mov.u32 %0, %%tid.x;" : "=r"(r605) : );
     asm("and.b32 %0, %1, 127;" : "=r"(r606) : "r"(r605));
     asm("and.b32 %0, %1, 31;" : "=r"(r607) : "r"(r606));

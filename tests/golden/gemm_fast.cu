@@ -27,7 +27,7 @@ gemm(const __grid_constant__ TensorMap param_A, const __grid_constant__ TensorMa
     float f163, f164, f165, f166, f167, f168, f169, f170, f171, f172, f173, f174, f175, f176, f177, f178, f179;
     float f180, f181, f182, f183, f184, f185, f186, f187, f188, f189, f190, f191, f192;
     unsigned long long l0, l1, l2, l88, l90, l213, l214, l215, l216, l217, l218, l219, l220;
-    // gemm_fast.lua:64
+    // gemm_fast.lua:65
     l0 = (unsigned long long)&param_A;
     l1 = (unsigned long long)&param_B;
     l2 = (unsigned long long)&param_D;
