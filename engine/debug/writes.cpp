@@ -6,13 +6,11 @@
 #include <cstring>
 
 #include "debug/when.hpp"
+#include "isa/peer_window.hpp"
 #include "sim/memory.hpp"
 
 namespace wgrun::debugging {
 namespace {
-
-/// Of an address of shared memory in the window of the cluster, what counts within the CTA.
-constexpr std::uint64_t own_window = 0xFFFFFF;
 
 /// What a step writes to memory through the generic proxy.
 class WritesOf final : public Deaf {
@@ -43,7 +41,7 @@ isa::Mask lanes_that_wrote(sim::View view, int number, const Step& step, const P
             std::memcpy(&at, view.lanes_of(number, address.reg) + static_cast<std::size_t>(lane) * wide,
                         wide);
             at += static_cast<std::uint64_t>(address.offset);
-            if (!global) at = (at & own_window) - sim::SharedMemory::base;
+            if (!global) at = (at & isa::peer_window) - sim::SharedMemory::base;
             if (at + static_cast<std::uint64_t>(write.bytes) > place.address &&
                 at < place.address + static_cast<std::uint64_t>(place.bytes))
                 lanes |= 1U << lane;
