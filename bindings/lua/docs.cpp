@@ -181,8 +181,10 @@ Documentation::Documentation(std::vector<Entry> entries) : entries_(std::move(en
     std::ranges::stable_sort(entries_, {}, [](const Entry& e) {
         return std::pair(e.kind != MemberKind::type, std::string_view(e.name));
     });
-    const auto repeated = std::ranges::unique(entries_, {}, &Entry::name);
-    entries_.erase(repeated.begin(), repeated.end());
+    // Not std::ranges::unique: clang 14 refuses libstdc++ 12's.
+    entries_.erase(std::unique(entries_.begin(), entries_.end(),
+                               [](const Entry& a, const Entry& b) { return a.name == b.name; }),
+                   entries_.end());
 }
 
 const Entry* Documentation::find(std::string_view name) const {

@@ -119,7 +119,8 @@ void move_missing(const fs::path& from, const fs::path& to) {
     std::vector<fs::path> files;
     for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error))
         if (entry->is_regular_file(error)) files.push_back(entry->path());
-    std::ranges::stable_partition(files, [](const fs::path& file) { return file.extension() != ".json"; });
+    std::stable_partition(files.begin(), files.end(),
+                          [](const fs::path& file) { return file.extension() != ".json"; });
     for (const fs::path& file : files)
         if (!fs::exists(fs::symlink_status(to / file.filename()))) move_file(file, to / file.filename());
 }
