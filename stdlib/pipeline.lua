@@ -48,6 +48,9 @@ return function(wg, internal)
     for _, key in ipairs { "map", "barrier" } do
       if opts[key] == nil then fail(("k:load_tile: option `%s` is missing"):format(key)) end
     end
+    if internal.object("k:load_tile, map", opts.map, "reg").pointee then
+      fail("k:load_tile, map: a pointer is no tensor map", "k:tensor_map(name, tile) in place of k:param(name, ...)")
+    end
     local options_of = { mask = opts.mask, policy = opts.policy }
     for _, panel in ipairs(tile.tma_box.panels) do
       local offset = whole:offset(panel.mn, panel.k)

@@ -40,8 +40,8 @@ return function(internal)
     local pointee = pointee_of("k:element, pointer", pointer)
     local bytes = element_bytes[pointee] or fail("k:element: elements must be whole bytes, not " .. pointee)
     internal.count("k:element, index", index)
-    if type(index) == "number" then return self:add(pointer, index * bytes) end
-    return self:mad_wide_u32(index, bytes, pointer)
+    if type(index) == "number" then return internal.points_to(self:add(pointer, index * bytes), pointer) end
+    return internal.points_to(self:mad_wide_u32(index, bytes, pointer), pointer)
   end
 
   --- A matrix descriptor of the part of a buffer's tile that one wgmma reads.

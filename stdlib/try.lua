@@ -70,6 +70,15 @@ return function(wg, internal)
   --- print(wg.try { a = wg.tile { dtype = "bf16", mn = 64, k = 64 }, b = wg.tile { dtype = "bf16", mn = 32, k = 64, major = "MN" } })
   function wg.try(opts)
     options("wg.try", opts)
+    internal.kinds("wg.try", opts, { seed = "number", swizzle = "string", d = "string", backend = "string" })
+    for _, name in ipairs { "a", "b" } do
+      if opts[name .. "_tile"] and internal.describe(opts[name]) == "wgrun.tile" then
+        fail(("wg.try: `%s_tile` is for a tensor `%s`, which is a tile here"):format(name, name))
+      end
+    end
+    if opts.swizzle and internal.describe(opts.a) == "wgrun.tile" and internal.describe(opts.b) == "wgrun.tile" then
+      fail "wg.try: `swizzle` is for tensors, and `a` and `b` are tiles, which have a swizzle already"
+    end
     local seed = opts.seed or 1
     local tile_a, A = operand("a", opts.a, opts.a_tile, opts.swizzle or "128B", seed)
     local tile_b, B = operand("b", opts.b, opts.b_tile, opts.swizzle or "128B", seed + 1)

@@ -99,6 +99,10 @@ std::string advice_on_message(std::string_view message) {
     if (message.find("'for' ") != std::string_view::npos &&
         message.find("wgrun.reg") != std::string_view::npos)
         return "k:loop(count, function(i) ... end) is a loop in the kernel; Lua's `for` unrolls";
+    if (message.find("bad argument") != std::string_view::npos &&
+        message.find("got wgrun.reg)") != std::string_view::npos)
+        return "Lua's functions take values that are known while the kernel is traced; instructions compute "
+               "with registers: k:max, k:ex2_approx_f32, k:sqrt_rn_f32, ...";
     constexpr std::string_view mark = "(global '";
     const std::size_t at = message.find(mark);
     if (at == std::string_view::npos || message.find("nil value") == std::string_view::npos) return {};

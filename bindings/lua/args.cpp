@@ -61,18 +61,21 @@ void fail_argument(lua_State* L, int arg, const char* expected) {
     const ShortText given = describe(L, arg);
     lua_Debug frame;
     const char* name = nullptr;
-    bool method = false;
+    bool method = false, of_module = false;
     if (lua_getstack(L, 0, &frame) != 0) {
         lua_getinfo(L, "n", &frame);
         method = std::string_view(frame.namewhat) == "method";
-        name = frame.name != nullptr ? frame.name : module_name(L, &frame);
+        const char* known = module_name(L, &frame);
+        of_module = known != nullptr;
+        name = frame.name != nullptr ? frame.name : known;
     }
     fail(L, [&] {
         const std::string to = name == nullptr ? "" : " to `" + std::string(name) + "`";
         const std::string place = method && arg == 1
                                       ? "bad object before the colon"
                                       : "bad argument #" + std::to_string(method ? arg - 1 : arg);
-        const bool object = arg == 1 && !method && std::string_view(expected).starts_with("wgrun.");
+        const bool object =
+            arg == 1 && !method && !of_module && std::string_view(expected).starts_with("wgrun.");
         return place + to + ": expected " + expected + ", got " + given.text +
                (object ? " (a method is called with a colon: object:method(...))" : "");
     });

@@ -1,5 +1,8 @@
 // k, the builder that the function of wg.kernel gets. Instructions are found by name; control flow,
 // registers, parameters and shared memory have methods of their own. The tile tier adds more (stdlib/).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "bindings/lua/args.hpp"
@@ -379,10 +382,29 @@ constexpr std::array translations{
     Translation{"wgmma", "k:mma(acc, { a =, b = }), or the one instruction, k:wgmma_mma_async(...)"},
 };
 
+/// The method with the qualifiers of `word` in another order: PTX's. Empty where there is none.
+std::string reordered(std::string_view word) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at <= word.size();) {
+        const std::size_t end = std::min(word.find('_', at), word.size());
+        parts.emplace_back(word.substr(at, end - at));
+        at = end + 1;
+    }
+    constexpr std::size_t most = 7;  // 720 orders
+    if (parts.size() < 3 || parts.size() > most) return {};
+    std::sort(parts.begin() + 1, parts.end());
+    do {
+        const std::string name = fmt::format("{}", fmt::join(parts, "_"));
+        if (isa::parse_method(name).op != nullptr) return name;
+    } while (std::next_permutation(parts.begin() + 1, parts.end()));
+    return {};
+}
+
 std::string suggest_method(std::string_view word) {
     for (const Translation& translation : translations)
         if (translation.word == word) return std::string(": here it is ").append(translation.here);
-    const std::string method = isa::nearest_method(word);
+    std::string method = isa::nearest_method(word);
+    if (method.empty()) method = reordered(word);
     return method.empty() ? "" : std::string(": did you mean `").append(method).append("`?");
 }
 

@@ -291,7 +291,10 @@ std::vector<Diagnostic> constant_conditions(const Chunk& chunk, std::string_view
         const Type a = proof.type_of(e.left), b = proof.type_of(e.right);
         if (!(is_register(a) && b == Type::plain) && !(is_register(b) && a == Type::plain)) continue;
         const bool equal = e.operation == "==";
-        const std::string of_register = shown(chunk.at(is_register(a) ? e.left : e.right).text);
+        const Expression& of = chunk.at(is_register(a) ? e.left : e.right);
+        const bool operation = of.kind == Kind::binary || of.kind == Kind::unary;
+        const std::string of_register =
+            fmt::format("{}{}{}", operation ? "(" : "", shown(of.text), operation ? ")" : "");
         const std::string of_number = shown(chunk.at(is_register(a) ? e.right : e.left).text);
         findings.push_back(finding_at(
             file, e.line,

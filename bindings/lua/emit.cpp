@@ -1,6 +1,7 @@
 // One call of the builder, one instruction: Lua arguments to operands and qualifiers.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -238,6 +239,46 @@ void place_operands(Request& request) {
     }
 }
 
+/// A scalar load or store of f32 or f64 at the address of elements of another type.
+void check_pointee(const Trace& trace, const Request& request) {
+    const bool loads = request.op->name == "ld";
+    if ((!loads && request.op->name != "st") || !request.form.has(Field::type) ||
+        request.form.has(Field::vec))
+        return;
+    const auto type = static_cast<isa::Type>(request.form.get(Field::type));
+    if (type != isa::Type::f32 && type != isa::Type::f64) return;
+    for (const Operand& operand : request.operands) {
+        if (operand.kind != Kind::address || !operand.reg) continue;
+        const auto found = trace.pointees.find(operand.reg.id);
+        if (found == trace.pointees.end()) continue;
+        const std::string_view elements = to_string(found->second), wanted = isa::to_string(type);
+        if (elements == wanted || (found->second == Dtype::tf32 && type == isa::Type::f32)) continue;
+        std::string fix;
+        if (found->second == Dtype::bf16 || found->second == Dtype::f16)
+            fix = loads ? fmt::format("k:cvt_f32_{}(k:ld_global_b16(address)) gives the value", elements)
+                        : fmt::format("k:st_global_b16(address, k:cvt_rn_{}_f32(x))", elements);
+        throw ArgumentError(fmt::format("{}: the address is that of {} elements, and {} are {}",
+                                        request.op->name, elements, wanted, loads ? "loaded" : "stored"),
+                            fix);
+    }
+}
+
+/// Remembers when registers were last read (loop_body.hpp).
+void note_reads(Trace& trace, const Step& step) {
+    ++trace.steps;
+    const auto note = [&](Reg reg) {
+        if (!reg) return;
+        if (trace.last_read.size() <= reg.id) trace.last_read.resize(reg.id + 1);
+        trace.last_read[reg.id] = trace.steps;
+    };
+    note(step.guard);
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        if (step.op->operands[i].access == Access::out) continue;
+        note(step.operands[i].reg);
+        for (const Reg reg : step.operands[i].list) note(reg);
+    }
+}
+
 }  // namespace
 
 bool takes_field(const Instruction& op, Field field) {
@@ -292,12 +333,17 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
     const bool has_result = guarded(L, [&] {
         builder.at(where);
         place_operands(request);
+        check_pointee(*trace, request);
+        for (const Operand& operand : request.operands)
+            if (operand.kind == Kind::number && !std::isnan(operand.real))
+                trace->last_number[operand.real] = trace->steps + 1;
         if (trace->simulated_only && request.guard)
             throw ArgumentError("`meaning` of k:asm must be straight-line code, without guards",
                                 "k:selp(a, b, p)");
         const Instruction& op = trace->simulated_only ? isa::simulated_only(*request.op) : *request.op;
         const Step& step =
             builder.add(op, request.form, std::move(request.operands), request.guard, request.guard_negated);
+        note_reads(*trace, step);
         for (std::size_t i = 0; i < step.operands.size(); ++i) {
             if (step.op->operands[i].access != Access::out) continue;
             request.result = step.operands[i];

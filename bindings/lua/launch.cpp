@@ -31,8 +31,8 @@ struct Shared : Base {
     std::vector<std::shared_ptr<DeviceTensor>> device_tensors;
 };
 
-/// Reads the list `args`: tensors and numbers.
-void read_arguments(lua_State* L, const Options& options, std::vector<Argument>& out,
+/// Reads the list `args` for `program`: tensors and numbers.
+void read_arguments(lua_State* L, const Program& program, const Options& options, std::vector<Argument>& out,
                     std::vector<std::shared_ptr<Tensor>>& tensors,
                     std::vector<std::shared_ptr<DeviceTensor>>& device_tensors) {
     if (!options.has("args")) return;
@@ -52,10 +52,16 @@ void read_arguments(lua_State* L, const Options& options, std::vector<Argument>&
             const double value = lua_tonumber(L, -1);
             guarded(L, [&] { out.emplace_back(value); });
         } else {
+            const bool nothing = lua_isnil(L, -1);
             const ShortText got = describe(L, -1);
             fail(L, [&] {
-                return "argument " + std::to_string(i) + " of a kernel: expected a tensor or a number, got " +
-                       got.text;
+                const std::vector<Param>& params = program.params();
+                const bool known = static_cast<std::size_t>(i) <= params.size();
+                return ArgumentError(
+                    fmt::format(
+                        "kernel {}, argument {}{}: expected a tensor or a number, got {}", program.name(), i,
+                        known ? " (" + params[static_cast<std::size_t>(i - 1)].name + ")" : "", got.text),
+                    nothing ? "a name that is misspelt, or not defined yet, is nil" : "");
             });
         }
         lua_pop(L, 1);
@@ -64,9 +70,9 @@ void read_arguments(lua_State* L, const Options& options, std::vector<Argument>&
 }
 
 template <class Base>
-void read_run_options(lua_State* L, const Options& options, Shared<Base>& out) {
+void read_run_options(lua_State* L, const Kernel& kernel, const Options& options, Shared<Base>& out) {
     out.grid = options.extents("grid");
-    read_arguments(L, options, out.args, out.tensors, out.device_tensors);
+    read_arguments(L, kernel.program(), options, out.args, out.tensors, out.device_tensors);
     const std::string_view backend = options.string("backend", "auto");
     const Backend asked = guarded(L, [&] { return backend_named(backend); });
     out.seed =
@@ -142,7 +148,7 @@ int kernel_run(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:run", run_keys);
     auto& run = held<Shared<RunOptions>>(L);
-    read_run_options(L, options, run);
+    read_run_options(L, kernel, options, run);
     run.guarded = options.boolean("guarded", false);
     if (session(L).mode == Mode::trace) {
         trace_launch(L, kernel, run);
@@ -189,7 +195,7 @@ int kernel_debug(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:debug", debug_keys);
     auto& run = held<Shared<RunOptions>>(L);
-    read_run_options(L, options, run);
+    read_run_options(L, kernel, options, run);
     auto& commands = held<Commands>(L);
     const int type = options.push("commands");
     if (type != LUA_TNIL) {
@@ -315,7 +321,7 @@ int kernel_timeline(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:timeline", prepare_keys);
     auto& run = held<Shared<RunOptions>>(L);
-    read_run_options(L, options, run);
+    read_run_options(L, kernel, options, run);
     return timeline_by(L, kernel, run, timeline_of);
 }
 
@@ -324,7 +330,7 @@ int kernel_profile(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:profile", profile_keys);
     auto& run = held<Shared<ProfileOptions>>(L);
-    read_run_options(L, options, run);
+    read_run_options(L, kernel, options, run);
     run.clusters = static_cast<int>(options.integer("clusters", 1, 1, INT32_MAX));
     run.events = options.integer("events", 4096, 1, INT32_MAX);
     return timeline_by(L, kernel, run, profile_of);
@@ -391,7 +397,7 @@ int kernel_time(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:time", time_keys);
     auto& run = held<Shared<TimeOptions>>(L);
-    read_run_options(L, options, run);
+    read_run_options(L, kernel, options, run);
     run.rounds = static_cast<int>(options.integer("rounds", 20, 1, 100000));
     run.flops = options.number("flops", 0);
     if (options.push("against") != LUA_TNIL) {
@@ -448,7 +454,7 @@ int kernel_prepare(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:prepare", prepare_keys);
     auto& run = held<Shared<RunOptions>>(L);
-    read_run_options(L, options, run);
+    read_run_options(L, kernel, options, run);
     const bool runs = session(L).mode == Mode::run;
     if (!runs) trace_launch(L, kernel, run);
     auto& launch = held<std::optional<Launch>>(L);

@@ -170,7 +170,17 @@ int reg_same(lua_State* L) {
 
 // Lua converts the result of a < b to a Boolean, so it cannot stand for an instruction.
 int no_order(lua_State* L) {
-    fail(L, [] {
+    // math.max and math.min compare, too.
+    lua_Debug caller;
+    const char* name = nullptr;
+    if (lua_getstack(L, 1, &caller) != 0 && lua_getinfo(L, "Sn", &caller) != 0 && *caller.what == 'C')
+        name = caller.name;
+    const std::string_view function = name == nullptr ? "" : name;
+    fail(L, [&] {
+        if (function == "max" || function == "min")
+            return fmt::format(
+                "math.{} compares numbers while the kernel is traced: k:{}(a, b) is the instruction",
+                function, function);
         return std::string("registers are compared by a:lt(b), le, gt, ge, eq and ne, which give predicates");
     });
 }

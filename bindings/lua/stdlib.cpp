@@ -4,6 +4,7 @@
 #include "bindings/lua/asm.hpp"
 #include "bindings/lua/docs.hpp"
 #include "bindings/lua/error.hpp"
+#include "bindings/lua/loop_body.hpp"
 #include "bindings/lua/shield.hpp"
 #include "bindings/lua/trace.hpp"
 #include "bindings/lua/types.hpp"
@@ -57,6 +58,19 @@ int option_keys_of(lua_State* L) {
         lua_pushlstring(L, keys[i].data(), keys[i].size());
         lua_rawseti(L, -2, static_cast<lua_Integer>(i + 1));
     }
+    return 1;
+}
+
+// internal.points_to(address, pointer): `address` is that of an element behind `pointer`, a parameter's;
+// returns `address`.
+int points_to(lua_State* L) {
+    const RegBox& address = check<RegBox>(L, 1);
+    const RegBox& pointer = check<RegBox>(L, 2);
+    guarded(L, [&] {
+        const auto found = pointer.trace->pointees.find(pointer.reg.id);
+        if (found != pointer.trace->pointees.end()) pointer.trace->pointees[address.reg.id] = found->second;
+    });
+    lua_settop(L, 1);
     return 1;
 }
 
@@ -148,6 +162,12 @@ void run_init(lua_State* L) {
         lua_setfield(L, -2, "nearest");
         lua_pushcfunction(L, shielded_from_lua);
         lua_setfield(L, -2, "shielded");
+        lua_pushcfunction(L, before_body);
+        lua_setfield(L, -2, "before_body");
+        lua_pushcfunction(L, after_body);
+        lua_setfield(L, -2, "after_body");
+        lua_pushcfunction(L, points_to);
+        lua_setfield(L, -2, "points_to");
         lua_pushcfunction(L, inline_ptx_from_lua);
         lua_setfield(L, -2, "inline_ptx");
         lua_pushcfunction(L, simulated_only_from_lua);

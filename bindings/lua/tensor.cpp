@@ -22,11 +22,6 @@ void account(lua_State* L, std::size_t bytes) {
 
 namespace {
 
-Dtype dtype_argument(lua_State* L, int arg) {
-    const std::string_view name = string_argument(L, arg);
-    return guarded(L, [&] { return dtype_named(name); });
-}
-
 // The engine checks Tensor::max_rank; this only bounds the length of the list that is read.
 TensorShape& shape_argument(lua_State* L, int arg) {
     TensorShape& shape = held<TensorShape>(L);
@@ -49,14 +44,22 @@ void fill(lua_State* L, Tensor& tensor, int dimension, std::int64_t& position) {
     const std::int64_t wanted = flat ? tensor.items() : tensor.shape()[static_cast<std::size_t>(dimension)];
     if (count != wanted) {
         fail(L, [&] {
-            return "wg.tensor: " + std::to_string(count) + " values, where " + to_string(tensor) + " takes " +
-                   std::to_string(wanted);
+            return "wg.tensor: " + std::to_string(count) + (count == 1 ? " value" : " values") + ", where " +
+                   to_string(tensor) + " takes " + std::to_string(wanted);
         });
     }
     for (std::int64_t i = 1; i <= count; ++i) {
-        lua_rawgeti(L, -1, i);
+        const int type = lua_rawgeti(L, -1, i);
+        if (type != LUA_TTABLE && type != LUA_TNUMBER) {
+            const ShortText got = describe(L, -1);
+            fail(L, [&] {
+                return "wg.tensor: value " + std::to_string(nested ? i : position + 1) +
+                       (nested ? " of the list" : " in row-major order") + ": expected a " +
+                       (nested ? "table" : "number") + ", got " + got.text;
+            });
+        }
         if (nested) {
-            if (lua_type(L, -1) != LUA_TTABLE) fail_count(L, tensor, "the values mix numbers and tables");
+            if (type != LUA_TTABLE) fail_count(L, tensor, "the values mix numbers and tables");
             fill(L, tensor, dimension + 1, position);
         } else {
             if (!flat && dimension + 1 != tensor.rank())
@@ -136,8 +139,6 @@ int tensor_new(lua_State* L) {
 
 // wg.zeros(dtype, shape)
 int zeros(lua_State* L) {
-    if (lua_type(L, 1) == LUA_TTABLE)
-        fail_argument(L, 1, "the dtype first, then the shape: (\"f32\", { 64, 64 })");
     if (lua_gettop(L) > 2) fail_argument(L, 3, "the shape in one list: { 64, 64 }");
     lua_settop(L, 2);
     return tensor_new(L);
@@ -197,6 +198,8 @@ constexpr Option tolerance_keys[] = {
 std::optional<Tolerance> tolerance_argument(lua_State* L, int arg) {
     if (lua_isnoneornil(L, arg)) return std::nullopt;
     if (lua_type(L, arg) == LUA_TNUMBER) return Tolerance{lua_tonumber(L, arg), lua_tonumber(L, arg)};
+    if (lua_type(L, arg) != LUA_TTABLE)
+        fail_argument(L, arg, "a number or { absolute =, relative = } as the tolerance");
     const Options options(L, arg, "wg.compare: tolerance", tolerance_keys);
     if (!options.has("absolute") && !options.has("relative")) return std::nullopt;
     return Tolerance{options.number("absolute", 0), options.number("relative", 0)};
@@ -273,6 +276,13 @@ int tensor_dot(lua_State* L) {
 }
 
 }  // namespace
+
+Dtype dtype_argument(lua_State* L, int arg) {
+    if (lua_type(L, arg) != LUA_TSTRING)
+        fail_argument(L, arg, "the dtype first, then the shape: (\"f32\", { 64, 64 })");
+    const std::string_view name = string_argument(L, arg);
+    return guarded(L, [&] { return dtype_named(name); });
+}
 
 void open_tensor(lua_State* L) {
     declare_tensor(L);

@@ -19,6 +19,9 @@ void add_files(lua_State* L);       // wg.load
 void add_dlpack(lua_State* L);      // wg.from_dlpack, t:to_dlpack
 void add_tensor_ops(lua_State* L);  // wg.ones ..., t + u, t:slice ...
 
+/// The dtype named by argument `arg`, which comes before the shape. Raises otherwise.
+Dtype dtype_argument(lua_State* L, int arg);
+
 /// Pushes the tensor that `make` (guarded) returns. It is charged to the state's limits.
 template <class Make>
 TensorBox& push_tensor(lua_State* L, Make&& make) {

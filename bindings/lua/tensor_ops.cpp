@@ -128,6 +128,7 @@ int rows(lua_State* L) {
 
 // t:transpose() swaps the last two dimensions; t:transpose{ 2, 0, 1 } puts them in that order. A copy.
 int transpose(lua_State* L) {
+    if (lua_gettop(L) > 2) fail_argument(L, 2, "the order in one list: { 1, 0 }");
     lua_settop(L, 2);
     const Tensor& tensor = hold_tensor(L, 1);
     auto& order = held<std::vector<std::int64_t>>(L);
@@ -233,20 +234,15 @@ int matrix_product(lua_State* L) {
 
 // --- makers --------------------------------------------------------------------------------------------
 
-Dtype dtype_argument(lua_State* L, int arg) {
-    if (lua_type(L, arg) == LUA_TTABLE)
-        fail_argument(L, arg, "the dtype first, then the shape: (\"f32\", { 64, 64 })");
-    const std::string_view name = string_argument(L, arg);
-    return guarded(L, [&] { return dtype_named(name); });
-}
-
 // wg.full(dtype, shape, value)
 int full_tensor(lua_State* L) {
     lua_settop(L, 3);
     const Dtype dtype = dtype_argument(L, 1);
     auto& shape = held<TensorShape>(L);
     read_integers(L, 2, "shape", shape);
-    const double value = number_argument(L, 3);
+    if (lua_type(L, 3) != LUA_TNUMBER)
+        fail_argument(L, 3, "the value, after dtype and shape: (\"f32\", { 64, 64 }, 1)");
+    const double value = lua_tonumber(L, 3);
     return push_result(L, push_tensor(L, [&] { return full(dtype, shape, value); }));
 }
 

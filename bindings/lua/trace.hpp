@@ -22,7 +22,10 @@ struct Trace {
     std::optional<Builder> builder;
     bool simulated_only =
         false;  ///< steps are for the simulator alone: the `meaning` of k:asm is being traced
-    std::map<std::uint32_t, Dtype> pointees;        ///< registers that hold a parameter's pointer
+    std::map<std::uint32_t, Dtype> pointees;  ///< registers that hold addresses of elements of a parameter
+    std::uint64_t steps = 0;                  ///< instructions so far
+    std::vector<std::uint64_t> last_read;     ///< by register: `steps` of the last instruction that read it
+    std::map<double, std::uint64_t> last_number;    ///< the same of numbers among the operands
     std::map<std::string, std::vector<Reg>> named;  ///< the script's latest names of registers
 };
 

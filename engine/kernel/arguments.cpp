@@ -132,10 +132,16 @@ void check_count(const Program& program, std::size_t given) {
     if (given == program.params().size()) return;
     std::string names;
     for (const Param& param : program.params()) names += (names.empty() ? "" : ", ") + param.name;
+    // A list that ends in nil is shorter than it looks.
+    std::string fix =
+        fmt::format("args = {{ {} }}: a list in the order of the parameters, without names", names);
+    if (given > 0 && given < program.params().size())
+        fix = fmt::format("args = {{ {} }}; argument {} ({}) is missing, or nil", names, given + 1,
+                          program.params()[given].name);
     throw ArgumentError(
-        fmt::format("kernel {} takes {} arguments ({}), not {}", program.name(), program.params().size(),
-                    names, given),
-        fmt::format("args = {{ {} }}: a list in the order of the parameters, without names", names));
+        fmt::format("kernel {} takes {} argument{} ({}), not {}", program.name(), program.params().size(),
+                    program.params().size() == 1 ? "" : "s", names, given),
+        fix);
 }
 
 void check_grid(const Program& program, Dim3 grid) {

@@ -53,6 +53,15 @@ std::optional<Type> nearest_type(const Instruction& op, Field field, Type declar
     return std::nullopt;
 }
 
+/// A b16 register most often holds a bf16 or f16 element, which integer arithmetic would take for an integer:
+/// the type is inferred from bits of 32 and 64 only, such as addresses and descriptors.
+[[noreturn]] void refuse_bits(const Instruction& op, const OperandRule& rule, Field field, Type type) {
+    std::string fix = "k:cvt_f32_bf16(x) or k:cvt_f32_f16(x) gives the value of a bf16 or f16 element";
+    if (field == Field::type)
+        fix += fmt::format("; k:{}_{}(...) treats the bits as an integer", op.name, isa::to_string(type));
+    refuse(op, rule, "a b16 register holds bits, which are not converted to a number", fix);
+}
+
 /// Fills `type` and `from` from the registers whose rule says that they are of it.
 void infer_types(const Builder& builder, const Instruction& op, std::span<const Operand> operands,
                  Form& form) {
@@ -74,7 +83,10 @@ void infer_types(const Builder& builder, const Instruction& op, std::span<const 
                 if (rule.kinds & OperandRule::address) continue;
                 if (rule.type(one) == rule.type(other)) continue;
                 const Type declared = builder.type_of(operands[i].reg);
-                if (const auto type = nearest_type(op, field, declared))
+                const auto type = nearest_type(op, field, declared);
+                if (type && declared == Type::b16 && *type != Type::b16 && !isa::is_float(*type))
+                    refuse_bits(op, rule, field, *type);
+                if (type)
                     form.set(field, *type);
                 else if (!unfit)
                     unfit = &rule, unfit_type = declared;
@@ -92,15 +104,41 @@ std::string convertible(Type type) {
     return fmt::format("{}{}", is_signed ? 's' : 'u', isa::bits(type));
 }
 
+/// Whether k:NAME is an instruction with all of its qualifiers.
+bool is_legal(const std::string& name) {
+    const isa::Spelling spelling = isa::parse_method(name);
+    if (spelling.op == nullptr) return false;
+    try {
+        isa::resolve(*spelling.op, spelling.form);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 /// What turns a register of type `have` into one of type `want`.
 std::string conversion(Type have, Type want) {
     if (have == Type::pred) return "k:selp(1, 0, p) makes a number of a predicate";
     if (want == Type::pred) return "r:ne(0), r:lt(n) and the like give predicates";
     if (isa::bits(have) < 16 || isa::bits(want) < 16) return {};
+    if (have == Type::b16 && want == Type::f32)
+        return "k:cvt_f32_bf16(x) or k:cvt_f32_f16(x) gives the value of a bf16 or f16 element";
+    if (have == Type::f32 && want == Type::b16)
+        return "k:cvt_rn_bf16_f32(x) or k:cvt_rn_f16_f32(x) gives the bits of the rounded value";
     const bool from_float = isa::is_float(have), to_float = isa::is_float(want);
     const bool widens = from_float && to_float && isa::bits(have) < isa::bits(want);
     const std::string_view round = from_float && !to_float ? "rzi_" : to_float && !widens ? "rn_" : "";
-    return fmt::format("k:cvt_{}{}_{}(x) converts the value", round, convertible(want), convertible(have));
+    const auto call = [&](std::string_view rounding, Type to, Type from) {
+        return fmt::format("cvt_{}{}_{}", rounding, convertible(to), convertible(from));
+    };
+    if (is_legal(call(round, want, have)))
+        return fmt::format("k:{}(x) converts the value", call(round, want, have));
+    // Integers of 16 bits go to and from floats by 32.
+    const Type between = from_float ? Type::s32 : Type::u32;
+    const std::string first = call(from_float ? round : "", between, have);
+    const std::string second = call(to_float ? round : "", want, between);
+    if (!is_legal(first) || !is_legal(second)) return {};
+    return fmt::format("k:{}(k:{}(x)) converts the value", second, first);
 }
 
 void check_register(const Builder& builder, const Instruction& op, const OperandRule& rule, Reg reg,

@@ -10,7 +10,7 @@ says("wg.kernel: expected a name, a table of options and a function", function()
 says("unknown option `thread` of wg.kernel: did you mean `threads`? (legal: threads, cluster, names)", function() wg.kernel("f", { thread = 1 }, print) end)
 local kernel = wg.kernel("f", { threads = 32 }, function(k) k:st_global_f32(k:param("A", "f32*"), 1) end)
 local A = wg.zeros("f32", 4)
-says("kernel f takes 1 arguments (A), not 0", function() kernel:run { args = { A = A } } end)
+says("kernel f takes 1 argument (A), not 0", function() kernel:run { args = { A = A } } end)
 check.equal(select(2, pcall(kernel.run, kernel, { args = { A = A } })).fix, "args = { A }: a list in the order of the parameters, without names")
 says("bad argument #1 to `run`: expected wgrun.kernel, got table (a method is called with a colon: object:method(...))", function() kernel.run { args = { A } } end)
 says("a kernel cannot be called: it is launched", function() kernel(A) end)
@@ -22,6 +22,19 @@ says("wg has no `tiel`: did you mean `tile`?", function() return wg.tiel end)
 says("bad argument #1 to `zeros`: expected the dtype first, then the shape: (\"f32\", { 64, 64 }), got table", function() wg.zeros({ 2, 2 }, "f32") end)
 says("bad argument #3 to `zeros`: expected the shape in one list: { 64, 64 }, got number 2", function() wg.zeros("f32", 2, 2) end)
 says("bad argument #1 to `ones`: expected the dtype first, then the shape: (\"f32\", { 64, 64 }), got table", function() wg.ones({ 2, 2 }, "f32") end)
+says("bad argument #1 to `eye`: expected the dtype first, then the shape: (\"f32\", { 64, 64 }), got number 3", function() wg.eye(3) end)
+says("bad argument #3 to `full`: expected the value, after dtype and shape: (\"f32\", { 64, 64 }, 1), got table", function() wg.full("f32", 3, { 2, 2 }) end)
+says("bad argument #1 to `compare`: expected wgrun.tensor, got table", function() wg.compare({ 1 }, A) end)
+says("bad argument #3 to `compare`: expected a number or { absolute =, relative = } as the tolerance, got string \"1e-3\"", function() wg.compare(A, A, "1e-3") end)
+says("wg.tensor: value 4 in row-major order: expected a number, got string \"x\"", function() wg.tensor { { 1, 2 }, { 3, "x" } } end)
+says("wg.tensor: value 2 of the list: expected a table, got nil", function() wg.tensor { { 1, 2 }, nil, { 3, 4 } } end)
+says("wg.tensor: 1 value, where f32 {2, 2} takes 2", function() wg.tensor { { 1, 2 }, { 3 } } end)
+local two = wg.zeros("f32", { 2, 2 })
+check.equal(says("index {1} does not have as many coordinates as f32 {2, 2}", function() return two[1][1] end).fix, "an index has one coordinate for each dimension, as in t[{ i, j }]")
+says("bad argument #1 to `transpose`: expected the order in one list: { 1, 0 }, got number 1", function() two:transpose(1, 0) end)
+says("wg.try: `swizzle` is for tensors, and `a` and `b` are tiles, which have a swizzle already", function() wg.try { a = tile, b = tile, swizzle = "64B" } end)
+says("wg.try: `b_tile` is for a tensor `b`, which is a tile here", function() wg.try { a = tile, b = tile, b_tile = tile } end)
+says("wg.try: option `seed`: expected number, got string", function() wg.try { a = tile, b = tile, seed = "1" } end)
 says("unknown dtype `float32`: here it is `f32`", function() wg.zeros("float32", 2) end)
 says("unknown dtype `half`: here it is `f16`", function() wg.zeros("half", 2) end)
 says("wgrun.tensor has no `shap`: did you mean `shape`?", function() return A.shap end)
@@ -46,7 +59,40 @@ in_kernel("add, operand b: register of type u32 where an f32 register is expecte
 check.equal(in_kernel("st, operand b: register of type f32 where a u32 register is expected", function(k) k:st_global_u32(k:reg "u64", k:reg "f32") end).fix, "k:cvt_rzi_u32_f32(x) converts the value")
 check.equal(in_kernel("st, operand b: register of type u32 where an f32 register is expected", function(k) k:st_global_f32(k:reg "u64", k:reg "u32") end).fix, "k:cvt_rn_f32_u32(x) converts the value")
 
+-- Elements of 16 bits are bits until they are converted.
+local bits = "operand a: a b16 register holds bits, which are not converted to a number"
+check.equal(in_kernel("add, " .. bits, function(k) local x = k:reg "b16"; return x + x end).fix, "k:cvt_f32_bf16(x) or k:cvt_f32_f16(x) gives the value of a bf16 or f16 element; k:add_s16(...) treats the bits as an integer")
+in_kernel("mul, " .. bits, function(k) return k:reg "b16" * 2.0 end)
+in_kernel("neg, " .. bits, function(k) return -k:reg "b16" end)
+in_kernel("max, " .. bits, function(k) return k:max(k:reg "b16", 0) end)
+in_kernel("cvt, " .. bits, function(k) return k:cvt_rn_f32(k:reg "b16") end)
+check.equal(in_kernel("st, operand b: register of type b16 where an f32 register is expected", function(k) k:st_global_f32(k:reg "u64", k:reg "b16") end).fix, "k:cvt_f32_bf16(x) or k:cvt_f32_f16(x) gives the value of a bf16 or f16 element")
+check.equal(in_kernel("st, operand b: register of type f32 where a b16 register is expected", function(k) k:st_global_b16(k:reg "u64", k:reg "f32") end).fix, "k:cvt_rn_bf16_f32(x) or k:cvt_rn_f16_f32(x) gives the bits of the rounded value")
+wg.kernel("bits", {}, function(k) local x = k:reg "b16"; return k:add_u16(x, x), x & 1, x << 1, x | x, k:mov(x) end) -- asked for by name, or bitwise
+
+-- What a fix names is an instruction: 16-bit integers become floats by 32 bits.
+check.equal(in_kernel("add, operand b: register of type u16 where an f32 register is expected", function(k) return k:reg "f32" + k:reg "u16" end).fix, "k:cvt_rn_f32_u32(k:cvt_u32_u16(x)) converts the value")
+
+-- Variables of Lua in loops of the kernel, which are traced once.
+local carried = in_kernel("`sum` is another register after the body of k:loop: the body is traced once, so every round reads what `sum` was before the loop", function(k) local sum = 0.0; k:loop(4, function(i) sum = k:add(k:cvt_rn_f32_u32(i), sum) end) end)
+check.equal(carried.fix, "before the loop: local sum = k:reg \"f32\" and k:mov(sum, ...); in the body give it as the destination, as in k:add(sum, sum, x)")
+in_kernel("`x` is another register after the body of k:while_: the body is traced once, so every round reads what `x` was before the loop", function(k) local x = k:special "tid.x"; k:while_(function() return x:gt(1) end, function() x = x >> 1 end) end)
+wg.kernel("fine", {}, function(k) -- a variable that only the body uses, one register throughout, and one that nobody reads
+  local sum, last, old, next = k:reg "u32", nil, k:special "tid.x", 0
+  k:mov(sum, 0)
+  k:loop(4, function(i) last = i * 2; old = last + 1; next = i + 3; sum = k:add(sum, sum, old) end)
+end)
+
+-- Addresses know what they point to.
+in_kernel("ld: the address is that of bf16 elements, and f32 are loaded", function(k) return k:ld_global_f32(k:element(k:param("X", "const bf16*"), 1)) end)
+check.equal(in_kernel("st: the address is that of f16 elements, and f32 are stored", function(k) k:st_global_f32(k:element(k:param("X", "f16*"), k:special "tid.x"), 1.0) end).fix, "k:st_global_b16(address, k:cvt_rn_f16_f32(x))")
+in_kernel("ld: the address is that of s32 elements, and f32 are loaded", function(k) return k:ld_global_f32(k:param("X", "const s32*")) end)
+wg.kernel("fine", {}, function(k) local X = k:param("X", "const bf16*"); return k:ld_global_v4_f32(X), k:ld_global_u16(X), k:ld_global_b32(k:element(X, 2)) end)
+check.equal(in_kernel("k:load_tile, map: a pointer is no tensor map", function(k) k:load_tile { tile = tile, map = k:param("A", "bf16*"), to = k:reg "u32", mn = 0, k = 0, barrier = k:reg "u32" } end).fix, "k:tensor_map(name, tile) in place of k:param(name, ...)")
+in_kernel("math.max compares numbers while the kernel is traced: k:max(a, b) is the instruction", function(k) return math.max(k:reg "f32", 0) end)
+
 -- Calls.
+in_kernel("wgrun.builder has no `atom_add_global_s32`: did you mean `atom_global_add_s32`?", function(k) k:atom_add_global_s32(k:reg "u64", 1) end)
 in_kernel("wgrun.builder has no `for_`: here it is k:loop(count, function(i) ... end), or Lua's own `for`, which unrolls", function(k) k:for_(4, print) end)
 in_kernel("wgrun.builder has no `ld_globl_f32`: did you mean `ld_global_f32`?", function(k) k:ld_globl_f32(k:reg "u64") end)
 in_kernel("wgrun.builder has no `ld_global_v4_f31`: did you mean `ld_global_v4_f32`?", function(k) k:ld_global_v4_f31(k:reg "u64") end)

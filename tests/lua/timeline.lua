@@ -151,7 +151,7 @@ check.equal(elementwise.rows[1].name, "warps 0 to 3")
 check.equal(elementwise.verdict[1]:match "^warps 0 to 3 wait for loads", "warps 0 to 3 wait for loads")
 
 -- What is wrong with the launch, and what the simulator finds, is said as by kernel:run.
-check.raises("takes 1 arguments", function() double:timeline { grid = { 1 }, args = {} } end)
+check.raises("takes 1 argument", function() double:timeline { grid = { 1 }, args = {} } end)
 local racy = wg.kernel("racy", { threads = 64 }, function(k)
   local out = k:param("out", "f32*")
   local s = k:shared { bytes = 256, name = "s" }
