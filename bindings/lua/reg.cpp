@@ -315,7 +315,7 @@ Compares with another register or a number: not equal.
 @param other reg|number
 @return reg  a predicate)"},
         {"same", reg_same, R"(
-Whether two Lua values are the same register of the kernel. (Lua's == is refused, since it cannot compare the values of registers.)
+Whether two Lua values are the same register of the kernel. Lua's == is refused, since it cannot compare the values of registers.
 @param other reg
 @return boolean)"},
         {"set", set, R"(

@@ -1035,7 +1035,7 @@ function reg:lt(other) end
 ---@return wgrun.reg # a predicate
 function reg:ne(other) end
 
----Whether two Lua values are the same register of the kernel. (Lua's == is refused, since it cannot compare the values of registers.)
+---Whether two Lua values are the same register of the kernel. Lua's == is refused, since it cannot compare the values of registers.
 ---@param other wgrun.reg
 ---@return boolean
 function reg:same(other) end
