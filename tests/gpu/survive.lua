@@ -139,7 +139,7 @@ local bad = {
     end)
     return greedy:run { args = { wg.zeros("u32", 1) }, unchecked = true }
   end },
-  { "a grid that cannot be", "EINVAL", { "extents of 1 to 2147483647, 65535 and 65535" }, function()
+  { "a grid that cannot be", "EINVAL", { "extents must be 1 to 2147483647, 65535 and 65535" }, function()
     return count:run { grid = { 1, 70000, 1 }, args = { kept } }
   end },
 }

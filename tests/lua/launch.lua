@@ -46,7 +46,7 @@ refuses("option `grid`: entry 3 is -1, must be 1..2147483647", function() scale:
 refuses("grid has 4 entries, at most 3 are possible", function() scale:run { grid = { 1, 1, 1, 1 }, args = { A, 3, 1 } } end)
 refuses("grid[1]: expected an integer, got number 1.5", function() scale:run { grid = { 1.5 }, args = { A, 3, 1 } } end)
 refuses("grid: expected a list of integers, got string \"x\"", function() scale:run { grid = "x", args = { A, 3, 1 } } end)
-refuses("kernel scale: grid {1, 65536, 1}: extents of 1 to 2147483647, 65535 and 65535", function() scale:run { grid = { 1, 65536 }, args = { A, 3, 1 } } end)
+refuses("kernel scale: grid {1, 65536, 1}: extents must be 1 to 2147483647, 65535 and 65535", function() scale:run { grid = { 1, 65536 }, args = { A, 3, 1 } } end)
 local pair = wg.kernel("pair", { threads = 32, cluster = { 2, 1, 1 } }, function() end)
 refuses("kernel pair: grid {3, 1, 1} is not a whole number of clusters {2, 1, 1}", function() pair:run { grid = 3 } end)
 refuses("unknown backend `cpu`: did you mean `gpu`?", function() scale:run { backend = "cpu", args = { A, 3, 1 } } end)
