@@ -23,7 +23,7 @@ out_has "not assembled: ptxas was not found: switched off by WGRUN_CUDA=off; no 
 out_has "serial.lua: 1 kernel, 0 errors, 0 remarks"
 run check --assemble --json serial.lua
 exits 0
-out_has '"not_assembled": "ptxas is not here'
+out_has '"not_assembled": "ptxas was not found'
 
 unset WGRUN_CUDA
 export CUDA_VISIBLE_DEVICES=

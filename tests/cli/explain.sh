@@ -14,7 +14,7 @@ exits 0
 out_has '"law": '
 run explain WG-FENCE-1
 exits 2
-err_has "no rule is called \`WG-FENCE-1\`: did you mean"
+err_has "there is no rule \`WG-FENCE-1\`: did you mean"
 
 # rules: the same list, and docs/rules.md.
 run rules

@@ -18,7 +18,7 @@ out/beta.h
 out/beta.c
 out/beta.json"
 err_has noise
-err_has "wgrun: no alpha.cubin, alpha.c holds PTX: ptxas is not here"
+err_has "wgrun: no alpha.cubin, alpha.c holds PTX: ptxas was not found"
 nothing_left() { [ -z "$(find . -name '.*wgrun*')" ] || bad "left behind: $(find . -name '.*wgrun*')"; }
 nothing_left
 [ "$(stat -c %a out)" = "$(mkdir probe && stat -c %a probe)" ] || bad "the folder's mode"
@@ -42,7 +42,7 @@ cp out/beta.json before.json
 run export kernels.lua -o out --json
 exits 0
 out_has '"folder": "out"'
-out_has '"no_cubin": "ptxas is not here'
+out_has '"no_cubin": "ptxas was not found'
 cmp -s before.json out/beta.json || bad "the same export gave another manifest"
 
 # What is not wgrun's stays, and then nothing is written.

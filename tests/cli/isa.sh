@@ -39,7 +39,7 @@ exits 2
 err_has "\`cv\` is ambiguous: it is the beginning of cvta, cvt"
 run isa wgma
 exits 2
-err_has "no instruction is called \`wgma\`: did you mean \`wgmma\`?"
+err_has "there is no instruction \`wgma\`: did you mean \`wgmma\`?"
 run isa wgmma --dtype int8
 exits 2
 err_has "\`int8\` is no type of PTX"

@@ -54,7 +54,7 @@ exits 1
 [ ! -e large.svg ] || bad "no picture, but a file"
 run layout "(1024,1024):(1024,1)" --view offsets
 exits 1
-err_has "too many to look at"
+err_has "too many"
 run layout "(1024,1024):(1024,1)" --view offsets --svg large.svg
 exits 1
 [ ! -e large.svg ] || bad "no picture, but a file"
@@ -145,7 +145,7 @@ run layout kernel.lua plain
 out_has "size 16, cosize 16"
 run layout kernel.lua plain --bytes
 exits 1
-err_has "--bytes: a layout counts elements"
+err_has "--bytes: the offsets of a layout count elements"
 run layout kernel.lua product
 exits 0
 out_has "B (k down, n to the right)"

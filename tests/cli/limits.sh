@@ -46,8 +46,8 @@ run --max-memory 100 -e 'local function f() return 1 + f() end f()'
 exits 1
 err_has 'stack overflow'
 # Tensors, programs, simulations.
-limited --max-tensors 10 'require "wgrun".zeros("u8", { 11 << 20 })' 'tensors may take 10 MiB, of which 0 are in use'
-limited --max-tensors 10 'local t = {} for i = 1, 100 do t[i] = require "wgrun".zeros("u8", { 1 << 20 }) end' 'of which 10 are in use'
+limited --max-tensors 10 'require "wgrun".zeros("u8", { 11 << 20 })' 'tensors may use 10 MiB, of which 0 MiB are in use'
+limited --max-tensors 10 'local t = {} for i = 1, 100 do t[i] = require "wgrun".zeros("u8", { 1 << 20 }) end' 'of which 10 MiB are in use'
 run --max-tensors 10 -e 'local wg = require "wgrun" for i = 1, 100 do local t <close> = wg.zeros("u8", { 9 << 20 }) end print "good"'
 exits 0
 out good

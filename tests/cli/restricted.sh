@@ -29,7 +29,7 @@ exits 1
 cat >other.lua <<'END'
 return 1
 END
-refused 'require "other"' 'no module'
+refused 'require "other"' 'cannot load the module'
 # What wgrun does with files and libraries.
 refused 'require "wgrun".load "t.npy"' 'wg.load is not for restricted scripts'
 refused 'require "wgrun".zeros("f32", {1}):save "t.npy"' 'tensor:save is not for restricted scripts'

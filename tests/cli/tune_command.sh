@@ -26,7 +26,7 @@ assert len(r['results']) == 3 and len(r['skipped']) == 1 and all(x['cached'] for
 echo 'return 5' > e.lua
 run tune e.lua
 exits 1
-err_has "e.lua returns nothing to tune"
+err_has "e.lua does not return options to tune"
 echo 'return { name = "x", space = { n = 5 }, build = function() end }' > e.lua
 run tune e.lua
 exits 1

@@ -98,5 +98,5 @@ os.remove(path)
 local result, message, code = t:svg "no/such/folder/x.svg"
 check.equal({ result == nil, code }, { true, "ENOENT" })
 assert(message:find("no/such/folder/x.svg", 1, true))
-check.raises("too many to look at", function() wg.layout({ 1 << 12, 1 << 12 }):svg(path, { view = "offsets" }) end)
+check.raises("too many", function() wg.layout({ 1 << 12, 1 << 12 }):svg(path, { view = "offsets" }) end)
 check.raises("", function() wg.layout({ 1 << 13, 1 << 13 }):svg(path) end)

@@ -341,7 +341,7 @@ return { long = spin(4000000000), short = spin(10) }
             (wgrun.Limits(seconds=0.2), "while true do pcall(function() while true do end end) end", "0.2 s"),
             (wgrun.Limits(memory=20 << 20), "local s = 'x' while true do s = s .. s end", "20 MiB"),
             (wgrun.Limits(instructions=5000), "while true do end", "5000 instructions"),
-            (wgrun.Limits(tensors=1 << 20), "require 'wgrun'.zeros('u8', { 2 << 20 })", "tensors may take 1 MiB"),
+            (wgrun.Limits(tensors=1 << 20), "require 'wgrun'.zeros('u8', { 2 << 20 })", "tensors may use 1 MiB"),
         ):
             with self.assertRaises(wgrun.LimitError) as caught:
                 wgrun.loads(text, limits=limits)

@@ -29,7 +29,7 @@ class Writer {
     /// One instruction with all of its operands.
     const wgrun::Step& add(std::string_view method, std::vector<Operand> operands) {
         const isa::Spelling spelling = isa::parse_method(method);
-        if (spelling.op == nullptr) throw std::logic_error("no instruction is called " + std::string(method));
+        if (spelling.op == nullptr) throw std::logic_error("there is no instruction " + std::string(method));
         builder_.at(line());
         return builder_.add(*spelling.op, spelling.form, std::move(operands));
     }

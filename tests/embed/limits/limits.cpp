@@ -115,11 +115,11 @@ void each_limit_ends_a_script() {
     ends(time, spin, "the script has run for more than 0.3 s", Limit::time);
     ends(time, "while true do pcall(function() " + spin + " end) end",
          "the script has run for more than 0.3 s", Limit::time);
-    ends(tensor, tensors(11), "tensors may take 10 MiB, of which 10 are in use", Limit::none);
+    ends(tensor, tensors(11), "tensors may use 10 MiB, of which 10 MiB are in use", Limit::none);
     ends(tensor, "local t = require 'wgrun'.zeros('u8', { 6 << 20 }) return t:copy()",
-         "tensors may take 10 MiB, of which 6 are in use", Limit::none);
+         "tensors may use 10 MiB, of which 6 MiB are in use", Limit::none);
     ends(tensor, "local t = require 'wgrun'.zeros('u8', { 6 << 20 }) return t:to 'gpu'",
-         "tensors may take 10 MiB, of which 6 are in use", Limit::none);
+         "tensors may use 10 MiB, of which 6 MiB are in use", Limit::none);
     ends(parts, program(2000), "the kernel has more than 1000 instructions, blocks and registers",
          Limit::none);
     ends(steps, spin, "kernel spin took more than 10000 steps on the simulator", Limit::none);
@@ -142,7 +142,7 @@ void limits_can_be_changed() {
                      "return 'good'") == "good",
            "six of eight");
     state.set(small);
-    expect(state.run(tensors(1)).find("of which 6 are in use") != std::string::npos,
+    expect(state.run(tensors(1)).find("of which 6 MiB are in use") != std::string::npos,
            "six are more than four");
     expect(state.run("for i = 1, 6 do keep[i]:close() end return 'good'") == "good", "closing");
     expect(state.run(tensors(4)) == "good", "four of four");
@@ -168,7 +168,7 @@ void states_in_turn() {
     )";
     State one(small), other(large);
     for (int i = 0; i < 3; ++i) {
-        expect(one.run(tensors(5)).find("tensors may take 4 MiB") != std::string::npos, "tensors of the one");
+        expect(one.run(tensors(5)).find("tensors may use 4 MiB") != std::string::npos, "tensors of the one");
         expect(other.run(tensors(40)) == "good", "tensors of the other");
         expect(one.run(loop).find("more than 1000 steps") != std::string::npos, "steps of the one");
         expect(other.run(loop) == "good", "steps of the other");
