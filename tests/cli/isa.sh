@@ -42,6 +42,6 @@ exits 2
 err_has "there is no instruction \`wgma\`: did you mean \`wgmma\`?"
 run isa wgmma --dtype int8
 exits 2
-err_has "\`int8\` is no type of PTX"
+err_has "\`int8\` is not a type of PTX"
 run isa wgmma --n x
 exits 2

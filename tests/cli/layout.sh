@@ -151,7 +151,7 @@ exits 0
 out_has "B (k down, n to the right)"
 run layout kernel.lua product --view chunks
 exits 1
-err_has "a product is drawn in one way"
+err_has "a product has only one view"
 run layout kernel.lua accumulator --view chunks
 exits 1
 err_has "a fragment is in registers"
