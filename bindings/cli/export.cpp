@@ -36,7 +36,7 @@ bool check_kernels(const std::vector<Export>& kernels, std::vector<Diagnostic>& 
 }
 
 void write_kernels(const std::string& file, std::vector<Export>& kernels, Work& work) {
-    const auto& [folder, wanted] = work.options;
+    const std::string& wanted = work.options.kernel;
     std::vector<std::string_view> names;
     for (const Export& made : kernels) names.push_back(made.kernel->program().name());
     if (names.empty()) throw ArgumentError(file + " makes no kernel, so there is nothing to export");
@@ -46,7 +46,7 @@ void write_kernels(const std::string& file, std::vector<Export>& kernels, Work& 
         return !wanted.empty() && made.kernel->program().name() != wanted;
     });
     if (kernels.empty()) throw ArgumentError(unknown);
-    if (!check_kernels(kernels, work.findings)) work.written = export_kernels(kernels, folder);
+    if (!check_kernels(kernels, work.findings)) work.written = export_kernels(kernels, work.options.folder);
 }
 
 void export_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
