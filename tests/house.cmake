@@ -10,6 +10,7 @@ string(REGEX MATCHALL "wgrun_(module|bindings)\\([a-z][^)]*\\)" calls "${build}"
 set(owner_diagnostic diag)
 set(owner_printable diag)
 set(owner_version diag)
+set(owner_progress diag)
 set(owner_report diag)
 set(owner_dtype number)
 set(owner_layout layout)

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/choice.hpp"
 #include "bindings/cli/command.hpp"
 
 namespace wgrun::cli {
@@ -78,7 +79,7 @@ int cache(const Request& request, const std::string& action) {
 Command::Run declare(CLI::App& app) {
     const auto action = std::make_shared<std::string>();
     app.add_option("ACTION", *action, "info, clear (remove all entries) or verify (read all)")
-        ->check(CLI::IsMember({"info", "clear", "verify"}))
+        ->check(Choice({"info", "clear", "verify"}))
         ->required();
     return [action](const Request& request) { return cache(request, *action); };
 }

@@ -31,6 +31,7 @@ std::string as_json(const Search& search, const Checked& checked) {
     for (const auto& [name, report] : checked.assembled)
         json["assembly"].push_back({{"kernel", name},
                                     {"assembler", report.assembler},
+                                    {"assembler_version", assembler_version(report)},
                                     {"registers", report.registers},
                                     {"estimated", report.estimated},
                                     {"spill_stores", report.spill_stores},
@@ -48,7 +49,9 @@ std::string as_text(const Request& request, const Checked& checked) {
         text += fmt::format(
             "{}: {} registers a thread (estimate: {}), {} bytes of shared memory, {} bytes spilled ({})\n",
             name, report.registers, report.estimated, report.static_shared + report.dynamic_shared,
-            report.spill_stores, report.assembler);
+            report.spill_stores,
+            assembler_version(report).empty() ? report.assembler
+                                              : report.assembler + " " + assembler_version(report));
     if (!checked.not_assembled.empty()) text += fmt::format("not assembled: {}\n", checked.not_assembled);
     return text + fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
                               counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));

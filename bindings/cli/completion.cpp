@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "bindings/cli/choice.hpp"
 #include "bindings/cli/command.hpp"
 
 namespace wgrun::cli {
@@ -149,9 +150,7 @@ std::string fish(const CLI::App& root) {
 
 Command::Run declare(CLI::App& app) {
     const auto shell = std::make_shared<std::string>();
-    app.add_option("SHELL", *shell, "bash, zsh or fish")
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}))
-        ->required();
+    app.add_option("SHELL", *shell, "bash, zsh or fish")->check(Choice({"bash", "zsh", "fish"}))->required();
     return [shell, &app](const Request&) -> int {
         const CLI::App& root = *app.get_parent();
         Results results(false);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bindings/cli/command.hpp"
+#include "gpu/disassemble.hpp"
 #include "wgrun/gpu.hpp"
 
 namespace wgrun::cli {
@@ -48,6 +49,7 @@ std::string to_text(const gpu::Report& report, const BackendChoice& choice) {
         text +=
             "                pip install nvidia-cuda-nvcc nvidia-cuda-nvrtc provides both without a "
             "toolkit\n";
+    text += fmt::format("nvdisasm        {}\n", describe(gpu::find_nvdisasm()));
     text += fmt::format("cuBLAS          {}\n", describe(report.cublas));
     text += fmt::format("cache           {}\n", describe(report.cache));
     return text;
@@ -63,6 +65,7 @@ nlohmann::ordered_json to_object(const gpu::Report& report, const BackendChoice&
         {"worker", to_object(report.worker)},
         {"nvrtc", to_object(report.nvrtc)},
         {"ptxas", to_object(report.ptxas)},
+        {"nvdisasm", to_object(gpu::find_nvdisasm())},
         {"cublas", to_object(report.cublas)},
         {"cache", {{"folder", report.cache.folder}, {"bytes", report.cache.bytes}}}};
     for (const gpu::DeviceInfo& device : report.devices) {

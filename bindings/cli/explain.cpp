@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cctype>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -70,13 +71,34 @@ int print_rules(const Request& request, bool markdown) {
     return write(request, markdown ? all_as_markdown() : text, json);
 }
 
+std::string upper(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return out;
+}
+
+/// What may be meant by `word`, which is the id of no rule: an id that is spelt alike, else the rules that
+/// have the word in their id, title or law.
+std::string meant_by(const std::string& word) {
+    std::vector<std::string_view> ids;
+    for (const Rule* known : rules::all()) ids.push_back(known->id);
+    std::string text = "there is no rule `" + word + "`";
+    std::string about;
+    const std::string wanted = upper(word);
+    for (const Rule* known : rules::all())
+        if (word.size() > 1 &&
+            upper(fmt::format("{} {} {}", known->id, known->title, known->law)).find(wanted) !=
+                std::string::npos)
+            about += fmt::format("\n  {:<14} {}", known->id, known->law);
+    if (!about.empty()) return text + "; these mention it:" + about;
+    return text + nearest(word, ids) + " (wgrun rules lists them)";
+}
+
 int explain(const Request& request, const std::string& id) {
     if (id.empty()) return print_rules(request, false);
-    const Rule* rule = find_rule(id);
+    const Rule* rule = find_rule(upper(id));
     if (rule == nullptr) {
-        std::vector<std::string_view> ids;
-        for (const Rule* known : rules::all()) ids.push_back(known->id);
-        remark("wgrun: there is no rule `" + id + "`" + nearest(id, ids) + " (wgrun rules lists them)");
+        remark("wgrun: " + meant_by(id));
         return Exit::usage;
     }
     return write(request, to_text(*rule), to_object(*rule));

@@ -1,6 +1,5 @@
 // wgrun help [NAME]: the documentation of a function, a type, a method, an option table or an instruction.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -19,26 +18,6 @@ namespace {
 
 using lua::Documentation;
 using lua::Entry;
-
-std::string line_of(const Entry& entry) { return fmt::format("  {:<28} {}\n", entry.name, entry.summary()); }
-
-/// The functions of wg and the types, one line each.
-std::string overview(const Documentation& docs) {
-    std::string out = "Functions\n";
-    for (const Entry* entry : docs.members("wg")) out += line_of(*entry);
-    out += "\nTypes\n";
-    for (const Entry* entry : docs.types()) out += line_of(*entry);
-    return out +
-           "\nwgrun help NAME describes one of them: wg.tile, tile, tile:offset, k:loop, k:wgmma_fence.\n";
-}
-
-std::string text_of(const Documentation& docs, const Entry& entry) {
-    std::string out = lua::to_text(entry);
-    const auto members = docs.members(entry.name);
-    if (!members.empty()) out += '\n';
-    for (const Entry* member : members) out += line_of(*member);
-    return out;
-}
 
 struct Options {
     std::string name;
@@ -125,17 +104,12 @@ void look_up(lua_State* L, const Request&, Outcome&, void* context) {
         const std::string& name = asked.options.name;
         if (asked.request.json && (name.empty() || docs.find(name) != nullptr)) {
             asked.text = json_of(docs, docs.find(name));
-        } else if (name.empty()) {
-            asked.text = overview(docs);
-        } else if (const Entry* entry = docs.find(name)) {
-            asked.text = text_of(docs, *entry);
-        } else if (const auto members = docs.members(name); !members.empty()) {
-            for (const Entry* member : members) asked.text += line_of(*member);
-        } else {
-            const auto near = docs.suggestions(name);
-            asked.problem = fmt::format("nothing is called `{}`", name);
-            asked.problem += near.empty() ? " (wgrun help lists the functions and types)"
-                                          : fmt::format(": did you mean {}?", fmt::join(near, ", "));
+            return;
+        }
+        try {
+            asked.text = lua::help_text(docs, name, 0, {"wgrun help", "wgrun help NAME"});
+        } catch (const ArgumentError& error) {
+            asked.problem = error.what();
         }
     });
 }

@@ -12,6 +12,7 @@
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/script.hpp"
 #include "bindings/lua/userdata.hpp"
+#include "gpu/compile.hpp"
 #include "wgrun/isa.hpp"
 #include "wgrun/lua.hpp"
 #include "wgrun/report.hpp"
@@ -297,6 +298,12 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
+}
+
+std::string assembler_version(const AssemblyReport& report) {
+    if (report.assembler != "ptxas") return {};
+    static const std::string version = gpu::find_ptxas(true).version;  // a process
+    return version;
 }
 
 bool has_errors(std::span<const Diagnostic> findings) {

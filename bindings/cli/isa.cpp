@@ -60,6 +60,10 @@ std::vector<const Instruction*> asked_for(std::string_view name) {
         names.push_back(op->name);
         names.push_back(op->name.substr(0, op->name.find('.')));
     }
+    const bool of_builder = name.starts_with("k:");
+    if (const std::string near = isa::nearest_method(of_builder ? name.substr(2) : name); !near.empty())
+        throw ArgumentError(fmt::format("there is no instruction `{}`: did you mean `{}{}`?", name,
+                                        of_builder ? "k:" : "", near));
     throw ArgumentError(
         fmt::format("there is no instruction `{}`{} (wgrun isa lists them)", name, nearest(name, names)));
 }
@@ -75,6 +79,15 @@ bool fits(const isa::Row& row, std::optional<int> n, std::optional<isa::Type> ty
     const auto fields = {Field::a, Field::b, Field::type, Field::from};
     return std::any_of(fields.begin(), fields.end(),
                        [&](Field field) { return allows(row, field, static_cast<int>(*type)); });
+}
+
+/// Of the types that instructions have.
+std::string type_suggestion(std::string_view word) {
+    std::vector<std::string_view> names;
+    for (int i = 1; i <= static_cast<int>(isa::Type::f64); ++i)
+        names.push_back(isa::to_string(static_cast<isa::Type>(i)));
+    const std::string near = nearest(word, names);
+    return near.empty() ? " (such as s8, bf16, f32)" : near;
 }
 
 std::string value_text(Field field, int value) {
@@ -142,8 +155,8 @@ int isa_table(const Request& request, const Options& options) {
     if (!options.dtype.empty()) {
         type = isa::parse_type(options.dtype);
         if (!type)
-            return refuse(
-                fmt::format("isa: `{}` is not a type of PTX (such as s8, bf16, f32)", options.dtype));
+            return refuse(fmt::format("isa: `{}` is not a type of PTX{}", options.dtype,
+                                      type_suggestion(options.dtype)));
     }
     std::vector<const Instruction*> found;
     try {

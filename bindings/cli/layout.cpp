@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bindings/cli/choice.hpp"
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/lua/types.hpp"
@@ -291,7 +292,7 @@ Command::Run declare_layout(CLI::App& app) {
          "Write the picture as an SVG file; without FILE or with -, print only the SVG");
     file("--html", options->html, "Write the picture as an HTML page that can be zoomed; likewise");
     const auto names = [](std::span<const std::string_view> list) {
-        return CLI::IsMember(std::vector<std::string>(list.begin(), list.end()));
+        return Choice(std::vector<std::string>(list.begin(), list.end()));
     };
     app.add_option("--view", options->view, "What the picture shows")
         ->check(names(view_names()))

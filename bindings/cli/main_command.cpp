@@ -12,8 +12,10 @@
 #include <optional>
 #include <sstream>
 
+#include "bindings/cli/choice.hpp"
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/interrupt.hpp"
+#include "bindings/cli/progress.hpp"
 #include "bindings/cli/watch.hpp"
 #include "wgrun/version.hpp"
 
@@ -61,7 +63,7 @@ lua::Limits limits_of(const Words& words) {
 
 void add_colour_option(CLI::App& app, Words& words) {
     app.add_option("--color", words.colour, "Colour findings and pictures")
-        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->check(Choice({"auto", "always", "never"}))
         ->capture_default_str();
 }
 
@@ -92,15 +94,15 @@ void add_limit_options(CLI::App& app, Words& words) {
 
 void add_script_options(CLI::App& app, Request& request, Words& words) {
     app.add_option("--backend", words.backend, "Back end that runs kernels")
-        ->check(CLI::IsMember({"auto", "gpu", "gpu-cuda", "sim"}))
+        ->check(Choice({"auto", "gpu", "gpu-cuda", "sim"}))
         ->capture_default_str();
     app.add_option("--gpu", words.isolation,
                    "Run kernels in a worker process, which protects this one from kernels that hang or "
                    "fault, or in this process")
-        ->check(CLI::IsMember({"worker", "process"}))
+        ->check(Choice({"worker", "process"}))
         ->capture_default_str();
     app.add_option("--numerics", words.numerics, "How the simulator accumulates the products of wgmma")
-        ->check(CLI::IsMember({"exact", "h200"}))
+        ->check(Choice({"exact", "h200"}))
         ->capture_default_str();
     add_colour_option(app, words);
     add_limit_options(app, words);
@@ -152,6 +154,17 @@ int refuse_option(const CLI::App& app, const std::string& option) {
     return Exit::usage;
 }
 
+/// The first of the words that looks like an option and is none of `app`'s; empty: all are.
+std::string unknown_option(const CLI::App& app, int argc, char** argv) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        const std::string name(word.substr(0, word.find('=')));
+        if (word.starts_with("--") && word.size() > 2 && app.get_option_no_throw(name) == nullptr)
+            return name;
+    }
+    return {};
+}
+
 /// An argument that is neither a file nor a command, but resembles a command.
 bool refuse_command(const std::string& word) {
     if (word.empty() || word == "-" || std::filesystem::exists(word)) return false;
@@ -189,6 +202,13 @@ int dispatch(int argc, char** argv) {
             results.write(text.str());
             return results.finish() ? Exit::ok : Exit::failed;
         }
+        // What is said to be missing or too much may be what follows a misspelt option.
+        const std::vector<CLI::App*> parsed = app.get_subcommands();
+        const CLI::App& here = parsed.empty() ? app : *parsed.front();
+        const bool wrong_value = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr ||
+                                 dynamic_cast<const CLI::ConversionError*>(&error) != nullptr;
+        if (const std::string option = wrong_value ? "" : unknown_option(here, argc, argv); !option.empty())
+            return refuse_option(here, option);
         remark("wgrun: " + std::string(error.what()) + " (wgrun --help)");
         return Exit::usage;
     }
@@ -200,6 +220,8 @@ int dispatch(int argc, char** argv) {
     request.isolation = gpu::isolation_named(words.isolation);
     request.colour = coloured(words.colour, STDERR_FILENO);
     request.colour_output = coloured(words.colour, STDOUT_FILENO);
+    // --watch starts processes that show what they do.
+    const ProgressLine progress(!request.json && !request.watch && can_show_progress());
     for (const auto& [command, here, run] : declared) {
         if (!here.parsed()) continue;
         if (command.takes == Takes::script) request.args = here.remaining();

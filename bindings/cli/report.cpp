@@ -58,7 +58,9 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context)
 
 std::string to_text(const Reported& r) {
     const auto [ctas, limit] = occupancy(r);
-    std::string text = fmt::format("{} ({} threads, {})\n", r.kernel, r.threads, r.report.assembler);
+    const std::string version = assembler_version(r.report);
+    std::string text = fmt::format("{} ({} threads, {}{}{})\n", r.kernel, r.threads, r.report.assembler,
+                                   version.empty() ? "" : " ", version);
     text += fmt::format("  registers      {} a thread (the program's values need at least {})\n",
                         r.report.registers, r.report.estimated);
     text += fmt::format("  shared memory  {} bytes\n", r.report.static_shared + r.report.dynamic_shared);
@@ -77,6 +79,7 @@ Json to_object(const Reported& r) {
     return {{"kernel", r.kernel},
             {"threads", r.threads},
             {"assembler", r.report.assembler},
+            {"assembler_version", assembler_version(r.report)},
             {"registers", r.report.registers},
             {"estimated", r.report.estimated},
             {"static_shared", r.report.static_shared},

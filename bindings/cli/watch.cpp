@@ -70,7 +70,11 @@ bool wait_for_end(pid_t child, const fs::path& file, const Times& seen) {
 }  // namespace
 
 int watch(const std::string& file, int argc, char** argv) {
-    if (file == "-" || !fs::exists(file)) throw ArgumentError("--watch needs a script that is a file");
+    if (file.empty() || file == "-" || !fs::exists(file)) {
+        remark(file.empty() || file == "-" ? "wgrun: --watch needs a script that is a file (wgrun --help)"
+                                           : "wgrun: --watch: there is no file `" + file + "`");
+        return Exit::usage;
+    }
     for (;;) {
         const Times seen = times_of(file);
         const pid_t child = start(argc, argv);

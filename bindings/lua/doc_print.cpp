@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bindings/lua/docs.hpp"
+#include "wgrun/diagnostic.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -90,6 +91,45 @@ std::string to_text(const Entry& entry, int width) {
     if (!entry.example.empty()) out += "\nExample\n" + indented(entry.example);
     if (!entry.ptx.empty()) out += "  becomes\n" + indented(entry.ptx);
     if (!entry.see.empty()) out += fmt::format("\nSee also {}\n", fmt::join(entry.see, ", "));
+    return out;
+}
+
+namespace {
+
+// What does not fit the line is left out.
+std::string line_of(const Entry& entry, int width) {
+    std::string line = fmt::format("  {:<28} {}", entry.name, entry.summary());
+    if (width > 0 && line.size() > static_cast<std::size_t>(width))
+        line = line.substr(0, static_cast<std::size_t>(width) - 3) + "...";
+    return line + '\n';
+}
+
+std::string overview(const Documentation& docs, int width, const HelpWords& words) {
+    std::string out = "Functions\n";
+    for (const Entry* entry : docs.members("wg")) out += line_of(*entry, width);
+    out += "\nTypes\n";
+    for (const Entry* entry : docs.types()) out += line_of(*entry, width);
+    return out +
+           fmt::format("\n{} describes one of them: wg.tile, tile, tile:offset, k:loop, k:wgmma_fence.\n",
+                       words.one);
+}
+
+}  // namespace
+
+std::string help_text(const Documentation& docs, std::string_view name, int width, const HelpWords& words) {
+    if (name.empty()) return overview(docs, width, words);
+    const Entry* entry = docs.find(name);
+    const auto members = docs.members(entry == nullptr ? name : entry->name);
+    if (entry == nullptr && members.empty()) {
+        const auto near = docs.suggestions(name);
+        throw ArgumentError(fmt::format("nothing is called `{}`", name) +
+                            (near.empty() ? fmt::format(" ({} lists the functions and types)", words.list)
+                                          : fmt::format(": did you mean {}?", fmt::join(near, ", "))));
+    }
+    std::string out;
+    if (entry != nullptr) out = width > 0 ? to_text(*entry, width) : to_text(*entry);
+    if (entry != nullptr && !members.empty()) out += '\n';
+    for (const Entry* member : members) out += line_of(*member, width);
     return out;
 }
 

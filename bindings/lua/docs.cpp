@@ -228,8 +228,8 @@ std::vector<const Entry*> Documentation::types() const {
     return out;
 }
 
-std::vector<std::string_view> Documentation::suggestions(std::string_view name) const {
-    std::vector<std::string_view> out;
+std::vector<std::string> Documentation::suggestions(std::string_view name) const {
+    std::vector<std::string> out;
     const auto add = [&](const Entry& entry) {
         if (out.size() < 5 && std::ranges::find(out, entry.name) == out.end()) out.push_back(entry.name);
     };
@@ -249,6 +249,10 @@ std::vector<std::string_view> Documentation::suggestions(std::string_view name) 
     if (member.size() >= 3)
         for (const Entry& entry : entries_)
             if (entry.name.find(member) != std::string::npos) add(entry);
+    // A form of an instruction, of which one part is misspelt.
+    if (out.empty())
+        if (const std::string method = isa::nearest_method(member); !method.empty())
+            out.push_back("k:" + method);
     return out;
 }
 

@@ -87,7 +87,7 @@ class Documentation {
     /// Every entry: types first, then their members, by name.
     const std::vector<Entry>& all() const { return entries_; }
     /// Names near `name`, the nearest first; at most five.
-    std::vector<std::string_view> suggestions(std::string_view name) const;
+    std::vector<std::string> suggestions(std::string_view name) const;
 
   private:
     std::vector<Entry> entries_;
@@ -107,6 +107,17 @@ std::string_view described_name(lua_State* L, int index);
 
 /// The entry as text for a terminal, at most `width` columns wide.
 std::string to_text(const Entry& entry, int width = 100);
+
+/// How help is asked for.
+struct HelpWords {
+    std::string_view list;  ///< "wgrun help"
+    std::string_view one;   ///< "wgrun help NAME"
+};
+
+/// What help shows of `name`: the entry and a line for each of its members; of no name the functions of wg
+/// and the types. Throws ArgumentError, with suggestions, where nothing is called so. Lines of lists are cut
+/// at `width`; 0: not at all.
+std::string help_text(const Documentation& docs, std::string_view name, int width, const HelpWords& words);
 
 /// A generated file: its path in the folder, and its text.
 struct Page {

@@ -10,6 +10,7 @@
 #include "bindings/repl/commands.hpp"
 #include "bindings/repl/context.hpp"
 #include "bindings/repl/locals.hpp"
+#include "wgrun/nearest.hpp"
 
 namespace wgrun::repl {
 namespace {
@@ -99,6 +100,9 @@ void offer_described(lua_State* L, Search& s, std::string_view type) {
                 entry->kind == lua::MemberKind::method || entry->kind == lua::MemberKind::instruction;
             if (method == s.context.colon) offer(s, entry->member, entry->summary());
         }
+        if (s.context.colon && type == std::string_view(&builder, 1))
+            for (const isa::Continuation& form : isa::continuations(s.context.prefix))
+                offer(s, form.method, form.summary);
     });
 }
 

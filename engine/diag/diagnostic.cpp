@@ -84,10 +84,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest(std::string_view word, std::span<const std::string_view> choices) {
+    // What differs in the case of letters alone is the nearest.
+    const auto lower = [](std::string_view text) {
+        std::string out(text);
+        for (char& c : out)
+            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        return out;
+    };
+    const std::string wanted = lower(word);
     std::string_view best;
     std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3 + 1);
     for (std::string_view choice : choices) {
-        const std::size_t distance = edit_distance(word, choice);
+        const std::size_t distance = edit_distance(wanted, lower(choice));
         if (distance < best_distance) best = choice, best_distance = distance;
     }
     return best.empty() ? "" : ": did you mean `" + std::string(best) + "`?";

@@ -19,6 +19,18 @@ std::string file_identity(const std::string& path) {
                        status.st_ctim.tv_nsec);
 }
 
+std::string kernel_of(std::string_view text, std::string_view mark) {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$";
+    std::size_t at = text.find(mark);
+    if (at == std::string_view::npos) return {};
+    for (at += mark.size(); (at = text.find('(', at)) != std::string_view::npos; ++at) {
+        const std::size_t before = text.find_last_not_of(letters, at - 1) + 1;
+        const std::string_view name = text.substr(before, at - before);
+        if (!name.empty() && !name.starts_with("__")) return std::string(name);  // no attribute
+    }
+    return {};
+}
+
 std::string source_text(std::string_view text, std::string_view what) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         throw ArgumentError(fmt::format("the {} text is empty", what));

@@ -26,6 +26,9 @@ Part find_ptxas(bool ask_version);
 /// A compiler's identity for cache keys: a file that was replaced is another compiler.
 std::string file_identity(const std::string& path);
 
+/// What a text calls its first kernel, behind `mark` (".entry ", "__global__ "); empty where it does not say.
+std::string kernel_of(std::string_view text, std::string_view mark);
+
 /// The text as a C string. ArgumentError for a text with a NUL byte, at which a compiler would stop.
 std::string source_text(std::string_view text, std::string_view what);
 

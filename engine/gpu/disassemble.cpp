@@ -1,6 +1,7 @@
 #include "gpu/disassemble.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <fstream>
 #include <vector>
@@ -11,11 +12,23 @@
 
 namespace wgrun::gpu {
 
+Part find_nvdisasm() {
+    Part part;
+    part.missing = cuda_switched_off();
+    if (!part) return part;
+    part.path = find_program("nvdisasm");
+    if (part.path.empty())
+        part.missing = fmt::format("no nvdisasm on the PATH, in {}/bin, or in a wheel of python3",
+                                   fmt::join(toolkit_roots(), "/bin, "));
+    return part;
+}
+
 std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool>* stop, bool lines) {
-    const std::string program = find_program("nvdisasm");
-    if (program.empty())
-        throw EnvironmentError("ENOENT", "nvdisasm was not found on the PATH or in a toolkit's bin folder",
-                               "install the CUDA toolkit, or set CUDA_HOME to it");
+    const Part found = find_nvdisasm();
+    if (!found)
+        throw EnvironmentError("ENOENT", fmt::format("nvdisasm was not found: {}", found.missing),
+                               "pip install nvidia-cuda-nvdisasm, or set CUDA_HOME to the toolkit");
+    const std::string& program = found.path;
     TemporaryFolder folder;
     const std::filesystem::path input = folder.file("kernel.cubin");
     std::ofstream file(input, std::ios::binary);

@@ -6,7 +6,12 @@
 #include <span>
 #include <string>
 
+#include "wgrun/gpu.hpp"
+
 namespace wgrun::gpu {
+
+/// The nvdisasm program of the PATH, a toolkit or a wheel; its version is not asked.
+Part find_nvdisasm();
 
 /// The SASS of a cubin: what `nvdisasm -c` prints; with `lines` what `nvdisasm -c -g` prints, in which the
 /// lines of the source that the cubin knows stand before their instructions. EnvironmentError ENOENT where

@@ -11,6 +11,7 @@
 #include "gpu/compile.hpp"
 #include "gpu/nvrtc_process.hpp"
 #include "gpu/worker_process.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::gpu {
 
@@ -167,6 +168,7 @@ Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> opt
                     file_identity(include + "/cuda_bf16.h"), fmt::format("{}", fmt::join(all, "\n")), text});
     if (auto found = cache.find(key)) return {std::move(found->image), parse_log(found->log), true};
 
+    const Progress progress(Progress::Is::work, "NVRTC compiles " + kernel_of(cuda_text, "__global__ "));
     const Part worker = find_worker();
     NvrtcAnswer answer =
         worker ? nvrtc_apart(worker.path, text, all) : nvrtc_here(*nvrtc.functions, text, all);

@@ -8,6 +8,7 @@
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
 #include "gpu/process.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::gpu {
 
@@ -75,6 +76,7 @@ Cubin ptxas_assemble(std::string_view ptx, std::span<const std::string> options,
                                         fmt::format("{}", fmt::join(options, "\n")), text});
     if (auto found = cache.find(key)) return {std::move(found->image), parse_log(found->log), true};
 
+    const Progress progress(Progress::Is::work, "ptxas assembles " + kernel_of(ptx, ".entry "));
     TemporaryFolder folder;
     const std::filesystem::path input = folder.file("kernel.ptx");
     const std::filesystem::path output = folder.file("kernel.cubin");

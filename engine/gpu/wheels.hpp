@@ -1,4 +1,4 @@
-// CUDA's compilers as Python wheels: pip install nvidia-cuda-nvcc nvidia-cuda-nvrtc.
+// CUDA's compilers as Python wheels: pip install nvidia-cuda-nvcc nvidia-cuda-nvrtc nvidia-cuda-nvdisasm.
 #pragma once
 
 #include <string>

@@ -191,6 +191,44 @@ std::string nearest_method(std::string_view method) {
     return best;
 }
 
+std::vector<Continuation> continuations(std::string_view beginning) {
+    std::map<std::string, std::string_view> found;
+    const auto add = [&](const Instruction& op, std::string head, std::string_view typed) {
+        Form form;
+        const std::vector<Field> order = text_order(op);
+        auto next = order.begin();
+        for (auto field = order.begin(); field != order.end(); ++field) {
+            const auto [value, size] = leading_value(op, *field, typed);
+            if (size == 0 || size == typed.size()) continue;  // the last one may not be at its end
+            form.set(*field, value);
+            head += typed.substr(0, size + 1);
+            typed.remove_prefix(size + 1);
+            next = field + 1;
+        }
+        for (; next != order.end(); ++next)
+            for (const Row& row : op.rows) {
+                const Choice* choice = row.find(*next);
+                if (choice == nullptr) continue;
+                for (const int value : choice->values()) {
+                    const std::string token = as_token(spelled(*next, value));
+                    Form wanted = form;
+                    wanted.set(*next, value);
+                    if (!token.empty() && token.starts_with(typed) && has_row_for(op, wanted))
+                        found.emplace(head + token, op.summary);
+                }
+            }
+    };
+    for (std::size_t end = beginning.find('_'); end != std::string_view::npos;
+         end = beginning.find('_', end + 1))
+        if (const auto ops = methods().find(beginning.substr(0, end)); ops != methods().end())
+            for (const Instruction* op : ops->second)
+                add(*op, std::string(beginning.substr(0, end + 1)), beginning.substr(end + 1));
+    std::vector<Continuation> out;
+    for (auto& [method, summary] : found)
+        if (parse_method(method).op != nullptr) out.push_back({method, summary});
+    return out;
+}
+
 const Operand& Step::operand(std::string_view name) const {
     for (std::size_t i = 0; i < op->operands.size(); ++i)
         if (op->operands[i].name == name) return operands[i];

@@ -10,6 +10,7 @@
 #include "kernel/launch_spec.hpp"
 #include "kernel/message_buffer.hpp"
 #include "wgrun/device_tensor.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun {
 namespace {
@@ -321,6 +322,7 @@ GpuTimes GpuKernel::time(std::shared_ptr<GpuKernel> kernel, const Program& progr
     const gpu::Patience patience(options.timeout, options.stop);
     const gpu::Device device = kernel->device_;
     GpuLaunch launch = prepare(std::move(kernel), program, options, Sharing::own);
+    const Progress progress(Progress::Is::work, program.name() + " is measured");
     gpu::TimingOptions timing;
     timing.rounds = options.rounds;
     const auto work = [&] { launch.start(); };

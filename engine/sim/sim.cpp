@@ -10,9 +10,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "sim/cluster.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -33,7 +35,12 @@ class Grid {
           launch_(launch),
           code_(flatten(program)),
           clusters_(launch.grid.volume() / program.cluster().volume()),
-          resident_(resident_clusters(program)) {}
+          resident_(resident_clusters(program)) {
+        // A debugger, which observes, talks to a person meanwhile.
+        if (launch.observer == nullptr)
+            progress_.emplace(Progress::Is::work, program.name() + " on the simulator:", launch.grid.volume(),
+                              "CTAs");
+    }
 
     /// Clusters that hand values to each other take turns on one host thread, so that a run can be repeated.
     std::uint64_t most_workers() const {
@@ -148,6 +155,7 @@ class Grid {
         Cluster& cluster = *running.cluster;
         turns_.changed();
         done_.push_back({index, cluster.steps(), cluster.mmas()});
+        if (progress_) progress_->done(done_.size() * program_.cluster().volume());
         if (MessageLog messages = cluster.take_messages(); !messages.empty())
             said_.emplace(index, std::move(messages));
         if (!cluster.report().empty() && index < last_.load()) {
@@ -198,6 +206,7 @@ class Grid {
     std::uint64_t compared_ = 0;                   ///< clusters
     LaunchShadow launch_shadow_;
     std::exception_ptr failure_;
+    std::optional<Progress> progress_;
 };
 
 void check(const Program& program, const Launch& launch) {

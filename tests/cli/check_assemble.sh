@@ -31,7 +31,7 @@ run doctor
 if grep -q "^ptxas  *missing" out.txt; then echo "skipped: no ptxas"; exit 77; fi
 run check --assemble serial.lua
 exits 0
-out_has "registers a thread (estimate: 58), 16384 bytes of shared memory, 0 bytes spilled (ptxas)"
+out_has "registers a thread (estimate: 58), 16384 bytes of shared memory, 0 bytes spilled (ptxas"
 out_has "serial.lua: 1 kernel, 0 errors, 1 remark"
 err_has "serial.lua:11: warning: the wgmma are serialized: a fence would be needed in a branch that may diverge (C7520) [WG-PERF-01]"
 run check --assemble --json serial.lua

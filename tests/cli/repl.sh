@@ -78,7 +78,7 @@ PATH="$WORK/bin:$PATH"
 input='k = wg.kernel("k", { threads = 32 }, function(k) end)
 .sass k
 '
-if ! command -v nvdisasm >/dev/null && [ ! -x /usr/local/cuda/bin/nvdisasm ]; then
+if "$WGRUN" doctor | grep -q '^nvdisasm *missing'; then
     run --backend=sim
     exits 0
     err_has 'nvdisasm was not found'

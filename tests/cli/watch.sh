@@ -21,5 +21,10 @@ code=0
 wait $watcher || code=$?
 exits 130
 run --watch nowhere.lua
-exits 1
-err_has "--watch needs a script that is a file"
+exits 2
+err 'wgrun: --watch: there is no file `nowhere.lua`'
+for words in "--watch" "--watch -" "check --watch -"; do
+    run $words
+    exits 2
+    err "wgrun: --watch needs a script that is a file (wgrun --help)"
+done

@@ -49,6 +49,13 @@ TEST_CASE("the builder of the kernel that is being typed") {
     CHECK((has(names, "wgmma_fence") && has(names, "wgmma_wait_group")));
     CHECK(has(offered({"wg.kernel('x', {}, function(k)", "  k:copy_<Tab>"}), "copy_tile"));
     CHECK(offered({"other:wgmma_<Tab>"}).empty());
+    // Forms, qualifier by qualifier, and only legal ones.
+    const Names forms = offered({"wg.kernel('x', {}, function(k) k:ld_global_<Tab>"});
+    CHECK((has(forms, "ld_global_v4") && has(forms, "ld_global_f32")));
+    const Names vectors = offered({"wg.kernel('x', {}, function(k) k:ld_global_v4_<Tab>"});
+    CHECK((has(vectors, "ld_global_v4_f32") && !has(vectors, "ld_global_v4_f64")));
+    CHECK(offered({"wg.kernel('x', {}, function(k) k:ld_global_v4_f3<Tab>"}) == Names{"ld_global_v4_f32"});
+    CHECK(offered({"wg.kernel('x', {}, function(k) k:ld_nowhere_<Tab>"}).empty());
 }
 
 TEST_CASE("what a name has just been given, and what a call gives") {
