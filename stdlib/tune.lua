@@ -85,14 +85,10 @@ return function(wg, internal)
     end
   end
 
-  -- Shows a line on standard error that the next one overwrites, where that is a terminal; what takes long meanwhile is said
-  -- to be a part of it.
+  -- Shows a line on standard error that the next one overwrites, where that is a terminal.
   local function progress()
-    local shown = internal.on_terminal()
-    return function(text)
-      internal.progress(text)
-      if shown then io.stderr:write("\r\27[K", (text or ""):sub(1, 78)) end
-    end
+    if not internal.on_terminal() then return function() end end
+    return function(text) io.stderr:write("\r\27[K", (text or ""):sub(1, 78)) end
   end
 
   -- Microseconds of a candidate, or nil and why it cannot be built or run. An interrupt goes on to the caller.
@@ -178,7 +174,6 @@ return function(wg, internal)
       return text and prefix .. "\t" .. text
     end
     local show = progress()
-    local _ <close> = setmetatable({}, { __close = function() show() end })
     local report = { results = {}, skipped = {}, cache = cache.path, cache_problem = why_not }
     -- 0 microseconds: kernels are only traced, and nothing is measured.
     local function keep(key, us)
@@ -207,6 +202,7 @@ return function(wg, internal)
       end
     end
     if #report.results == 0 then
+      show()
       fail(("wg.tune: none of %d candidates works; the first: %s"):format(#candidates, report.skipped[1].reason))
     end
     table.sort(report.results, by_time)
@@ -215,6 +211,7 @@ return function(wg, internal)
       for i = 1, math.min(3, #report.results) do keep(key_of(report.results[i].candidate), report.results[i].median_us) end
       table.sort(report.results, by_time)
     end
+    show()
     return report.results[1].options, report
   end
 end

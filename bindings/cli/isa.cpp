@@ -9,6 +9,7 @@
 
 #include "bindings/cli/command.hpp"
 #include "bindings/lua/doc_instruction.hpp"
+#include "wgrun/nearest.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -60,8 +61,11 @@ std::vector<const Instruction*> asked_for(std::string_view name) {
         names.push_back(op->name);
         names.push_back(op->name.substr(0, op->name.find('.')));
     }
+    // A form, of which one part is misspelt.
     const bool of_builder = name.starts_with("k:");
-    if (const std::string near = isa::nearest_method(of_builder ? name.substr(2) : name); !near.empty())
+    const std::string near =
+        nearest(name, names).empty() ? isa::nearest_method(of_builder ? name.substr(2) : name) : "";
+    if (!near.empty())
         throw ArgumentError(fmt::format("there is no instruction `{}`: did you mean `{}{}`?", name,
                                         of_builder ? "k:" : "", near));
     throw ArgumentError(

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto silence = std::chrono::seconds(1), pause = std::chrono::milliseconds(200);
+constexpr std::chrono::milliseconds silence{1000}, pause{200};
 
 std::string duration_text(double seconds) {
     const auto whole = static_cast<long>(seconds + 0.5);

@@ -7,6 +7,7 @@
 #include "bindings/lua/stdlib.hpp"
 #include "bindings/lua/trace.hpp"
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/nearest.hpp"
 
 namespace wgrun::lua {
 namespace {

@@ -1,7 +1,6 @@
 // Services of the machine for the Lua half of the library that Lua's own libraries lack.
 #include <unistd.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +11,6 @@
 #include "bindings/lua/stdlib.hpp"
 #include "bindings/lua/userdata.hpp"
 #include "wgrun/own_files.hpp"
-#include "wgrun/progress.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -70,17 +68,6 @@ int on_terminal(lua_State* L) {
     return 1;
 }
 
-// internal.progress(text): says what the work that follows is a part of; without text: of nothing any more
-int progress(lua_State* L) {
-    const std::string_view text = lua_isnoneornil(L, 1) ? std::string_view() : string_argument(L, 1);
-    auto& around = kept<std::unique_ptr<Progress>>(L);
-    guarded(L, [&] {
-        around.reset();
-        if (!text.empty()) around = std::make_unique<Progress>(Progress::Is::around, std::string(text));
-    });
-    return 0;
-}
-
 }  // namespace
 
 void push_host(lua_State* L) {
@@ -92,8 +79,6 @@ void push_host(lua_State* L) {
     lua_setfield(L, -2, "update_own");
     lua_pushcfunction(L, on_terminal);
     lua_setfield(L, -2, "on_terminal");
-    lua_pushcfunction(L, progress);
-    lua_setfield(L, -2, "progress");
 }
 
 }  // namespace wgrun::lua

@@ -58,7 +58,7 @@ for command in isa help; do
     exits 2
     err_has 'st_shared_v4_f32'
 done
-run isa --dtype bf6
+run isa --dtype bff16
 exits 2
 err_has 'did you mean `bf16`?'
 run explain WG-FENCE-99
@@ -74,11 +74,6 @@ err_has '  WG-MBAR-01 '
 run explain xyzzy
 exits 2
 err 'wgrun: there is no rule `xyzzy` (wgrun rules lists them)'
-# A method of an object that wg.gemm makes.
-run -e 'local wg = require "wgrun"
-wg.gemm { dtype = "bf16", tile = { 128, 128, 64 } }:rnu()'
-exits 1
-err_has 'a gemm has no `rnu`: did you mean `run`?'
 # Letters of the other case.
 run -e 'require "wgrun".tile { dtype = "bf16", mn = 64, k = 64, major = "k", swizzle = "128b" }'
 exits 1
