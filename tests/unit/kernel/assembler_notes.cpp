@@ -112,7 +112,7 @@ TEST_CASE("serialised wgmma are reported at the first one, with what may have ca
         CHECK(found.rule == "WG-PERF-01");
         CHECK(found.severity == Severity::warning);
         CHECK(found.where.line == c.first);
-        CHECK_THAT(found.message, ContainsSubstring("one after the other") && ContainsSubstring(row.says) &&
+        CHECK_THAT(found.message, ContainsSubstring("serialized") && ContainsSubstring(row.says) &&
                                       ContainsSubstring(row.code));
         CHECK_FALSE(found.fix.empty());
         CHECK(lines(found) == row.notes);

@@ -132,6 +132,6 @@ TEST_CASE("what cannot be compared") {
     CHECK_THROWS_WITH(compare(a, Tensor::zeros(Dtype::f32, {2, 3})),
                       "compare: got bf16 {2, 3}, want f32 {2, 3}: the dtypes differ");
     CHECK_THROWS_WITH(compare(a, a, Tolerance{-1, 0}),
-                      "compare: tolerance {absolute = -1, relative = 0}: both are at least 0");
-    CHECK_THROWS_WITH(compare(a, a, Tolerance{0, NAN}), ContainsSubstring("both are at least 0"));
+                      "compare: tolerance {absolute = -1, relative = 0}: both must be at least 0");
+    CHECK_THROWS_WITH(compare(a, a, Tolerance{0, NAN}), ContainsSubstring("both must be at least 0"));
 }

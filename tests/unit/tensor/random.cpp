@@ -123,7 +123,7 @@ TEST_CASE("what random tensors refuse") {
     CHECK_THROWS_WITH(Tensor::randint({2}, Dtype::s8, 3, 2, 1), "randint: the range 3 to 2 is empty");
     const auto refuses = [](Dtype dtype, std::int64_t lo, std::int64_t hi) {
         CHECK_THROWS_WITH(Tensor::randint({2}, dtype, lo, hi, 1),
-                          ContainsSubstring("does not hold every integer"));
+                          ContainsSubstring("cannot represent every integer"));
     };
     refuses(Dtype::s8, -129, 0);
     refuses(Dtype::s8, 0, 128);
