@@ -95,7 +95,7 @@ TEST_CASE("byte addresses of a layout") {
     CHECK(grid.cells[9].text == "36");
     CHECK(grid.cells[9].tip == "(1, 1) index 3 offset 9 byte 36 bank 9 chunk 2");
     CHECK(grid.cells[9].colour == 2);
-    CHECK_THROWS_WITH(byte_grid(Layout::parse("3:1"), 1), ContainsSubstring("is no byte address"));
+    CHECK_THROWS_WITH(byte_grid(Layout::parse("3:1"), 1), ContainsSubstring("is not a byte address"));
 }
 
 TEST_CASE("a fragment names its owners") {
@@ -205,7 +205,7 @@ TEST_CASE("large objects get an overview unless asked otherwise") {
     CHECK_THROWS_WITH(picture_of(wgmma_d(Dtype::f32, 8), {.view = PictureView::chunks}),
                       ContainsSubstring("a fragment is in registers"));
     CHECK_THROWS_WITH(picture_of(Layout::parse("(8,8)"), {.view = PictureView::conflicts}),
-                      ContainsSubstring("view = \"conflicts\" of a layout speaks of bytes"));
+                      ContainsSubstring("view = \"conflicts\" of a layout needs byte offsets"));
 }
 
 TEST_CASE("an overview names the bytes of core matrices and atoms") {
@@ -275,9 +275,9 @@ TEST_CASE("a product: A on the left, B above, D in the corner") {
     CHECK(wgmma[1].at(5, 20).text == std::to_string(tile.offset(5, 20)));
     CHECK(wgmma[0].rows == 32);
     CHECK_THROWS_WITH(mma_picture("m64n16k16", Dtype::e4m3), ContainsSubstring("has k32"));
-    CHECK_THROWS_WITH(mma_picture("m64n17k16", Dtype::bf16), ContainsSubstring("n is 8, 16"));
+    CHECK_THROWS_WITH(mma_picture("m64n17k16", Dtype::bf16), ContainsSubstring("n must be 8, 16"));
     CHECK_THROWS_WITH(mma_picture("m32n8k16", Dtype::bf16), ContainsSubstring("no such mma"));
-    CHECK_THROWS_WITH(mma_picture("m64n8k16x", Dtype::bf16), ContainsSubstring("no shape of an mma"));
+    CHECK_THROWS_WITH(mma_picture("m64n8k16x", Dtype::bf16), ContainsSubstring("not the shape of an mma"));
     CHECK_THROWS_WITH(mma_picture(bf16(64, 16), bf16(16, 32), wgmma_d(Dtype::f32, 16)),
                       ContainsSubstring("A is 64x16, B 16x32"));
 }

@@ -139,7 +139,7 @@ TEST_CASE("what random tensors refuse") {
         Tensor::randint({2}, Dtype::f16, 0, 5000, 1);
         FAIL("no error");
     } catch (const ArgumentError& error) {
-        CHECK(error.finding().fix == "f16 holds -2048 to 2048");
+        CHECK(error.finding().fix == "f16 represents -2048 to 2048");
     }
     // The ends themselves are fine.
     CHECK(Tensor::randint({1}, Dtype::e4m3, 16, 16, 1).get(0) == 16);
