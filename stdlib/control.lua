@@ -33,6 +33,7 @@ return function(internal)
     local before = internal.before_body(self, body)
     body(i)
     internal.after_body("k:loop", self, body, before)
+    self:loop_next()
     self:add(i, i, step)
     self:end_loop()
   end

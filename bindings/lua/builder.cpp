@@ -282,6 +282,20 @@ int builder_end_loop(lua_State* L) {
     return 0;
 }
 
+int builder_loop_next(lua_State* L) {
+    Builder& builder = builder_of(L, trace_argument(L));
+    guarded(L, [&] { builder.loop_next(); });
+    return 0;
+}
+
+template <Leave::Kind kind>
+int builder_leave(lua_State* L) {
+    refuse_blocks_of_meanings(L);
+    Builder& builder = builder_of(L, trace_argument(L));
+    guarded(L, [&] { builder.leave(kind); });
+    return 0;
+}
+
 int builder_begin_if(lua_State* L) {
     refuse_blocks_of_meanings(L);
     Builder& builder = builder_of(L, trace_argument(L));
@@ -528,9 +542,35 @@ Ends the condition of a loop: threads where the predicate does not hold leave th
 @param condition reg  a predicate, not negated
 @see k:while_)"},
 
-                                     {"end_loop", builder_end_loop, R"(
-Ends the body of a loop.
+                                     {"loop_next", builder_loop_next, R"(
+Ends the body of a loop: what follows is executed at the end of every iteration, also where k:continue_ ends it.
 @see k:while_)"},
+
+                                     {"end_loop", builder_end_loop, R"(
+Ends a loop.
+@see k:while_)"},
+
+                                     {"break_", builder_leave<Leave::Kind::loop>, R"(
+The threads that come here leave the innermost loop.
+@see k:continue_
+@example
+  k:while_(more, function()
+    k:if_(found:ne(0), function() k:break_() end)
+  end))"},
+
+                                     {"continue_", builder_leave<Leave::Kind::iteration>, R"(
+The threads that come here go on with the next iteration of the innermost loop; k:loop counts on.
+@see k:break_
+@example
+  k:loop(count, function(i)
+    k:if_(i:eq(skipped), function() k:continue_() end)
+  end))"},
+
+                                     {"exit", builder_leave<Leave::Kind::kernel>, R"(
+The threads that come here end. What the warp does together afterwards, such as k:mma, lacks them.
+@see k:if_
+@example
+  k:if_(index:ge(count), function() k:exit() end))"},
 
                                      {"begin_if", builder_begin_if, R"(
 Begins a branch. k:if_ is made of it.

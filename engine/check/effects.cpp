@@ -192,8 +192,8 @@ void Walker::wait_mma(int pending) {
 }
 
 /// At the end of the kernel: WG-GROUP-02, -05 and -06.
-void Walker::left_over() {
-    const Where end = end_of(program_);
+/// The kernel ends behind the line `end`.
+void Walker::left_over(Where end) {
     for (const Flight& flight : state_.flights) {
         if (!holds(flight.pending)) continue;
         if (flight.age == Flight::uncommitted) {

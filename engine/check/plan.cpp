@@ -70,13 +70,13 @@ void Plan::scan(const Block& block) {
             const int id = next_++;
             scan((*loop)->head);
             scan((*loop)->body);
+            scan((*loop)->next);
             decisions[loop->get()] = {id, next_, 0, true};
-        } else {
-            const Branch& branch = *std::get<std::unique_ptr<Branch>>(node);
+        } else if (const auto* branch = std::get_if<std::unique_ptr<Branch>>(&node)) {
             const int id = next_++;
-            scan(branch.then_body);
-            scan(branch.else_body);
-            decisions[&branch] = {id, next_, 0, false};
+            scan((*branch)->then_body);
+            scan((*branch)->else_body);
+            decisions[branch->get()] = {id, next_, 0, false};
         }
     }
 }

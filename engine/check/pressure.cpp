@@ -148,10 +148,10 @@ void Pressure::forward(const Block& block, const void* loop) {
         } else if (const auto* inner = std::get_if<std::unique_ptr<Loop>>(&node)) {
             forward((*inner)->head, loop != nullptr ? loop : inner->get());
             forward((*inner)->body, loop != nullptr ? loop : inner->get());
-        } else {
-            const Branch& branch = *std::get<std::unique_ptr<Branch>>(node);
-            forward(branch.then_body, loop);
-            forward(branch.else_body, loop);
+            forward((*inner)->next, loop != nullptr ? loop : inner->get());
+        } else if (const auto* branch = std::get_if<std::unique_ptr<Branch>>(&node)) {
+            forward((*branch)->then_body, loop);
+            forward((*branch)->else_body, loop);
         }
     }
 }
@@ -182,6 +182,14 @@ void Pressure::meet(const Set& other) {
     for (std::size_t w = 0; w < live_.size(); ++w)
         for (std::uint64_t more = other[w] & ~live_[w]; more != 0; more &= more - 1)
             begin({static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(more))});
+}
+
+/// Nothing but `other` is alive.
+void Pressure::become(const Set& other) {
+    for (std::size_t w = 0; w < live_.size(); ++w)
+        for (std::uint64_t more = live_[w] & ~other[w]; more != 0; more &= more - 1)
+            end({static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(more))});
+    meet(other);
 }
 
 void Pressure::backward(const Step& step) {
@@ -218,15 +226,23 @@ void Pressure::backward(const Block& block) {
         } else if (const auto* inner = std::get_if<std::unique_ptr<Loop>>(&*node)) {
             const Loop& loop = **inner;
             const Set after = live_;
+            loops_.push_back({after, {}});
             for (Set head;;) {
                 // What the head leaves: the body may follow, or the end of the loop.
                 backward(loop.head);
                 if (head == live_ || budget_ < 0) break;
                 head = live_;
+                backward(loop.next);
+                loops_.back().next = live_;
                 backward(loop.body);
                 meet(after);
             }
+            loops_.pop_back();
             end_born(&loop);
+        } else if (const auto* leave = std::get_if<Leave>(&*node)) {
+            become(leave->kind == Leave::Kind::loop        ? loops_.back().after
+                   : leave->kind == Leave::Kind::iteration ? loops_.back().next
+                                                           : Set(live_.size()));
         } else {
             const Branch& branch = *std::get<std::unique_ptr<Branch>>(*node);
             const Set after = live_;

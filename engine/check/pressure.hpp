@@ -36,11 +36,17 @@ class Pressure {
     void end(Reg reg);    ///< and no longer, further up
     void end_born(const void* place);
     void meet(const Set& other);
+    void become(const Set& other);
 
     const Program& program_;
     std::vector<std::uint8_t> weights_;  ///< by register: 0, 1 or 2
     std::vector<Reg> sources_;           ///< what else is needed as long as a register is
     Set live_;
+    /// What is alive where the loops around the place at hand end, and where their iterations do.
+    struct Around {
+        Set after, next;
+    };
+    std::vector<Around> loops_;
     int count_ = 0;  ///< the registers of live_
     int most_ = 0;
     std::int64_t budget_ = 0;  ///< steps that may still be visited

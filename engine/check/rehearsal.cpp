@@ -87,24 +87,10 @@ std::optional<isa::Mask> Rehearsal::condition(const Op& op) const {
 }
 
 void Rehearsal::jump(Warp& warp, const Op& op) {
-    ++warp.pc;
-    switch (op.kind) {
-        case Op::Kind::enter: warp.frames.push_back({warp.running, 0, false}); return;
-        case Op::Kind::repeat: warp.pc = op.target; return;
-        case Op::Kind::otherwise: warp.running = std::exchange(warp.frames.back().other, 0); break;
-        case Op::Kind::join:
-            warp.running = warp.frames.back().outside;
-            warp.frames.pop_back();
-            return;
-        default: {
-            const std::optional<isa::Mask> taken = condition(op);
-            if (!taken) return leave(warp);
-            if (op.kind == Op::Kind::branch)
-                warp.frames.push_back({warp.running, warp.running & ~*taken, op.both_arms});
-            warp.running = *taken;
-        }
-    }
-    if (warp.running == 0) warp.pc = op.target;
+    if (op.kind == Op::Kind::jump) return warp.parted.go(op.ways.taken, warp.running, warp.pc);
+    const std::optional<isa::Mask> taken = condition(op);
+    if (!taken) return leave(warp);
+    warp.parted.part(warp.pc, op.ways, *taken, warp.running, warp.pc);
 }
 
 bool Rehearsal::sources_known(const Op& op) const {
@@ -172,6 +158,11 @@ void Rehearsal::leave(Warp& warp) {
 }
 
 void Rehearsal::end(Warp& warp) {
+    const isa::Mask ended = warp.running;
+    if (warp.parted.end(warp.running, warp.pc)) {
+        warp.all &= ~ended;
+        return;
+    }
     warp.state = Warp::State::ended;
     fruitless_ = 0;
     if (--warp.cta->running == 0) close(*warp.cta);

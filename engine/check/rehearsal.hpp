@@ -97,14 +97,10 @@ class Rehearsal final : public isa::ThreadMachine {
         /// has left may do anything that the program lets it.
         enum class State : std::uint8_t { ready, at_barrier, asleep, ended, left };
         enum class Wait : std::uint8_t { registers, mbarrier, cluster };  ///< the likeliest culprit first
-        struct Frame {
-            isa::Mask outside, other;
-            bool both_arms;
-        };
         int number = 0;  ///< in the cluster
         Cta* cta = nullptr;
         std::uint32_t pc = 0;
-        isa::Mask all = 0, running = 0;
+        isa::Mask all = 0, running = 0;  ///< lanes that have not ended; of the current path
         State state = State::ready;
         Wait wait = Wait::mbarrier;
         bool give_up = false;  ///< its next wait for an mbarrier returns without success
@@ -145,7 +141,7 @@ class Rehearsal final : public isa::ThreadMachine {
             std::vector<const Step*> groups{};  ///< the last one of each group, the oldest first
         };
         std::vector<Stores> stores;
-        std::vector<Frame> frames;
+        flow::Divergence parted;
         Knowledge known;
         std::unique_ptr<std::uint64_t[]> registers;  ///< the lanes of each
         std::vector<isa::Mask> values;               ///< lanes of each register whose value is known

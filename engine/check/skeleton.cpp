@@ -74,17 +74,11 @@ void for_each_register(const Operand& operand, Visit visit) {
 }  // namespace
 
 Skeleton::Skeleton(const Program& program, const Pressure* pressure)
-    : slots(program.registers().size(), -1), pressure_(pressure) {
+    : slots(program.registers().size(), -1), graph_(program), pressure_(pressure) {
     for_each_step(program.body(), [&](const Step& step) { copies_ |= step.op->counted; });
-    // A register that a later step needs may be written earlier, in a loop also further down.
-    do {
-        grew_ = false;
-        kept_.clear();
-        if (!needed(program.body())) return;
-    } while (grew_);
-    std::ranges::sort(kept_);
-    flatten(program.body());
-    add(SkeletonOp::Kind::end, program.where());
+    slice();
+    if (std::ranges::all_of(kept_, [](const auto& steps) { return steps.empty(); })) return;
+    flatten();
     for (const SkeletonOp& op : ops) {
         if (op.step == nullptr) continue;
         if (const int sreg = op.step->form.get(isa::Field::sreg, -1); sreg >= 0) {
@@ -141,80 +135,102 @@ bool Skeleton::needed(const Step& step) {
     return true;
 }
 
-bool Skeleton::needed(const Block& block) {
-    bool any = false;
-    for (auto node = block.rbegin(); node != block.rend(); ++node) {
-        const void* place = nullptr;
-        bool keep = false;
-        if (const auto* step = std::get_if<Step>(&*node)) {
-            place = step;
-            keep = needed(*step);
-        } else if (const auto* inner = std::get_if<std::unique_ptr<Loop>>(&*node)) {
-            const Loop& loop = **inner;
-            place = &loop;
-            keep = needed(loop.body);
-            keep |= needed(loop.head);
-            if (keep) need(loop.condition);
-        } else {
-            const Branch& branch = *std::get<std::unique_ptr<Branch>>(*node);
-            place = &branch;
-            keep = needed(branch.else_body);
-            keep |= needed(branch.then_body);
-            if (keep) need(branch.condition);
+/// Finds what matters: the steps that synchronise, what they are computed from, and the branches that decide
+/// whether they are executed (Weiser's slices).
+void Skeleton::slice() {
+    decides_.resize(graph_.blocks().size());
+    // A register that a later step needs may be written earlier, in a loop also further down.
+    do {
+        grew_ = false;
+        kept_.assign(graph_.blocks().size(), {});
+        for (auto id = graph_.order().rbegin(); id != graph_.order().rend(); ++id) {
+            const std::vector<const Step*>& steps = graph_.blocks()[*id].steps;
+            for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+                if (needed(**step)) kept_[*id].push_back(*step);
+            if (!kept_[*id].empty() || decides_[*id]) need_branches(*id);
         }
-        if (keep) kept_.push_back(place);
-        any |= keep;
+    } while (grew_);
+}
+
+void Skeleton::need_branches(flow::BlockId block) {
+    for (const flow::Dependence& on : graph_.dependences(block)) {
+        if (decides_[on.block]) continue;
+        decides_[on.block] = grew_ = true;
+        need(graph_.blocks()[on.block].condition);
     }
-    return any;
 }
 
-std::size_t Skeleton::add(SkeletonOp::Kind kind, Where where) {
-    ops.push_back({});
-    ops.back().kind = kind;
-    ops.back().where = where;
-    return ops.size() - 1;
+/// The first block from `block` on in which something matters; no_block: the end of the kernel.
+flow::BlockId Skeleton::entered(flow::BlockId block) const {
+    while (block != flow::no_block && kept_[block].empty() && !decides_[block]) {
+        const flow::BasicBlock& skipped = graph_.blocks()[block];
+        block = skipped.end == flow::BasicBlock::End::jump ? skipped.taken : graph_.post_dominator(block);
+    }
+    return block;
 }
 
-void Skeleton::flatten(const Block& block) {
+void Skeleton::add(const Step& step) {
+    SkeletonOp& op = ops.emplace_back();
+    op.kind = SkeletonOp::Kind::step;
+    op.where = step.where;
+    op.synchronises = is_root(step);
+    op.multiplies = op.synchronises && !synchronises(step);
+    if (pressure_ != nullptr) op.pressure = pressure_->at(&step);
+    op.opaque = !op.synchronises && opaque(step);
+    op.reg = step.guard;
+    op.negated = step.guard_negated;
+    op.step = &step;
+}
+
+void Skeleton::flatten() {
     using Kind = SkeletonOp::Kind;
-    const auto kept = [&](const void* place) { return std::ranges::binary_search(kept_, place); };
-    for (const Node& node : block) {
-        if (const auto* step = std::get_if<Step>(&node)) {
-            if (!kept(step)) continue;
-            SkeletonOp& op = ops[add(Kind::step, step->where)];
-            op.synchronises = is_root(*step);
-            op.multiplies = op.synchronises && !synchronises(*step);
-            if (pressure_ != nullptr) op.pressure = pressure_->at(step);
-            op.opaque = !op.synchronises && opaque(*step);
-            op.reg = step->guard;
-            op.negated = step->guard_negated;
-            op.step = step;
-        } else if (const auto* inner = std::get_if<std::unique_ptr<Loop>>(&node)) {
-            const Loop& loop = **inner;
-            if (!kept(&loop)) continue;
-            add(Kind::enter, loop.where);
-            const std::uint32_t head = here();
-            flatten(loop.head);
-            const std::size_t test = add(Kind::test, loop.where);
-            ops[test].reg = loop.condition;
-            flatten(loop.body);
-            ops[add(Kind::repeat, loop.where)].target = head;
-            ops[test].target = here();
-            add(Kind::join, loop.where);
-        } else {
-            const Branch& branch = *std::get<std::unique_ptr<Branch>>(node);
-            if (!kept(&branch)) continue;
-            const std::size_t fork = add(Kind::branch, branch.where);
-            ops[fork].reg = branch.condition;
-            ops[fork].negated = branch.negated;
-            flatten(branch.then_body);
-            ops[fork].target = here();
-            const std::size_t otherwise = add(Kind::otherwise, branch.where);
-            flatten(branch.else_body);
-            ops[otherwise].target = here();
-            ops[fork].both_arms = here() > otherwise + 1;
-            add(Kind::join, branch.where);
+    std::vector<std::uint32_t> begins(graph_.blocks().size());
+    struct End {
+        std::uint32_t op;
+        flow::BlockId block;
+    };
+    std::vector<End> ends;
+    const auto end = [&](flow::BlockId id) {
+        SkeletonOp& op = ops.emplace_back();
+        const flow::BasicBlock& block = graph_.blocks()[id];
+        op.kind = decides_[id] ? Kind::branch : Kind::jump;
+        op.where = block.where;
+        op.reg = decides_[id] ? block.condition : Reg();
+        op.negated = block.negated;
+        ends.push_back({static_cast<std::uint32_t>(ops.size() - 1), id});
+    };
+    // Where the kernel begins, something may matter only further down.
+    const flow::BlockId first = entered(0);
+    for (flow::BlockId id = 0; id < graph_.blocks().size(); ++id) {
+        if (!graph_.reachable(id) || (entered(id) != id && id != 0)) continue;
+        begins[id] = static_cast<std::uint32_t>(ops.size());
+        for (auto step = kept_[id].rbegin(); step != kept_[id].rend(); ++step) add(**step);
+        end(id);
+    }
+    const auto last = static_cast<std::uint32_t>(ops.size());
+    ops.emplace_back().where = graph_.blocks().back().where;
+    const auto begin = [&](flow::BlockId block) {
+        const flow::BlockId to = block == flow::no_block ? block : entered(block);
+        return to == flow::no_block ? last : begins[to];
+    };
+    std::vector<bool> both_arms(graph_.blocks().size());
+    for (flow::BlockId block : graph_.order())
+        if (!kept_[block].empty() || decides_[block])
+            for (const flow::Dependence& on : graph_.dependences(block))
+                if (on.arm == 1) both_arms[on.block] = true;
+    for (const End& from : ends) {
+        SkeletonOp& op = ops[from.op];
+        const flow::BasicBlock& block = graph_.blocks()[from.block];
+        if (op.kind == Kind::jump) {
+            op.ways.taken = from.block == 0 && first != 0                    ? begin(first)
+                            : block.end == flow::BasicBlock::End::jump ? begin(block.taken)
+                                                                       : begin(graph_.post_dominator(from.block));
+            continue;
         }
+        const flow::BlockId join = graph_.reconvergence(from.block);
+        op.ways = {begin(block.taken), begin(block.otherwise),
+                   join == flow::no_block ? flow::Divergence::nowhere : begin(join)};
+        op.both_arms = both_arms[from.block];
     }
 }
 

@@ -1,28 +1,28 @@
 // What of a program decides about synchronisation: the steps that synchronise, and those that compute their
-// operands, their guards and the conditions around them. Flat, with structured jumps.
+// operands, their guards and the conditions that they depend on. Flat.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "check/pressure.hpp"
+#include "flow/divergence.hpp"
+#include "flow/graph.hpp"
 
 namespace wgrun::check {
 
-/// One operation. Divergence needs only a stack of masks:
-///   if    branch(otherwise) then... otherwise(join) else... join
-///   loop  enter head... test(join) body... repeat(head) join
+/// One operation.
 struct SkeletonOp {
-    enum class Kind : std::uint8_t { step, branch, otherwise, join, enter, test, repeat, end };
+    enum class Kind : std::uint8_t { step, jump, branch, end };
     Kind kind = Kind::end;
     bool negated = false;       ///< of the guard or the condition
     bool synchronises = false;  ///< step: it concerns other threads
     bool opaque = false;        ///< step: what it gives is not known before the kernel runs
     bool multiplies = false;    ///< step: it issues, commits or waits for wgmma
     int pressure = 0;           ///< registers that are needed there
-    bool both_arms = false;     ///< branch: the other arm synchronises too
-    Reg reg;                    ///< guard of a step, condition of a branch or test
-    std::uint32_t target = 0;
+    bool both_arms = false;     ///< branch: something depends on its not being taken
+    Reg reg;                    ///< guard of a step, condition of a branch
+    flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
     const Step* step = nullptr;
     Where where;
 };
@@ -42,14 +42,17 @@ struct Skeleton {
 
   private:
     bool is_root(const Step& step) const;
-    bool needed(const Block& block);
+    void slice();
     bool needed(const Step& step);
     void need(Reg reg);
-    void flatten(const Block& block);
-    std::size_t add(SkeletonOp::Kind kind, Where where);
-    std::uint32_t here() const { return static_cast<std::uint32_t>(ops.size()); }
+    void need_branches(flow::BlockId block);
+    void flatten();
+    void add(const Step& step);
+    flow::BlockId entered(flow::BlockId block) const;
 
-    std::vector<const void*> kept_;  ///< steps, loops and branches that matter, sorted
+    flow::Graph graph_;
+    std::vector<std::vector<const Step*>> kept_;  ///< steps that matter, by block, the last one first
+    std::vector<bool> decides_;                   ///< by block: the branch at its end matters
     bool grew_ = false;
     const Pressure* pressure_;
     bool copies_ = false;  ///< what comes to shared memory is counted by mbarriers

@@ -33,10 +33,10 @@ bool Rehearsal::look_again() {
 
 /// Lanes of a warp that take the other arm of a branch may go on while these wait.
 bool Rehearsal::others_may_run() const {
-    return std::ranges::any_of(warps_, [](const Warp& warp) {
+    return std::ranges::any_of(warps_, [this](const Warp& warp) {
         const bool waits = warp.state == Warp::State::asleep || warp.state == Warp::State::at_barrier;
-        return waits && std::ranges::any_of(warp.frames, [](const Warp::Frame& frame) {
-                   return frame.both_arms && frame.other != 0;
+        return waits && std::ranges::any_of(warp.parted.groups(), [&](const flow::Divergence::Group& group) {
+                   return group.from != flow::Divergence::nowhere && skeleton_.ops[group.from].both_arms;
                });
     });
 }

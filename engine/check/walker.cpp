@@ -1,8 +1,10 @@
 #include "check/walker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "check/rehearsal.hpp"
+#include "program/end.hpp"
 #include "wgrun/inline_ptx.hpp"
 
 namespace wgrun::check {
@@ -56,22 +58,27 @@ Walker::Walker(const Program& program, Findings& findings)
 
 void Walker::run() {
     block(program_.body());
-    if (gave_up()) return;
-    left_over();
+    if (gave_up() || left_) return;
+    left_over(end_of(program_));
 }
 
 bool Walker::gave_up() const { return executed_ > most_executed_; }
 
 void Walker::block(const Block& block) {
+    const std::size_t around = scopes_.size();
     for (const Node& node : block) {
-        if (gave_up()) return;
+        if (gave_up() || left_) break;
         if (const auto* inner = std::get_if<Step>(&node))
             step(*inner);
         else if (const auto* inner = std::get_if<std::unique_ptr<Loop>>(&node))
             loop(**inner);
+        else if (const auto* leaving = std::get_if<Leave>(&node))
+            leave(*leaving);
         else
             branch(*std::get<std::unique_ptr<Branch>>(node));
     }
+    // What came after a branch that some have left by depended on it.
+    scopes_.erase(scopes_.begin() + static_cast<std::ptrdiff_t>(around), scopes_.end());
 }
 
 /// Does `fact` come from an earlier iteration, which met the same branch, and may the branch not go the way
@@ -159,16 +166,64 @@ void Walker::branch(const Branch& branch) {
         {decision, known.value.uniform, known.exact.known(), branch.where, "branch", 0, &branch});
     enter(0);
     block(branch.then_body);
+    const bool then_left = std::exchange(left_, false);
     State then_state = std::move(state_);
     state_ = before;
     enter(1);
     block(branch.else_body);
+    if (then_left != left_) {
+        // Only one side goes on: all that follows in this block depends on the branch.
+        if (left_) {
+            state_ = std::move(then_state);
+            scopes_.back().arm = 0;
+        }
+        left_ = false;
+        return;
+    }
     scopes_.pop_back();
-    state_ = join(then_state, state_, decision, known, &branch);
+    if (!left_) state_ = join(then_state, state_, decision, known, &branch);
+}
+
+void Walker::leave(const Leave& leave) {
+    left_ = true;
+    if (leave.kind == Leave::Kind::kernel) return left_over(leave.where);
+    Around& loop = loops_.back();
+    std::optional<Scope> scope;
+    if (scopes_.size() > loop.scopes) scope = scopes_[loop.scopes];
+    (leave.kind == Leave::Kind::loop ? loop.breaks : loop.continues).push_back({state_, scope});
+}
+
+/// Ways that left come to the place at hand, too.
+void Walker::departures_join(std::vector<Departure>& departures) {
+    for (Departure& departure : departures) {
+        if (std::exchange(left_, false)) {
+            state_ = std::move(departure.state);
+            continue;
+        }
+        if (!departure.scope) continue;  // the rest of the loop cannot be reached
+        const Scope& scope = *departure.scope;
+        Known condition;
+        condition.inputs = scope.decision.inputs;
+        condition.value.uniform = scope.uniform;
+        const State& first = scope.arm == 0 ? departure.state : state_;
+        const State& second = scope.arm == 0 ? state_ : departure.state;
+        state_ = join(first, second, scope.decision, condition, scope.node);
+    }
+    departures.clear();
 }
 
 void Walker::loop(const Loop& loop) {
+    loops_.push_back({scopes_.size(), {}, {}});
     if (!known_iterations(loop)) unknown_iterations(loop);
+    departures_join(loops_.back().breaks);
+    loops_.pop_back();
+}
+
+/// The body, and what every iteration ends with.
+void Walker::iteration(const Loop& loop) {
+    block(loop.body);
+    departures_join(loops_.back().continues);
+    block(loop.next);
 }
 
 /// Follows the loop as long as its condition is known. True when that is up to its end.
@@ -176,29 +231,39 @@ bool Walker::known_iterations(const Loop& loop) {
     for (;;) {
         State before = state_;
         block(loop.head);
+        if (left_) return true;
         const auto constant = condition(loop.condition, false, loop.where).constant();
         if (constant && *constant == 0) return true;
         if (!constant || ++executed_ > most_steps) {
             state_ = std::move(before);
             return false;
         }
-        block(loop.body);
+        iteration(loop);
+        if (left_) return true;
     }
 }
 
 void Walker::unknown_iterations(const Loop& loop) {
     const State entry = state_;
+    const std::size_t breaks = loops_.back().breaks.size();  // of iterations before, which were known
     for (int pass = 1;; ++pass, ++executed_) {
+        auto& departures = loops_.back().breaks;
+        departures.erase(departures.begin() + static_cast<std::ptrdiff_t>(breaks), departures.end());
         const State head = state_;
         block(loop.head);
+        if (left_) return;
         Known known = condition(loop.condition, false, loop.where);
         // A counter that is still constant in the first pass is not what decides.
         known.inputs |= roots::loop(plan_.decisions.at(&loop).id);
         const Decision decision = decision_of(&loop, known);
         State exit = state_;
         scopes_.push_back({decision, known.value.uniform, known.exact.known(), loop.where, "loop", 0, &loop});
-        block(loop.body);
+        iteration(loop);
         scopes_.pop_back();
+        if (std::exchange(left_, false)) {  // there is no second iteration
+            state_ = std::move(exit);
+            return;
+        }
 
         known.exact = {};  // it chose in this pass only
 

@@ -40,6 +40,10 @@ class Walker final : private isa::Effects {
     void step(const Step& step);
     void branch(const Branch& branch);
     void loop(const Loop& loop);
+    void leave(const Leave& leave);
+    struct Departure;
+    void iteration(const Loop& loop);
+    void departures_join(std::vector<Departure>& departures);
     bool known_iterations(const Loop& loop);
     void unknown_iterations(const Loop& loop);
     void guarded(const Step& step);
@@ -90,7 +94,7 @@ class Walker final : private isa::Effects {
     void wait_copies(std::optional<int> pending) override;
     void arrive_copies() override;
     bool copied(const Region& region, std::string_view who, std::string_view fence);
-    void left_over();
+    void left_over(Where end);
     void mma_registers(const isa::AsyncMma& mma);
     void mma_fence(const isa::AsyncMma& mma);
     void mma_memory(const Region& a, const Region& b);
@@ -105,6 +109,16 @@ class Walker final : private isa::Effects {
     void drained_for(const isa::AsyncMma& mma);
     std::string buffer_name(int cell) const;
 
+    /// A way that has left the loop, or the iteration, and what decided that: the outermost scope inside.
+    struct Departure {
+        State state;
+        std::optional<Scope> scope;
+    };
+    struct Around {
+        std::size_t scopes;  ///< that are around the loop, too
+        std::vector<Departure> breaks, continues;
+    };
+
     const Program& program_;
     Findings& findings_;
     Findings* remarks_ = nullptr;
@@ -114,6 +128,8 @@ class Walker final : private isa::Effects {
     State state_;
     std::vector<bool> stored_;  ///< by buffer
     std::vector<Scope> scopes_;
+    std::vector<Around> loops_;
+    bool left_ = false;  ///< the way at hand has left what is around it
     const Step* step_ = nullptr;  ///< the one at hand
     bool reads_memory_ = false;
     bool meets_others_ = false;  ///< the step at hand may do more than read and compute

@@ -295,9 +295,30 @@ class CudaEmitter {
         out_.indent(1);
         block(l.head);
         out_.line(fmt::format("if (!{}) break;", name(l.condition)), l.where);
-        block(l.body);
+        if (!l.continues) {
+            block(l.body);
+        } else {
+            // C++'s own `continue` would go past what every iteration ends with.
+            loops_.push_back(labels_++);
+            out_.line("{", l.where);
+            out_.indent(1);
+            block(l.body);
+            out_.indent(-1);
+            out_.line("}", l.where);
+            out_.line(fmt::format("next_{}:;", loops_.back()), l.where);
+            loops_.pop_back();
+        }
+        block(l.next);
         out_.indent(-1);
         out_.line("}", l.where);
+    }
+
+    void leave(const Leave& l) {
+        switch (l.kind) {
+            case Leave::Kind::loop: return out_.line("break;", l.where);
+            case Leave::Kind::iteration: return out_.line(fmt::format("goto next_{};", loops_.back()), l.where);
+            case Leave::Kind::kernel: return out_.line("return;", l.where);
+        }
     }
 
     void branch(const Branch& b) {
@@ -318,6 +339,8 @@ class CudaEmitter {
         for (const Node& node : nodes) {
             if (const auto* s = std::get_if<Step>(&node))
                 step(*s);
+            else if (const auto* leaving = std::get_if<Leave>(&node))
+                leave(*leaving);
             else if (const auto* l = std::get_if<std::unique_ptr<Loop>>(&node))
                 loop(**l);
             else
@@ -329,6 +352,8 @@ class CudaEmitter {
     std::string entry_;
     Writer out_;
     std::vector<std::string> names_;
+    std::vector<int> loops_;  ///< around the place at hand, those with a label
+    int labels_ = 0;
 };
 
 }  // namespace

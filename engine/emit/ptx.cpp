@@ -144,12 +144,20 @@ class PtxEmitter {
 
     void loop(const Loop& l) {
         const int id = labels_++;
+        loops_.push_back(id);
         out_.line(fmt::format("$loop_{}:", id), l.where);
         out_.indent(1);
         block(l.head);
         out_.line(fmt::format("@!{} bra $end_{};", name(l.condition), id), l.where);
         block(l.body);
+        if (l.continues) {
+            out_.indent(-1);
+            out_.line(fmt::format("$next_{}:", id), l.where);
+            out_.indent(1);
+        }
+        block(l.next);
         out_.line(fmt::format("bra $loop_{};", id), l.where);
+        loops_.pop_back();
         out_.indent(-1);
         out_.line(fmt::format("$end_{}:", id), l.where);
     }
@@ -173,10 +181,20 @@ class PtxEmitter {
         out_.line(fmt::format("$endif_{}:", id), b.where);
     }
 
+    void leave(const Leave& l) {
+        switch (l.kind) {
+            case Leave::Kind::loop: return out_.line(fmt::format("bra $end_{};", loops_.back()), l.where);
+            case Leave::Kind::iteration: return out_.line(fmt::format("bra $next_{};", loops_.back()), l.where);
+            case Leave::Kind::kernel: return out_.line("exit;", l.where);
+        }
+    }
+
     void block(const Block& nodes) {
         for (const Node& node : nodes) {
             if (const auto* s = std::get_if<Step>(&node))
                 step(*s);
+            else if (const auto* leaving = std::get_if<Leave>(&node))
+                leave(*leaving);
             else if (const auto* l = std::get_if<std::unique_ptr<Loop>>(&node))
                 loop(**l);
             else
@@ -187,6 +205,7 @@ class PtxEmitter {
     const Program& program_;
     Writer out_;
     std::vector<std::string> names_;
+    std::vector<int> loops_;  ///< around the place at hand
     int labels_ = 0;
 };
 

@@ -131,13 +131,13 @@ class Pipelines final : public isa::Effects {
                 for (int turn = 0; turn < 2; ++turn) {
                     walk((*loop)->head);
                     walk((*loop)->body);
+                    walk((*loop)->next);
                 }
-            } else {
-                const Branch& branch = *std::get<std::unique_ptr<Branch>>(node);
+            } else if (const auto* branch = std::get_if<std::unique_ptr<Branch>>(&node)) {
                 const bool before = open_;
-                walk(branch.then_body);
+                walk((*branch)->then_body);
                 const bool after = std::exchange(open_, before);
-                walk(branch.else_body);
+                walk((*branch)->else_body);
                 open_ = open_ || after;
             }
         }

@@ -14,7 +14,7 @@ namespace wgrun {
 
 /// A block that is being written.
 struct Builder::Open {
-    enum class Kind : std::uint8_t { loop_head, loop_body, then_body, else_body };
+    enum class Kind : std::uint8_t { loop_head, loop_body, loop_next, then_body, else_body };
     Kind kind;
     Block* block;
     Loop* loop = nullptr;
@@ -236,8 +236,17 @@ void Builder::loop_condition(Reg condition) {
     open.block = &open.loop->body;
 }
 
-void Builder::end_loop() {
+void Builder::loop_next() {
     if (open_.empty() || open_.back().kind != Open::Kind::loop_body)
+        throw ArgumentError("no body of a loop to end here");
+    Open& open = open_.back();
+    open.kind = Open::Kind::loop_next;
+    open.block = &open.loop->next;
+}
+
+void Builder::end_loop() {
+    if (open_.empty() ||
+        (open_.back().kind != Open::Kind::loop_body && open_.back().kind != Open::Kind::loop_next))
         throw ArgumentError("no loop to end here");
     open_.pop_back();
 }
@@ -268,6 +277,23 @@ void Builder::end_if() {
         (open_.back().kind != Open::Kind::then_body && open_.back().kind != Open::Kind::else_body))
         throw ArgumentError("no branch to end here");
     open_.pop_back();
+}
+
+void Builder::leave(Leave::Kind kind) {
+    if (kind != Leave::Kind::kernel) {
+        const auto around = std::ranges::find_if(open_.rbegin(), open_.rend(),
+                                                 [](const Open& open) { return open.loop != nullptr; });
+        const bool leaves_iteration = kind == Leave::Kind::iteration;
+        if (around == open_.rend())
+            throw ArgumentError(leaves_iteration ? "no loop around, whose next iteration could begin"
+                                                 : "no loop around that could be left");
+        if (leaves_iteration) {
+            if (around->kind != Open::Kind::loop_body)
+                throw ArgumentError("only the body of a loop can be left for the next iteration");
+            around->loop->continues = true;
+        }
+    }
+    block().emplace_back(Leave{kind, where_});
 }
 
 Program Builder::finish() {

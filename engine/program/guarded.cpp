@@ -162,7 +162,7 @@ class Guarding final : Rewriting {
         to.emplace_back(made(isa::guard::clock(), {}, {Operand::of(since)}, loop.where));
         if (!polled_ && only_looks(loop)) polled_ = since;
         Rewriting::copy(loop, to);
-        Block& inside = std::get<std::unique_ptr<Loop>>(to.back())->body;
+        Block& inside = std::get<std::unique_ptr<Loop>>(to.back())->next;
         check_time({GuardSite::Kind::loop, loop.where, Awaits::nothing, {}}, since, loop_limit_, inside,
                    [&](Block& cold) { return look_at_nothing(loop.where, cold); });
         polled_ = outside;

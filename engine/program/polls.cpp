@@ -28,6 +28,7 @@ bool only_looks(const Loop& loop) {
     };
     for_each_step(loop.head, visit);
     for_each_step(loop.body, visit);
+    for_each_step(loop.next, visit);
     return looks && !acts;
 }
 

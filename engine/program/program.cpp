@@ -31,10 +31,10 @@ void for_each_step(const Block& block, const std::function<void(const Step&)>& v
         } else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node)) {
             for_each_step((*loop)->head, visit);
             for_each_step((*loop)->body, visit);
-        } else {
-            const Branch& branch = *std::get<std::unique_ptr<Branch>>(node);
-            for_each_step(branch.then_body, visit);
-            for_each_step(branch.else_body, visit);
+            for_each_step((*loop)->next, visit);
+        } else if (const auto* branch = std::get_if<std::unique_ptr<Branch>>(&node)) {
+            for_each_step((*branch)->then_body, visit);
+            for_each_step((*branch)->else_body, visit);
         }
     }
 }
@@ -44,6 +44,7 @@ Where end_of(const Program& program) {
     const Node& last = program.body().back();
     if (const auto* step = std::get_if<Step>(&last)) return step->where;
     if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&last)) return (*loop)->where;
+    if (const auto* leave = std::get_if<Leave>(&last)) return leave->where;
     return std::get<std::unique_ptr<Branch>>(last)->where;
 }
 

@@ -24,6 +24,8 @@ void Rewriting::copy(const Loop& loop, Block& to) {
     out->where = loop.where;
     copy(loop.head, out->head);
     copy(loop.body, out->body);
+    copy(loop.next, out->next);
+    out->continues = loop.continues;
     to.emplace_back(std::move(out));
 }
 
@@ -43,6 +45,8 @@ void Rewriting::copy(const Block& block, Block& to) {
             copy(*step, to);
         else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node))
             copy(**loop, to);
+        else if (const auto* leave = std::get_if<Leave>(&node))
+            to.emplace_back(*leave);
         else
             copy(*std::get<std::unique_ptr<Branch>>(node), to);
     }

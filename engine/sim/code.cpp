@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "flow/graph.hpp"
 #include "isa/warp.hpp"
 
 namespace wgrun::sim {
@@ -14,18 +15,28 @@ class Flattener {
   public:
     explicit Flattener(std::vector<Op>& ops) : ops_(ops) {}
 
-    void block(const Block& nodes) {
-        for (const Node& node : nodes) {
-            if (const auto* step = std::get_if<Step>(&node))
-                this->step(*step);
-            else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node))
-                this->loop(**loop);
-            else
-                branch(*std::get<std::unique_ptr<Branch>>(node));
+    void graph(const flow::Graph& graph) {
+        std::vector<std::uint32_t> begins(graph.blocks().size(), flow::Divergence::nowhere);
+        std::vector<std::uint32_t> ends;
+        for (flow::BlockId id = 0; id < graph.blocks().size(); ++id) {
+            if (!graph.reachable(id)) continue;
+            const flow::BasicBlock& block = graph.blocks()[id];
+            begins[id] = here();
+            for (const isa::Step* step : block.steps) this->step(*step);
+            end(block);
+            // Which blocks these are is known now, where they begin only afterwards.
+            ops_.back().ways = {block.taken, block.otherwise, graph.reconvergence(id)};
+            ends.push_back(here() - 1);
         }
+        for (const std::uint32_t at : ends)
+            for (std::uint32_t* way : {&ops_[at].ways.taken, &ops_[at].ways.otherwise, &ops_[at].ways.join})
+                if (*way != flow::no_block) *way = begins[*way];
     }
 
-    std::size_t add(Op::Kind kind, Where where) {
+  private:
+    std::uint32_t here() const { return static_cast<std::uint32_t>(ops_.size()); }
+
+    Op& add(Op::Kind kind, Where where) {
         if (ops_.size() >= max_ops)
             throw ArgumentError(fmt::format("the program has more than {} steps", max_ops),
                                 "use k:loop instead of unrolling");
@@ -35,14 +46,11 @@ class Flattener {
         if (where)
             ops_.back().place =
                 places_.try_emplace({where.file.data(), where.line}, here() - 1).first->second;
-        return ops_.size() - 1;
+        return ops_.back();
     }
 
-  private:
-    std::uint32_t here() const { return static_cast<std::uint32_t>(ops_.size()); }
-
     void step(const Step& step) {
-        Op& op = ops_[add(step.op->collective ? Op::Kind::collective : Op::Kind::step, step.where)];
+        Op& op = add(step.op->collective ? Op::Kind::collective : Op::Kind::step, step.where);
         op.negated = step.guard_negated;
         op.aligned = step.op->taken_by != isa::Participants::thread;
         if (step.guard) op.reg = step.guard.id;
@@ -50,30 +58,14 @@ class Flattener {
         op.order = isa::order_of(step);
     }
 
-    void loop(const Loop& loop) {
-        add(Op::Kind::enter, loop.where);
-        const std::uint32_t head = here();
-        block(loop.head);
-        const std::size_t test = add(Op::Kind::test, loop.where);
-        ops_[test].reg = loop.condition.id;
-        block(loop.body);
-        ops_[add(Op::Kind::repeat, loop.where)].target = head;
-        ops_[test].target = here();
-        add(Op::Kind::join, loop.where);
-    }
-
-    void branch(const Branch& branch) {
-        const std::size_t fork = add(Op::Kind::branch, branch.where);
-        ops_[fork].reg = branch.condition.id;
-        ops_[fork].negated = branch.negated;
-        block(branch.then_body);
-        ops_[fork].target = here();
-        if (!branch.else_body.empty()) {
-            const std::size_t otherwise = add(Op::Kind::otherwise, branch.where);
-            block(branch.else_body);
-            ops_[otherwise].target = here();
-        }
-        add(Op::Kind::join, branch.where);
+    void end(const flow::BasicBlock& block) {
+        using End = flow::BasicBlock::End;
+        Op& op = add(block.end == End::jump     ? Op::Kind::jump
+                     : block.end == End::branch ? Op::Kind::branch
+                                                : Op::Kind::end,
+                     block.where);
+        if (block.condition) op.reg = block.condition.id;
+        op.negated = block.negated;
     }
 
     std::vector<Op>& ops_;
@@ -84,9 +76,7 @@ class Flattener {
 
 Code flatten(const Program& program) {
     Code code;
-    Flattener flattener(code.ops);
-    flattener.block(program.body());
-    flattener.add(Op::Kind::end, program.where());
+    Flattener(code.ops).graph(flow::Graph(program));
     code.hands_over = std::ranges::any_of(code.ops, [](const Op& op) {
         return op.order.strong && op.order.scope >= isa::Scope::gpu && !op.step->op->atomic &&
                op.step->form.get(isa::Field::space, -1) == static_cast<int>(isa::Space::global);

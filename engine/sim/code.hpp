@@ -1,9 +1,10 @@
-// A program flattened for execution: one array of operations with structured jumps.
+// A program flattened for execution: one array of operations, block after block of its control-flow graph.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "flow/divergence.hpp"
 #include "isa/order.hpp"
 #include "wgrun/program.hpp"
 
@@ -15,16 +16,14 @@ inline constexpr std::uint32_t no_pc = UINT32_MAX;
 /// Operations are named by 22 bits in the shadow of shared memory.
 inline constexpr std::size_t max_ops = (std::size_t{1} << 22) - 1;
 
-/// One operation of the flat code. Jumps keep the structure, so that divergence needs only a stack of masks:
-///   if    branch(otherwise) then... otherwise(join) else... join
-///   loop  enter head... test(join) body... repeat(head) join
+/// One operation of the flat code. Every block ends with a jump, a branch or an end.
 struct Op {
-    enum class Kind : std::uint8_t { step, collective, branch, otherwise, join, enter, test, repeat, end };
+    enum class Kind : std::uint8_t { step, collective, jump, branch, end };
     Kind kind = Kind::end;
     bool negated = false;        ///< of the guard or the condition
     bool aligned = false;        ///< all lanes of a warp must execute it together
-    std::uint32_t reg = no_reg;  ///< guard of a step, condition of a branch or test
-    std::uint32_t target = 0;
+    std::uint32_t reg = no_reg;  ///< guard of a step, condition of a branch
+    flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
     isa::MemoryOrder order = {};  ///< of a step
     std::uint32_t place = 0;      ///< the same for operations of one line of the script
     const isa::Step* step = nullptr;

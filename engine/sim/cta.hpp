@@ -20,11 +20,6 @@ struct Warp {
     enum class Wait : std::uint8_t { mbarrier, copies, cluster, registers, memory };
     /// Of `barrier`, where it is the offset of an mbarrier: of several, of none.
     static constexpr std::uint32_t several = UINT32_MAX - 1, none = UINT32_MAX;
-    /// Lanes to go on with: after the construct, and in its other arm.
-    struct Frame {
-        isa::Mask outside, other;
-    };
-
     /// A strong access that found memory so, and nothing that the warp has done since then.
     struct Poll {
         std::uint32_t pc = UINT32_MAX;
@@ -38,17 +33,18 @@ struct Warp {
     /// At the start of the kernel. threads: of the CTA from this warp on.
     void reset(int threads, int entry_registers) {
         pc = 0;
-        all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
+        whole = all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
         state = State::ready;
         give_up = news_since_arrival = news_since_meeting = false;
         polled = {};
         held = entry_registers;
-        frames.clear();
+        parted.clear();
         registers.reset();
     }
 
     std::uint32_t pc = 0;
-    isa::Mask all = 0;      ///< lanes that exist
+    isa::Mask whole = 0;    ///< lanes that exist
+    isa::Mask all = 0;      ///< those of them that have not ended
     isa::Mask running = 0;  ///< lanes of the current path
     isa::Mask active = 0;   ///< lanes that execute the collective step it waits at
     State state = State::ready;
@@ -60,7 +56,7 @@ struct Warp {
     std::uint32_t barrier = 0;  ///< at which it waits: number, or offset of the mbarrier
     std::int64_t parity = 0;    ///< that it waits for there
     int held = 0, wanted = 0;   ///< registers a thread
-    std::vector<Frame> frames;
+    flow::Divergence parted;
     Registers registers;
 };
 

@@ -124,24 +124,10 @@ isa::Mask Cluster::condition(const Op& op) {
 }
 
 void Cluster::jump(Warp& warp, const Op& op) {
-    ++warp.pc;
-    switch (op.kind) {
-        case Op::Kind::enter: warp.frames.push_back({warp.running, 0}); return;
-        case Op::Kind::repeat: warp.pc = op.target; return;
-        case Op::Kind::otherwise: warp.running = warp.frames.back().other; break;
-        case Op::Kind::join:
-            warp.running = warp.frames.back().outside;
-            warp.frames.pop_back();
-            return;
-        default: {
-            active_ = warp.running;
-            report_.at(pc_, current_ * isa::lanes);
-            const isa::Mask taken = condition(op);
-            if (op.kind == Op::Kind::branch) warp.frames.push_back({warp.running, warp.running & ~taken});
-            warp.running = taken;
-        }
-    }
-    if (warp.running == 0) warp.pc = op.target;
+    if (op.kind == Op::Kind::jump) return warp.parted.go(op.ways.taken, warp.running, warp.pc);
+    active_ = warp.running;
+    report_.at(pc_, current_ * isa::lanes);
+    warp.parted.part(pc_, op.ways, condition(op), warp.running, warp.pc);
 }
 
 void Cluster::step(Warp& warp, const Op& op) {
@@ -153,7 +139,7 @@ void Cluster::step(Warp& warp, const Op& op) {
         ++warp.pc;
         return;
     }
-    if (op.aligned && active_ != warp.all) report_.diverged(*op.step->op, active_, warp.all);
+    if (op.aligned && active_ != warp.whole) report_.diverged(*op.step->op, active_, warp.whole);
     if (op.kind == Op::Kind::collective) return collective(warp, op, active_);
     execute(op);
     if (warp.state != Warp::State::asleep) ++warp.pc;
@@ -164,7 +150,7 @@ void Cluster::collective(Warp& warp, const Op& op, isa::Mask active) {
     const int first = local() / 4 * 4;
     const std::span<Warp> mates(&warps_[static_cast<std::size_t>(cta_->first)],
                                 static_cast<std::size_t>(warps_per_cta_));
-    if (first + 4 > warps_per_cta_ || mates[static_cast<std::size_t>(first + 3)].all != UINT32_MAX) {
+    if (first + 4 > warps_per_cta_ || mates[static_cast<std::size_t>(first + 3)].whole != UINT32_MAX) {
         report_.no_warpgroup(*op.step->op, program_.threads());
         ++warp.pc;
         return;
@@ -195,6 +181,11 @@ void Cluster::execute(const Op& op) {
 }
 
 void Cluster::end(Warp& warp) {
+    const isa::Mask ended = warp.running;
+    if (warp.parted.end(warp.running, warp.pc)) {
+        warp.all &= ~ended;
+        return;
+    }
     warp.state = Warp::State::ended;
     fruitless_ = 0;
     if (const std::uint32_t mma = warp.registers.uncommitted(); mma != no_pc) report_.uncommitted(mma);

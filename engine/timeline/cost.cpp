@@ -70,7 +70,7 @@ Costs::Costs(const sim::Code& code) {
         StepCost cost;
         cost.first = static_cast<std::uint32_t>(registers_.size());
         if (op.step == nullptr) {
-            cost.kind = op.kind == sim::Op::Kind::repeat ? Kind::jump
+            cost.kind = op.kind == sim::Op::Kind::jump && op.ways.taken <= steps_.size() ? Kind::jump
                         : op.reg != sim::no_reg          ? Kind::plain
                                                          : Kind::free;
         } else {

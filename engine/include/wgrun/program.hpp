@@ -70,14 +70,29 @@ struct SharedBuffer {
 
 struct Loop;
 struct Branch;
-using Node = std::variant<Step, std::unique_ptr<Loop>, std::unique_ptr<Branch>>;
+
+/// A thread leaves what is around it.
+struct Leave {
+    enum class Kind : std::uint8_t {
+        loop,       ///< the innermost loop: break
+        iteration,  ///< of the innermost loop: continue
+        kernel,     ///< the thread ends (PTX ISA 9.7.13, exit)
+    };
+    Kind kind = Kind::kernel;
+    Where where;
+};
+
+using Node = std::variant<Step, std::unique_ptr<Loop>, std::unique_ptr<Branch>, Leave>;
 using Block = std::vector<Node>;
 
-/// while (head; condition) body. The head runs before every test.
+/// while (head; condition) { body; next }. The head runs before every test, and `next` at the end of every
+/// iteration, whether the thread comes from the end of the body or leaves the iteration.
 struct Loop {
     Block head;
     Reg condition;
     Block body;
+    Block next;
+    bool continues = false;  ///< a Leave goes to `next`
     Where where;
 };
 
@@ -202,10 +217,13 @@ class Builder {
 
     void begin_loop();                   ///< the head follows
     void loop_condition(Reg condition);  ///< ends the head; the body follows
+    void loop_next();                    ///< ends the body; what every iteration ends with follows
     void end_loop();
     void begin_if(Reg condition, bool negated = false);
     void begin_else();
     void end_if();
+    /// The threads that come here leave. Throws ArgumentError for a loop or an iteration outside all loops.
+    void leave(Leave::Kind kind);
 
     /// The finished program. The builder is empty afterwards. Throws when a block is still open.
     Program finish();

@@ -1,0 +1,192 @@
+#include "flow/graph.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace wgrun::flow {
+
+Graph::Graph(std::vector<BasicBlock> blocks) : blocks_(std::move(blocks)) {
+    number();
+    find_dominators();
+    std::vector<bool> exits(blocks_.size());
+    BlockId last = no_block;
+    for (BlockId block = 0; block < blocks_.size(); ++block)
+        if (reachable(block) && blocks_[block].end == BasicBlock::End::exit) exits[last = block] = true;
+    post_dominators_ = post_dominators(exits);
+    if (last != no_block) {
+        exits.assign(blocks_.size(), false);
+        exits[last] = true;
+    }
+    reconvergences_ = post_dominators(std::move(exits));
+    find_loops();
+    find_dependences();
+}
+
+namespace {
+
+/// Reverse post-order from `first`, along successors(block, visit). Not recursive: a kernel may have as many
+/// blocks as instructions.
+template <class Successors>
+std::vector<BlockId> reverse_post_order(std::size_t count, BlockId first, Successors successors) {
+    struct Visit {
+        BlockId block;
+        std::vector<BlockId> left;  ///< successors to visit, the last one first
+    };
+    std::vector<BlockId> order;
+    std::vector<bool> seen(count);
+    std::vector<Visit> stack;
+    const auto enter = [&](BlockId block) {
+        seen[block] = true;
+        stack.push_back({block, {}});
+        successors(block, [&](BlockId to) { stack.back().left.push_back(to); });
+    };
+    enter(first);
+    while (!stack.empty()) {
+        Visit& top = stack.back();
+        if (top.left.empty()) {
+            order.push_back(top.block);
+            stack.pop_back();
+            continue;
+        }
+        const BlockId to = top.left.back();
+        top.left.pop_back();
+        if (!seen[to]) enter(to);
+    }
+    std::ranges::reverse(order);
+    return order;
+}
+
+/// Immediate dominators of the blocks in `order`, a reverse post-order; the first is its own.
+template <class Predecessors>
+std::vector<BlockId> immediate_dominators(std::size_t count, const std::vector<BlockId>& order,
+                                          Predecessors predecessors) {
+    std::vector<BlockId> place(count, no_block), above(count, no_block);
+    for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<BlockId>(i);
+    above[order.front()] = order.front();
+    const auto meet = [&](BlockId a, BlockId b) {
+        while (a != b) {
+            while (place[a] > place[b]) a = above[a];
+            while (place[b] > place[a]) b = above[b];
+        }
+        return a;
+    };
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t i = 1; i < order.size(); ++i) {
+            BlockId found = no_block;
+            predecessors(order[i], [&](BlockId from) {
+                if (above[from] == no_block) return;
+                found = found == no_block ? from : meet(found, from);
+            });
+            changed = changed || above[order[i]] != found;
+            above[order[i]] = found;
+        }
+    }
+    return above;
+}
+
+}  // namespace
+
+void Graph::number() {
+    order_ = reverse_post_order(blocks_.size(), 0, [&](BlockId block, auto visit) {
+        blocks_[block].for_each_successor([&](BlockId to, int) { visit(to); });
+    });
+    place_.assign(blocks_.size(), no_block);
+    predecessors_.resize(blocks_.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        place_[order_[i]] = static_cast<BlockId>(i);
+        blocks_[order_[i]].for_each_successor([&](BlockId to, int) { predecessors_[to].push_back(order_[i]); });
+    }
+}
+
+void Graph::find_dominators() {
+    dominators_ = immediate_dominators(blocks_.size(), order_, [&](BlockId block, auto visit) {
+        for (BlockId from : predecessors_[block]) visit(from);
+    });
+    dominators_[0] = no_block;
+}
+
+bool Graph::dominates(BlockId above, BlockId below) const {
+    while (below != no_block && place_[below] > place_[above]) below = dominators_[below];
+    return below == above;
+}
+
+/// As dominators, from the end: all `exits` lead to one block more. Of what never comes to one of them, its
+/// last blocks count as such, but not for those before that may come to a real one.
+std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
+    const auto end = static_cast<BlockId>(blocks_.size());
+    const auto order_from_end = [&] {
+        return reverse_post_order(blocks_.size() + 1, end, [&](BlockId block, auto visit) {
+            if (block != end) {
+                for (BlockId from : predecessors_[block]) visit(from);
+                return;
+            }
+            for (BlockId from = 0; from < end; ++from)
+                if (exits[from]) visit(from);
+        });
+    };
+    std::vector<BlockId> order = order_from_end();
+    const auto ends = [&] {
+        std::vector<bool> out(blocks_.size() + 1);
+        for (BlockId block : order) out[block] = true;
+        return out;
+    };
+    const std::vector<bool> really = ends();
+    while (order.size() <= order_.size()) {
+        const std::vector<bool> now = ends();
+        exits[*std::find_if(order_.rbegin(), order_.rend(), [&](BlockId b) { return !now[b]; })] = true;
+        order = order_from_end();
+    }
+    std::vector<BlockId> found =
+        immediate_dominators(blocks_.size() + 1, order, [&](BlockId block, auto visit) {
+            blocks_[block].for_each_successor([&](BlockId to, int) {
+                if (really[to] || !really[block]) visit(to);
+            });
+            if (exits[block]) visit(end);
+        });
+    found.resize(blocks_.size());
+    std::ranges::replace(found, end, no_block);
+    return found;
+}
+
+void Graph::find_loops() {
+    loop_of_.assign(blocks_.size(), -1);
+    std::vector<BlockId> inside(blocks_.size(), no_block);  // the header of the loop that was last seen there
+    // In reverse post-order the header of an outer loop comes before those inside.
+    for (BlockId header : order_) {
+        std::vector<BlockId> left;
+        for (BlockId from : predecessors_[header]) {
+            if (place_[from] < place_[header]) continue;
+            if (dominates(header, from))
+                left.push_back(from);
+            else
+                reducible_ = false;
+        }
+        if (left.empty()) continue;
+        NaturalLoop loop{header, {header}, loop_of_[header]};
+        inside[header] = header;
+        while (!left.empty()) {
+            const BlockId block = left.back();
+            left.pop_back();
+            if (std::exchange(inside[block], header) == header) continue;
+            loop.blocks.push_back(block);
+            left.insert(left.end(), predecessors_[block].begin(), predecessors_[block].end());
+        }
+        std::ranges::sort(loop.blocks);
+        for (BlockId block : loop.blocks) loop_of_[block] = static_cast<int>(loops_.size());
+        loops_.push_back(std::move(loop));
+    }
+}
+
+void Graph::find_dependences() {
+    dependences_.resize(blocks_.size());
+    for (BlockId block : order_) {
+        if (blocks_[block].end != BasicBlock::End::branch) continue;
+        blocks_[block].for_each_successor([&](BlockId to, int arm) {
+            for (BlockId at = to; at != no_block && at != post_dominators_[block]; at = post_dominators_[at])
+                dependences_[at].push_back({block, arm});
+        });
+    }
+}
+
+}  // namespace wgrun::flow
