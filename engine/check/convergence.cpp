@@ -53,14 +53,18 @@ void Walker::aligned(const Step& step) {
         divergent_.push_back(scope.node);
         const auto whole =
             step.op->taken_by == Participants::warpgroup ? Participants::warpgroup : Participants::warp;
+        const std::string together =
+            fmt::format("all threads of the {} execute {} together, but ", group(whole), step.op->name);
+        const std::string move = scope.left ? fmt::format("move {} before the branch", step.op->name)
+                                            : fmt::format("move {} out of the {}", step.op->name, scope.what);
         findings_.add(
             rules::WG_SYNC_01, step.where,
-            fmt::format("all threads of the {} execute {} together, but the condition of the {} "
-                        "around it is not the same for all of them",
-                        group(whole), step.op->name, scope.what),
-            fmt::format("branch on a value that is the same in the whole {}, such as tid.x >> {}, or "
-                        "move {} out of the {}",
-                        group(whole), whole == Participants::warpgroup ? 7 : 5, step.op->name, scope.what),
+            together + (scope.left ? "some have left at a branch before it"
+                                   : fmt::format("the condition of the {} around it is not the same for all "
+                                                 "of them",
+                                                 scope.what)),
+            fmt::format("branch on a value that is the same in the whole {}, such as tid.x >> {}, or {}",
+                        group(whole), whole == Participants::warpgroup ? 7 : 5, move),
             {{scope.where, fmt::format("the {} is here", scope.what)}});
         return;
     }

@@ -222,9 +222,10 @@ void Skeleton::flatten() {
         SkeletonOp& op = ops[from.op];
         const flow::BasicBlock& block = graph_.blocks()[from.block];
         if (op.kind == Kind::jump) {
-            op.ways.taken = from.block == 0 && first != 0                    ? begin(first)
-                            : block.end == flow::BasicBlock::End::jump ? begin(block.taken)
-                                                                       : begin(graph_.post_dominator(from.block));
+            op.ways.taken = from.block == 0 && first != 0 ? begin(first)
+                            : block.end == flow::BasicBlock::End::jump
+                                ? begin(block.taken)
+                                : begin(graph_.post_dominator(from.block));
             continue;
         }
         const flow::BlockId join = graph_.reconvergence(from.block);

@@ -15,13 +15,13 @@ namespace wgrun::check {
 struct SkeletonOp {
     enum class Kind : std::uint8_t { step, jump, branch, end };
     Kind kind = Kind::end;
-    bool negated = false;       ///< of the guard or the condition
-    bool synchronises = false;  ///< step: it concerns other threads
-    bool opaque = false;        ///< step: what it gives is not known before the kernel runs
-    bool multiplies = false;    ///< step: it issues, commits or waits for wgmma
-    int pressure = 0;           ///< registers that are needed there
-    bool both_arms = false;     ///< branch: something depends on its not being taken
-    Reg reg;                    ///< guard of a step, condition of a branch
+    bool negated = false;              ///< of the guard or the condition
+    bool synchronises = false;         ///< step: it concerns other threads
+    bool opaque = false;               ///< step: what it gives is not known before the kernel runs
+    bool multiplies = false;           ///< step: it issues, commits or waits for wgmma
+    int pressure = 0;                  ///< registers that are needed there
+    bool both_arms = false;            ///< branch: something depends on its not being taken
+    Reg reg;                           ///< guard of a step, condition of a branch
     flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
     const Step* step = nullptr;
     Where where;

@@ -178,6 +178,7 @@ void Walker::branch(const Branch& branch) {
             scopes_.back().arm = 0;
         }
         left_ = false;
+        scopes_.back().left = true;
         return;
     }
     scopes_.pop_back();

@@ -33,6 +33,7 @@ class Walker final : private isa::Effects {
         std::string_view what;  ///< "branch", "loop", "guard"
         int arm;                ///< 0 then, 1 else
         const void* node;
+        bool left = false;  ///< it is over: on the other arm the threads have left
     };
 
     // walker.cpp: control flow
@@ -129,7 +130,7 @@ class Walker final : private isa::Effects {
     std::vector<bool> stored_;  ///< by buffer
     std::vector<Scope> scopes_;
     std::vector<Around> loops_;
-    bool left_ = false;  ///< the way at hand has left what is around it
+    bool left_ = false;           ///< the way at hand has left what is around it
     const Step* step_ = nullptr;  ///< the one at hand
     bool reads_memory_ = false;
     bool meets_others_ = false;  ///< the step at hand may do more than read and compute

@@ -316,7 +316,8 @@ class CudaEmitter {
     void leave(const Leave& l) {
         switch (l.kind) {
             case Leave::Kind::loop: return out_.line("break;", l.where);
-            case Leave::Kind::iteration: return out_.line(fmt::format("goto next_{};", loops_.back()), l.where);
+            case Leave::Kind::iteration:
+                return out_.line(fmt::format("goto next_{};", loops_.back()), l.where);
             case Leave::Kind::kernel: return out_.line("return;", l.where);
         }
     }

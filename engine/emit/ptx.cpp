@@ -184,7 +184,8 @@ class PtxEmitter {
     void leave(const Leave& l) {
         switch (l.kind) {
             case Leave::Kind::loop: return out_.line(fmt::format("bra $end_{};", loops_.back()), l.where);
-            case Leave::Kind::iteration: return out_.line(fmt::format("bra $next_{};", loops_.back()), l.where);
+            case Leave::Kind::iteration:
+                return out_.line(fmt::format("bra $next_{};", loops_.back()), l.where);
             case Leave::Kind::kernel: return out_.line("exit;", l.where);
         }
     }

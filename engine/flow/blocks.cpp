@@ -18,8 +18,8 @@ class Maker {
   private:
     using End = BasicBlock::End;
 
-    /// A loop around the place at hand: arms that go to its end, and to the end of an iteration, which are not
-    /// made yet.
+    /// A loop around the place at hand: arms that go to its end, and to the end of an iteration, which are
+    /// not made yet.
     struct Around {
         std::vector<Dependence> after, next;
     };

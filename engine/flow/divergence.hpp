@@ -24,8 +24,8 @@ class Divergence {
         isa::Mask lanes;
         std::uint32_t next;            ///< the operation that they go on with
         std::uint32_t join;            ///< where they are to wait for others
-        std::uint32_t from = nowhere;  ///< the branch whose other side has its turn now; nowhere: they wait for
-                                       ///< all of their own
+        std::uint32_t from = nowhere;  ///< the branch whose other side has its turn now; nowhere: they wait
+                                       ///< for all of their own
     };
 
     void clear() {
@@ -36,7 +36,8 @@ class Divergence {
     const std::vector<Group>& groups() const { return groups_; }
 
     /// The lanes that run come to `branch`, and `taken` of them go that way.
-    void part(std::uint32_t branch, const Ways& ways, isa::Mask taken, isa::Mask& running, std::uint32_t& next) {
+    void part(std::uint32_t branch, const Ways& ways, isa::Mask taken, isa::Mask& running,
+              std::uint32_t& next) {
         const isa::Mask others = running & ~taken;
         if (taken != 0 && others != 0) {
             const std::uint32_t join = ways.join == nowhere ? join_ : ways.join;

@@ -95,7 +95,8 @@ void Graph::number() {
     predecessors_.resize(blocks_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) {
         place_[order_[i]] = static_cast<BlockId>(i);
-        blocks_[order_[i]].for_each_successor([&](BlockId to, int) { predecessors_[to].push_back(order_[i]); });
+        blocks_[order_[i]].for_each_successor(
+            [&](BlockId to, int) { predecessors_[to].push_back(order_[i]); });
     }
 }
 

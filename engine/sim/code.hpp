@@ -20,12 +20,12 @@ inline constexpr std::size_t max_ops = (std::size_t{1} << 22) - 1;
 struct Op {
     enum class Kind : std::uint8_t { step, collective, jump, branch, end };
     Kind kind = Kind::end;
-    bool negated = false;        ///< of the guard or the condition
-    bool aligned = false;        ///< all lanes of a warp must execute it together
-    std::uint32_t reg = no_reg;  ///< guard of a step, condition of a branch
+    bool negated = false;              ///< of the guard or the condition
+    bool aligned = false;              ///< all lanes of a warp must execute it together
+    std::uint32_t reg = no_reg;        ///< guard of a step, condition of a branch
     flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
-    isa::MemoryOrder order = {};  ///< of a step
-    std::uint32_t place = 0;      ///< the same for operations of one line of the script
+    isa::MemoryOrder order = {};       ///< of a step
+    std::uint32_t place = 0;           ///< the same for operations of one line of the script
     const isa::Step* step = nullptr;
     Where where;
 };

@@ -71,8 +71,8 @@ Costs::Costs(const sim::Code& code) {
         cost.first = static_cast<std::uint32_t>(registers_.size());
         if (op.step == nullptr) {
             cost.kind = op.kind == sim::Op::Kind::jump && op.ways.taken <= steps_.size() ? Kind::jump
-                        : op.reg != sim::no_reg          ? Kind::plain
-                                                         : Kind::free;
+                        : op.reg != sim::no_reg                                          ? Kind::plain
+                                                                                         : Kind::free;
         } else {
             cost.throughput = isa::throughput(*op.step);
             Reader reader(cost);

@@ -13,7 +13,7 @@ in_kernel("no body of a loop to end here", function(k) k:loop_next() end)
 -- Threads differ in the bits of a value that every addition changes.
 local random
 local function below(n)
-  random = (random * 1103515245 + 12345) % 2 ^ 31
+  random = (random * 1103515245 + 12345) % (1 << 31)
   return random // 65536 % n
 end
 
@@ -103,7 +103,7 @@ for seed = 1, 60 do
   local program = statements(4, 0)
   local from, want = {}, {}
   for t = 1, threads do
-    from[t] = below(2 ^ 15)
+    from[t] = below(1 << 15)
     local thread = { value = from[t] }
     run(program, thread)
     want[t] = thread.value

@@ -86,7 +86,7 @@ local builder = {
   { "shared", "tile", "name?" }, { "shared", { bytes = "extent", align = "align?", name = "name?", tile = "tile?", count = "small?" } },
   { "tensor_map", "name", "tile" },
   { "tensor_map", "name", { dtype = "dtype", box = "integers", swizzle = "swizzle_mode?", nan_fill = "boolean?", constant = "boolean?", tile = "tile?" } },
-  { "begin_loop" }, { "loop_condition", "reg" }, { "end_loop" }, { "begin_if", "reg" }, { "begin_else" }, { "end_if" },
+  { "begin_loop" }, { "loop_condition", "reg" }, { "loop_next" }, { "end_loop" }, { "break_" }, { "continue_" }, { "exit" }, { "begin_if", "reg" }, { "begin_else" }, { "end_if" },
   { "loop", "count", "callback" }, { "loop", { from = "count?", to = "count", step = "count?" }, "callback" },
   { "while_", "condition", "callback" }, { "if_", "reg", "callback", "callback?" },
   { "element", "reg", "count" }, { "descriptor", "shared", { kstep = "small?", mn = "small?", offset = "reg?" } },

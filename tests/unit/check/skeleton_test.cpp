@@ -60,7 +60,7 @@ TEST_CASE("a value from memory is opaque, and what it comes from is left out") {
     const Program program = k.builder().finish();
     const check::Skeleton skeleton(program);
     CHECK(names(skeleton) == std::vector<std::string>{"mov", "ld", "add", "mbarrier.arrive"});
-    REQUIRE(skeleton.ops.size() == 5);
+    REQUIRE(skeleton.ops.size() == 6);  // and a jump to the end
     CHECK(skeleton.ops[1].opaque);
     CHECK_FALSE(skeleton.ops[2].opaque);
     CHECK_FALSE(skeleton.depends_on_launch());
@@ -72,10 +72,13 @@ TEST_CASE("branches jump over their arms") {
         k.first, [&] { k.bar_sync(1, 32); }, [&] { k.bar_sync(2, 32); });
     const Program program = k.builder().finish();
     const check::Skeleton skeleton(program);
-    REQUIRE(kinds(skeleton) == std::vector{Kind::step, Kind::step, Kind::branch, Kind::step, Kind::otherwise,
-                                           Kind::step, Kind::join, Kind::end});
-    CHECK(skeleton.ops[2].target == 4);
-    CHECK(skeleton.ops[4].target == 6);
+    REQUIRE(kinds(skeleton) == std::vector{Kind::step, Kind::step, Kind::branch, Kind::step, Kind::jump,
+                                           Kind::step, Kind::jump, Kind::end});
+    CHECK(skeleton.ops[2].ways.taken == 3);
+    CHECK(skeleton.ops[2].ways.otherwise == 5);
+    CHECK(skeleton.ops[2].ways.join == 7);
+    CHECK(skeleton.ops[4].ways.taken == 7);
+    CHECK(skeleton.ops[6].ways.taken == 7);
     CHECK(skeleton.ops[2].both_arms);
 }
 
@@ -85,8 +88,9 @@ TEST_CASE("an arm that does not synchronise is empty") {
         k.first, [&] { k.bar_sync(1, 32); }, [&] { k.constant(1); });
     const Program program = k.builder().finish();
     const check::Skeleton skeleton(program);
-    REQUIRE(kinds(skeleton) == std::vector{Kind::step, Kind::step, Kind::branch, Kind::step, Kind::otherwise,
-                                           Kind::join, Kind::end});
+    REQUIRE(kinds(skeleton) ==
+            std::vector{Kind::step, Kind::step, Kind::branch, Kind::step, Kind::jump, Kind::end});
+    CHECK(skeleton.ops[2].ways.otherwise == 5);
     CHECK_FALSE(skeleton.ops[2].both_arms);
 }
 
@@ -96,10 +100,12 @@ TEST_CASE("loops test behind their head and repeat from there") {
     const Program program = k.builder().finish();
     const check::Skeleton skeleton(program);
     // n, i = 0; i < n; bar.sync; i + 1
-    REQUIRE(kinds(skeleton) == std::vector{Kind::step, Kind::step, Kind::enter, Kind::step, Kind::test,
-                                           Kind::step, Kind::step, Kind::repeat, Kind::join, Kind::end});
-    CHECK(skeleton.ops[7].target == 3);
-    CHECK(skeleton.ops[4].target == 8);
+    REQUIRE(kinds(skeleton) == std::vector{Kind::step, Kind::step, Kind::jump, Kind::step, Kind::branch,
+                                           Kind::step, Kind::step, Kind::jump, Kind::end});
+    CHECK(skeleton.ops[7].ways.taken == 3);
+    CHECK(skeleton.ops[4].ways.taken == 5);
+    CHECK(skeleton.ops[4].ways.otherwise == 8);
+    CHECK_FALSE(skeleton.ops[4].both_arms);
     CHECK(skeleton.integers == std::vector{0});
     CHECK(skeleton.depends_on_launch());
 }

@@ -82,7 +82,8 @@ TEST_CASE("dominators and post-dominators of random graphs are on every way") {
             for (BlockId b = 0; b < blocks.size(); ++b) all_end &= !reachable[b] || ends(blocks, b, no_block);
             if (!all_end) continue;
             std::vector<bool> above(blocks.size());
-            for (BlockId at = graph.post_dominator(a); at != no_block; at = graph.post_dominator(at)) above[at] = true;
+            for (BlockId at = graph.post_dominator(a); at != no_block; at = graph.post_dominator(at))
+                above[at] = true;
             for (BlockId b = 0; b < blocks.size(); ++b)
                 if (b != a && reachable[b]) REQUIRE(above[b] == !ends(blocks, a, b));
         }
@@ -95,7 +96,8 @@ TEST_CASE("a block depends on an arm that leads to it for sure, of a branch that
         const std::vector<BasicBlock> blocks = random_blocks(random);
         const Graph graph(blocks);
         bool all_end = true;
-        for (BlockId b = 0; b < blocks.size(); ++b) all_end &= !graph.reachable(b) || ends(blocks, b, no_block);
+        for (BlockId b = 0; b < blocks.size(); ++b)
+            all_end &= !graph.reachable(b) || ends(blocks, b, no_block);
         if (!all_end) continue;
         const auto post_dominates = [&](BlockId above, BlockId below) {
             return above == below || !ends(blocks, below, above);
