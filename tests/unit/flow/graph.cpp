@@ -146,7 +146,7 @@ TEST_CASE("ways that end early do not keep others from meeting again") {
     // A loop that never ends has no place to meet at.
     const Graph forever({branch(1, 2), jump(1), leave()});
     CHECK(forever.reconvergence(0) == 2);
-    CHECK(forever.dependences(2) == std::vector<Dependence>{{0, 1}});
+    CHECK(forever.dependences(2).empty());  // of all ways that end
     const Graph only({jump(0)});
     CHECK(only.reconvergence(0) == no_block);
 }
