@@ -40,16 +40,18 @@ void Rewriting::copy(const Branch& branch, Block& to) {
 }
 
 void Rewriting::copy(const Block& block, Block& to) {
-    for (const Node& node : block) {
-        if (const auto* step = std::get_if<Step>(&node))
-            copy(*step, to);
-        else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node))
-            copy(**loop, to);
-        else if (const auto* leave = std::get_if<Leave>(&node))
-            to.emplace_back(*leave);
-        else
-            copy(*std::get<std::unique_ptr<Branch>>(node), to);
-    }
+    for (const Node& node : block) copy(node, to);
+}
+
+void Rewriting::copy(const Node& node, Block& to) {
+    if (const auto* step = std::get_if<Step>(&node))
+        copy(*step, to);
+    else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node))
+        copy(**loop, to);
+    else if (const auto* leave = std::get_if<Leave>(&node))
+        to.emplace_back(*leave);
+    else
+        copy(*std::get<std::unique_ptr<Branch>>(node), to);
 }
 
 Reg Rewriting::reg(Type type) {

@@ -28,6 +28,8 @@ class Rewriting {
     virtual void copy(const Loop& loop, Block& to);
     virtual void copy(const Branch& branch, Block& to);
     virtual void copy(const Block& block, Block& to);
+    /// As what it is.
+    void copy(const Node& node, Block& to);
 
     Reg reg(isa::Type type);
     /// A parameter behind the others; with underscores where one of them is called so. Its index.

@@ -119,10 +119,8 @@ class Stamping final : Rewriting {
             }
             if (step != nullptr)
                 copy(*step, to);
-            else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node))
-                copy(**loop, to);
             else
-                copy(*std::get<std::unique_ptr<Branch>>(node), to);
+                Rewriting::copy(node, to);
             if (moment == Moment::commit) finish();
         }
         finish();
