@@ -24,6 +24,8 @@ if(WGRUN_FUZZ)
     target_link_options(wgrun_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
+include(${PROJECT_SOURCE_DIR}/cmake/precompiled.cmake)
+
 # What wgrun's own files see of each other; no host does.
 add_library(wgrun_inside INTERFACE)
 target_include_directories(wgrun_inside INTERFACE ${PROJECT_SOURCE_DIR}/engine ${PROJECT_SOURCE_DIR})
@@ -40,6 +42,7 @@ function(wgrun_library name folder)
     endif()
     target_link_libraries(wgrun_${name} PUBLIC ${arg_DEPENDS} Threads::Threads
                                         PRIVATE wgrun_flags wgrun_inside wgrun_fmt wgrun_json)
+    wgrun_precompile(wgrun_${name})
 endfunction()
 
 function(wgrun_module name)
