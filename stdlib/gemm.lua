@@ -191,7 +191,8 @@ return function(wg, internal)
   --- @param D tensor
   --- @param options table?
   --- @options gemm:launch
-  --- @options kernel:run without args
+  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
+  --- @options kernel:run without grid, args
   --- @return string  the back end that ran it
   --- @see gemm:launch
   function gemm:run(A, B, D, run)
@@ -206,7 +207,8 @@ return function(wg, internal)
   --- @param D tensor
   --- @param options table?
   --- @options gemm:launch
-  --- @options kernel:prepare without args
+  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
+  --- @options kernel:prepare without grid, args
   --- @return launch
   --- @see kernel:prepare
   function gemm:prepare(A, B, D, run)
@@ -221,7 +223,8 @@ return function(wg, internal)
   --- @param D tensor
   --- @param options table?
   --- @options gemm:launch
-  --- @options kernel:time without args, flops
+  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
+  --- @options kernel:time without grid, args, flops
   --- @return table  as of kernel:time
   --- @see kernel:time
   function gemm:time(A, B, D, time) return self.kernel:time(launch_with("gemm:time", self, A, B, D, time)) end

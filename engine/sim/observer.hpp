@@ -89,8 +89,8 @@ struct Signal {
     std::uint64_t global = 0;  ///< tensor map or address that it is from or to; 0: shared memory
 };
 
-/// Is asked on the thread that simulates. What it throws ends the run.
-class Observer {
+/// Is asked on the thread that simulates. What it throws ends the run. (Hidden, though a public header names it.)
+class __attribute__((visibility("hidden"))) Observer {
   public:
     virtual ~Observer() = default;
     virtual void begin(View) {}  ///< a cluster begins

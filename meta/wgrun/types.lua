@@ -172,6 +172,7 @@ function gemm:launch(A, B, D, options) end
 ---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.gemm.prepare.options
+---@field grid? integer|table the CTAs; by default one on each SM that finds work
 ---@field alpha? number the factor of A * B
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
@@ -198,6 +199,7 @@ function gemm:prepare(A, B, D, options) end
 ---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.gemm.run.options
+---@field grid? integer|table the CTAs; by default one on each SM that finds work
 ---@field alpha? number the factor of A * B
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
@@ -225,6 +227,7 @@ function gemm:run(A, B, D, options) end
 ---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
 
 ---@class wgrun.gemm.time.options
+---@field grid? integer|table the CTAs; by default one on each SM that finds work
 ---@field alpha? number the factor of A * B
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
@@ -289,8 +292,14 @@ function k:begin_if(condition) end
 ---Begins a loop: the instructions of its condition come first, then k:loop_condition. k:loop and k:while_ are made of it.
 function k:begin_loop() end
 
+---The threads that come here leave the innermost loop.
+function k:break_() end
+
 ---Stops the debugger of the simulator here. Without a debugger it does nothing.
 function k:breakpoint() end
+
+---The threads that come here go on with the next iteration of the innermost loop; k:loop counts on.
+function k:continue_() end
 
 ---@class wgrun.k.copy_tile.options
 ---@field to wgrun.shared a buffer of a tile
@@ -358,7 +367,7 @@ function k:element(pointer, index) end
 ---Ends a branch.
 function k:end_if() end
 
----Ends the body of a loop.
+---Ends a loop.
 function k:end_loop() end
 
 ---@class wgrun.k.epilogue.source.options
@@ -390,6 +399,9 @@ function k:end_loop() end
 ---@return function # finish(): waits until the last copies have read their panels
 ---@return function # fetch(row, column): may be called ahead of store for the same place, so that C is loaded meanwhile
 function k:epilogue(options) end
+
+---The threads that come here end. What the warp does together afterwards, such as k:mma, lacks them.
+function k:exit() end
 
 ---Gives accumulators the rows and columns of their block, to compute with. The object refers to the registers themselves: its methods change the accumulators, which must be complete (k:wgmma_wait_group).
 ---@param acc wgrun.regs the f32 or s32 accumulators of a warpgroup, 64 x n: n / 2 registers
@@ -430,6 +442,9 @@ function k:loop(range, body) end
 ---Ends the condition of a loop: threads where the predicate does not hold leave the loop.
 ---@param condition wgrun.reg a predicate, not negated
 function k:loop_condition(condition) end
+
+---Ends the body of a loop: what follows is executed at the end of every iteration, also where k:continue_ ends it.
+function k:loop_next() end
 
 ---Waits until the phase of an mbarrier that has the given parity is complete. Every thread that calls it waits.
 ---@param address wgrun.reg u32: of the mbarrier in shared memory

@@ -70,7 +70,7 @@ check.raises("either `shape` or", wg.mma_picture, { shape = "m16n8k16", d = wg.f
 check.raises("option `a`: expected a tile or a fragment, got nil", wg.mma_picture, {})
 check.raises("option `d`: expected a fragment", wg.mma_picture, { a = t, b = t, d = t })
 check.raises("A is 64x64, B 64x64 (n x k), D 16x8", wg.mma_picture, { a = t, b = t, d = wg.fragment { of = "mma_sync_c" } })
-check.raises("not the shape of an mma", wg.mma_picture, { shape = "16x8x16" })
+check.raises("is not the shape of an mma", wg.mma_picture, { shape = "16x8x16" })
 check.raises("unknown option", function() product:svg(path, { view = "bytes" }) end)
 
 -- Pages of HTML: for every object, and what svg says of files that cannot be written holds for them.

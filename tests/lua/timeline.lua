@@ -209,5 +209,5 @@ check.equal(short.text:find("more events, for which there was no room", 1, true)
 local waves = double:profile { grid = { 1000 }, args = { wg.randn { shape = { 128000 }, dtype = "f32" } }, backend = "sim", events = 1 }
 check.equal(waves.source, "simulator")
 check.raises("events", function() double:profile { grid = { 1 }, args = { E }, events = 0 } end)
-check.raises("takes 1 arguments", function() double:profile { grid = { 1 }, args = {}, backend = "sim" } end)
+check.raises("takes 1 argument (X), not 0", function() double:profile { grid = { 1 }, args = {}, backend = "sim" } end)
 check.raises("WG-", function() racy:profile { grid = { 1 }, args = { wg.zeros("f32", { 64 }) }, backend = "sim" } end)

@@ -33,7 +33,7 @@ for round = 1, rounds do
     good_ones = good_ones + 1
     assert(kept[3] == 4 + good_ones, ("round %d: %s"):format(round, kept[3]))
   elseif kind == 8 then
-    kernels.expect(kernels.raised(function() wg.zeros("u8", { 1 << 30 }):to "gpu" end), "ENOMEM", "1024 MiB asked for")
+    kernels.expect(kernels.raised(function() wg.zeros("u8", { 1 << 30 }):to "gpu" end), "ENOMEM", "1024 MiB were requested")
     bad_ones = bad_ones + 1
   else
     local b = bad[math.random(#bad)]

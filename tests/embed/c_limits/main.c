@@ -71,7 +71,7 @@ static void restricted_scripts(void) {
     CHECK(load(engine, "return ('x'):rep(1 << 30)", &script) == WGRUN_LIMIT_REACHED &&
           says("not enough memory: the script may use 512 MiB"));
     CHECK(load(engine, "return require 'wgrun'.zeros('u8', { 5 << 30 })", &script) == WGRUN_LIMIT_REACHED &&
-          says("tensors may take 4096 MiB"));
+          says("tensors may use 4096 MiB"));
     CHECK(load(engine, kernel_text, &script) == WGRUN_OK);
     CHECK(wgrun_script_close(script) == WGRUN_OK);
     CHECK(wgrun_engine_close(engine) == WGRUN_OK);
@@ -98,9 +98,9 @@ static void limits_of_scripts(void) {
     wgrun_limits limits = {0};
     limits.size = sizeof limits;
     limits.memory = 20u << 20;
-    ends(&limits, "local s = 'x' while true do s = s .. s end", "the script may have 20 MiB");
-    ends(&limits, "local t = {} while true do t = { t } end", "the script may have 20 MiB");
-    ends(&limits, "coroutine.wrap(function() local s = 'x' while true do s = s .. s end end)()", "the script may have 20 MiB");
+    ends(&limits, "local s = 'x' while true do s = s .. s end", "the script may use 20 MiB");
+    ends(&limits, "local t = {} while true do t = { t } end", "the script may use 20 MiB");
+    ends(&limits, "coroutine.wrap(function() local s = 'x' while true do s = s .. s end end)()", "the script may use 20 MiB");
     limits.memory = 0;
     limits.milliseconds = 300;
     ends(&limits, "while true do pcall(function() while true do end end) end", "more than 0.3 s");
@@ -111,7 +111,7 @@ static void limits_of_scripts(void) {
     ends(&limits, "while true do end", "more than 200000 instructions");
     limits.instructions = 0;
     limits.tensors = 10u << 20;
-    ends(&limits, "return require 'wgrun'.zeros('u8', { 11 << 20 })", "tensors may take 10 MiB");
+    ends(&limits, "return require 'wgrun'.zeros('u8', { 11 << 20 })", "tensors may use 10 MiB");
     limits.tensors = 0;
     limits.program = 1000;
     ends(&limits, "require 'wgrun'.kernel('k', {}, function(k) while true do k:mov(1, { type = 'u32' }) end end)",

@@ -193,7 +193,7 @@ void states_on_two_threads() {
             State state(limits);
             const std::string number = std::to_string(mib);
             expect(state.run(tensors(mib)) == "good", number + " MiB");
-            expect(state.run(tensors(mib + 1)).find("may take " + number + " MiB") != std::string::npos,
+            expect(state.run(tensors(mib + 1)).find("may use " + number + " MiB") != std::string::npos,
                    number + " MiB and one more");
             expect(state.run(spin).find("more than " + std::to_string(steps) + " steps") != std::string::npos,
                    std::to_string(steps) + " steps");

@@ -116,8 +116,8 @@ TEST_CASE("out of memory says what was asked and what is free") {
     const Buffer buffer(device, 3 << 20);
     CHECK(device.free_bytes() == 1 << 20);
     CHECK(failure("ENOMEM", [&] { Buffer(device, std::size_t{1} << 40); }) ==
-          "out of device memory: 1048576 MiB asked for, 1 MiB of 4 MiB free | close buffers that are not "
-          "needed any more");
+          "out of device memory: 1048576 MiB were requested, 1 MiB of 4 MiB are free | close buffers that are "
+          "no longer needed");
     CHECK_THROWS_AS(Buffer(device, ~std::size_t{0}), EnvironmentError);
 }
 
@@ -247,7 +247,7 @@ TEST_CASE("a fault names the kernel, and the next kernel works") {
     CHECK_THAT(
         failure("EFAULT", [&] { device.wait(); }),
         ContainsSubstring(
-            "kernel `work` failed: CUDA_ERROR_ILLEGAL_ADDRESS (as ordered) | an access left its tensor"));
+            "kernel `work` failed: CUDA_ERROR_ILLEGAL_ADDRESS (as ordered) | an access was outside of its tensor"));
     gpu.fault = abi::success;
     CHECK(function.lost());
     CHECK(gpu.resets == 1);
@@ -348,8 +348,8 @@ TEST_CASE("in this process a hang stays, and ends when it ends") {
     for (int i = 0; i < 2; ++i)
         CHECK_THAT(failure("ETIMEDOUT", [&] { device.wait(); }),
                    ContainsSubstring(
-                       "kernel `work` did not end within 0.02 s, and runs on: nothing can end it in this "
-                       "process"));
+                       "kernel `work` did not end within 0.02 s, and still runs: it cannot be ended in "
+                       "this process"));
     gpu.hanging = false;  // it ends after all
     device.wait();
     launch(function);
@@ -368,8 +368,8 @@ TEST_CASE("in this process a fault ends the use of the GPU, and resets nothing")
     CHECK_THAT(failure("EFAULT", [&] { device.wait(); }), ContainsSubstring("kernel `work` failed"));
     CHECK_THAT(
         failure("EFAULT", [&] { Buffer(device, 8); }),
-        ContainsSubstring("the CUDA context of this process is lost since kernel `work` failed | start the "
-                          "program again, or let kernels run in a worker process"));
+        ContainsSubstring("the CUDA context of this process is lost since kernel `work` failed | restart "
+                          "the program, or run kernels in a worker process"));
     CHECK(gpu.resets == 0);
     CHECK(gpu.contexts == 1);
 }

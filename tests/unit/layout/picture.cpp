@@ -277,7 +277,7 @@ TEST_CASE("a product: A on the left, B above, D in the corner") {
     CHECK_THROWS_WITH(mma_picture("m64n16k16", Dtype::e4m3), ContainsSubstring("has k32"));
     CHECK_THROWS_WITH(mma_picture("m64n17k16", Dtype::bf16), ContainsSubstring("n must be 8, 16"));
     CHECK_THROWS_WITH(mma_picture("m32n8k16", Dtype::bf16), ContainsSubstring("no such mma"));
-    CHECK_THROWS_WITH(mma_picture("m64n8k16x", Dtype::bf16), ContainsSubstring("not the shape of an mma"));
+    CHECK_THROWS_WITH(mma_picture("m64n8k16x", Dtype::bf16), ContainsSubstring("is not the shape of an mma"));
     CHECK_THROWS_WITH(mma_picture(bf16(64, 16), bf16(16, 32), wgmma_d(Dtype::f32, 16)),
                       ContainsSubstring("A is 64x16, B 16x32"));
 }
