@@ -392,7 +392,7 @@ static void dlpack_in(void) {
     managed = versioned();
     deleted = 0;
     CHECK(wgrun_tensor_from_dlpack(&managed, WGRUN_BF16, &tensor) == WGRUN_BAD_ARGUMENT && says("not bf16"));
-    CHECK(wgrun_tensor_from_dlpack(&managed, 77, &tensor) == WGRUN_BAD_ARGUMENT && says("no wgrun_dtype"));
+    CHECK(wgrun_tensor_from_dlpack(&managed, 77, &tensor) == WGRUN_BAD_ARGUMENT && says("dtype 77: not a wgrun_dtype"));
     CHECK(wgrun_tensor_from_dlpack(&managed, WGRUN_ANY_DTYPE, NULL) == WGRUN_BAD_ARGUMENT && deleted == 0);
     CHECK(wgrun_tensor_argument(NULL, &argument) == WGRUN_BAD_HANDLE);
 }
