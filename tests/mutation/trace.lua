@@ -14,7 +14,7 @@ local ordering = {
 }
 -- Others that may not pass each of those.
 local memory = { "^ld_", "^st_", "^ldmatrix", "^stmatrix", "^atom", "^red_", "^wgmma_mma", "^multimem" }
-local control = { begin_loop = true, loop_condition = true, loop_next = true, end_loop = true, begin_if = true, begin_else = true, end_if = true }
+local control = { begin_loop = true, loop_condition = true, end_loop = true, begin_if = true, begin_else = true, end_if = true }
 
 local function any(name, patterns)
   for _, pattern in ipairs(patterns) do
