@@ -76,8 +76,8 @@ builder.__index = function(self, name)
   local class = class_of[name]
   if class == "other" and not changed_as_well[name] then return value end
   -- The wait for an mbarrier is one event, whatever it is made of, and so is its test inside, for its parity.
-  local of_tile_tier = debug.getinfo(value, "S").what ~= "C"
-  if of_tile_tier and name ~= "mbarrier_wait" then return value end
+  local of_tile_tier = name == "mbarrier_wait"
+  if not of_tile_tier and debug.getinfo(value, "S").what ~= "C" then return value end
   return function(first, ...)
     if now.inside and not name:find "wait" then return value(first, ...) end
     local put_off, outer = now.pending, now.inside
