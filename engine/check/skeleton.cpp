@@ -160,12 +160,15 @@ void Skeleton::need_branches(flow::BlockId block) {
     }
 }
 
+/// Where it goes on behind a block whose end decides nothing that matters; no_block: the kernel ends.
+flow::BlockId Skeleton::follower(flow::BlockId block) const {
+    const flow::BasicBlock& left = graph_.blocks()[block];
+    return left.end == flow::BasicBlock::End::jump ? left.taken : graph_.post_dominator(block);
+}
+
 /// The first block from `block` on in which something matters; no_block: the end of the kernel.
 flow::BlockId Skeleton::entered(flow::BlockId block) const {
-    while (block != flow::no_block && kept_[block].empty() && !decides_[block]) {
-        const flow::BasicBlock& skipped = graph_.blocks()[block];
-        block = skipped.end == flow::BasicBlock::End::jump ? skipped.taken : graph_.post_dominator(block);
-    }
+    while (block != flow::no_block && kept_[block].empty() && !decides_[block]) block = follower(block);
     return block;
 }
 
@@ -199,10 +202,9 @@ void Skeleton::flatten() {
         op.negated = block.negated;
         ends.push_back({static_cast<std::uint32_t>(ops.size() - 1), id});
     };
-    // Where the kernel begins, something may matter only further down.
-    const flow::BlockId first = entered(0);
     for (flow::BlockId id = 0; id < graph_.blocks().size(); ++id) {
-        if (!graph_.reachable(id) || (entered(id) != id && id != 0)) continue;
+        // Where the kernel begins, nothing may matter: then it is a jump.
+        if (!graph_.reachable(id) || (id != 0 && entered(id) != id)) continue;
         begins[id] = static_cast<std::uint32_t>(ops.size());
         for (auto step = kept_[id].rbegin(); step != kept_[id].rend(); ++step) add(**step);
         end(id);
@@ -222,10 +224,7 @@ void Skeleton::flatten() {
         SkeletonOp& op = ops[from.op];
         const flow::BasicBlock& block = graph_.blocks()[from.block];
         if (op.kind == Kind::jump) {
-            op.ways.taken = from.block == 0 && first != 0 ? begin(first)
-                            : block.end == flow::BasicBlock::End::jump
-                                ? begin(block.taken)
-                                : begin(graph_.post_dominator(from.block));
+            op.ways.taken = begin(follower(from.block));
             continue;
         }
         const flow::BlockId join = graph_.reconvergence(from.block);

@@ -48,6 +48,7 @@ struct Skeleton {
     void need_branches(flow::BlockId block);
     void flatten();
     void add(const Step& step);
+    flow::BlockId follower(flow::BlockId block) const;
     flow::BlockId entered(flow::BlockId block) const;
 
     flow::Graph graph_;

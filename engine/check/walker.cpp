@@ -189,9 +189,26 @@ void Walker::leave(const Leave& leave) {
     left_ = true;
     if (leave.kind == Leave::Kind::kernel) return left_over(leave.where);
     Around& loop = loops_.back();
-    std::optional<Scope> scope;
-    if (scopes_.size() > loop.scopes) scope = scopes_[loop.scopes];
-    (leave.kind == Leave::Kind::loop ? loop.breaks : loop.continues).push_back({state_, scope});
+    Departure departure{state_, {}, {}};
+    departure.condition.value.uniform = isa::Uniform::grid;
+    for (std::size_t i = loop.scopes; i < scopes_.size(); ++i) {
+        if (!departure.scope) departure.scope = scopes_[i];
+        departure.condition.inputs |= scopes_[i].decision.inputs;
+        departure.condition.value.uniform = std::min(departure.condition.value.uniform, scopes_[i].uniform);
+    }
+    const bool breaks = leave.kind == Leave::Kind::loop;
+    if (breaks) left_at_different_times(loop.values, departure.state, departure.condition);
+    (breaks ? loop.breaks : loop.continues).push_back(std::move(departure));
+}
+
+/// Threads that left the loop at different times have different values of what it changed.
+void Walker::left_at_different_times(const Chunks<Known>& before, State& after, const Known& condition) {
+    before.differences(after.values, [&](std::size_t i) {
+        if (before[i].writer == after.values[i].writer) return;
+        Known& value = after.values.at(i);
+        value.inputs |= condition.inputs;
+        value.value.uniform = std::min(value.value.uniform, condition.value.uniform);
+    });
 }
 
 /// Ways that left come to the place at hand, too.
@@ -203,18 +220,15 @@ void Walker::departures_join(std::vector<Departure>& departures) {
         }
         if (!departure.scope) continue;  // the rest of the loop cannot be reached
         const Scope& scope = *departure.scope;
-        Known condition;
-        condition.inputs = scope.decision.inputs;
-        condition.value.uniform = scope.uniform;
         const State& first = scope.arm == 0 ? departure.state : state_;
         const State& second = scope.arm == 0 ? state_ : departure.state;
-        state_ = join(first, second, scope.decision, condition, scope.node);
+        state_ = join(first, second, scope.decision, departure.condition, scope.node);
     }
     departures.clear();
 }
 
 void Walker::loop(const Loop& loop) {
-    loops_.push_back({scopes_.size(), {}, {}});
+    loops_.push_back({scopes_.size(), state_.values, {}, {}});
     if (!known_iterations(loop)) unknown_iterations(loop);
     departures_join(loops_.back().breaks);
     loops_.pop_back();
@@ -285,13 +299,7 @@ void Walker::unknown_iterations(const Loop& loop) {
             continue;
         }
         if (!settled) doubt_differences(exit, next);
-        // Threads that left at different times have different values of what the loop changed.
-        entry.values.differences(exit.values, [&](std::size_t i) {
-            if (entry.values[i].writer == exit.values[i].writer) return;
-            Known& value = exit.values.at(i);
-            value.inputs |= known.inputs;
-            value.value.uniform = std::min(value.value.uniform, known.value.uniform);
-        });
+        left_at_different_times(entry.values, exit, known);
         state_ = std::move(exit);
         return;
     }

@@ -45,6 +45,7 @@ class Walker final : private isa::Effects {
     struct Departure;
     void iteration(const Loop& loop);
     void departures_join(std::vector<Departure>& departures);
+    void left_at_different_times(const Chunks<Known>& before, State& after, const Known& condition);
     bool known_iterations(const Loop& loop);
     void unknown_iterations(const Loop& loop);
     void guarded(const Step& step);
@@ -110,13 +111,16 @@ class Walker final : private isa::Effects {
     void drained_for(const isa::AsyncMma& mma);
     std::string buffer_name(int cell) const;
 
-    /// A way that has left the loop, or the iteration, and what decided that: the outermost scope inside.
+    /// A way that has left the loop, or the iteration, and what decided that: the outermost scope inside, and
+    /// the conditions of all of them.
     struct Departure {
         State state;
         std::optional<Scope> scope;
+        Known condition;
     };
     struct Around {
-        std::size_t scopes;  ///< that are around the loop, too
+        std::size_t scopes;    ///< that are around the loop, too
+        Chunks<Known> values;  ///< before the loop
         std::vector<Departure> breaks, continues;
     };
 

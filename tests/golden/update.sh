@@ -16,9 +16,11 @@ for script in hello_wgmma gemm; do
         "$wgrun" "${text%:*}" --guarded "$golden/../../scripts/$script.lua" > "$new/$script.guarded.${text#*:}" 2> /dev/null
     done
 done
-# Kernels whose threads say something, and texts that name the script's lines, whose paths they have.
+# Kernels whose threads say something, or leave, and texts that name the script's lines, whose paths they have.
 for text in ptx:ptx cuda:cu; do
-    "$wgrun" "${text%:*}" "$golden/say.lua" > "$new/say.${text#*:}" 2> /dev/null
+    for script in say leaves; do
+        "$wgrun" "${text%:*}" "$golden/$script.lua" > "$new/$script.${text#*:}" 2> /dev/null
+    done
     (cd "$golden/../.." && "$wgrun" "${text%:*}" --lines scripts/hello_wgmma.lua) > "$new/hello_wgmma.lines.${text#*:}" 2> /dev/null
 done
 "$wgrun" rules --markdown > "$new/rules.md"

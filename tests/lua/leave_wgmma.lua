@@ -5,9 +5,9 @@ local wg = require "wgrun"
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 --- Builds a kernel from body(m, k); its only finding is of the rule `want`, or there is none.
-local function case(name, want, body)
+local function case(name, want, body, threads)
   local m = {}
-  local kernel = wg.kernel(name, { threads = 128 }, function(k)
+  local kernel = wg.kernel(name, { threads = threads or 128 }, function(k)
     m.n = k:param("n", "u32")
     m.out = k:param("out", "f32*")
     local a, b = k:descriptor(k:shared(tile, "a")), k:descriptor(k:shared(tile, "b"))
@@ -101,3 +101,17 @@ case("nested", nil, function(m, k)
   end)
   m:read()
 end)
+
+-- Warps that leave a loop at different times have different values of what it changed: this is a role.
+case("role_from_a_loop", nil, function(m, k)
+  local group, turn = k:special "tid.x" >> 7, k:mov_u32(9)
+  k:loop(m.n, function(i)
+    k:mov(turn, i)
+    k:if_(group:le(i), function() k:break_() end)
+  end)
+  k:if_(turn:eq(0), function()
+    k:wgmma_fence()
+    m:mma()
+    k:wgmma_wait_group(0)
+  end)
+end, 192)
