@@ -2,8 +2,9 @@
 # host of Lua 5.4. It is <build>/lua/wgrun.so, and <prefix>/lib/lua/5.4/wgrun.so once installed.
 #
 # It holds no Lua of its own: lua_* stay undefined, and the interpreter that loads it has them. Lua built as C and Lua
-# built as C++ have the same names with C linkage (Debian's liblua5.4 and liblua5.4-c++), and the bindings are right
-# under both (bindings/lua/guard.hpp), so that one module serves both.
+# built as C++ have the same names with C linkage on Debian (liblua5.4 and liblua5.4-c++), and the bindings are right
+# under both (bindings/lua/guard.hpp), so that one module serves both. Where Lua as C++ has names of C++ (Ubuntu 24.04),
+# the module that serves it is the one of a build with WGRUN_LUA_CXX.
 #
 # The C++ runtime is the shared one of the platform: where Lua is built as C++, its errors pass through the module's
 # frames as exceptions, and whoever unwinds them must be the one whose context the frames' personality routine reads.
