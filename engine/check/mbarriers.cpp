@@ -14,9 +14,6 @@ using isa::Mask;
 
 namespace {
 
-constexpr std::uint32_t object_bytes = 8;
-constexpr std::int64_t most = (1 << 20) - 1;  // of arrivals, and of the tx-count in either direction
-
 template <class Visit>
 void for_each_lane(Mask mask, Visit visit) {
     for (; mask != 0; mask &= mask - 1) visit(static_cast<std::size_t>(std::countr_zero(mask)));
@@ -35,13 +32,13 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, std::size_t lane, bo
     Cta* cta = peer(address);
     if (cta == nullptr) return nullptr;
     const auto offset = static_cast<std::uint32_t>(address) - base;
-    if (address % object_bytes != 0) {
+    if (address % Mbarrier::bytes != 0) {
         add(wait_words::mbarrier_misaligned(program_, place(offset), offset), op_->step);
         return nullptr;
     }
     const auto found =
-        std::ranges::find_if(cta->mbarriers, [&](const auto& m) { return m->offset == offset; });
-    if (found == cta->mbarriers.end() || !(*found)->live) {
+        std::ranges::find_if(cta->mbarriers, [&](const auto& m) { return m->offset() == offset; });
+    if (found == cta->mbarriers.end() || !(*found)->live()) {
         // Those who left may have made it.
         if (anybody_left_)
             refuse();
@@ -51,13 +48,13 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, std::size_t lane, bo
     }
     Mbarrier& mbarrier = **found;
     if (!anybody_left_ && !told(rules::WG_MBAR_02, op_->step)) {
-        const std::uint32_t known = warp_->known.of(mbarrier.actor);
+        const std::uint32_t known = warp_->known.of(mbarrier.actor());
         const bool other_lane = made_by_other_lane(mbarrier, lane);
-        if (known < mbarrier.init || other_lane)
+        if (!mbarrier.is_told(known) || other_lane)
             add(rules::mbarrier_untold((other_lane ? "the other lanes of " : "") + name(*warp_),
                                        place(offset), where_of(mbarrier.made), ctas_.size() > 1),
                 op_->step, {made_here(mbarrier.made)});
-        else if (by_engine && (mbarrier.announced == 0 || known < mbarrier.announced))
+        else if (by_engine && !mbarrier.is_told_to_engine(known))
             add(rules::mbarrier_untold_to_engine(place(offset), where_of(mbarrier.made), ctas_.size() > 1),
                 op_->step, {made_here(mbarrier.made)});
     }
@@ -75,37 +72,28 @@ void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& 
         const std::uint64_t at = address[lane];
         if (!is_clear(static_cast<std::int64_t>(at)) || !is_clear(arrivals[lane])) return refuse();
         const auto offset = static_cast<std::uint32_t>(at) - base;
-        if (at % object_bytes != 0)
+        if (at % Mbarrier::bytes != 0)
             return add(wait_words::mbarrier_misaligned(program_, place(offset), offset), op_->step);
-        if (arrivals[lane] < 1 || arrivals[lane] > most)
-            add(rules::too_many_arrivals_asked(place(offset), arrivals[lane], most), op_->step);
         auto& all = warp_->cta->mbarriers;
-        auto found = std::ranges::find_if(all, [&](const auto& m) { return m->offset == offset; });
+        auto found = std::ranges::find_if(all, [&](const auto& m) { return m->offset() == offset; });
         if (found == all.end()) {
-            all.push_back(std::make_unique<Mbarrier>());
+            all.push_back(std::make_unique<Mbarrier>(offset, actors_++));
             found = all.end() - 1;
-            (*found)->actor = actors_++;
-            (*found)->offset = offset;
             (*found)->cta = warp_->cta;
         }
         Mbarrier& mbarrier = **found;
-        if (mbarrier.live)
+        if (mbarrier.live())
             add(rules::mbarrier_made_again(place(offset)), op_->step, {made_here(mbarrier.made)});
-        mbarrier.live = true;
-        mbarrier.expected = mbarrier.pending = arrivals[lane];
-        mbarrier.tx = mbarrier.under_way = mbarrier.copied_bytes = mbarrier.expected_bytes = 0;
-        mbarrier.phase = 0;
-        mbarrier.announced = 0;
+        if (!mbarrier.init(arrivals[lane], warps_per_cta_))
+            add(rules::too_many_arrivals_asked(place(offset), arrivals[lane], Mbarrier::most), op_->step);
         mbarrier.init_warp = warp_->number;
         mbarrier.init_lane = lane;
         mbarrier.init_clock = warp_->now;
         mbarrier.known_to_warp = false;
         mbarrier.made = op_->step;
         mbarrier.arrived = mbarrier.expecting = mbarrier.copied = mbarrier.brought = nullptr;
-        mbarrier.init = mbarrier.since = mbarrier.before = ++mbarrier.clock;
-        mbarrier.passed.assign(static_cast<std::size_t>(warps_per_cta_), 0U);
-        mbarrier.suspect = {};
-        warp_->known.learn(mbarrier.actor, mbarrier.clock);
+        waits_.forget(mbarrier);
+        warp_->known.learn(mbarrier.actor(), mbarrier.clock());
     });
 }
 
@@ -113,21 +101,20 @@ void Rehearsal::mbarrier_inval(const isa::Addresses& address) {
     for_each_lane(active_, [&](std::size_t lane) {
         Mbarrier* mbarrier = find(address[lane], lane, false);
         if (mbarrier == nullptr) return;
-        if (mbarrier->under_way != 0)
-            add(rules::mbarrier_ended_early(place(mbarrier->offset), mbarrier->under_way), op_->step,
+        if (mbarrier->under_way() != 0)
+            add(rules::mbarrier_ended_early(place(mbarrier->offset()), mbarrier->under_way()), op_->step,
                 {{where_of(mbarrier->copied), "copied here"}});
-        mbarrier->live = false;
+        mbarrier->end();
     });
 }
 
 /// fence.mbarrier_init, or a proxy fence: the inits of these lanes are known to everybody who knows of it.
 void Rehearsal::announce() {
     for (auto& mbarrier : warp_->cta->mbarriers) {
-        if (mbarrier->announced != 0 || !mbarrier->live || mbarrier->init_warp != warp_->number ||
+        if (mbarrier->announced() != 0 || !mbarrier->live() || mbarrier->init_warp != warp_->number ||
             (active_ >> mbarrier->init_lane & 1U) == 0)
             continue;
-        mbarrier->announced = ++mbarrier->clock;
-        warp_->known.learn(mbarrier->actor, mbarrier->clock);
+        warp_->known.learn(mbarrier->actor(), mbarrier->announce());
     }
 }
 
@@ -139,9 +126,8 @@ void Rehearsal::proxy_fence(std::optional<isa::Space> space) {
 
 /// What belongs to a phase comes after a wait for the one before: else it might count for that one.
 void Rehearsal::phase_known(const Mbarrier& mbarrier, std::string_view what) {
-    const std::uint32_t known = warp_->known.of(mbarrier.actor);
-    if (anybody_left_ || known < mbarrier.init || known >= mbarrier.since) return;
-    early(mbarrier, rules::phase_not_awaited(name(*warp_), what, mbarrier.phase, place(mbarrier.offset)));
+    if (anybody_left_ || !mbarrier.is_early(warp_->known.of(mbarrier.actor()))) return;
+    early(mbarrier, rules::phase_not_awaited(name(*warp_), what, mbarrier.phase(), place(mbarrier.offset())));
 }
 
 void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
@@ -154,14 +140,14 @@ void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts
         Mbarrier& mbarrier = *found;
         fruitless_ = 0;
         phase_known(mbarrier, "arrives at");
-        if (arrivals[lane] > mbarrier.pending) {
-            early(mbarrier, rules::arrival_too_many(name(*warp_), arrivals[lane], place(mbarrier.offset),
-                                                    mbarrier.pending, mbarrier.expected, mbarrier.phase));
+        if (!mbarrier.arrive(arrivals[lane])) {
+            early(mbarrier,
+                  rules::arrival_too_many(name(*warp_), arrivals[lane], place(mbarrier.offset()),
+                                          mbarrier.pending(), mbarrier.expected(), mbarrier.phase()));
             return;
         }
         if (bytes[lane] != 0) {
-            mbarrier.tx += bytes[lane];
-            mbarrier.expected_bytes += bytes[lane];
+            fits_count(mbarrier, mbarrier.expect(bytes[lane]), op_->step);
             mbarrier.expecting = op_->step;
         }
         mbarrier.arrived = op_->step;
@@ -172,32 +158,29 @@ void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts
                 mbarrier.arriving.learn(warp_->known);
             released = true;
         }
-        mbarrier.pending -= arrivals[lane];
-        if (const Warp::LetThrough* wait = repeated()) {
-            mbarrier.suspect = *wait;
-            mbarrier.suspected = mbarrier.phase;
-        }
+        waits_.arrives_at(warp_->number, mbarrier);
         advance(mbarrier);
     });
-    warp_->news_since_arrival = warp_->news_since_meeting = false;
+    waits_.arrives(warp_->number);
+}
+
+void Rehearsal::fits_count(const Mbarrier& mbarrier, std::optional<std::int64_t> too_many, const Step* by) {
+    if (too_many) add(rules::too_many_bytes(place(mbarrier.offset()), *too_many, Mbarrier::most), by);
 }
 
 /// Completes the phase when all that it expects has come.
 void Rehearsal::advance(Mbarrier& mbarrier) {
-    if (mbarrier.pending != 0 || mbarrier.tx != 0) return;
-    if (mbarrier.under_way != 0) {
+    const std::optional<Mbarrier::Turn> turn = mbarrier.turn();
+    if (!turn) return;
+    if (turn->under_way != 0) {
         const Step* blamed = mbarrier.expecting != nullptr ? mbarrier.expecting : mbarrier.arrived;
-        add(rules::phase_complete_early(place(mbarrier.offset), mbarrier.phase, mbarrier.under_way,
-                                        rules::PhaseBytes{mbarrier.expected_bytes, mbarrier.copied_bytes}),
+        add(rules::phase_complete_early(place(mbarrier.offset()), turn->phase, turn->under_way,
+                                        turn->to_expect, turn->to_bring),
             blamed, {{where_of(mbarrier.copied), "copied here"}});
     }
-    ++mbarrier.phase;
-    mbarrier.pending = mbarrier.expected;
-    mbarrier.under_way = mbarrier.copied_bytes = mbarrier.expected_bytes = 0;
     mbarrier.expecting = mbarrier.copied = nullptr;
-    mbarrier.before = std::exchange(mbarrier.since, ++mbarrier.clock);
     mbarrier.complete.learn(mbarrier.arriving);
-    mbarrier.complete.learn(mbarrier.actor, mbarrier.clock);
+    mbarrier.complete.learn(mbarrier.actor(), mbarrier.clock());
     mbarrier.arriving.clear();
     wake(Warp::Wait::mbarrier,
          [&](const Warp& warp) { return warp.mbarrier == &mbarrier || warp.mbarrier == nullptr; });
@@ -298,17 +281,16 @@ void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::size_t
                hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes);
     overwrites(*mbarrier, lo, hi);
     std::erase_if(cta->written, [&](const Written& other) { return other.lo < hi && lo < other.hi; });
-    cta->written.push_back({lo, hi, mbarrier, mbarrier->clock + 1, op_->step, box});
+    cta->written.push_back({lo, hi, mbarrier, mbarrier->next(), op_->step, box});
     if (box == nullptr)
         cta->bring(lo, hi);
     else
         box->for_each_run(lo, [&](std::uint32_t at, std::uint32_t size) { cta->bring(at, at + size); });
     mbarrier->brought = op_->step;
-    mbarrier->landed = mbarrier->clock + 1;
-    mbarrier->under_way += bytes;
-    mbarrier->copied_bytes += bytes;
+    mbarrier->landed = mbarrier->next();
+    mbarrier->begin_copy(bytes);
     mbarrier->copied = op_->step;
-    copies_.push_back({mbarrier, bytes, mbarrier->phase});
+    copies_.push_back({mbarrier, op_->step, bytes, mbarrier->phase()});
 }
 
 /// The oldest copy lands.
@@ -317,9 +299,9 @@ void Rehearsal::land() {
     const Copy copy = copies_.front();
     copies_.erase(copies_.begin());
     Mbarrier& mbarrier = *copy.mbarrier;
-    if (!mbarrier.live) return;
-    mbarrier.tx -= copy.bytes;
-    if (mbarrier.phase == copy.phase) mbarrier.under_way -= copy.bytes;
+    const Mbarrier::Landing landing = mbarrier.land(copy.bytes, copy.phase);
+    if (!landing.counts) return;
+    fits_count(mbarrier, landing.too_many, copy.step);
     advance(mbarrier);
 }
 

@@ -35,7 +35,7 @@ void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
         return add(rules::barrier_too_large(id, threads, program_.threads()), op_->step);
     if ((barrier.arrived & self) != 0) return add(rules::barrier_twice(id, name(*warp_)), op_->step);
     barrier.arrived |= self;
-    warp_->news_since_meeting = false;
+    waits_.meets(warp_->number);
     fruitless_ = 0;
     release(barrier.meeting);
     if (wait) {
@@ -58,7 +58,7 @@ void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
 void Rehearsal::cluster_arrive() {
     if (warp_->met != 0) return add(rules::cluster_arrives_again(name(*warp_), op_->step->where), op_->step);
     warp_->met = meeting_phase_;
-    warp_->news_since_meeting = false;
+    waits_.meets(warp_->number);
     fruitless_ = 0;
     if (isa::arrival_order(*op_->step).release) {
         release(meeting_);
@@ -66,8 +66,8 @@ void Rehearsal::cluster_arrive() {
         // A relaxed arrival carries the mbarriers that a fence has announced, and nothing else.
         for (const Cta& cta : ctas_)
             for (const auto& mbarrier : cta.mbarriers)
-                if (mbarrier->announced != 0 && warp_->known.of(mbarrier->actor) >= mbarrier->announced)
-                    meeting_.learn(mbarrier->actor, mbarrier->announced);
+                if (mbarrier->is_told_to_engine(warp_->known.of(mbarrier->actor())))
+                    meeting_.learn(mbarrier->actor(), mbarrier->announced());
     }
     complete_meeting();
 }
@@ -92,8 +92,8 @@ void Rehearsal::cluster_wait() {
     warp_->met = 0;
     acquire(*warp_, met_);
     for (const auto& mbarrier : warp_->cta->mbarriers)
-        if (mbarrier->announced != 0 && mbarrier->init_warp == warp_->number)
-            mbarrier->known_to_warp |= met_.of(mbarrier->actor) >= mbarrier->announced;
+        if (mbarrier->init_warp == warp_->number)
+            mbarrier->known_to_warp |= mbarrier->is_told_to_engine(met_.of(mbarrier->actor()));
 }
 
 // --- the memory of peers -------------------------------------------------------------------------------

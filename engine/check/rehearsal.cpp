@@ -28,6 +28,7 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSiz
       actors_(static_cast<int>(warps_.size())),
       budget_(most_operations),
       executed_(skeleton.ops.size()) {
+    waits_.reset(warps_.size());
     const auto registers = static_cast<std::size_t>(skeleton.slot_count);
     for (std::size_t w = 0; w < warps_.size(); ++w) {
         Warp& warp = warps_[w];

@@ -20,6 +20,8 @@
 #include "isa/peer_window.hpp"
 #include "isa/thread_machine.hpp"
 #include "isa/warp.hpp"
+#include "machine/mbarrier.hpp"
+#include "machine/waits.hpp"
 
 namespace wgrun::check {
 
@@ -97,7 +99,7 @@ class Rehearsal final : public isa::ThreadMachine {
         /// has left may do anything that the program lets it.
         enum class State : std::uint8_t { ready, at_barrier, asleep, ended, left };
         enum class Wait : std::uint8_t { registers, mbarrier, cluster };  ///< the likeliest culprit first
-        int number = 0;  ///< in the cluster
+        int number = 0;                                                   ///< in the cluster
         Cta* cta = nullptr;
         std::uint32_t pc = 0;
         isa::Mask all = 0, running = 0;  ///< lanes that have not ended; of the current path
@@ -121,19 +123,6 @@ class Rehearsal final : public isa::ThreadMachine {
         };
         std::vector<Flight> flights;
         std::uint32_t multiplied = 0;  ///< wgmma issued
-        /// A wait for an mbarrier that a phase let through which the warp knew to be complete.
-        struct LetThrough {
-            const Mbarrier* mbarrier = nullptr;
-            std::uint32_t clock = 0, phase = 0;  ///< next() of the mbarrier, and its phase in progress
-            std::int64_t parity = 0;
-            const Step* step = nullptr;
-            /// The warp has waited for that phase before, and for nothing else since it arrived at an
-            /// mbarrier.
-            bool repeated = false;
-        };
-        std::vector<LetThrough> let_through;  ///< since it last waited for an unknown phase
-        /// Has a wait for an mbarrier told it anything since it arrived at one; since it met others anywhere?
-        bool news_since_arrival = false, news_since_meeting = false;
         /// Copies to global memory that a lane has issued.
         struct Stores {
             int lane;
@@ -147,30 +136,18 @@ class Rehearsal final : public isa::ThreadMachine {
         std::vector<isa::Mask> values;               ///< lanes of each register whose value is known
     };
 
-    struct Mbarrier {
+    struct Mbarrier : machine::Mbarrier {
+        using machine::Mbarrier::Mbarrier;
+
         Cta* cta = nullptr;
-        std::uint32_t offset = 0;
-        bool live = false;
-        std::int64_t expected = 0, pending = 0, tx = 0, under_way = 0;
-        std::uint32_t phase = 0;
-        int actor = 0;
-        std::uint32_t clock = 0, init = 0, announced = 0, since = 0;
-        std::uint32_t before = 0;           ///< `since` one phase earlier
-        std::vector<std::uint32_t> passed;  ///< by warp of the CTA: next() when a wait of it last succeeded
-        Warp::LetThrough suspect;           ///< a wait that has let a warp arrive too early, maybe,
-        std::uint32_t suspected = 0;        ///< in this phase
         int init_warp = 0;
         std::size_t init_lane = 0;
         std::uint32_t init_clock = 0;  ///< of the warp
         bool known_to_warp = false;    ///< do all lanes of the warp know of the init?
         const Step *made = nullptr, *arrived = nullptr, *expecting = nullptr, *copied = nullptr;
-        std::int64_t copied_bytes = 0, expected_bytes = 0;  ///< in this phase
         const Step* brought = nullptr;  ///< the last copy ever, and the clock at which it has landed
         std::uint32_t landed = 0;
         Knowledge arriving, complete;
-
-        bool is_complete(std::int64_t parity) const { return (phase & 1) != (parity & 1); }
-        std::uint32_t next() const { return clock + 1; }  ///< when the phase in progress is complete
     };
 
     struct Barrier {
@@ -228,6 +205,7 @@ class Rehearsal final : public isa::ThreadMachine {
 
     struct Copy {
         Mbarrier* mbarrier;
+        const Step* step;
         std::int64_t bytes;
         std::uint32_t phase;
     };
@@ -268,6 +246,7 @@ class Rehearsal final : public isa::ThreadMachine {
     bool made_by_other_lane(const Mbarrier& mbarrier, std::size_t lane) const;
     void announce();
     void advance(Mbarrier& mbarrier);
+    void fits_count(const Mbarrier& mbarrier, std::optional<std::int64_t> too_many, const Step* by);
     void phase_known(const Mbarrier& mbarrier, std::string_view what);
     void copy_to(std::uint64_t shared, std::uint64_t mbarrier, std::size_t lane, std::int64_t bytes,
                  const TensorBox* box, bool by_engine);
@@ -275,11 +254,9 @@ class Rehearsal final : public isa::ThreadMachine {
 
     // phases.cpp: who waits for which phase
     void watch_phase(Mbarrier& mbarrier, std::int64_t parity);
-    const Warp::LetThrough* repeated() const;
-    const Warp::LetThrough* suspect(const Mbarrier& mbarrier) const;
     void early(const Mbarrier& mbarrier, rules::Saying saying);
-    bool let_through(const Warp& warp, const Mbarrier& mbarrier, std::uint32_t clock, const Step* copy);
-    void blame(const Warp::LetThrough& wait, Note consequence);
+    bool let_through(const machine::LetThrough* wait, const Step* copy);
+    void blame(const machine::LetThrough& wait, Note consequence);
     void skipped(const Step* wait, rules::Saying saying, Note note);
 
     // stages.cpp: what wgmma reads and copies overwrite
@@ -336,6 +313,7 @@ class Rehearsal final : public isa::ThreadMachine {
     std::vector<Warp> warps_;
     std::vector<Cta> ctas_;
     std::vector<Copy> copies_;  ///< under way
+    machine::Waits waits_;
     int actors_;
     std::uint32_t meeting_phase_ = 1;
     Knowledge meeting_, met_;  ///< of the barrier of the cluster: those who arrive, and those who have

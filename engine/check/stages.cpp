@@ -60,11 +60,13 @@ void Rehearsal::reads_matrix(const Operand& operand, const Matrix& read) {
         if (address < written.lo || address >= written.hi || anybody_left_) continue;
         const Note copied{written.step->where, "copied here"};
         const std::string matrix = place(address - base);
-        if (warp_->known.of(written.mbarrier->actor) < written.clock) {
-            if (let_through(*warp_, *written.mbarrier, written.clock, written.step)) break;
+        if (warp_->known.of(written.mbarrier->actor()) < written.clock) {
+            if (let_through(waits_.for_phase(warp_->number, written.mbarrier->actor(), written.clock),
+                            written.step))
+                break;
             add(rules::copy_not_awaited(rules::unordered("the wgmma of " + name(*warp_), "reads", matrix,
                                                          "a bulk copy", "writes"),
-                                        op_->where, place(written.mbarrier->offset)),
+                                        op_->where, place(written.mbarrier->offset())),
                 op_->step, {copied});
         } else if (written.box != nullptr && !maybe_stored(address - base)) {
             compare(written, read, bits);
@@ -148,7 +150,8 @@ void Rehearsal::overwrites(const Mbarrier& mbarrier, std::uint32_t lo, std::uint
         for (const Point::Reader& reader : point.readers) {
             if (known_past(point, reader)) continue;
             const Warp& who = warps_[static_cast<std::size_t>(reader.warp)];
-            if (let_through(who, mbarrier, mbarrier.next(), op_->step)) break;
+            if (let_through(waits_.for_phase(who.number, mbarrier.actor(), mbarrier.next()), op_->step))
+                break;
             if (fresh && !maybe_stored(point.address - base)) {
                 add(rules::WG_TMA_02, reader.step,
                     fmt::format("the wgmma reads {}, and nothing makes it wait for the copy that fills it",
@@ -185,15 +188,14 @@ void Rehearsal::bulk_wait(int pending, bool) {
 void Rehearsal::unfinished(Cta& cta) {
     const auto knows = [&](const Mbarrier& mbarrier) {
         for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
-            if (warps_[static_cast<std::size_t>(w)].known.of(mbarrier.actor) >= mbarrier.landed) return true;
+            if (warps_[static_cast<std::size_t>(w)].known.of(mbarrier.actor()) >= mbarrier.landed)
+                return true;
         return false;
     };
     for (const auto& mbarrier : cta.mbarriers) {
         if (mbarrier->brought == nullptr || knows(*mbarrier)) continue;
-        const bool blamed = std::ranges::any_of(warps_, [&](const Warp& warp) {
-            return let_through(warp, *mbarrier, mbarrier->landed, mbarrier->brought);
-        });
-        if (!blamed) add(rules::copy_in_at_end(), mbarrier->brought);
+        if (!let_through(waits_.for_phase(mbarrier->actor(), mbarrier->landed), mbarrier->brought))
+            add(rules::copy_in_at_end(), mbarrier->brought);
     }
     for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
         for (const Warp::Stores& stores : warps_[static_cast<std::size_t>(w)].stores) {

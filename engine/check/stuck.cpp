@@ -65,8 +65,8 @@ std::string Rehearsal::waits_for(const Warp& warp) const {
     if (warp.mbarrier == nullptr) return "for several mbarriers";
     const Mbarrier& mbarrier = *warp.mbarrier;
     return rules::for_phase(
-        mbarrier.phase, warp.parity, place(mbarrier.offset),
-        rules::what_has_come(mbarrier.expected - mbarrier.pending, mbarrier.expected, mbarrier.tx));
+        mbarrier.phase(), warp.parity, place(mbarrier.offset()),
+        rules::what_has_come(mbarrier.expected() - mbarrier.pending(), mbarrier.expected(), mbarrier.tx()));
 }
 
 /// Those who wait, the likeliest cause first: an mbarrier whose phase has begun and cannot complete is
@@ -83,9 +83,9 @@ Rehearsal::Suspect Rehearsal::suspect(const Warp& warp) const {
     if (warp.state == Warp::State::at_barrier) return {3, 0, warp.pc - 1, warp.number};
     int progress = 2;
     if (const Mbarrier* m = warp.wait == Warp::Wait::mbarrier ? warp.mbarrier : nullptr) {
-        if (m->pending == 0 || m->tx < 0)
+        if (m->pending() == 0 || m->tx() < 0)
             progress = 0;
-        else if (m->pending < m->expected)
+        else if (m->pending() < m->expected())
             progress = 1;
     }
     return {static_cast<int>(warp.wait), progress, warp.pc, warp.number};
@@ -140,17 +140,17 @@ void Rehearsal::stuck_at_mbarrier(const Warp& warp) {
     std::string fix(wait_words::law(isa::Awaits::mbarrier).fix);
     if (const Mbarrier* m = warp.mbarrier) {
         const auto where = [](const Step* step) { return step != nullptr ? step->where : Where{}; };
-        notes.push_back({where(m->made), fmt::format("initialised here with {} arrivals", m->expected)});
-        const bool arrivals = m->pending != 0;
-        if (m->pending == 0 || m->tx < 0) {
-            notes.push_back({where(m->expecting), fmt::format("{} bytes are expected", m->expected_bytes)});
+        notes.push_back({where(m->made), fmt::format("initialised here with {} arrivals", m->expected())});
+        const bool arrivals = m->pending() != 0;
+        if (m->pending() == 0 || m->tx() < 0) {
+            notes.push_back({where(m->expecting), fmt::format("{} bytes are expected", m->to_expect())});
             notes.push_back(
-                {where(m->copied), fmt::format("the copies of the phase bring {}", m->copied_bytes)});
-            fix = fmt::format("expect {} bytes", m->copied_bytes);
-        } else if (arrivals && m->pending < m->expected) {
+                {where(m->copied), fmt::format("the copies of the phase bring {}", m->to_bring())});
+            fix = fmt::format("expect {} bytes", m->to_bring());
+        } else if (arrivals && m->pending() < m->expected()) {
             notes.push_back({where(m->arrived), "the last arrival"});
             fix = fmt::format("{} arrivals come in this phase: give mbarrier.init their number",
-                              m->expected - m->pending);
+                              m->expected() - m->pending());
         }
     }
     add(rules::WG_MBAR_05, at, message, fix, std::move(notes));

@@ -89,15 +89,24 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
 }
 
 Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
-                            std::optional<PhaseBytes> bytes) {
-    return {
-        WG_MBAR_03,
-        fmt::format("phase {} of {} completes while {} bytes of its copies are under way: it expects {}",
-                    phase, place, under_way,
-                    bytes ? fmt::format("{} bytes, and its copies bring {}", bytes->expected, bytes->copied)
-                          : "fewer bytes than its copies bring"),
-        bytes ? fmt::format("expect {} bytes, before the last arrival of the phase", bytes->copied)
-              : "expect the bytes of all its copies, before the last arrival of the phase"};
+                            std::int64_t to_expect, std::int64_t to_bring) {
+    return {WG_MBAR_03,
+            fmt::format("phase {} of {} completes while {} bytes of its copies are under way: it expects {} "
+                        "bytes, and its copies bring {}",
+                        phase, place, under_way, to_expect, to_bring),
+            fmt::format("expect {} bytes, before the last arrival of the phase", to_bring)};
+}
+
+Saying too_many_bytes(const std::string& place, std::int64_t bytes, std::int64_t most) {
+    return {WG_MBAR_03,
+            fmt::format("the tx-count of {} becomes {} bytes: it holds {} at most", place, bytes, most),
+            "expect fewer bytes in a phase"};
+}
+
+Saying no_more_arrivals(const std::string& place, std::int64_t pending) {
+    return {WG_MBAR_03,
+            fmt::format("{} expects {} arrivals already, and no more are possible", place, pending),
+            "count the arrivals of a phase"};
 }
 
 Saying waits_for_foreign_mbarrier(const std::string& who) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,12 +26,13 @@ Saying phase_not_awaited(const std::string& who, std::string_view what, std::int
                          const std::string& place);
 Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std::string& place,
                         std::int64_t pending, std::int64_t expected, std::int64_t phase);
-/// The bytes of a phase: those it was told to expect, and those that its copies bring.
-struct PhaseBytes {
-    std::int64_t expected, copied;
-};
+/// to_expect, to_bring: the bytes that the phase was told to expect, and those of its copies.
 Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
-                            std::optional<PhaseBytes> bytes = {});
+                            std::int64_t to_expect, std::int64_t to_bring);
+/// The tx-count comes to that many bytes: more than `most`, or less than none by as many.
+Saying too_many_bytes(const std::string& place, std::int64_t bytes, std::int64_t most);
+/// One arrival more than the phase can expect.
+Saying no_more_arrivals(const std::string& place, std::int64_t pending);
 
 Saying waits_for_foreign_mbarrier(const std::string& who);
 Saying mbarrier_apart_from_bytes();

@@ -169,8 +169,8 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
     copy.shared = static_cast<std::uint32_t>(shared);
     check_phase_known(mbarrier, lane, "copies into");
     if (launch_.detect_races) {
-        const Epoch epoch(mbarrier.clock + 1, pc_, mbarrier.actor, lane);
-        const Report::Copying copying(report_, mbarrier.actor, epoch.clock());
+        const Epoch epoch(mbarrier.next(), pc_, mbarrier.actor(), lane);
+        const Report::Copying copying(report_, mbarrier.actor(), epoch.clock());
         for_each_shared_run(copy, copy.shared, [&](std::uint32_t offset, std::uint32_t bytes) {
             cta->shadow.copy_in(actor(lane), epoch, offset, bytes);
         });
@@ -196,11 +196,11 @@ std::uint64_t global_name(const Copy& copy) {
 void Cluster::count_for(const Found& found, Copy copy) {
     Mbarrier& mbarrier = *found.mbarrier;
     copy.cta = rank(*found.cta);
-    copy.mbarrier = mbarrier.offset;
-    copy.serial = mbarrier.phase;
+    copy.mbarrier = mbarrier.offset();
+    copy.serial = mbarrier.phase();
     if (launch_.detect_races) clocks_.release_actors(current_, copy.issuer % lanes, mbarrier.arriving);
-    mbarrier.under_way += copy.bytes;
-    signal({Signal::Kind::copy, copy.cta, mbarrier.offset, mbarrier.phase, copy.bytes, global_name(copy)});
+    mbarrier.begin_copy(copy.bytes);
+    signal({Signal::Kind::copy, copy.cta, copy.mbarrier, copy.serial, copy.bytes, global_name(copy)});
     mbarrier.copy_pc = pc_;
     copies_.push_back(std::move(copy));
 }
@@ -304,10 +304,11 @@ void Cluster::write_shared(const Copy& copy, Cta& cta) {
     else
         std::memmove(to, ctas_[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source), copy.bytes);
     Mbarrier* mbarrier = cta.mbarriers.find(copy.mbarrier);
-    if (mbarrier == nullptr || !mbarrier->live || mbarrier->phase != copy.serial) return;  // was reported
+    if (mbarrier == nullptr) return;
     report_.at(copy.pc, copy.issuer, Subject::copy);
-    mbarrier->under_way -= copy.bytes;
-    add_bytes(*mbarrier, -std::int64_t{copy.bytes});
+    const Mbarrier::Landing landing = mbarrier->land(copy.bytes, copy.serial);
+    if (!landing.counts) return;
+    check_bytes(*mbarrier, landing.too_many);
     advance(cta, *mbarrier);
 }
 

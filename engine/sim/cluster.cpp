@@ -44,7 +44,7 @@ void Cluster::cluster_arrive() {
     if (arrived != 0) return report_.fault(rules::cluster_arrives_again(report_.warp(), report_.where(pc_)));
     arrived = meeting_.phase;
     signal({Signal::Kind::cluster_arrival, 0, 0, arrived});
-    warp().news_since_meeting = false;
+    waits_.meets(current_);
     fruitless_ = 0;
     if (launch_.detect_races) {
         if (meeting_.arriving < 0) {
@@ -63,8 +63,9 @@ void Cluster::cluster_arrive() {
 void Cluster::release_announced(int place) {
     for (Cta& cta : ctas_)
         for (const Mbarrier& mbarrier : cta.mbarriers.all())
-            if (mbarrier.announced != 0 && clocks_.of(current_).seen[mbarrier.actor] >= mbarrier.announced)
-                clocks_.learn(place, mbarrier.actor, mbarrier.announced);
+            if (const int actor = mbarrier.actor();
+                mbarrier.is_told_to_engine(clocks_.of(current_).seen[actor]))
+                clocks_.learn(place, actor, mbarrier.announced());
 }
 
 void Cluster::complete_meeting() {
@@ -117,13 +118,13 @@ void Cluster::leave(Cta& cta) {
     }
     copies_left_over(cta);
     for (const Mbarrier& mbarrier : cta.mbarriers.all()) {
-        const std::int64_t missing = mbarrier.tx - mbarrier.under_way;
-        if (!mbarrier.live || missing == 0) continue;
+        const std::int64_t missing = mbarrier.tx() - mbarrier.under_way();
+        if (!mbarrier.live() || missing == 0) continue;
         report_.at(mbarrier.pc != no_pc ? mbarrier.pc : mbarrier.copy_pc, current_ * lanes);
         report_.fault(
             {rules::WG_MBAR_03,
-             fmt::format("the CTA ends in phase {} of {}, which {} {} bytes", mbarrier.phase,
-                         report_.place(mbarrier.offset), missing > 0 ? "still expects" : "has not expected",
+             fmt::format("the CTA ends in phase {} of {}, which {} {} bytes", mbarrier.phase(),
+                         report_.place(mbarrier.offset()), missing > 0 ? "still expects" : "has not expected",
                          std::abs(missing)),
              "expect the bytes of all copies of the phase, and wait for it before the kernel ends"});
     }

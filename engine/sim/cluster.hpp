@@ -8,6 +8,7 @@
 #include "isa/machine.hpp"
 #include "isa/order.hpp"
 #include "isa/peer_window.hpp"
+#include "machine/waits.hpp"
 #include "sim/allowance.hpp"
 #include "sim/bulk.hpp"
 #include "sim/cta.hpp"
@@ -204,7 +205,8 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void announce_mbarriers();
     void check_phase_known(const Mbarrier& mbarrier, int lane, std::string_view what);
     void watch_phase(Mbarrier& mbarrier, std::int64_t parity);
-    void add_bytes(Mbarrier& mbarrier, std::int64_t bytes);
+    void arrives_too_early(const Mbarrier& mbarrier, std::int64_t arrivals);
+    void check_bytes(const Mbarrier& mbarrier, std::optional<std::int64_t> too_many);
     bool advance(Cta& cta, Mbarrier& mbarrier);
 
     // bulk.cpp
@@ -244,6 +246,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     const int warps_per_cta_;
     const int entry_registers_;  ///< a thread
     GlobalMemory global_;
+    machine::Waits waits_;
     Report report_;
     MessageLog messages_;
     bool trapped_ = false;  ///< an assertion has failed, or a trap was executed: nothing goes on

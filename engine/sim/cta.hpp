@@ -35,7 +35,7 @@ struct Warp {
         pc = 0;
         whole = all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
         state = State::ready;
-        give_up = news_since_arrival = news_since_meeting = false;
+        give_up = false;
         polled = {};
         held = entry_registers;
         parted.clear();
@@ -51,8 +51,6 @@ struct Warp {
     Wait wait = Wait::mbarrier;
     bool give_up = false;  ///< its next wait for an mbarrier or for memory returns without success
     Poll polled;
-    /// Has a wait for an mbarrier told it anything since it arrived at one; since it met others anywhere?
-    bool news_since_arrival = false, news_since_meeting = false;
     std::uint32_t barrier = 0;  ///< at which it waits: number, or offset of the mbarrier
     std::int64_t parity = 0;    ///< that it waits for there
     int held = 0, wanted = 0;   ///< registers a thread

@@ -68,9 +68,9 @@ std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
     if (warp.wait == Wait::memory) return "for memory to change that nobody writes any more";
     const Mbarrier* mbarrier = waited_for(warp, cta);
     if (mbarrier == nullptr) return "for several mbarriers";
-    return rules::for_phase(
-        mbarrier->phase, warp.parity, report_.place(mbarrier->offset),
-        rules::what_has_come(mbarrier->expected - mbarrier->pending, mbarrier->expected, mbarrier->tx));
+    return rules::for_phase(mbarrier->phase(), warp.parity, report_.place(mbarrier->offset()),
+                            rules::what_has_come(mbarrier->expected() - mbarrier->pending(),
+                                                 mbarrier->expected(), mbarrier->tx()));
 }
 
 void Cluster::report_deadlock() {

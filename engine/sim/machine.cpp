@@ -23,7 +23,7 @@ Cluster::Cluster(const Program& program, const Code& code, const Launch& launch,
       warps_per_cta_((program.threads() + lanes - 1) / lanes),
       entry_registers_(sm_90a.registers_at_entry(program.threads())),
       global_(program, launch),
-      report_(program, code, launch.grid),
+      report_(program, code, launch.grid, waits_),
       messages_(program, launch.grid, message_capacity(program)),
       global_shadow_(program, launch, warps_per_cta_ * static_cast<int>(program.cluster().volume()), *this),
       clocks_(warps_per_cta_ * static_cast<int>(program.cluster().volume()), warps_per_cta_),
@@ -287,7 +287,7 @@ void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
     if ((barrier.arrived & self) != 0) return report_.fault(rules::barrier_twice(id, report_.warp()));
     signal({Signal::Kind::meeting, rank(*cta_), id, 0, wait ? 1U : 0U});
     barrier.arrived |= self;
-    warp().news_since_meeting = false;
+    waits_.meets(current_);
     fruitless_ = 0;
     if (launch_.detect_races) {
         if (barrier.place < 0) barrier.place = clocks_.add_place();

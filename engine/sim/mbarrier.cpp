@@ -14,25 +14,27 @@ namespace wgrun::sim {
 
 using isa::lanes;
 
+namespace {
+std::uint32_t offset_of(const Mbarrier& mbarrier) { return mbarrier.offset(); }
+}  // namespace
+
 Mbarrier* Mbarriers::find(std::uint32_t offset) {
-    const auto found = std::ranges::lower_bound(objects_, offset, {}, &Mbarrier::offset);
-    return found != objects_.end() && found->offset == offset ? &*found : nullptr;
+    const auto found = std::ranges::lower_bound(objects_, offset, {}, offset_of);
+    return found != objects_.end() && found->offset() == offset ? &*found : nullptr;
 }
 
-Mbarrier& Mbarriers::add(std::uint32_t offset) {
-    const auto place = std::ranges::lower_bound(objects_, offset, {}, &Mbarrier::offset);
+Mbarrier& Mbarriers::add(std::uint32_t offset, int actor) {
+    const auto place = std::ranges::lower_bound(objects_, offset, {}, offset_of);
     begin_ = objects_.empty() ? offset : std::min(begin_, offset);
-    end_ = std::max(end_, offset + bytes);
-    Mbarrier& made = *objects_.emplace(place);
-    made.offset = offset;
-    return made;
+    end_ = std::max(end_, offset + Mbarrier::bytes);
+    return *objects_.emplace(place, offset, actor);
 }
 
 const Mbarrier* Mbarriers::search(std::uint32_t offset, std::uint32_t size) const {
-    const auto first = std::ranges::lower_bound(objects_, offset + 1, {},
-                                                [](const Mbarrier& m) { return m.offset + bytes; });
-    for (auto m = first; m != objects_.end() && m->offset < offset + size; ++m)
-        if (m->live) return &*m;
+    const auto first = std::ranges::lower_bound(
+        objects_, offset + 1, {}, [](const Mbarrier& m) { return m.offset() + Mbarrier::bytes; });
+    for (auto m = first; m != objects_.end() && m->offset() < offset + size; ++m)
+        if (m->live()) return &*m;
     return nullptr;
 }
 
@@ -42,27 +44,27 @@ Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user, int lane
     Cta* cta = peer(address, lane, user == User::thread);
     if (cta == nullptr) return {};
     const std::uint32_t offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
-    if (address % Mbarriers::bytes != 0) {
+    if (address % Mbarrier::bytes != 0) {
         report_.fault(report_.misaligned_mbarrier(address));
         return {};
     }
-    if (!cta->shared.declared(address, Mbarriers::bytes)) {
-        report_.shared_out_of_bounds(false, Mbarriers::bytes, address);
+    if (!cta->shared.declared(address, Mbarrier::bytes)) {
+        report_.shared_out_of_bounds(false, Mbarrier::bytes, address);
         return {};
     }
     Mbarrier* mbarrier = cta->mbarriers.find(offset);
-    if (mbarrier == nullptr || !mbarrier->live) {
+    if (mbarrier == nullptr || !mbarrier->live()) {
         if (report_.said(rules::WG_MBAR_01)) return {};
         report_.fault(rules::mbarrier_absent(report_.place(offset)));
         return {};
     }
     if (launch_.detect_races && !report_.said(rules::WG_MBAR_02, mbarrier->made.pc())) {
-        const std::uint32_t known = clocks_.of(current_, lane).seen[mbarrier->actor];
-        if (known < mbarrier->init)
+        const std::uint32_t known = clocks_.of(current_, lane).seen[mbarrier->actor()];
+        if (!mbarrier->is_told(known))
             report_.fault(rules::mbarrier_untold(report_.who(), report_.place(offset),
                                                  report_.where(mbarrier->made.pc()), report_.of_cluster()),
                           mbarrier->made.pc(), "initialised here");
-        else if (user == User::engine && (mbarrier->announced == 0 || known < mbarrier->announced))
+        else if (user == User::engine && !mbarrier->is_told_to_engine(known))
             report_.fault(
                 rules::mbarrier_untold_to_engine(report_.place(offset), report_.where(mbarrier->made.pc()),
                                                  report_.of_cluster()),
@@ -76,40 +78,35 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
         const std::uint64_t at = address[lane];
         report_.lane(current_ * lanes + static_cast<int>(lane));
-        if (at % Mbarriers::bytes != 0) {
+        if (at % Mbarrier::bytes != 0) {
             report_.fault(report_.misaligned_mbarrier(at));
             continue;
         }
-        if (!cta_->shared.declared(at, Mbarriers::bytes)) {
-            report_.shared_out_of_bounds(true, Mbarriers::bytes, at);
+        if (!cta_->shared.declared(at, Mbarrier::bytes)) {
+            report_.shared_out_of_bounds(true, Mbarrier::bytes, at);
             continue;
         }
         const std::uint32_t offset = static_cast<std::uint32_t>(at) - SharedMemory::base;
-        if (arrivals[lane] < 1 || arrivals[lane] > Mbarrier::most)
-            report_.fault(
-                rules::too_many_arrivals_asked(report_.place(offset), arrivals[lane], Mbarrier::most));
-        if (const Mbarrier* other = cta_->mbarriers.touched(offset, Mbarriers::bytes))
+        if (const Mbarrier* other = cta_->mbarriers.touched(offset, Mbarrier::bytes))
             report_.fault(rules::mbarrier_made_again(report_.place(offset)), other->made.pc(),
                           "initialised here");
         Mbarrier* mbarrier = cta_->mbarriers.find(offset);
-        if (mbarrier == nullptr) mbarrier = &cta_->mbarriers.add(offset);
-        if (launch_.detect_races && mbarrier->actor < 0) {
-            mbarrier->actor = clocks_.add_actor();
-            mbarrier->arriving = clocks_.add_place();
-            mbarrier->complete = clocks_.add_place();
+        if (mbarrier == nullptr) {
+            mbarrier = &cta_->mbarriers.add(offset, launch_.detect_races ? clocks_.add_actor() : -1);
+            if (launch_.detect_races) {
+                mbarrier->arriving = clocks_.add_place();
+                mbarrier->complete = clocks_.add_place();
+            }
         }
-        mbarrier->live = true;
-        mbarrier->expected = mbarrier->pending = arrivals[lane];
-        mbarrier->tx = mbarrier->under_way = 0;
-        mbarrier->phase = 0;
+        if (!mbarrier->init(arrivals[lane], warps_per_cta_))
+            report_.fault(
+                rules::too_many_arrivals_asked(report_.place(offset), arrivals[lane], Mbarrier::most));
         mbarrier->made = Epoch(clocks_.now(current_), pc_, current_, static_cast<int>(lane));
-        mbarrier->announced = 0;
         if (!launch_.detect_races) continue;
+        waits_.forget(*mbarrier);
         // To those who access the bytes as data it is a write like others.
-        cta_->shadow.store(actor(static_cast<int>(lane)), static_cast<int>(lane), offset, Mbarriers::bytes);
-        mbarrier->init = mbarrier->since = mbarrier->before = ++mbarrier->clock;
-        mbarrier->passed.assign(static_cast<std::size_t>(warps_per_cta_), 0U);
-        clocks_.learn(current_, {isa::Mask{1} << lane, warp().all}, mbarrier->actor, mbarrier->clock);
+        cta_->shadow.store(actor(static_cast<int>(lane)), static_cast<int>(lane), offset, Mbarrier::bytes);
+        clocks_.learn(current_, {isa::Mask{1} << lane, warp().all}, mbarrier->actor(), mbarrier->clock());
     }
 }
 
@@ -119,11 +116,11 @@ void Cluster::mbarrier_inval(const isa::Addresses& address) {
         report_.lane(current_ * lanes + lane);
         const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], User::thread, lane);
         if (found.mbarrier == nullptr) continue;
-        if (found.mbarrier->under_way != 0)
-            report_.fault(
-                rules::mbarrier_ended_early(report_.place(found.mbarrier->offset), found.mbarrier->under_way),
-                found.mbarrier->copy_pc, "copied here");
-        found.mbarrier->live = false;
+        if (found.mbarrier->under_way() != 0)
+            report_.fault(rules::mbarrier_ended_early(report_.place(found.mbarrier->offset()),
+                                                      found.mbarrier->under_way()),
+                          found.mbarrier->copy_pc, "copied here");
+        found.mbarrier->end();
     }
 }
 
@@ -131,11 +128,10 @@ void Cluster::mbarrier_inval(const isa::Addresses& address) {
 void Cluster::announce_mbarriers() {
     if (!launch_.detect_races) return;
     for (Mbarrier& mbarrier : cta_->mbarriers.all()) {
-        if (mbarrier.announced != 0 || !mbarrier.live || mbarrier.made.actor() != current_ ||
+        if (mbarrier.announced() != 0 || !mbarrier.live() || mbarrier.made.actor() != current_ ||
             (active_ >> mbarrier.made.lane() & 1U) == 0)
             continue;
-        mbarrier.announced = ++mbarrier.clock;
-        clocks_.learn(current_, active_lanes(), mbarrier.actor, mbarrier.clock);
+        clocks_.learn(current_, active_lanes(), mbarrier.actor(), mbarrier.announce());
     }
 }
 
@@ -153,88 +149,71 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
         fruitless_ = 0;
         mbarrier.pc = pc_;
         check_phase_known(mbarrier, static_cast<int>(lane), "arrives at");
-        if (arrivals[lane] > mbarrier.pending) {
-            report_.early(mbarrier, rules::arrival_too_many(report_.who(), arrivals[lane],
-                                                            report_.place(mbarrier.offset), mbarrier.pending,
-                                                            mbarrier.expected, mbarrier.phase));
+        if (!mbarrier.arrive(arrivals[lane])) {
+            arrives_too_early(mbarrier, arrivals[lane]);
             continue;
         }
-        if (bytes[lane] != 0) add_bytes(mbarrier, bytes[lane]);
+        if (bytes[lane] != 0) check_bytes(mbarrier, mbarrier.expect(bytes[lane]));
         if (arrivals[lane] != 0 && launch_.detect_races && (released >> lane & 1U) == 0) {
             const isa::Mask same = lanes_at(address, left, address[lane]);
             clocks_.release(current_, mbarrier.arriving, {same, warp().all});
             released |= same;
         }
         if (arrivals[lane] != 0)
-            signal({Signal::Kind::arrival, rank(*found.cta), mbarrier.offset, mbarrier.phase});
-        mbarrier.pending -= arrivals[lane];
-        report_.arrives(mbarrier);
+            signal({Signal::Kind::arrival, rank(*found.cta), mbarrier.offset(), mbarrier.phase()});
+        waits_.arrives_at(current_, mbarrier);
         if (advance(*found.cta, mbarrier)) released = 0;
     }
-    warp().news_since_arrival = warp().news_since_meeting = false;
+    waits_.arrives(current_);
+}
+
+// An arrival too many.
+void Cluster::arrives_too_early(const Mbarrier& mbarrier, std::int64_t arrivals) {
+    report_.early(mbarrier,
+                  rules::arrival_too_many(report_.who(), arrivals, report_.place(mbarrier.offset()),
+                                          mbarrier.pending(), mbarrier.expected(), mbarrier.phase()));
 }
 
 // What belongs to a phase comes after the completion of the one before: somebody has waited for that, and the
 // executing warp knows of it. Else it might as well count for the phase before.
 void Cluster::check_phase_known(const Mbarrier& mbarrier, int lane, std::string_view what) {
     if (!launch_.detect_races) return;
-    const std::uint32_t known = clocks_.of(current_, lane).seen[mbarrier.actor];
-    if (known < mbarrier.init || known >= mbarrier.since) return;
-    report_.early(mbarrier, rules::phase_not_awaited(report_.who(), what, mbarrier.phase,
-                                                     report_.place(mbarrier.offset)));
+    if (!mbarrier.is_early(clocks_.of(current_, lane).seen[mbarrier.actor()])) return;
+    report_.early(mbarrier, rules::phase_not_awaited(report_.who(), what, mbarrier.phase(),
+                                                     report_.place(mbarrier.offset())));
 }
 
-void Cluster::add_bytes(Mbarrier& mbarrier, std::int64_t bytes) {
-    mbarrier.tx += bytes;
-    if (mbarrier.tx <= Mbarrier::most && mbarrier.tx >= -Mbarrier::most) return;
-    report_.fault({rules::WG_MBAR_03,
-                   fmt::format("the tx-count of {} becomes {} bytes: it holds {} at most",
-                               report_.place(mbarrier.offset), mbarrier.tx, Mbarrier::most),
-                   "expect fewer bytes in a phase"});
-    mbarrier.tx = std::clamp(mbarrier.tx, -Mbarrier::most, Mbarrier::most);
+void Cluster::check_bytes(const Mbarrier& mbarrier, std::optional<std::int64_t> too_many) {
+    if (too_many)
+        report_.fault(rules::too_many_bytes(report_.place(mbarrier.offset()), *too_many, Mbarrier::most));
 }
 
 // Completes the phase when all that it expects has come; tells whether it did.
 bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
-    if (mbarrier.pending != 0 || mbarrier.tx != 0) return false;
-    if (mbarrier.under_way != 0)
-        report_.fault(
-            rules::phase_complete_early(report_.place(mbarrier.offset), mbarrier.phase, mbarrier.under_way),
-            mbarrier.copy_pc, "copied here");
-    ++mbarrier.phase;
-    mbarrier.pending = mbarrier.expected;
-    mbarrier.under_way = 0;
+    const std::optional<Mbarrier::Turn> turn = mbarrier.turn();
+    if (!turn) return false;
+    if (turn->under_way != 0)
+        report_.fault(rules::phase_complete_early(report_.place(mbarrier.offset()), turn->phase,
+                                                  turn->under_way, turn->to_expect, turn->to_bring),
+                      mbarrier.copy_pc, "copied here");
     if (launch_.detect_races) {
-        mbarrier.before = std::exchange(mbarrier.since, ++mbarrier.clock);
         clocks_.drain(mbarrier.arriving, mbarrier.complete);
-        clocks_.learn(mbarrier.complete, mbarrier.actor, mbarrier.clock);
+        clocks_.learn(mbarrier.complete, mbarrier.actor(), mbarrier.clock());
         if (mbarrier.generic_actor >= 0)
-            clocks_.learn(mbarrier.complete, mbarrier.generic_actor, mbarrier.clock);
+            clocks_.learn(mbarrier.complete, mbarrier.generic_actor, mbarrier.clock());
     }
-    wake(&cta, Warp::Wait::mbarrier,
-         [&](const Warp& warp) { return warp.barrier == mbarrier.offset || warp.barrier == Warp::several; });
+    wake(&cta, Warp::Wait::mbarrier, [&](const Warp& warp) {
+        return warp.barrier == mbarrier.offset() || warp.barrier == Warp::several;
+    });
     return true;
 }
 
-// WG-MBAR-06. Parities tell two phases apart: the one in progress and the one before. A warp waits for the
-// first phase that it does not know to be complete, or again for the one before that.
+// WG-MBAR-06
 void Cluster::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
-    const std::uint32_t known = clocks_.of(current_).seen[mbarrier.actor];
     if (parity != 0 && parity != 1) return report_.bad_parity(mbarrier, parity);
-    if (known < mbarrier.init) return;
-    const int behind = known >= mbarrier.since ? 0 : known >= mbarrier.before ? 1 : 2;
-    const bool passes = mbarrier.is_complete(parity);
-    if (behind == 2 || (behind == 1 && !passes)) return report_.phase_skipped(mbarrier, parity, local());
-    if (!passes) return;
-    std::uint32_t& passed = mbarrier.passed[static_cast<std::size_t>(local())];
-    const bool repeated = std::exchange(passed, mbarrier.next()) == mbarrier.next();
-    if (behind == 1) {
-        warp().news_since_arrival = warp().news_since_meeting = true;
-        report_.waited(current_);
-    } else if (!warp().news_since_meeting && (repeated || mbarrier.phase == 0)) {
-        report_.let_through(current_, {mbarrier.actor, mbarrier.next(), pc_, mbarrier.phase, mbarrier.offset,
-                                       static_cast<int>(parity & 1), repeated && !warp().news_since_arrival});
-    }
+    const std::uint32_t known = clocks_.of(current_).seen[mbarrier.actor()];
+    if (waits_.wait(current_, local(), mbarrier, parity, known, pc_) == Mbarrier::Wait::skipped)
+        report_.phase_skipped(mbarrier, parity, local());
 }
 
 std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) {
@@ -256,7 +235,7 @@ std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, c
         if (found.mbarrier != nullptr && found.cta != cta_) {
             report_.fault(rules::waits_for_foreign_mbarrier(report_.who()));
         } else if (found.mbarrier != nullptr && !found.mbarrier->is_complete(parity[lane])) {
-            const std::uint32_t offset = found.mbarrier->offset;
+            const std::uint32_t offset = found.mbarrier->offset();
             warp.barrier = warp.barrier == Warp::none || warp.barrier == offset ? offset : Warp::several;
             warp.parity = parity[lane] & 1;
             continue;
@@ -267,8 +246,8 @@ std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, c
         }
         complete |= 1U << lane;
         if (found.mbarrier != nullptr && std::exchange(told, found.mbarrier) != found.mbarrier)
-            signal({Signal::Kind::passed, rank(*found.cta), found.mbarrier->offset,
-                    found.mbarrier->phase == 0 ? Signal::no_phase : found.mbarrier->phase - 1});
+            signal({Signal::Kind::passed, rank(*found.cta), found.mbarrier->offset(),
+                    found.mbarrier->phase() == 0 ? Signal::no_phase : found.mbarrier->phase() - 1});
     }
     for (std::size_t i = 0; i < places; ++i)
         clocks_.acquire(current_, past[i].first, {past[i].second, warp.all});

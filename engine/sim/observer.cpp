@@ -55,8 +55,8 @@ std::span<const std::byte> View::shared(int rank) const {
 std::vector<View::Mbarrier> View::mbarriers(int rank) const {
     std::vector<Mbarrier> out;
     for (const sim::Mbarrier& inside : cluster_->ctas_[static_cast<std::size_t>(rank)].mbarriers.all())
-        out.push_back({inside.offset, inside.live, inside.phase, inside.expected, inside.pending, inside.tx,
-                       inside.made.pc()});
+        out.push_back({inside.offset(), inside.live(), inside.phase(), inside.expected(), inside.pending(),
+                       inside.tx(), inside.made.pc()});
     return out;
 }
 

@@ -14,9 +14,10 @@
 
 namespace wgrun::sim {
 
-Report::Report(const Program& program, const Code& code, Dim3 grid)
+Report::Report(const Program& program, const Code& code, Dim3 grid, const machine::Waits& waits)
     : program_(program),
       code_(code),
+      waits_(waits),
       grid_(grid),
       threads_per_cta_((program.threads() + isa::lanes - 1) / isa::lanes * isa::lanes),
       warps_(threads_per_cta_ / isa::lanes * static_cast<int>(program.cluster().volume())) {}
@@ -26,8 +27,6 @@ void Report::reset(Dim3 cluster) {
     copies_under_way_ = -1;
     seen_.clear();
     findings_.clear();
-    let_through_.assign(static_cast<std::size_t>(warps_), {});
-    suspects_.clear();
     settled_ = false;
 }
 

@@ -1,12 +1,12 @@
 // What the simulator finds, in words. Each (rule, line, other line) is said once.
 #pragma once
 
-#include <map>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "machine/waits.hpp"
 #include "program/end.hpp"
 #include "rules/saying.hpp"
 #include "sim/code.hpp"
@@ -27,7 +27,7 @@ Dim3 cluster_position(Dim3 grid, Dim3 size, std::uint64_t index);
 /// Collects the findings of one cluster. Threads are numbered through all of its CTAs.
 class Report final : public HazardSink {
   public:
-    Report(const Program& program, const Code& code, Dim3 grid);
+    Report(const Program& program, const Code& code, Dim3 grid, const machine::Waits& waits);
 
     /// A new cluster begins: its place in the grid of clusters.
     void reset(Dim3 cluster);
@@ -37,20 +37,6 @@ class Report final : public HazardSink {
     /// The actor of thread copies that nobody has waited for.
     void copies_under_way(int actor) { copies_under_way_ = actor; }
 
-    /// A wait for an mbarrier that a phase let through which its warp knew to be complete.
-    struct LetThrough {
-        int actor = -1;  ///< of the mbarrier, and its clock in the phase in progress
-        std::uint32_t clock = 0, pc = no_pc, phase = 0;
-        std::uint32_t offset = 0;  ///< of the mbarrier
-        int parity = 0;
-        /// The warp has waited for that phase before, and for nothing else since it arrived at an mbarrier.
-        bool repeated = false;
-    };
-    /// One of a warp, and that it has waited for an unknown phase since.
-    void let_through(int warp, const LetThrough& wait);
-    void waited(int warp) { let_through_[static_cast<std::size_t>(warp)].clear(); }
-    /// The step arrives at the mbarrier, too early maybe.
-    void arrives(const Mbarrier& mbarrier);
     /// While a copy is checked that an mbarrier counts: its actor, at this clock.
     class Copying {
       public:
@@ -144,9 +130,9 @@ class Report final : public HazardSink {
              std::vector<Note> notes = {}) {
         add({rule, std::move(message), std::move(fix)}, other, std::move(notes));
     }
-    const LetThrough* repeated() const;
-    const LetThrough* culprit(Epoch other) const;
-    void blame(const LetThrough& wait, std::string consequence);
+    const machine::LetThrough* culprit(Epoch other) const;
+    void blame(const machine::LetThrough& wait, std::string consequence);
+    int warp_at_hand() const { return thread_ / isa::lanes; }
     /// Rule, and the places of the two parties.
     using Key = std::tuple<std::string_view, std::uint32_t, std::uint32_t>;
     Key key(std::string_view rule, std::uint32_t other) const;
@@ -160,18 +146,13 @@ class Report final : public HazardSink {
 
     const Program& program_;
     const Code& code_;
+    const machine::Waits& waits_;
     Dim3 grid_, cluster_;
     int copies_under_way_ = -1;
     int threads_per_cta_, warps_;  ///< threads of whole warps; warps of the cluster
     std::uint32_t pc_ = 0;
     int thread_ = 0;
     Subject subject_ = Subject::thread;
-    std::vector<std::vector<LetThrough>> let_through_;  ///< by warp
-    struct Suspect {
-        LetThrough wait;
-        std::uint32_t phase;  ///< in which the warp has arrived then
-    };
-    std::map<int, Suspect> suspects_;  ///< the last of each mbarrier: its actor
     std::pair<int, std::uint32_t> copying_{-1, 0};
     bool settled_ = false;  ///< nothing that follows is news
     std::set<Key> seen_;

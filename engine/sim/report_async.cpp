@@ -100,7 +100,8 @@ void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one
                          hazard != Hazard::write_after_read ? by_copy(other) ? "writes" : "wrote" : "reads");
     const bool fenceless = hazard == Hazard::missing_proxy_fence || hazard == Hazard::unfenced_overwrite ||
                            hazard == Hazard::unfenced_read;
-    if (const LetThrough* wait = fenceless ? nullptr : culprit(other)) return blame(*wait, unordered);
+    if (const machine::LetThrough* wait = fenceless ? nullptr : culprit(other))
+        return blame(*wait, unordered);
     const Where now = code_.where(pc_);
     Fix barrier = rules::barrier_between(where, now);
     if (one_told)

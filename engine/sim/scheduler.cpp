@@ -53,6 +53,7 @@ void Cluster::reset(std::uint64_t index) {
     steps_ = mmas_ = accounted_ = 0;
     fruitless_ = 0;
     report_.reset(position_);
+    waits_.reset(warps_.size());
     messages_ = MessageLog(program_, launch_.grid, message_capacity(program_));
     trapped_ = false;
     clocks_.reset();

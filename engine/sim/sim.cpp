@@ -176,7 +176,8 @@ class Grid {
             const auto conflicts = launch_shadow_.add(compared_, std::move(trace.mapped()));
             if (conflicts.empty()) continue;
             const GlobalMemory memory(program_, launch_);
-            Report report(program_, code_, launch_.grid);
+            const machine::Waits none;
+            Report report(program_, code_, launch_.grid, none);
             report.reset(cluster_position(launch_.grid, program_.cluster(), compared_));
             for (const auto& conflict : conflicts)
                 report.global_conflict(conflict, memory.place(conflict.address));

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "rules/mbarrier_words.hpp"
 #include "sim/access.hpp"
 
 namespace wgrun::sim {
@@ -172,20 +173,17 @@ void Cluster::arrive_copies(const isa::Addresses& address, bool increase) {
                                   "arrive at one of its own: the copies of a thread land in its own CTA"});
         Mbarrier& mbarrier = *found.mbarrier;
         check_phase_known(mbarrier, lane, "arrives at");
-        if (increase && mbarrier.pending == Mbarrier::most)
-            return report_.fault({rules::WG_MBAR_03,
-                                  fmt::format("{} expects {} arrivals already, and no more are possible",
-                                              report_.place(mbarrier.offset), mbarrier.pending),
-                                  "count the arrivals of a phase"});
-        if (increase) ++mbarrier.pending;
+        if (increase && !mbarrier.expect_arrival())
+            return report_.fault(
+                rules::no_more_arrivals(report_.place(mbarrier.offset()), mbarrier.pending()));
         if (launch_.detect_races && (released >> lane & 1U) == 0) {
             const isa::Mask same = lanes_at(address, active_, address[static_cast<std::size_t>(lane)]);
             clocks_.release(current_, mbarrier.arriving, {same, warp().all});
             released |= same;
         }
-        own.arrivals.push_back({lane, own.issued, pc_, mbarrier.offset});
+        own.arrivals.push_back({lane, own.issued, pc_, mbarrier.offset()});
     });
-    warp().news_since_arrival = warp().news_since_meeting = false;
+    waits_.arrives(current_);
     complete_arrivals(current_);
 }
 
@@ -207,16 +205,10 @@ void Cluster::complete_arrivals(int warp) {
 void Cluster::arrive_for(ThreadCopies& own, int warp, const ThreadCopies::Arrival& arrival) {
     Cta& cta = ctas_[static_cast<std::size_t>(warp / warps_per_cta_)];
     Mbarrier* mbarrier = cta.mbarriers.find(arrival.mbarrier);
-    if (mbarrier == nullptr || !mbarrier->live) return;
+    if (mbarrier == nullptr || !mbarrier->live()) return;
     report_.at(arrival.pc, warp * lanes + arrival.lane);
     mbarrier->pc = arrival.pc;
-    if (mbarrier->pending == 0)
-        return report_.fault(
-            {rules::WG_MBAR_03,
-             fmt::format("{} arrives at {}, where all {} arrivals of phase {} have come", report_.who(),
-                         report_.place(mbarrier->offset), mbarrier->expected, mbarrier->phase),
-             "give mbarrier.init the number of arrivals of a phase, and wait for a phase before arriving in "
-             "the next"});
+    if (!mbarrier->arrive(1)) return arrives_too_early(*mbarrier, 1);
     // Whoever waits for the phase has seen what the copies wrote.
     const std::uint32_t clock = mbarrier->next();
     const int actor = generic_actor(cta, *mbarrier);
@@ -237,7 +229,6 @@ void Cluster::arrive_for(ThreadCopies& own, int warp, const ThreadCopies::Arriva
         delivery.pc = last;
         delivery.lanes |= 1U << arrival.lane;
     }
-    --mbarrier->pending;
     advance(cta, *mbarrier);
 }
 

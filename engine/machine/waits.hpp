@@ -1,0 +1,74 @@
+// Which phases of mbarriers the warps of a cluster have waited for, and which of their waits may be to blame
+// for what comes too early (WG-MBAR-06).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "machine/mbarrier.hpp"
+
+namespace wgrun::machine {
+
+/// A wait for an mbarrier that a phase let through which its warp knew to be complete.
+struct LetThrough {
+    int actor = -1;                      ///< of the mbarrier
+    std::uint32_t offset = 0;            ///< of it
+    std::uint32_t clock = 0, phase = 0;  ///< next() of it, and its phase in progress
+    std::uint32_t pc = 0;                ///< where the wait stands
+    int parity = 0;
+    /// The warp has waited for that phase before, and for nothing else since it arrived at an mbarrier.
+    bool repeated = false;
+};
+
+/// Warps are numbered through the CTAs of the cluster.
+class Waits {
+  public:
+    void reset(std::size_t warps) {
+        warps_.assign(warps, {});
+        suspects_.clear();
+    }
+
+    /// The warp waits at step `pc` with parity 0 or 1, as number `local` of its CTA, and knows that clock of
+    /// the object.
+    Mbarrier::Wait wait(int warp, int local, Mbarrier& mbarrier, std::int64_t parity, std::uint32_t known,
+                        std::uint32_t pc);
+    /// The warp meets others at a barrier.
+    void meets(int warp) { of(warp).news_since_meeting = false; }
+    /// The warp has arrived at mbarriers.
+    void arrives(int warp) { of(warp).news_since_arrival = of(warp).news_since_meeting = false; }
+    /// A lane of the warp arrives at this one, too early maybe.
+    void arrives_at(int warp, const Mbarrier& mbarrier);
+    /// The object begins anew.
+    void forget(const Mbarrier& mbarrier) { suspects_.erase(mbarrier.actor()); }
+
+    /// The last wait of the warp, if it has waited for that phase before and for nothing else since; or null.
+    /// As all that are returned here, until the next wait.
+    const LetThrough* repeated(int warp) const;
+    /// The wait of the warp that should have been for the phase of the mbarrier that ends at this clock, or
+    /// null.
+    const LetThrough* for_phase(int warp, int actor, std::uint32_t clock) const;
+    /// The same, of any warp.
+    const LetThrough* for_phase(int actor, std::uint32_t clock) const;
+    /// The wait that is to blame for what the warp does before a phase of the mbarrier has been waited for,
+    /// or null: its own last one, or that of a warp that has arrived at the mbarrier, or has waited for it.
+    const LetThrough* to_blame(int warp, const Mbarrier& mbarrier) const;
+
+  private:
+    struct Warp {
+        /// Has a wait for an mbarrier told it anything since it arrived at one; since it met others anywhere?
+        bool news_since_arrival = false, news_since_meeting = false;
+        std::vector<LetThrough> let_through;  ///< since it last waited for an unknown phase
+    };
+    struct Suspect {
+        LetThrough wait;
+        std::uint32_t phase;  ///< in which the warp has arrived then
+    };
+    Warp& of(int warp) { return warps_[static_cast<std::size_t>(warp)]; }
+    const Warp& of(int warp) const { return warps_[static_cast<std::size_t>(warp)]; }
+
+    std::vector<Warp> warps_;
+    std::map<int, Suspect> suspects_;  ///< the last of each mbarrier: its actor
+};
+
+}  // namespace wgrun::machine
