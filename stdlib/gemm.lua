@@ -42,7 +42,8 @@ return function(wg, internal)
   ---   gemm:run(A, B, D, { bias = bias })
   function wg.gemm(opts)
     local p = internal.gemm_plan(opts == nil and {} or opts)
-    return setmetatable({ plan = p, kernel = internal.gemm_kernel(p) }, gemm)
+    -- What launches share is made by the first: the workspace of splits for that many tiles, the order of tiles by its key.
+    return setmetatable({ plan = p, kernel = internal.gemm_kernel(p), workspace_tiles = 0, order_key = "" }, gemm)
   end
 
   -- The shape of a tensor, or of its stand-in while a host plans a launch (bindings/c/plan.cpp).

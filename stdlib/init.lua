@@ -115,6 +115,7 @@ require "wgrun.try"(wg, internal)
 
 internal.close_class("a pipeline", internal.classes.pipeline)
 internal.close_class("an accumulator", internal.classes.accumulator)
+internal.close_class("a gemm", internal.classes.gemm)
 shield(wg, "wg.", { "panel", "hilbert", "gemm", "tune", "try" })
 shield(internal.methods.builder, "k:", {
   "asm", "element", "descriptor", "mma", "copy_tile", "store_accumulator", "address", "mbarrier_wait", "load_tile", "pipeline",

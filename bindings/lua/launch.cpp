@@ -242,6 +242,9 @@ struct Texts {
     std::string text, svg, perfetto, json;
 };
 
+// What the prompt shows of a timeline, and print.
+int timeline_tostring(lua_State* L) { return lua_getfield(L, 1, "text"), 1; }
+
 void push_timeline(lua_State* L, const Texts& texts) {
     const Timeline& timeline = texts.timeline;
     lua_createtable(L, 0, 17);
@@ -291,6 +294,11 @@ void push_timeline(lua_State* L, const Texts& texts) {
         lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
     }
     lua_setfield(L, -2, "spans");
+    if (luaL_newmetatable(L, "wgrun.timeline") != 0) {
+        lua_pushcfunction(L, timeline_tostring);
+        lua_setfield(L, -2, "__tostring");
+    }
+    lua_setmetatable(L, -2);
 }
 
 /// Makes a timeline by `make`, and its texts.

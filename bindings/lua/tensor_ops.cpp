@@ -89,6 +89,17 @@ int no_order(lua_State* L) {
     });
 }
 
+// t == u: of the same type and shape, and equal element by element, so that a NaN differs from itself.
+int tensor_eq(lua_State* L) {
+    if (test<TensorBox>(L, 1) == nullptr || test<TensorBox>(L, 2) == nullptr) return lua_pushboolean(L, 0), 1;
+    const Tensor &a = hold_tensor(L, 1), &b = hold_tensor(L, 2);
+    const bool equal = guarded(L, [&] {
+        return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+               (a.items() == 0 || reduce(min, elementwise(eq, a, b)) == 1);
+    });
+    return lua_pushboolean(L, equal ? 1 : 0), 1;
+}
+
 // t:reshape(n, m, ...) or t:reshape{ n, m }: a view; one extent may be -1
 int reshape_tensor(lua_State* L) {
     auto& share = held<std::shared_ptr<Tensor>>(L);
@@ -400,7 +411,7 @@ Each element rounded down to an integer.
     static const luaL_Reg metamethods[] = {
         {"__add", binary<add>}, {"__sub", binary<sub>}, {"__mul", binary<mul>}, {"__div", binary<div>},
         {"__mod", binary<mod>}, {"__pow", binary<pow>}, {"__unm", unary<neg>},  {"__lt", no_order},
-        {"__le", no_order},     {nullptr, nullptr}};
+        {"__le", no_order},     {"__eq", tensor_eq},    {nullptr, nullptr}};
     push_class(L, &class_key<TensorBox>, class_name<TensorBox>);
     luaL_setfuncs(L, metamethods, 0);
     lua_pop(L, 1);

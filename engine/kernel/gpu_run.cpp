@@ -133,6 +133,8 @@ class GpuLaunch::Arguments {
                 "start the launches that compute it again: the tensors now have the host's values");
     }
 
+    const std::string& kernel() const { return program_.name(); }
+
     /// Records that the results of this launch are lost.
     void give_up() {
         for (std::size_t i = 0; i < copies_.size(); ++i)
@@ -228,6 +230,7 @@ void GpuLaunch::start() {
 
 void GpuLaunch::wait() {
     const gpu::Patience patience(timeout_, stop_);
+    const Progress progress(Progress::Is::work, arguments_->kernel() + " on the GPU");
     try {
         device_.wait();
     } catch (...) {

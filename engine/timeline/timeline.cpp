@@ -10,6 +10,7 @@
 #include "kernel/errors.hpp"
 #include "timeline/measured.hpp"
 #include "timeline/verdict.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun {
 namespace {
@@ -131,6 +132,7 @@ Timeline timeline_of(Kernel& kernel, const RunOptions& options) {
     RunOptions run = options;
     run.backend = Backend::sim;
     run.observer = &recorder;
+    const Progress progress(Progress::Is::work, kernel.program().name() + ": its timeline is made");
     try {
         kernel.run(run);
     } catch (const timeline::Recorded&) {

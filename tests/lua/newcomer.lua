@@ -16,6 +16,7 @@ says("bad argument #1 to `run`: expected wgrun.kernel, got table (a method is ca
 says("a kernel cannot be called: it is launched", function() kernel(A) end)
 says("kernel:run: option `grid`: expected a list { x, y, z } without names, got key string \"x\"", function() kernel:run { grid = { x = 1 }, args = { A } } end)
 says("wgrun.kernel has no `rum`: did you mean `run`?", function() kernel:rum {} end)
+says("a gemm has no `rnu`: did you mean `run`?", function() wg.gemm({ dtype = "bf16", problem = { 64, 64, 64 } }):rnu() end)
 says("wg has no `tiel`: did you mean `tile`?", function() return wg.tiel end)
 
 -- Tensors.

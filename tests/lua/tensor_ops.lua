@@ -106,3 +106,17 @@ check.equal({ whole[{ 0, 31 }], whole[{ 1, 0 }], whole[{ 1, 31 }], whole[{ 2, 0 
 
 -- b1 has no element addresses.
 check.refuses("b1 {8}: elements of less than a byte have no addresses of their own", function() return wg.zeros("b1", 8):reshape(2, 4) end)
+
+-- == compares values: of the same type and shape.
+do
+  local a <const> = wg.tensor { { 1, 2 }, { 3, 4 } }
+  assert(a == wg.tensor { { 1, 2 }, { 3, 4 } } and a == a)
+  assert(a ~= wg.tensor { { 1, 2 }, { 3, 5 } })
+  assert(a ~= wg.tensor { 1, 2, 3, 4 }, "another shape")
+  assert(a ~= a:convert "f16", "another type")
+  assert(a ~= 1 and a ~= nil)
+  local function nan() return wg.full("f32", { 2 }, 0 / 0) end
+  assert(nan() ~= nan(), "a NaN differs from every number")
+  assert(wg.zeros("f32", { 0, 3 }) == wg.zeros("f32", { 0, 3 }))
+  assert(wg.zeros("f32", { 2 }) == -wg.zeros("f32", { 2 }), "-0 is 0")
+end

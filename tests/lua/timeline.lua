@@ -211,3 +211,5 @@ check.equal(waves.source, "simulator")
 check.raises("events", function() double:profile { grid = { 1 }, args = { E }, events = 0 } end)
 check.raises("takes 1 argument (X), not 0", function() double:profile { grid = { 1 }, args = {}, backend = "sim" } end)
 check.raises("WG-", function() racy:profile { grid = { 1 }, args = { wg.zeros("f32", { 64 }) }, backend = "sim" } end)
+-- print and the prompt show the text.
+check.equal(tostring(noted), noted.text)
