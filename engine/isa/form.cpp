@@ -169,7 +169,10 @@ Misfits misfits(const Row& row, const Form& asked) {
     return wrong | (asked_for & ~known);
 }
 
-Field first(Misfits misfits) { return static_cast<Field>(std::countr_zero(misfits)); }
+/// Of one misfit or more (g++ 13 warns of what would be read for none).
+Field first(Misfits misfits) {
+    return static_cast<Field>(std::min(std::countr_zero(misfits), field_count - 1));
+}
 
 /// "n=40 is not legal for d=s32, a=s8 (legal: 8, 16, ...)": the rows that differ in one field only say what
 /// that field could have been.
