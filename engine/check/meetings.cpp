@@ -18,46 +18,47 @@ using isa::lanes;
 
 void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
     if (!is_clear(id) || !is_clear(threads)) return refuse();
+    using Arrival = machine::NamedBarriers::Arrival;
     Cta& cta = *warp_->cta;
-    if (id >= cta.barriers.size() || threads % lanes != 0)
-        return add(rules::barrier_out_of_range(id, threads), op_->step);
-    Barrier& barrier = cta.barriers[id];
-    const std::uint32_t self = 1U << local(*warp_);
-    if (threads == 0) threads = static_cast<std::uint32_t>(warps_per_cta_ * lanes);
-    if (barrier.arrived == 0) {
-        barrier.expected = threads;
-        barrier.first = op_->step;
-    } else if (barrier.expected != threads) {
-        return add(rules::barrier_counted_otherwise(id, threads, barrier.expected), op_->step,
-                   {{barrier.first->where, fmt::format("for {} threads here", barrier.expected)}});
+    switch (cta.barriers.arrive(id, local(*warp_), threads, wait, warp_->pc)) {
+        case Arrival::illegal: return add(rules::barrier_out_of_range(id, threads), op_->step);
+        case Arrival::too_large:
+            return add(rules::barrier_too_large(id, threads, program_.threads()), op_->step);
+        case Arrival::twice: return add(rules::barrier_twice(id, name(*warp_)), op_->step);
+        case Arrival::counted_otherwise: {
+            const std::uint32_t others = cta.barriers.expected(id);
+            add(rules::barrier_counted_otherwise(id, threads, others), op_->step,
+                {{skeleton_.ops[cta.barriers.first(id)].step->where, rules::barrier_counted_here(others)}});
+            break;
+        }
+        case Arrival::counted: break;
     }
-    if (static_cast<int>(threads) > warps_per_cta_ * lanes)
-        return add(rules::barrier_too_large(id, threads, program_.threads()), op_->step);
-    if ((barrier.arrived & self) != 0) return add(rules::barrier_twice(id, name(*warp_)), op_->step);
-    barrier.arrived |= self;
     waits_.meets(warp_->number);
     fruitless_ = 0;
-    release(barrier.meeting);
+    release(cta.meetings[id]);
     if (wait) {
-        barrier.waiting |= self;
         warp_->state = Warp::State::at_barrier;
         warp_->barrier = id;
     }
-    if (static_cast<std::uint32_t>(std::popcount(barrier.arrived) * lanes) < barrier.expected) return;
-    for (std::uint32_t left = barrier.waiting; left != 0; left &= left - 1) {
-        Warp& waiting = warps_[static_cast<std::size_t>(cta.first + std::countr_zero(left))];
-        acquire(waiting, barrier.meeting);
-        waiting.state = Warp::State::ready;
+    complete_barrier(cta, id);
+}
+
+void Rehearsal::complete_barrier(Cta& cta, std::uint32_t id) {
+    const std::optional<std::uint32_t> waiting = cta.barriers.complete(id);
+    if (!waiting) return;
+    for (std::uint32_t left = *waiting; left != 0; left &= left - 1) {
+        Warp& warp = warps_[static_cast<std::size_t>(cta.first + std::countr_zero(left))];
+        acquire(warp, cta.meetings[id]);
+        warp.state = Warp::State::ready;
     }
-    barrier.meeting.clear();
-    barrier.arrived = barrier.waiting = 0;
+    cta.meetings[id].clear();
 }
 
 // --- barrier.cluster -----------------------------------------------------------------------------------
 
 void Rehearsal::cluster_arrive() {
-    if (warp_->met != 0) return add(rules::cluster_arrives_again(name(*warp_), op_->step->where), op_->step);
-    warp_->met = meeting_phase_;
+    if (!cluster_barrier_.arrive(warp_->number))
+        return add(rules::cluster_arrives_again(name(*warp_), op_->step->where), op_->step);
     waits_.meets(warp_->number);
     fruitless_ = 0;
     if (isa::arrival_order(*op_->step).release) {
@@ -73,23 +74,20 @@ void Rehearsal::cluster_arrive() {
 }
 
 void Rehearsal::complete_meeting() {
-    bool any = false;
-    for (const Warp& warp : warps_) {
-        const bool here = warp.met == meeting_phase_;
-        any |= here;
-        if (!here && warp.state != Warp::State::ended) return;
-    }
-    if (!any) return;
-    ++meeting_phase_;
+    if (!cluster_barrier_.turn()) return;
     met_.learn(meeting_);
     meeting_.clear();
     wake(Warp::Wait::cluster, [](const Warp&) { return true; });
 }
 
 void Rehearsal::cluster_wait() {
-    if (warp_->met == 0) return add(rules::cluster_not_arrived(name(*warp_), op_->step->where), op_->step);
-    if (warp_->met == meeting_phase_) return sleep(Warp::Wait::cluster);
-    warp_->met = 0;
+    using Wait = machine::ClusterBarrier::Wait;
+    switch (cluster_barrier_.wait(warp_->number)) {
+        case Wait::not_arrived:
+            return add(rules::cluster_not_arrived(name(*warp_), op_->step->where), op_->step);
+        case Wait::blocked: return sleep(Warp::Wait::cluster);
+        case Wait::passes: break;
+    }
     acquire(*warp_, met_);
     for (const auto& mbarrier : warp_->cta->mbarriers)
         if (mbarrier->init_warp == warp_->number)

@@ -13,28 +13,27 @@ using isa::lanes;
 void Rehearsal::set_registers(int registers, bool increase) {
     Warp& warp = *warp_;
     Cta& cta = *warp.cta;
-    if (increase ? registers < warp.held : registers > warp.held) {
+    using Resize = machine::RegisterPool::Resize;
+    machine::RegisterPool& pool = cta.registers;
+    const bool again = pool.wanted(local(warp)) != 0;
+    const Resize what = pool.resize(local(warp), registers, increase);
+    if (what == Resize::wrong_way) {
         const bool first = warp.resized_by == nullptr;
-        return add(rules::resized_the_wrong_way(increase, registers, warp.held), op_->step,
+        const int held = pool.held(local(warp));
+        return add(rules::resized_the_wrong_way(increase, registers, held), op_->step,
                    {{first ? program_.where() : warp.resized_by->where,
                      first ? fmt::format("a CTA of {} threads enters with {} registers a thread",
-                                         program_.threads(), warp.held)
-                           : fmt::format("{} registers since here", warp.held)}});
+                                         program_.threads(), held)
+                           : fmt::format("{} registers since here", held)}});
     }
-    if (warp.wanted == 0) resized_together();
-    const int more = (registers - warp.held) * lanes;
-    if (more > cta.free_registers) {
-        warp.wanted = registers;
-        return sleep(Warp::Wait::registers);
-    }
-    cta.free_registers -= more;
-    warp.held = registers;
-    warp.wanted = 0;
+    if (!again) resized_together();
+    if (what == Resize::blocked) return sleep(Warp::Wait::registers);
     ++warp.resizes;
     warp.resized = warp.now++;
     warp.resized_by = op_->step;
     warp.known.learn(warp.number, warp.resized);
-    if (more < 0) wake(Warp::Wait::registers, [&](const Warp& other) { return other.cta == &cta; });
+    if (what == Resize::given_back)
+        wake(Warp::Wait::registers, [&](const Warp& other) { return other.cta == &cta; });
 }
 
 /// Between two setmaxnreg of a warpgroup all its warps meet.
@@ -57,8 +56,8 @@ void Rehearsal::resized_together() {
 /// WG-REG-04, once a line.
 void Rehearsal::fits_registers(const Step& step) {
     const bool as_at_entry = warp_->resized_by == nullptr;
-    const int limit = as_at_entry ? sm_90a.registers_to_use(program_.threads()) : warp_->held,
-              need = op_->pressure;
+    const int held = warp_->cta->registers.held(local(*warp_));
+    const int limit = as_at_entry ? sm_90a.registers_to_use(program_.threads()) : held, need = op_->pressure;
     if (need <= limit) return;
     const Where where = step.where;
     if (std::ranges::any_of(remarks_, [&](const Diagnostic& told) { return told.where == where; })) return;
@@ -71,8 +70,7 @@ void Rehearsal::fits_registers(const Step& step) {
         limit < sm_90a.thread_registers ? "a smaller N, fewer values at a time, or setmaxnreg.inc"
                                         : "a smaller N, or fewer values at a time");
     if (!as_at_entry)
-        remark.notes.push_back(
-            {warp_->resized_by->where, fmt::format("{} registers since here", warp_->held)});
+        remark.notes.push_back({warp_->resized_by->where, fmt::format("{} registers since here", held)});
     remarks_.push_back(std::move(remark));
 }
 

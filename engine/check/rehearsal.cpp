@@ -29,6 +29,7 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSiz
       budget_(most_operations),
       executed_(skeleton.ops.size()) {
     waits_.reset(warps_.size());
+    cluster_barrier_.reset(warps_.size());
     const auto registers = static_cast<std::size_t>(skeleton.slot_count);
     for (std::size_t w = 0; w < warps_.size(); ++w) {
         Warp& warp = warps_[w];
@@ -36,7 +37,6 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSiz
         warp.cta = &ctas_[w / static_cast<std::size_t>(warps_per_cta_)];
         const int threads = program.threads() - static_cast<int>(w) % warps_per_cta_ * lanes;
         warp.all = warp.running = threads >= lanes ? UINT32_MAX : (1U << threads) - 1;
-        warp.held = sm_90a.registers_at_entry(program.threads());
         warp.registers = std::make_unique_for_overwrite<std::uint64_t[]>(registers * lanes);
         warp.values.resize(registers);
     }
@@ -44,6 +44,8 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSiz
         ctas_[c].rank = static_cast<int>(c);
         ctas_[c].first = static_cast<int>(c) * warps_per_cta_;
         ctas_[c].running = warps_per_cta_;
+        ctas_[c].barriers.reset(warps_per_cta_);
+        ctas_[c].registers.reset(warps_per_cta_, sm_90a.registers_at_entry(program.threads()));
     }
 }
 
@@ -166,7 +168,11 @@ void Rehearsal::end(Warp& warp) {
     }
     warp.state = Warp::State::ended;
     fruitless_ = 0;
-    if (--warp.cta->running == 0) close(*warp.cta);
+    Cta& cta = *warp.cta;
+    cta.barriers.end(local(warp));
+    for (std::uint32_t id = 0; id < cta.barriers.count(); ++id) complete_barrier(cta, id);
+    if (--cta.running == 0) close(cta);
+    cluster_barrier_.end(warp.number);
     complete_meeting();
 }
 

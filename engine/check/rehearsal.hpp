@@ -20,7 +20,9 @@
 #include "isa/peer_window.hpp"
 #include "isa/thread_machine.hpp"
 #include "isa/warp.hpp"
+#include "machine/barriers.hpp"
 #include "machine/mbarrier.hpp"
+#include "machine/register_pool.hpp"
 #include "machine/waits.hpp"
 
 namespace wgrun::check {
@@ -109,13 +111,11 @@ class Rehearsal final : public isa::ThreadMachine {
         std::uint32_t barrier = 0;
         const Mbarrier* mbarrier = nullptr;
         std::int64_t parity = 0;
-        int held = 0, wanted = 0;   ///< registers a thread
         int resizes = 0;            ///< setmaxnreg executed
         std::uint32_t resized = 0;  ///< its clock at the last of them
         const Step* resized_by = nullptr;
         std::uint32_t now = 1;       ///< its clock
         std::uint32_t gathered = 0;  ///< its clock when lanes of it last met
-        std::uint32_t met = 0;       ///< phase of the cluster's barrier that it has arrived in; 0: none
         /// A wgmma on its way, that reads from a point of its CTA's memory.
         struct Flight {
             std::size_t point;
@@ -150,14 +150,6 @@ class Rehearsal final : public isa::ThreadMachine {
         Knowledge arriving, complete;
     };
 
-    struct Barrier {
-        std::uint32_t expected = 0;  ///< threads
-        std::uint32_t arrived = 0;   ///< bit w: warp w of the CTA
-        std::uint32_t waiting = 0;
-        const Step* first = nullptr;  ///< the step that it was first met at
-        Knowledge meeting;
-    };
-
     /// Where matrices that wgmma reads begin, and who reads them.
     struct Point {
         struct Reader {
@@ -190,9 +182,10 @@ class Rehearsal final : public isa::ThreadMachine {
     struct Cta {
         int rank = 0, first = 0;  ///< first: its first warp
         int running = 0;          ///< warps that have not ended
-        int free_registers = 0;
         bool ended = false;
-        std::array<Barrier, sm_90a.barriers> barriers;
+        machine::NamedBarriers barriers;
+        std::array<Knowledge, sm_90a.barriers> meetings;  ///< of those who have arrived at each
+        machine::RegisterPool registers;
         std::vector<std::unique_ptr<Mbarrier>> mbarriers;
         std::vector<Visit> visits;  ///< the last of each warp
         std::vector<Point> points;
@@ -277,6 +270,7 @@ class Rehearsal final : public isa::ThreadMachine {
 
     // meetings.cpp: barriers of the CTA and of the cluster, and what a CTA's end is to its peers
     void meet(std::uint32_t id, std::uint32_t threads, bool wait);
+    void complete_barrier(Cta& cta, std::uint32_t id);
     void complete_meeting();
     Cta* peer(std::uint64_t& address);
     void visit(isa::Space space, const isa::Addresses& address);
@@ -315,7 +309,7 @@ class Rehearsal final : public isa::ThreadMachine {
     std::vector<Copy> copies_;  ///< under way
     machine::Waits waits_;
     int actors_;
-    std::uint32_t meeting_phase_ = 1;
+    machine::ClusterBarrier cluster_barrier_;
     Knowledge meeting_, met_;  ///< of the barrier of the cluster: those who arrive, and those who have
 
     Warp* warp_ = nullptr;

@@ -43,25 +43,27 @@ bool Rehearsal::others_may_run() const {
 
 /// Would they be too few even if each warp that has left gave back all but the least that setmaxnreg takes?
 bool Rehearsal::never_enough_registers(const Warp& warp) const {
-    constexpr int least = 24;
-    int free = warp.cta->free_registers;
+    constexpr int least = sm_90a.least_setmaxnreg;
+    const machine::RegisterPool& pool = warp.cta->registers;
+    int free = pool.free();
     for (const Warp& other : warps_)
-        if (other.cta == warp.cta && other.state == Warp::State::left) free += (other.held - least) * lanes;
-    return (warp.wanted - warp.held) * lanes > free;
+        if (other.cta == warp.cta && other.state == Warp::State::left)
+            free += (pool.held(local(other)) - least) * lanes;
+    return (pool.wanted(local(warp)) - pool.held(local(warp))) * lanes > free;
 }
 
 std::string Rehearsal::waits_for(const Warp& warp) const {
     if (warp.state == Warp::State::at_barrier) {
-        const Barrier& barrier = warp.cta->barriers[warp.barrier];
-        return rules::at_barrier(warp.barrier, std::popcount(barrier.arrived) * lanes, barrier.expected);
+        const machine::NamedBarriers& barriers = warp.cta->barriers;
+        return rules::at_barrier(warp.barrier, barriers.arrived(warp.barrier),
+                                 barriers.expected(warp.barrier));
     }
-    if (warp.wait == Warp::Wait::registers)
-        return rules::for_registers(warp.wanted, warp.held, warp.cta->free_registers);
-    if (warp.wait == Warp::Wait::cluster) {
-        const auto arrived =
-            std::ranges::count_if(warps_, [&](const Warp& w) { return w.met == meeting_phase_; });
-        return rules::at_cluster_barrier(static_cast<std::size_t>(arrived), warps_.size());
+    if (warp.wait == Warp::Wait::registers) {
+        const machine::RegisterPool& pool = warp.cta->registers;
+        return rules::for_registers(pool.wanted(local(warp)), pool.held(local(warp)), pool.free());
     }
+    if (warp.wait == Warp::Wait::cluster)
+        return rules::at_cluster_barrier(cluster_barrier_.arrived(), warps_.size());
     if (warp.mbarrier == nullptr) return "for several mbarriers";
     const Mbarrier& mbarrier = *warp.mbarrier;
     return rules::for_phase(

@@ -33,6 +33,10 @@ Saying barrier_counted_otherwise(std::uint32_t id, std::uint32_t threads, std::u
             count_those_who_come};
 }
 
+std::string barrier_counted_here(std::uint32_t threads) {
+    return fmt::format("for {} threads here", threads);
+}
+
 Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta) {
     return {WG_SYNC_02,
             fmt::format("barrier {} waits for {} threads, and the CTA has {}", id, threads, of_cta),

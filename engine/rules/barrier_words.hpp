@@ -13,6 +13,8 @@ namespace wgrun::rules {
 
 Saying barrier_out_of_range(std::uint32_t id, std::uint32_t threads);
 Saying barrier_counted_otherwise(std::uint32_t id, std::uint32_t threads, std::uint32_t others);
+/// Of the place where others arrive for so many.
+std::string barrier_counted_here(std::uint32_t threads);
 Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta);
 Saying barrier_twice(std::uint32_t id, const std::string& who);
 

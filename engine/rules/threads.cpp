@@ -187,7 +187,9 @@ constexpr Rule WG_SYNC_02{
     .title = "a barrier that does not complete",
     .law = "As many threads arrive at a barrier as it waits for, and the number is the same for all of them.",
     .section = "9.7.13.1",
-    .why = "If too few arrive, all of them wait for ever; if the numbers differ, nobody knows when it opens.",
+    .why =
+        "If too few arrive, all of them wait for ever; if the numbers differ, nobody knows when it opens. "
+        "Without a number a barrier waits for all threads that have not ended.",
     .fix = "Count the threads that execute the barrier, in whole warps, and give that number everywhere.",
     .wrong = R"(-- threads = 256; only the first warpgroup comes here
 local tid = k:special "tid.x"

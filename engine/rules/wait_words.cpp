@@ -23,7 +23,7 @@ std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int
     return fmt::format("{} of {} arrivals have come, {} bytes are outstanding", arrivals, expected, bytes);
 }
 
-std::string at_barrier(std::uint32_t id, int arrived, std::uint32_t expected) {
+std::string at_barrier(std::uint32_t id, std::uint32_t arrived, std::uint32_t expected) {
     return fmt::format("at barrier {}: {} of {} threads have arrived", id, arrived, expected);
 }
 

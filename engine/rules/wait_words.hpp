@@ -15,8 +15,8 @@ std::string names_of_warps(std::uint32_t warps);
 std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int64_t bytes);
 
 // Behind "waits ".
-std::string at_barrier(std::uint32_t id, int arrived, std::uint32_t expected);  ///< threads
-std::string at_cluster_barrier(std::size_t arrived, std::size_t expected);      ///< warps
+std::string at_barrier(std::uint32_t id, std::uint32_t arrived, std::uint32_t expected);  ///< threads
+std::string at_cluster_barrier(std::size_t arrived, std::size_t expected);                ///< warps
 std::string for_registers(int wanted, int held, int free);  ///< a thread; free of the CTA's
 std::string for_phase(std::int64_t phase, std::int64_t parity, const std::string& place,
                       const std::string& come);

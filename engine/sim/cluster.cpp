@@ -40,21 +40,20 @@ Cta* Cluster::peer(std::uint64_t& address, int lane, bool owes) {
 // --- barrier.cluster -----------------------------------------------------------------------------------
 
 void Cluster::cluster_arrive() {
-    std::uint32_t& arrived = meeting_.arrived[static_cast<std::size_t>(current_)];
-    if (arrived != 0) return report_.fault(rules::cluster_arrives_again(report_.warp(), report_.where(pc_)));
-    arrived = meeting_.phase;
-    signal({Signal::Kind::cluster_arrival, 0, 0, arrived});
+    if (!cluster_barrier_.arrive(current_))
+        return report_.fault(rules::cluster_arrives_again(report_.warp(), report_.where(pc_)));
+    signal({Signal::Kind::cluster_arrival, 0, 0, cluster_barrier_.arrived_in(current_)});
     waits_.meets(current_);
     fruitless_ = 0;
     if (launch_.detect_races) {
-        if (meeting_.arriving < 0) {
-            meeting_.arriving = clocks_.add_place();
-            meeting_.complete = clocks_.add_place();
+        if (meeting_ < 0) {
+            meeting_ = clocks_.add_place();
+            met_ = clocks_.add_place();
         }
         if (isa::arrival_order(*code_.ops[pc_].step).release)
-            clocks_.release(current_, meeting_.arriving, {warp().all, warp().all});
+            clocks_.release(current_, meeting_, {warp().all, warp().all});
         else
-            release_announced(meeting_.arriving);
+            release_announced(meeting_);
     }
     complete_meeting();
 }
@@ -69,31 +68,22 @@ void Cluster::release_announced(int place) {
 }
 
 void Cluster::complete_meeting() {
-    bool any = false;
-    for (std::size_t w = 0; w < warps_.size(); ++w) {
-        const bool here = meeting_.arrived[w] == meeting_.phase;
-        any |= here;
-        if (!here && warps_[w].state != Warp::State::ended) return;
-    }
-    if (!any) return;
-    ++meeting_.phase;
-    if (launch_.detect_races) clocks_.drain(meeting_.arriving, meeting_.complete);
+    if (!cluster_barrier_.turn()) return;
+    if (launch_.detect_races) clocks_.drain(meeting_, met_);
     wake(nullptr, Warp::Wait::cluster, [](const Warp&) { return true; });
 }
 
 void Cluster::cluster_wait() {
-    std::uint32_t& arrived = meeting_.arrived[static_cast<std::size_t>(current_)];
-    if (arrived == 0) {
-        report_.fault(rules::cluster_not_arrived(report_.warp(), report_.where(pc_)));
-        return;
+    using Wait = machine::ClusterBarrier::Wait;
+    const std::uint32_t phase = cluster_barrier_.arrived_in(current_);
+    switch (cluster_barrier_.wait(current_)) {
+        case Wait::not_arrived:
+            return report_.fault(rules::cluster_not_arrived(report_.warp(), report_.where(pc_)));
+        case Wait::blocked: return sleep(Warp::Wait::cluster);
+        case Wait::passes: break;
     }
-    if (arrived == meeting_.phase) {
-        sleep(Warp::Wait::cluster);
-        return;
-    }
-    signal({Signal::Kind::cluster_passed, 0, 0, arrived});
-    arrived = 0;
-    if (launch_.detect_races) clocks_.acquire(current_, meeting_.complete, {warp().all, warp().all});
+    signal({Signal::Kind::cluster_passed, 0, 0, phase});
+    if (launch_.detect_races) clocks_.acquire(current_, met_, {warp().all, warp().all});
 }
 
 // --- the end of a CTA ----------------------------------------------------------------------------------
@@ -133,20 +123,15 @@ void Cluster::leave(Cta& cta) {
 // --- registers -----------------------------------------------------------------------------------------
 
 void Cluster::set_registers(int registers, bool increase) {
-    Warp& warp = this->warp();
-    if (increase ? registers < warp.held : registers > warp.held) {
-        report_.fault(rules::resized_the_wrong_way(increase, registers, warp.held));
-        return;
+    using Resize = machine::RegisterPool::Resize;
+    machine::RegisterPool& pool = cta_->registers;
+    switch (pool.resize(local(), registers, increase)) {
+        case Resize::wrong_way:
+            return report_.fault(rules::resized_the_wrong_way(increase, registers, pool.held(local())));
+        case Resize::blocked: return sleep(Warp::Wait::registers);
+        case Resize::given_back: return wake(cta_, Warp::Wait::registers, [](const Warp&) { return true; });
+        case Resize::taken: return;
     }
-    const int more = (registers - warp.held) * lanes;
-    if (more > cta_->free_registers) {
-        warp.wanted = registers;
-        sleep(Warp::Wait::registers);
-        return;
-    }
-    cta_->free_registers -= more;
-    warp.held = registers;
-    if (more < 0) wake(cta_, Warp::Wait::registers, [](const Warp&) { return true; });
 }
 
 }  // namespace wgrun::sim

@@ -8,6 +8,7 @@
 #include "isa/machine.hpp"
 #include "isa/order.hpp"
 #include "isa/peer_window.hpp"
+#include "machine/barriers.hpp"
 #include "machine/waits.hpp"
 #include "sim/allowance.hpp"
 #include "sim/bulk.hpp"
@@ -20,20 +21,6 @@
 #include "sim/turns.hpp"
 
 namespace wgrun::sim {
-
-/// The barrier of the cluster (barrier.cluster).
-struct Meeting {
-    std::vector<std::uint32_t>
-        arrived;                       ///< by warp: the phase in which it has arrived and not waited; 0: none
-    std::uint32_t phase = 1;           ///< in progress
-    int arriving = -1, complete = -1;  ///< places in Clocks
-
-    void reset(std::size_t warps) {
-        arrived.assign(warps, 0);
-        phase = 1;
-        arriving = complete = -1;
-    }
-};
 
 /// Used for one cluster after the other of a grid. Warps and threads are numbered through all of its CTAs.
 class Cluster final : public isa::Machine, private GlobalShadow::Sink {
@@ -176,6 +163,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     template <class Move>
     void for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes, Move move);
     void meet(std::uint32_t id, std::uint32_t threads, bool wait);
+    void complete_barrier(Cta& cta, std::uint32_t id);
 
     // strong.cpp
     std::uint64_t location(isa::Space space, std::uint64_t address) const;
@@ -272,7 +260,8 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     int copy_actor_ = -1;                          ///< of thread copies that nobody has waited for
     std::uint32_t copy_clock_ = 0;                 ///< of the last of them
 
-    Meeting meeting_;
+    machine::ClusterBarrier cluster_barrier_;
+    int meeting_ = -1, met_ = -1;  ///< places of it in Clocks: those who arrive, and those who have
 
     // The step at hand.
     int current_ = 0;  ///< warp

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "machine/barriers.hpp"
+#include "machine/register_pool.hpp"
 #include "sim/clocks.hpp"
 #include "sim/mbarrier.hpp"
 #include "sim/memory.hpp"
@@ -31,13 +33,12 @@ struct Warp {
     explicit Warp(const Code& code) : registers(code) {}
 
     /// At the start of the kernel. threads: of the CTA from this warp on.
-    void reset(int threads, int entry_registers) {
+    void reset(int threads) {
         pc = 0;
         whole = all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
         state = State::ready;
         give_up = false;
         polled = {};
-        held = entry_registers;
         parted.clear();
         registers.reset();
     }
@@ -53,31 +54,24 @@ struct Warp {
     Poll polled;
     std::uint32_t barrier = 0;  ///< at which it waits: number, or offset of the mbarrier
     std::int64_t parity = 0;    ///< that it waits for there
-    int held = 0, wanted = 0;   ///< registers a thread
     flow::Divergence parted;
     Registers registers;
 };
 
 struct Cta {
-    /// A barrier of bar.sync and bar.arrive.
-    struct Barrier {
-        std::uint32_t expected = 0;  ///< threads
-        std::uint32_t arrived = 0;   ///< bit w: warp w of the CTA
-        std::uint32_t waiting = 0;   ///< those of them that wait
-        int place = -1;              ///< in Clocks
-    };
-
     Cta(const Program& program, Shadow::Warps warps, bool watched, HazardSink& sink)
         : shared(program), shadow(warps, watched ? shared.bytes() : 0, sink), first(warps.first) {}
 
-    void reset(Dim3 at) {
+    void reset(Dim3 at, int warps, int entry_registers) {
         position = at;
         shared.poison();
         shadow.reset();
-        barriers.fill({});
+        barriers.reset(warps);
+        meetings.fill(-1);
+        registers.reset(warps, entry_registers);
         mbarriers.reset();
         owed.clear();
-        running = 0;
+        running = warps;
     }
 
     /// The kernel must know the actor to be past this before the CTA ends: copies, accesses of other CTAs.
@@ -89,13 +83,14 @@ struct Cta {
 
     SharedMemory shared;
     Shadow shadow;
-    std::array<Barrier, sm_90a.barriers> barriers{};
+    machine::NamedBarriers barriers;
+    std::array<int, sm_90a.barriers> meetings{};  ///< places of them in Clocks; -1: none so far
+    machine::RegisterPool registers;
     Mbarriers mbarriers;
     std::vector<Epoch> owed;  ///< the last of each actor
     Dim3 position;            ///< in the grid
     int first;                ///< warp of it, in the cluster
     int running = 0;          ///< warps that have not ended
-    int free_registers = 0;   ///< of its share of the register file
 };
 
 }  // namespace wgrun::sim

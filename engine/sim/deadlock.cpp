@@ -56,15 +56,16 @@ std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
     if (warp.state == State::at_collective)
         return fmt::format("for the whole warpgroup at {}", code_.ops[warp.pc].step->op->name);
     if (warp.state == State::at_barrier) {
-        const Cta::Barrier& barrier = cta.barriers[warp.barrier];
-        return rules::at_barrier(warp.barrier, std::popcount(barrier.arrived) * isa::lanes, barrier.expected);
+        const std::uint32_t id = warp.barrier;
+        return rules::at_barrier(id, cta.barriers.arrived(id), cta.barriers.expected(id));
     }
-    if (warp.wait == Wait::registers) return rules::for_registers(warp.wanted, warp.held, cta.free_registers);
-    if (warp.wait == Wait::cluster) {
-        std::size_t arrived = 0;
-        for (const std::uint32_t phase : meeting_.arrived) arrived += phase == meeting_.phase;
-        return rules::at_cluster_barrier(arrived, warps_.size());
+    if (warp.wait == Wait::registers) {
+        const auto local = static_cast<int>(&warp - warps_.data()) - cta.first;
+        const machine::RegisterPool& pool = cta.registers;
+        return rules::for_registers(pool.wanted(local), pool.held(local), pool.free());
     }
+    if (warp.wait == Wait::cluster)
+        return rules::at_cluster_barrier(cluster_barrier_.arrived(), warps_.size());
     if (warp.wait == Wait::memory) return "for memory to change that nobody writes any more";
     const Mbarrier* mbarrier = waited_for(warp, cta);
     if (mbarrier == nullptr) return "for several mbarriers";

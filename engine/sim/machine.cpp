@@ -276,38 +276,46 @@ void Cluster::check_overlap(isa::Space space, const isa::Addresses& address, int
 // --- barriers and fences -------------------------------------------------------------------------------
 
 void Cluster::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
-    if (id >= cta_->barriers.size() || threads % lanes != 0)
-        return report_.fault(rules::barrier_out_of_range(id, threads));
-    Cta::Barrier& barrier = cta_->barriers[id];
-    const std::uint32_t self = 1U << local();
-    if (threads == 0) threads = static_cast<std::uint32_t>(warps_per_cta_ * lanes);
-    if (barrier.arrived != 0 && barrier.expected != threads)
-        report_.fault(rules::barrier_counted_otherwise(id, threads, barrier.expected));
-    if (barrier.arrived == 0) barrier.expected = threads;
-    if ((barrier.arrived & self) != 0) return report_.fault(rules::barrier_twice(id, report_.warp()));
+    using Arrival = machine::NamedBarriers::Arrival;
+    machine::NamedBarriers& barriers = cta_->barriers;
+    switch (barriers.arrive(id, local(), threads, wait, pc_)) {
+        case Arrival::illegal: return report_.fault(rules::barrier_out_of_range(id, threads));
+        case Arrival::too_large:
+            return report_.fault(rules::barrier_too_large(id, threads, program_.threads()));
+        case Arrival::twice: return report_.fault(rules::barrier_twice(id, report_.warp()));
+        case Arrival::counted_otherwise:
+            report_.fault(rules::barrier_counted_otherwise(id, threads, barriers.expected(id)),
+                          barriers.first(id), rules::barrier_counted_here(barriers.expected(id)));
+            break;
+        case Arrival::counted: break;
+    }
     signal({Signal::Kind::meeting, rank(*cta_), id, 0, wait ? 1U : 0U});
-    barrier.arrived |= self;
     waits_.meets(current_);
     fruitless_ = 0;
     if (launch_.detect_races) {
-        if (barrier.place < 0) barrier.place = clocks_.add_place();
-        clocks_.release(current_, barrier.place, {warp().all, warp().all});
+        int& place = cta_->meetings[id];
+        if (place < 0) place = clocks_.add_place();
+        clocks_.release(current_, place, {warp().all, warp().all});
     }
     if (wait) {
-        barrier.waiting |= self;
         warp().state = Warp::State::at_barrier;
         warp().barrier = id;
     }
-    if (static_cast<std::uint32_t>(std::popcount(barrier.arrived) * lanes) < barrier.expected) return;
-    for (std::uint32_t left = barrier.waiting; left != 0; left &= left - 1) {
-        const int w = cta_->first + std::countr_zero(left);
-        const isa::Mask all = warps_[static_cast<std::size_t>(w)].all;
-        if (launch_.detect_races) clocks_.acquire(w, barrier.place, {all, all});
-        warps_[static_cast<std::size_t>(w)].state = Warp::State::ready;
+    complete_barrier(*cta_, id);
+}
+
+void Cluster::complete_barrier(Cta& cta, std::uint32_t id) {
+    const std::optional<std::uint32_t> waiting = cta.barriers.complete(id);
+    if (!waiting) return;
+    const int place = cta.meetings[id];
+    for (std::uint32_t left = *waiting; left != 0; left &= left - 1) {
+        const int w = cta.first + std::countr_zero(left);
+        Warp& warp = warps_[static_cast<std::size_t>(w)];
+        if (launch_.detect_races) clocks_.acquire(w, place, {warp.all, warp.all});
+        warp.state = Warp::State::ready;
     }
-    signal({Signal::Kind::met, rank(*cta_), id});
-    if (launch_.detect_races) clocks_.clear(barrier.place);
-    barrier.arrived = barrier.waiting = 0;
+    signal({Signal::Kind::met, rank(cta), id});
+    if (launch_.detect_races) clocks_.clear(place);
 }
 
 void Cluster::converge() { clocks_.meet(current_, active_lanes()); }

@@ -68,15 +68,16 @@ void Cluster::reset(std::uint64_t index) {
     thread_copies_.resize(warps_.size());
     copy_actor_ = -1;
     copy_clock_ = 0;
-    meeting_.reset(warps_.size());
+    cluster_barrier_.reset(warps_.size());
+    meeting_ = met_ = -1;
     for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
         const auto r = static_cast<std::uint32_t>(rank);
         ctas_[rank].reset({position_.x * size.x + r % size.x, position_.y * size.y + r / size.x % size.y,
-                           position_.z * size.z + r / size.x / size.y});
+                           position_.z * size.z + r / size.x / size.y},
+                          warps_per_cta_, entry_registers_);
         int threads = program_.threads();
         for (int w = 0; w < warps_per_cta_; ++w, threads -= isa::lanes)
-            warps_[static_cast<std::size_t>(ctas_[rank].first + w)].reset(threads, entry_registers_);
-        ctas_[rank].running = warps_per_cta_;
+            warps_[static_cast<std::size_t>(ctas_[rank].first + w)].reset(threads);
     }
 }
 
@@ -191,7 +192,10 @@ void Cluster::end(Warp& warp) {
     fruitless_ = 0;
     if (const std::uint32_t mma = warp.registers.uncommitted(); mma != no_pc) report_.uncommitted(mma);
     warp.registers.for_each_running([&](const Registers::Group& group) { report_.left_over(group); });
+    cta_->barriers.end(local());
+    for (std::uint32_t id = 0; id < cta_->barriers.count(); ++id) complete_barrier(*cta_, id);
     if (--cta_->running == 0) leave(*cta_);
+    cluster_barrier_.end(current_);
     complete_meeting();
 }
 

@@ -42,8 +42,8 @@ TEST_CASE("a warp whose way depends on memory leaves, and nothing is missed of i
     const Reg value = known ? k.n() : k.unknown();
     // One warp does not come to the barrier, if the value is what it is not.
     k.branch(
-        k.warps(1, 1), [&] { k.branch(k.compare("eq", value, Kernel::imm(7)), [&] { k.bar_sync(); }); },
-        [&] { k.bar_sync(); });
+        k.warps(1, 1), [&] { k.branch(k.compare("eq", value, Kernel::imm(7)), [&] { k.bar_sync(0, 64); }); },
+        [&] { k.bar_sync(0, 64); });
     const int last = k.line();
     const Rehearsed out = k.rehearse();
     CHECK_FALSE(out.complete);
@@ -155,7 +155,11 @@ TEST_CASE("who waits for ever because of a fault is no fault besides") {
     Roles k(96);
     int other = 0;
     k.branch(
-        k.warps(0, 0), [&] { k.bar_sync(1, 64); }, [&] { other = k.bar_sync(1, 96); });
+        k.warps(0, 0), [&] { k.bar_sync(1, 64); },
+        [&] {
+            other = k.bar_arrive(1, 96);
+            k.bar_sync(2, 96);
+        });
     const Program program = k.builder().finish();
     const check::Skeleton skeleton(program);
     check::Rehearsal rehearsal(program, skeleton, {{1, 1, 1}, {256}});

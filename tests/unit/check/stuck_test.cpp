@@ -45,7 +45,7 @@ TEST_CASE("the wrong parity") {
 TEST_CASE("a barrier that not all come to") {
     Roles k(96);
     int line = 0;
-    k.branch(k.warps(0, 1), [&] { line = k.bar_sync(); });
+    k.branch(k.warps(0, 1), [&] { line = k.bar_sync(0, 96); });
     const Rehearsed out = k.rehearse();
     CHECK(out.findings == Findings{{"WG-SYNC-02", line}});
     CHECK(out.message() == "the kernel hangs: warp 0 waits at barrier 0: 64 of 96 threads have arrived");

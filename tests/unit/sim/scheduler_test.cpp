@@ -173,9 +173,16 @@ TEST_CASE("the findings are those of the first CTA that has any, however many ru
 TEST_CASE("a barrier that somebody never reaches is a deadlock with places: WG-SYNC-02") {
     Script k(128);
     const Reg low = k(1, "setp_lt_u32", {k.tid(), 64});
-    SECTION("the others have ended") {
+    SECTION("the others have ended, and it is for those who have not") {
         k.begin_if(9, low);
         k.step(10, "bar_sync", {3});
+        k.step(11, "bar_sync", {3});
+        k.builder.end_if();
+        expect(k.finish(), {});
+    }
+    SECTION("the others have ended") {
+        k.begin_if(9, low);
+        k.step(10, "bar_sync", {3, 128});
         k.builder.end_if();
         const Program program = k.finish();
         expect(program, {{"WG-SYNC-02", 10}});

@@ -1,0 +1,50 @@
+// The registers of a CTA, which its warps give back and take by setmaxnreg (PTX ISA 9.7.19.5).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "wgrun/target.hpp"
+
+namespace wgrun::machine {
+
+/// Warps are numbered within the CTA; registers are those of a thread, but for free().
+class RegisterPool {
+  public:
+    enum class Resize : std::uint8_t {
+        taken,
+        given_back,  ///< more of them are free now
+        blocked,     ///< too few are free: the warp waits
+        wrong_way,   ///< .inc to fewer than it has, or .dec to more; nothing has happened
+    };
+
+    /// All warps have so many, and none are free.
+    void reset(int warps, int at_entry) {
+        warps_.assign(static_cast<std::size_t>(warps), {at_entry, 0});
+        free_ = 0;
+    }
+    Resize resize(int warp, int registers, bool increase) {
+        Warp& own = warps_[static_cast<std::size_t>(warp)];
+        if (increase ? registers < own.held : registers > own.held) return Resize::wrong_way;
+        const int more = (registers - own.held) * sm_90a.lanes;
+        own.wanted = registers;
+        if (more > free_) return Resize::blocked;
+        free_ -= more;
+        own = {registers, 0};
+        return more < 0 ? Resize::given_back : Resize::taken;
+    }
+
+    int held(int warp) const { return warps_[static_cast<std::size_t>(warp)].held; }
+    /// What a warp waits for; 0: it does not.
+    int wanted(int warp) const { return warps_[static_cast<std::size_t>(warp)].wanted; }
+    int free() const { return free_; }
+
+  private:
+    struct Warp {
+        int held, wanted;
+    };
+    std::vector<Warp> warps_;
+    int free_ = 0;
+};
+
+}  // namespace wgrun::machine
