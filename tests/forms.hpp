@@ -97,6 +97,34 @@ inline std::vector<isa::Form> some_forms_of(const isa::Instruction& op) {
     return of_all_rows(op, some_forms_of);
 }
 
+/// A step of that form: each operand is of the first kind that its rule allows, and has registers of its own.
+inline isa::Step step_of(const isa::Instruction& op, const isa::Form& form) {
+    using isa::Operand, isa::OperandRule;
+    isa::Step out;
+    out.op = &op;
+    out.form = form;
+    std::uint32_t next = 0;
+    for (const OperandRule& rule : op.operands) {
+        const int count = rule.count != nullptr ? rule.count(form) : 1;
+        std::vector<isa::Reg> regs;
+        for (int i = 0; i < count; ++i) regs.push_back({next++});
+        Operand& operand = out.operands.emplace_back();
+        if ((rule.kinds & OperandRule::list) != 0 && (count > 1 || (rule.kinds & OperandRule::reg) == 0))
+            operand = Operand::of(regs);
+        else if ((rule.kinds & OperandRule::reg) != 0)
+            operand = Operand::of(regs.front());
+        else if ((rule.kinds & OperandRule::imm) != 0)
+            operand = Operand::immediate(rule.imm_range ? rule.imm_range->hi : 1);
+        else if ((rule.kinds & OperandRule::address) != 0)
+            operand = Operand::address(regs.front(), 16);
+        else if ((rule.kinds & OperandRule::param) != 0)
+            operand = Operand::param(0);
+        else
+            operand = Operand::shared(0, 0);
+    }
+    return out;
+}
+
 /// "type=f32 vec=2"
 inline std::string spelled(const isa::Form& form) {
     std::string out;

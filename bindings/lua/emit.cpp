@@ -239,12 +239,9 @@ void place_operands(Request& request) {
     }
 }
 
-/// A scalar load or store of f32 or f64 at the address of elements of another type.
+/// A scalar access of f32 or f64 at the address of elements of another type.
 void check_pointee(const Trace& trace, const Request& request) {
-    const bool loads = request.op->name == "ld";
-    if ((!loads && request.op->name != "st") || !request.form.has(Field::type) ||
-        request.form.has(Field::vec))
-        return;
+    if (!request.form.has(Field::type) || request.form.has(Field::vec)) return;
     const auto type = static_cast<isa::Type>(request.form.get(Field::type));
     if (type != isa::Type::f32 && type != isa::Type::f64) return;
     for (const Operand& operand : request.operands) {
@@ -253,12 +250,18 @@ void check_pointee(const Trace& trace, const Request& request) {
         if (found == trace.pointees.end()) continue;
         const std::string_view elements = to_string(found->second), wanted = isa::to_string(type);
         if (elements == wanted || (found->second == Dtype::tf32 && type == isa::Type::f32)) continue;
+        const bool atomic = request.op->atomic, loads = request.op->operands.front().access == Access::out;
         std::string fix;
-        if (found->second == Dtype::bf16 || found->second == Dtype::f16)
+        if (atomic)
+            fix = fmt::format("an address of {} elements", wanted);
+        else if (found->second == Dtype::bf16 || found->second == Dtype::f16)
             fix = loads ? fmt::format("k:cvt_f32_{}(k:ld_global_b16(address)) gives the value", elements)
                         : fmt::format("k:st_global_b16(address, k:cvt_rn_{}_f32(x))", elements);
         throw ArgumentError(fmt::format("{}: the address is that of {} elements, and {} are {}",
-                                        request.op->name, elements, wanted, loads ? "loaded" : "stored"),
+                                        request.op->name, elements, wanted,
+                                        atomic  ? "combined with"
+                                        : loads ? "loaded"
+                                                : "stored"),
                             fix);
     }
 }

@@ -97,8 +97,7 @@ std::string lines_of(const Tensor& tensor, std::int64_t start, std::int64_t rows
 void count_steps(const Block& block, int& total, std::map<std::string_view, int>& notable) {
     for_each_step(block, [&](const Step& step) {
         ++total;
-        const std::string_view name = step.op->name;
-        if (name.starts_with("wgmma.mma") || name.starts_with("cp.async.bulk")) ++notable[name];
+        if (isa::asynchronous(step)) ++notable[step.op->name];
     });
 }
 

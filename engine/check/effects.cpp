@@ -54,7 +54,7 @@ void Walker::commit_copies() { state_.commit_copies(); }
 void Walker::wait_copies(std::optional<int> pending) { state_.wait_copies(pending); }
 
 // Those who wait for the mbarrier see the copies; that the right ones wait is left to the simulator.
-void Walker::arrive_copies() { state_.wait_copies(std::nullopt); }
+void Walker::arrive_copies(const Operand&) { state_.wait_copies(std::nullopt); }
 
 /// WG-GROUP-04. Reports a read of what a cp.async may still bring.
 bool Walker::copied(const Region& region, std::string_view who, std::string_view fence) {

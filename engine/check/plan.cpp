@@ -22,18 +22,6 @@ class SlotMaker final : public isa::Effects {
     }
     const Step* step = nullptr;  ///< the one at hand
 
-    void memory(const isa::MemoryAccess&) override {}
-    void order_registers() override {}
-    void commit_mma() override {}
-    void wait_mma(int) override {}
-    void proxy_fence(std::optional<isa::Space>) override {}
-    void barrier(const Operand&, const Operand&) override {}
-    void await_arrivals() override {}
-    void copy_async(const isa::MemoryAccess&) override {}
-    void commit_copies() override {}
-    void wait_copies(std::optional<int>) override {}
-    void arrive_copies() override {}
-
   private:
     void add(const std::vector<Reg>& registers, Slots& slots) {
         plan_.async_lists.insert(&registers);
@@ -56,7 +44,7 @@ Plan::Plan(const Program& program) : slots(program.registers().size(), -1) {
     for_each_step(program.body(), [&](const Step& step) {
         ++step_count;
         maker.step = &step;
-        if (step.op->effects) step.op->effects(step, maker);
+        isa::tell(step, maker);
     });
 }
 

@@ -6,6 +6,7 @@
 
 #include "check/check.hpp"
 #include "isa/effects.hpp"
+#include "isa/registers.hpp"
 #include "isa/value.hpp"
 
 namespace wgrun::check {
@@ -19,11 +20,7 @@ constexpr int most_visits = 16;
 
 /// What a step is to the registers of wgmma.
 struct Role final : isa::Effects {
-    explicit Role(const Step& step) {
-        if (step.op->effects) step.op->effects(step, *this);
-    }
-    void memory(const isa::MemoryAccess&) override {}
-    void order_registers() override {}
+    explicit Role(const Step& step) { isa::tell(step, *this); }
     void issue_mma(const isa::AsyncMma& mma) override {
         // The constant scale-d 0 gives them new values, whatever they held.
         overwritten = mma.reads_accumulators ? nullptr : mma.accumulators;
@@ -34,39 +31,12 @@ struct Role final : isa::Effects {
     }
     void commit_mma() override { commits = true; }
     void wait_mma(int pending) override { waits = pending; }
-    void proxy_fence(std::optional<isa::Space>) override {}
-    void barrier(const Operand&, const Operand&) override {}
-    void await_arrivals() override {}
-    void copy_async(const isa::MemoryAccess&) override {}
-    void commit_copies() override {}
-    void wait_copies(std::optional<int>) override {}
-    void arrive_copies() override {}
 
     const std::vector<Reg>* overwritten = nullptr;
     std::vector<Reg> operands;  ///< of a wgmma
     bool commits = false;
     std::optional<int> waits;
 };
-
-template <class Visit>
-void for_each_register(const Operand& operand, Visit visit) {
-    if (operand.kind == Operand::Kind::list) {
-        for (Reg reg : operand.list) visit(reg);
-    } else if (operand.reg) {
-        visit(operand.reg);
-    }
-}
-
-template <class Visit>
-void for_each_read(const Step& step, Visit visit) {
-    for (std::size_t i = 0; i < step.operands.size(); ++i)
-        if (step.op->operands[i].access != isa::Access::out) for_each_register(step.operands[i], visit);
-}
-template <class Visit>
-void for_each_written(const Step& step, Visit visit) {
-    for (std::size_t i = 0; i < step.operands.size(); ++i)
-        if (step.op->operands[i].access != isa::Access::in) for_each_register(step.operands[i], visit);
-}
 
 }  // namespace
 
@@ -85,7 +55,7 @@ void Pressure::weigh() {
     std::vector<int> writes(program_.registers().size());
     for_each_step(program_.body(), [&](const Step& step) {
         budget_ += most_visits;
-        for_each_written(step, [&](Reg reg) { ++writes[reg.id]; });
+        isa::for_each_written(step, [&](Reg reg) { ++writes[reg.id]; });
     });
     for (const RegisterInfo& reg : program_.registers())
         weights_.push_back(reg.type == isa::Type::pred ? 0 : isa::bits(reg.type) == 64 ? 2 : 1);
@@ -98,20 +68,20 @@ void Pressure::weigh() {
         return value;
     };
     const auto derive = [&](const Step& step) {
-        if (step.guard || step.op->writes_memory || step.op->effects) return;
+        if (step.guard || step.op->effects || isa::pinned(*step.op)) return;
         bool alike = true;
-        for_each_read(step, [&](Reg reg) { alike = alike && uniform[reg.id]; });
+        isa::for_each_read(step, [&](Reg reg) { alike = alike && uniform[reg.id]; });
         if (alike && step.op->value) alike = step.op->value(step, value_of).uniform >= isa::Uniform::cta;
         Reg source;
         bool one = !alike;
-        for_each_read(step, [&](Reg reg) {
+        isa::for_each_read(step, [&](Reg reg) {
             if (uniform[reg.id]) return;
             const Reg from = sources_[reg.id] ? sources_[reg.id] : reg;
             one = one && known[from.id] && writes[from.id] == 1 && (!source || source == from);
             source = from;
         });
         if (!alike && (!one || !source)) return;
-        for_each_written(step, [&](Reg reg) {
+        isa::for_each_written(step, [&](Reg reg) {
             if (writes[reg.id] != 1) return;
             uniform[reg.id] = alike;
             sources_[reg.id] = source;
@@ -120,7 +90,7 @@ void Pressure::weigh() {
     };
     for_each_step(program_.body(), [&](const Step& step) {
         derive(step);
-        for_each_written(step, [&](Reg reg) { known[reg.id] = true; });
+        isa::for_each_written(step, [&](Reg reg) { known[reg.id] = true; });
     });
 }
 
@@ -130,7 +100,7 @@ void Pressure::weigh() {
 void Pressure::forward(const Block& block, const void* loop) {
     for (const Node& node : block) {
         if (const auto* step = std::get_if<Step>(&node)) {
-            for_each_written(*step, [&](Reg reg) {
+            isa::for_each_written(*step, [&](Reg reg) {
                 if (written_[reg.id]) return;
                 written_[reg.id] = true;
                 born_[loop != nullptr ? loop : step].push_back(reg);
@@ -200,13 +170,13 @@ void Pressure::backward(const Step& step) {
     };
     // What it writes has a place already, also where nobody reads it.
     for (std::size_t i = 0; i < step.operands.size(); ++i)
-        if (gives_values(i)) for_each_register(step.operands[i], [&](Reg reg) { begin(reg); });
+        if (gives_values(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { begin(reg); });
     int need = count_;
     if (!step.guard)
         for (std::size_t i = 0; i < step.operands.size(); ++i)
-            if (gives_values(i)) for_each_register(step.operands[i], [&](Reg reg) { end(reg); });
+            if (gives_values(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { end(reg); });
     for (std::size_t i = 0; i < step.operands.size(); ++i)
-        if (!gives_values(i)) for_each_register(step.operands[i], [&](Reg reg) { begin(reg); });
+        if (!gives_values(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { begin(reg); });
     if (const auto accessed = read_until_.find(&step); accessed != read_until_.end())
         for (Reg reg : accessed->second) begin(reg);
     need = std::max(need, count_);

@@ -4,21 +4,9 @@
 #include <algorithm>
 
 #include "check/walker.hpp"
+#include "isa/registers.hpp"
 
 namespace wgrun::check {
-
-namespace {
-
-template <class Visit>
-void for_each_register(const Operand& operand, Visit visit) {
-    if (operand.kind == Operand::Kind::list) {
-        for (Reg reg : operand.list) visit(reg);
-    } else if (operand.reg) {
-        visit(operand.reg);
-    }
-}
-
-}  // namespace
 
 isa::Value Walker::value_of(const Operand& operand) const {
     isa::Value value;
@@ -69,7 +57,7 @@ Known Walker::result(const Step& step) {
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
         if (step.op->operands[i].access == isa::Access::out) continue;
-        for_each_register(operand, [&](Reg reg) {
+        isa::for_each_register(operand, [&](Reg reg) {
             const Known& source = state_.values[reg.id];
             out.inputs |= source.inputs;
             least = std::min(least, source.value.uniform);
@@ -116,7 +104,7 @@ void Walker::read_operands(const Step& step) {
         const Operand& operand = step.operands[i];
         if (plan_.is_async(operand)) continue;
         const isa::Access access = step.op->operands[i].access;
-        for_each_register(operand, [&](Reg reg) {
+        isa::for_each_register(operand, [&](Reg reg) {
             if (access != isa::Access::out) read(reg, step.where);
             touch(reg, access != isa::Access::in);
         });
@@ -138,7 +126,7 @@ void Walker::write_operands(const Step& step) {
                 known = result(step);
             }
         }
-        for_each_register(operand, [&](Reg reg) { state_.values.at(reg.id) = *known; });
+        isa::for_each_register(operand, [&](Reg reg) { state_.values.at(reg.id) = *known; });
     }
 }
 

@@ -4,78 +4,61 @@
 #include <unordered_map>
 
 #include "isa/effects.hpp"
-#include "wgrun/inline_ptx.hpp"
+#include "isa/registers.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::check {
 
-namespace {
-
-/// No thread has fewer registers: setmaxnreg takes 24 and more.
-constexpr int least = 24;
-
 /// What kind of step it is, by its effects.
-struct Nature final : isa::Effects {
+struct Skeleton::Nature final : isa::Effects {
     explicit Nature(const Step& step) {
-        if (step.op->effects) step.op->effects(step, *this);
+        known = step.op->run != nullptr && !step.op->collective;
+        isa::tell(step, *this);
     }
+    // What the step gives is not known before the kernel runs.
     void memory(const isa::MemoryAccess& access) override {
-        accesses_memory = true;
-        accesses_peer |= access.space == isa::Space::shared_cluster;
+        known = false;
+        synchronises |= access.space == isa::Space::shared_cluster;  // of a peer, who must be there
     }
-    void order_registers() override { orders = true; }
+    void copy_async(const isa::MemoryAccess&) override { known = false; }
+    void unknown() override { known = false; }
+    void order_registers() override { known = false; }
+    // wgmma: matters where the bulk-copy engine fills what it reads.
     void issue_mma(const isa::AsyncMma& mma) override {
-        multiplies = true;
+        commit_mma();
         a = mma.a_descriptor;
         b = mma.b_descriptor;
     }
-    void commit_mma() override { multiplies = true; }
-    void wait_mma(int) override { multiplies = true; }
-    void proxy_fence(std::optional<isa::Space>) override { waits = true; }
-    void barrier(const Operand&, const Operand&) override { waits = true; }
-    void await_arrivals() override { waits = true; }
-    void copy_async(const isa::MemoryAccess&) override { accesses_memory = true; }
-    void commit_copies() override { accesses_memory = true; }
-    void wait_copies(std::optional<int>) override { accesses_memory = true; }
-    void arrive_copies() override { waits = true; }
+    void commit_mma() override { multiplies = true, known = false; }
+    void wait_mma(int) override { commit_mma(); }
+    void counted(const Operand&) override { counts = true; }
+    // What concerns other threads.
+    void fence() override { synchronises = true; }
+    void proxy_fence(std::optional<isa::Space>) override { synchronises = true; }
+    void await_arrivals() override { synchronises = true; }
+    void arrive_copies(const Operand&) override { synchronises = true; }
+    void bulk_copy(const isa::BulkAccess& copy) override {
+        synchronises |= copy.direction != isa::BulkCopy::Direction::prefetch;
+    }
+    void commit_bulk() override { synchronises = true; }
+    void wait_bulk(int, bool) override { synchronises = true; }
+    void mbarrier(const isa::MbarrierAccess&) override { synchronises = true; }
+    void barrier(const Operand&, const Operand&) override { synchronises = true; }
+    void arrive(const Operand&, const Operand&) override { synchronises = true; }
+    void cluster_arrive() override { synchronises = true; }
+    void cluster_wait() override { synchronises = true; }
+    void converge() override { synchronises = true; }
+    void set_registers(int, bool) override { synchronises = true; }
 
-    bool accesses_memory = false, accesses_peer = false, multiplies = false, orders = false, waits = false;
+    bool synchronises = false, multiplies = false;
+    bool known;                                ///< where its sources are
+    bool counts = false;                       ///< an mbarrier counts what it brings
     const Operand *a = nullptr, *b = nullptr;  ///< descriptors
 };
 
-bool has_destination(const Step& step) {
-    return std::ranges::any_of(step.op->operands,
-                               [](const isa::OperandRule& rule) { return rule.access != isa::Access::in; });
-}
-
-bool synchronises(const Step& step) {
-    if (isa::inline_ptx_of(*step.op) != nullptr) return false;
-    if (!step.op->writes_memory || step.op->collective) return false;
-    const Nature nature(step);
-    if (nature.waits || nature.accesses_peer) return true;
-    return !nature.accesses_memory && !nature.multiplies && !nature.orders && !has_destination(step);
-}
-
-/// Is what the step gives unknown before the kernel runs?
-bool opaque(const Step& step) {
-    const Nature nature(step);
-    return step.op->run == nullptr || isa::inline_ptx_of(*step.op) != nullptr || step.op->collective ||
-           nature.accesses_memory || nature.multiplies || nature.orders;
-}
-
-template <class Visit>
-void for_each_register(const Operand& operand, Visit visit) {
-    if (operand.kind == Operand::Kind::list) {
-        for (Reg reg : operand.list) visit(reg);
-    } else if (operand.reg) {
-        visit(operand.reg);
-    }
-}
-
-}  // namespace
-
 Skeleton::Skeleton(const Program& program, const Pressure* pressure)
     : slots(program.registers().size(), -1), graph_(program), pressure_(pressure) {
-    for_each_step(program.body(), [&](const Step& step) { copies_ |= step.op->counted; });
+    for_each_step(program.body(), [&](const Step& step) { copies_ |= Nature(step).counts; });
     slice();
     if (std::ranges::all_of(kept_, [](const auto& steps) { return steps.empty(); })) return;
     flatten();
@@ -103,15 +86,16 @@ void Skeleton::need(Reg reg) {
 }
 
 /// wgmma matters where the bulk-copy engine fills what it reads.
-bool Skeleton::is_root(const Step& step) const {
-    if (pressure_ != nullptr && pressure_->at(&step) > least) return true;
-    return synchronises(step) || (copies_ && Nature(step).multiplies);
+bool Skeleton::is_root(const Step& step, const Nature& nature) const {
+    if (pressure_ != nullptr && pressure_->at(&step) > sm_90a.least_setmaxnreg) return true;
+    return nature.synchronises || (copies_ && nature.multiplies);
 }
 
 bool Skeleton::needed(const Step& step) {
     const isa::Instruction& op = *step.op;
-    const bool root = is_root(step);
-    if (const Nature nature(step); root && nature.multiplies) {
+    const Nature nature(step);
+    const bool root = is_root(step, nature);
+    if (root && nature.multiplies) {
         need(step.guard);
         for (const Operand* descriptor : {nature.a, nature.b})
             if (descriptor != nullptr) need(descriptor->reg);
@@ -121,16 +105,16 @@ bool Skeleton::needed(const Step& step) {
     if (!root)
         for (std::size_t i = 0; i < step.operands.size(); ++i)
             if (op.operands[i].access != isa::Access::in)
-                for_each_register(step.operands[i], [&](Reg reg) { writes |= slots[reg.id] >= 0; });
+                isa::for_each_register(step.operands[i], [&](Reg reg) { writes |= slots[reg.id] >= 0; });
     if (!root && !writes) return false;
     need(step.guard);
-    const bool follow = root || !opaque(step);
+    const bool follow = root || nature.known;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
         const bool in = op.operands[i].access == isa::Access::in;
         // Where in a tensor a copy begins decides nothing.
         if (in && (!follow || (root && operand.kind == Operand::Kind::list))) continue;
-        for_each_register(operand, [&](Reg reg) { need(reg); });
+        isa::for_each_register(operand, [&](Reg reg) { need(reg); });
     }
     return true;
 }
@@ -176,10 +160,11 @@ void Skeleton::add(const Step& step) {
     SkeletonOp& op = ops.emplace_back();
     op.kind = SkeletonOp::Kind::step;
     op.where = step.where;
-    op.synchronises = is_root(step);
-    op.multiplies = op.synchronises && !synchronises(step);
+    const Nature nature(step);
+    op.synchronises = is_root(step, nature);
+    op.multiplies = op.synchronises && nature.multiplies;
     if (pressure_ != nullptr) op.pressure = pressure_->at(&step);
-    op.opaque = !op.synchronises && opaque(step);
+    op.opaque = !op.synchronises && !nature.known;
     op.reg = step.guard;
     op.negated = step.guard_negated;
     op.step = &step;

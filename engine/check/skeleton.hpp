@@ -41,7 +41,8 @@ struct Skeleton {
     bool depends_on_launch() const { return knows_the_grid || !integers.empty(); }
 
   private:
-    bool is_root(const Step& step) const;
+    struct Nature;
+    bool is_root(const Step& step, const Nature& nature) const;
     void slice();
     bool needed(const Step& step);
     void need(Reg reg);

@@ -19,21 +19,12 @@ namespace wgrun::check {
 class Rehearsal::Multiplier final : public isa::Effects {
   public:
     explicit Multiplier(Rehearsal& rehearsal) : rehearsal_(rehearsal) {}
-    void memory(const isa::MemoryAccess&) override {}
-    void order_registers() override {}
     void issue_mma(const isa::AsyncMma& mma) override {
         if (mma.a_descriptor != nullptr) rehearsal_.reads_matrix(*mma.a_descriptor, Matrix::a(mma));
         rehearsal_.reads_matrix(*mma.b_descriptor, Matrix::b(mma));
     }
     void commit_mma() override { rehearsal_.commit_group(); }
     void wait_mma(int pending) override { rehearsal_.wait_group(pending); }
-    void proxy_fence(std::optional<isa::Space>) override {}
-    void barrier(const Operand&, const Operand&) override {}
-    void await_arrivals() override {}
-    void copy_async(const isa::MemoryAccess&) override {}
-    void commit_copies() override {}
-    void wait_copies(std::optional<int>) override {}
-    void arrive_copies() override {}
 
   private:
     Rehearsal& rehearsal_;
@@ -43,7 +34,7 @@ void Rehearsal::multiply(const Step& step) {
     fits_registers(step);
     ++warp_->multiplied;
     Multiplier multiplier(*this);
-    step.op->effects(step, multiplier);
+    isa::tell(step, multiplier);
 }
 
 void Rehearsal::reads_matrix(const Operand& operand, const Matrix& read) {

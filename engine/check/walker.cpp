@@ -144,10 +144,10 @@ void Walker::guarded(const Step& step) {
 void Walker::execute(const Step& step) {
     step_ = &step;
     reads_memory_ = false;
-    meets_others_ = step.op->writes_memory;
+    meets_others_ = isa::pinned(*step.op);
     if (step.op->taken_by != isa::Participants::thread) aligned(step);
     read_operands(step);
-    if (step.op->effects) step.op->effects(step, *this);
+    isa::tell(step, *this);
     write_operands(step);
     if (meets_others_) state_.drain = {};
 }

@@ -94,7 +94,7 @@ class Walker final : private isa::Effects {
     void copy_async(const isa::MemoryAccess& access) override;
     void commit_copies() override;
     void wait_copies(std::optional<int> pending) override;
-    void arrive_copies() override;
+    void arrive_copies(const Operand& mbarrier) override;
     bool copied(const Region& region, std::string_view who, std::string_view fence);
     void left_over(Where end);
     void mma_registers(const isa::AsyncMma& mma);

@@ -14,17 +14,14 @@ using isa::Reg;
 
 constexpr int rows_shown = 16, columns_shown = 8;
 
-/// The wgmma of a step.
-class MmaOf final : public Deaf {
-  public:
-    explicit MmaOf(const Step& step) {
-        if (step.op->effects) step.op->effects(step, *this);
-    }
-    const std::optional<isa::AsyncMma>& mma() const { return mma_; }
-    void issue_mma(const isa::AsyncMma& mma) override { mma_ = mma; }
+/// The product that a step is.
+struct ProductOf final : isa::Effects {
+    explicit ProductOf(const Step& step) { isa::tell(step, *this); }
+    void issue_mma(const isa::AsyncMma& mma) override { async = mma; }
+    void multiply(const isa::WarpMma& mma) override { warp = mma; }
 
-  private:
-    std::optional<isa::AsyncMma> mma_;
+    std::optional<isa::AsyncMma> async;
+    std::optional<isa::WarpMma> warp;
 };
 
 std::optional<Dtype> dtype_of(isa::Type type) { return parse_dtype(isa::to_string(type)); }
@@ -33,20 +30,21 @@ std::optional<Dtype> dtype_of(isa::Type type) { return parse_dtype(isa::to_strin
 template <class Visit>
 void for_each_fragment(const Step& step, Visit visit) {
     const auto typed = [&](isa::Field field) { return dtype_of(step.form.type(field)); };
-    if (const std::optional<isa::AsyncMma> mma = MmaOf(step).mma()) {
+    const ProductOf product(step);
+    if (const std::optional<isa::AsyncMma>& mma = product.async) {
         if (const auto d = typed(isa::Field::d))
             visit(*mma->accumulators, *d, [&] { return wgmma_d(*d, mma->rows_b); });
         if (const auto a = typed(isa::Field::a); a && mma->a_fragment != nullptr)
             visit(*mma->a_fragment, *a, [&] { return wgmma_a(*a); });
         return;
     }
-    if (step.op != isa::find("mma.sync")) return;
+    if (!product.warp) return;
     const auto a = typed(isa::Field::a), b = typed(isa::Field::b), d = typed(isa::Field::d);
     const int k = step.form.get(isa::Field::k);
-    for (const char* name : {"d", "c"})
-        if (d && *d != Dtype::f16) visit(step.operand(name).list, *d, [&] { return mma_sync_c(); });
-    if (a) visit(step.operand("a").list, *a, [&] { return mma_sync_a(*a, k); });
-    if (b) visit(step.operand("b").list, *b, [&] { return mma_sync_b(*b, k); });
+    for (const std::vector<Reg>* list : {product.warp->d, product.warp->c})
+        if (d && *d != Dtype::f16) visit(*list, *d, [&] { return mma_sync_c(); });
+    if (a) visit(*product.warp->a, *a, [&] { return mma_sync_a(*a, k); });
+    if (b) visit(*product.warp->b, *b, [&] { return mma_sync_b(*b, k); });
 }
 
 }  // namespace

@@ -13,23 +13,6 @@
 
 namespace wgrun::debugging {
 
-/// Hears of nothing: for those who want to hear of one effect alone.
-class Deaf : public isa::Effects {
-  public:
-    void memory(const isa::MemoryAccess&) override {}
-    void order_registers() override {}
-    void issue_mma(const isa::AsyncMma&) override {}
-    void commit_mma() override {}
-    void wait_mma(int) override {}
-    void proxy_fence(std::optional<isa::Space>) override {}
-    void copy_async(const isa::MemoryAccess&) override {}
-    void commit_copies() override {}
-    void wait_copies(std::optional<int>) override {}
-    void arrive_copies() override {}
-    void barrier(const Operand&, const Operand&) override {}
-    void await_arrivals() override {}
-};
-
 /// A matrix in the making: the text of each element.
 struct Matrix {
     std::string title;

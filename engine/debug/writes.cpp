@@ -13,11 +13,9 @@ namespace wgrun::debugging {
 namespace {
 
 /// What a step writes to memory through the generic proxy.
-class WritesOf final : public Deaf {
+class WritesOf final : public isa::Effects {
   public:
-    explicit WritesOf(const Step& step) {
-        if (step.op->effects) step.op->effects(step, *this);
-    }
+    explicit WritesOf(const Step& step) { isa::tell(step, *this); }
     const std::vector<isa::MemoryAccess>& writes() const { return writes_; }
     void memory(const isa::MemoryAccess& access) override {
         if (access.write) writes_.push_back(access);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "emit/writer.hpp"
+#include "isa/effects.hpp"
 
 namespace wgrun::emit {
 namespace {
@@ -77,7 +78,7 @@ class Assembly {
                 escaped += c;
         }
         if (predicates_ > 0) escaped = "{ " + escaped + " }";
-        const bool memory = step_.op->writes_memory;
+        const bool memory = isa::pinned(*step_.op);
         return fmt::format("asm{}(\"{}\" : {} : {}{});", memory ? " volatile" : "", escaped, outputs_,
                            inputs_, memory ? " : \"memory\"" : "");
     }

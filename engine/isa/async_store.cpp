@@ -39,9 +39,9 @@ void run(const Step& s, Machine& m) {
                   addresses_of<std::uint32_t>(m, s.operands[2]), data.data(), widest);
 }
 
-/// Whoever waits for the mbarrier sees it: where that is is not followed.
 void effects(const Step& s, Effects& e) {
     e.memory({Space::shared_cluster, true, &s.operands[0], element_bytes(s.form) * vec(s.form)});
+    e.counted(s.operands[2]);
 }
 
 Choice scalar() { return types({b32, u32, s32, f32, b64, u64, s64, f64}); }
@@ -62,8 +62,6 @@ const std::vector<Instruction>& records() {
               shared_address("mbarrier")},
          .ptx = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{.vec}{.type} [{%a}], {%b}, "
                 "[{%mbarrier}]",
-         .writes_memory = true,
-         .counted = true,
          .effects = effects,
          .run = run},
         {.name = "red.async",
@@ -78,9 +76,7 @@ const std::vector<Instruction>& records() {
          .ptx = "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes{.op}{.type} [{%a}], "
                 "{%b}, "
                 "[{%mbarrier}]",
-         .writes_memory = true,
          .atomic = true,
-         .counted = true,
          .effects = effects,
          .run = run},
     };

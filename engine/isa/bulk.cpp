@@ -1,4 +1,5 @@
 // The bulk-copy engine: tensors through tensor maps, and linear copies.
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 
@@ -7,6 +8,7 @@ namespace {
 
 using enum Type;
 using Rule = OperandRule;
+using Direction = BulkCopy::Direction;
 
 int dims(const Form& form) { return form.get(Field::dim); }
 
@@ -78,7 +80,7 @@ void run_tensor_load(const Step& s, Machine& m) {
 template <bool reduces>
 void run_tensor_store(const Step& s, Machine& m) {
     BulkCopy copy;
-    copy.direction = BulkCopy::Direction::to_global;
+    copy.direction = Direction::to_global;
     if constexpr (reduces) copy.reduction = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
     const Addresses from = addresses_of<std::uint32_t>(m, s.operands[2]);
     issue_tensor(s, m, copy, s.operands[0], s.operands[1],
@@ -87,7 +89,7 @@ void run_tensor_store(const Step& s, Machine& m) {
 
 void run_tensor_prefetch(const Step& s, Machine& m) {
     BulkCopy copy;
-    copy.direction = BulkCopy::Direction::prefetch;
+    copy.direction = Direction::prefetch;
     issue_tensor(s, m, copy, s.operands[0], s.operands[1], [](BulkCopy&, std::size_t) {});
 }
 
@@ -110,7 +112,7 @@ void run_prefetch(const Step& s, Machine& m) {
     const Addresses from = addresses_of<std::uint64_t>(m, s.operands[0]);
     const Counts bytes = counts_of<std::uint32_t>(m, s.operands[1]);
     BulkCopy copy;
-    copy.direction = BulkCopy::Direction::prefetch;
+    copy.direction = Direction::prefetch;
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
         one.global = from[lane];
         one.bytes = static_cast<std::uint32_t>(bytes[lane]);
@@ -123,7 +125,7 @@ void run_to_cluster(const Step& s, Machine& m) {
     const Counts bytes = counts_of<std::uint32_t>(m, s.operands[2]);
     const Addresses barrier = addresses_of<std::uint32_t>(m, s.operands[3]);
     BulkCopy copy;
-    copy.direction = BulkCopy::Direction::to_cluster;
+    copy.direction = Direction::to_cluster;
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
         one.shared = low(to[lane]);
         one.source = low(from[lane]);
@@ -138,7 +140,7 @@ void run_store(const Step& s, Machine& m) {
     const Addresses from = addresses_of<std::uint32_t>(m, s.operands[1]);
     const Counts bytes = counts_of<std::uint32_t>(m, s.operands[2]);
     BulkCopy copy;
-    copy.direction = BulkCopy::Direction::to_global;
+    copy.direction = Direction::to_global;
     if constexpr (reduces) {
         copy.reduction = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
         copy.type = s.form.type();
@@ -148,6 +150,23 @@ void run_store(const Step& s, Machine& m) {
         one.shared = low(from[lane]);
         one.bytes = static_cast<std::uint32_t>(bytes[lane]);
     });
+}
+
+// --- effects: the places of the operands ----------------------------------------------------------------
+
+template <int global, int mbarrier>
+void load_effects(const Step& s, Effects& e) {
+    e.bulk_copy({Direction::to_shared, &s.operands[0], nullptr, &s.operands[global]});
+    e.counted(s.operands[mbarrier]);
+}
+
+template <int global, int from>
+void store_effects(const Step& s, Effects& e) {
+    e.bulk_copy({Direction::to_global, nullptr, &s.operands[from], &s.operands[global]});
+}
+
+void prefetch_effects(const Step& s, Effects& e) {
+    e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0]});
 }
 
 /// Made when they are first asked for.
@@ -163,8 +182,7 @@ const std::vector<Instruction>& records() {
                       policy()},
          .ptx = "cp.async.bulk.tensor{.dim}.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}"
                 "{.cache} [{%d}], [{%map}, {%coordinates}], [{%mbarrier}]{,%mask}{,%policy}",
-         .writes_memory = true,
-         .counted = true,
+         .effects = load_effects<1, 3>,
          .run = run_tensor_load},
         {.name = "cp.async.bulk.tensor.store",
          .summary = "copies a box from shared memory to a tensor, in a bulk group",
@@ -173,7 +191,7 @@ const std::vector<Instruction>& records() {
          .operands = {tensor_map(), coordinates(), shared_address("a"), policy()},
          .ptx = "cp.async.bulk.tensor{.dim}.global.shared::cta.bulk_group{.cache} [{%map}, {%coordinates}], "
                 "[{%a}]{,%policy}",
-         .writes_memory = true,
+         .effects = store_effects<0, 2>,
          .run = run_tensor_store<false>},
         {.name = "cp.reduce.async.bulk.tensor",
          .summary = "combines a box of shared memory with a tensor, in a bulk group; the map has the type",
@@ -184,7 +202,7 @@ const std::vector<Instruction>& records() {
          .operands = {tensor_map(), coordinates(), shared_address("a"), policy()},
          .ptx = "cp.reduce.async.bulk.tensor{.dim}.global.shared::cta{.op}.bulk_group{.cache} [{%map}, "
                 "{%coordinates}], [{%a}]{,%policy}",
-         .writes_memory = true,
+         .effects = store_effects<0, 2>,
          .run = run_tensor_store<true>},
         {.name = "cp.async.bulk.prefetch.tensor",
          .summary = "brings a box of a tensor into the L2 cache",
@@ -192,7 +210,7 @@ const std::vector<Instruction>& records() {
          .rows = {{{tensor_dims(), hint()}, {8, 0}}},
          .operands = {tensor_map(), coordinates(), policy()},
          .ptx = "cp.async.bulk.prefetch.tensor{.dim}.L2.global{.cache} [{%map}, {%coordinates}]{,%policy}",
-         .writes_memory = true,
+         .effects = prefetch_effects,
          .run = run_tensor_prefetch},
         {.name = "prefetch.tensormap",
          .summary = "brings a tensor map into the cache of the bulk-copy engine",
@@ -200,7 +218,7 @@ const std::vector<Instruction>& records() {
          .rows = {{{}, {8, 0}}},
          .operands = {tensor_map()},
          .ptx = "prefetch.tensormap [{%map}]",
-         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.prefetch(); },
          .run = [](const Step&, Machine&) {}},
         {.name = "cp.async.bulk",
          .summary = "copies bytes from global to shared memory; an mbarrier counts them",
@@ -211,8 +229,7 @@ const std::vector<Instruction>& records() {
          .ptx =
              "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.cache} [{%d}], "
              "[{%a}], {%size}, [{%mbarrier}]{,%mask}{,%policy}",
-         .writes_memory = true,
-         .counted = true,
+         .effects = load_effects<1, 3>,
          .run = run_load},
         {.name = "cp.async.bulk.prefetch",
          .summary = "brings bytes of global memory into the L2 cache",
@@ -220,7 +237,7 @@ const std::vector<Instruction>& records() {
          .rows = {{{hint()}, {8, 0}}},
          .operands = {global_address("a"), size(), policy()},
          .ptx = "cp.async.bulk.prefetch.L2.global{.cache} [{%a}], {%size}{,%policy}",
-         .writes_memory = true,
+         .effects = prefetch_effects,
          .run = run_prefetch},
         {.name = "cp.async.bulk.cluster",
          .summary = "copies bytes from this CTA's shared memory to another's, whose mbarrier counts them",
@@ -230,8 +247,11 @@ const std::vector<Instruction>& records() {
          .ptx = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [{%d}], [{%a}], "
                 "{%size}, "
                 "[{%mbarrier}]",
-         .writes_memory = true,
-         .counted = true,
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.bulk_copy({Direction::to_cluster, &s.operands[0], &s.operands[1]});
+                 e.counted(s.operands[3]);
+             },
          .run = run_to_cluster},
         {.name = "cp.async.bulk.store",
          .summary = "copies bytes from shared to global memory, in a bulk group",
@@ -239,7 +259,7 @@ const std::vector<Instruction>& records() {
          .rows = {{{hint()}, {8, 0}}},
          .operands = {global_address("d"), shared_address("a"), size(), policy()},
          .ptx = "cp.async.bulk.global.shared::cta.bulk_group{.cache} [{%d}], [{%a}], {%size}{,%policy}",
-         .writes_memory = true,
+         .effects = store_effects<0, 1>,
          .run = run_store<false>},
         {.name = "cp.reduce.async.bulk",
          .summary = "combines bytes of shared with global memory, in a bulk group",
@@ -251,14 +271,14 @@ const std::vector<Instruction>& records() {
          .operands = {global_address("d"), shared_address("a"), size(), policy()},
          .ptx = "cp.reduce.async.bulk.global.shared::cta.bulk_group{.cache}{.op}{.type} [{%d}], [{%a}], "
                 "{%size}{,%policy}",
-         .writes_memory = true,
+         .effects = store_effects<0, 1>,
          .run = run_store<true>},
         {.name = "cp.async.bulk.commit_group",
          .summary = "closes the thread's bulk copies since the last one into a group",
          .section = "9.7.9.25.6",
          .rows = {{{}, {8, 0}}},
          .ptx = "cp.async.bulk.commit_group",
-         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.commit_bulk(); },
          .run = [](const Step&, Machine& m) { m.bulk_commit(); }},
         {.name = "cp.async.bulk.wait_group",
          .summary =
@@ -268,7 +288,10 @@ const std::vector<Instruction>& records() {
          .rows = {{{flag(Field::read)}, {8, 0}}},
          .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, INT32_MAX}}},
          .ptx = "cp.async.bulk.wait_group{.read} {%n}",
-         .writes_memory = true,
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.wait_bulk(static_cast<int>(s.operands[0].imm), s.form.get(Field::read) != 0);
+             },
          .run =
              [](const Step& s, Machine& m) {
                  m.bulk_wait(static_cast<int>(s.operands[0].imm), s.form.get(Field::read) != 0);

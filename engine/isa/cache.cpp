@@ -1,6 +1,7 @@
 // What is said to the caches: prefetch, and the policies that .L2::cache_hint names.
 #include <fmt/format.h>
 
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 #include "wgrun/rules.hpp"
@@ -87,7 +88,7 @@ const std::vector<Instruction>& records() {
                    {7, 8}}},
          .operands = {address()},
          .ptx = "prefetch{.space}{.level} [{%a}]",
-         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.prefetch(); },
          .run = [](const Step&, Machine&) {}},
         {.name = "createpolicy.fractional",
          .summary = "a cache policy: `level` for a fraction of the accesses, `secondary` for the others",

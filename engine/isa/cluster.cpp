@@ -13,6 +13,9 @@ using Rule = OperandRule;
 /// Whole warps take part, and say so.
 Choice whole_warps() { return among(Field::aligned, {1}, 1); }
 
+/// Of setmaxnreg.
+bool increases(const Step& s) { return spelled(Field::op, s.form.get(Field::op)) == "inc"; }
+
 /// Made when they are first asked for.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
@@ -23,7 +26,7 @@ const std::vector<Instruction>& records() {
                   {{spelled_as(Field::sem, {"release", "relaxed"}), whole_warps()}, {8, 0}}},
          .ptx = "barrier.cluster.arrive{.sem}{.aligned}",
          .taken_by = Participants::warp,
-         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.cluster_arrive(); },
          .run = [](const Step&, Machine& m) { m.cluster_arrive(); }},
         {.name = "barrier.cluster.wait",
          .summary = "waits until all threads of the cluster have arrived at its barrier",
@@ -31,9 +34,8 @@ const std::vector<Instruction>& records() {
          .rows = {{{whole_warps()}, {7, 8}}},
          .ptx = "barrier.cluster.wait{.aligned}",
          .taken_by = Participants::warp,
-         .writes_memory = true,
          .awaits = Awaits::cluster,
-         .effects = [](const Step&, Effects& e) { e.await_arrivals(); },
+         .effects = [](const Step&, Effects& e) { e.cluster_wait(), e.await_arrivals(); },
          .run = [](const Step&, Machine& m) { m.cluster_wait(); }},
         {.name = "mapa",
          .summary = "the address in the CTA of rank b that stands where a does in this one",
@@ -67,7 +69,6 @@ const std::vector<Instruction>& records() {
               {"mask", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, 0xFFFFFFFF, {}}},
          .ptx = "elect.sync _|{%p}, {%mask}",
          .taken_by = Participants::warp,
-         .writes_memory = true,
          .value = [](const Step&, const ValueOf&) { return Value{}; },
          .run =
              [](const Step& s, Machine& m) {
@@ -94,27 +95,25 @@ const std::vector<Instruction>& records() {
                        Range{sm_90a.least_setmaxnreg, sm_90a.most_setmaxnreg, sm_90a.register_unit}}},
          .ptx = "setmaxnreg{.op}.sync.aligned.u32 {%n}",
          .taken_by = Participants::warpgroup,
-         .writes_memory = true,
          .awaits = Awaits::registers,
-         .run =
-             [](const Step& s, Machine& m) {
-                 m.set_registers(static_cast<int>(s.operands[0].imm),
-                                 spelled(Field::op, s.form.get(Field::op)) == "inc");
-             }},
+         .effects = [](const Step& s,
+                       Effects& e) { e.set_registers(static_cast<int>(s.operands[0].imm), increases(s)); },
+         .run = [](const Step& s,
+                   Machine& m) { m.set_registers(static_cast<int>(s.operands[0].imm), increases(s)); }},
         {.name = "griddepcontrol.launch_dependents",
          .summary = "lets grids start that depend on this one",
          .section = "9.7.13.14",
          .rows = {{{}, {7, 8}}},
          .ptx = "griddepcontrol.launch_dependents",
-         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.launch_dependents(); },
          .run = [](const Step&, Machine&) {}},
         {.name = "griddepcontrol.wait",
          .summary = "waits for the grids that this one depends on, and their memory",
          .section = "9.7.13.14",
          .rows = {{{}, {7, 8}}},
          .ptx = "griddepcontrol.wait",
-         .writes_memory = true,
          .awaits = Awaits::grids,
+         .effects = [](const Step&, Effects& e) { e.wait_for_grids(); },
          .run = [](const Step&, Machine&) {}},
     };
     return list;

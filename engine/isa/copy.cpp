@@ -63,7 +63,6 @@ const std::vector<Instruction>& records() {
                       cache_policy()},
          .ptx =
              "cp.async{.cop}.shared.global{.cache}{.prefetch} [{%d}], [{%a}], {bytes}{,%src_size}{,%policy}",
-         .writes_memory = true,
          .effects = effects_copy,
          .run = run_copy},
         {.name = "cp.async.ignore_src",
@@ -76,7 +75,6 @@ const std::vector<Instruction>& records() {
                       cache_policy()},
          .ptx = "cp.async{.cop}.shared.global{.cache}{.prefetch} [{%d}], [{%a}], {bytes}, "
                 "{%ignore_src}{,%policy}",
-         .writes_memory = true,
          .effects = effects_copy,
          .run = run_copy_unless},
         {.name = "cp.async.commit_group",
@@ -84,7 +82,6 @@ const std::vector<Instruction>& records() {
          .section = "9.7.9.25.3.2",
          .rows = {{{}, {7, 8}}},
          .ptx = "cp.async.commit_group",
-         .writes_memory = true,
          .effects = [](const Step&, Effects& e) { e.commit_copies(); },
          .run = [](const Step&, Machine& m) { m.commit_copies(); }},
         {.name = "cp.async.wait_group",
@@ -93,7 +90,6 @@ const std::vector<Instruction>& records() {
          .rows = {{{}, {7, 8}}},
          .operands = {{"n", Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, Range{0, INT32_MAX}}},
          .ptx = "cp.async.wait_group {%n}",
-         .writes_memory = true,
          .effects = [](const Step& s, Effects& e) { e.wait_copies(static_cast<int>(s.operands[0].imm)); },
          .run = [](const Step& s, Machine& m) { m.wait_copies(static_cast<int>(s.operands[0].imm)); }},
         {.name = "cp.async.wait_all",
@@ -101,7 +97,6 @@ const std::vector<Instruction>& records() {
          .section = "9.7.9.25.3.3",
          .rows = {{{}, {7, 8}}},
          .ptx = "cp.async.wait_all",
-         .writes_memory = true,
          .effects = [](const Step&, Effects& e) { e.wait_copies(std::nullopt); },
          .run = [](const Step&, Machine& m) { m.wait_copies(std::nullopt); }},
         {.name = "cp.async.mbarrier.arrive",
@@ -112,8 +107,7 @@ const std::vector<Instruction>& records() {
          .rows = {{{flag(Field::noinc), spelled_as(Field::space, {"shared"}, "shared")}, {7, 8}}},
          .operands = {shared_address("a")},
          .ptx = "cp.async.mbarrier.arrive{.noinc}{.space}.b64 [{%a}]",
-         .writes_memory = true,
-         .effects = [](const Step&, Effects& e) { e.arrive_copies(); },
+         .effects = [](const Step& s, Effects& e) { e.arrive_copies(s.operands[0]); },
          .run =
              [](const Step& s, Machine& m) {
                  m.arrive_copies(addresses_of<std::uint32_t>(m, s.operands[0]),

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 
 namespace wgrun::isa::guard {
@@ -54,7 +55,7 @@ class Record {
         op_.rows = {{{}, {8, 0}}};
         op_.operands = std::move(operands);
         op_.ptx = text_;
-        op_.writes_memory = true;
+        op_.effects = [](const Step&, Effects& e) { e.unknown(); };
     }
     Record(const Record&) = delete;
     Record& operator=(const Record&) = delete;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/machine.hpp"
 
@@ -123,8 +124,7 @@ std::unique_ptr<Record> make(InlinePtx request) {
             {place.name, place.access, kinds, constant_type(place.type), nullptr, false, {}, {}});
     }
     op.ptx = record->text;
-    op.writes_memory = !made_of.declared || made_of.reads || made_of.writes || made_of.synchronises;
-    op.effects = [](const Step&, Effects&) {};                       // nothing that the checker could follow
+    op.effects = [](const Step&, Effects& e) { e.unknown(); };       // nothing that could be followed
     op.value = [](const Step&, const ValueOf&) { return Value{}; };  // nor of the results
     op.run = run;
     return record;
@@ -163,6 +163,12 @@ const InlinePtx* inline_ptx_of(const Instruction& op) {
     const auto found =
         std::ranges::find_if(all.records, [&](const auto& record) { return &record->op == &op; });
     return found == all.records.end() ? nullptr : &(*found)->made_of;
+}
+
+bool pinned(const Instruction& op) {
+    if (const InlinePtx* text = inline_ptx_of(op); text != nullptr && text->declared)
+        return text->reads || text->writes || text->synchronises;
+    return op.effects != nullptr || op.convergent || op.taken_by != Participants::thread;
 }
 
 const Instruction& simulated_only(const Instruction& op) {

@@ -102,7 +102,6 @@ const std::vector<Instruction>& records() {
          .operands = {fragment("d", Access::out), row_address()},
          .ptx = "ldmatrix.sync.aligned.m8n8{.num}{.trans}{.space}{.type} {%d}, [{%a}]",
          .taken_by = Participants::warp,
-         .writes_memory = true,
          .effects =
              [](const Step& s, Effects& e) {
                  e.memory({space(s.form), false, &s.operands[1], row_bytes});
@@ -117,7 +116,6 @@ const std::vector<Instruction>& records() {
          .operands = {row_address(), fragment("b", Access::in)},
          .ptx = "stmatrix.sync.aligned.m8n8{.num}{.trans}{.space}{.type} [{%a}], {%b}",
          .taken_by = Participants::warp,
-         .writes_memory = true,
          .effects =
              [](const Step& s, Effects& e) {
                  e.memory({space(s.form), true, &s.operands[0], row_bytes});

@@ -8,6 +8,7 @@ namespace {
 
 using enum Type;
 using Rule = OperandRule;
+using Kind = MbarrierAccess::Kind;
 
 constexpr int most_arrivals = (1 << 20) - 1;  // 9.7.13.15.2: of a phase; the tx-count has as many bits
 constexpr Counts nothing{};
@@ -39,6 +40,11 @@ void run_wait(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
+void effects_wait(const Step& s, Effects& e) {
+    e.mbarrier({Kind::wait, &s.operands[1]});
+    e.await_arrivals();
+}
+
 /// Threads that wait for the same phase pass together, but each in its own time.
 Value value_wait(const Step&, const ValueOf&) { return {}; }
 
@@ -60,7 +66,10 @@ const std::vector<Instruction>& records() {
          .rows = {{{in_cta()}, {7, 8}}},
          .operands = {shared_address("a"), count("count", {}, {1, most_arrivals})},
          .ptx = "mbarrier.init{.space}.b64 [{%a}], {%count}",
-         .writes_memory = true,
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.mbarrier({Kind::init, &s.operands[0], &s.operands[1]});
+             },
          .run =
              [](const Step& s, Machine& m) {
                  m.mbarrier_init(addresses_of<std::uint32_t>(m, s.operands[0]),
@@ -72,7 +81,10 @@ const std::vector<Instruction>& records() {
          .rows = {{{in_cta()}, {7, 8}}},
          .operands = {shared_address("a")},
          .ptx = "mbarrier.inval{.space}.b64 [{%a}]",
-         .writes_memory = true,
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.mbarrier({Kind::inval, &s.operands[0]});
+             },
          .run = [](const Step& s,
                    Machine& m) { m.mbarrier_inval(addresses_of<std::uint32_t>(m, s.operands[0])); }},
         {.name = "mbarrier.expect_tx",
@@ -82,7 +94,10 @@ const std::vector<Instruction>& records() {
                    {8, 0}}},
          .operands = {shared_address("a"), count("bytes", {}, {1, most_arrivals})},
          .ptx = "mbarrier.expect_tx{.sem}{.space}.b64 [{%a}], {%bytes}",
-         .writes_memory = true,
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.mbarrier({Kind::expect, &s.operands[0], nullptr, &s.operands[1]});
+             },
          .run =
              [](const Step& s, Machine& m) {
                  m.mbarrier_arrive(addresses_of<std::uint32_t>(m, s.operands[0]),
@@ -94,7 +109,10 @@ const std::vector<Instruction>& records() {
          .rows = arrive_rows({8, 0}),
          .operands = {shared_address("a"), count("bytes", {}, {1, most_arrivals})},
          .ptx = "mbarrier.arrive.expect_tx{.sem}{.space}.b64 _, [{%a}], {%bytes}",
-         .writes_memory = true,
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.mbarrier({Kind::arrive, &s.operands[0], nullptr, &s.operands[1]});
+             },
          .run =
              [](const Step& s, Machine& m) {
                  m.mbarrier_arrive(addresses_of<std::uint32_t>(m, s.operands[0]),
@@ -106,7 +124,10 @@ const std::vector<Instruction>& records() {
          .rows = arrive_rows({8, 0}),
          .operands = {shared_address("a"), count("count", 1, {1, most_arrivals})},
          .ptx = "mbarrier.arrive{.sem}{.space}.b64 _, [{%a}]{,%count}",
-         .writes_memory = true,
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.mbarrier({Kind::arrive, &s.operands[0], &s.operands[1]});
+             },
          .run =
              [](const Step& s, Machine& m) {
                  m.mbarrier_arrive(addresses_of<std::uint32_t>(m, s.operands[0]), nothing,
@@ -118,9 +139,8 @@ const std::vector<Instruction>& records() {
          .rows = wait_rows(),
          .operands = wait_operands(),
          .ptx = "mbarrier.try_wait.parity{.sem}{.space}.b64 {%p}, [{%a}], {%parity}",
-         .writes_memory = true,
          .awaits = Awaits::mbarrier,
-         .effects = [](const Step&, Effects& e) { e.await_arrivals(); },
+         .effects = effects_wait,
          .value = value_wait,
          .run = run_wait},
         {.name = "mbarrier.test_wait.parity",
@@ -129,9 +149,8 @@ const std::vector<Instruction>& records() {
          .rows = wait_rows(),
          .operands = wait_operands(),
          .ptx = "mbarrier.test_wait.parity{.sem}{.space}.b64 {%p}, [{%a}], {%parity}",
-         .writes_memory = true,
          .awaits = Awaits::mbarrier,
-         .effects = [](const Step&, Effects& e) { e.await_arrivals(); },
+         .effects = effects_wait,
          .value = value_wait,
          .run = run_wait},
         {.name = "fence.mbarrier_init",
@@ -139,7 +158,7 @@ const std::vector<Instruction>& records() {
          .section = "9.7.13.4",
          .rows = {{{}, {8, 0}}},
          .ptx = "fence.mbarrier_init.release.cluster",
-         .writes_memory = true,
+         .effects = [](const Step&, Effects& e) { e.fence(); },
          .run = [](const Step&, Machine& m) { m.mbarrier_fence_init(); }},
     };
     return list;

@@ -183,7 +183,6 @@ const std::vector<Instruction>& records() {
                       {"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
                       cache_policy()},
          .ptx = "ld{.sem}{.space}{.cop}{.nc}{.evict}{.cache}{.prefetch}{.vec}{.type} {%d}, [{%a}]{,%policy}",
-         .writes_memory = true,
          .effects = effects_ld,
          .value = value_ld,
          .run = run_ld},
@@ -195,7 +194,6 @@ const std::vector<Instruction>& records() {
                       {"b", Access::in, Rule::reg | Rule::imm | Rule::list, loaded, vec, false, {}, {}},
                       cache_policy()},
          .ptx = "st{.sem}{.space}{.cop}{.evict}{.cache}{.vec}{.type} [{%a}], {%b}{,%policy}",
-         .writes_memory = true,
          .effects = effects_st,
          .run = run_st},
     };

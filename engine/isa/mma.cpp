@@ -1,6 +1,7 @@
 // mma.sync: the matrix products of one warp, operands and result in registers.
 #include <algorithm>
 
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 #include "number/number.hpp"
@@ -151,7 +152,11 @@ const std::vector<Instruction>& records() {
          .ptx =
              "mma.sync.aligned.m{m}n{n}k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d}{.op} {%d}, {%a}, {%b}, {%c}",
          .taken_by = Participants::warp,
-         .writes_memory = true,
+         .effects =
+             [](const Step& s, Effects& e) {
+                 e.multiply(
+                     {&s.operands[0].list, &s.operands[1].list, &s.operands[2].list, &s.operands[3].list});
+             },
          .value = [](const Step&, const ValueOf&) { return Value{}; },  // each lane has other elements
          .run = run_mma},
     };

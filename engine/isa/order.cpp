@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/effects.hpp"
+
 namespace wgrun::isa {
 
 MemoryOrder order_of(const Step& step) {
@@ -39,10 +41,16 @@ Awaits awaited_by(const Step& step) {
 }
 
 bool asynchronous(const Step& step) {
-    // PTX has `async` in the names of all of them, and of the fences, commits and waits that go with them.
-    const auto accesses = [](const OperandRule& rule) { return (rule.kinds & OperandRule::address) != 0; };
-    return step.op->name.find("async") != std::string_view::npos &&
-           (step.op->collective || std::ranges::any_of(step.op->operands, accesses));
+    struct Listener final : Effects {
+        bool heard = false;
+        void issue_mma(const AsyncMma&) override { heard = true; }
+        void copy_async(const MemoryAccess&) override { heard = true; }
+        void arrive_copies(const Operand&) override { heard = true; }
+        void bulk_copy(const BulkAccess&) override { heard = true; }
+        void counted(const Operand&) override { heard = true; }
+    } listener;
+    tell(step, listener);
+    return listener.heard;
 }
 
 }  // namespace wgrun::isa

@@ -1,5 +1,4 @@
-// The order of memory, as the qualifiers of a step speak of it, what a step waits for, and what it leaves
-// running.
+// The order of memory, as the qualifiers of a step speak of it, and what a step waits for.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +26,5 @@ MemoryOrder arrival_order(const Step& step);
 /// What the step waits for: what its record says, or memory, where it is a strong access that gives what it
 /// finds (a loop around it may wait for a value).
 Awaits awaited_by(const Step& step);
-
-/// Does the step access memory when the thread has gone on?
-bool asynchronous(const Step& step);
 
 }  // namespace wgrun::isa

@@ -1,5 +1,6 @@
 #include "isa/say.hpp"
 
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/machine.hpp"
 
@@ -45,7 +46,7 @@ Instruction record(std::string_view name, std::vector<OperandRule> operands, std
 /// One of the build for the GPU.
 Instruction build_record(std::string_view name, std::vector<OperandRule> operands, std::string_view ptx) {
     Instruction op = record(name, std::move(operands), ptx);
-    op.writes_memory = true;
+    op.effects = [](const Step&, Effects& e) { e.unknown(); };
     return op;
 }
 

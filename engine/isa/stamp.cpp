@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 #include "isa/order.hpp"
@@ -28,7 +29,7 @@ Instruction record(std::string_view name, std::vector<OperandRule> operands, std
     op.rows = {{{}, {8, 0}}};
     op.operands = std::move(operands);
     op.ptx = ptx;
-    op.writes_memory = true;
+    op.effects = [](const Step&, Effects& e) { e.unknown(); };
     op.run = run;
     return op;
 }
@@ -251,21 +252,27 @@ const Instruction& close() {
     return it;
 }
 
+namespace {
+
+/// What is asynchronous, and the waits for it.
+struct Pace final : Effects {
+    Moment moment = Moment::nothing;
+    void issue_mma(const AsyncMma&) override { moment = Moment::product; }
+    void commit_mma() override { moment = Moment::commit; }
+    void wait_mma(int) override { moment = Moment::products; }
+    void bulk_copy(const BulkAccess& copy) override {
+        if (copy.to != nullptr)
+            moment = Moment::copy;
+        else if (copy.from != nullptr)
+            moment = Moment::store;
+    }
+    void wait_bulk(int, bool) override { moment = Moment::stores; }
+    void wait_copies(std::optional<int>) override { moment = Moment::loads; }
+};
+
+}  // namespace
+
 Moment moment_of(const Step& step) {
-    using Entry = std::pair<std::string_view, Moment>;
-    static constexpr std::array<Entry, 11> moments{{
-        {"wgmma.mma_async", Moment::product},
-        {"wgmma.mma_async.sp", Moment::product},
-        {"wgmma.commit_group", Moment::commit},
-        {"wgmma.wait_group", Moment::products},
-        {"cp.async.bulk.tensor.store", Moment::store},
-        {"cp.reduce.async.bulk.tensor", Moment::store},
-        {"cp.async.bulk.store", Moment::store},
-        {"cp.reduce.async.bulk", Moment::store},
-        {"cp.async.bulk.wait_group", Moment::stores},
-        {"cp.async.wait_group", Moment::loads},
-        {"cp.async.wait_all", Moment::loads},
-    }};
     switch (awaited_by(step)) {
         case Awaits::mbarrier: return Moment::mbarrier;
         case Awaits::memory: return Moment::memory;
@@ -276,10 +283,9 @@ Moment moment_of(const Step& step) {
         case Awaits::lanes:
         case Awaits::nothing: break;
     }
-    // st.async, which is counted too, belongs to the threads' own stores.
-    if (step.op->counted && step.op->name.starts_with("cp.")) return Moment::copy;
-    const auto* found = std::ranges::find(moments, step.op->name, &Entry::first);
-    return found == moments.end() ? Moment::nothing : found->second;
+    Pace pace;
+    tell(step, pace);
+    return pace.moment;
 }
 
 }  // namespace wgrun::isa::stamp

@@ -34,7 +34,6 @@ const std::vector<Instruction>& records() {
                        Range{0, sm_90a.cta_threads, sm_90a.lanes}}},
          .ptx = "bar.sync {%barrier}{,%threads}",
          .taken_by = Participants::cta,
-         .writes_memory = true,
          .awaits = Awaits::barrier,
          .effects = [](const Step& s, Effects& e) { e.barrier(s.operands[0], s.operands[1]); },
          .run = [](const Step& s,
@@ -61,7 +60,7 @@ const std::vector<Instruction>& records() {
                        Range{sm_90a.lanes, sm_90a.cta_threads, sm_90a.lanes}}},
          .ptx = "bar.arrive {%barrier}, {%threads}",
          .taken_by = Participants::warp,
-         .writes_memory = true,
+         .effects = [](const Step& s, Effects& e) { e.arrive(s.operands[0], s.operands[1]); },
          .run =
              [](const Step& s, Machine& m) {
                  m.barrier_arrive(first_lane(m, s.operands[0]), first_lane(m, s.operands[1]));
@@ -74,9 +73,9 @@ const std::vector<Instruction>& records() {
                   {{in_all_scopes({"acquire", "release"})}, {8, 6}}},
          .operands = {},
          .ptx = "fence{.sem}",
-         .writes_memory = true,
          .effects =
              [](const Step& s, Effects& e) {
+                 e.fence();
                  if (order_of(s).acquire) e.await_arrivals();
              },
          .run = [](const Step& s, Machine& m) { m.fence(order_of(s)); }},
@@ -87,7 +86,6 @@ const std::vector<Instruction>& records() {
                   {{spelled_as(Field::space, {"global", "shared::cta", "shared::cluster"})}, {8, 0}}},
          .operands = {},
          .ptx = "fence.proxy.async{.space}",
-         .writes_memory = true,
          .effects = [](const Step& s, Effects& e) { e.proxy_fence(fenced_space(s.form)); },
          .run = [](const Step& s, Machine& m) { m.proxy_fence(fenced_space(s.form)); }},
     };

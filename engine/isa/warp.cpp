@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 
@@ -134,7 +135,7 @@ const std::vector<Instruction>& records() {
                       {"p", Access::out, Rule::reg, fixed<pred>, nullptr, true, {}, {}},
                       membermask(true)},
          .ptx = "shfl.sync{.op}{.type} {%d}{|%p}, {%a}, {%b}, {%c}, {%membermask}",
-         .writes_memory = true,
+         .convergent = true,
          .value = value_shfl,
          .run = run_shfl},
         {.name = "vote.sync",
@@ -145,7 +146,7 @@ const std::vector<Instruction>& records() {
                   {{spelled_as(Field::op, {"ballot"}), types({b32})}, {7, 8}}},
          .operands = {out("d"), in("a", fixed<pred>, Rule::reg), membermask(true)},
          .ptx = "vote.sync{.op}{.type} {%d}, {%a}, {%membermask}",
-         .writes_memory = true,
+         .convergent = true,
          .value = value_vote,
          .run = run_vote},
         {.name = "bar.warp.sync",
@@ -154,8 +155,8 @@ const std::vector<Instruction>& records() {
          .rows = {{{}, {7, 8}}},
          .operands = {membermask(false)},
          .ptx = "bar.warp.sync {%membermask}",
-         .writes_memory = true,
          .awaits = Awaits::lanes,
+         .effects = [](const Step&, Effects& e) { e.converge(); },
          .run =
              [](const Step& s, Machine& m) {
                  members(s, m);

@@ -103,16 +103,6 @@ class Pipelines final : public isa::Effects {
         if (issued.metadata) sources_.insert(issued.metadata->reg.id);
     }
     void wait_mma(int pending) override { open_ = open_ && pending > 0; }
-    void memory(const isa::MemoryAccess&) override {}
-    void order_registers() override {}
-    void commit_mma() override {}
-    void proxy_fence(std::optional<isa::Space>) override {}
-    void barrier(const Operand&, const Operand&) override {}
-    void await_arrivals() override {}
-    void copy_async(const isa::MemoryAccess&) override {}
-    void commit_copies() override {}
-    void wait_copies(std::optional<int>) override {}
-    void arrive_copies() override {}
 
   private:
     static void add(std::vector<Where>& places, Where where) {
@@ -120,7 +110,7 @@ class Pipelines final : public isa::Effects {
     }
     void collect(const Step& step) {
         step_ = &step;
-        if (step.op->effects) step.op->effects(step, *this);
+        isa::tell(step, *this);
     }
     void walk(const Block& block) {
         for (const Node& node : block) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isa/effects.hpp"
 #include "isa/order.hpp"
 
 namespace wgrun {
@@ -24,7 +25,7 @@ bool only_looks(const Loop& loop) {
     const auto visit = [&](const Step& step) {
         looks = looks || polls(step);
         const bool fence = isa::order_of(step).strong && !accesses_memory(step);
-        acts = acts || (step.op->writes_memory && !polls(step) && !fence);
+        acts = acts || (isa::pinned(*step.op) && !polls(step) && !fence);
     };
     for_each_step(loop.head, visit);
     for_each_step(loop.body, visit);

@@ -34,7 +34,6 @@ class Reader final : public isa::Effects {
         else
             cost_.kind = again ? Kind::atomic : access.write ? Kind::store : Kind::load;
     }
-    void order_registers() override {}
     void issue_mma(const isa::AsyncMma& mma) override {
         cost_.kind = Kind::product;
         cost_.cycles = product_cycles(mma);
@@ -44,7 +43,6 @@ class Reader final : public isa::Effects {
         cost_.kind = Kind::wait;
         cost_.pending = pending;
     }
-    void proxy_fence(std::optional<isa::Space>) override {}
     void copy_async(const isa::MemoryAccess& access) override {
         cost_.kind = Kind::copy;
         cost_.bytes = access.bytes;
@@ -54,9 +52,6 @@ class Reader final : public isa::Effects {
         cost_.kind = Kind::wait_copies;
         cost_.pending = pending.value_or(-1);
     }
-    void arrive_copies() override {}
-    void barrier(const isa::Operand&, const isa::Operand&) override {}
-    void await_arrivals() override {}
 
   private:
     StepCost& cost_;
@@ -76,7 +71,7 @@ Costs::Costs(const sim::Code& code) {
         } else {
             cost.throughput = isa::throughput(*op.step);
             Reader reader(cost);
-            if (op.step->op->effects != nullptr) op.step->op->effects(*op.step, reader);
+            isa::tell(*op.step, reader);
         }
         registers_of(op, cost);
         steps_.push_back(cost);
@@ -102,9 +97,8 @@ void Costs::drop_repetitions(const sim::Code& code) {
             continue;
         }
         const isa::Step& step = *op.step;
-        const bool pure = steps_[pc].kind == Kind::plain && !step.guard && !step.op->writes_memory &&
-                          step.op->effects == nullptr && step.op->awaits == isa::Awaits::nothing &&
-                          step.op->taken_by == isa::Participants::thread && step.operands.size() >= 2 &&
+        const bool pure = steps_[pc].kind == Kind::plain && !step.guard && step.op->effects == nullptr &&
+                          !isa::pinned(*step.op) && step.operands.size() >= 2 &&
                           step.operands[0].kind == isa::Operand::Kind::reg &&
                           step.op->operands[0].access == isa::Access::out;
         std::string key;

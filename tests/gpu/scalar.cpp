@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "isa/effects.hpp"
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
 #include "wgrun/gpu.hpp"
@@ -43,9 +44,7 @@ bool computes(const Instruction& op) {
                                                    "createpolicy.fractional",
                                                    "createpolicy.cvt.L2",
                                                    "mapa"};
-    if (op.run == nullptr || op.writes_memory || op.taken_by != isa::Participants::thread ||
-        others.contains(op.name))
-        return false;
+    if (op.run == nullptr || isa::pinned(op) || others.contains(op.name)) return false;
     return std::ranges::all_of(op.operands,
                                [](const OperandRule& rule) {
                                    return (rule.kinds & (OperandRule::reg | OperandRule::list)) != 0;

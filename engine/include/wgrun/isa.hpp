@@ -116,6 +116,9 @@ struct Step {
     const Operand& operand(std::string_view name) const;
 };
 
+/// Does the step access memory when the thread has gone on?
+bool asynchronous(const Step& step);
+
 enum class Access : std::uint8_t { in, out, inout };
 
 /// What may stand at a place of an instruction.
@@ -168,14 +171,15 @@ struct Instruction {
     std::string_view cuda = {};
     Participants taken_by = Participants::thread;  ///< who must execute it together (.aligned)
     bool collective = false;                       ///< the simulator runs it once for the whole warpgroup
-    bool writes_memory = false;                    ///< volatile in inline assembly, with a memory clobber
+    /// Lanes give each other values: those that an operand names execute it together.
+    bool convergent = false;
     /// With grids, a launch may begin beside the end of those before.
     Awaits awaits = Awaits::nothing;
-    bool atomic = false;   ///< does not race with others that are atomic
-    bool counted = false;  ///< brings bytes to shared memory later, which an mbarrier counts
+    bool atomic = false;  ///< does not race with others that are atomic
     /// Fills fields that follow from the operands (a_in); null: only `type` from the first register.
     void (*infer)(std::span<const Operand>, Form&) = nullptr;
     // What the engine makes of a step (engine/isa): for the checker, and for the simulator.
+    /// All that it does besides computing its destinations; null: nothing.
     void (*effects)(const Step&, Effects&) = nullptr;
     /// Abstract value of the destination; null: uniform as its inputs, otherwise unknown.
     Value (*value)(const Step&, const ValueOf&) = nullptr;

@@ -300,18 +300,7 @@ TEST_CASE("wgmma: what the checker is told") {
     struct Told final : isa::Effects {
         isa::AsyncMma mma{};
         int count = 0;
-        void memory(const isa::MemoryAccess&) override { throw std::logic_error("memory"); }
-        void order_registers() override { throw std::logic_error("order_registers"); }
         void issue_mma(const isa::AsyncMma& m) override { mma = m, ++count; }
-        void commit_mma() override { throw std::logic_error("commit_mma"); }
-        void wait_mma(int) override { throw std::logic_error("wait_mma"); }
-        void proxy_fence(std::optional<Space>) override { throw std::logic_error("proxy_fence"); }
-        void barrier(const Operand&, const Operand&) override { throw std::logic_error("barrier"); }
-        void await_arrivals() override { throw std::logic_error("await_arrivals"); }
-        void copy_async(const isa::MemoryAccess&) override { throw std::logic_error("copy_async"); }
-        void commit_copies() override { throw std::logic_error("commit_copies"); }
-        void wait_copies(std::optional<int>) override { throw std::logic_error("wait_copies"); }
-        void arrive_copies() override { throw std::logic_error("arrive_copies"); }
     } told;
     const isa::Step s =
         step("wgmma.mma_async", form_of(c),

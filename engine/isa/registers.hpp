@@ -1,0 +1,32 @@
+// The registers that a step reads and writes.
+#pragma once
+
+#include "wgrun/isa.hpp"
+
+namespace wgrun::isa {
+
+/// visit(Reg) for each register of an operand, that of an address too.
+template <class Visit>
+void for_each_register(const Operand& operand, Visit visit) {
+    if (operand.kind == Operand::Kind::list) {
+        for (Reg reg : operand.list) visit(reg);
+    } else if (operand.reg) {
+        visit(operand.reg);
+    }
+}
+
+/// Those of the operands that are read (also where they are written as well); not the guard.
+template <class Visit>
+void for_each_read(const Step& step, Visit visit) {
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+        if (step.op->operands[i].access != Access::out) for_each_register(step.operands[i], visit);
+}
+
+/// Those of the operands that are written.
+template <class Visit>
+void for_each_written(const Step& step, Visit visit) {
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+        if (step.op->operands[i].access != Access::in) for_each_register(step.operands[i], visit);
+}
+
+}  // namespace wgrun::isa
