@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -399,7 +400,7 @@ void die_with_parent() {
 std::optional<int> worker_main(int argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != worker_command) return std::nullopt;
     const auto refuse = [](const char* why) {
-        static_cast<void>(::write(STDERR_FILENO, why, std::strlen(why)));
+        std::fputs(why, stderr);
         return 2;
     };
     const bool compiles = argc == 5 && std::string_view(argv[3]) == nvrtc_command;

@@ -105,8 +105,8 @@ typed '"resized" .. "'
 $T resize-window -x 60 -y 20 2>/dev/null && sleep 0.3
 typed ' well"'; keys Enter
 seen '^resized well$'
-typed 'wg.layout "(4,64):(64,1)"'; keys Enter
-seen 'of 4 x 64'
+typed 'wg.zeros("f32", {4, 64})'; keys Enter
+seen 'f32 [{]4, 64[}]'
 ! grep -qE '^.{61}' out.txt || bad "wider than the terminal"
 
 # Output without a newline keeps its line.

@@ -295,7 +295,7 @@ class Page:
         missing = not self.session.library and "the library for Python is not built here"
         if self.session.library and re.search(b"__[at]san_init", self.session.library.read_bytes()):
             missing = "the library is built with a sanitizer, and Python is not"
-        for package in re.findall(r"^import ([\w, ]+)", block.text, re.M):
+        for package in re.findall(r"^import ([\w, ]+)", self.whole(block), re.M):
             for name in package.split(", "):
                 if name != "wgrun" and not importlib.util.find_spec(name):
                     missing = f"there is no Python package {name} here"

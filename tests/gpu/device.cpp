@@ -196,7 +196,7 @@ TEST_CASE("bytes go to the device and back", "[gpu]") {
 TEST_CASE("memory runs out with a sentence", "[gpu]") {
     if (!have_device()) return;
     CHECK_THROWS_WITH(Buffer(Device::get(), std::size_t{1} << 44),
-                      ContainsSubstring("out of device memory: 16777216 MiB asked for, "));
+                      ContainsSubstring("out of device memory: 16777216 MiB were requested, "));
 }
 
 TEST_CASE("PTX runs, its log is kept", "[gpu]") {
@@ -419,7 +419,12 @@ void fault(const char* kernel, std::uint64_t address, const char* error) {
 
 // Hidden, because a fault may end the GPU for its process: each is run in one of its own by the test below.
 TEST_CASE("an illegal address", "[.illegal]") { fault("write", 64, "CUDA_ERROR_ILLEGAL_ADDRESS"); }
-TEST_CASE("a misaligned address", "[.misaligned]") { fault("write", 66, "CUDA_ERROR_MISALIGNED_ADDRESS"); }
+// In memory of its own: of an address that is illegal as well, drivers say one or the other.
+TEST_CASE("a misaligned address", "[.misaligned]") {
+    if (!have_device()) return;
+    Buffer buffer(Device::get(), 64);
+    fault("write", buffer.address() + 2, "CUDA_ERROR_MISALIGNED_ADDRESS");
+}
 TEST_CASE("a trap", "[.trap]") { fault("trapped", 0, "CUDA_ERROR_"); }
 
 TEST_CASE("a hung kernel", "[.hang]") {
