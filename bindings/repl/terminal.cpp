@@ -63,7 +63,13 @@ bool wait_for_input() {
     sigprocmask(SIG_SETMASK, nullptr, &open);
     sigdelset(&open, SIGINT);
     pollfd input{STDIN_FILENO, POLLIN, 0};
-    return ppoll(&input, 1, nullptr, &open) >= 0 || errno != EINTR;
+    if (ppoll(&input, 1, nullptr, &open) < 0) return errno != EINTR;
+    // What was typed after a Ctrl-C may be there before the signal has been seen: the signal comes first.
+    sigset_t pending;
+    sigpending(&pending);
+    if (sigismember(&pending, SIGINT) != 1) return true;
+    constexpr struct timespec now {};
+    return ppoll(nullptr, 0, &now, &open) >= 0 || errno != EINTR;
 }
 
 Terminal::Terminal(const Options& options) : interactive_(isatty(STDIN_FILENO) != 0) {
