@@ -1,4 +1,4 @@
-// What the lanes of a warp tell each other: shfl.sync, vote.sync, bar.warp.sync.
+// What the lanes of a warp tell each other: shfl.sync, vote.sync, redux.sync, bar.warp.sync.
 //
 // None of them is .aligned: the lanes that the membermask names execute the instruction together, wherever
 // the others are. The simulator runs the lanes of a warp in lockstep, so those must be at the same step.
@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "isa/combine.hpp"
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
@@ -115,10 +116,28 @@ void run_vote(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
-Value value_vote(const Step& s, const ValueOf&) {
+/// One result for all lanes that take part.
+Value value_of_all(const Step& s, const ValueOf&) {
     Value out;
     if (is_full(s.operand("membermask"))) out.uniform = Uniform::warp;
     return out;
+}
+
+// --- redux.sync ----------------------------------------------------------------------------------------
+
+void run_redux(const Step& s, Machine& m) {
+    const Mask taking_part = members(s, m);
+    const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]);
+    const auto operation = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
+    std::optional<std::uint32_t> result;
+    for_each_lane(taking_part, [&](std::size_t l) {
+        result = !result
+                     ? a[l]
+                     : static_cast<std::uint32_t>(combined(operation, s.form.type(), false, *result, a[l]));
+    });
+    Lanes<std::uint32_t> d;
+    d.fill(*result);
+    write_reg(m, s.operands[0].reg, d);
 }
 
 /// Made when they are first asked for.
@@ -147,8 +166,19 @@ const std::vector<Instruction>& records() {
          .operands = {out("d"), in("a", fixed<pred>, Rule::reg), membermask(true)},
          .ptx = "vote.sync{.op}{.type} {%d}, {%a}, {%membermask}",
          .convergent = true,
-         .value = value_vote,
+         .value = value_of_all,
          .run = run_vote},
+        {.name = "redux.sync",
+         .summary =
+             "the sum, the least, the greatest or the bits of all lanes' values together, for each of them",
+         .section = "9.7.13.12",
+         .rows = {{{reductions({"add", "min", "max"}), types({u32, s32})}, {7, 8}},
+                  {{reductions({"and", "or", "xor"}), types({b32})}, {7, 8}}},
+         .operands = {out("d"), in("a", typed<Field::type>, Rule::reg), membermask(true)},
+         .ptx = "redux.sync{.op}{.type} {%d}, {%a}, {%membermask}",
+         .convergent = true,
+         .value = value_of_all,
+         .run = run_redux},
         {.name = "bar.warp.sync",
          .summary = "waits for lanes of the warp, and orders what they did with memory",
          .section = "9.7.13.2",

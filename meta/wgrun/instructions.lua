@@ -976,6 +976,21 @@ function k:red(a, b, options) end
 ---@param options? wgrun.k.red_async.options qualifiers and operands by name
 function k:red_async(a, b, mbarrier, options) end
 
+---@class wgrun.k.redux_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, s32, b32
+---@field op? string the operation: add, min, max, and, or, xor
+---@field membermask? wgrun.reg|number a u32 register, or a number
+
+---The sum, the least, the greatest or the bits of all lanes' values together, for each of them.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg a register
+---@param options? wgrun.k.redux_sync.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.redux_sync.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:redux_sync(d, a, options) end
+
 ---@class wgrun.k.rem.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold

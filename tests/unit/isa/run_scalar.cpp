@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
-#include <set>
 
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
@@ -168,80 +167,6 @@ TEST_CASE("instructions on registers compute what the reference computes") {
         for (const Form& form : wgrun::test::forms_of(*op)) Sweep(*op, form).run();
     }
     CHECK(records == 28);
-}
-
-TEST_CASE("every record is run by a test") {
-    // Those without a reference are in the other run_*.cpp.
-    const std::set<std::string_view> elsewhere{"special",
-                                               "ld.param",
-                                               "pack",
-                                               "unpack",
-                                               "matrix.descriptor",
-                                               "ld",
-                                               "st",
-                                               "bar.sync",
-                                               "fence.proxy.async",
-                                               "wgmma.fence",
-                                               "wgmma.mma_async",
-                                               "wgmma.mma_async.sp",
-                                               "wgmma.commit_group",
-                                               "wgmma.wait_group",
-                                               "ldmatrix",
-                                               "stmatrix",
-                                               "movmatrix",
-                                               "mma.sync",
-                                               "shfl.sync",
-                                               "vote.sync",
-                                               "bar.warp.sync",
-                                               "red",
-                                               "atom",
-                                               "atom.cas",
-                                               "bar.arrive",
-                                               "cvta.param",
-                                               "prefetch",
-                                               "createpolicy.fractional",
-                                               "createpolicy.range",
-                                               "createpolicy.cvt.L2",
-                                               "fence",
-                                               "cp.async.bulk.prefetch",
-                                               "cp.async",
-                                               "cp.async.ignore_src",
-                                               "cp.async.commit_group",
-                                               "cp.async.wait_group",
-                                               "cp.async.wait_all",
-                                               "cp.async.mbarrier.arrive",
-                                               "st.async",
-                                               "red.async",
-                                               "mbarrier.init",
-                                               "mbarrier.inval",
-                                               "mbarrier.expect_tx",
-                                               "mbarrier.arrive.expect_tx",
-                                               "mbarrier.arrive",
-                                               "mbarrier.try_wait.parity",
-                                               "mbarrier.test_wait.parity",
-                                               "fence.mbarrier_init",
-                                               "cp.async.bulk.tensor",
-                                               "cp.async.bulk.tensor.store",
-                                               "cp.reduce.async.bulk.tensor",
-                                               "cp.async.bulk.prefetch.tensor",
-                                               "prefetch.tensormap",
-                                               "cp.async.bulk",
-                                               "cp.async.bulk.cluster",
-                                               "cp.async.bulk.store",
-                                               "cp.reduce.async.bulk",
-                                               "cp.async.bulk.commit_group",
-                                               "cp.async.bulk.wait_group",
-                                               "barrier.cluster.arrive",
-                                               "barrier.cluster.wait",
-                                               "mapa",
-                                               "elect.sync",
-                                               "setmaxnreg",
-                                               "griddepcontrol.launch_dependents",
-                                               "griddepcontrol.wait"};
-    for (const isa::Instruction* op : isa::all()) {
-        INFO(op->name);
-        CHECK(has_reference(op->name) != elsewhere.contains(op->name));
-    }
 }
 
 TEST_CASE("the least integer by -1 wraps") {

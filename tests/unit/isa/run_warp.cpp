@@ -1,6 +1,9 @@
-// shfl.sync, vote.sync and bar.warp.sync: meanings, and which membermasks are refused.
+// shfl.sync, vote.sync, redux.sync and bar.warp.sync: meanings, and which membermasks are refused.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <random>
 
 #include "tests/catch.hpp"
@@ -129,6 +132,47 @@ TEST_CASE("vote.sync takes negated predicates") {
     s.operands[1].negated = true;
     s.op->run(s, m);
     CHECK(m.get(d)[0] == 0xFFFFFFF4);
+}
+
+TEST_CASE("redux.sync over all lanes and over some") {
+    const auto run = [](std::string_view operation, Type type, const Lanes& a, isa::Mask mask) {
+        Machine m;
+        m.mask = mask;
+        const Reg d = m.put(type, {});
+        const isa::Step s = step("redux.sync", with(typed(type), Field::op, operation),
+                                 {Operand::of(d), Operand::of(m.put(type, a)), Operand::immediate(mask)});
+        s.op->run(s, m);
+        const Lanes all = m.get(d);
+        for (int l = 0; l < lanes; ++l)
+            CHECK(all[static_cast<std::size_t>(l)] ==
+                  ((mask >> l & 1U) != 0 ? all[static_cast<std::size_t>(std::countr_zero(mask))] : 0));
+        return static_cast<std::uint32_t>(all[static_cast<std::size_t>(std::countr_zero(mask))]);
+    };
+    std::mt19937 random{5};
+    for (const isa::Mask mask : {0xFFFFFFFFU, 0x0000FFFFU, 0x80000001U, 0x00000400U}) {
+        Lanes a{};
+        std::vector<std::uint32_t> taken;
+        for (std::size_t l = 0; l < lanes; ++l) {
+            a[l] = random();
+            if ((mask >> l & 1U) != 0) taken.push_back(static_cast<std::uint32_t>(a[l]));
+        }
+        const auto folded = [&](auto combine) {
+            return std::accumulate(taken.begin() + 1, taken.end(), taken.front(), combine);
+        };
+        const auto is_less = [](std::uint32_t x, std::uint32_t y) {
+            return static_cast<std::int32_t>(x) < static_cast<std::int32_t>(y);
+        };
+        INFO(fmt::format("membermask {:X}", mask));
+        CHECK(run("add", Type::u32, a, mask) == folded(std::plus<>()));
+        CHECK(run("add", Type::s32, a, mask) == folded(std::plus<>()));
+        CHECK(run("min", Type::u32, a, mask) == *std::ranges::min_element(taken));
+        CHECK(run("max", Type::u32, a, mask) == *std::ranges::max_element(taken));
+        CHECK(run("min", Type::s32, a, mask) == *std::ranges::min_element(taken, is_less));
+        CHECK(run("max", Type::s32, a, mask) == *std::ranges::max_element(taken, is_less));
+        CHECK(run("and", Type::b32, a, mask) == folded(std::bit_and<>()));
+        CHECK(run("or", Type::b32, a, mask) == folded(std::bit_or<>()));
+        CHECK(run("xor", Type::b32, a, mask) == folded(std::bit_xor<>()));
+    }
 }
 
 TEST_CASE("the membermask names those who execute the step") {
