@@ -1,21 +1,28 @@
 # check --fix: the missing call is inserted, and the script is clean then. --diff shows it and writes nothing.
+
+# take RULE/NAME: case.lua is a copy of that script, and taken.lua too. It finds the kit where that is.
+take() {
+    sed "s|^local kit = .*|local kit = dofile '$SOURCE/tests/rules/kit.lua'|" "$SOURCE/tests/rules/$1.lua" >taken.lua
+    cp taken.lua case.lua
+}
+
 # mends RULE [OPTIONS]: tests/rules/RULE/bad_*.lua is mended by calls, and by nothing else.
 mends() {
     rule=$1
     shift
     for bad in "$SOURCE/tests/rules/$rule"/bad_*.lua; do
-        cp "$bad" case.lua
+        take "$rule/$(basename "$bad" .lua)"
         run check "$@" --diff case.lua
         exits 0
         out_has "--- case.lua"
-        cmp -s "$bad" case.lua || bad "$ran has written"
+        cmp -s taken.lua case.lua || bad "$ran has written"
         cp out.txt patch.txt
         run check "$@" --fix case.lua
         exits 0
         out_has "[$rule]"
         # All that was there is there, in its order.
-        diff "$bad" case.lua | grep -q '^<' && bad "$ran: lines of $bad are gone"
-        diff "$bad" case.lua | sed -n 's/^> *//p' >inserted.txt
+        diff taken.lua case.lua | grep -q '^<' && bad "$ran: lines of $bad are gone"
+        diff taken.lua case.lua | sed -n 's/^> *//p' >inserted.txt
         sed -n 's/^+ *//p' patch.txt | grep -v '^+' | cmp -s - inserted.txt || bad "$ran: --diff showed something else"
         grep -qv '^k:[a-z_]*(.*)$' inserted.txt && bad "$ran: more than calls: $(cat inserted.txt)"
         run check "$@" case.lua
@@ -40,7 +47,7 @@ mends WG-TMA-03 --dynamic
 ls "$WORK" | grep -q 'case.lua\.' && bad "a temporary file is left"
 
 # An option with another value, where the statement gives it; elsewhere nothing is written.
-cp "$SOURCE/tests/rules/WG-DESC-04/bad_excerpt.lua" case.lua
+take WG-DESC-04/bad_excerpt
 run check --diff case.lua
 exits 0
 grep -q '^-.*align=16' out.txt || bad "--diff does not show the old line: $(cat out.txt)"
@@ -49,8 +56,8 @@ run check --fix case.lua
 exits 0
 out_has "align = 1024 set [WG-DESC-04]"
 out_has "case.lua: 0 calls inserted, 1 option set, 0 errors"
-sed 's/align=16/align=1024/' "$SOURCE/tests/rules/WG-DESC-04/bad_excerpt.lua" | cmp -s - case.lua || bad "more than the option was changed"
-cp "$SOURCE/tests/rules/WG-DESC-04/bad_excerpt.lua" case.lua
+sed 's/align=16/align=1024/' taken.lua | cmp -s - case.lua || bad "more than the option was changed"
+take WG-DESC-04/bad_excerpt
 run check --fix --json case.lua
 exits 0
 out_has '"inserted": []'
@@ -60,22 +67,23 @@ exits 1
 out_has '"position": "line"'
 
 # What no change mends stays as it is.
-cp "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua
+take WG-DESC-01/bad_excerpt
 run check --fix case.lua
 exits 1
 err_has "wgrun: case.lua was not changed: 1 error that no proposed change mends"
 err_has "[WG-DESC-01]"
-cmp -s "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua || bad "case.lua was written"
+cmp -s taken.lua case.lua || bad "case.lua was written"
 
 # How many threads a kernel has is for its author to say, although the fix names a number.
-cp "$SOURCE/tests/rules/WG-SYNC-03/bad_excerpt.lua" case.lua
+take WG-SYNC-03/bad_excerpt
 run check --fix case.lua
 exits 1
 err_has "fix: threads = "
-cmp -s "$SOURCE/tests/rules/WG-SYNC-03/bad_excerpt.lua" case.lua || bad "case.lua was written"
+cmp -s taken.lua case.lua || bad "case.lua was written"
 
 # A fault that a call mends beside one that none does: nothing is written either.
-sed 's/k:wgmma_fence()/-- none/' "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" >both.lua
+take WG-DESC-01/bad_excerpt
+sed 's/k:wgmma_fence()/-- none/' taken.lua >both.lua
 cp both.lua case.lua
 run check --fix case.lua
 exits 1
@@ -177,13 +185,13 @@ err_lacks "attempt to index"
 cmp -s wait.lua before.lua || bad "wait.lua was written"
 
 # --json: what was inserted, what remains, and with --diff the change.
-cp "$SOURCE/tests/rules/WG-FENCE-01/bad_excerpt.lua" case.lua
+take WG-FENCE-01/bad_excerpt
 run check --diff --json case.lua
 exits 0
 out_has '"written": false'
 out_has '+  k:wgmma_fence()\n'
 err ""
-cmp -s "$SOURCE/tests/rules/WG-FENCE-01/bad_excerpt.lua" case.lua || bad "--diff has written"
+cmp -s taken.lua case.lua || bad "--diff has written"
 run check --fix --json case.lua
 exits 0
 out_has '"findings": []'
@@ -195,9 +203,9 @@ run check --fix --json case.lua
 exits 0
 out_has '"inserted": []'
 out_has '"written": false'
-cp "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua
+take WG-DESC-01/bad_excerpt
 run check --fix --json case.lua
 exits 1
 out_has '"rule": "WG-DESC-01"'
 out_has '"problem": "case.lua was not changed: 1 error that no proposed change mends"'
-cmp -s "$SOURCE/tests/rules/WG-DESC-01/bad_excerpt.lua" case.lua || bad "case.lua was written"
+cmp -s taken.lua case.lua || bad "case.lua was written"

@@ -37,9 +37,8 @@ nothing_left() {
     left=$(find "$WORK" -name '.wgrun*' -o -name '*.tmp')
     [ -z "$left" ] && [ -z "$(ls -A tmp)" ] || bad "$ran: left behind: $left $(ls -A tmp)"
 }
-set -- "$SOURCE"/tests/rules/WG-FENCE-01/bad_*.lua
-cp "$1" before.lua
-cp "$1" mended.lua
+sed "s|^local kit = .*|local kit = dofile '$SOURCE/tests/rules/kit.lua'|" "$SOURCE/tests/rules/WG-FENCE-01/bad_excerpt.lua" >before.lua
+cp before.lua mended.lua
 run check --fix mended.lua
 exits 0
 

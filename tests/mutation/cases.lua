@@ -50,7 +50,7 @@ local function script(name, path, arguments)
   cases[#cases + 1] = { name = name, grid = persistent[name], body = function()
     local silent = { write = function() end }
     local sandbox = setmetatable({
-      arg = arguments, print = function() end,
+      arg = { [0] = path, table.unpack(arguments) }, print = function() end,
       io = setmetatable({ write = function() end, stdout = silent, stderr = silent }, { __index = io }),
       os = setmetatable({ exit = function(code)
         if code ~= 0 and code ~= true then error({ killer = "result", message = "exit " .. tostring(code) }, 0) end

@@ -1,18 +1,12 @@
 -- WG-DESC-02, kept: The M or N rows and the K step that a wgmma reads lie inside the tile and start on an 8-row group.
 -- CHECK ONLY: nothing fills the tile, so a run would read unwritten memory.
 local wg = require "wgrun"
+local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local a, b = k:shared(tile, "a"), k:shared(tile, "b")
-  local zero, thread = k:regs("b32", 4), k:special "tid.x"
-  for i = 0, 3 do k:mov(zero[i], 0) end
-  for _, tile_of in ipairs { a, b } do
-    local at = k:mad_lo_u32(thread, 16, k:mov(tile_of, { type = "u32" }))
-    for i = 0, 3 do k:st_shared_v4_b32(at, zero, { offset = 2048 * i }) end
-  end
-  k:fence_proxy_async()
-  k:bar_sync(0)
+  kit.fill(k, { a, b })
   local da, db = k:descriptor(a), k:descriptor(b)
   local acc = k:regs("f32", 32)
   local B = k:shared(wg.tile{dtype="bf16", mn=64, k=64, major="K"}, "B")

@@ -1,18 +1,12 @@
 -- WG-LAYOUT-01, kept: A tile is made of whole swizzle atoms, 8 rows of 16, 32, 64 or 128 bytes, of a type that wgmma reads, with K in steps of 32 bytes.
 local wg = require "wgrun"
+local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local A = wg.tile{dtype="bf16", mn=64, k=32, major="K", swizzle="64B"}
   local a, b = k:shared(A, "a"), k:shared(tile, "b")
-  local zero, thread = k:regs("b32", 4), k:special "tid.x"
-  for i = 0, 3 do k:mov(zero[i], 0) end
-  for _, tile_of in ipairs { a, b } do
-    local at = k:mad_lo_u32(thread, 16, k:mov(tile_of, { type = "u32" }))
-    for i = 0, tile_of.bytes - 1, 2048 do k:st_shared_v4_b32(at, zero, { offset = i }) end
-  end
-  k:fence_proxy_async()
-  k:bar_sync(0)
+  kit.fill(k, { a, b })
   local da, db = k:descriptor(a), k:descriptor(b)
   local acc = k:regs("f32", 32)
   k:wgmma_fence()

@@ -1,18 +1,13 @@
 -- WG-PERF-02, broken: The assembler adds no wgmma.fence and no wgmma.wait_group: those of the script are where it needs them.
 local wg = require "wgrun"
+local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local X = k:param("X", "f32*")
   local a, b = k:shared(tile, "a"), k:shared(tile, "b")
-  local zero, thread = k:regs("b32", 4), k:special "tid.x"
-  for i = 0, 3 do k:mov(zero[i], 0) end
-  for _, tile_of in ipairs { a, b } do
-    local at = k:mad_lo_u32(thread, 16, k:mov(tile_of, { type = "u32" }))
-    for i = 0, tile_of.bytes // 16 // 128 - 1 do k:st_shared_v4_b32(at, zero, { offset = 128 * 16 * i }) end
-  end
-  k:fence_proxy_async()
-  k:bar_sync(0)
+  local thread = k:special "tid.x"
+  kit.fill(k, { a, b })
   local da, db = k:descriptor(a), k:descriptor(b)
   local acc = k:regs("f32", 32)
   for i = 0, 31 do k:mov(acc[i], 0) end

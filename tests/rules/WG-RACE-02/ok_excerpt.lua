@@ -1,17 +1,11 @@
 -- WG-RACE-02, kept: A tile is overwritten only after every wgmma that reads it is waited for, by all warps that read it.
 local wg = require "wgrun"
+local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }
 
 local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local a, b = k:shared(tile, "a"), k:shared(tile, "b")
-  local zero, thread = k:regs("b32", 4), k:special "tid.x"
-  for i = 0, 3 do k:mov(zero[i], 0) end
-  for _, tile_of in ipairs { a, b } do
-    local at = k:mad_lo_u32(thread, 16, k:mov(tile_of, { type = "u32" }))
-    for i = 0, 3 do k:st_shared_v4_b32(at, zero, { offset = 2048 * i }) end
-  end
-  k:fence_proxy_async()
-  k:bar_sync(0)
+  kit.fill(k, { a, b })
   local to_b = k:mad_lo_u32(k:special "tid.x", 16, k:mov(b, { type = "u32" }))
   local words = k:regs("b32", 4)
   for i = 0, 3 do k:mov(words[i], 0) end
