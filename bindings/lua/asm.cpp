@@ -109,11 +109,11 @@ int inline_ptx_from_lua(lua_State* L) {
     }
     Builder& builder = builder_of(L, trace);
     guarded(L, [&] {
-        const isa::Instruction& op = isa::inline_ptx(asked.ptx);
-        if (asked.guard && op.ptx.starts_with("{{\n"))
+        const isa::Instruction* const op = &isa::inline_ptx(asked.ptx);
+        if (asked.guard && op->ptx.starts_with("{{\n"))
             throw ArgumentError("k:asm: `guard` applies to one instruction, and the text has several",
                                 "k:if_(p, function() ... end)");
-        builder.add(op, {}, asked.operands, asked.guard, asked.guard_negated);
+        builder.add(*op, {}, asked.operands, asked.guard, asked.guard_negated);
     });
     luaL_checkstack(L, static_cast<int>(asked.operands.size()) + 4, nullptr);
     for (const Operand& operand : asked.operands) {

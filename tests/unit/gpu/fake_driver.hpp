@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,7 @@ struct FakeGpu {
     int freed_while_busy = 0;
     int launches = 0;
     int events_alive = 0;
+    std::list<double> events;  ///< all that were made: those of a context that is reset are never destroyed
     int registered = 0;     ///< blocks of host memory
     int started_again = 0;  ///< launches that nobody waited for
     int max_shared_set = 0;
@@ -264,12 +266,11 @@ inline const Driver& fake_functions() {
         d.stream_query = [](Handle) { return status(); };
         d.event_create = [](Handle* event, unsigned) {
             ++fake->events_alive;
-            *event = new double(0);
+            *event = &fake->events.emplace_back(0);
             return abi::success;
         };
-        d.event_destroy = [](Handle event) {
+        d.event_destroy = [](Handle) {
             --fake->events_alive;
-            delete static_cast<double*>(event);
             return abi::success;
         };
         d.event_record = [](Handle event, Handle) {
