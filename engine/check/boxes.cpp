@@ -62,7 +62,7 @@ bool Rehearsal::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
         add(rules::copy_of_other_dimensions(copy.dims, box->extents.size()), op_->step);
         return false;
     }
-    if (!is_clear(copy.shared) || !is_clear(copy.bytes)) return true;
+    if (!copy.known.shared || (box == nullptr && !copy.known.bytes)) return true;
     const std::uint32_t address = copy.shared & isa::peer_window, offset = address - base;
     const std::uint32_t align = box != nullptr ? box_align : unit;
     if (address % align != 0) {

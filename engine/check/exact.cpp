@@ -6,6 +6,7 @@
 #include "check/value.hpp"
 #include "isa/effects.hpp"
 #include "isa/thread_machine.hpp"
+#include "machine/seat.hpp"
 
 namespace wgrun::check {
 
@@ -71,14 +72,15 @@ class FoldingMachine final : public isa::ThreadMachine {
         return wide(program_.registers()[reg.id].type) ? static_cast<void*>(wide_out_.data())
                                                        : static_cast<void*>(narrow_out_.data());
     }
-    std::uint32_t special(int sreg, int lane) override {
-        const std::string name = isa::spelled(isa::Field::sreg, sreg);
-        if (name == "tid.y" || name == "tid.z") return 0;  // CTAs are one-dimensional
-        if (name == "ntid.x") return static_cast<std::uint32_t>(program_.threads());
-        if (name == "ntid.y" || name == "ntid.z") return 1;
-        if (name != "tid.x" && name != "laneid") return unknown();
-        varies_ = true;
-        return static_cast<std::uint32_t>(name == "laneid" ? lane : thread(lane));
+    std::uint32_t special(isa::Special which, int lane) override {
+        using enum isa::Special;
+        if (which == tid_x || which == laneid) {
+            varies_ = true;
+            return static_cast<std::uint32_t>(which == laneid ? lane : thread(lane));
+        }
+        if (which > ntid_z) return unknown();
+        const machine::Seat seat{.threads = static_cast<std::uint32_t>(program_.threads())};
+        return machine::special(seat, which, lane);
     }
     std::uint32_t shared_address(int buffer) override {
         from(buffer);

@@ -26,9 +26,13 @@ Note made_here(const Step* made) { return {where_of(made), "initialised here"}; 
 
 // --- one that an instruction names ---------------------------------------------------------------------
 
-/// Null, and told, where there is none; null, and unclear, where nobody knows.
+/// Null, and unclear, where nobody knows the address; else as below.
+Rehearsal::Mbarrier* Rehearsal::find(const isa::Addresses& address, std::size_t lane) {
+    return address.knows(lane) ? find(address[lane], lane, false) : (refuse(), nullptr);
+}
+
+/// Null, and told, where there is none.
 Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, std::size_t lane, bool by_engine) {
-    if (!is_clear(static_cast<std::int64_t>(address))) return refuse(), nullptr;
     Cta* cta = peer(address);
     if (cta == nullptr) return nullptr;
     const auto offset = static_cast<std::uint32_t>(address) - base;
@@ -69,8 +73,8 @@ bool Rehearsal::made_by_other_lane(const Mbarrier& mbarrier, std::size_t lane) c
 
 void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) {
     for_each_lane(active_, [&](std::size_t lane) {
+        if (!address.knows(lane) || !arrivals.knows(lane)) return refuse();
         const std::uint64_t at = address[lane];
-        if (!is_clear(static_cast<std::int64_t>(at)) || !is_clear(arrivals[lane])) return refuse();
         const auto offset = static_cast<std::uint32_t>(at) - base;
         if (at % Mbarrier::bytes != 0)
             return add(wait_words::mbarrier_misaligned(program_, place(offset), offset), op_->step);
@@ -99,7 +103,7 @@ void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& 
 
 void Rehearsal::mbarrier_inval(const isa::Addresses& address) {
     for_each_lane(active_, [&](std::size_t lane) {
-        Mbarrier* mbarrier = find(address[lane], lane, false);
+        Mbarrier* mbarrier = find(address, lane);
         if (mbarrier == nullptr) return;
         if (mbarrier->under_way() != 0)
             add(rules::mbarrier_ended_early(place(mbarrier->offset()), mbarrier->under_way()), op_->step,
@@ -134,8 +138,8 @@ void Rehearsal::mbarrier_arrive(const isa::Addresses& address, const isa::Counts
                                 const isa::Counts& arrivals) {
     bool released = false;
     for_each_lane(active_, [&](std::size_t lane) {
-        if (!is_clear(bytes[lane]) || !is_clear(arrivals[lane])) return refuse();
-        Mbarrier* found = find(address[lane], lane, false);
+        if (!bytes.knows(lane) || !arrivals.knows(lane)) return refuse();
+        Mbarrier* found = find(address, lane);
         if (found == nullptr) return;
         Mbarrier& mbarrier = *found;
         fruitless_ = 0;
@@ -192,8 +196,8 @@ std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, cons
     const Mbarrier *waits_for = nullptr, *watched = nullptr;
     std::vector<const Mbarrier*> past;  // whose phases are complete
     for_each_lane(active_, [&](std::size_t lane) {
-        if (!is_clear(parity[lane])) return refuse();
-        Mbarrier* mbarrier = find(address[lane], lane, false);
+        if (!parity.knows(lane)) return refuse();
+        Mbarrier* mbarrier = find(address, lane);
         if (mbarrier != nullptr && mbarrier->cta == warp_->cta &&
             std::exchange(watched, mbarrier) != mbarrier)
             watch_phase(*mbarrier, parity[lane]);
@@ -225,7 +229,7 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
     const TensorBox* its_box = nullptr;
     if (copy.dims != 0) {
         const auto map = static_cast<std::size_t>(copy.tensor_map) - 1;
-        if (map < program_.params().size() && program_.params()[map].box)
+        if (copy.known.tensor_map && map < program_.params().size() && program_.params()[map].box)
             its_box = &*program_.params()[map].box;
         else if (copy.direction != Direction::to_global)
             return refuse();
@@ -239,7 +243,8 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
         found->open = op_->step;
         return;
     }
-    if (!is_clear(bytes) || !is_clear(copy.multicast) || !is_clear(copy.shared)) return refuse();
+    const bool size_known = its_box != nullptr || copy.known.bytes;
+    if (!size_known || !copy.known.multicast || !copy.known.shared || !copy.known.mbarrier) return refuse();
     const auto lane = static_cast<std::size_t>(copy.lane);
     if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, lane, bytes, its_box, true);
     // Data and signal land at the same place of each CTA.
@@ -255,7 +260,7 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
 void Rehearsal::store_async(const isa::AsyncStore& store, const isa::Addresses& to,
                             const isa::Addresses& mbarrier, const void*, int) {
     for_each_lane(active_, [&](std::size_t lane) {
-        if (!is_clear(static_cast<std::int64_t>(to[lane]))) return refuse();
+        if (!to.knows(lane) || !mbarrier.knows(lane)) return refuse();
         copy_to(to[lane], mbarrier[lane], lane, store.bytes, nullptr, false);
     });
 }

@@ -17,7 +17,6 @@ using isa::lanes;
 // --- bar.sync and bar.arrive ---------------------------------------------------------------------------
 
 void Rehearsal::meet(std::uint32_t id, std::uint32_t threads, bool wait) {
-    if (!is_clear(id) || !is_clear(threads)) return refuse();
     using Arrival = machine::NamedBarriers::Arrival;
     Cta& cta = *warp_->cta;
     switch (cta.barriers.arrive(id, local(*warp_), threads, wait, warp_->pc)) {
@@ -104,17 +103,18 @@ std::uint32_t Rehearsal::map_shared(std::uint32_t address, std::uint32_t rank) {
 /// The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.
 /// Null, and told, when there is none.
 Rehearsal::Cta* Rehearsal::peer(std::uint64_t& address) {
-    const std::uint64_t rank = isa::window_of(address);
-    if (rank == 0) return warp_->cta;
-    if (rank > ctas_.size()) {
-        add(rules::outside_cluster(name(*warp_), rank - 1, ctas_.size()), op_->step);
+    using Whose = machine::SharedPlace::Whose;
+    const auto [whose, rank, there] =
+        machine::locate(address, static_cast<std::uint32_t>(warp_->cta->rank), ctas_.size());
+    if (whose == Whose::nobodys) {
+        add(rules::outside_cluster(name(*warp_), rank, ctas_.size()), op_->step);
         return nullptr;
     }
-    Cta& cta = ctas_[rank - 1];
-    address &= isa::peer_window;
-    if (&cta == warp_->cta) return &cta;
+    Cta& cta = ctas_[rank];
+    address = there;
+    if (whose == Whose::own) return &cta;
     if (cta.ended) {
-        add(rules::peer_has_ended(name(*warp_), rank - 1, false, end_of(program_)), op_->step);
+        add(rules::peer_has_ended(name(*warp_), rank, false, end_of(program_)), op_->step);
         return &cta;
     }
     for (Visit& visit : cta.visits) {
@@ -128,9 +128,8 @@ Rehearsal::Cta* Rehearsal::peer(std::uint64_t& address) {
 
 void Rehearsal::visit(isa::Space space, const isa::Addresses& address) {
     if (space != isa::Space::shared_cluster) return;
-    for (isa::Mask left = active_; left != 0; left &= left - 1) {
+    for (isa::Mask left = active_ & address.known; left != 0; left &= left - 1) {
         std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
-        if (!is_clear(static_cast<std::int64_t>(at))) return;
         peer(at);
     }
 }

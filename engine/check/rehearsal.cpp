@@ -37,7 +37,7 @@ Rehearsal::Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSiz
         warp.cta = &ctas_[w / static_cast<std::size_t>(warps_per_cta_)];
         const int threads = program.threads() - static_cast<int>(w) % warps_per_cta_ * lanes;
         warp.all = warp.running = threads >= lanes ? UINT32_MAX : (1U << threads) - 1;
-        warp.registers = std::make_unique_for_overwrite<std::uint64_t[]>(registers * lanes);
+        warp.registers.resize(registers * lanes);
         warp.values.resize(registers);
     }
     for (std::size_t c = 0; c < ctas_.size(); ++c) {
@@ -83,7 +83,7 @@ void Rehearsal::go(Warp& warp) {
 std::optional<isa::Mask> Rehearsal::condition(const Op& op) const {
     const auto at = static_cast<std::size_t>(slot(op.reg));
     if ((warp_->running & ~warp_->values[at]) != 0) return std::nullopt;
-    const auto* bits = reinterpret_cast<const std::uint32_t*>(warp_->registers.get() + at * lanes);
+    const auto* bits = reinterpret_cast<const std::uint32_t*>(warp_->registers.data() + at * lanes);
     isa::Mask mask = 0;
     for (int l = 0; l < lanes; ++l) mask |= (bits[l] & 1U) << l;
     return (op.negated ? ~mask : mask) & warp_->running;
@@ -146,8 +146,10 @@ void Rehearsal::step(Warp& warp, const Op& op) {
             multiply(*op.step);
         else if (!blind)
             op.step->op->run(*op.step, *this);
-    } catch (const ArgumentError&) {
+    } catch (const isa::Unknown&) {
         unclear_ = true;
+    } catch (const ArgumentError& error) {
+        refused(error.finding());
     }
     if (op.synchronises && unclear_) return leave(warp);
     if (blind || unclear_ || loads_) forget_results(op);
@@ -197,57 +199,29 @@ void Rehearsal::acquire(Warp& warp, const Knowledge& place) {
 // --- what steps see ------------------------------------------------------------------------------------
 
 const void* Rehearsal::read(Reg reg) {
+    isa::Mask known = 0;
+    const void* data = read_some(reg, known);
+    if ((active_ & ~known) != 0) throw isa::Unknown{};
+    return data;
+}
+
+const void* Rehearsal::read_some(Reg reg, isa::Mask& known) {
     const int at = slot(reg);
-    const std::uint64_t* data =
-        at < 0 ? nullptr : warp_->registers.get() + static_cast<std::size_t>(at) * lanes;
-    if (data != nullptr && (active_ & ~warp_->values[static_cast<std::size_t>(at)]) == 0) return data;
-    if (isa::bits(program_.registers()[reg.id].type) == 64)
-        nothing_.fill(0);
-    else
-        nothing_.fill(std::uint64_t{nobody_knows} << 32 | nobody_knows);
-    return nothing_.data();
+    known = at < 0 ? 0 : warp_->values[static_cast<std::size_t>(at)];
+    return at < 0 ? nothing_.data() : warp_->registers.data() + static_cast<std::size_t>(at) * lanes;
 }
 
 void* Rehearsal::write(Reg reg) {
     const auto at = static_cast<std::size_t>(slot(reg));
     warp_->values[at] |= active_;
-    return warp_->registers.get() + at * lanes;
+    return warp_->registers.data() + at * lanes;
 }
 
-std::uint32_t Rehearsal::special(int sreg, int lane) {
-    const Dim3 size = program_.cluster();
-    const auto rank = static_cast<std::uint32_t>(warp_->cta->rank);
-    const Dim3 at{rank % size.x, rank / size.x % size.y, rank / size.x / size.y};
-    const std::array<std::uint32_t, 27> values{
-        static_cast<std::uint32_t>(local(*warp_) * lanes + lane),
-        0,
-        0,
-        static_cast<std::uint32_t>(program_.threads()),
-        1,
-        1,
-        at_.x * size.x + at.x,
-        at_.y * size.y + at.y,
-        at_.z * size.z + at.z,
-        sizes_.grid.x,
-        sizes_.grid.y,
-        sizes_.grid.z,
-        static_cast<std::uint32_t>(lane),
-        at_.x,
-        at_.y,
-        at_.z,
-        sizes_.grid.x / size.x,
-        sizes_.grid.y / size.y,
-        sizes_.grid.z / size.z,
-        at.x,
-        at.y,
-        at.z,
-        size.x,
-        size.y,
-        size.z,
-        rank,
-        static_cast<std::uint32_t>(ctas_.size()),
-    };
-    return values[static_cast<std::size_t>(sreg)];
+std::uint32_t Rehearsal::special(isa::Special which, int lane) {
+    return machine::special(
+        {sizes_.grid, program_.cluster(), at_, static_cast<std::uint32_t>(warp_->cta->rank),
+         static_cast<std::uint32_t>(program_.threads()), static_cast<std::uint32_t>(local(*warp_))},
+        which, lane);
 }
 
 /// A tensor map is known by its number, counted from 1; of other pointers nothing is known.
@@ -291,6 +265,15 @@ void Rehearsal::add(rules::Saying saying, const Step* at, std::vector<Note> note
     std::erase_if(notes, [](const Note& note) { return !note.where; });
     findings_.push_back(
         rules::finding(std::move(saying), at != nullptr ? at->where : program_.where(), std::move(notes)));
+}
+
+/// The step at hand is not legal as it is executed, and says why.
+void Rehearsal::refused(Diagnostic finding) {
+    finding.where = op_->step->where;
+    if (std::ranges::none_of(findings_, [&](const Diagnostic& told) {
+            return told.rule == finding.rule && told.where == finding.where;
+        }))
+        findings_.push_back(std::move(finding));
 }
 
 std::vector<Diagnostic> Rehearsal::first_findings() const {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <set>
 #include <span>
@@ -17,12 +16,13 @@
 #include "check/matrix.hpp"
 #include "check/skeleton.hpp"
 #include "isa/bulk_copy.hpp"
-#include "isa/peer_window.hpp"
 #include "isa/thread_machine.hpp"
 #include "isa/warp.hpp"
 #include "machine/barriers.hpp"
 #include "machine/mbarrier.hpp"
+#include "machine/peers.hpp"
 #include "machine/register_pool.hpp"
+#include "machine/seat.hpp"
 #include "machine/waits.hpp"
 
 namespace wgrun::check {
@@ -50,8 +50,9 @@ class Rehearsal final : public isa::ThreadMachine {
     isa::Mask active() const override { return active_; }
     isa::Mask existing() const override { return warp_->all; }
     const void* read(Reg reg) override;
+    const void* read_some(Reg reg, isa::Mask& known) override;
     void* write(Reg reg) override;
-    std::uint32_t special(int sreg, int lane) override;
+    std::uint32_t special(isa::Special which, int lane) override;
     std::uint64_t param(int index) override;
     std::uint32_t shared_address(int buffer) override;
     void load(isa::Space space, const isa::Addresses& address, int, void*, int) override;
@@ -132,8 +133,8 @@ class Rehearsal final : public isa::ThreadMachine {
         std::vector<Stores> stores;
         flow::Divergence parted;
         Knowledge known;
-        std::unique_ptr<std::uint64_t[]> registers;  ///< the lanes of each
-        std::vector<isa::Mask> values;               ///< lanes of each register whose value is known
+        std::vector<std::uint64_t> registers;  ///< the lanes of each
+        std::vector<isa::Mask> values;         ///< lanes of each register whose value is known
     };
 
     struct Mbarrier : machine::Mbarrier {
@@ -229,12 +230,14 @@ class Rehearsal final : public isa::ThreadMachine {
     void add(const Rule& rule, const Step* at, std::string message, Fix fix, std::vector<Note> notes = {}) {
         add({rule, std::move(message), std::move(fix)}, at, std::move(notes));
     }
+    void refused(Diagnostic finding);
     /// Does `add` have the finding?
     bool told(const Rule& rule, const Step* at) const;
     std::string place(std::uint32_t offset) const;
     std::string name(const Warp& warp) const;
 
     // mbarriers.cpp
+    Mbarrier* find(const isa::Addresses& address, std::size_t lane);
     Mbarrier* find(std::uint64_t address, std::size_t lane, bool by_engine);
     bool made_by_other_lane(const Mbarrier& mbarrier, std::size_t lane) const;
     void announce();
@@ -291,13 +294,6 @@ class Rehearsal final : public isa::ThreadMachine {
     void stuck_at_mbarrier(const Warp& warp);
 
     static constexpr std::uint32_t base = sm_90a.shared_base;
-    /// What a register reads as whose value is not known.
-    static constexpr std::uint32_t nobody_knows = 0x7F00F00D;
-    static bool is_clear(std::int64_t value) {
-        constexpr std::int64_t reach = 1 << 20;  // an address may have an offset
-        const auto distance = static_cast<std::int32_t>(static_cast<std::uint32_t>(value) - nobody_knows);
-        return std::abs(std::int64_t{distance}) > reach && value != (nobody_knows & 0xFFFF);
-    }
 
     const Program& program_;
     const Skeleton& skeleton_;
@@ -324,9 +320,9 @@ class Rehearsal final : public isa::ThreadMachine {
     std::vector<Diagnostic> remarks_;
     /// Matrices that have been compared with the boxes which bring them: the wgmma, the copy, the descriptor.
     std::set<std::tuple<const Step*, const Step*, std::uint64_t>> compared_;
-    std::size_t faults_ = 0;      ///< findings before nobody could go on
-    std::vector<bool> executed_;  ///< by operation
-    std::array<std::uint64_t, isa::lanes> nothing_{};
+    std::size_t faults_ = 0;                                 ///< findings before nobody could go on
+    std::vector<bool> executed_;                             ///< by operation
+    const std::array<std::uint64_t, isa::lanes> nothing_{};  ///< what is read where nothing is known
 };
 
 /// Rehearses the program, where a launch matters with several sizes, and adds to `findings` what goes wrong

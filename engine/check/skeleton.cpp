@@ -5,6 +5,7 @@
 
 #include "isa/effects.hpp"
 #include "isa/registers.hpp"
+#include "isa/special.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::check {
@@ -64,11 +65,8 @@ Skeleton::Skeleton(const Program& program, const Pressure* pressure)
     flatten();
     for (const SkeletonOp& op : ops) {
         if (op.step == nullptr) continue;
-        if (const int sreg = op.step->form.get(isa::Field::sreg, -1); sreg >= 0) {
-            const std::string name = isa::spelled(isa::Field::sreg, sreg);
-            for (const char* of_grid : {"ctaid", "nctaid", "clusterid", "nclusterid"})
-                knows_the_grid |= name.starts_with(of_grid);
-        }
+        if (op.step->form.has(isa::Field::sreg))
+            knows_the_grid |= isa::is_of_grid(isa::special_of(op.step->form));
         for (const Operand& operand : op.step->operands) {
             if (operand.kind != Operand::Kind::param) continue;
             const Param& param = program.params()[static_cast<std::size_t>(operand.index)];

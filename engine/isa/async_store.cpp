@@ -19,7 +19,7 @@ void run(const Step& s, Machine& m) {
     alignas(16) std::array<std::byte, std::size_t{lanes} * widest> data{};
     const Operand& value = s.operands[1];
     const auto put = [&](const Operand& part, std::size_t at, auto zero) {
-        const auto values = read<decltype(zero)>(m, part);
+        const auto values = read_some<decltype(zero)>(m, part);
         for (std::size_t l = 0; l < lanes; ++l)
             std::memcpy(data.data() + l * widest + at, &values[l], sizeof zero);
     };

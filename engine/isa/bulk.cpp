@@ -32,7 +32,23 @@ OperandRule mask() {
 }
 OperandRule policy() { return cache_policy(); }
 
-std::uint32_t low(std::uint64_t address) { return static_cast<std::uint32_t>(address); }
+// What a lane of the operands says of its copy.
+void set_shared(BulkCopy& copy, const Addresses& at, std::size_t lane) {
+    copy.shared = static_cast<std::uint32_t>(at[lane]);
+    copy.known.shared = at.knows(lane);
+}
+void set_mbarrier(BulkCopy& copy, const Addresses& at, std::size_t lane) {
+    copy.mbarrier = static_cast<std::uint32_t>(at[lane]);
+    copy.known.mbarrier = at.knows(lane);
+}
+void set_bytes(BulkCopy& copy, const Counts& bytes, std::size_t lane) {
+    copy.bytes = static_cast<std::uint32_t>(bytes[lane]);
+    copy.known.bytes = bytes.knows(lane);
+}
+void set_multicast(BulkCopy& copy, const Counts& mask, std::size_t lane) {
+    copy.multicast = static_cast<std::uint16_t>(mask[lane]);
+    copy.known.multicast = mask.knows(lane);
+}
 
 /// The coordinates of every lane.
 std::array<Counts, 5> coordinates_of(const Operand& operand, Machine& m) {
@@ -61,6 +77,7 @@ void issue_tensor(const Step& s, Machine& m, BulkCopy copy, const Operand& map, 
     copy.dims = dims(s.form);
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
         one.tensor_map = maps[lane];
+        one.known.tensor_map = maps.knows(lane);
         for (std::size_t d = 0; d < 5; ++d) one.coordinates[d] = static_cast<std::int32_t>(at[d][lane]);
         fill(one, lane);
     });
@@ -71,9 +88,9 @@ void run_tensor_load(const Step& s, Machine& m) {
     const Addresses barrier = addresses_of<std::uint32_t>(m, s.operands[3]);
     const Counts cast = counts_of<std::uint16_t>(m, s.operands[4]);
     issue_tensor(s, m, {}, s.operands[1], s.operands[2], [&](BulkCopy& copy, std::size_t lane) {
-        copy.shared = low(to[lane]);
-        copy.mbarrier = low(barrier[lane]);
-        copy.multicast = static_cast<std::uint16_t>(cast[lane]);
+        set_shared(copy, to, lane);
+        set_mbarrier(copy, barrier, lane);
+        set_multicast(copy, cast, lane);
     });
 }
 
@@ -84,7 +101,7 @@ void run_tensor_store(const Step& s, Machine& m) {
     if constexpr (reduces) copy.reduction = static_cast<BulkCopy::Reduction>(s.form.get(Field::op));
     const Addresses from = addresses_of<std::uint32_t>(m, s.operands[2]);
     issue_tensor(s, m, copy, s.operands[0], s.operands[1],
-                 [&](BulkCopy& one, std::size_t lane) { one.shared = low(from[lane]); });
+                 [&](BulkCopy& one, std::size_t lane) { set_shared(one, from, lane); });
 }
 
 void run_tensor_prefetch(const Step& s, Machine& m) {
@@ -100,11 +117,11 @@ void run_load(const Step& s, Machine& m) {
     const Addresses barrier = addresses_of<std::uint32_t>(m, s.operands[3]);
     const Counts cast = counts_of<std::uint16_t>(m, s.operands[4]);
     issue(m, {}, [&](BulkCopy& copy, std::size_t lane) {
-        copy.shared = low(to[lane]);
+        set_shared(copy, to, lane);
         copy.global = from[lane];
-        copy.bytes = static_cast<std::uint32_t>(bytes[lane]);
-        copy.mbarrier = low(barrier[lane]);
-        copy.multicast = static_cast<std::uint16_t>(cast[lane]);
+        set_bytes(copy, bytes, lane);
+        set_mbarrier(copy, barrier, lane);
+        set_multicast(copy, cast, lane);
     });
 }
 
@@ -115,7 +132,7 @@ void run_prefetch(const Step& s, Machine& m) {
     copy.direction = Direction::prefetch;
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
         one.global = from[lane];
-        one.bytes = static_cast<std::uint32_t>(bytes[lane]);
+        set_bytes(one, bytes, lane);
     });
 }
 
@@ -127,10 +144,10 @@ void run_to_cluster(const Step& s, Machine& m) {
     BulkCopy copy;
     copy.direction = Direction::to_cluster;
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
-        one.shared = low(to[lane]);
-        one.source = low(from[lane]);
-        one.bytes = static_cast<std::uint32_t>(bytes[lane]);
-        one.mbarrier = low(barrier[lane]);
+        set_shared(one, to, lane);
+        one.source = static_cast<std::uint32_t>(from[lane]);
+        set_bytes(one, bytes, lane);
+        set_mbarrier(one, barrier, lane);
     });
 }
 
@@ -147,8 +164,8 @@ void run_store(const Step& s, Machine& m) {
     }
     issue(m, copy, [&](BulkCopy& one, std::size_t lane) {
         one.global = to[lane];
-        one.shared = low(from[lane]);
-        one.bytes = static_cast<std::uint32_t>(bytes[lane]);
+        set_shared(one, from, lane);
+        set_bytes(one, bytes, lane);
     });
 }
 

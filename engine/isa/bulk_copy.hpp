@@ -25,6 +25,10 @@ struct BulkCopy {
     std::uint32_t bytes = 0;                    ///< of a linear copy
     std::uint32_t mbarrier = 0;                 ///< address, of to_shared and to_cluster
     std::uint16_t multicast = 0;                ///< bit i: to the CTA of rank i as well; 0: the executing one
+    /// Which of these are known: all, but in a rehearsal.
+    struct Known {
+        bool tensor_map = true, shared = true, bytes = true, mbarrier = true, multicast = true;
+    } known;
 };
 
 /// What st.async and red.async do to the bytes of another CTA of the cluster (PTX ISA 9.7.9.12, 9.7.13.7).

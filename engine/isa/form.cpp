@@ -1,4 +1,5 @@
 // Qualifiers: their spelling, and finding the legal row that a step asks for.
+#include "isa/special.hpp"
 #include "wgrun/isa.hpp"
 #include "wgrun/rules.hpp"
 
@@ -43,34 +44,6 @@ constexpr std::array<std::string_view, 3> prefetches{"L2::64B", "L2::128B", "L2:
 constexpr std::array<std::string_view, 6> levels{
     "L1", "L2", "L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"};
 constexpr std::array<std::string_view, 2> sources{"shared", "registers"};
-constexpr std::array<std::string_view, 27> sregs{"tid.x",
-                                                 "tid.y",
-                                                 "tid.z",
-                                                 "ntid.x",
-                                                 "ntid.y",
-                                                 "ntid.z",
-                                                 "ctaid.x",
-                                                 "ctaid.y",
-                                                 "ctaid.z",
-                                                 "nctaid.x",
-                                                 "nctaid.y",
-                                                 "nctaid.z",
-                                                 "laneid",
-                                                 "clusterid.x",
-                                                 "clusterid.y",
-                                                 "clusterid.z",
-                                                 "nclusterid.x",
-                                                 "nclusterid.y",
-                                                 "nclusterid.z",
-                                                 "cluster_ctaid.x",
-                                                 "cluster_ctaid.y",
-                                                 "cluster_ctaid.z",
-                                                 "cluster_nctaid.x",
-                                                 "cluster_nctaid.y",
-                                                 "cluster_nctaid.z",
-                                                 "cluster_ctarank",
-                                                 "cluster_nctarank"};
-
 /// The spellings of a field's values 0, 1, ...; empty for numbers, flags and types.
 Names names_of(Field field) {
     switch (field) {
@@ -81,7 +54,7 @@ Names names_of(Field field) {
         case Field::op: return operations;
         case Field::a_in: return sources;
         case Field::sem: return orders;
-        case Field::sreg: return sregs;
+        case Field::sreg: return special_names;
         case Field::dim: return dims;
         case Field::cop: return cache_operators;
         case Field::evict: return evictions;

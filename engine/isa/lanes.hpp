@@ -70,6 +70,19 @@ Lanes<T> read(Machine& m, const Operand& operand) {
     }
 }
 
+/// The same, where not all lanes need be known.
+template <class T>
+PerLane<T> read_some(Machine& m, const Operand& operand) {
+    PerLane<T> out;
+    if (operand.kind == Operand::Kind::reg && !operand.negated) {
+        const auto* bits = static_cast<const Storage<T>*>(m.read_some(operand.reg, out.known));
+        for (std::size_t l = 0; l < lanes; ++l) out[l] = from_storage<T>(bits[l]);
+    } else {
+        static_cast<Lanes<T>&>(out) = read<T>(m, operand);
+    }
+    return out;
+}
+
 /// The addresses that an address operand stands for; A is the type of its register.
 template <class A>
 Addresses addresses_of(Machine& m, const Operand& address) {
@@ -79,16 +92,18 @@ Addresses addresses_of(Machine& m, const Operand& address) {
                  (address.index >= 0 ? m.shared_address(address.index) : 0));
         return out;
     }
-    const Lanes<A> base = read_reg<A>(m, address.reg);
-    for (std::size_t l = 0; l < lanes; ++l) out[l] = static_cast<A>(base[l] + static_cast<A>(address.offset));
+    const auto* base = static_cast<const Storage<A>*>(m.read_some(address.reg, out.known));
+    for (std::size_t l = 0; l < lanes; ++l)
+        out[l] = static_cast<A>(from_storage<A>(base[l]) + static_cast<A>(address.offset));
     return out;
 }
 
 /// An operand as a count in every lane; T is the type of its register.
 template <class T>
 Counts counts_of(Machine& m, const Operand& operand) {
-    const Lanes<T> values = read<T>(m, operand);
+    const PerLane<T> values = read_some<T>(m, operand);
     Counts out;
+    out.known = values.known;
     for (std::size_t l = 0; l < lanes; ++l) out[l] = static_cast<std::int64_t>(values[l]);
     return out;
 }
@@ -107,10 +122,10 @@ void write_reg(Machine& m, Reg reg, const Lanes<T>& value) {
         if (active >> l & 1U) bits[l] = to_storage<T>(value[static_cast<std::size_t>(l)]);
 }
 
-/// What an f32 unit makes of any NaN (docs/silicon.md).
 /// Bytes of one element of the access.
 inline int element_bytes(const Form& form) { return bits(form.type()) / 8; }
 
+/// What an f32 unit makes of any NaN (docs/silicon.md).
 inline float settled(float value) { return std::isnan(value) ? std::bit_cast<float>(0x7FFFFFFFU) : value; }
 template <class T>
 T settled(T value) {

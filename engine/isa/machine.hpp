@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "isa/bulk_copy.hpp"
+#include "isa/special.hpp"
 #include "isa/warp.hpp"
 #include "wgrun/isa.hpp"
 
@@ -14,6 +15,9 @@ namespace wgrun::isa {
 
 struct AsyncMma;     // isa/effects.hpp
 struct MemoryOrder;  // isa/order.hpp
+
+/// What a step depends on is not known (in a rehearsal): it has done nothing.
+struct Unknown {};
 
 /// What a step can do to the machine. The simulator implements it; a record's `run` calls it. All of it
 /// speaks of the executing warp; in a step that a whole warpgroup executes at once, of the warp chosen by
@@ -25,9 +29,15 @@ class Machine {
     virtual Mask active() const = 0;    ///< lanes that execute the step (guard applied)
     virtual Mask existing() const = 0;  ///< lanes of the warp: all but in the last warp of an odd CTA
     /// The 32 lanes of a register: elements of 4 bytes for types up to 32 bits and predicates, else of 8.
+    /// A machine that does not know them all throws Unknown.
     virtual const void* read(Reg reg) = 0;
+    /// The same, and which lanes are known; what the others are given is nothing.
+    virtual const void* read_some(Reg reg, Mask& known) {
+        known = ~Mask{0};
+        return read(reg);
+    }
     virtual void* write(Reg reg) = 0;  ///< only the active lanes may be changed
-    virtual std::uint32_t special(int sreg, int lane) = 0;
+    virtual std::uint32_t special(Special which, int lane) = 0;
     virtual std::uint64_t param(int index) = 0;
     virtual std::uint32_t shared_address(int buffer) = 0;  ///< in the shared window, bytes
 

@@ -25,25 +25,16 @@ Value value_mov(const Step& s, const ValueOf& of) {
 
 void run_special(const Step& s, Machine& m) {
     Lanes<std::uint32_t> d;
-    for (int l = 0; l < lanes; ++l) d[static_cast<std::size_t>(l)] = m.special(s.form.get(Field::sreg), l);
+    for (int l = 0; l < lanes; ++l) d[static_cast<std::size_t>(l)] = m.special(special_of(s.form), l);
     write_reg(m, s.operands[0].reg, d);
 }
 
 Value value_special(const Step& s, const ValueOf&) {
-    const std::string name = spelled(Field::sreg, s.form.get(Field::sreg));
+    const Special which = special_of(s.form);
     Value out;
-    if (name == "tid.x") {  // value = (tid.x >> 0) + 0
-        out.thread_shift = 0;
-        out.constant = 0;
-    } else if (name == "laneid") {
-        out.uniform = Uniform::thread;
-    } else if (name.starts_with("ctaid") || name.starts_with("clusterid") ||
-               name.starts_with("cluster_cta")) {
-        out.uniform = Uniform::cta;
-    } else {  // CTAs are one-dimensional: tid.y and tid.z are 0
-        out.uniform = Uniform::grid;
-        if (name.starts_with("tid")) out.constant = 0;
-    }
+    out.uniform = uniform_over(which);
+    if (which == Special::tid_x) out.thread_shift = 0;  // value = (tid.x >> 0) + 0
+    if (which == Special::tid_x || which == Special::tid_y || which == Special::tid_z) out.constant = 0;
     return out;
 }
 

@@ -73,9 +73,7 @@ void set_lead(Machine& m, const Operand& to, std::uint32_t value) {
     if ((m.active() & 1U) != 0) static_cast<std::uint32_t*>(m.write(to.reg))[0] = value;
 }
 
-std::uint32_t special(Machine& m, std::string_view name) {
-    return m.special(*parse_value(Field::sreg, name), 0);
-}
+std::uint32_t special(Machine& m, Special which) { return m.special(which, 0); }
 
 void run_open(const Step& s, Machine& m) {
     auto* at = static_cast<std::uint32_t*>(m.write(s.operand("at").reg));
@@ -84,12 +82,12 @@ void run_open(const Step& s, Machine& m) {
         if ((m.active() >> lane & 1U) != 0) at[lane] = limit[lane] = 0;
     if ((m.active() & 1U) == 0) return;
     const Memory memory(m, s.operand("block"));
-    const std::uint32_t cluster =
-        (special(m, "clusterid.z") * special(m, "nclusterid.y") + special(m, "clusterid.y")) *
-            special(m, "nclusterid.x") +
-        special(m, "clusterid.x");
+    const std::uint32_t cluster = (special(m, Special::clusterid_z) * special(m, Special::nclusterid_y) +
+                                   special(m, Special::clusterid_y)) *
+                                      special(m, Special::nclusterid_x) +
+                                  special(m, Special::clusterid_x);
     // The simulator has an SM for each CTA of a cluster, and one cluster after the other.
-    const std::uint32_t sm = special(m, "cluster_ctarank");
+    const std::uint32_t sm = special(m, Special::cluster_ctarank);
     const std::uint64_t mark = marks_at + std::uint64_t{4} * sm;
     if (cluster < memory.word(8)) memory.write(mark, 1);
     if (memory.word(mark) == 0) return;
@@ -98,8 +96,9 @@ void run_open(const Step& s, Machine& m) {
     if (number >= memory.word(0)) return;
     const std::uint32_t slice = control_bytes + number * bytes;
     constexpr int half = 16;
-    memory.write(slice, special(m, "ctaid.x"), special(m, "ctaid.y") | special(m, "ctaid.z") << half,
-                 special(m, "tid.x") / lanes, sm);
+    memory.write(slice, special(m, Special::ctaid_x),
+                 special(m, Special::ctaid_y) | special(m, Special::ctaid_z) << half,
+                 special(m, Special::tid_x) / lanes, sm);
     memory.write_time(slice + 16);
     memory.write(slice + 48, 0, 0, Memory::lead<std::uint32_t>(m, s.operand("shared")));
     set_lead(m, s.operand("at"), slice + header_bytes);

@@ -11,7 +11,13 @@ namespace wgrun::isa {
 inline constexpr int lanes = sm_90a.lanes;
 using Mask = std::uint32_t;
 
-using Addresses = std::array<std::uint64_t, lanes>;
-using Counts = std::array<std::int64_t, lanes>;
+/// A value for each lane, and the lanes whose value is known: all, but in a rehearsal.
+template <class T>
+struct PerLane : std::array<T, lanes> {
+    Mask known = ~Mask{0};
+    bool knows(std::size_t lane) const { return (known >> lane & 1U) != 0; }
+};
+using Addresses = PerLane<std::uint64_t>;
+using Counts = PerLane<std::int64_t>;
 
 }  // namespace wgrun::isa

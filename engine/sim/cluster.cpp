@@ -21,17 +21,18 @@ std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
 // The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.
 // Null, and reported, when there is none. `owes`: the access is over when the warp knows it to be.
 Cta* Cluster::peer(std::uint64_t& address, int lane, bool owes) {
-    const std::uint64_t rank = isa::window_of(address);
-    if (rank == 0) return cta_;
-    if (rank > ctas_.size()) {
+    using Whose = machine::SharedPlace::Whose;
+    const auto [whose, rank, there] =
+        machine::locate(address, static_cast<std::uint32_t>(this->rank(*cta_)), ctas_.size());
+    if (whose == Whose::nobodys) {
         report_.shared_out_of_bounds(false, 1, address);
         return nullptr;
     }
-    Cta& cta = ctas_[rank - 1];
-    address &= isa::peer_window;
-    if (&cta == cta_) return cta_;
+    Cta& cta = ctas_[rank];
+    address = there;
+    if (whose == Whose::own) return cta_;
     if (cta.running == 0)
-        report_.fault(rules::peer_has_ended(report_.who(), rank - 1, true, report_.end()));
+        report_.fault(rules::peer_has_ended(report_.who(), rank, true, report_.end()));
     else if (owes && launch_.detect_races)
         cta.owe(Epoch(clocks_.now(current_), pc_, current_, lane));
     return &cta;

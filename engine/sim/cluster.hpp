@@ -7,8 +7,9 @@
 #include "isa/effects.hpp"
 #include "isa/machine.hpp"
 #include "isa/order.hpp"
-#include "isa/peer_window.hpp"
 #include "machine/barriers.hpp"
+#include "machine/peers.hpp"
+#include "machine/seat.hpp"
 #include "machine/waits.hpp"
 #include "sim/allowance.hpp"
 #include "sim/bulk.hpp"
@@ -45,8 +46,12 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     isa::Mask active() const override { return active_; }
     isa::Mask existing() const override { return warps_[static_cast<std::size_t>(current_)].all; }
     const void* read(Reg reg) override;
+    const void* read_some(Reg reg, isa::Mask& known) override {
+        known = ~isa::Mask{0};
+        return Cluster::read(reg);
+    }
     void* write(Reg reg) override;
-    std::uint32_t special(int sreg, int lane) override;
+    std::uint32_t special(isa::Special which, int lane) override;
     std::uint64_t param(int index) override { return launch_.params[static_cast<std::size_t>(index)]; }
     std::uint32_t shared_address(int buffer) override { return cta_->shared.address_of(buffer); }
     void load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) override;

@@ -72,39 +72,11 @@ void* Cluster::write(Reg reg) {
     return registers.data(reg);
 }
 
-std::uint32_t Cluster::special(int sreg, int lane) {
-    const Dim3 &grid = launch_.grid, &at = cta_->position, &size = program_.cluster();
-    const Dim3 clusters{grid.x / size.x, grid.y / size.y, grid.z / size.z};
-    const std::array<std::uint32_t, 27> values{
-        static_cast<std::uint32_t>(local() * lanes + lane),
-        0,
-        0,
-        static_cast<std::uint32_t>(program_.threads()),
-        1,
-        1,
-        at.x,
-        at.y,
-        at.z,
-        grid.x,
-        grid.y,
-        grid.z,
-        static_cast<std::uint32_t>(lane),
-        position_.x,
-        position_.y,
-        position_.z,
-        clusters.x,
-        clusters.y,
-        clusters.z,
-        at.x % size.x,
-        at.y % size.y,
-        at.z % size.z,
-        size.x,
-        size.y,
-        size.z,
-        static_cast<std::uint32_t>(cta_ - ctas_.data()),
-        static_cast<std::uint32_t>(ctas_.size()),
-    };
-    return values[static_cast<std::size_t>(sreg)];
+std::uint32_t Cluster::special(isa::Special which, int lane) {
+    return machine::special(
+        {launch_.grid, program_.cluster(), position_, static_cast<std::uint32_t>(rank(*cta_)),
+         static_cast<std::uint32_t>(program_.threads()), static_cast<std::uint32_t>(local())},
+        which, lane);
 }
 
 // --- memory --------------------------------------------------------------------------------------------

@@ -72,8 +72,7 @@ void Cluster::reset(std::uint64_t index) {
     meeting_ = met_ = -1;
     for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
         const auto r = static_cast<std::uint32_t>(rank);
-        ctas_[rank].reset({position_.x * size.x + r % size.x, position_.y * size.y + r / size.x % size.y,
-                           position_.z * size.z + r / size.x / size.y},
+        ctas_[rank].reset(machine::Seat{.cluster_size = size, .cluster = position_, .rank = r}.cta(),
                           warps_per_cta_, entry_registers_);
         int threads = program_.threads();
         for (int w = 0; w < warps_per_cta_; ++w, threads -= isa::lanes)

@@ -13,9 +13,8 @@ std::uint64_t Cluster::location(isa::Space space, std::uint64_t address) const {
         return at != 0 ? at : address;
     }
     constexpr std::uint64_t shared = std::uint64_t{1} << 63;
-    std::uint64_t rank = isa::window_of(address);
-    if (rank == 0) rank = static_cast<std::uint64_t>(cta_ - ctas_.data()) + 1;
-    return shared | rank << 32 | (address & isa::peer_window);
+    const auto place = machine::locate(address, static_cast<std::uint32_t>(rank(*cta_)), ctas_.size());
+    return shared | (std::uint64_t{place.rank} + 1) << 32 | (place.address & isa::peer_window);
 }
 
 void Cluster::strong_read(isa::Space space, const isa::Addresses& address) {

@@ -70,16 +70,15 @@ class Machine : public isa::ThreadMachine {
     isa::Mask existing() const override { return ~isa::Mask{0}; }
     const void* read(Reg reg) override { return files_[reg.id].bytes.data(); }
     void* write(Reg reg) override { return files_[reg.id].bytes.data(); }
-    std::uint32_t special(int sreg, int lane) override {
-        return static_cast<std::uint32_t>(sreg * 100 + lane);
+    std::uint32_t special(isa::Special which, int lane) override {
+        return static_cast<std::uint32_t>(static_cast<int>(which) * 100 + lane);
     }
     std::uint64_t param(int index) override { return params[static_cast<std::size_t>(index)]; }
     std::uint32_t shared_address(int buffer) override {
         return static_cast<std::uint32_t>(1024 + 256 * buffer);
     }
 
-    void load(Space space, const std::array<std::uint64_t, lanes>& address, int bytes, void* data,
-              int stride) override {
+    void load(Space space, const isa::Addresses& address, int bytes, void* data, int stride) override {
         for (int l = 0; l < lanes; ++l)
             if (mask >> l & 1U)
                 std::memcpy(
@@ -87,8 +86,7 @@ class Machine : public isa::ThreadMachine {
                     memory(space).at(address[static_cast<std::size_t>(l)], static_cast<std::size_t>(bytes)),
                     static_cast<std::size_t>(bytes));
     }
-    void store(Space space, const std::array<std::uint64_t, lanes>& address, int bytes, const void* data,
-               int stride) override {
+    void store(Space space, const isa::Addresses& address, int bytes, const void* data, int stride) override {
         for (int l = 0; l < lanes; ++l)
             if (mask >> l & 1U)
                 std::memcpy(

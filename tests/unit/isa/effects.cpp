@@ -78,7 +78,7 @@ class Done final : public Machine {
     Mask existing() const override { return ~Mask{0}; }
     const void* read(Reg reg) override { return reg == metadata_ ? first_two_.data() : values_.data(); }
     void* write(Reg) override { return sink_.data(); }
-    std::uint32_t special(int, int) override { return 0; }
+    std::uint32_t special(Special, int) override { return 0; }
     std::uint64_t param(int) override { return 0; }
     std::uint32_t shared_address(int) override { return 0; }
     void load(Space space, const Addresses&, int, void*, int) override { names.insert(of("read", space)); }

@@ -21,11 +21,11 @@ int claims_affine = 0, claims_uniform = 0;  // of the sorts that are rare
 class Warp final : public Machine {
   public:
     explicit Warp(int index) : first_(32 * index) {}
-    std::uint32_t special(int sreg, int lane) override {
-        const std::string name = isa::spelled(Field::sreg, sreg);
-        if (name == "tid.x") return static_cast<std::uint32_t>(first_ + lane);
-        if (name == "laneid") return static_cast<std::uint32_t>(lane);
-        return name.starts_with("tid") ? 0 : static_cast<std::uint32_t>(sreg + 3);
+    std::uint32_t special(isa::Special which, int lane) override {
+        using enum isa::Special;
+        if (which == tid_x) return static_cast<std::uint32_t>(first_ + lane);
+        if (which == laneid) return static_cast<std::uint32_t>(lane);
+        return which == tid_y || which == tid_z ? 0 : static_cast<std::uint32_t>(which) + 3;
     }
 
   private:

@@ -57,13 +57,11 @@ class Warpgroup final : public isa::ThreadMachine {
     isa::Numerics numerics() const override { return sums; }
 
     void* write(Reg) override { throw std::logic_error("write"); }
-    std::uint32_t special(int, int) override { throw std::logic_error("special"); }
+    std::uint32_t special(isa::Special, int) override { throw std::logic_error("special"); }
     std::uint64_t param(int) override { throw std::logic_error("param"); }
     std::uint32_t shared_address(int) override { throw std::logic_error("shared_address"); }
-    void load(Space, const std::array<std::uint64_t, lanes>&, int, void*, int) override {
-        throw std::logic_error("load");
-    }
-    void store(Space, const std::array<std::uint64_t, lanes>&, int, const void*, int) override {
+    void load(Space, const isa::Addresses&, int, void*, int) override { throw std::logic_error("load"); }
+    void store(Space, const isa::Addresses&, int, const void*, int) override {
         throw std::logic_error("store");
     }
     void update(Space, const isa::Addresses&, int, const std::function<void(int, std::byte*)>&) override {

@@ -1,0 +1,105 @@
+// Special registers (PTX ISA 10): what tells a thread where it is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "isa/value.hpp"
+#include "wgrun/isa.hpp"
+
+namespace wgrun::isa {
+
+/// The values of Field::sreg.
+enum class Special : std::uint8_t {
+    tid_x,
+    tid_y,
+    tid_z,
+    ntid_x,
+    ntid_y,
+    ntid_z,
+    ctaid_x,
+    ctaid_y,
+    ctaid_z,
+    nctaid_x,
+    nctaid_y,
+    nctaid_z,
+    laneid,
+    clusterid_x,
+    clusterid_y,
+    clusterid_z,
+    nclusterid_x,
+    nclusterid_y,
+    nclusterid_z,
+    cluster_ctaid_x,
+    cluster_ctaid_y,
+    cluster_ctaid_z,
+    cluster_nctaid_x,
+    cluster_nctaid_y,
+    cluster_nctaid_z,
+    cluster_ctarank,
+    cluster_nctarank,
+};
+
+/// How they are spelled, in their order.
+inline constexpr std::array<std::string_view, 27> special_names{"tid.x",
+                                                                "tid.y",
+                                                                "tid.z",
+                                                                "ntid.x",
+                                                                "ntid.y",
+                                                                "ntid.z",
+                                                                "ctaid.x",
+                                                                "ctaid.y",
+                                                                "ctaid.z",
+                                                                "nctaid.x",
+                                                                "nctaid.y",
+                                                                "nctaid.z",
+                                                                "laneid",
+                                                                "clusterid.x",
+                                                                "clusterid.y",
+                                                                "clusterid.z",
+                                                                "nclusterid.x",
+                                                                "nclusterid.y",
+                                                                "nclusterid.z",
+                                                                "cluster_ctaid.x",
+                                                                "cluster_ctaid.y",
+                                                                "cluster_ctaid.z",
+                                                                "cluster_nctaid.x",
+                                                                "cluster_nctaid.y",
+                                                                "cluster_nctaid.z",
+                                                                "cluster_ctarank",
+                                                                "cluster_nctarank"};
+static_assert(special_names.size() == static_cast<std::size_t>(Special::cluster_nctarank) + 1);
+
+/// The special register that a step of the record `special` reads.
+inline Special special_of(const Form& form) { return static_cast<Special>(form.get(Field::sreg)); }
+
+/// Where a value is the same: tid.x and laneid are those of a thread, tid.y and tid.z 0 (CTAs are
+/// one-dimensional).
+constexpr Uniform uniform_over(Special special) {
+    using enum Special;
+    switch (special) {
+        case tid_x:
+        case laneid: return Uniform::thread;
+        case ctaid_x:
+        case ctaid_y:
+        case ctaid_z:
+        case clusterid_x:
+        case clusterid_y:
+        case clusterid_z:
+        case cluster_ctaid_x:
+        case cluster_ctaid_y:
+        case cluster_ctaid_z:
+        case cluster_ctarank: return Uniform::cta;
+        default: return Uniform::grid;
+    }
+}
+
+/// Does it say something of the grid: how large it is, or where in it a CTA is?
+constexpr bool is_of_grid(Special special) {
+    using enum Special;
+    return (special >= ctaid_x && special <= nctaid_z) || (special >= clusterid_x && special <= nclusterid_z);
+}
+
+}  // namespace wgrun::isa

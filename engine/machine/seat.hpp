@@ -1,0 +1,36 @@
+// Where a warp is in a launch, and what its special registers say of that (PTX ISA 10).
+#pragma once
+
+#include <cstdint>
+
+#include "isa/special.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun::machine {
+
+/// The place of a CTA within its cluster.
+constexpr Dim3 in_cluster(Dim3 cluster_size, std::uint32_t rank) {
+    return {rank % cluster_size.x, rank / cluster_size.x % cluster_size.y,
+            rank / cluster_size.x / cluster_size.y};
+}
+
+struct Seat {
+    Dim3 grid{};                ///< CTAs
+    Dim3 cluster_size{};        ///< CTAs
+    Dim3 cluster{};             ///< the warp's, in the grid of clusters
+    std::uint32_t rank = 0;     ///< of its CTA, in the cluster
+    std::uint32_t threads = 0;  ///< of a CTA
+    std::uint32_t warp = 0;     ///< in the CTA
+
+    /// The CTA's place in the grid.
+    constexpr Dim3 cta() const {
+        const Dim3 at = in_cluster(cluster_size, rank);
+        return {cluster.x * cluster_size.x + at.x, cluster.y * cluster_size.y + at.y,
+                cluster.z * cluster_size.z + at.z};
+    }
+};
+
+/// The value of a special register in a lane of that warp.
+std::uint32_t special(const Seat& seat, isa::Special which, int lane);
+
+}  // namespace wgrun::machine
