@@ -19,7 +19,7 @@ static_assert(static_cast<int>(Dtype::f64) + 1 == WGRUN_F64 &&
 
 std::optional<Dtype> dtype_of(int dtype) {
     if (dtype == WGRUN_ANY_DTYPE) return std::nullopt;
-    if (dtype < WGRUN_F64 || dtype > WGRUN_B1)
+    if (dtype < WGRUN_F64 || dtype > static_cast<int>(all_dtypes().size()))
         refuse_argument("dtype " + std::to_string(dtype) + ": not a wgrun_dtype");
     return static_cast<Dtype>(dtype - 1);
 }

@@ -5,33 +5,11 @@
 
 #include "emit/emit.hpp"
 #include "export/sources.hpp"
+#include "number/element.hpp"
 #include "wgrun/version.hpp"
 
 namespace wgrun::exporting {
 namespace {
-
-/// An element type in CUDA C++, and the header that has it.
-struct CudaType {
-    std::string_view name, header;
-};
-
-CudaType cuda_type(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::f64: return {"double", ""};
-        case Dtype::f32:
-        case Dtype::tf32: return {"float", ""};
-        case Dtype::f16: return {"__half", "cuda_fp16.h"};
-        case Dtype::bf16: return {"__nv_bfloat16", "cuda_bf16.h"};
-        case Dtype::e4m3: return {"__nv_fp8_e4m3", "cuda_fp8.h"};
-        case Dtype::e5m2: return {"__nv_fp8_e5m2", "cuda_fp8.h"};
-        case Dtype::s8: return {"signed char", ""};
-        case Dtype::s32: return {"int", ""};
-        case Dtype::u32: return {"unsigned", ""};
-        case Dtype::s64: return {"long long", ""};
-        case Dtype::u64: return {"unsigned long long", ""};
-        default: return {"unsigned char", ""};
-    }
-}
 
 std::optional<Dtype> element_of(const Param& param) {
     return param.box ? std::optional(param.box->dtype) : param.pointee;
@@ -52,8 +30,8 @@ void declare(const Argument& argument, std::vector<std::string>& out) {
     const Param& param = *argument.param;
     const std::optional<Dtype> element = element_of(param);
     if (element)
-        out.push_back(
-            fmt::format("{}{}* {}", param.constant ? "const " : "", cuda_type(*element).name, argument.name));
+        out.push_back(fmt::format("{}{}* {}", param.constant ? "const " : "", wgrun::element(*element).cuda,
+                                  argument.name));
     else
         out.push_back(fmt::format("{} {}", scalar_type(param.type), argument.name));
     for (const std::string& extent : argument.extents) out.push_back("unsigned long long " + extent);
@@ -63,8 +41,9 @@ std::string headers(const Facts& facts) {
     std::set<std::string_view> names{"cuda_runtime.h"};
     if (facts.has_maps()) names.insert("cuda.h");
     for (const Argument& argument : facts.arguments)
-        if (const auto element = element_of(*argument.param); element && !cuda_type(*element).header.empty())
-            names.insert(cuda_type(*element).header);
+        if (const auto element = element_of(*argument.param);
+            element && !wgrun::element(*element).cuda_header.empty())
+            names.insert(wgrun::element(*element).cuda_header);
     std::string out;
     for (const std::string_view name : names) out += fmt::format("#include <{}>\n", name);
     return out;

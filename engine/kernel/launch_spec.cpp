@@ -3,25 +3,10 @@
 #include <utility>
 
 #include "kernel/arguments.hpp"
+#include "number/element.hpp"
 
 namespace wgrun {
 namespace {
-
-gpu::TensorMapType map_type(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::f64: return gpu::TensorMapType::f64;
-        case Dtype::f32: return gpu::TensorMapType::f32;
-        case Dtype::tf32: return gpu::TensorMapType::tf32;
-        case Dtype::f16: return gpu::TensorMapType::f16;
-        case Dtype::bf16: return gpu::TensorMapType::bf16;
-        case Dtype::s32: return gpu::TensorMapType::s32;
-        case Dtype::u32: return gpu::TensorMapType::u32;
-        case Dtype::s64: return gpu::TensorMapType::s64;
-        case Dtype::u64: return gpu::TensorMapType::u64;
-        default:
-            return gpu::TensorMapType::u8;  // tensor maps have no 8-bit floats, so these are copied as bytes
-    }
-}
 
 bool waits_for_previous(const Program& program) {
     bool found = false;
@@ -45,7 +30,8 @@ gpu::LaunchConfig config_of(const Program& program, Dim3 grid) {
 gpu::TensorMapSpec map_spec(const TensorBox& box, const TensorShape& shape, std::uint64_t address) {
     MapGeometry geometry = geometry_of(box.dtype, shape);
     gpu::TensorMapSpec spec;
-    spec.type = map_type(box.dtype);
+    // In the order of CUtensorMapDataType, too.
+    spec.type = static_cast<gpu::TensorMapType>(element(box.dtype).tensor_map);
     spec.address = address;
     spec.extents = std::move(geometry.extents);
     spec.strides = std::move(geometry.strides);

@@ -1,30 +1,203 @@
 #include "wgrun/dtype.hpp"
 
 #include <array>
-#include <vector>
 
+#include "number/codec.hpp"
+#include "number/element.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
 namespace {
 
-struct Row {
-    Dtype dtype;
-    std::string_view name;
-    int bits;
-    bool is_float;
-};
+using Kind = Element::Kind;
+using codec::floating, codec::narrow, codec::integer;
 
-// In the order of the enumeration.
+// In the order of the enumeration. A tolerance that is not zero is what torch.testing.assert_close takes.
 constexpr std::array rows{
-    Row{Dtype::f64, "f64", 64, true},  Row{Dtype::f32, "f32", 32, true},   Row{Dtype::tf32, "tf32", 32, true},
-    Row{Dtype::f16, "f16", 16, true},  Row{Dtype::bf16, "bf16", 16, true}, Row{Dtype::e4m3, "e4m3", 8, true},
-    Row{Dtype::e5m2, "e5m2", 8, true}, Row{Dtype::s8, "s8", 8, false},     Row{Dtype::u8, "u8", 8, false},
-    Row{Dtype::s32, "s32", 32, false}, Row{Dtype::u32, "u32", 32, false},  Row{Dtype::s64, "s64", 64, false},
-    Row{Dtype::u64, "u64", 64, false}, Row{Dtype::b1, "b1", 1, false},
+    Element{.dtype = Dtype::f64,
+            .name = "f64",
+            .kind = Kind::floating,
+            .bits = 64,
+            .precision = 53,
+            .coding = floating<double>,
+            .absolute = 1e-7,
+            .relative = 1e-7,
+            .npy = "<f8",
+            .dlpack = 2,
+            .safetensors = "F64",
+            .tensor_map = 8,
+            .cuda = "double"},
+    Element{.dtype = Dtype::f32,
+            .name = "f32",
+            .kind = Kind::floating,
+            .bits = 32,
+            .precision = 24,
+            .coding = floating<float>,
+            .absolute = 1e-5,
+            .relative = 1.3e-6,
+            .npy = "<f4",
+            .dlpack = 2,
+            .safetensors = "F32",
+            .tensor_map = 7,
+            .cuda = "float"},
+    Element{.dtype = Dtype::tf32,
+            .name = "tf32",
+            .kind = Kind::floating,
+            .bits = 32,
+            .precision = 11,
+            .coding = narrow<tf32_format, std::uint32_t>,
+            .absolute = 1e-5,
+            .relative = 1e-3,
+            .npy = "<f4",
+            .dlpack = 2,
+            .tensor_map = 11,
+            .cuda = "float"},
+    Element{.dtype = Dtype::f16,
+            .name = "f16",
+            .kind = Kind::floating,
+            .bits = 16,
+            .precision = 11,
+            .coding = narrow<f16_format, std::uint16_t>,
+            .absolute = 1e-5,
+            .relative = 1e-3,
+            .npy = "<f2",
+            .dlpack = 2,
+            .safetensors = "F16",
+            .tensor_map = 6,
+            .cuda = "__half",
+            .cuda_header = "cuda_fp16.h"},
+    Element{.dtype = Dtype::bf16,
+            .name = "bf16",
+            .kind = Kind::floating,
+            .bits = 16,
+            .precision = 8,
+            .coding = narrow<bf16_format, std::uint16_t>,
+            .absolute = 1e-5,
+            .relative = 1.6e-2,
+            .npy = "<V2",
+            .dlpack = 4,
+            .safetensors = "BF16",
+            .tensor_map = 9,
+            .cuda = "__nv_bfloat16",
+            .cuda_header = "cuda_bf16.h"},
+    Element{.dtype = Dtype::e4m3,
+            .name = "e4m3",
+            .kind = Kind::floating,
+            .bits = 8,
+            .precision = 4,
+            .coding = narrow<e4m3_format, std::uint8_t>,
+            .absolute = 0x1p-9,
+            .relative = 0x1p-3,
+            .npy = "<V1",
+            .dlpack = 10,
+            .safetensors = "F8_E4M3",
+            .cuda = "__nv_fp8_e4m3",
+            .cuda_header = "cuda_fp8.h"},
+    Element{.dtype = Dtype::e5m2,
+            .name = "e5m2",
+            .kind = Kind::floating,
+            .bits = 8,
+            .precision = 3,
+            .coding = narrow<e5m2_format, std::uint8_t>,
+            .absolute = 0x1p-16,
+            .relative = 0x1p-2,
+            .npy = "<V1",
+            .dlpack = 12,
+            .safetensors = "F8_E5M2",
+            .cuda = "__nv_fp8_e5m2",
+            .cuda_header = "cuda_fp8.h"},
+    Element{.dtype = Dtype::s8,
+            .name = "s8",
+            .kind = Kind::signed_integer,
+            .bits = 8,
+            .precision = 7,
+            .coding = integer<std::int8_t>,
+            .absolute = 0,
+            .relative = 0,
+            .npy = "|i1",
+            .dlpack = 0,
+            .safetensors = "I8",
+            .cuda = "signed char"},
+    Element{.dtype = Dtype::u8,
+            .name = "u8",
+            .kind = Kind::unsigned_integer,
+            .bits = 8,
+            .precision = 8,
+            .coding = integer<std::uint8_t>,
+            .absolute = 0,
+            .relative = 0,
+            .npy = "|u1",
+            .dlpack = 1,
+            .safetensors = "U8"},
+    Element{.dtype = Dtype::s32,
+            .name = "s32",
+            .kind = Kind::signed_integer,
+            .bits = 32,
+            .precision = 31,
+            .coding = integer<std::int32_t>,
+            .absolute = 0,
+            .relative = 0,
+            .npy = "<i4",
+            .dlpack = 0,
+            .safetensors = "I32",
+            .tensor_map = 3,
+            .cuda = "int"},
+    Element{.dtype = Dtype::u32,
+            .name = "u32",
+            .kind = Kind::unsigned_integer,
+            .bits = 32,
+            .precision = 32,
+            .coding = integer<std::uint32_t>,
+            .absolute = 0,
+            .relative = 0,
+            .npy = "<u4",
+            .dlpack = 1,
+            .safetensors = "U32",
+            .tensor_map = 2,
+            .cuda = "unsigned"},
+    Element{.dtype = Dtype::s64,
+            .name = "s64",
+            .kind = Kind::signed_integer,
+            .bits = 64,
+            .precision = 63,
+            .coding = integer<std::int64_t>,
+            .absolute = 0,
+            .relative = 0,
+            .npy = "<i8",
+            .dlpack = 0,
+            .safetensors = "I64",
+            .tensor_map = 5,
+            .cuda = "long long"},
+    Element{.dtype = Dtype::u64,
+            .name = "u64",
+            .kind = Kind::unsigned_integer,
+            .bits = 64,
+            .precision = 64,
+            .coding = integer<std::uint64_t>,
+            .absolute = 0,
+            .relative = 0,
+            .npy = "<u8",
+            .dlpack = 1,
+            .safetensors = "U64",
+            .tensor_map = 4,
+            .cuda = "unsigned long long"},
+    Element{.dtype = Dtype::b1,
+            .name = "b1",
+            .kind = Kind::bit,
+            .bits = 1,
+            .precision = 1,
+            .coding = codec::bits,
+            .absolute = 0,
+            .relative = 0,
+            .npy = "",
+            .dlpack = -1},
 };
 
-const Row& row(Dtype dtype) { return rows[static_cast<std::size_t>(dtype)]; }
+static_assert([] {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].dtype != static_cast<Dtype>(i)) return false;
+    return true;
+}());
 
 constexpr auto names = [] {
     std::array<std::string_view, rows.size()> out;
@@ -40,13 +213,15 @@ constexpr auto dtypes = [] {
 
 }  // namespace
 
-std::string_view to_string(Dtype dtype) { return row(dtype).name; }
-int bits(Dtype dtype) { return row(dtype).bits; }
-bool is_float(Dtype dtype) { return row(dtype).is_float; }
+std::span<const Element> elements() { return rows; }
+
+std::string_view to_string(Dtype dtype) { return element(dtype).name; }
+int bits(Dtype dtype) { return element(dtype).bits; }
+bool is_float(Dtype dtype) { return element(dtype).kind == Kind::floating; }
 std::span<const Dtype> all_dtypes() { return dtypes; }
 
 std::optional<Dtype> parse_dtype(std::string_view name) {
-    for (const Row& r : rows)
+    for (const Element& r : rows)
         if (r.name == name) return r.dtype;
     return std::nullopt;
 }

@@ -8,13 +8,7 @@
 namespace wgrun {
 namespace {
 
-template <const Format& F, Rounding R, Overflow O, class Bits>
-void encode_all(const float* __restrict values, Bits* __restrict bits, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i)
-        bits[i] = static_cast<Bits>(Codec<F>::template encode<R, O>(std::bit_cast<std::uint32_t>(values[i])));
-}
-
-template <const Format& F, Overflow O, class Bits>
+template <Format F, Overflow O, class Bits>
 void encode_rounded(const float* values, Bits* bits, std::size_t count, Rounding rounding) {
     switch (rounding) {
         case Rounding::rn: return encode_all<F, Rounding::rn, O>(values, bits, count);
@@ -27,7 +21,7 @@ void encode_rounded(const float* values, Bits* bits, std::size_t count, Rounding
         throw ArgumentError("rounding .rna exists for tf32 only", "use .rn or .rz");
 }
 
-template <const Format& F, class Bits>
+template <Format F, class Bits>
 void encode(const float* values, Bits* bits, std::size_t count, Rounding rounding, Overflow overflow) {
     if (overflow == Overflow::satfinite)
         encode_rounded<F, Overflow::satfinite>(values, bits, count, rounding);
@@ -39,13 +33,13 @@ void check_lengths(std::size_t values, std::size_t bits) {
     if (values != bits) throw ArgumentError(fmt::format("{} values against {} encodings", values, bits));
 }
 
-template <const Format& F, class Bits>
+template <Format F, class Bits>
 void encode(std::span<const float> values, std::span<Bits> bits, Rounding rounding, Overflow overflow) {
     check_lengths(values.size(), bits.size());
     encode<F>(values.data(), bits.data(), values.size(), rounding, overflow);
 }
 
-template <const Format& F, class Bits>
+template <Format F, class Bits>
 Bits encode(double value, Rounding rounding, Overflow overflow) {
     const float odd = round_to_odd(value);
     Bits bits = 0;
@@ -53,15 +47,13 @@ Bits encode(double value, Rounding rounding, Overflow overflow) {
     return bits;
 }
 
-template <const Format& F, class Bits>
+template <Format F, class Bits>
 void decode(std::span<const Bits> bits, std::span<float> values) {
     check_lengths(values.size(), bits.size());
-    const Bits* __restrict from = bits.data();
-    float* __restrict to = values.data();
-    for (std::size_t i = 0; i < values.size(); ++i) to[i] = std::bit_cast<float>(Codec<F>::decode(from[i]));
+    decode_all<F>(bits.data(), values.data(), values.size());
 }
 
-template <const Format& F, class Bits>
+template <Format F, class Bits>
 float decode(Bits bits) {
     return std::bit_cast<float>(Codec<F>::decode(bits));
 }

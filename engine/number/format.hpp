@@ -24,7 +24,7 @@ inline constexpr Format tf32_format{8, 10, true, 13};
 inline constexpr Format e4m3_format{4, 3, false};
 inline constexpr Format e5m2_format{5, 2};
 
-template <const Format& F>
+template <Format F>
 class Codec {
     static constexpr int mantissa = F.mantissa_bits;
     static constexpr int bias = (1 << (F.exponent_bits - 1)) - 1;
@@ -111,6 +111,17 @@ class Codec {
         return (yes & mask) | (no & ~mask);
     }
 };
+
+/// Both arrays have `count` elements, and do not overlap.
+template <Format F, Rounding R, Overflow O, class Bits>
+void encode_all(const float* __restrict values, Bits* __restrict bits, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+        bits[i] = static_cast<Bits>(Codec<F>::template encode<R, O>(std::bit_cast<std::uint32_t>(values[i])));
+}
+template <Format F, class Bits>
+void decode_all(const Bits* __restrict bits, float* __restrict values, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) values[i] = std::bit_cast<float>(Codec<F>::decode(bits[i]));
+}
 
 /// `value` rounded to binary32 so that rounding the result once more, to a format that is at least two bits
 /// shorter, gives what rounding `value` at once would: truncated, with the last bit set if anything was lost.

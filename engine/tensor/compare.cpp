@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "number/element.hpp"
 #include "number/number.hpp"
 #include "tensor/chunk.hpp"
 #include "tensor/parallel.hpp"
@@ -103,16 +104,8 @@ void check_comparable(const Tensor& got, const Tensor& want, const Tolerance& to
 }  // namespace
 
 Tolerance default_tolerance(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::f64: return {1e-7, 1e-7};
-        case Dtype::f32: return {1e-5, 1.3e-6};
-        case Dtype::tf32:
-        case Dtype::f16: return {1e-5, 1e-3};
-        case Dtype::bf16: return {1e-5, 1.6e-2};
-        case Dtype::e4m3: return {0x1p-9, 0x1p-3};
-        case Dtype::e5m2: return {0x1p-16, 0x1p-2};
-        default: return {0, 0};
-    }
+    const Element& it = element(dtype);
+    return {it.absolute, it.relative};
 }
 
 Comparison compare(const Tensor& got, const Tensor& want, std::optional<Tolerance> tolerance) {

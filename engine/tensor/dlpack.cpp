@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "number/element.hpp"
 #include "number/number.hpp"
 #include "tensor/shape.hpp"
 #include "wgrun/diagnostic.hpp"
@@ -17,21 +18,9 @@
 namespace wgrun::dlpack {
 namespace {
 
-struct Kind {
-    std::uint8_t code, bits;
-    Dtype dtype;
-};
-
-// Exports use the first row of a dtype.
-constexpr std::array kinds{
-    Kind{floating, 64, Dtype::f64},         Kind{floating, 32, Dtype::f32},
-    Kind{floating, 32, Dtype::tf32},        Kind{floating, 16, Dtype::f16},
-    Kind{bfloat, 16, Dtype::bf16},          Kind{float8_e4m3fn, 8, Dtype::e4m3},
-    Kind{float8_e5m2, 8, Dtype::e5m2},      Kind{integer, 8, Dtype::s8},
-    Kind{unsigned_integer, 8, Dtype::u8},   Kind{integer, 32, Dtype::s32},
-    Kind{unsigned_integer, 32, Dtype::u32}, Kind{integer, 64, Dtype::s64},
-    Kind{unsigned_integer, 64, Dtype::u64}, Kind{boolean, 8, Dtype::u8},
-};
+bool is(const Element& element, DataType type) {
+    return element.dlpack == type.code && element.bits == type.bits;
+}
 
 ArgumentError refusal(const std::string& why, std::string fix = {}) {
     return ArgumentError("DLPack: " + why, std::move(fix));
@@ -65,14 +54,15 @@ Dtype dtype_of(DataType type, std::optional<Dtype> wanted) {
     if (type.lanes != 1) throw refusal(fmt::format("elements are vectors of {}, not numbers", type.lanes));
     if (wanted) {
         const bool bare = type.code == unsigned_integer && bits(*wanted) == type.bits && type.bits >= 8;
-        for (const Kind& kind : kinds)
-            if (kind.dtype == *wanted && kind.code == type.code && kind.bits == type.bits) return *wanted;
-        if (bare) return *wanted;
+        const bool truth = type.code == boolean && type.bits == 8 && *wanted == Dtype::u8;
+        if (bare || truth || is(element(*wanted), type)) return *wanted;
         throw refusal(fmt::format("elements are {}, not {}", name_of(type), to_string(*wanted)),
                       "import it without a dtype, then convert");
     }
-    for (const Kind& kind : kinds)
-        if (kind.code == type.code && kind.bits == type.bits) return kind.dtype;
+    if (type.code == boolean && type.bits == 8) return Dtype::u8;
+    // tf32 comes after f32, as which it is stored.
+    for (const Element& element : elements())
+        if (is(element, type)) return element.dtype;
     const bool bare = type.code == unsigned_integer && type.bits == 16;
     throw refusal(fmt::format("elements are {}, for which there is no dtype", name_of(type)),
                   bare ? "name the type: dtype = \"bf16\" or \"f16\"" : "");
@@ -200,8 +190,8 @@ struct Exported {
 
     explicit Exported(const Tensor& tensor)
         : memory(tensor.owner().lock()), shape(tensor.shape()), strides(tensor.shape().size(), 1) {
-        const auto* const kind = std::ranges::find(kinds, tensor.dtype(), &Kind::dtype);
-        if (kind == kinds.end())
+        const Element& kind = element(tensor.dtype());
+        if (kind.dlpack < 0)
             throw refusal(fmt::format("{} elements cannot be exported", to_string(tensor.dtype())),
                           "convert to u8 first");
         for (std::size_t d = shape.size(); d-- > 1;)
@@ -211,7 +201,7 @@ struct Exported {
             view.data = const_cast<std::byte*>(tensor.data());  // a flag says whether it is read-only
         view.device = {cpu, 0};
         view.ndim = tensor.rank();
-        view.dtype = {kind->code, kind->bits, 1};
+        view.dtype = {static_cast<std::uint8_t>(kind.dlpack), static_cast<std::uint8_t>(kind.bits), 1};
         view.shape = shape.data();
         view.strides = strides.data();
         managed.manager_ctx = this;

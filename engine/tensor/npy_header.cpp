@@ -16,6 +16,7 @@
 #include <array>
 #include <charconv>
 
+#include "number/element.hpp"
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -33,37 +34,33 @@ struct Kind {
     Reading reading;
 };
 
-constexpr std::array kinds{
-    Kind{"f8", Dtype::f64, Reading::exact},     Kind{"f4", Dtype::f32, Reading::exact},
-    Kind{"f2", Dtype::f16, Reading::exact},     Kind{"f1", Dtype::e5m2, Reading::one_size},
-    Kind{"V2", Dtype::bf16, Reading::one_size}, Kind{"V1", std::nullopt, Reading::one_size},
-    Kind{"i1", Dtype::s8, Reading::exact},      Kind{"u1", Dtype::u8, Reading::one_size},
-    Kind{"b1", Dtype::u8, Reading::exact},      Kind{"u2", std::nullopt, Reading::one_size},
-    Kind{"i4", Dtype::s32, Reading::exact},     Kind{"u4", Dtype::u32, Reading::one_size},
-    Kind{"i8", Dtype::s64, Reading::exact},     Kind{"u8", Dtype::u64, Reading::one_size},
+// Besides those that the element types have to themselves.
+constexpr std::array others{
+    Kind{"f1", Dtype::e5m2, Reading::one_size},
+    Kind{"V1", std::nullopt, Reading::one_size},
+    Kind{"b1", Dtype::u8, Reading::exact},
+    Kind{"u2", std::nullopt, Reading::one_size},
 };
 
-int bytes_of_kind(const Kind& kind) { return kind.code[1] - '0'; }
-
-std::string_view descr_of(Dtype dtype) {
-    switch (dtype) {
-        case Dtype::f64: return "<f8";
-        case Dtype::f32:
-        case Dtype::tf32: return "<f4";
-        case Dtype::f16: return "<f2";
-        case Dtype::bf16: return "<V2";
-        case Dtype::e4m3:
-        case Dtype::e5m2: return "<V1";
-        case Dtype::s8: return "|i1";
-        case Dtype::u8: return "|u1";
-        case Dtype::s32: return "<i4";
-        case Dtype::u32: return "<u4";
-        case Dtype::s64: return "<i8";
-        case Dtype::u64: return "<u8";
-        case Dtype::b1: break;
-    }
-    return {};
+std::optional<Kind> kind_of(std::string_view code) {
+    if (const auto* const other = std::ranges::find(others, code, &Kind::code); other != others.end())
+        return *other;
+    for (const Element& it : elements())
+        if (!code.empty() && it.npy.ends_with(code) && it.npy.size() == code.size() + 1)
+            return Kind{code, it.dtype,
+                        code.front() == 'u' || code.front() == 'V' ? Reading::one_size : Reading::exact};
+    return std::nullopt;
 }
+
+/// "e4m3 or e5m2": those of the types that are written so.
+std::string held_as(std::string_view code) {
+    std::vector<std::string_view> names;
+    for (const Element& it : elements())
+        if (it.npy.ends_with(code)) names.push_back(it.name);
+    return fmt::format("{}", fmt::join(names, " or "));
+}
+
+int bytes_of_kind(const Kind& kind) { return kind.code[1] - '0'; }
 
 /// Reads the one Python literal that a header is: a dictionary of a string, a bool and a tuple of integers.
 class Parser {
@@ -175,7 +172,7 @@ NpyHeader parse_npy_header(std::string_view text, const std::string& file) {
 }
 
 std::string npy_preamble(const Tensor& tensor, const std::string& file) {
-    const std::string_view descr = descr_of(tensor.dtype());
+    const std::string_view descr = element(tensor.dtype()).npy;
     if (descr.empty())
         throw ArgumentError(fmt::format("{}: .npy has no {} elements", file, to_string(tensor.dtype())),
                             "convert to u8 first");
@@ -192,10 +189,10 @@ std::string npy_preamble(const Tensor& tensor, const std::string& file) {
 
 Dtype npy_dtype(std::string_view descr, std::optional<Dtype> wanted, const std::string& file) {
     const std::string_view code = descr.empty() ? descr : descr.substr(1);
-    const auto* kind = std::ranges::find(kinds, code, &Kind::code);
+    const std::optional<Kind> kind = kind_of(code);
     const bool known_order =
         !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
-    if (kind == kinds.end() || !known_order)
+    if (!kind || !known_order)
         throw ArgumentError(fmt::format("{}: elements of numpy type '{}' are not supported", file, descr));
     if (descr[0] == '>' && bytes_of_kind(*kind) > 1)
         throw ArgumentError(fmt::format("{}: elements of numpy type '{}' are big-endian", file, descr),
@@ -204,7 +201,7 @@ Dtype npy_dtype(std::string_view descr, std::optional<Dtype> wanted, const std::
         if (kind->dtype) return *kind->dtype;
         throw ArgumentError(
             fmt::format("{}: '{}' does not determine the element type", file, descr),
-            bytes_of_kind(*kind) == 1 ? "load with a dtype: e4m3 or e5m2" : "load with a dtype: bf16 or f16");
+            "load with a dtype: " + (bytes_of_kind(*kind) == 1 ? held_as(code) : "bf16 or f16"));
     }
     if (wanted == kind->dtype) return *wanted;
     const bool one_size = bits(*wanted) == 8 * bytes_of_kind(*kind);

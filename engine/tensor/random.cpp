@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "number/element.hpp"
 #include "number/number.hpp"
 #include "tensor/chunk.hpp"
 #include "tensor/parallel.hpp"
@@ -23,24 +24,12 @@ struct Integers {
 };
 
 Integers integers_of(Dtype dtype) {
-    const auto symmetric = [](int bits) {
-        return Integers{-(std::int64_t{1} << bits), std::uint64_t{1} << bits};
-    };
-    const auto two_complement = [](int bits) {
-        return Integers{INT64_MIN >> (64 - bits), static_cast<std::uint64_t>(INT64_MAX) >> (64 - bits)};
-    };
-    switch (dtype) {
-        case Dtype::f64: return symmetric(53);
-        case Dtype::f32: return symmetric(24);
-        case Dtype::tf32:
-        case Dtype::f16: return symmetric(11);
-        case Dtype::bf16: return symmetric(8);
-        case Dtype::e4m3: return symmetric(4);
-        case Dtype::e5m2: return symmetric(3);
-        case Dtype::s8:
-        case Dtype::s32:
-        case Dtype::s64: return two_complement(bits(dtype));
-        default: return {0, UINT64_MAX >> (64 - bits(dtype))};
+    const int precision = element(dtype).precision;
+    switch (element(dtype).kind) {
+        case Element::Kind::floating: return {-(std::int64_t{1} << precision), std::uint64_t{1} << precision};
+        case Element::Kind::signed_integer:
+            return {INT64_MIN >> (63 - precision), static_cast<std::uint64_t>(INT64_MAX) >> (63 - precision)};
+        default: return {0, UINT64_MAX >> (64 - precision)};
     }
 }
 
@@ -80,7 +69,7 @@ Tensor Tensor::randint(TensorShape shape, Dtype dtype, std::int64_t lo, std::int
         return static_cast<std::int64_t>(static_cast<std::uint64_t>(lo) +
                                          static_cast<std::uint64_t>((bits * choices) >> 64));
     };
-    const bool wide = dtype == Dtype::s64 || dtype == Dtype::u64;
+    const bool wide = !is_float(dtype) && bits(dtype) == 64;
     for_parts(tensor.items(), [&](int, std::int64_t begin, std::int64_t end) {
         std::array<double, chunk_items> values;
         std::array<std::int64_t, chunk_items> integers;

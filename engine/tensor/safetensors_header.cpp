@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "number/element.hpp"
 #include "number/number.hpp"
 #include "tensor/shape.hpp"
 #include "wgrun/diagnostic.hpp"
@@ -23,15 +24,20 @@ struct Kind {
     int pieces = 1;  // of `dtype` in an element, as a last dimension; 0: the packed bytes
 };
 
-constexpr std::array kinds{
-    Kind{"F64", 64, Dtype::f64},      Kind{"F32", 32, Dtype::f32},      Kind{"F16", 16, Dtype::f16},
-    Kind{"BF16", 16, Dtype::bf16},    Kind{"F8_E4M3", 8, Dtype::e4m3},  Kind{"F8_E5M2", 8, Dtype::e5m2},
-    Kind{"I8", 8, Dtype::s8},         Kind{"U8", 8, Dtype::u8},         Kind{"I32", 32, Dtype::s32},
-    Kind{"U32", 32, Dtype::u32},      Kind{"I64", 64, Dtype::s64},      Kind{"U64", 64, Dtype::u64},
+// Besides the element types themselves.
+constexpr std::array others{
     Kind{"BOOL", 8, Dtype::u8},       Kind{"F8_E8M0", 8, Dtype::u8},    Kind{"I16", 16, Dtype::u8, 2},
     Kind{"U16", 16, Dtype::u8, 2},    Kind{"C64", 64, Dtype::f32, 2},   Kind{"F4", 4, Dtype::u8, 0},
     Kind{"F6_E2M3", 6, Dtype::u8, 0}, Kind{"F6_E3M2", 6, Dtype::u8, 0},
 };
+
+Kind kind_called(std::string_view name) {
+    for (const Element& it : elements())
+        if (!name.empty() && it.safetensors == name) return {name, it.bits, it.dtype};
+    const auto* const other = std::ranges::find(others, name, &Kind::name);
+    if (other == others.end()) throw ArgumentError(fmt::format("unknown element type {}", name));
+    return *other;
+}
 
 using Json = nlohmann::json;
 
@@ -169,18 +175,17 @@ class Reader final : public nlohmann::json_sax<Json> {
 
 /// The bytes that `shape` takes in the file, and its dtype and shape as they are read.
 std::uint64_t interpret(const Reader::Told& told, SafetensorsEntry& entry) {
-    const auto* const kind = std::ranges::find(kinds, told.type, &Kind::name);
-    if (kind == kinds.end()) throw ArgumentError(fmt::format("unknown element type {}", told.type));
+    const Kind kind = kind_called(told.type);
     // Counted as u8 where an element is less than a byte, so that nothing overflows.
-    const bool packed = kind->pieces == 0;
-    const std::int64_t items = count_items(packed ? Dtype::u8 : kind->dtype, told.shape);
-    if (packed && items * kind->bits % 8 != 0)
+    const bool packed = kind.pieces == 0;
+    const std::int64_t items = count_items(packed ? Dtype::u8 : kind.dtype, told.shape);
+    if (packed && items * kind.bits % 8 != 0)
         throw ArgumentError(
-            fmt::format("{} elements of {} bits are not a whole number of bytes", items, kind->bits));
-    entry.dtype = kind->dtype;
+            fmt::format("{} elements of {} bits are not a whole number of bytes", items, kind.bits));
+    entry.dtype = kind.dtype;
     entry.shape = told.shape;
-    if (packed) entry.shape = {items * kind->bits / 8};
-    if (kind->pieces > 1) entry.shape.push_back(kind->pieces);
+    if (packed) entry.shape = {items * kind.bits / 8};
+    if (kind.pieces > 1) entry.shape.push_back(kind.pieces);
     return static_cast<std::uint64_t>(bytes_of(entry.dtype, count_items(entry.dtype, entry.shape)));
 }
 

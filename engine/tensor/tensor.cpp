@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "memory/shared_block.hpp"
+#include "number/element.hpp"
 #include "number/number.hpp"
 #include "tensor/chunk.hpp"
 #include "tensor/parallel.hpp"
@@ -50,7 +51,7 @@ struct Range {
 /// inside.
 Range range_of(Dtype dtype) {
     const int width = bits(dtype);
-    const bool is_signed = dtype == Dtype::s8 || dtype == Dtype::s32 || dtype == Dtype::s64;
+    const bool is_signed = element(dtype).kind == Element::Kind::signed_integer;
     const double beyond = std::ldexp(1.0, is_signed ? width - 1 : width);
     return {is_signed ? -beyond : 0, width == 64 ? std::nextafter(beyond, 0) : beyond - 1};
 }

@@ -70,7 +70,8 @@ void import(Fields& fields, bool versioned_major) {
     view.data = fields.next<std::uint8_t>() % 32 == 0 ? nullptr : memory.data() + middle;
     dlpack::ImportOptions options;
     options.copy = fields.next<std::uint8_t>() % 2 == 0;
-    if (const auto dtype = fields.next<std::uint8_t>(); dtype < 14) options.dtype = all_dtypes()[dtype];
+    if (const auto dtype = fields.next<std::uint8_t>(); dtype < all_dtypes().size())
+        options.dtype = all_dtypes()[dtype];
     // A producer that lies about its memory cannot be found out: those that lead out of it are for the checks
     // alone, which come before memory is looked at, unless the elements are gathered.
     const bool honest = view.ndim >= 0 && view.ndim <= 12 && inside(view);

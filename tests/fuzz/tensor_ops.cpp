@@ -16,9 +16,6 @@ void expect(bool holds, const std::string& what) {
     if (!holds) throw Broken(what);
 }
 
-constexpr Dtype dtypes[] = {Dtype::f64,  Dtype::f32,  Dtype::f16, Dtype::bf16, Dtype::tf32,
-                            Dtype::e4m3, Dtype::e5m2, Dtype::u8,  Dtype::s8,   Dtype::u32,
-                            Dtype::s32,  Dtype::u64,  Dtype::s64, Dtype::b1};
 constexpr std::string_view operations[] = {"add", "sub", "mul", "div", "mod", "pow", "min",    "max",
                                            "lt",  "le",  "gt",  "ge",  "eq",  "ne",  "nothing"};
 constexpr std::string_view functions[] = {"neg", "abs", "exp", "log", "sqrt", "tanh", "floor", "nothing"};
@@ -35,7 +32,7 @@ void attempt(const Call& call) {
 
 /// Up to four dimensions of up to six elements, of any bytes.
 Tensor made(Fields& fields) {
-    const Dtype dtype = dtypes[fields.below(std::size(dtypes))];
+    const Dtype dtype = all_dtypes()[fields.below(all_dtypes().size())];
     TensorShape shape(fields.below(5));
     for (std::int64_t& extent : shape) extent = static_cast<std::int64_t>(fields.below(7));
     Tensor out = Tensor::zeros(dtype, std::move(shape));
@@ -91,7 +88,7 @@ void tensor_ops(Bytes bytes) {
     attempt([&] {
         const std::string_view operation = operations[fields.below(std::size(operations))];
         std::optional<Dtype> asked;
-        if (fields.below(4) == 0) asked = dtypes[fields.below(std::size(dtypes))];
+        if (fields.below(4) == 0) asked = all_dtypes()[fields.below(all_dtypes().size())];
         const Tensor result = elementwise(operation, *a, b, asked);
         expect(result.shape() == broadcast_shape(*a, b), "the shape of the result");
         check_element(result, *a, b, operation);
@@ -118,7 +115,7 @@ void tensor_ops(Bytes bytes) {
     attempt([&] { static_cast<void>(matmul(*a, b)); });
     attempt([&] { static_cast<void>(reduce(fields.below(2) == 0 ? "sum" : "max", *a)); });
     attempt([&] {
-        const Dtype dtype = dtypes[fields.below(std::size(dtypes))];
+        const Dtype dtype = all_dtypes()[fields.below(all_dtypes().size())];
         static_cast<void>(
             arange(dtype, fields.number() % 1024, fields.next<double>(), fields.next<double>()));
     });

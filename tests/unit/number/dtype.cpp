@@ -5,7 +5,7 @@
 using namespace wgrun;
 
 TEST_CASE("names and dtypes are inverse") {
-    CHECK(all_dtypes().size() == 14);
+    CHECK(all_dtypes().front() == Dtype::f64);
     for (const Dtype dtype : all_dtypes()) {
         CHECK(parse_dtype(to_string(dtype)) == dtype);
         CHECK(dtype_named(to_string(dtype)) == dtype);
@@ -32,7 +32,9 @@ TEST_CASE("an unknown dtype is told what there is") {
         dtype_named("complex");
         FAIL("no error");
     } catch (const ArgumentError& error) {
-        CHECK(error.finding().fix ==
-              "one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s8, u8, s32, u32, s64, u64, b1");
+        std::string list;
+        for (const Dtype dtype : all_dtypes()) list.append(list.empty() ? "" : ", ").append(to_string(dtype));
+        CHECK(error.finding().fix == "one of " + list);
+        CHECK(list.starts_with("f64, f32, tf32, f16, bf16, e4m3, e5m2, s8, "));
     }
 }
