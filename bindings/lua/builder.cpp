@@ -288,11 +288,11 @@ int builder_loop_next(lua_State* L) {
     return 0;
 }
 
-template <Leave::Kind kind>
+template <Leave what>
 int builder_leave(lua_State* L) {
     refuse_blocks_of_meanings(L);
     Builder& builder = builder_of(L, trace_argument(L));
-    guarded(L, [&] { builder.leave(kind); });
+    guarded(L, [&] { builder.leave(what); });
     return 0;
 }
 
@@ -550,7 +550,7 @@ Ends the body of a loop: what follows is executed at the end of every iteration,
 Ends a loop.
 @see k:while_)"},
 
-                                     {"break_", builder_leave<Leave::Kind::loop>, R"(
+                                     {"break_", builder_leave<Leave::loop>, R"(
 The threads that come here leave the innermost loop.
 @see k:continue_
 @example
@@ -558,7 +558,7 @@ The threads that come here leave the innermost loop.
     k:if_(found:ne(0), function() k:break_() end)
   end))"},
 
-                                     {"continue_", builder_leave<Leave::Kind::iteration>, R"(
+                                     {"continue_", builder_leave<Leave::iteration>, R"(
 The threads that come here go on with the next iteration of the innermost loop; k:loop counts on.
 @see k:break_
 @example
@@ -566,7 +566,7 @@ The threads that come here go on with the next iteration of the innermost loop; 
     k:if_(i:eq(skipped), function() k:continue_() end)
   end))"},
 
-                                     {"exit", builder_leave<Leave::Kind::kernel>, R"(
+                                     {"exit", builder_leave<Leave::kernel>, R"(
 The threads that come here end. What the warp does together afterwards, such as k:mma, lacks them.
 @see k:if_
 @example

@@ -94,8 +94,8 @@ std::string lines_of(const Tensor& tensor, std::int64_t start, std::int64_t rows
     return out;
 }
 
-void count_steps(const Block& block, int& total, std::map<std::string_view, int>& notable) {
-    for_each_step(block, [&](const Step& step) {
+void count_steps(const Program& program, int& total, std::map<std::string_view, int>& notable) {
+    for_each_step(program, [&](const Step& step) {
         ++total;
         if (isa::asynchronous(step)) ++notable[step.op->name];
     });
@@ -168,7 +168,7 @@ std::string summary(const Program& program) {
                            buffer.offset);
     int total = 0;
     std::map<std::string_view, int> notable;
-    count_steps(program.body(), total, notable);
+    count_steps(program, total, notable);
     out += fmt::format("  {} instructions", total);
     for (const auto& [op, count] : notable) out += fmt::format(", {} {}", count, op);
     return out + '\n';

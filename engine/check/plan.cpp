@@ -39,33 +39,48 @@ class SlotMaker final : public isa::Effects {
 }  // namespace
 
 Plan::Plan(const Program& program) : slots(program.registers().size(), -1) {
-    scan(program.body());
+    scan(program.blocks());
     SlotMaker maker(*this);
-    for_each_step(program.body(), [&](const Step& step) {
+    for_each_step(program, [&](const Step& step) {
         ++step_count;
         maker.step = &step;
         isa::tell(step, maker);
     });
 }
 
-void Plan::scan(const Block& block) {
-    for (const Node& node : block) {
-        if (const auto* step = std::get_if<Step>(&node)) {
-            if (!step->guard) continue;
-            decisions[step] = {next_, next_ + 1, 0, false};
-            ++next_;
-        } else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node)) {
-            const int id = next_++;
-            scan((*loop)->head);
-            scan((*loop)->body);
-            scan((*loop)->next);
-            decisions[loop->get()] = {id, next_, 0, true};
-        } else if (const auto* branch = std::get_if<std::unique_ptr<Branch>>(&node)) {
-            const int id = next_++;
-            scan((*branch)->then_body);
-            scan((*branch)->else_body);
-            decisions[branch->get()] = {id, next_, 0, false};
+void Plan::scan(const std::vector<BasicBlock>& blocks) {
+    using Kind = Label::Kind;
+    int next = 1;
+    std::vector<const void*> open;
+    const auto begin = [&](const void* place, bool repeats) {
+        decisions[place] = {next, 0, 0, repeats};
+        open.push_back(place);
+        ++next;
+    };
+    for (BlockId id = 0; id < blocks.size(); ++id) {
+        const Label& label = blocks[id].label;
+        if (label.kind != Kind::none && label.number >= constructs.size())
+            constructs.resize(label.number + 1);
+        if (label.kind == Kind::loop) begin(&label, true);
+        if (label.kind == Kind::next) constructs[label.number].next = id;
+        if (label.kind == Kind::otherwise) constructs[label.number].otherwise = id;
+        if (label.kind == Kind::after || label.kind == Kind::joined) {
+            constructs[label.number].after = id;
+            decisions[open.back()].end = next;
+            open.pop_back();
         }
+        for (const Step& step : blocks[id].steps) {
+            if (!step.guard) continue;
+            decisions[&step] = {next, next + 1, 0, false};
+            ++next;
+        }
+        if (blocks[id].end != BasicBlock::End::branch) continue;
+        const Label& otherwise = blocks[blocks[id].otherwise].label;
+        if (otherwise.number >= constructs.size()) constructs.resize(otherwise.number + 1);
+        if (otherwise.kind == Kind::after)
+            constructs[otherwise.number].condition = id;
+        else
+            begin(&blocks[id], false);
     }
 }
 

@@ -48,11 +48,18 @@ struct MmaRegisters {
     }
 };
 
+/// The blocks of a construct: those of a loop up to `condition` are its head.
+struct Construct {
+    BlockId condition = no_block, next = no_block, otherwise = no_block, after = no_block;
+};
+
 struct Plan {
     explicit Plan(const Program& program);
 
-    /// Of every branch, loop and guarded step, by address; the inputs are not known yet.
+    /// Of every branch, by its block; of loops, by their first one's label; of guarded steps. The inputs are
+    /// not known yet.
     std::unordered_map<const void*, Decision> decisions;
+    std::vector<Construct> constructs;  ///< by number
     /// Registers that a wgmma accesses asynchronously: Reg::id -> 0, 1, ...; -1 for the others.
     std::vector<int> slots;
     int slot_count = 0;
@@ -66,8 +73,7 @@ struct Plan {
     }
 
   private:
-    void scan(const Block& block);
-    int next_ = 1;
+    void scan(const std::vector<BasicBlock>& blocks);
 };
 
 }  // namespace wgrun::check

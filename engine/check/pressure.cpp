@@ -15,8 +15,6 @@ namespace {
 
 /// Registers that ptxas 13.0 wants besides the operands of a wgmma (C7602 names the sum).
 constexpr int besides_operands = 26;
-/// Loops nested many times over could take for ever.
-constexpr int most_visits = 16;
 
 /// What a step is to the registers of wgmma.
 struct Role final : isa::Effects {
@@ -43,20 +41,21 @@ struct Role final : isa::Effects {
 int estimated_registers(const Program& program) { return Pressure(program).most(); }
 
 Pressure::Pressure(const Program& program)
-    : program_(program), live_((program.registers().size() + 63) / 64), written_(program.registers().size()) {
+    : program_(program),
+      graph_(program),
+      live_((program.registers().size() + 63) / 64),
+      written_(program.registers().size()) {
     weigh();
-    forward(program.body(), nullptr);
-    backward(program.body());
+    for (BlockId block = 0; block < program.blocks().size(); ++block) forward(block);
+    backward();
 }
 
 /// What is written once, from constants and parameters alone, is the same for all threads; what is written
 /// once from one such value besides can be had from that, if it was there before.
 void Pressure::weigh() {
     std::vector<int> writes(program_.registers().size());
-    for_each_step(program_.body(), [&](const Step& step) {
-        budget_ += most_visits;
-        isa::for_each_written(step, [&](Reg reg) { ++writes[reg.id]; });
-    });
+    for_each_step(program_,
+                  [&](const Step& step) { isa::for_each_written(step, [&](Reg reg) { ++writes[reg.id]; }); });
     for (const RegisterInfo& reg : program_.registers())
         weights_.push_back(reg.type == isa::Type::pred ? 0 : isa::bits(reg.type) == 64 ? 2 : 1);
     std::vector<bool> uniform(program_.registers().size());
@@ -88,7 +87,7 @@ void Pressure::weigh() {
             weights_[reg.id] = 0;
         });
     };
-    for_each_step(program_.body(), [&](const Step& step) {
+    for_each_step(program_, [&](const Step& step) {
         derive(step);
         isa::for_each_written(step, [&](Reg reg) { known[reg.id] = true; });
     });
@@ -96,33 +95,33 @@ void Pressure::weigh() {
 
 // --- where values begin, and how long wgmma access them ------------------------------------------------
 
-/// `loop`: the outermost one around, whose values may come from an iteration before.
-void Pressure::forward(const Block& block, const void* loop) {
-    for (const Node& node : block) {
-        if (const auto* step = std::get_if<Step>(&node)) {
-            isa::for_each_written(*step, [&](Reg reg) {
-                if (written_[reg.id]) return;
-                written_[reg.id] = true;
-                born_[loop != nullptr ? loop : step].push_back(reg);
-            });
-            Role role(*step);
-            groups_.back().insert(groups_.back().end(), role.operands.begin(), role.operands.end());
-            if (role.commits) groups_.emplace_back();
-            if (!role.waits) continue;
-            std::vector<Reg>& accessed = read_until_[step];
-            for (const std::vector<Reg>& group : groups_)
-                accessed.insert(accessed.end(), group.begin(), group.end());
-            const auto kept = static_cast<std::size_t>(*role.waits) + 1;
-            if (groups_.size() > kept)
-                groups_.erase(groups_.begin(), groups_.end() - static_cast<std::ptrdiff_t>(kept));
-        } else if (const auto* inner = std::get_if<std::unique_ptr<Loop>>(&node)) {
-            forward((*inner)->head, loop != nullptr ? loop : inner->get());
-            forward((*inner)->body, loop != nullptr ? loop : inner->get());
-            forward((*inner)->next, loop != nullptr ? loop : inner->get());
-        } else if (const auto* branch = std::get_if<std::unique_ptr<Branch>>(&node)) {
-            forward((*branch)->then_body, loop);
-            forward((*branch)->else_body, loop);
-        }
+const flow::NaturalLoop* Pressure::loop_around(BlockId block) const {
+    int loop = graph_.innermost_loop(block);
+    if (loop < 0) return nullptr;
+    while (graph_.loops()[static_cast<std::size_t>(loop)].parent >= 0)
+        loop = graph_.loops()[static_cast<std::size_t>(loop)].parent;
+    return &graph_.loops()[static_cast<std::size_t>(loop)];
+}
+
+/// Values of a loop may come from an iteration before.
+void Pressure::forward(BlockId block) {
+    const flow::NaturalLoop* loop = loop_around(block);
+    for (const Step& step : program_.blocks()[block].steps) {
+        isa::for_each_written(step, [&](Reg reg) {
+            if (written_[reg.id]) return;
+            written_[reg.id] = true;
+            born_[loop != nullptr ? static_cast<const void*>(loop) : &step].push_back(reg);
+        });
+        Role role(step);
+        groups_.back().insert(groups_.back().end(), role.operands.begin(), role.operands.end());
+        if (role.commits) groups_.emplace_back();
+        if (!role.waits) continue;
+        std::vector<Reg>& accessed = read_until_[&step];
+        for (const std::vector<Reg>& group : groups_)
+            accessed.insert(accessed.end(), group.begin(), group.end());
+        const auto kept = static_cast<std::size_t>(*role.waits) + 1;
+        if (groups_.size() > kept)
+            groups_.erase(groups_.begin(), groups_.end() - static_cast<std::ptrdiff_t>(kept));
     }
 }
 
@@ -163,7 +162,6 @@ void Pressure::become(const Set& other) {
 }
 
 void Pressure::backward(const Step& step) {
-    --budget_;
     const Role role(step);
     const auto gives_values = [&](std::size_t i) {
         return step.op->operands[i].access == isa::Access::out || &step.operands[i].list == role.overwritten;
@@ -189,41 +187,37 @@ void Pressure::backward(const Step& step) {
     end_born(&step);
 }
 
-void Pressure::backward(const Block& block) {
-    for (auto node = block.rbegin(); node != block.rend(); ++node) {
-        if (const auto* step = std::get_if<Step>(&*node)) {
-            backward(*step);
-        } else if (const auto* inner = std::get_if<std::unique_ptr<Loop>>(&*node)) {
-            const Loop& loop = **inner;
-            const Set after = live_;
-            loops_.push_back({after, {}});
-            for (Set head;;) {
-                // What the head leaves: the body may follow, or the end of the loop.
-                backward(loop.head);
-                if (head == live_ || budget_ < 0) break;
-                head = live_;
-                backward(loop.next);
-                loops_.back().next = live_;
-                backward(loop.body);
-                meet(after);
-            }
-            loops_.pop_back();
-            end_born(&loop);
-        } else if (const auto* leave = std::get_if<Leave>(&*node)) {
-            become(leave->kind == Leave::Kind::loop        ? loops_.back().after
-                   : leave->kind == Leave::Kind::iteration ? loops_.back().next
-                                                           : Set(live_.size()));
-        } else {
-            const Branch& branch = *std::get<std::unique_ptr<Branch>>(*node);
-            const Set after = live_;
-            const int count = count_;
-            backward(branch.then_body);
-            const Set then_live = std::exchange(live_, after);
-            count_ = count;
-            backward(branch.else_body);
-            meet(then_live);
+/// From the end, until nothing more is alive anywhere.
+void Pressure::backward() {
+    alive_.assign(program_.blocks().size(), Set(live_.size()));
+    entering_.resize(program_.blocks().size());
+    const std::vector<BlockId>& order = graph_.order();
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (auto block = order.rbegin(); block != order.rend(); ++block) {
+            backward(*block);
+            if (live_ == alive_[*block]) continue;
+            alive_[*block] = live_;
+            changed = true;
         }
+        if (graph_.loops().empty()) break;
     }
+}
+
+void Pressure::backward(BlockId block) {
+    const flow::NaturalLoop* loop = loop_around(block);
+    become(Set(live_.size()));
+    program_.blocks()[block].for_each_successor([&](BlockId to, int) {
+        const bool enters = !entering_[to].empty() && loop_around(to) != loop;
+        meet(enters ? entering_[to] : alive_[to]);
+    });
+    const std::vector<Step>& steps = program_.blocks()[block].steps;
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) backward(*step);
+    if (loop == nullptr || loop->header != block) return;
+    const Set inside = live_;
+    end_born(loop);
+    entering_[block] = live_;
+    become(inside);
 }
 
 }  // namespace wgrun::check

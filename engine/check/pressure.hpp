@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "wgrun/program.hpp"
+#include "flow/graph.hpp"
 
 namespace wgrun::check {
 
@@ -29,9 +29,12 @@ class Pressure {
   private:
     using Set = std::vector<std::uint64_t>;  ///< a bit a register
     void weigh();
-    void forward(const Block& block, const void* loop);
-    void backward(const Block& block);
+    void forward(BlockId block);
+    void backward();
+    void backward(BlockId block);
     void backward(const Step& step);
+    /// The outermost loop around the block; null: none.
+    const flow::NaturalLoop* loop_around(BlockId block) const;
     void begin(Reg reg);  ///< its value is needed before here
     void end(Reg reg);    ///< and no longer, further up
     void end_born(const void* place);
@@ -39,17 +42,14 @@ class Pressure {
     void become(const Set& other);
 
     const Program& program_;
+    flow::Graph graph_;
     std::vector<std::uint8_t> weights_;  ///< by register: 0, 1 or 2
     std::vector<Reg> sources_;           ///< what else is needed as long as a register is
     Set live_;
-    /// What is alive where the loops around the place at hand end, and where their iterations do.
-    struct Around {
-        Set after, next;
-    };
-    std::vector<Around> loops_;
-    int count_ = 0;  ///< the registers of live_
+    std::vector<Set> alive_;     ///< by block: where it begins
+    std::vector<Set> entering_;  ///< by block: on the ways into the outermost loop that begins there
+    int count_ = 0;              ///< the registers of live_
     int most_ = 0;
-    std::int64_t budget_ = 0;  ///< steps that may still be visited
     std::unordered_map<const Step*, int> needs_;
     /// Registers without a value further up than a step, or a loop.
     std::unordered_map<const void*, std::vector<Reg>> born_;

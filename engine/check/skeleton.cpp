@@ -59,7 +59,7 @@ struct Skeleton::Nature final : isa::Effects {
 
 Skeleton::Skeleton(const Program& program, const Pressure* pressure)
     : slots(program.registers().size(), -1), graph_(program), pressure_(pressure) {
-    for_each_step(program.body(), [&](const Step& step) { copies_ |= Nature(step).counts; });
+    for_each_step(program, [&](const Step& step) { copies_ |= Nature(step).counts; });
     slice();
     if (std::ranges::all_of(kept_, [](const auto& steps) { return steps.empty(); })) return;
     flatten();
@@ -126,15 +126,15 @@ void Skeleton::slice() {
         grew_ = false;
         kept_.assign(graph_.blocks().size(), {});
         for (auto id = graph_.order().rbegin(); id != graph_.order().rend(); ++id) {
-            const std::vector<const Step*>& steps = graph_.blocks()[*id].steps;
+            const std::vector<Step>& steps = graph_.blocks()[*id].steps;
             for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-                if (needed(**step)) kept_[*id].push_back(*step);
+                if (needed(*step)) kept_[*id].push_back(&*step);
             if (!kept_[*id].empty() || decides_[*id]) need_branches(*id);
         }
     } while (grew_);
 }
 
-void Skeleton::need_branches(flow::BlockId block) {
+void Skeleton::need_branches(BlockId block) {
     for (const flow::Dependence& on : graph_.dependences(block)) {
         if (decides_[on.block]) continue;
         decides_[on.block] = grew_ = true;
@@ -143,14 +143,14 @@ void Skeleton::need_branches(flow::BlockId block) {
 }
 
 /// Where it goes on behind a block whose end decides nothing that matters; no_block: the kernel ends.
-flow::BlockId Skeleton::follower(flow::BlockId block) const {
-    const flow::BasicBlock& left = graph_.blocks()[block];
-    return left.end == flow::BasicBlock::End::jump ? left.taken : graph_.post_dominator(block);
+BlockId Skeleton::follower(BlockId block) const {
+    const BasicBlock& left = graph_.blocks()[block];
+    return left.end == BasicBlock::End::jump ? left.taken : graph_.post_dominator(block);
 }
 
 /// The first block from `block` on in which something matters; no_block: the end of the kernel.
-flow::BlockId Skeleton::entered(flow::BlockId block) const {
-    while (block != flow::no_block && kept_[block].empty() && !decides_[block]) block = follower(block);
+BlockId Skeleton::entered(BlockId block) const {
+    while (block != no_block && kept_[block].empty() && !decides_[block]) block = follower(block);
     return block;
 }
 
@@ -173,19 +173,19 @@ void Skeleton::flatten() {
     std::vector<std::uint32_t> begins(graph_.blocks().size());
     struct End {
         std::uint32_t op;
-        flow::BlockId block;
+        BlockId block;
     };
     std::vector<End> ends;
-    const auto end = [&](flow::BlockId id) {
+    const auto end = [&](BlockId id) {
         SkeletonOp& op = ops.emplace_back();
-        const flow::BasicBlock& block = graph_.blocks()[id];
+        const BasicBlock& block = graph_.blocks()[id];
         op.kind = decides_[id] ? Kind::branch : Kind::jump;
         op.where = block.where;
         op.reg = decides_[id] ? block.condition : Reg();
         op.negated = block.negated;
         ends.push_back({static_cast<std::uint32_t>(ops.size() - 1), id});
     };
-    for (flow::BlockId id = 0; id < graph_.blocks().size(); ++id) {
+    for (BlockId id = 0; id < graph_.blocks().size(); ++id) {
         // Where the kernel begins, nothing may matter: then it is a jump.
         if (!graph_.reachable(id) || (id != 0 && entered(id) != id)) continue;
         begins[id] = static_cast<std::uint32_t>(ops.size());
@@ -194,25 +194,25 @@ void Skeleton::flatten() {
     }
     const auto last = static_cast<std::uint32_t>(ops.size());
     ops.emplace_back().where = graph_.blocks().back().where;
-    const auto begin = [&](flow::BlockId block) {
-        const flow::BlockId to = block == flow::no_block ? block : entered(block);
-        return to == flow::no_block ? last : begins[to];
+    const auto begin = [&](BlockId block) {
+        const BlockId to = block == no_block ? block : entered(block);
+        return to == no_block ? last : begins[to];
     };
     std::vector<bool> both_arms(graph_.blocks().size());
-    for (flow::BlockId block : graph_.order())
+    for (BlockId block : graph_.order())
         if (!kept_[block].empty() || decides_[block])
             for (const flow::Dependence& on : graph_.dependences(block))
                 if (on.arm == 1) both_arms[on.block] = true;
     for (const End& from : ends) {
         SkeletonOp& op = ops[from.op];
-        const flow::BasicBlock& block = graph_.blocks()[from.block];
+        const BasicBlock& block = graph_.blocks()[from.block];
         if (op.kind == Kind::jump) {
             op.ways.taken = begin(follower(from.block));
             continue;
         }
-        const flow::BlockId join = graph_.reconvergence(from.block);
+        const BlockId join = graph_.reconvergence(from.block);
         op.ways = {begin(block.taken), begin(block.otherwise),
-                   join == flow::no_block ? flow::Divergence::nowhere : begin(join)};
+                   join == no_block ? flow::Divergence::nowhere : begin(join)};
         op.both_arms = both_arms[from.block];
     }
 }

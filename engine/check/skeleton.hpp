@@ -46,11 +46,11 @@ struct Skeleton {
     void slice();
     bool needed(const Step& step);
     void need(Reg reg);
-    void need_branches(flow::BlockId block);
+    void need_branches(BlockId block);
     void flatten();
     void add(const Step& step);
-    flow::BlockId follower(flow::BlockId block) const;
-    flow::BlockId entered(flow::BlockId block) const;
+    BlockId follower(BlockId block) const;
+    BlockId entered(BlockId block) const;
 
     flow::Graph graph_;
     std::vector<std::vector<const Step*>> kept_;  ///< steps that matter, by block, the last one first

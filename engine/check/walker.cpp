@@ -24,7 +24,7 @@ std::vector<Diagnostic> check(const Program& program) {
     Walker walker(program, findings);
     walker.run();
     std::vector<bool> stored = walker.stored();
-    for_each_step(program.body(), [&](const Step& step) {
+    for_each_step(program, [&](const Step& step) {
         const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
         if (text == nullptr) return;
         if (!text->declared || text->writes) stored.assign(stored.size(), true);
@@ -57,28 +57,42 @@ Walker::Walker(const Program& program, Findings& findings)
 }
 
 void Walker::run() {
-    block(program_.body());
+    text(0, static_cast<BlockId>(program_.blocks().size()));
     if (gave_up() || left_) return;
     left_over(end_of(program_));
 }
 
 bool Walker::gave_up() const { return executed_ > most_executed_; }
 
-void Walker::block(const Block& block) {
+void Walker::text(BlockId at, BlockId end) {
     const std::size_t around = scopes_.size();
-    for (const Node& node : block) {
-        if (gave_up() || left_) break;
-        if (const auto* inner = std::get_if<Step>(&node))
-            step(*inner);
-        else if (const auto* inner = std::get_if<std::unique_ptr<Loop>>(&node))
-            loop(**inner);
-        else if (const auto* leaving = std::get_if<Leave>(&node))
-            leave(*leaving);
-        else
-            branch(*std::get<std::unique_ptr<Branch>>(node));
+    while (at < end && !gave_up() && !left_) {
+        for (const Step& inner : program_.blocks()[at].steps) {
+            if (gave_up()) break;
+            step(inner);
+        }
+        if (!gave_up()) at = ends(at);
     }
     // What came after a branch that some have left by depended on it.
     scopes_.erase(scopes_.begin() + static_cast<std::ptrdiff_t>(around), scopes_.end());
+}
+
+/// Follows what the block ends with. Where it goes on in the text.
+BlockId Walker::ends(BlockId id) {
+    const BasicBlock& block = program_.blocks()[id];
+    const BlockId next = id + 1;
+    if (block.end == BasicBlock::End::exit) {
+        if (next < program_.blocks().size()) leave(block);
+        return next;
+    }
+    const Label::Kind to = program_.blocks()[block.taken].label.kind;
+    if (block.end == BasicBlock::End::jump) {
+        if (block.taken == next && to == Label::Kind::loop) return loop(next);
+        if (block.taken != next && (to == Label::Kind::after || to == Label::Kind::next)) leave(block);
+        return next;
+    }
+    if (program_.blocks()[block.otherwise].label.kind == Label::Kind::after) return next;
+    return branch(block);
 }
 
 /// Does `fact` come from an earlier iteration, which met the same branch, and may the branch not go the way
@@ -152,9 +166,15 @@ void Walker::execute(const Step& step) {
     if (meets_others_) state_.drain = {};
 }
 
-void Walker::branch(const Branch& branch) {
+BlockId Walker::branch(const BasicBlock& branch) {
     const Known known = condition(branch.condition, branch.negated, branch.where);
-    if (const auto constant = known.constant()) return block(*constant ? branch.then_body : branch.else_body);
+    const Construct& parts = plan_.constructs[program_.blocks()[branch.otherwise].label.number];
+    const auto then_body = [&] { text(branch.taken, branch.otherwise); };
+    const auto else_body = [&] { text(branch.otherwise, parts.after); };
+    if (const auto constant = known.constant()) {
+        *constant ? then_body() : else_body();
+        return parts.after;
+    }
     const Decision decision = decision_of(&branch, known);
     // On each way the condition is known, should it be tested again.
     const auto enter = [&](int arm) {
@@ -165,12 +185,12 @@ void Walker::branch(const Branch& branch) {
     scopes_.push_back(
         {decision, known.value.uniform, known.exact.known(), branch.where, "branch", 0, &branch});
     enter(0);
-    block(branch.then_body);
+    then_body();
     const bool then_left = std::exchange(left_, false);
     State then_state = std::move(state_);
     state_ = before;
     enter(1);
-    block(branch.else_body);
+    else_body();
     if (then_left != left_) {
         // Only one side goes on: all that follows in this block depends on the branch.
         if (left_) {
@@ -179,15 +199,16 @@ void Walker::branch(const Branch& branch) {
         }
         left_ = false;
         scopes_.back().left = true;
-        return;
+        return parts.after;
     }
     scopes_.pop_back();
     if (!left_) state_ = join(then_state, state_, decision, known, &branch);
+    return parts.after;
 }
 
-void Walker::leave(const Leave& leave) {
+void Walker::leave(const BasicBlock& block) {
     left_ = true;
-    if (leave.kind == Leave::Kind::kernel) return left_over(leave.where);
+    if (block.end == BasicBlock::End::exit) return left_over(block.where);
     Around& loop = loops_.back();
     Departure departure{state_, {}, {}};
     departure.condition.value.uniform = isa::Uniform::grid;
@@ -196,7 +217,7 @@ void Walker::leave(const Leave& leave) {
         departure.condition.inputs |= scopes_[i].decision.inputs;
         departure.condition.value.uniform = std::min(departure.condition.value.uniform, scopes_[i].uniform);
     }
-    const bool breaks = leave.kind == Leave::Kind::loop;
+    const bool breaks = program_.blocks()[block.taken].label.kind == Label::Kind::after;
     if (breaks) left_at_different_times(loop.values, departure.state, departure.condition);
     (breaks ? loop.breaks : loop.continues).push_back(std::move(departure));
 }
@@ -227,27 +248,32 @@ void Walker::departures_join(std::vector<Departure>& departures) {
     departures.clear();
 }
 
-void Walker::loop(const Loop& loop) {
+BlockId Walker::loop(BlockId head) {
     loops_.push_back({scopes_.size(), state_.values, {}, {}});
-    if (!known_iterations(loop)) unknown_iterations(loop);
+    if (!known_iterations(head)) unknown_iterations(head);
     departures_join(loops_.back().breaks);
     loops_.pop_back();
+    return plan_.constructs[program_.blocks()[head].label.number].after;
 }
 
 /// The body, and what every iteration ends with.
-void Walker::iteration(const Loop& loop) {
-    block(loop.body);
+void Walker::iteration(const Construct& loop) {
+    const BlockId next = std::min(loop.next, loop.after);
+    text(loop.condition + 1, next);
     departures_join(loops_.back().continues);
-    block(loop.next);
+    text(next, loop.after);
 }
 
 /// Follows the loop as long as its condition is known. True when that is up to its end.
-bool Walker::known_iterations(const Loop& loop) {
+bool Walker::known_iterations(BlockId head) {
+    const Label& label = program_.blocks()[head].label;
+    const Construct& loop = plan_.constructs[label.number];
     for (;;) {
         State before = state_;
-        block(loop.head);
+        text(head, loop.condition + 1);
         if (left_) return true;
-        const auto constant = condition(loop.condition, false, loop.where).constant();
+        const BasicBlock& decides = program_.blocks()[loop.condition];
+        const auto constant = condition(decides.condition, false, decides.where).constant();
         if (constant && *constant == 0) return true;
         if (!constant || ++executed_ > most_steps) {
             state_ = std::move(before);
@@ -258,21 +284,25 @@ bool Walker::known_iterations(const Loop& loop) {
     }
 }
 
-void Walker::unknown_iterations(const Loop& loop) {
+void Walker::unknown_iterations(BlockId first) {
+    const Label& label = program_.blocks()[first].label;
+    const Construct& loop = plan_.constructs[label.number];
+    const BasicBlock& decides = program_.blocks()[loop.condition];
     const State entry = state_;
     const std::size_t breaks = loops_.back().breaks.size();  // of iterations before, which were known
     for (int pass = 1;; ++pass, ++executed_) {
         auto& departures = loops_.back().breaks;
         departures.erase(departures.begin() + static_cast<std::ptrdiff_t>(breaks), departures.end());
         const State head = state_;
-        block(loop.head);
+        text(first, loop.condition + 1);
         if (left_) return;
-        Known known = condition(loop.condition, false, loop.where);
+        Known known = condition(decides.condition, false, decides.where);
         // A counter that is still constant in the first pass is not what decides.
-        known.inputs |= roots::loop(plan_.decisions.at(&loop).id);
-        const Decision decision = decision_of(&loop, known);
+        known.inputs |= roots::loop(plan_.decisions.at(&label).id);
+        const Decision decision = decision_of(&label, known);
         State exit = state_;
-        scopes_.push_back({decision, known.value.uniform, known.exact.known(), loop.where, "loop", 0, &loop});
+        scopes_.push_back(
+            {decision, known.value.uniform, known.exact.known(), label.where, "loop", 0, &label});
         iteration(loop);
         scopes_.pop_back();
         if (std::exchange(left_, false)) {  // there is no second iteration
@@ -284,11 +314,11 @@ void Walker::unknown_iterations(const Loop& loop) {
 
         // Values only lose certainty from pass to pass; facts are those of the entry or of the last
         // iteration.
-        State next = join(entry, state_, decision, known, &loop);
+        State next = join(entry, state_, decision, known, &label);
         State seen = head;
         seen.values.differences(state_.values, [&](std::size_t i) {
             if (!(seen.values[i] == state_.values[i]))
-                seen.values.at(i) = join(seen.values[i], state_.values[i], known, &loop);
+                seen.values.at(i) = join(seen.values[i], state_.values[i], known, &label);
         });
         next.values = std::move(seen.values);
         // A wait at the end of the body stands before the next iteration, whatever stands before the first.

@@ -37,17 +37,18 @@ class Walker final : private isa::Effects {
     };
 
     // walker.cpp: control flow
-    void block(const Block& block);
+    void text(BlockId at, BlockId end);
+    BlockId ends(BlockId block);
     void step(const Step& step);
-    void branch(const Branch& branch);
-    void loop(const Loop& loop);
-    void leave(const Leave& leave);
+    BlockId branch(const BasicBlock& block);
+    BlockId loop(BlockId head);
+    void leave(const BasicBlock& block);
     struct Departure;
-    void iteration(const Loop& loop);
+    void iteration(const Construct& loop);
     void departures_join(std::vector<Departure>& departures);
     void left_at_different_times(const Chunks<Known>& before, State& after, const Known& condition);
-    bool known_iterations(const Loop& loop);
-    void unknown_iterations(const Loop& loop);
+    bool known_iterations(BlockId head);
+    void unknown_iterations(BlockId head);
     void guarded(const Step& step);
     void execute(const Step& step);
     Decision decision_of(const void* node, const Known& condition) const;

@@ -20,7 +20,7 @@ class Dumper final : public sim::Observer {
         : program_(kernel.program()), options_(options), things_(program_, options), write_(write) {
         for (std::size_t i = 0; i < dumps.size(); ++i) {
             Where where;
-            for_each_step(program_.body(), [&](const Step& step) {
+            for_each_step(program_, [&](const Step& step) {
                 if (step.where.line == dumps[i].line) where = step.where;
             });
             if (where) states_.push_back({i, &dumps[i], things_.find(dumps[i].name, where), {}, {}, false});

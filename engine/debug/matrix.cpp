@@ -103,7 +103,7 @@ std::string to_text(const Matrix& matrix, bool whole) {
 std::vector<FragmentUse> fragments_of(const Program& program, const std::vector<Reg>& regs) {
     // The list of each fragment is a run of these registers: where each starts, and what it is.
     std::vector<std::optional<FragmentUse>> starts(regs.size());
-    for_each_step(program.body(), [&](const Step& step) {
+    for_each_step(program, [&](const Step& step) {
         for_each_fragment(step, [&](const std::vector<Reg>& list, Dtype dtype, const auto& fragment) {
             if (list.empty() || list.size() > regs.size()) return;
             const auto found = std::ranges::find(regs, list.front());

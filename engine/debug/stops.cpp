@@ -16,7 +16,7 @@ const Stop& Stops::add(Stop stop) {
 
 const Stop& Stops::add_line(int line, const std::string& when) {
     bool there = false;
-    for_each_step(program_.body(), [&](const Step& step) { there = there || step.where.line == line; });
+    for_each_step(program_, [&](const Step& step) { there = there || step.where.line == line; });
     if (!there) throw ArgumentError(fmt::format("kernel {} has no step at line {}", program_.name(), line));
     Stop stop;
     stop.line = line;

@@ -1,5 +1,6 @@
 // CUDA C++: plain statements where a record has an equivalent C++ form, inline assembly elsewhere.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -172,7 +173,9 @@ class Assembly {
 class CudaEmitter {
   public:
     CudaEmitter(const Program& program, std::string_view entry, bool lines)
-        : program_(program), entry_(entry.empty() ? program.name() : entry) {
+        : program_(program),
+          entry_(entry.empty() ? program.name() : entry),
+          nexts_(loops_with_next(program)) {
         if (lines) out_.name_lines(Writer::Naming::directives);
         for (std::size_t i = 0; i < program.registers().size(); ++i)
             names_.push_back(fmt::format("{}{}", cuda_type(program.registers()[i].type).prefix, i));
@@ -208,7 +211,7 @@ class CudaEmitter {
                                       buffer.bytes));
         }
         declare_registers();
-        block(program_.body());
+        for (BlockId id = 0; id < program_.blocks().size(); ++id) block(id);
         out_.indent(-1);
         out_.line("}");
         return out_.take();
@@ -291,70 +294,85 @@ class CudaEmitter {
         out_.line(text, s.where);
     }
 
-    void loop(const Loop& l) {
-        out_.line("for (;;) {", l.where);
-        out_.indent(1);
-        block(l.head);
-        out_.line(fmt::format("if (!{}) break;", name(l.condition)), l.where);
-        if (!l.continues) {
-            block(l.body);
-        } else {
+    // Constructs are printed as such, and a jump to a place as a goto: no variable is declared behind one.
+
+    void block(BlockId id) {
+        const BasicBlock& block = program_.blocks()[id];
+        begin(block.label);
+        for (const Step& s : block.steps) step(s);
+        end(id);
+    }
+
+    void begin(const Label& label) {
+        using Kind = Label::Kind;
+        if (ends_inner(label.kind)) out_.indent(-1);
+        switch (label.kind) {
+            case Kind::none: return;
+            case Kind::loop: out_.line("for (;;) {", label.where); break;
+            case Kind::next:
+                out_.line("}", label.where);
+                return out_.line(fmt::format("next_{}:;", nexts_.at(label.number)), label.where);
+            case Kind::otherwise: out_.line("} else {", label.where); break;
+            case Kind::after:
+            case Kind::joined: out_.line("}", label.where); break;
+            case Kind::place: out_.line(fmt::format("place_{}:;", label.number), label.where); break;
+        }
+        if (begins_inner(label.kind)) out_.indent(1);
+    }
+
+    std::string condition(const BasicBlock& block, bool negated) const {
+        return fmt::format("if ({}{})", block.negated != negated ? "!" : "", name(block.condition));
+    }
+
+    void end(BlockId id) {
+        const BasicBlock& block = program_.blocks()[id];
+        const BlockId next = id + 1;
+        if (block.end == BasicBlock::End::exit) {
+            if (next < program_.blocks().size()) out_.line("return;", block.where);
+        } else if (block.end == BasicBlock::End::jump) {
+            if (block.taken != next) go(block.taken, block.where);
+        } else if (begins_if(program_, block)) {
+            out_.line(condition(block, false) + " {", block.where);
+            out_.indent(1);
+        } else if (const Label& after = program_.blocks()[block.otherwise].label;
+                   after.kind == Label::Kind::after) {
+            out_.line(condition(block, true) + " break;", block.where);
+            if (!nexts_.contains(after.number)) return;
             // C++'s own `continue` would go past what every iteration ends with.
-            loops_.push_back(labels_++);
-            out_.line("{", l.where);
+            nexts_[after.number] = labels_++;
+            out_.line("{", block.where);
             out_.indent(1);
-            block(l.body);
-            out_.indent(-1);
-            out_.line("}", l.where);
-            out_.line(fmt::format("next_{}:;", loops_.back()), l.where);
-            loops_.pop_back();
-        }
-        block(l.next);
-        out_.indent(-1);
-        out_.line("}", l.where);
-    }
-
-    void leave(const Leave& l) {
-        switch (l.kind) {
-            case Leave::Kind::loop: return out_.line("break;", l.where);
-            case Leave::Kind::iteration:
-                return out_.line(fmt::format("goto next_{};", loops_.back()), l.where);
-            case Leave::Kind::kernel: return out_.line("return;", l.where);
+        } else {
+            out_.line(fmt::format("{} goto place_{};", condition(block, false),
+                                  program_.blocks()[block.taken].label.number),
+                      block.where);
+            if (block.otherwise != next) go(block.otherwise, block.where);
         }
     }
 
-    void branch(const Branch& b) {
-        out_.line(fmt::format("if ({}{}) {{", b.negated ? "!" : "", name(b.condition)), b.where);
-        out_.indent(1);
-        block(b.then_body);
-        out_.indent(-1);
-        if (!b.else_body.empty()) {
-            out_.line("} else {", b.where);
-            out_.indent(1);
-            block(b.else_body);
-            out_.indent(-1);
+    void go(BlockId to, Where where) {
+        const Label& label = program_.blocks()[to].label;
+        switch (label.kind) {
+            case Label::Kind::after: return out_.line("break;", where);
+            case Label::Kind::next:
+                return out_.line(fmt::format("goto next_{};", nexts_.at(label.number)), where);
+            case Label::Kind::place: return out_.line(fmt::format("goto place_{};", label.number), where);
+            default: return;  // what the braces do
         }
-        out_.line("}", b.where);
     }
 
-    void block(const Block& nodes) {
-        for (const Node& node : nodes) {
-            if (const auto* s = std::get_if<Step>(&node))
-                step(*s);
-            else if (const auto* leaving = std::get_if<Leave>(&node))
-                leave(*leaving);
-            else if (const auto* l = std::get_if<std::unique_ptr<Loop>>(&node))
-                loop(**l);
-            else
-                branch(*std::get<std::unique_ptr<Branch>>(node));
-        }
+    static std::map<std::uint32_t, int> loops_with_next(const Program& program) {
+        std::map<std::uint32_t, int> out;
+        for (const BasicBlock& block : program.blocks())
+            if (block.label.kind == Label::Kind::next) out.emplace(block.label.number, 0);
+        return out;
     }
 
     const Program& program_;
     std::string entry_;
     Writer out_;
     std::vector<std::string> names_;
-    std::vector<int> loops_;  ///< around the place at hand, those with a label
+    std::map<std::uint32_t, int> nexts_;  ///< by loop: the number of the label
     int labels_ = 0;
 };
 

@@ -54,8 +54,7 @@ class PtxEmitter {
         out_.indent(1);
         declare_registers();
         describe_shared();
-        block(program_.body());
-        out_.line("ret;");
+        for (BlockId id = 0; id < program_.blocks().size(); ++id) block(id);
         out_.indent(-1);
         out_.line("}");
         out_.list_files();
@@ -142,72 +141,57 @@ class PtxEmitter {
         out_.line(ended(guard + text), s.where);
     }
 
-    void loop(const Loop& l) {
-        const int id = labels_++;
-        loops_.push_back(id);
-        out_.line(fmt::format("$loop_{}:", id), l.where);
-        out_.indent(1);
-        block(l.head);
-        out_.line(fmt::format("@!{} bra $end_{};", name(l.condition), id), l.where);
-        block(l.body);
-        if (l.continues) {
-            out_.indent(-1);
-            out_.line(fmt::format("$next_{}:", id), l.where);
-            out_.indent(1);
+    std::string label(BlockId id) const {
+        const Label& label = program_.blocks()[id].label;
+        switch (label.kind) {
+            case Label::Kind::loop: return fmt::format("$loop_{}", label.number);
+            case Label::Kind::next: return fmt::format("$next_{}", label.number);
+            case Label::Kind::after: return fmt::format("$end_{}", label.number);
+            case Label::Kind::otherwise: return fmt::format("$else_{}", label.number);
+            case Label::Kind::joined: return fmt::format("$endif_{}", label.number);
+            case Label::Kind::place:
+                return label.name.empty() ? fmt::format("$place_{}", label.number) : label.name;
+            case Label::Kind::none: break;
         }
-        block(l.next);
-        out_.line(fmt::format("bra $loop_{};", id), l.where);
-        loops_.pop_back();
-        out_.indent(-1);
-        out_.line(fmt::format("$end_{}:", id), l.where);
+        return {};
     }
 
-    void branch(const Branch& b) {
-        const int id = labels_++;
-        const bool has_else = !b.else_body.empty();
-        out_.line(fmt::format("@{}{} bra ${}_{};", b.negated ? "" : "!", name(b.condition),
-                              has_else ? "else" : "endif", id),
-                  b.where);
-        out_.indent(1);
-        block(b.then_body);
-        if (has_else) {
-            out_.line(fmt::format("bra $endif_{};", id), b.where);
-            out_.indent(-1);
-            out_.line(fmt::format("$else_{}:", id), b.where);
-            out_.indent(1);
-            block(b.else_body);
+    void block(BlockId id) {
+        const BasicBlock& block = program_.blocks()[id];
+        if (block.label.kind != Label::Kind::none) {
+            if (ends_inner(block.label.kind)) out_.indent(-1);
+            out_.line(label(id) + ":", block.label.where);
+            if (begins_inner(block.label.kind)) out_.indent(1);
         }
-        out_.indent(-1);
-        out_.line(fmt::format("$endif_{}:", id), b.where);
+        for (const Step& s : block.steps) step(s);
+        end(id);
     }
 
-    void leave(const Leave& l) {
-        switch (l.kind) {
-            case Leave::Kind::loop: return out_.line(fmt::format("bra $end_{};", loops_.back()), l.where);
-            case Leave::Kind::iteration:
-                return out_.line(fmt::format("bra $next_{};", loops_.back()), l.where);
-            case Leave::Kind::kernel: return out_.line("exit;", l.where);
+    void end(BlockId id) {
+        const BasicBlock& block = program_.blocks()[id];
+        const BlockId next = id + 1;
+        const auto go = [&](BlockId to) { out_.line(fmt::format("bra {};", label(to)), block.where); };
+        switch (block.end) {
+            case BasicBlock::End::exit:
+                if (next < program_.blocks().size()) return out_.line("exit;", block.where);
+                return out_.line("ret;");
+            case BasicBlock::End::jump:
+                if (block.taken != next) go(block.taken);
+                return;
+            case BasicBlock::End::branch: break;
         }
-    }
-
-    void block(const Block& nodes) {
-        for (const Node& node : nodes) {
-            if (const auto* s = std::get_if<Step>(&node))
-                step(*s);
-            else if (const auto* leaving = std::get_if<Leave>(&node))
-                leave(*leaving);
-            else if (const auto* l = std::get_if<std::unique_ptr<Loop>>(&node))
-                loop(**l);
-            else
-                branch(*std::get<std::unique_ptr<Branch>>(node));
-        }
+        // To the other side, where the next block is the one that is taken.
+        const bool around = block.taken == next && block.otherwise != next;
+        out_.line(fmt::format("@{}{} bra {};", block.negated != around ? "!" : "", name(block.condition),
+                              label(around ? block.otherwise : block.taken)),
+                  block.where);
+        if (!around && block.otherwise != next) go(block.otherwise);
+        if (begins_if(program_, block)) out_.indent(1);
     }
 
     const Program& program_;
     Writer out_;
     std::vector<std::string> names_;
-    std::vector<int> loops_;  ///< around the place at hand
-    int labels_ = 0;
 };
 
 }  // namespace

@@ -21,6 +21,12 @@ std::string ended(std::string statement) {
     return statement.starts_with("{\n") ? statement : statement + ";";
 }
 
+bool begins_if(const Program& program, const BasicBlock& block) {
+    if (block.end != BasicBlock::End::branch) return false;
+    const Label::Kind kind = program.blocks()[block.otherwise].label.kind;
+    return kind == Label::Kind::otherwise || kind == Label::Kind::joined;
+}
+
 void Writer::raw(std::string_view text, Where where) {
     text_.text.append(static_cast<std::size_t>(depth_) * 4, ' ').append(text).append("\n");
     text_.lines.push_back(where);

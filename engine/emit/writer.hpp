@@ -17,6 +17,18 @@ std::string literal(std::int64_t bits, isa::Type type);
 /// A statement of PTX with its semicolon; a block in braces takes none.
 std::string ended(std::string statement);
 
+/// Is what stands under such a label inside a construct?
+inline bool begins_inner(Label::Kind kind) {
+    return kind == Label::Kind::loop || kind == Label::Kind::next || kind == Label::Kind::otherwise;
+}
+/// Is a construct, or a part of one, over before such a label?
+inline bool ends_inner(Label::Kind kind) {
+    return kind == Label::Kind::next || kind == Label::Kind::after || kind == Label::Kind::otherwise ||
+           kind == Label::Kind::joined;
+}
+/// Does the block end with an if, whose then side is the next block?
+bool begins_if(const Program& program, const BasicBlock& block);
+
 class Writer {
   public:
     /// Adds a line, indented by `depth` steps. A comment names the line of the script first, if it has

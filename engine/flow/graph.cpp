@@ -5,16 +5,16 @@
 
 namespace wgrun::flow {
 
-Graph::Graph(std::vector<BasicBlock> blocks) : blocks_(std::move(blocks)) {
+Graph::Graph(const std::vector<BasicBlock>& blocks) : blocks_(&blocks) {
     number();
     find_dominators();
-    std::vector<bool> exits(blocks_.size());
+    std::vector<bool> exits(blocks.size());
     BlockId last = no_block;
-    for (BlockId block = 0; block < blocks_.size(); ++block)
-        if (reachable(block) && blocks_[block].end == BasicBlock::End::exit) exits[last = block] = true;
+    for (BlockId block = 0; block < blocks.size(); ++block)
+        if (reachable(block) && blocks[block].end == BasicBlock::End::exit) exits[last = block] = true;
     post_dominators_ = post_dominators(exits);
     if (last != no_block) {
-        exits.assign(blocks_.size(), false);
+        exits.assign(blocks.size(), false);
         exits[last] = true;
     }
     reconvergences_ = post_dominators(std::move(exits));
@@ -88,20 +88,20 @@ std::vector<BlockId> immediate_dominators(std::size_t count, const std::vector<B
 }  // namespace
 
 void Graph::number() {
-    order_ = reverse_post_order(blocks_.size(), 0, [&](BlockId block, auto visit) {
-        blocks_[block].for_each_successor([&](BlockId to, int) { visit(to); });
+    order_ = reverse_post_order(blocks().size(), 0, [&](BlockId block, auto visit) {
+        blocks()[block].for_each_successor([&](BlockId to, int) { visit(to); });
     });
-    place_.assign(blocks_.size(), no_block);
-    predecessors_.resize(blocks_.size());
+    place_.assign(blocks().size(), no_block);
+    predecessors_.resize(blocks().size());
     for (std::size_t i = 0; i < order_.size(); ++i) {
         place_[order_[i]] = static_cast<BlockId>(i);
-        blocks_[order_[i]].for_each_successor(
+        blocks()[order_[i]].for_each_successor(
             [&](BlockId to, int) { predecessors_[to].push_back(order_[i]); });
     }
 }
 
 void Graph::find_dominators() {
-    dominators_ = immediate_dominators(blocks_.size(), order_, [&](BlockId block, auto visit) {
+    dominators_ = immediate_dominators(blocks().size(), order_, [&](BlockId block, auto visit) {
         for (BlockId from : predecessors_[block]) visit(from);
     });
     dominators_[0] = no_block;
@@ -115,9 +115,9 @@ bool Graph::dominates(BlockId above, BlockId below) const {
 /// As dominators, from the end: all `exits` lead to one block more. Of what never comes to one of them, its
 /// last blocks count as such, but not for those before that may come to a real one.
 std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
-    const auto end = static_cast<BlockId>(blocks_.size());
+    const auto end = static_cast<BlockId>(blocks().size());
     const auto order_from_end = [&] {
-        return reverse_post_order(blocks_.size() + 1, end, [&](BlockId block, auto visit) {
+        return reverse_post_order(blocks().size() + 1, end, [&](BlockId block, auto visit) {
             if (block != end) {
                 for (BlockId from : predecessors_[block]) visit(from);
                 return;
@@ -128,7 +128,7 @@ std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
     };
     std::vector<BlockId> order = order_from_end();
     const auto ends = [&] {
-        std::vector<bool> out(blocks_.size() + 1);
+        std::vector<bool> out(blocks().size() + 1);
         for (BlockId block : order) out[block] = true;
         return out;
     };
@@ -139,20 +139,21 @@ std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
         order = order_from_end();
     }
     std::vector<BlockId> found =
-        immediate_dominators(blocks_.size() + 1, order, [&](BlockId block, auto visit) {
-            blocks_[block].for_each_successor([&](BlockId to, int) {
+        immediate_dominators(blocks().size() + 1, order, [&](BlockId block, auto visit) {
+            blocks()[block].for_each_successor([&](BlockId to, int) {
                 if (really[to] || !really[block]) visit(to);
             });
             if (exits[block]) visit(end);
         });
-    found.resize(blocks_.size());
+    found.resize(blocks().size());
     std::ranges::replace(found, end, no_block);
     return found;
 }
 
 void Graph::find_loops() {
-    loop_of_.assign(blocks_.size(), -1);
-    std::vector<BlockId> inside(blocks_.size(), no_block);  // the header of the loop that was last seen there
+    loop_of_.assign(blocks().size(), -1);
+    std::vector<BlockId> inside(blocks().size(),
+                                no_block);  // the header of the loop that was last seen there
     // In reverse post-order the header of an outer loop comes before those inside.
     for (BlockId header : order_) {
         std::vector<BlockId> left;
@@ -180,10 +181,10 @@ void Graph::find_loops() {
 }
 
 void Graph::find_dependences() {
-    dependences_.resize(blocks_.size());
+    dependences_.resize(blocks().size());
     for (BlockId block : order_) {
-        if (blocks_[block].end != BasicBlock::End::branch) continue;
-        blocks_[block].for_each_successor([&](BlockId to, int arm) {
+        if (blocks()[block].end != BasicBlock::End::branch) continue;
+        blocks()[block].for_each_successor([&](BlockId to, int arm) {
             for (BlockId at = to; at != no_block && at != post_dominators_[block]; at = post_dominators_[at])
                 dependences_[at].push_back({block, arm});
         });

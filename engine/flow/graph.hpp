@@ -1,7 +1,6 @@
-// The control-flow graph of a program: basic blocks, and what decides which of them run.
-//
-// Where the lanes of a warp reconverge, loops and control dependence follow from the graph, whatever the
-// constructs were that the script wrote. Cytron, Ferrante, Rosen, Wegman and Zadeck 1991; dominators after
+// What follows from the graph that the blocks of a program are: where the lanes of a warp reconverge, loops,
+// and what decides which blocks run, whatever the constructs were that the script wrote.
+// Cytron, Ferrante, Rosen, Wegman and Zadeck 1991; dominators after
 // Cooper, Harvey and Kennedy 2001.
 #pragma once
 
@@ -11,31 +10,6 @@
 #include "wgrun/program.hpp"
 
 namespace wgrun::flow {
-
-using BlockId = std::uint32_t;
-inline constexpr BlockId no_block = UINT32_MAX;
-
-/// Steps that are executed one after the other, and where it goes on.
-struct BasicBlock {
-    enum class End : std::uint8_t {
-        jump,    ///< to `taken`
-        branch,  ///< to `taken` where the condition holds, else to `otherwise`
-        exit,    ///< the thread ends
-    };
-    std::vector<const Step*> steps;
-    End end = End::exit;
-    bool negated = false;  ///< the condition is that the register is false
-    Reg condition;         ///< of a branch
-    BlockId taken = no_block, otherwise = no_block;
-    Where where;  ///< of the end
-
-    /// Calls visit(block, arm) for each block that may follow: arm 0 for `taken`, 1 for `otherwise`.
-    template <class Visit>
-    void for_each_successor(Visit visit) const {
-        if (end != End::exit) visit(taken, 0);
-        if (end == End::branch) visit(otherwise, 1);
-    }
-};
 
 /// A natural loop: its header dominates all of it, and every iteration begins there.
 struct NaturalLoop {
@@ -51,14 +25,14 @@ struct Dependence {
     bool operator==(const Dependence&) const = default;
 };
 
-/// Points into the program that it was made from. Never changed once made; any thread may read it.
+/// Points to the blocks that it was made from. Never changed once made; any thread may read it.
 class Graph {
   public:
-    explicit Graph(const Program& program) : Graph(basic_blocks(program)) {}
-    explicit Graph(std::vector<BasicBlock> blocks);
+    explicit Graph(const Program& program) : Graph(program.blocks()) {}
+    explicit Graph(const std::vector<BasicBlock>& blocks);
 
     /// In the order of the text; the kernel begins with the first.
-    const std::vector<BasicBlock>& blocks() const { return blocks_; }
+    const std::vector<BasicBlock>& blocks() const { return *blocks_; }
     /// Those that can be reached, in reverse post-order: but for loops, each after all that lead to it.
     const std::vector<BlockId>& order() const { return order_; }
     bool reachable(BlockId block) const { return place_[block] != no_block; }
@@ -84,8 +58,6 @@ class Graph {
     /// What decides directly whether the block runs.
     const std::vector<Dependence>& dependences(BlockId block) const { return dependences_[block]; }
 
-    static std::vector<BasicBlock> basic_blocks(const Program& program);  // blocks.cpp
-
   private:
     void number();
     void find_dominators();
@@ -93,7 +65,7 @@ class Graph {
     void find_loops();
     void find_dependences();
 
-    std::vector<BasicBlock> blocks_;
+    const std::vector<BasicBlock>* blocks_;
     std::vector<BlockId> order_, place_;  ///< place_: in order_; no_block: cannot be reached
     std::vector<std::vector<BlockId>> predecessors_;
     std::vector<BlockId> dominators_, post_dominators_, reconvergences_;

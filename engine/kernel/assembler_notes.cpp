@@ -80,13 +80,13 @@ std::string_view between_quotes(std::string_view text) {
     return text.substr(0, text.find('\''));
 }
 
-/// Walks over a program as over a text, loops twice, and keeps the wgmma and what threads do with their
-/// registers between a wgmma and the wait for it.
+/// Keeps the wgmma of a program, and what threads do with their registers between a wgmma and the wait for
+/// it.
 class Pipelines final : public isa::Effects {
   public:
     explicit Pipelines(const Program& program) {
-        for_each_step(program.body(), [&](const Step& step) { collect(step); });
-        walk(program.body());
+        for_each_step(program, [&](const Step& step) { collect(step); });
+        follow(program.blocks());
     }
 
     std::vector<Where> mma, read, written, operands_written;
@@ -112,23 +112,25 @@ class Pipelines final : public isa::Effects {
         step_ = &step;
         isa::tell(step, *this);
     }
-    void walk(const Block& block) {
-        for (const Node& node : block) {
-            if (const auto* step = std::get_if<Step>(&node)) {
-                if (open_) accesses(*step);
-                collect(*step);
-            } else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node)) {
-                for (int turn = 0; turn < 2; ++turn) {
-                    walk((*loop)->head);
-                    walk((*loop)->body);
-                    walk((*loop)->next);
-                }
-            } else if (const auto* branch = std::get_if<std::unique_ptr<Branch>>(&node)) {
-                const bool before = open_;
-                walk((*branch)->then_body);
-                const bool after = std::exchange(open_, before);
-                walk((*branch)->else_body);
-                open_ = open_ || after;
+    void follow(const std::vector<BasicBlock>& blocks) {
+        std::vector<bool> open(blocks.size());  // may a wgmma run where the block begins?
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (std::size_t id = 0; id < blocks.size(); ++id) {
+                open_ = open[id];
+                for (const Step& step : blocks[id].steps) collect(step);
+                blocks[id].for_each_successor([&](BlockId to, int) {
+                    if (!open_ || open[to]) return;
+                    open[to] = true;
+                    changed = true;
+                });
+            }
+        }
+        for (std::size_t id = 0; id < blocks.size(); ++id) {
+            open_ = open[id];
+            for (const Step& step : blocks[id].steps) {
+                if (open_) accesses(step);
+                collect(step);
             }
         }
     }
@@ -158,7 +160,7 @@ class Pipelines final : public isa::Effects {
 /// The places of the instructions that a note refers to.
 std::vector<Where> steps_called(const Program& program, std::string_view name) {
     std::vector<Where> places;
-    for_each_step(program.body(), [&](const Step& step) {
+    for_each_step(program, [&](const Step& step) {
         if (!name.empty() && step.op->name.starts_with(name) &&
             std::find(places.begin(), places.end(), step.where) == places.end())
             places.push_back(step.where);

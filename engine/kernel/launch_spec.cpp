@@ -10,8 +10,7 @@ namespace {
 
 bool waits_for_previous(const Program& program) {
     bool found = false;
-    for_each_step(program.body(),
-                  [&](const Step& step) { found = found || step.op->awaits == isa::Awaits::grids; });
+    for_each_step(program, [&](const Step& step) { found = found || step.op->awaits == isa::Awaits::grids; });
     return found;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "isa/say.hpp"
+#include "program/constructs.hpp"
 #include "program/limits.hpp"
 #include "program/messages.hpp"
 #include "program/step.hpp"
@@ -11,15 +12,6 @@
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
-
-/// A block that is being written.
-struct Builder::Open {
-    enum class Kind : std::uint8_t { loop_head, loop_body, loop_next, then_body, else_body };
-    Kind kind;
-    Block* block;
-    Loop* loop = nullptr;
-    Branch* branch = nullptr;
-};
 
 namespace {
 constexpr std::uint32_t most_ctas = sm_90a.cluster;
@@ -66,7 +58,8 @@ void check_depth(const std::string& name, std::size_t open) {
 
 }  // namespace
 
-Builder::Builder(std::string name, int threads, Dim3 cluster, Where where) : where_(where) {
+Builder::Builder(std::string name, int threads, Dim3 cluster, Where where)
+    : where_(where), constructs_(std::make_unique<Constructs>()) {
     if (!is_identifier(name)) refuse_name("kernel", name);
     if (threads < 1 || threads > sm_90a.cta_threads)
         throw rules::refusal(rules::WG_FORM_03, fmt::format("kernel {}: threads = {}, a CTA has 1 to {}",
@@ -87,7 +80,7 @@ Builder::~Builder() = default;
 Builder::Builder(Builder&&) noexcept = default;
 Builder& Builder::operator=(Builder&&) noexcept = default;
 
-Block& Builder::block() { return open_.empty() ? program_.body_ : *open_.back().block; }
+BasicBlock& Builder::block() { return constructs_->here(); }
 
 Reg Builder::reg(isa::Type type) {
     const isa::Type declared = isa::register_type(type);
@@ -164,7 +157,7 @@ const Step& Builder::add(const isa::Instruction& op, isa::Form asked, std::vecto
     step.guard = guard;
     step.guard_negated = guard_negated;
     step.where = where_;
-    return std::get<Step>(block().emplace_back(std::move(step)));
+    return block().steps.emplace_back(std::move(step));
 }
 
 void Builder::say(Message::Kind kind, std::string_view format, std::vector<Operand> values,
@@ -203,9 +196,9 @@ void Builder::say(Message::Kind kind, std::string_view format, std::vector<Opera
     step.guard = guard;
     step.guard_negated = guard_negated;
     step.where = where_;
-    block().reserve(block().size() + 1);
+    block().steps.reserve(block().steps.size() + 1);
     program_.messages_.push_back(std::move(message));
-    block().emplace_back(std::move(step));
+    block().steps.push_back(std::move(step));
 }
 
 void Builder::breakpoint() {
@@ -213,103 +206,57 @@ void Builder::breakpoint() {
     step.op = &isa::say::breakpoint();
     step.form = isa::resolve(*step.op, {});
     step.where = where_;
-    block().emplace_back(std::move(step));
+    block().steps.push_back(std::move(step));
 }
 
 void Builder::begin_loop() {
-    check_depth(program_.name_, open_.size());
-    open_.reserve(open_.size() + 1);  // nothing is half opened when memory runs out
-    auto loop = std::make_unique<Loop>();
-    loop->where = where_;
-    Loop* raw = loop.get();
-    block().emplace_back(std::move(loop));
-    open_.push_back({Open::Kind::loop_head, &raw->head, raw, nullptr});
+    check_depth(program_.name_, constructs_->depth());
+    constructs_->begin_loop(where_);
 }
 
 void Builder::loop_condition(Reg condition) {
-    if (open_.empty() || open_.back().kind != Open::Kind::loop_head)
-        throw ArgumentError("no loop is waiting for its condition");
+    constructs_->check_condition();
     if (type_of(condition) != isa::Type::pred) throw ArgumentError("the condition of a loop is a predicate");
-    Open& open = open_.back();
-    open.loop->condition = condition;
-    open.kind = Open::Kind::loop_body;
-    open.block = &open.loop->body;
+    constructs_->loop_condition(condition);
 }
 
-void Builder::loop_next() {
-    if (open_.empty() || open_.back().kind != Open::Kind::loop_body)
-        throw ArgumentError("no body of a loop to end here");
-    Open& open = open_.back();
-    open.kind = Open::Kind::loop_next;
-    open.block = &open.loop->next;
-}
-
-void Builder::end_loop() {
-    if (open_.empty() ||
-        (open_.back().kind != Open::Kind::loop_body && open_.back().kind != Open::Kind::loop_next))
-        throw ArgumentError("no loop to end here");
-    open_.pop_back();
-}
+void Builder::loop_next() { constructs_->loop_next(); }
+void Builder::end_loop() { constructs_->end_loop(); }
 
 void Builder::begin_if(Reg condition, bool negated) {
     if (type_of(condition) != isa::Type::pred)
         throw ArgumentError("the condition of a branch is a predicate");
-    check_depth(program_.name_, open_.size());
-    open_.reserve(open_.size() + 1);  // nothing is half opened when memory runs out
-    auto branch = std::make_unique<Branch>();
-    branch->where = where_;
-    branch->condition = condition;
-    branch->negated = negated;
-    Branch* raw = branch.get();
-    block().emplace_back(std::move(branch));
-    open_.push_back({Open::Kind::then_body, &raw->then_body, nullptr, raw});
+    check_depth(program_.name_, constructs_->depth());
+    constructs_->begin_if(condition, negated, where_);
 }
 
-void Builder::begin_else() {
-    if (open_.empty() || open_.back().kind != Open::Kind::then_body)
-        throw ArgumentError("no branch to continue with an else");
-    open_.back().kind = Open::Kind::else_body;
-    open_.back().block = &open_.back().branch->else_body;
-}
+void Builder::begin_else() { constructs_->begin_else(); }
+void Builder::end_if() { constructs_->end_if(); }
+void Builder::leave(Leave what) { constructs_->leave(what, where_); }
 
-void Builder::end_if() {
-    if (open_.empty() ||
-        (open_.back().kind != Open::Kind::then_body && open_.back().kind != Open::Kind::else_body))
-        throw ArgumentError("no branch to end here");
-    open_.pop_back();
-}
-
-void Builder::leave(Leave::Kind kind) {
-    if (kind != Leave::Kind::kernel) {
-        const auto around = std::ranges::find_if(open_.rbegin(), open_.rend(),
-                                                 [](const Open& open) { return open.loop != nullptr; });
-        const bool leaves_iteration = kind == Leave::Kind::iteration;
-        if (around == open_.rend())
-            throw ArgumentError(leaves_iteration ? "no loop around, whose next iteration could begin"
-                                                 : "no loop around that could be left");
-        if (leaves_iteration) {
-            if (around->kind != Open::Kind::loop_body)
-                throw ArgumentError("only the body of a loop can be left for the next iteration");
-            around->loop->continues = true;
-        }
-    }
-    block().emplace_back(Leave{kind, where_});
+int Builder::label(std::string name) { return constructs_->label(std::move(name)); }
+void Builder::place(int label) { constructs_->place(label, where_); }
+void Builder::jump(int label, Reg condition, bool negated) {
+    if (condition && type_of(condition) != isa::Type::pred)
+        throw ArgumentError("the condition of a jump is a predicate");
+    constructs_->jump(label, condition, negated, where_);
 }
 
 Program Builder::finish() {
-    if (!open_.empty()) {
-        const Open& open = open_.back();
+    if (const auto open = constructs_->open()) {
         Diagnostic finding;
-        finding.where = open.loop ? open.loop->where : open.branch->where;
+        finding.where = *open;
         finding.message = "kernel " + program_.name_ + ": a loop or branch is still open";
         throw ArgumentError(std::move(finding));
     }
     std::size_t steps = 0;
-    for_each_step(program_.body_, [&](const Step&) { ++steps; });
+    for (const BasicBlock& block : constructs_->blocks()) steps += block.steps.size();
     if (steps > max_steps)
         throw ArgumentError(
             fmt::format("kernel {} has {} instructions: {} at most", program_.name_, steps, max_steps),
             "k:loop where Lua's own loop unrolls");
+    program_.blocks_ = constructs_->take(program_.where_);
+    *constructs_ = Constructs();
     return std::move(program_);
 }
 

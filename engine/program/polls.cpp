@@ -20,16 +20,28 @@ bool polls(const Step& step) {
     return awaited == Awaits::mbarrier || awaited == Awaits::memory;
 }
 
-bool only_looks(const Loop& loop) {
+std::vector<TextLoop> loops_of(const Program& program) {
+    const std::vector<BasicBlock>& blocks = program.blocks();
+    std::vector<BlockId> last(blocks.size(), no_block);
+    for (BlockId id = 0; id < blocks.size(); ++id)
+        blocks[id].for_each_successor([&](BlockId to, int) {
+            if (to <= id) last[to] = id;
+        });
+    std::vector<TextLoop> out;
+    for (BlockId id = 0; id < blocks.size(); ++id)
+        if (last[id] != no_block) out.push_back({id, last[id], blocks[id].label.kind == Label::Kind::loop});
+    return out;
+}
+
+bool only_looks(const Program& program, const TextLoop& loop) {
     bool looks = false, acts = false;
-    const auto visit = [&](const Step& step) {
-        looks = looks || polls(step);
-        const bool fence = isa::order_of(step).strong && !accesses_memory(step);
-        acts = acts || (isa::pinned(*step.op) && !polls(step) && !fence);
-    };
-    for_each_step(loop.head, visit);
-    for_each_step(loop.body, visit);
-    for_each_step(loop.next, visit);
+    for (BlockId id = loop.first; id <= loop.last; ++id) {
+        for (const Step& step : program.blocks()[id].steps) {
+            looks = looks || polls(step);
+            const bool fence = isa::order_of(step).strong && !accesses_memory(step);
+            acts = acts || (isa::pinned(*step.op) && !polls(step) && !fence);
+        }
+    }
     return looks && !acts;
 }
 

@@ -1,12 +1,43 @@
 #include "program/rewriting.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace wgrun {
 
 using isa::Type;
 
-Rewriting::Rewriting(const Program& from) : from_(from) {
+namespace {
+
+bool of_construct(const Label& label) {
+    return label.kind != Label::Kind::none && label.kind != Label::Kind::place;
+}
+
+std::uint32_t constructs(const Program& program) {
+    std::uint32_t count = 0;
+    for (const BasicBlock& block : program.blocks())
+        if (of_construct(block.label)) count = std::max(count, block.label.number + 1);
+    return count;
+}
+
+/// Numbers the constructs in the order in which they begin.
+void renumber(std::vector<BasicBlock>& blocks) {
+    std::map<std::uint32_t, std::uint32_t> numbers;
+    const auto seen = [&](const Label& label) {
+        if (of_construct(label))
+            numbers.try_emplace(label.number, static_cast<std::uint32_t>(numbers.size()));
+    };
+    for (const BasicBlock& block : blocks) {
+        seen(block.label);
+        if (block.end == BasicBlock::End::branch) seen(blocks[block.otherwise].label);
+    }
+    for (BasicBlock& block : blocks)
+        if (of_construct(block.label)) block.label.number = numbers.at(block.label.number);
+}
+
+}  // namespace
+
+Rewriting::Rewriting(const Program& from) : from_(from), text_(constructs(from)) {
     to_.name_ = from.name_;
     to_.threads_ = from.threads_;
     to_.cluster_ = from.cluster_;
@@ -18,40 +49,37 @@ Rewriting::Rewriting(const Program& from) : from_(from) {
     to_.where_ = from.where_;
 }
 
-void Rewriting::copy(const Loop& loop, Block& to) {
-    auto out = std::make_unique<Loop>();
-    out->condition = loop.condition;
-    out->where = loop.where;
-    copy(loop.head, out->head);
-    copy(loop.body, out->body);
-    copy(loop.next, out->next);
-    out->continues = loop.continues;
-    to.emplace_back(std::move(out));
+void Rewriting::copy_blocks() {
+    const std::vector<BasicBlock>& blocks = from_.blocks();
+    for (BlockId id = 0; id < blocks.size(); ++id) {
+        const BasicBlock& block = blocks[id];
+        if (id > 0 || block.label.kind != Label::Kind::none) text_.add(block.label);
+        first_.push_back(text_.current());
+        begins(id);
+        for (const Step& step : block.steps) copy(step);
+        ends(id);
+        last_.push_back(text_.current());
+    }
 }
 
-void Rewriting::copy(const Branch& branch, Block& to) {
-    auto out = std::make_unique<Branch>();
-    out->condition = branch.condition;
-    out->negated = branch.negated;
-    out->where = branch.where;
-    copy(branch.then_body, out->then_body);
-    copy(branch.else_body, out->else_body);
-    to.emplace_back(std::move(out));
-}
-
-void Rewriting::copy(const Block& block, Block& to) {
-    for (const Node& node : block) copy(node, to);
-}
-
-void Rewriting::copy(const Node& node, Block& to) {
-    if (const auto* step = std::get_if<Step>(&node))
-        copy(*step, to);
-    else if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node))
-        copy(**loop, to);
-    else if (const auto* leave = std::get_if<Leave>(&node))
-        to.emplace_back(*leave);
-    else
-        copy(*std::get<std::unique_ptr<Branch>>(node), to);
+Program Rewriting::take() {
+    to_.blocks_ = text_.take({});
+    if (first_.front() > 0) {  // what stands before a label
+        to_.blocks_.front().end = BasicBlock::End::jump;
+        to_.blocks_.front().taken = first_.front();
+    }
+    for (BlockId id = 0; id < first_.size(); ++id) {
+        const BasicBlock& old = from_.blocks()[id];
+        BasicBlock& block = to_.blocks_[last_[id]];
+        block.end = old.end;
+        block.negated = old.negated;
+        block.condition = old.condition;
+        block.where = old.where;
+        if (old.taken != no_block) block.taken = first_[old.taken];
+        if (old.otherwise != no_block) block.otherwise = first_[old.otherwise];
+    }
+    renumber(to_.blocks_);
+    return std::move(to_);
 }
 
 Reg Rewriting::reg(Type type) {
@@ -66,9 +94,9 @@ int Rewriting::parameter(std::string name, Type type, std::optional<Dtype> point
     return static_cast<int>(to_.params_.size() - 1);
 }
 
-Reg Rewriting::loaded(int parameter, Block& to) {
+Reg Rewriting::loaded(int parameter) {
     const Type type = to_.params_[static_cast<std::size_t>(parameter)].type;
-    return computed("ld.param", type, {Operand::param(parameter)}, from_.where_, to);
+    return computed("ld.param", type, {Operand::param(parameter)}, from_.where_);
 }
 
 Step Rewriting::made(const isa::Instruction& op, const isa::Form& asked, std::vector<Operand> operands,
@@ -81,38 +109,27 @@ Step Rewriting::made(const isa::Instruction& op, const isa::Form& asked, std::ve
     return step;
 }
 
-Reg Rewriting::computed(const char* op, Type type, std::vector<Operand> operands, Where where, Block& to,
-                        Type source) {
+Reg Rewriting::computed(const char* op, Type type, std::vector<Operand> operands, Where where, Type source) {
     const Reg out = reg(type);
     operands.insert(operands.begin(), Operand::of(out));
     isa::Form form = isa::Form().set(isa::Field::type, type);
     if (source != Type::none) form.set(isa::Field::from, source);
-    to.emplace_back(made(*isa::find(op), form, std::move(operands), where));
+    add(made(*isa::find(op), form, std::move(operands), where));
     return out;
 }
 
-Reg Rewriting::address_in(const Operand& operand, Type type, Where where, Block& to) {
+Reg Rewriting::address_in(const Operand& operand, Type type, Where where) {
     if (!operand.reg) {
         Operand shared = operand;
         shared.kind = Operand::Kind::shared;
-        return computed("mov", type, {shared}, where, to);
+        return computed("mov", type, {shared}, where);
     }
     if (operand.offset == 0) return operand.reg;
-    return computed("add", type, {Operand::of(operand.reg), Operand::immediate(operand.offset)}, where, to);
+    return computed("add", type, {Operand::of(operand.reg), Operand::immediate(operand.offset)}, where);
 }
 
-Reg Rewriting::shared_base(Where where, Block& to) {
-    return computed("mov", Type::u32, {Operand::shared(0, -from_.shared().front().offset)}, where, to);
-}
-
-Block& Rewriting::where_it_holds(Reg predicate, bool negated, Where where, Block& to) {
-    auto branch = std::make_unique<Branch>();
-    branch->condition = predicate;
-    branch->negated = negated;
-    branch->where = where;
-    Block& inside = branch->then_body;
-    to.emplace_back(std::move(branch));
-    return inside;
+Reg Rewriting::shared_base(Where where) {
+    return computed("mov", Type::u32, {Operand::shared(0, -from_.shared().front().offset)}, where);
 }
 
 }  // namespace wgrun

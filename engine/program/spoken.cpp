@@ -17,20 +17,17 @@ class Speaking final : Rewriting {
         : Rewriting(program), messages_(parameter("messages", Type::u64)) {}
 
     Program run() {
-        copy(from().body(), body());
+        copy_blocks();
         return take();
     }
 
   private:
-    using Rewriting::copy;
-
     /// The value as a register that say.word can store.
-    std::pair<Reg, Type> storable(Reg value, Where where, Block& to) {
+    std::pair<Reg, Type> storable(Reg value, Where where) {
         const Type type = type_of(value);
         if (type == Type::pred) {
             const Reg number = reg(Type::b32);
-            to.emplace_back(
-                made(*isa::find("selp"), isa::Form().set(isa::Field::type, Type::b32),
+            add(made(*isa::find("selp"), isa::Form().set(isa::Field::type, Type::b32),
                      {Operand::of(number), Operand::immediate(1), Operand::immediate(0), Operand::of(value)},
                      where));
             return {number, Type::b32};
@@ -40,40 +37,42 @@ class Speaking final : Rewriting {
         return {value, bits == 16 ? Type::b16 : bits == 32 ? Type::b32 : Type::b64};
     }
 
-    void say(const Step& step, Block& to) {
+    void spell(const Step& step) {
         const std::int64_t index = step.operand("message").imm;
         const Where where = step.where;
         const Operand slot = Operand::of(reg(Type::u64)), there = Operand::of(reg(Type::pred));
-        const auto add = [&](const isa::Instruction& op, const isa::Form& form,
+        const auto say = [&](const isa::Instruction& op, const isa::Form& form,
                              std::vector<Operand> operands) {
-            to.emplace_back(made(op, form, std::move(operands), where));
+            add(made(op, form, std::move(operands), where));
         };
-        const Operand control = Operand::of(loaded(messages_, to));
-        add(isa::say::slot(), {},
+        const Operand control = Operand::of(loaded(messages_));
+        say(isa::say::slot(), {},
             {slot, there, control, Operand::immediate(static_cast<std::int64_t>(message_bytes(from())))});
         std::int64_t offset = isa::say::header_bytes;
         for (Reg value : step.operand("values").list) {
-            const auto [stored, type] = storable(value, where, to);
-            add(isa::say::word(), isa::Form().set(isa::Field::type, type),
+            const auto [stored, type] = storable(value, where);
+            say(isa::say::word(), isa::Form().set(isa::Field::type, type),
                 {slot, there, Operand::of(stored), Operand::immediate(offset)});
             offset += isa::say::value_bytes;
         }
-        add(isa::say::publish(), {}, {slot, there, Operand::immediate(index + 1)});
-        if (step.op != &isa::say::print()) add(isa::say::end(), {}, {});
+        say(isa::say::publish(), {}, {slot, there, Operand::immediate(index + 1)});
+        if (step.op != &isa::say::print()) say(isa::say::end(), {}, {});
     }
 
-    void copy(const Step& step, Block& to) override {
+    void copy(const Step& step) override {
         if (!isa::say::speaks(*step.op)) {
-            to.emplace_back(step);
+            add(step);
             return;
         }
-        Block* inside = &to;
-        if (step.guard) inside = &where_it_holds(step.guard, step.guard_negated, step.where, *inside);
-        if (step.op == &isa::say::assertion()) {
+        if (step.guard) begin_if(step.guard, step.guard_negated, step.where);
+        const bool asserts = step.op == &isa::say::assertion();
+        if (asserts) {
             const Operand& condition = step.operand("condition");
-            inside = &where_it_holds(condition.reg, !condition.negated, step.where, *inside);
+            begin_if(condition.reg, !condition.negated, step.where);
         }
-        say(step, *inside);
+        spell(step);
+        if (asserts) end_if();
+        if (step.guard) end_if();
     }
 
     const int messages_;  ///< parameter

@@ -14,121 +14,120 @@ using isa::stamp::Moment;
 /// Copies a program, stamps added.
 class Stamping final : Rewriting {
   public:
-    explicit Stamping(const Program& program) : Rewriting(program) {}
+    explicit Stamping(const Program& program) : Rewriting(program), loops_(loops_of(program)) {}
 
     StampedProgram run() {
         const Where where = from().where();
-        block_ = loaded(parameter("profile", Type::u64, Dtype::u32), body());
+        block_ = loaded(parameter("profile", Type::u64, Dtype::u32));
         at_ = reg(Type::u32);
         limit_ = reg(Type::u32);
         const Reg shared = from().shared().empty()
-                               ? computed("mov", Type::u32, {Operand::immediate(0)}, where, body())
-                               : shared_base(where, body());
-        body().emplace_back(
-            made(isa::stamp::open(), {},
+                               ? computed("mov", Type::u32, {Operand::immediate(0)}, where)
+                               : shared_base(where);
+        add(made(isa::stamp::open(), {},
                  {Operand::of(at_), Operand::of(limit_), Operand::of(block_), Operand::of(shared)}, where));
-        copy(from().body(), body());
-        body().emplace_back(made(isa::stamp::close(), {},
-                                 {Operand::of(at_), Operand::of(limit_), Operand::of(block_)}, where));
+        copy_blocks();
+        add(made(isa::stamp::close(), {}, {Operand::of(at_), Operand::of(limit_), Operand::of(block_)},
+                 where));
         out_.program = take();
         return std::move(out_);
     }
 
   private:
-    using Rewriting::copy;
-
-    Reg clock(Where where, Block& to) {
+    Reg clock(Where where) {
         const Reg out = reg(Type::u32);
-        to.emplace_back(made(isa::stamp::clock(), {}, {Operand::of(out)}, where));
+        add(made(isa::stamp::clock(), {}, {Operand::of(out)}, where));
         return out;
     }
 
-    void event(StampSite site, const Operand& value, Reg begin, Block& to) {
+    void event(StampSite site, const Operand& value, Reg begin) {
         const Where where = site.step->where;
         out_.sites.push_back(std::move(site));
-        to.emplace_back(made(
+        add(made(
             isa::stamp::event(), {},
             {Operand::of(at_), Operand::of(limit_), Operand::of(block_),
              Operand::immediate(static_cast<std::int64_t>(out_.sites.size())), value, Operand::of(begin)},
             where));
     }
 
-    Operand mbarrier_of(const Step& wait, Block& to) {
-        const Reg address = address_in(wait.operand("a"), Type::u32, wait.where, to);
+    Operand mbarrier_of(const Step& wait) {
+        const Reg address = address_in(wait.operand("a"), Type::u32, wait.where);
         const Operand& parity = wait.operand("parity");
         if (parity.kind == Operand::Kind::imm && parity.imm == 0) return Operand::of(address);
         return Operand::of(computed("mad", Type::u32,
                                     {parity, Operand::immediate(stamped_parity), Operand::of(address)},
-                                    wait.where, to));
+                                    wait.where));
     }
 
-    Operand value_of(Moment moment, const Step& step, Block& to) {
+    Operand value_of(Moment moment, const Step& step) {
         switch (moment) {
-            case Moment::mbarrier: return mbarrier_of(step, to);
+            case Moment::mbarrier: return mbarrier_of(step);
             case Moment::copy:
-                return Operand::of(address_in(step.operand("mbarrier"), Type::u32, step.where, to));
+                return Operand::of(address_in(step.operand("mbarrier"), Type::u32, step.where));
             case Moment::barrier: return step.operand("barrier");
             default: return Operand::immediate(0);
         }
     }
 
-    void copy(const Step& step, Block& to) override {
+    void copy(const Step& step) override {
         const Moment moment = isa::stamp::moment_of(step);
         const bool noted = moment != Moment::nothing && moment != Moment::product &&
                            moment != Moment::commit && moment != Moment::memory;
-        if (!noted || polled_) return Rewriting::copy(step, to);
-        const Reg begin = clock(step.where, to);
-        to.emplace_back(step);
-        Block& there = step.guard ? where_it_holds(step.guard, step.guard_negated, step.where, to) : to;
-        const Operand value = value_of(moment, step, there);
-        event({moment, &step, {}}, value, begin, there);
-    }
-
-    void copy(const Loop& loop, Block& to) override {
-        if (polled_ || !only_looks(loop)) return Rewriting::copy(loop, to);
-        const Step* poll = nullptr;
-        const auto look = [&](const Step& step) {
-            if (poll == nullptr && polls(step)) poll = &step;
-        };
-        for_each_step(loop.head, look);
-        for_each_step(loop.body, look);
-        const Reg begin = clock(loop.where, to);
-        polled_ = true;
-        Rewriting::copy(loop, to);
-        polled_ = false;
-        const Moment moment = isa::stamp::moment_of(*poll);
-        const Operand value = value_of(moment, *poll, to);
-        event({moment, poll, {}}, value, begin, to);
-    }
-
-    // Products of one block up to their commit are one stamp.
-    void copy(const Block& block, Block& to) override {
-        StampSite group{Moment::product, nullptr, {}};
-        Reg begin;
-        const auto finish = [&] {
-            if (group.step != nullptr)
-                event(std::exchange(group, {Moment::product, nullptr, {}}), Operand::immediate(0), begin, to);
-        };
-        for (const Node& node : block) {
-            const auto* step = std::get_if<Step>(&node);
-            const Moment moment = step == nullptr ? Moment::nothing : isa::stamp::moment_of(*step);
-            if (moment == Moment::product) {
-                if (group.step == nullptr) begin = clock(step->where, to);
-                if (group.step == nullptr) group.step = step;
-                group.products.push_back(step);
+        if (moment == Moment::product) {
+            if (group_.step == nullptr) {
+                begin_ = clock(step.where);
+                group_.step = &step;
             }
-            if (step != nullptr)
-                copy(*step, to);
-            else
-                Rewriting::copy(node, to);
-            if (moment == Moment::commit) finish();
+            group_.products.push_back(&step);
         }
-        finish();
+        if (!noted || polled_ != nullptr) {
+            add(step);
+            if (moment == Moment::commit) finish_group();
+            return;
+        }
+        const Reg begin = clock(step.where);
+        add(step);
+        if (step.guard) begin_if(step.guard, step.guard_negated, step.where);
+        event({moment, &step, {}}, value_of(moment, step), begin);
+        if (step.guard) end_if();
     }
 
+    /// Products of one block up to their commit are one stamp.
+    void finish_group() {
+        if (group_.step == nullptr) return;
+        event(std::exchange(group_, {Moment::product, nullptr, {}}), Operand::immediate(0), begin_);
+    }
+
+    // A loop that only polls has one stamp, from before it to behind it.
+    void begins(BlockId id) override {
+        if (polled_ == nullptr || id <= polled_->last) return;
+        const Step* poll = nullptr;
+        for (BlockId inside = polled_->first; inside <= polled_->last && poll == nullptr; ++inside) {
+            const std::vector<Step>& steps = from().blocks()[inside].steps;
+            const auto found = std::ranges::find_if(steps, polls);
+            if (found != steps.end()) poll = &*found;
+        }
+        polled_ = nullptr;
+        const Moment moment = isa::stamp::moment_of(*poll);
+        event({moment, poll, {}}, value_of(moment, *poll), since_);
+    }
+    void ends(BlockId id) override {
+        finish_group();
+        for (const TextLoop& loop : loops_) {
+            if (polled_ != nullptr || !loop.construct || loop.first != id + 1) continue;
+            if (!only_looks(from(), loop)) continue;
+            since_ = clock(from().blocks()[loop.first].label.where);
+            polled_ = &loop;
+        }
+    }
+
+    const std::vector<TextLoop> loops_;
     StampedProgram out_;
     Reg block_, at_, limit_;
-    bool polled_ = false;  ///< inside a loop that has a stamp as a whole
+    const TextLoop* polled_ = nullptr;  ///< the loop around that has a stamp as a whole
+    Reg since_;                         ///< when that began
+    StampSite group_{Moment::product, nullptr, {}};
+    Reg begin_;  ///< of the group
 };
 
 StampedProgram stamped(const Program& program) { return Stamping(program).run(); }

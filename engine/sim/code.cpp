@@ -18,11 +18,11 @@ class Flattener {
     void graph(const flow::Graph& graph) {
         std::vector<std::uint32_t> begins(graph.blocks().size(), flow::Divergence::nowhere);
         std::vector<std::uint32_t> ends;
-        for (flow::BlockId id = 0; id < graph.blocks().size(); ++id) {
+        for (BlockId id = 0; id < graph.blocks().size(); ++id) {
             if (!graph.reachable(id)) continue;
-            const flow::BasicBlock& block = graph.blocks()[id];
+            const BasicBlock& block = graph.blocks()[id];
             begins[id] = here();
-            for (const isa::Step* step : block.steps) this->step(*step);
+            for (const Step& step : block.steps) this->step(step);
             end(block);
             // Which blocks these are is known now, where they begin only afterwards.
             ops_.back().ways = {block.taken, block.otherwise, graph.reconvergence(id)};
@@ -30,7 +30,7 @@ class Flattener {
         }
         for (const std::uint32_t at : ends)
             for (std::uint32_t* way : {&ops_[at].ways.taken, &ops_[at].ways.otherwise, &ops_[at].ways.join})
-                if (*way != flow::no_block) *way = begins[*way];
+                if (*way != no_block) *way = begins[*way];
     }
 
   private:
@@ -58,8 +58,8 @@ class Flattener {
         op.order = isa::order_of(step);
     }
 
-    void end(const flow::BasicBlock& block) {
-        using End = flow::BasicBlock::End;
+    void end(const BasicBlock& block) {
+        using End = BasicBlock::End;
         Op& op = add(block.end == End::jump     ? Op::Kind::jump
                      : block.end == End::branch ? Op::Kind::branch
                                                 : Op::Kind::end,

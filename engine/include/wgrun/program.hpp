@@ -1,9 +1,8 @@
-// A kernel as data: registers, parameters, shared buffers, and a tree of blocks of steps.
+// A kernel as data: registers, parameters, shared buffers, and basic blocks of steps.
 #pragma once
 
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "wgrun/dtype.hpp"
@@ -68,41 +67,47 @@ struct SharedBuffer {
     Where where;
 };
 
-struct Loop;
-struct Branch;
+using BlockId = std::uint32_t;
+inline constexpr BlockId no_block = UINT32_MAX;
 
-/// A thread leaves what is around it.
-struct Leave {
+/// What texts show where a block begins.
+struct Label {
     enum class Kind : std::uint8_t {
-        loop,       ///< the innermost loop: break
-        iteration,  ///< of the innermost loop: continue
-        kernel,     ///< the thread ends (PTX ISA 9.7.13, exit)
+        none,       ///< nothing: only the end of the block before leads here
+        loop,       ///< every iteration of a loop begins here
+        next,       ///< every iteration ends with this, and some have left the body for it
+        after,      ///< the loop is over
+        otherwise,  ///< else
+        joined,     ///< the if is over
+        place,      ///< what a jump names, of no construct
     };
-    Kind kind = Kind::kernel;
-    Where where;
+    Kind kind = Kind::none;
+    std::uint32_t number = 0;  ///< of the loop, the if or the place: those of a construct have the same
+    std::string name;          ///< of a place, as PTX spells it
+    Where where;               ///< of the construct or the place
 };
 
-using Node = std::variant<Step, std::unique_ptr<Loop>, std::unique_ptr<Branch>, Leave>;
-using Block = std::vector<Node>;
+/// Steps that are executed one after the other, and where it goes on.
+struct BasicBlock {
+    enum class End : std::uint8_t {
+        jump,    ///< to `taken`
+        branch,  ///< to `taken` where the condition holds, else to `otherwise`
+        exit,    ///< the thread ends (PTX ISA 9.7.13)
+    };
+    std::vector<Step> steps;
+    End end = End::exit;
+    bool negated = false;  ///< the condition is that the register is false
+    Reg condition;         ///< of a branch
+    BlockId taken = no_block, otherwise = no_block;
+    Where where;  ///< of the end
+    Label label;
 
-/// while (head; condition) { body; next }. The head runs before every test, and `next` at the end of every
-/// iteration, whether the thread comes from the end of the body or leaves the iteration.
-struct Loop {
-    Block head;
-    Reg condition;
-    Block body;
-    Block next;
-    bool continues = false;  ///< a Leave goes to `next`
-    Where where;
-};
-
-/// if (condition) then_body else else_body.
-struct Branch {
-    Reg condition;
-    bool negated = false;
-    Block then_body;
-    Block else_body;
-    Where where;
+    /// Calls visit(block, arm) for each block that may follow: arm 0 for `taken`, 1 for `otherwise`.
+    template <class Visit>
+    void for_each_successor(Visit visit) const {
+        if (end != End::exit) visit(taken, 0);
+        if (end == End::branch) visit(otherwise, 1);
+    }
 };
 
 struct Dim3 {
@@ -152,7 +157,9 @@ class Program {
     const std::vector<Message>& messages() const { return messages_; }  ///< that steps name by index
     /// Later ones of the same name hold from their lines on.
     const std::vector<RegisterName>& names() const { return names_; }
-    const Block& body() const { return body_; }
+    /// In the order of the text; the kernel begins with the first. Any graph may be: what constructs a script
+    /// wrote is left in the labels alone, for those who print.
+    const std::vector<BasicBlock>& blocks() const { return blocks_; }
     Where where() const { return where_; }
     /// The least PTX ISA version that has every form used.
     isa::PtxVersion min_ptx() const;
@@ -168,12 +175,21 @@ class Program {
     std::vector<SharedBuffer> shared_;
     std::vector<Message> messages_;
     std::vector<RegisterName> names_;
-    Block body_;
+    std::vector<BasicBlock> blocks_;
     Where where_;
 };
 
-/// Calls `visit` for every step of the block, inner blocks included, in the order of the text.
-void for_each_step(const Block& block, const std::function<void(const Step&)>& visit);
+/// Calls `visit` for every step, in the order of the text.
+void for_each_step(const Program& program, const std::function<void(const Step&)>& visit);
+
+/// What a thread leaves.
+enum class Leave : std::uint8_t {
+    loop,       ///< the innermost loop around: break
+    iteration,  ///< of the innermost loop: continue
+    kernel,     ///< the thread ends
+};
+
+class Constructs;  // program/constructs.hpp
 
 /// Writes a program, step by step. All errors are ArgumentErrors; the caller adds the place. For one thread
 /// at a time.
@@ -215,6 +231,8 @@ class Builder {
     /// Says what the script calls registers: for a debugger alone.
     void name(RegisterName name) { program_.names_.push_back(std::move(name)); }
 
+    /// while (head; condition) { body; next }. The head runs before every test, and `next` at the end of
+    /// every iteration, whether the thread comes from the end of the body or leaves the iteration.
     void begin_loop();                   ///< the head follows
     void loop_condition(Reg condition);  ///< ends the head; the body follows
     void loop_next();                    ///< ends the body; what every iteration ends with follows
@@ -223,18 +241,27 @@ class Builder {
     void begin_else();
     void end_if();
     /// The threads that come here leave. Throws ArgumentError for a loop or an iteration outside all loops.
-    void leave(Leave::Kind kind);
+    void leave(Leave what);
 
-    /// The finished program. The builder is empty afterwards. Throws when a block is still open.
+    // Control flow of any shape, for programs that come from elsewhere; it may stand inside constructs, too.
+    /// A place to jump to, which is to be given later. `name`: as PTX is to spell it, or empty. Throws
+    /// ArgumentError for a name that is taken, or that PTX does not allow.
+    int label(std::string name = {});
+    /// It is here. Throws ArgumentError when it has been given before.
+    void place(int label);
+    /// Goes to the label; with a condition, a predicate, those threads do for which it holds.
+    void jump(int label, Reg condition = {}, bool negated = false);
+
+    /// The finished program. The builder is empty afterwards. Throws when a construct is still open, or a
+    /// label that is jumped to is nowhere.
     Program finish();
 
   private:
-    struct Open;
-    Block& block();
+    BasicBlock& block();
     void check_parameter_name(const std::string& name) const;
     Program program_;
     Where where_;
-    std::vector<Open> open_;
+    std::unique_ptr<Constructs> constructs_;
 
   public:
     ~Builder();

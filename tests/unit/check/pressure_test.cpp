@@ -41,7 +41,7 @@ struct Products : Values {
         const Program program = builder().finish();
         const check::Pressure pressure(program);
         std::vector<int> out;
-        for_each_step(program.body(), [&](const Step& step) {
+        for_each_step(program, [&](const Step& step) {
             if (pressure.at(&step) != 0) out.push_back(pressure.at(&step));
         });
         return out;

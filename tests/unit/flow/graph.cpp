@@ -118,7 +118,9 @@ TEST_CASE("a block depends on an arm that leads to it for sure, of a branch that
 
 TEST_CASE("loops: their headers, what is inside, and which are inside others") {
     // for (0) { 1; for (2) { 3 }; 4 } 5
-    const Graph graph({jump(1), branch(2, 6), jump(3), branch(4, 5), jump(3), jump(1), leave()});
+    const std::vector<BasicBlock> graph_blocks{jump(1), branch(2, 6), jump(3), branch(4, 5),
+                                               jump(3), jump(1),      leave()};
+    const Graph graph(graph_blocks);
     REQUIRE(graph.loops().size() == 2);
     CHECK(graph.reducible());
     CHECK(graph.loops()[0].header == 1);
@@ -131,22 +133,26 @@ TEST_CASE("loops: their headers, what is inside, and which are inside others") {
     CHECK(graph.innermost_loop(5) == 0);
     CHECK(graph.innermost_loop(6) == -1);
     // Two ways into a loop: it has no header.
-    const Graph irreducible({branch(1, 2), jump(2), branch(1, 3), leave()});
+    const std::vector<BasicBlock> irreducible_blocks{branch(1, 2), jump(2), branch(1, 3), leave()};
+    const Graph irreducible(irreducible_blocks);
     CHECK_FALSE(irreducible.reducible());
     CHECK(irreducible.loops().empty());
 }
 
 TEST_CASE("ways that end early do not keep others from meeting again") {
     // 0: if (a) { 1: if (b) 2: exit; 3 } 4
-    const Graph graph({branch(1, 4), branch(2, 3), leave(), jump(4), leave()});
+    const std::vector<BasicBlock> graph_blocks{branch(1, 4), branch(2, 3), leave(), jump(4), leave()};
+    const Graph graph(graph_blocks);
     CHECK(graph.post_dominator(0) == no_block);
     CHECK(graph.reconvergence(0) == 4);
     CHECK(graph.reconvergence(1) == 3);
     CHECK(graph.dependences(4) == std::vector<Dependence>{{0, 1}, {1, 1}});
     // A loop that never ends has no place to meet at.
-    const Graph forever({branch(1, 2), jump(1), leave()});
+    const std::vector<BasicBlock> forever_blocks{branch(1, 2), jump(1), leave()};
+    const Graph forever(forever_blocks);
     CHECK(forever.reconvergence(0) == 2);
     CHECK(forever.dependences(2).empty());  // of all ways that end
-    const Graph only({jump(0)});
+    const std::vector<BasicBlock> only_blocks{jump(0)};
+    const Graph only(only_blocks);
     CHECK(only.reconvergence(0) == no_block);
 }

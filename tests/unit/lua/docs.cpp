@@ -308,7 +308,7 @@ std::string mnemonic_in(lua_State* L, const wgrun::isa::Instruction& op) {
     const auto* kernel = wgrun::lua::test<wgrun::Kernel>(L, -1);
     std::string found;
     if (kernel == nullptr) return found;
-    wgrun::for_each_step(kernel->program().body(), [&](const wgrun::isa::Step& step) {
+    wgrun::for_each_step(kernel->program(), [&](const wgrun::isa::Step& step) {
         if (step.op != &op) return;
         found = wgrun::isa::expand(op.ptx, step, [](const auto&, const auto&) { return std::string(); });
         found.resize(found.find(' ') == std::string::npos ? found.size() : found.find(' '));

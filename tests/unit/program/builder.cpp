@@ -17,9 +17,9 @@ void step(Builder& b, int line) {
     b.add(*isa::find("wgmma.fence"), {}, {});
 }
 
-std::vector<int> lines_of(const Block& block) {
+std::vector<int> lines_of(const Program& program) {
     std::vector<int> out;
-    for_each_step(block, [&](const Step& s) { out.push_back(s.where.line); });
+    for_each_step(program, [&](const Step& s) { out.push_back(s.where.line); });
     return out;
 }
 
@@ -119,12 +119,72 @@ TEST_CASE("loops and branches nest, and steps keep their order and lines") {
     b.end_loop();
     step(b, 7);
     const Program program = b.finish();
-    CHECK(lines_of(program.body()) == std::vector{2, 3, 4, 5, 6, 7});
-    REQUIRE(program.body().size() == 3);
-    const Loop& loop = *std::get<std::unique_ptr<Loop>>(program.body()[1]);
-    CHECK((loop.head.size() == 1 && loop.body.size() == 2 && loop.condition == p && loop.where.line == 2));
-    const Branch& branch = *std::get<std::unique_ptr<Branch>>(loop.body[1]);
-    CHECK((branch.negated && branch.then_body.size() == 1 && branch.else_body.size() == 1));
+    CHECK(lines_of(program) == std::vector{2, 3, 4, 5, 6, 7});
+    using End = BasicBlock::End;
+    using Kind = Label::Kind;
+    const std::vector<BasicBlock>& blocks = program.blocks();
+    const auto is = [&](BlockId id, Kind kind, End end, BlockId taken, BlockId otherwise, std::size_t steps) {
+        const BasicBlock& block = blocks.at(id);
+        return block.label.kind == kind && block.end == end && block.taken == taken &&
+               block.otherwise == otherwise && block.steps.size() == steps;
+    };
+    REQUIRE(blocks.size() == 7);
+    CHECK(is(0, Kind::none, End::jump, 1, no_block, 1));
+    CHECK(is(1, Kind::loop, End::branch, 2, 6, 1));
+    CHECK(is(2, Kind::none, End::branch, 3, 4, 1));
+    CHECK(is(3, Kind::none, End::jump, 5, no_block, 1));
+    CHECK(is(4, Kind::otherwise, End::jump, 5, no_block, 1));
+    CHECK(is(5, Kind::joined, End::jump, 1, no_block, 0));
+    CHECK(is(6, Kind::after, End::exit, no_block, no_block, 1));
+    CHECK((blocks[1].condition == p && !blocks[1].negated && blocks[1].label.where.line == 2));
+    CHECK((blocks[2].condition == p && blocks[2].negated));
+}
+
+TEST_CASE("labels make blocks of any shape") {
+    Builder b = builder();
+    const Reg p = b.reg(Type::pred);
+    const int again = b.label("$L__BB0_1"), out = b.label(), unused = b.label();
+    b.jump(out, p);  // 0: to 3, or on
+    b.place(again);  // 1
+    step(b, 2);
+    b.jump(again, p, true);
+    b.jump(out);   // 2
+    b.place(out);  // 3
+    step(b, 3);
+    b.jump(again);  // behind its place
+    CHECK_THROWS_WITH(b.place(out), "label `` is in two places");
+    CHECK_THROWS_WITH(b.label("$L__BB0_1"), "two labels called `$L__BB0_1`");
+    for (const char* name : {"1", "_", "$", "a b", "a-b", "a.b"})
+        CHECK_THROWS_WITH(b.label(name), Catch::Matchers::StartsWith("label `"));
+    CHECK_THROWS_WITH(b.jump(again, b.reg(Type::u32)), "the condition of a jump is a predicate");
+    CHECK_THROWS_WITH(b.jump(7), "a label of another kernel");
+    CHECK_THROWS_WITH(b.place(-1), "a label of another kernel");
+    Builder other = builder();
+    other.at(Where::at("k.lua", 9));
+    other.jump(other.label("nowhere"));
+    CHECK_THROWS_WITH(other.finish(), "a jump to label `nowhere`, which is nowhere");
+    static_cast<void>(unused);  // a label that nothing names need not be anywhere
+    const Program program = b.finish();
+    const std::vector<BasicBlock>& blocks = program.blocks();
+    REQUIRE(blocks.size() == 5);
+    CHECK((blocks[0].taken == 3 && blocks[0].otherwise == 1));
+    CHECK((blocks[1].taken == 1 && blocks[1].otherwise == 2 && blocks[1].negated));
+    CHECK(blocks[1].label.name == "$L__BB0_1");
+    CHECK((blocks[2].taken == 3 && blocks[2].end == BasicBlock::End::jump));
+    CHECK((blocks[3].taken == 1 && blocks[3].steps.size() == 1));
+}
+
+TEST_CASE("an empty else is none") {
+    Builder b = builder();
+    const Reg p = b.reg(Type::pred);
+    b.begin_if(p);
+    step(b, 2);
+    b.begin_else();
+    b.end_if();
+    const Program program = b.finish();
+    REQUIRE(program.blocks().size() == 3);
+    CHECK(program.blocks()[2].label.kind == Label::Kind::joined);
+    CHECK((program.blocks()[0].otherwise == 2 && program.blocks()[1].taken == 2));
 }
 
 TEST_CASE("blocks are closed in their order") {
@@ -171,5 +231,5 @@ TEST_CASE("a builder can be moved while blocks are open") {
     Builder other = std::move(b);
     step(other, 3);
     other.end_if();
-    CHECK(lines_of(other.finish().body()) == std::vector{3});
+    CHECK(lines_of(other.finish()) == std::vector{3});
 }

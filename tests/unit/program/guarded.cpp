@@ -33,7 +33,7 @@ struct Script {
 
 std::map<std::string, int> count(const Program& program) {
     std::map<std::string, int> out;
-    for_each_step(program.body(), [&](const Step& step) { ++out[std::string(step.op->name)]; });
+    for_each_step(program, [&](const Step& step) { ++out[std::string(step.op->name)]; });
     return out;
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("guarded: what is asynchronous is noted until it has had the time to e
     REQUIRE(traced.sites.size() == 1);
     CHECK(traced.sites[0].where.line == 5);
     std::vector<std::string> order;
-    for_each_step(traced.program.body(), [&](const Step& step) { order.emplace_back(step.op->name); });
+    for_each_step(traced.program, [&](const Step& step) { order.emplace_back(step.op->name); });
     order.erase(order.begin(), std::ranges::find(order, "guard.note"));
     CHECK(order == std::vector<std::string>{"guard.note", "cp.async.bulk", "guard.settle", "guard.note",
                                             "cp.async.bulk.commit_group"});

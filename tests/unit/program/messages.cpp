@@ -103,7 +103,7 @@ TEST_CASE("messages: what the GPU runs has a parameter more, and nothing of the 
     REQUIRE(to.params().size() == 1);
     CHECK(to.params().front().type == Type::u64);
     int words = 0, ends = 0;
-    for_each_step(to.body(), [&](const Step& step) {
+    for_each_step(to, [&](const Step& step) {
         CHECK_FALSE(isa::say::speaks(*step.op));
         words += step.op == &isa::say::word();
         ends += step.op == &isa::say::end();

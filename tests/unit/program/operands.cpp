@@ -257,7 +257,7 @@ TEST_CASE_METHOD(Fixture, "a refused step leaves no trace") {
     CHECK_THROWS(add("add", typed(Type::u32), {{}, reg(Type::f32), Operand::number(1)}));
     add("wgmma.fence", {}, {});
     const Program program = b.finish();
-    CHECK(program.body().size() == 1);
+    CHECK(program.blocks().front().steps.size() == 1);
 }
 
 TEST_CASE_METHOD(Fixture, "a cache policy sets its flag, and only global memory has one") {

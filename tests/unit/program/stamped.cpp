@@ -36,7 +36,7 @@ struct Script {
 
 std::map<std::string, int> count(const Program& program) {
     std::map<std::string, int> out;
-    for_each_step(program.body(), [&](const Step& step) { ++out[std::string(step.op->name)]; });
+    for_each_step(program, [&](const Step& step) { ++out[std::string(step.op->name)]; });
     return out;
 }
 
@@ -84,11 +84,14 @@ TEST_CASE("stamped: waits, copies and groups of products have stamps, and nothin
     for (const auto& [name, times] : before)
         if (name.find('.') != std::string::npos && name != "ld.param") CHECK(after[name] == times);
     // The loops that look have nothing inside that they had not before.
-    for (const Node& node : build.program.body())
-        if (const auto* loop = std::get_if<std::unique_ptr<Loop>>(&node)) {
-            CHECK((*loop)->head.size() == 2);
-            CHECK((*loop)->body.empty());
-        }
+    const std::vector<BasicBlock>& blocks = build.program.blocks();
+    for (const BasicBlock& block : blocks) {
+        if (block.label.kind != Label::Kind::loop) continue;
+        CHECK(block.steps.size() == 2);
+        REQUIRE(block.end == BasicBlock::End::branch);
+        CHECK(blocks[block.taken].steps.empty());
+        CHECK(blocks[block.taken].taken == static_cast<BlockId>(&block - blocks.data()));
+    }
 }
 
 TEST_CASE("stamped: products up to their commit are one stamp") {
@@ -119,7 +122,7 @@ TEST_CASE("stamped: products up to their commit are one stamp") {
     CHECK(build.sites[2].products.size() == 1);
     // The clock is read before the first product; nothing comes between it and the commit.
     std::vector<std::string_view> steps;
-    for_each_step(build.program.body(), [&](const Step& step) { steps.push_back(step.op->name); });
+    for_each_step(build.program, [&](const Step& step) { steps.push_back(step.op->name); });
     const auto first = std::ranges::find(steps, "wgmma.mma_async");
     REQUIRE(steps.end() - first > 4);
     CHECK(first[-1] == "stamp.clock");
