@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check/check.hpp"
+#include "tests/script.hpp"
 #include "wgrun/program.hpp"
 
 namespace kit {
@@ -32,21 +33,19 @@ inline Tile tile(int mn = 64, int k = 64, Major major = Major::k, Dtype dtype = 
     return Tile(TileSpec{dtype, mn, k, major, swizzle, AtomOrder::mn});
 }
 
-class Kernel {
+class Kernel : private test::Script {
   public:
-    explicit Kernel(int threads = 128, Dim3 cluster = {})
-        : builder_("kernel", threads, cluster, Where::at("k.lua", 1)) {
-        n_ = builder_.param("n", Type::u32, {});
+    explicit Kernel(int threads = 128, Dim3 cluster = {}) : Script(threads, cluster) {
+        n_ = Script::builder.param("n", Type::u32, {});
     }
 
-    Builder& builder() { return builder_; }
-    int line() const { return line_; }
+    Builder& builder() { return Script::builder; }
+    using Script::line;
 
     /// One step, on a line of its own; returns the line.
     int step(std::string_view name, Form form = {}, std::vector<Operand> operands = {}) {
-        builder_.at(Where::at("k.lua", ++line_));
-        last_ = &builder_.add(*isa::find(name), form, std::move(operands), guard_, guard_negated_);
-        return line_;
+        last_ = &Script::step(*isa::find(name), form, std::move(operands), guard_, guard_negated_);
+        return line();
     }
     /// The same, for its destination.
     Reg value(std::string_view name, Form form, std::vector<Operand> sources) {
@@ -60,8 +59,8 @@ class Kernel {
     }
 
     // --- values
-    static Form type(Type type) { return Form().set(Field::type, type); }
-    static Operand imm(std::int64_t value) { return Operand::immediate(value); }
+    static Form type(Type type) { return test::typed(type); }
+    static Operand imm(std::int64_t value) { return test::imm(value); }
     Reg constant(std::int64_t number) { return value("mov", type(Type::u32), {imm(number)}); }
     Reg tid() {
         Form form;
@@ -89,9 +88,9 @@ class Kernel {
 
     // --- shared memory
     int buffer(const Tile& tile, int stages = 1, std::int64_t align = 1024) {
-        builder_.at(Where::at("k.lua", ++line_));
+        next_line();
         const std::string name(1, static_cast<char>('A' + buffers_++));
-        return builder_.shared(name, std::int64_t{tile.bytes()} * stages, align, tile);
+        return builder().shared(name, std::int64_t{tile.bytes()} * stages, align, tile);
     }
     Reg address(int buffer, std::int64_t offset = 0) {
         return value("mov", type(Type::u32), {Operand::shared(buffer, offset)});
@@ -104,7 +103,7 @@ class Kernel {
                      {Operand::of(address), imm(static_cast<std::int64_t>(fields.encode()))});
     }
     Reg descriptor(int buffer, int kstep = 0, int mn_offset = 0) {
-        const Descriptor d = builder_.shared_buffer(buffer).tile->descriptor(0, kstep, mn_offset);
+        const Descriptor d = builder().shared_buffer(buffer).tile->descriptor(0, kstep, mn_offset);
         return descriptor_at(address(buffer, d.start), d);
     }
     int store(Reg address, std::int64_t offset = 0) {
@@ -114,7 +113,7 @@ class Kernel {
     }
 
     // --- wgmma
-    std::vector<Reg> accumulators(int n = 64) { return builder_.regs(Type::f32, n / 2); }
+    std::vector<Reg> accumulators(int n = 64) { return builder().regs(Type::f32, n / 2); }
     int mma(const std::vector<Reg>& d, Reg a, Reg b, Operand scale_d = imm(0), Form form = {}) {
         return multiply(d, Operand::of(a), b, scale_d, form);
     }
@@ -132,7 +131,7 @@ class Kernel {
     }
     int read(Reg f32) {
         value("mov", type(Type::f32), {Operand::of(f32)});
-        return line_;
+        return line();
     }
     int write(Reg f32) { return step("mov", type(Type::f32), {Operand::of(f32), imm(0)}); }
     void zero(const std::vector<Reg>& registers) {
@@ -148,33 +147,32 @@ class Kernel {
     // --- control flow
     int branch(Reg condition, const std::function<void()>& then_body,
                const std::function<void()>& else_body = {}) {
-        builder_.at(Where::at("k.lua", ++line_));
-        const int line = line_;
-        builder_.begin_if(condition);
+        const int line = next_line();
+        builder().begin_if(condition);
         then_body();
         if (else_body) {
-            builder_.begin_else();
+            builder().begin_else();
             else_body();
         }
-        builder_.end_if();
+        builder().end_if();
         return line;
     }
     /// for i = 0, limit: body(i)
     void loop(Operand limit, const std::function<void(Reg)>& body) {
         const Reg i = constant(0);
-        builder_.at(Where::at("k.lua", ++line_));
-        builder_.begin_loop();
-        builder_.loop_condition(compare("lt", i, limit));
+        next_line();
+        builder().begin_loop();
+        builder().loop_condition(compare("lt", i, limit));
         body(i);
         increment(i);
-        builder_.end_loop();
+        builder().end_loop();
     }
     void loop(const std::function<void(Reg)>& body) { loop(Operand::of(n()), body); }
 
     /// The findings; the kernel is used up.
-    Findings check() { return found(check::check(builder_.finish())); }
+    Findings check() { return found(check::check(finish())); }
     /// What is slow; the kernel is used up.
-    Findings performance() { return found(check::performance(builder_.finish())); }
+    Findings performance() { return found(check::performance(finish())); }
     /// After check() or performance(): the findings in full.
     const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
@@ -193,9 +191,7 @@ class Kernel {
         return step("wgmma.mma_async", form, {Operand::of(d), std::move(a), Operand::of(b), scale_d});
     }
 
-    Builder builder_;
     int n_ = 0;
-    int line_ = 1;
     int buffers_ = 0;
     const Step* last_ = nullptr;
     Reg guard_;

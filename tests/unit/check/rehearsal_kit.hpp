@@ -53,11 +53,7 @@ class Roles : public Kernel {
     int memory(std::string name, std::int64_t bytes, std::int64_t align = 1024) {
         return builder().shared(std::move(name), bytes, align, {});
     }
-    static Operand in(int buffer, std::int64_t offset = 0) {
-        Operand out = Operand::address({}, offset);
-        out.index = buffer;
-        return out;
-    }
+    static Operand in(int buffer, std::int64_t offset = 0) { return test::in_buffer(buffer, offset); }
     static Operand at(Reg address, std::int64_t offset = 0) { return Operand::address(address, offset); }
     int init(const Operand& bar, std::int64_t count) { return step("mbarrier.init", {}, {bar, imm(count)}); }
     int announce() { return step("fence.mbarrier_init"); }

@@ -14,8 +14,8 @@ kernel() {
 
 TEST_CASE("parameters, a cluster, shared memory, plain moves") {
     Script s(256, {2, 1, 1});
-    const int A = s.b.param("A", Type::u64, Dtype::bf16, true), n = s.b.param("n", Type::s32, {});
-    const int buffer = s.b.shared("tile", 2048, 1024, {});
+    const int A = s.builder.param("A", Type::u64, Dtype::bf16, true), n = s.builder.param("n", Type::s32, {});
+    const int buffer = s.builder.shared("tile", 2048, 1024, {});
     const Reg address = s.add("ld.param", typed(Type::u64), {{}, Operand::param(A)});
     s.add("ld.param", typed(Type::s32), {{}, Operand::param(n)});
     const Reg base = s.add("mov", typed(Type::u32), {{}, Operand::shared(buffer, 64)});
@@ -58,16 +58,16 @@ kernel(unsigned long long param_A, int param_n) {
 
 TEST_CASE("loops, branches and guards are those of C++") {
     Script s;
-    const Reg p = s.b.reg(Type::pred), i = s.b.reg(Type::u32);
-    s.b.begin_loop();
+    const Reg p = s.builder.reg(Type::pred), i = s.builder.reg(Type::u32);
+    s.builder.begin_loop();
     s.add("setp", with(typed(Type::u32), Field::cmp, "lt"), {reg(p), reg(i), num(4)});
-    s.b.loop_condition(p);
-    s.b.begin_if(p, true);
+    s.builder.loop_condition(p);
+    s.builder.begin_if(p, true);
     s.add("mov", typed(Type::u32), {reg(i), num(1)}, p);
-    s.b.begin_else();
+    s.builder.begin_else();
     s.add("add", typed(Type::u32), {reg(i), reg(i), num(1)}, p, true);
-    s.b.end_if();
-    s.b.end_loop();
+    s.builder.end_if();
+    s.builder.end_loop();
     CHECK(body(emit::cuda(s.finish()), "for (") == R"(for (;;) {
 asm("{ .reg .pred q0; setp.lt.u32 q0, %1, 4; selp.b32 %0, 1, 0, q0; }" : "=r"(p0) : "r"(r1));
 if (!p0) break;
@@ -83,8 +83,8 @@ if (!p0) asm("add.u32 %0, %1, 1;" : "=r"(r1) : "r"(r1));
 
 TEST_CASE("predicates become ints around the assembly; negated ones keep their sign") {
     Script s;
-    const Reg p = s.b.reg(Type::pred), q = s.b.reg(Type::pred), a = s.b.reg(Type::u32),
-              b = s.b.reg(Type::u32);
+    const Reg p = s.builder.reg(Type::pred), q = s.builder.reg(Type::pred), a = s.builder.reg(Type::u32),
+              b = s.builder.reg(Type::u32);
     s.add("and", typed(Type::pred), {reg(q), negated(p), num(1)});
     s.add("and", typed(Type::pred), {reg(q), reg(q), reg(p)});
     s.add("selp", typed(Type::u32), {reg(a), reg(a), reg(b), negated(q)});
@@ -103,10 +103,10 @@ TEST_CASE("predicates become ints around the assembly; negated ones keep their s
 
 TEST_CASE("a register that is source and destination is bound as both, an accumulator once") {
     Script s;
-    const Reg r = s.b.reg(Type::u32), db = s.b.reg(Type::b64);
+    const Reg r = s.builder.reg(Type::u32), db = s.builder.reg(Type::b64);
     s.add("mul", typed(Type::u32), {reg(r), reg(r), reg(r)});
     const Form bf16 = Form().set(Field::n, 8).set(Field::a, Type::bf16).set(Field::b, Type::bf16);
-    s.add("wgmma.mma_async", bf16, {Operand::of(s.b.regs(Type::f32, 4)), reg(db), reg(db), num(0)});
+    s.add("wgmma.mma_async", bf16, {Operand::of(s.builder.regs(Type::f32, 4)), reg(db), reg(db), num(0)});
     CHECK(body(emit::cuda(s.finish()), "asm") ==
           "asm(\"mul.lo.u32 %0, %1, %1;\" : \"=r\"(r0) : \"r\"(r0));\n"
           "asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %4, 0, "
@@ -116,8 +116,8 @@ TEST_CASE("a register that is source and destination is bound as both, an accumu
 
 TEST_CASE("literals and texts of several instructions in C++") {
     Script s;
-    const Reg f = s.b.reg(Type::f32), d = s.b.reg(Type::f64), w = s.b.reg(Type::b32), r = s.b.reg(Type::u32),
-              p = s.b.reg(Type::pred), l = s.b.reg(Type::b64);
+    const Reg f = s.builder.reg(Type::f32), d = s.builder.reg(Type::f64), w = s.builder.reg(Type::b32),
+              r = s.builder.reg(Type::u32), p = s.builder.reg(Type::pred), l = s.builder.reg(Type::b64);
     s.add("mov", typed(Type::f32), {reg(f), num(-1.5)});
     s.add("mov", typed(Type::f64), {reg(d), num(0.1)});
     s.add("mov", typed(Type::s64), {reg(l), imm(-2)});

@@ -3,6 +3,7 @@
 
 #include "emit/emit.hpp"
 #include "tests/catch.hpp"
+#include "tests/script.hpp"
 
 namespace kit {
 
@@ -11,32 +12,14 @@ using isa::Field;
 using isa::Form;
 using isa::Type;
 
-class Script {
-  public:
+using test::imm, test::typed, test::with;
+
+struct Script : test::Script {
     explicit Script(int threads = 128, Dim3 cluster = {})
-        : b("kernel", threads, cluster, Where::at("dir/k.lua", 1)) {}
-
-    Builder b;
-
-    /// The next line: one step; its first destination.
-    Reg add(std::string_view name, const Form& form, std::vector<Operand> operands, Reg guard = {},
-            bool negated = false) {
-        b.at(Where::at("dir/k.lua", ++line_));
-        const Step& step = b.add(*isa::find(name), form, std::move(operands), guard, negated);
-        return step.operands.empty() ? Reg{} : step.operands[0].reg;
-    }
-    Program finish() { return b.finish(); }
-
-  private:
-    int line_ = 1;
+        : test::Script(threads, cluster, "kernel", "dir/k.lua") {}
 };
 
-inline Form typed(Type type) { return Form().set(Field::type, type); }
-inline Form with(Form form, Field field, std::string_view text) {
-    return form.set(field, *isa::parse_value(field, text));
-}
 inline Operand reg(Reg r) { return Operand::of(r); }
-inline Operand imm(std::int64_t value) { return Operand::immediate(value); }
 inline Operand num(double value) { return Operand::number(value); }
 inline Operand negated(Reg r) {
     Operand o = Operand::of(r);

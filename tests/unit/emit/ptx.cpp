@@ -21,10 +21,10 @@ TEST_CASE("an empty kernel") {
 
 TEST_CASE("parameters, a cluster, shared memory, registers by class, and where lines come from") {
     Script s(256, {2, 1, 1});
-    const int A = s.b.param("A", Type::u64, Dtype::bf16, true);
-    s.b.param("n", Type::s32, {});
-    s.b.shared("first", 100, 16, {});
-    const int second = s.b.shared("second", 2048, 1024, {});
+    const int A = s.builder.param("A", Type::u64, Dtype::bf16, true);
+    s.builder.param("n", Type::s32, {});
+    s.builder.shared("first", 100, 16, {});
+    const int second = s.builder.shared("second", 2048, 1024, {});
     const Reg address = s.add("ld.param", typed(Type::u64), {{}, Operand::param(A)});
     const Reg base = s.add("mov", typed(Type::u32), {{}, Operand::shared(second, 64)});
     const Reg x =
@@ -33,7 +33,7 @@ TEST_CASE("parameters, a cluster, shared memory, registers by class, and where l
     Operand buffer = Operand::shared(second, 8);
     buffer.kind = Operand::Kind::address;
     s.add("ld", with(typed(Type::b16), Field::space, "shared"), {{}, buffer});
-    s.add("setp", with(typed(Type::f64), Field::cmp, "lt"), {{}, reg(s.b.reg(Type::f64)), num(0.5)});
+    s.add("setp", with(typed(Type::f64), Field::cmp, "lt"), {{}, reg(s.builder.reg(Type::f64)), num(0.5)});
     const emit::Text text = emit::ptx(s.finish());
     CHECK(text.text == R"(// kernel
 .version 8.0
@@ -83,19 +83,19 @@ TEST_CASE("parameters, a cluster, shared memory, registers by class, and where l
 
 TEST_CASE("loops and branches") {
     Script s;
-    const Reg p = s.b.reg(Type::pred), i = s.b.reg(Type::u32);
-    s.b.begin_loop();
+    const Reg p = s.builder.reg(Type::pred), i = s.builder.reg(Type::u32);
+    s.builder.begin_loop();
     s.add("setp", with(typed(Type::u32), Field::cmp, "lt"), {reg(p), reg(i), num(4)});
-    s.b.loop_condition(p);
-    s.b.begin_if(p);
+    s.builder.loop_condition(p);
+    s.builder.begin_if(p);
     s.add("bar.sync", {}, {});
-    s.b.end_if();
-    s.b.begin_if(p, true);
+    s.builder.end_if();
+    s.builder.begin_if(p, true);
     s.add("bar.sync", {}, {num(1)});
-    s.b.begin_else();
+    s.builder.begin_else();
     s.add("bar.sync", {}, {num(2), num(64)});
-    s.b.end_if();
-    s.b.end_loop();
+    s.builder.end_if();
+    s.builder.end_loop();
     CHECK(body(emit::ptx(s.finish()), "$loop_0") == R"($loop_0:
 setp.lt.u32 %p0, %r0, 4;
 @!%p0 bra $end_0;
@@ -117,7 +117,7 @@ ret;
 
 TEST_CASE("guards, also over every instruction of a text of several") {
     Script s;
-    const Reg p = s.b.reg(Type::pred), r = s.b.reg(Type::u32), d = s.b.reg(Type::b64);
+    const Reg p = s.builder.reg(Type::pred), r = s.builder.reg(Type::u32), d = s.builder.reg(Type::b64);
     s.add("add", typed(Type::u32), {reg(r), reg(r), num(1)}, p);
     s.add("add", typed(Type::u32), {reg(r), reg(r), num(1)}, p, true);
     s.add("matrix.descriptor", {}, {reg(d), reg(r), imm(0x4000004000010000)});
@@ -139,8 +139,8 @@ ret;
 
 TEST_CASE("negated predicates, vectors, and literals of all types") {
     Script s;
-    const Reg p = s.b.reg(Type::pred), q = s.b.reg(Type::pred), a = s.b.reg(Type::u64);
-    const std::vector<Reg> f = s.b.regs(Type::f32, 4);
+    const Reg p = s.builder.reg(Type::pred), q = s.builder.reg(Type::pred), a = s.builder.reg(Type::u64);
+    const std::vector<Reg> f = s.builder.regs(Type::f32, 4);
     s.add("and", typed(Type::pred), {reg(q), negated(p), num(1)});
     s.add("selp", typed(Type::f32), {reg(f[0]), num(1), num(-0.0), negated(p)});
     s.add("ld", with(with(typed(Type::f32), Field::space, "global"), Field::vec, "v4"),
@@ -169,13 +169,13 @@ ret;
 
 TEST_CASE("wgmma, and the version that its types ask for") {
     Script s;
-    const Reg da = s.b.reg(Type::b64), db = s.b.reg(Type::b64), p = s.b.reg(Type::pred);
+    const Reg da = s.builder.reg(Type::b64), db = s.builder.reg(Type::b64), p = s.builder.reg(Type::pred);
     const Form s8u8 = Form().set(Field::n, 8).set(Field::a, Type::s8).set(Field::b, Type::u8);
     const Form bf16 = Form().set(Field::n, 8).set(Field::a, Type::bf16).set(Field::b, Type::bf16);
-    s.add("wgmma.mma_async", bf16, {Operand::of(s.b.regs(Type::f32, 4)), reg(da), reg(db), negated(p)});
+    s.add("wgmma.mma_async", bf16, {Operand::of(s.builder.regs(Type::f32, 4)), reg(da), reg(db), negated(p)});
     s.add("wgmma.mma_async", Form(bf16).set(Field::trans_b, 1),
-          {Operand::of(s.b.regs(Type::f32, 4)), Operand::of(s.b.regs(Type::b32, 4)), reg(db)});
-    s.add("wgmma.mma_async", s8u8, {Operand::of(s.b.regs(Type::s32, 4)), reg(da), reg(db), num(0)});
+          {Operand::of(s.builder.regs(Type::f32, 4)), Operand::of(s.builder.regs(Type::b32, 4)), reg(db)});
+    s.add("wgmma.mma_async", s8u8, {Operand::of(s.builder.regs(Type::s32, 4)), reg(da), reg(db), num(0)});
     const emit::Text text = emit::ptx(s.finish());
     CHECK_THAT(text.text, ContainsSubstring(".version 8.4\n"));
     CHECK(body(text, "wgmma") ==

@@ -5,6 +5,7 @@
 
 #include "isa/guard.hpp"
 #include "tests/catch.hpp"
+#include "tests/script.hpp"
 
 using namespace wgrun;
 using isa::Field;
@@ -22,38 +23,31 @@ struct Waits {
     explicit Waits(Dim3 cluster = {}) : program(make(cluster)), guarded(wgrun::guarded(program)) {}
 
     static Program make(Dim3 cluster) {
-        Builder b("waits", 256, cluster, Where::at("k.lua", 1));
-        int line = 1;
+        test::Script s(256, cluster, "waits");
         const auto add = [&](std::string_view op, const Form& form, std::vector<Operand> operands) {
-            b.at(Where::at("k.lua", ++line));
-            const Step& step = b.add(*isa::find(op), form, std::move(operands));
-            return step.operands.empty() ? Reg{} : step.operands[0].reg;
+            return s.add(op, form, std::move(operands));
         };
         const Form u32 = Form().set(Field::type, Type::u32);
-        const int flags = b.param("flags", Type::u64, Dtype::u32);
-        b.shared("tile", 1024, 128, {});
-        const int full = b.shared("full", 32, 8, {});
+        const int flags = s.builder.param("flags", Type::u64, Dtype::u32);
+        s.builder.shared("tile", 1024, 128, {});
+        const int full = s.builder.shared("full", 32, 8, {});
         const Reg bar = add("mov", u32, {{}, Operand::shared(full, 0)});  // line 2
-        b.begin_loop();
-        const Reg done = add("mbarrier.try_wait.parity", {},
-                             {{}, Operand::address(bar, 16), Operand::number(0)});  // line 3
-        b.loop_condition(add("not", Form().set(Field::type, Type::pred), {{}, Operand::of(done)}));
-        b.end_loop();
+        s.wait_for(Operand::address(bar, 16), Operand::number(0));        // line 3
         Operand threads = Operand::number(64);
         add("bar.sync", {}, {Operand::number(1), threads});  // line 5
         add("bar.sync", {}, {Operand::number(0)});           // line 6
         add("barrier.cluster.wait", {}, {});                 // line 7
         const Reg at = add("ld.param", Form().set(Field::type, Type::u64), {{}, Operand::param(flags)});
-        b.begin_loop();
+        s.builder.begin_loop();
         const Reg found = add("ld",
                               Form(u32)
                                   .set(Field::space, static_cast<int>(isa::Space::global))
                                   .set(Field::sem, *isa::parse_value(Field::sem, "acquire.gpu")),
                               {{}, Operand::address(at, 0)});  // line 9
-        b.loop_condition(add("setp", Form(u32).set(Field::cmp, *isa::parse_value(Field::cmp, "eq")),
-                             {{}, Operand::of(found), Operand::number(0)}));
-        b.end_loop();
-        return b.finish();
+        s.builder.loop_condition(add("setp", Form(u32).set(Field::cmp, *isa::parse_value(Field::cmp, "eq")),
+                                     {{}, Operand::of(found), Operand::number(0)}));
+        s.builder.end_loop();
+        return s.finish();
     }
 
     /// The number of the site on that line.

@@ -8,6 +8,7 @@
 #include "isa/order.hpp"
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
+#include "tests/script.hpp"
 
 using namespace wgrun;
 using isa::Awaits;
@@ -16,20 +17,9 @@ using isa::Form;
 using isa::Type;
 using Kind = GuardSite::Kind;
 
+using test::Script, test::typed;
+
 namespace {
-
-/// A kernel in the making: each step on a line of its own.
-struct Script {
-    Builder b{"kernel", 128, {}, Where::at("k.lua", 1)};
-    int line = 1;
-
-    Reg add(std::string_view op, const Form& form, std::vector<Operand> operands, Reg guard = {}) {
-        b.at(Where::at("k.lua", ++line));
-        const Step& step = b.add(*isa::find(op), form, std::move(operands), guard);
-        return step.operands.empty() ? Reg{} : step.operands[0].reg;
-    }
-    Form of(Type type) { return Form().set(Field::type, type); }
-};
 
 std::map<std::string, int> count(const Program& program) {
     std::map<std::string, int> out;
@@ -39,28 +29,24 @@ std::map<std::string, int> count(const Program& program) {
 
 /// while (!try_wait(bar, 0)) {}
 void wait_for_mbarrier(Script& s, int bar, Reg guard = {}) {
-    const Reg address = s.add("mov", s.of(Type::u32), {{}, Operand::shared(bar, 0)});
-    s.b.begin_loop();
-    const Reg done =
-        s.add("mbarrier.try_wait.parity", {}, {{}, Operand::address(address, 8), Operand::number(0)}, guard);
-    const Reg again = s.add("not", s.of(Type::pred), {{}, Operand::of(done)});
-    s.b.loop_condition(again);
-    s.b.end_loop();
+    const Reg address = s.add("mov", typed(Type::u32), {{}, Operand::shared(bar, 0)});
+    s.wait_for(Operand::address(address, 8), Operand::number(0), guard);
 }
 
 }  // namespace
 
 TEST_CASE("guarded: a loop that looks at an mbarrier has a limit of its own, the others one of the kernel") {
     Script s;
-    const int bar = s.b.shared("bar", 16, 8, {});
-    const Reg n = s.add("mov", s.of(Type::u32), {{}, Operand::number(8)});
-    s.b.begin_loop();
-    s.b.loop_condition(s.add("setp", s.of(Type::u32).set(Field::cmp, *isa::parse_value(Field::cmp, "gt")),
-                             {{}, Operand::of(n), Operand::number(0)}));
+    const int bar = s.builder.shared("bar", 16, 8, {});
+    const Reg n = s.add("mov", typed(Type::u32), {{}, Operand::number(8)});
+    s.builder.begin_loop();
+    s.builder.loop_condition(s.add("setp",
+                                   typed(Type::u32).set(Field::cmp, *isa::parse_value(Field::cmp, "gt")),
+                                   {{}, Operand::of(n), Operand::number(0)}));
     wait_for_mbarrier(s, bar);
     s.add("bar.sync", {}, {Operand::number(0)});
-    s.b.end_loop();
-    const Program program = s.b.finish();
+    s.builder.end_loop();
+    const Program program = s.builder.finish();
     const GuardedProgram guarded = wgrun::guarded(program);
 
     CHECK(guarded.program.params().size() == program.params().size() + 3);
@@ -91,38 +77,39 @@ TEST_CASE("guarded: a loop that looks at an mbarrier has a limit of its own, the
 
 TEST_CASE("guarded: a loop that does more than look is none of those that only look") {
     Script s;
-    const int bar = s.b.shared("bar", 16, 8, {});
-    const int out = s.b.param("out", Type::u64, Dtype::u32);
-    const Reg to = s.add("ld.param", s.of(Type::u64), {{}, Operand::param(out)});
-    const Reg address = s.add("mov", s.of(Type::u32), {{}, Operand::shared(bar, 0)});
-    s.b.begin_loop();
+    const int bar = s.builder.shared("bar", 16, 8, {});
+    const int out = s.builder.param("out", Type::u64, Dtype::u32);
+    const Reg to = s.add("ld.param", typed(Type::u64), {{}, Operand::param(out)});
+    const Reg address = s.add("mov", typed(Type::u32), {{}, Operand::shared(bar, 0)});
+    s.builder.begin_loop();
     const Reg done =
         s.add("mbarrier.test_wait.parity", {}, {{}, Operand::address(address, 0), Operand::number(0)});
-    s.b.loop_condition(s.add("not", s.of(Type::pred), {{}, Operand::of(done)}));
-    s.add("st", s.of(Type::u32).set(Field::space, static_cast<int>(isa::Space::global)),
+    s.builder.loop_condition(s.add("not", typed(Type::pred), {{}, Operand::of(done)}));
+    s.add("st", typed(Type::u32).set(Field::space, static_cast<int>(isa::Space::global)),
           {Operand::address(to, 0), Operand::of(address)});
-    s.b.end_loop();
-    const GuardedProgram guarded = wgrun::guarded(s.b.finish());
+    s.builder.end_loop();
+    const GuardedProgram guarded = wgrun::guarded(s.builder.finish());
     REQUIRE(guarded.sites.size() == 1);
     CHECK(guarded.sites[0].kind == Kind::loop);
 }
 
 TEST_CASE("guarded: strong loads and atomics in a loop that only looks are polls of memory") {
     Script s;
-    const int flag = s.b.param("flag", Type::u64, Dtype::u32);
-    const int guard_block = s.b.param("guard_block", Type::u32, {});  // a name of a guard's own
+    const int flag = s.builder.param("flag", Type::u64, Dtype::u32);
+    const int guard_block = s.builder.param("guard_block", Type::u32, {});  // a name of a guard's own
     CHECK(guard_block == 1);
-    const Reg at = s.add("ld.param", s.of(Type::u64), {{}, Operand::param(flag)});
-    s.b.begin_loop();
+    const Reg at = s.add("ld.param", typed(Type::u64), {{}, Operand::param(flag)});
+    s.builder.begin_loop();
     const Reg found = s.add("ld",
-                            s.of(Type::u32)
+                            typed(Type::u32)
                                 .set(Field::space, static_cast<int>(isa::Space::global))
                                 .set(Field::sem, *isa::parse_value(Field::sem, "acquire.gpu")),
                             {{}, Operand::address(at, 16)});
-    s.b.loop_condition(s.add("setp", s.of(Type::u32).set(Field::cmp, *isa::parse_value(Field::cmp, "eq")),
-                             {{}, Operand::of(found), Operand::number(0)}));
-    s.b.end_loop();
-    const GuardedProgram guarded = wgrun::guarded(s.b.finish());
+    s.builder.loop_condition(s.add("setp",
+                                   typed(Type::u32).set(Field::cmp, *isa::parse_value(Field::cmp, "eq")),
+                                   {{}, Operand::of(found), Operand::number(0)}));
+    s.builder.end_loop();
+    const GuardedProgram guarded = wgrun::guarded(s.builder.finish());
     REQUIRE(guarded.sites.size() == 2);
     CHECK(guarded.sites[0].kind == Kind::poll);
     CHECK(guarded.sites[0].awaits == Awaits::memory);
@@ -132,13 +119,13 @@ TEST_CASE("guarded: strong loads and atomics in a loop that only looks are polls
 
 TEST_CASE("guarded: a traced build notes each access and lets it end") {
     Script s;
-    const int out = s.b.param("out", Type::u64, Dtype::u32);
-    const Reg to = s.add("ld.param", s.of(Type::u64), {{}, Operand::param(out)});
-    const Reg value = s.add("ld", s.of(Type::u32).set(Field::space, static_cast<int>(isa::Space::global)),
+    const int out = s.builder.param("out", Type::u64, Dtype::u32);
+    const Reg to = s.add("ld.param", typed(Type::u64), {{}, Operand::param(out)});
+    const Reg value = s.add("ld", typed(Type::u32).set(Field::space, static_cast<int>(isa::Space::global)),
                             {{}, Operand::address(to, 0)});
-    s.add("st", s.of(Type::u32).set(Field::space, static_cast<int>(isa::Space::global)),
+    s.add("st", typed(Type::u32).set(Field::space, static_cast<int>(isa::Space::global)),
           {Operand::address(to, 4), Operand::of(value)});
-    const Program program = s.b.finish();
+    const Program program = s.builder.finish();
     CHECK(wgrun::guarded(program).sites.empty());
     const GuardedProgram traced = wgrun::guarded(program, true);
     REQUIRE(traced.sites.size() == 2);
@@ -152,16 +139,16 @@ TEST_CASE("guarded: a traced build notes each access and lets it end") {
 
 TEST_CASE("guarded: what is asynchronous is noted until it has had the time to end") {
     Script s;
-    const int in = s.b.param("in", Type::u64, Dtype::u32);
-    const int to = s.b.shared("to", 64, 128, {}), bar = s.b.shared("bar", 8, 8, {});
-    const Reg from = s.add("ld.param", s.of(Type::u64), {{}, Operand::param(in)});
-    const Reg at = s.add("mov", s.of(Type::u32), {{}, Operand::shared(to, 0)});
-    const Reg full = s.add("mov", s.of(Type::u32), {{}, Operand::shared(bar, 0)});
+    const int in = s.builder.param("in", Type::u64, Dtype::u32);
+    const int to = s.builder.shared("to", 64, 128, {}), bar = s.builder.shared("bar", 8, 8, {});
+    const Reg from = s.add("ld.param", typed(Type::u64), {{}, Operand::param(in)});
+    const Reg at = s.add("mov", typed(Type::u32), {{}, Operand::shared(to, 0)});
+    const Reg full = s.add("mov", typed(Type::u32), {{}, Operand::shared(bar, 0)});
     s.add(
         "cp.async.bulk", {},
         {Operand::address(at, 0), Operand::address(from, 0), Operand::number(64), Operand::address(full, 0)});
     s.add("cp.async.bulk.commit_group", {}, {});
-    const Program program = s.b.finish();
+    const Program program = s.builder.finish();
     const GuardedProgram traced = wgrun::guarded(program, true);
     REQUIRE(traced.sites.size() == 1);
     CHECK(traced.sites[0].where.line == 5);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/catch.hpp"
+#include "tests/script.hpp"
 
 using namespace wgrun;
 using isa::Field;
@@ -12,27 +13,9 @@ using isa::Form;
 using isa::Type;
 using isa::stamp::Moment;
 
+using test::Script, test::typed, test::in_buffer;
+
 namespace {
-
-/// An address in a shared buffer.
-Operand at(int buffer, std::int64_t offset) {
-    Operand out = Operand::address({}, offset);
-    out.index = buffer;
-    return out;
-}
-
-/// A kernel in the making: each step on a line of its own.
-struct Script {
-    Builder b{"kernel", 128, {}, Where::at("k.lua", 1)};
-    int line = 1;
-
-    Reg add(std::string_view op, const Form& form, std::vector<Operand> operands, Reg guard = {}) {
-        b.at(Where::at("k.lua", ++line));
-        const Step& step = b.add(*isa::find(op), form, std::move(operands), guard);
-        return step.operands.empty() ? Reg{} : step.operands[0].reg;
-    }
-    Form of(Type type) { return Form().set(Field::type, type); }
-};
 
 std::map<std::string, int> count(const Program& program) {
     std::map<std::string, int> out;
@@ -42,29 +25,31 @@ std::map<std::string, int> count(const Program& program) {
 
 /// while (!try_wait(bar, parity)) {}
 void wait_for_mbarrier(Script& s, int bar, const Operand& parity) {
-    const Reg address = s.add("mov", s.of(Type::u32), {{}, Operand::shared(bar, 0)});
-    s.b.begin_loop();
-    const Reg done = s.add("mbarrier.try_wait.parity", {}, {{}, Operand::address(address, 8), parity});
-    s.b.loop_condition(s.add("not", s.of(Type::pred), {{}, Operand::of(done)}));
-    s.b.end_loop();
+    const Reg address = s.add("mov", typed(Type::u32), {{}, Operand::shared(bar, 0)});
+    s.wait_for(Operand::address(address, 8), parity);
 }
 
 }  // namespace
 
 TEST_CASE("stamped: waits, copies and groups of products have stamps, and nothing else") {
     Script s;
-    const int bar = s.b.shared("bar", 16, 8, {});
-    const Reg X =
-        s.add("ld.param", s.of(Type::u64), {{}, Operand::param(s.b.param("X", Type::u64, Dtype::f32))});
-    const Reg phase = s.add("mov", s.of(Type::u32), {{}, Operand::number(1)});
+    const int bar = s.builder.shared("bar", 16, 8, {});
+    const Reg X = s.add("ld.param", typed(Type::u64),
+                        {{}, Operand::param(s.builder.param("X", Type::u64, Dtype::f32))});
+    const Reg phase = s.add("mov", typed(Type::u32), {{}, Operand::number(1)});
     wait_for_mbarrier(s, bar, Operand::of(phase));
     wait_for_mbarrier(s, bar, Operand::number(0));
     const Reg elected = s.add("elect.sync", {}, {{}, Operand::integer(0xFFFFFFFF)});
     s.add("cp.async.bulk", {},
-          {at(bar, 0), Operand::address(X, 0), Operand::number(16), at(bar, 8), Operand::number(0), {}},
+          {in_buffer(bar, 0),
+           Operand::address(X, 0),
+           Operand::number(16),
+           in_buffer(bar, 8),
+           Operand::number(0),
+           {}},
           elected);
     s.add("bar.sync", {}, {Operand::number(3)});
-    const Program program = s.b.finish();
+    const Program program = s.builder.finish();
     const StampedProgram build = stamped(program);
 
     REQUIRE(build.sites.size() == 4);
@@ -96,8 +81,8 @@ TEST_CASE("stamped: waits, copies and groups of products have stamps, and nothin
 
 TEST_CASE("stamped: products up to their commit are one stamp") {
     Script s;
-    const Reg descriptor = s.add("mov", s.of(Type::b64), {{}, Operand::integer(0)});
-    const std::vector<Reg> sums = s.b.regs(Type::f32, 4);
+    const Reg descriptor = s.add("mov", typed(Type::b64), {{}, Operand::integer(0)});
+    const std::vector<Reg> sums = s.builder.regs(Type::f32, 4);
     const auto product = [&] {
         s.add("wgmma.mma_async",
               Form()
@@ -112,7 +97,7 @@ TEST_CASE("stamped: products up to their commit are one stamp") {
     s.add("wgmma.commit_group", {}, {});
     s.add("wgmma.wait_group", {}, {Operand::number(0)});
     product();  // without a commit in its block
-    const Program program = s.b.finish();
+    const Program program = s.builder.finish();
     const StampedProgram build = stamped(program);
     REQUIRE(build.sites.size() == 3);
     CHECK(build.sites[0].moment == Moment::product);

@@ -9,6 +9,7 @@
 
 #include "sim/sim.hpp"
 #include "tests/catch.hpp"
+#include "tests/script.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::sim {
@@ -23,20 +24,16 @@ struct Arg : Operand {
 };
 
 inline Arg at(Reg base, std::int64_t offset = 0) { return Operand::address(base, offset); }
-inline Arg in_buffer(int buffer, std::int64_t offset = 0) {
-    Operand operand = Operand::address({}, offset);
-    operand.index = buffer;
-    return operand;
-}
+inline Arg in_buffer(int buffer, std::int64_t offset = 0) { return test::in_buffer(buffer, offset); }
 
 struct Guard {
     Reg reg;
     bool negated = false;
 };
 
-class Script {
+class Script : public test::Script {
   public:
-    explicit Script(int threads = 128) : builder(Builder("k", threads, {}, line(1))) {}
+    explicit Script(int threads = 128) : test::Script(threads, {}, "k") {}
 
     static Where line(int number) { return Where::at("k.lua", number); }
 
@@ -65,9 +62,7 @@ class Script {
         return step(number, method, std::move(args)).operands[0].list;
     }
     Reg special(std::string_view name) {
-        isa::Form form;
-        form.set(isa::Field::sreg, isa::parse_value(isa::Field::sreg, name).value());
-        return add(1, *isa::find("special"), form, {}).operands[0].reg;
+        return add(1, *isa::find("special"), test::with({}, isa::Field::sreg, name), {}).operands[0].reg;
     }
     Reg tid() { return special("tid.x"); }
     Reg constant(std::int64_t value) { return (*this)(1, "mov_b32", {value}); }
@@ -95,9 +90,6 @@ class Script {
         (*this)(number, "add_u32", {counter, counter, 1});
         builder.end_loop();
     }
-    Program finish() { return builder.finish(); }
-
-    Builder builder;
 
   private:
     void begin_loop(int number, Reg counter, Arg count) {

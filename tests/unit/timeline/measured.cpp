@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/catch.hpp"
+#include "tests/script.hpp"
 
 using namespace wgrun;
 using namespace wgrun::timeline;
@@ -12,51 +13,34 @@ using isa::Form;
 using isa::Type;
 using Kind = Timeline::Kind;
 
+using test::in_buffer, test::typed;
+
 namespace {
 
-/// An address in a shared buffer.
-Operand at(int buffer, std::int64_t offset) {
-    Operand out = Operand::address({}, offset);
-    out.index = buffer;
-    return out;
-}
-
 /// A kernel of two warps: warp 1 copies, warp 0 multiplies. Its sites are numbered as below.
-struct Script {
+struct Script : test::Script {
     enum Site : std::uint32_t { empty, copy, full, product, products };
 
-    Builder b{"kernel", 64, {}, Where::at("k.lua", 1)};
-    int line = 1;
-
-    Script() {
-        const int bar = b.shared("ring", 16, 8, {});
-        const Reg X =
-            add("ld.param", of(Type::u64), {{}, Operand::param(b.param("X", Type::u64, Dtype::f32))});
-        const Reg phase = add("mov", of(Type::u32), {{}, Operand::number(1)});
-        wait(bar, 8, phase);
+    Script() : test::Script(64) {
+        const int bar = builder.shared("ring", 16, 8, {});
+        const Reg X = add("ld.param", typed(Type::u64),
+                          {{}, Operand::param(builder.param("X", Type::u64, Dtype::f32))});
+        const Reg phase = add("mov", typed(Type::u32), {{}, Operand::number(1)});
+        wait_for(in_buffer(bar, 8), Operand::of(phase));
         add("cp.async.bulk", {},
-            {at(bar, 0), Operand::address(X, 0), Operand::number(16), at(bar, 0), Operand::number(0), {}});
-        wait(bar, 0, phase);
-        const Reg descriptor = add("mov", of(Type::b64), {{}, Operand::integer(0)});
+            {in_buffer(bar, 0),
+             Operand::address(X, 0),
+             Operand::number(16),
+             in_buffer(bar, 0),
+             Operand::number(0),
+             {}});
+        wait_for(in_buffer(bar, 0), Operand::of(phase));
+        const Reg descriptor = add("mov", typed(Type::b64), {{}, Operand::integer(0)});
         add("wgmma.mma_async", Form().set(Field::n, 64).set(Field::a, Type::bf16).set(Field::b, Type::bf16),
-            {Operand::of(b.regs(Type::f32, 32)), Operand::of(descriptor), Operand::of(descriptor),
+            {Operand::of(builder.regs(Type::f32, 32)), Operand::of(descriptor), Operand::of(descriptor),
              Operand::number(0)});
         add("wgmma.commit_group", {}, {});
         add("wgmma.wait_group", {}, {Operand::number(1)});
-    }
-
-    Reg add(std::string_view op, const Form& form, std::vector<Operand> operands) {
-        b.at(Where::at("k.lua", ++line));
-        const Step& step = b.add(*isa::find(op), form, std::move(operands));
-        return step.operands.empty() ? Reg{} : step.operands[0].reg;
-    }
-    static Form of(Type type) { return Form().set(Field::type, type); }
-
-    void wait(int bar, int offset, Reg parity) {
-        b.begin_loop();
-        const Reg done = add("mbarrier.try_wait.parity", {}, {{}, at(bar, offset), Operand::of(parity)});
-        b.loop_condition(add("not", of(Type::pred), {{}, Operand::of(done)}));
-        b.end_loop();
     }
 };
 
@@ -83,7 +67,7 @@ Stamp at_mbarrier(std::uint32_t site, std::uint32_t offset, bool odd, std::uint6
 }
 
 struct Run {
-    const Program program = Script().b.finish();
+    const Program program = Script().finish();
     Stamps stamps;
     Run() { stamps.sites = stamped(program).sites; }
     Measured measured(int clusters = 1) const { return timeline::measured(program, stamps, clusters); }
