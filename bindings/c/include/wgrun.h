@@ -1,24 +1,24 @@
-/* wgrun in C: load scripts that write kernels for Hopper tensor cores, check, print, compile, launch and simulate these.
+/* wgrun in C: load scripts that write kernels for Hopper tensor cores; check, print, compile, launch and simulate these.
  *
- * Every function returns a status, WGRUN_OK (0) or the kind of failure; wgrun_last_error() has the rest. A function that
- * fails changes nothing and leaves its results alone. None throws, jumps or ends the process: the scripts' errors, those
- * of the machine and the want of memory are statuses.
+ * Every function returns a status, WGRUN_OK (0) or the kind of failure; wgrun_last_error() has the details. A function
+ * that fails changes nothing and does not write its results. None throws, jumps or ends the process: errors of scripts
+ * and of the machine, and lack of memory, are statuses.
  *
- * Handles (wgrun_engine * and the others that are declared without their members) are names, not addresses. One that was
- * closed is never given out again: using it, closing it twice, or passing one of another kind is WGRUN_BAD_HANDLE.
+ * Handles (wgrun_engine * and the other pointers to incomplete types) are names, not addresses. A closed handle is never
+ * reused: using it, closing it twice, or passing one of another kind is WGRUN_BAD_HANDLE.
  * Handles may be closed in any order, and each must be; closing NULL does nothing.
  *
- * Threads: an engine, with the scripts, kernels and plans that came from it, is used by one thread at a time (any one, not
- * always the same); who comes second, also from within one of its callbacks, gets WGRUN_BUSY. Different engines may be
- * used by different threads at once. Findings never change, and may be read by any number of threads.
+ * Threads: an engine, with the scripts, kernels and plans that came from it, is used by one thread at a time (not always
+ * the same one); a second call meanwhile, also from within one of its callbacks, returns WGRUN_BUSY. Different engines may
+ * be used by different threads at once. Findings never change, and may be read by any number of threads.
  *
- * Stability: WGRUN_C_API_VERSION grows when something is added. What is here keeps its meaning, its values and the layout
- * of its structs; structs that begin with `size` may grow at their end, and the library reads and writes no more of one
- * than `size` says. Set `size` to sizeof the struct, and everything that you do not need to 0, which is the default; the
- * INIT macros do so. wgrun_argument never changes.
+ * Stability: WGRUN_C_API_VERSION grows when something is added. Existing functions and values keep their meaning, structs
+ * their layout; structs that begin with `size` may grow at their end, and the library reads and writes no more of one
+ * than `size` says. Set `size` to sizeof the struct, and every member that you do not need to 0, the default, as the
+ * INIT macros do. wgrun_argument never changes.
  *
- * Strings end with NUL and are UTF-8, as far as scripts are. Those that the library gives out live as long as the handle
- * that they were asked of. docs/c_api.md shows all this at work. */
+ * Strings end with NUL and are UTF-8, as far as scripts are. Strings that the library returns live as long as the handle
+ * that they were obtained from. docs/c_api.md has examples. */
 #ifndef WGRUN_H
 #define WGRUN_H
 
@@ -37,23 +37,23 @@ extern "C" {
 #define WGRUN_API
 #endif
 
-typedef struct wgrun_engine wgrun_engine;     /* options, callbacks, and whose turn it is */
+typedef struct wgrun_engine wgrun_engine;     /* options and callbacks, for one call at a time */
 typedef struct wgrun_script wgrun_script;     /* a script that has run, in a Lua state of its own */
-typedef struct wgrun_kernel wgrun_kernel;     /* a kernel that it made; keeps the script's state */
+typedef struct wgrun_kernel wgrun_kernel;     /* a kernel of a script; keeps the script's state alive */
 typedef struct wgrun_plan wgrun_plan;         /* a launch that the script computed from shapes */
-typedef struct wgrun_tensor wgrun_tensor;     /* memory of the host: another library's, or a tensor that a script returned */
-typedef struct wgrun_findings wgrun_findings; /* what the checker, the simulator or an error said */
+typedef struct wgrun_tensor wgrun_tensor;     /* host memory: another library's, or a tensor that a script returned */
+typedef struct wgrun_findings wgrun_findings; /* what the checker, the simulator or an error reported */
 
 /* ---- Statuses and errors -------------------------------------------------------------------------------------------- */
 
 enum wgrun_status {
     WGRUN_OK = 0,
-    WGRUN_BAD_ARGUMENT = 1,  /* the caller's mistake: a value that cannot be */
+    WGRUN_BAD_ARGUMENT = 1,  /* the caller's mistake: an invalid value */
     WGRUN_BAD_HANDLE = 2,    /* NULL, closed, or of another kind */
     WGRUN_BUSY = 3,          /* the engine is in use, by another thread or by the caller of this callback */
-    WGRUN_FOUND_ERRORS = 4,  /* the checker or the simulator refuses the kernel: the error has the findings */
+    WGRUN_FOUND_ERRORS = 4,  /* the checker or the simulator found errors in the kernel: the error has the findings */
     WGRUN_SCRIPT_FAILED = 5, /* the script has a syntax error or raised an error of its own */
-    WGRUN_NO_FILE = 6,       /* a file, or a program or library of CUDA's, is not there */
+    WGRUN_NO_FILE = 6,       /* a file, or a program or library of CUDA, does not exist */
     WGRUN_IO_FAILED = 7,
     WGRUN_NO_DEVICE = 8,     /* no driver, no sm_90 device, no current context */
     WGRUN_NO_MEMORY = 9,     /* of the host or the device */
@@ -68,28 +68,28 @@ enum wgrun_status {
 /* "WGRUN_BUSY"; "unknown status" for other numbers. */
 WGRUN_API const char *wgrun_status_name(int status);
 
-/* The C API that the library has, which may be newer than the WGRUN_C_API_VERSION of this header. */
+/* The library's version of the C API, which may be newer than the WGRUN_C_API_VERSION of this header. */
 WGRUN_API int wgrun_api_version(void);
 
 /* "0.1.0" */
 WGRUN_API const char *wgrun_version(void);
 
-/* The failure of the calling thread's last call of this library that failed. Its strings are valid until this thread's
- * next failure; they are never NULL. */
+/* The calling thread's last failure in this library. Its strings are valid until this thread's next failure; they are
+ * never NULL. */
 typedef struct wgrun_error {
     size_t size;
     int status;
     int line;              /* of `file`; 0: none */
-    const char *code;      /* "EINVAL", "ENOENT", ...: of the engine, more exact than the status */
+    const char *code;      /* "EINVAL", "ENOENT", ...: the engine's code, more exact than the status */
     const char *message;   /* the first finding's, without its place */
     const char *file;      /* of the script; "" */
     const char *rule;      /* "WG-FENCE-01"; "" */
     const char *fix;       /* what to do; "" */
-    const char *text;      /* everything, as the command-line tool prints it */
+    const char *text;      /* the whole error, as the command-line tool prints it */
     const char *traceback; /* of the script; "" */
 } wgrun_error;
 
-/* WGRUN_BAD_ARGUMENT when `error` is NULL or its size is none. */
+/* WGRUN_BAD_ARGUMENT if `error` is NULL or its `size` is invalid. */
 WGRUN_API int wgrun_last_error(wgrun_error *error);
 
 /* ---- Findings ------------------------------------------------------------------------------------------------------- */
@@ -105,20 +105,20 @@ typedef struct wgrun_finding {
     const char *message;
     const char *fix;
     const char *section; /* of the PTX ISA: "9.7.15.7.1" */
-    size_t note_count;   /* second places: wgrun_findings_note */
+    size_t note_count;   /* further places: wgrun_findings_note */
 } wgrun_finding;
 
-/* Those of the calling thread's last failure; an empty list when it had none. */
+/* The findings of the calling thread's last failure; an empty list if it had none. */
 WGRUN_API int wgrun_last_findings(wgrun_findings **findings);
 WGRUN_API int wgrun_findings_count(const wgrun_findings *findings, size_t *count);
 WGRUN_API int wgrun_findings_get(const wgrun_findings *findings, size_t index, wgrun_finding *finding);
-/* "issued here", with its place. Each result may be NULL. */
+/* A note, such as "issued here", with its place. Each result pointer may be NULL. */
 WGRUN_API int wgrun_findings_note(const wgrun_findings *findings, size_t index, size_t note, const char **message,
                                   const char **file, int *line);
-/* As the command-line tool prints them. */
+/* The findings as the command-line tool prints them. */
 WGRUN_API int wgrun_findings_text(const wgrun_findings *findings, const char **text);
-/* As `wgrun check --json`: {"findings": [{"rule", "severity", "file", "line", "message", "fix", "section", "notes",
- * "fixes"}]}. */
+/* The findings as `wgrun check --json` prints them: {"findings": [{"rule", "severity", "file", "line", "message", "fix",
+ * "section", "notes", "fixes"}]}. */
 WGRUN_API int wgrun_findings_json(const wgrun_findings *findings, const char **json);
 WGRUN_API int wgrun_findings_close(wgrun_findings *findings);
 
@@ -126,20 +126,20 @@ WGRUN_API int wgrun_findings_close(wgrun_findings *findings);
 
 enum wgrun_backend { WGRUN_AUTO = 0, WGRUN_GPU = 1, WGRUN_GPU_CUDA = 2, WGRUN_SIM = 3 };
 
-/* Called in the thread that uses the engine, which is busy meanwhile; must return, not throw or jump. The text is not
- * NUL-terminated. */
+/* Called in the thread that uses the engine, which is busy meanwhile. It must return, and neither throw nor jump. The
+ * text is not NUL-terminated. */
 typedef void (*wgrun_text_function)(void *user, const char *text, size_t length);
 
-/* Memory for a Lua state: `block`, of `old_size` bytes, with `size` bytes; NULL for none, and `block` stays as it was. A
- * `block` of NULL, with an old_size of 0, stands for none yet; a `size` of 0 gives it back, and the result does not matter.
- * A smaller size must not fail. Aligned as malloc aligns. Called in the thread that uses the engine, and in the one that
- * closes the last handle of a script; it must return, and not call the library. */
+/* Memory for a Lua state: resizes `block` from `old_size` to `size` bytes; returns NULL if there is no memory, and `block`
+ * is then unchanged. NULL with an old_size of 0 asks for a new block; a `size` of 0 frees it, and the result is ignored.
+ * A smaller size must not fail. Blocks are aligned as malloc aligns. Called in the thread that uses the engine, and in the
+ * one that closes the last handle of a script; it must return, and not call the library. */
 typedef void *(*wgrun_allocate_function)(void *user, void *block, size_t old_size, size_t size);
 
 #define WGRUN_NO_LIMIT (~(uint64_t)0)
 
-/* What each script of an engine may take; docs/sandbox.md says what each of them holds, and what it does not. 0 is the
- * default: no limit, or for a restricted engine the one that docs/sandbox.md names. What is beyond is
+/* Limits of each script of an engine; docs/sandbox.md says what each of them guarantees, and what it does not. 0 is the
+ * default: no limit, or for a restricted engine the one that docs/sandbox.md names. Exceeding one is
  * WGRUN_LIMIT_REACHED. Since version 2. */
 typedef struct wgrun_limits {
     size_t size;
@@ -158,16 +158,16 @@ typedef struct wgrun_engine_options {
     int run_kernels;
     int backend;                  /* wgrun_backend: what they run on where the script leaves it open */
     uint64_t seed;                /* of the simulator's schedules */
-    wgrun_text_function print;    /* gets what scripts print, line by line; NULL: standard output */
+    wgrun_text_function print;    /* receives what scripts print, line by line; NULL: standard output */
     void *print_user;
-    wgrun_text_function log;      /* gets remarks and warnings; NULL: nobody */
+    wgrun_text_function log;      /* receives remarks and warnings; NULL: they are dropped */
     void *log_user;
     /* Since version 2. */
     int restricted;             /* 1: scripts without files, other programs and bytecode, and with limits: docs/sandbox.md */
     const wgrun_limits *limits; /* copied; NULL: the defaults */
     /* Gives the scripts' Lua states their memory, and nothing else: what Lua allocates for values, code, stacks and the
-     * heads of wgrun's objects. Programs, findings, texts, tensors, what the checker and the simulator work with, and the
-     * handles have theirs from malloc and operator new. NULL: realloc and free. */
+     * heads of wgrun's objects. Programs, findings, texts, tensors, the data of the checker and the simulator, and the
+     * handles use malloc and operator new. NULL: realloc and free. */
     wgrun_allocate_function allocate;
     void *allocate_user; /* must live until every script of the engine is gone: until its last handle, and those of its
                           * kernels and plans, are closed */
@@ -177,9 +177,9 @@ typedef struct wgrun_engine_options {
 WGRUN_API int wgrun_engine_open(const wgrun_engine_options *options, wgrun_engine **engine);
 WGRUN_API int wgrun_engine_close(wgrun_engine *engine);
 
-/* Ends the simulation that the engine is running, that of a script which it loads too, with WGRUN_INTERRUPTED; nothing
- * where it runs none. A script's own Lua code is not stopped. The one function that another thread may call while the
- * engine is in use. */
+/* Ends the simulation that the engine is running, also one of a script that it is loading, with WGRUN_INTERRUPTED; does
+ * nothing if there is none. A script's own Lua code is not stopped. This is the one function that another thread may call
+ * while the engine is in use. */
 WGRUN_API int wgrun_engine_interrupt(wgrun_engine *engine);
 
 /* ---- Scripts -------------------------------------------------------------------------------------------------------- */
@@ -187,15 +187,15 @@ WGRUN_API int wgrun_engine_interrupt(wgrun_engine *engine);
 typedef struct wgrun_source {
     size_t size;
     const char *file;    /* the script's path; with `text`, what messages call it ("(text)" if NULL) */
-    const char *text;    /* the script itself, in place of what the file holds */
+    const char *text;    /* the script itself, instead of the file's contents */
     size_t length;       /* of `text`, in bytes */
     const char *const *arguments; /* its `...` and `arg` */
     size_t argument_count;
 } wgrun_source;
 
 /* Runs the script in a new Lua state with the standard libraries and wgrun. os.exit ends the script, not the process.
- * WGRUN_NO_FILE, WGRUN_SCRIPT_FAILED, and what kernels that it runs can fail with. A script that fails after it has made
- * kernels, because their results are not there (run_kernels is 0), is loaded all the same: wgrun_script_warnings. */
+ * WGRUN_NO_FILE, WGRUN_SCRIPT_FAILED, and the failures of kernels that it runs. A script that fails after it has made
+ * kernels, because their results are missing (run_kernels is 0), is loaded nevertheless: wgrun_script_warnings. */
 WGRUN_API int wgrun_script_load(wgrun_engine *engine, const wgrun_source *source, wgrun_script **script);
 WGRUN_API int wgrun_script_close(wgrun_script *script);
 WGRUN_API int wgrun_script_warnings(wgrun_script *script, wgrun_findings **findings);
@@ -203,7 +203,7 @@ WGRUN_API int wgrun_script_warnings(wgrun_script *script, wgrun_findings **findi
 enum wgrun_list {
     /* What the script returns: kernels, launchers, and tables of them, each entry with its key for a name. */
     WGRUN_RETURNED = 0,
-    /* All kernels that it made, in their order; none where run_kernels is 1. */
+    /* All kernels that it made, in the order of their making; none if run_kernels is 1. */
     WGRUN_MADE = 1,
     /* The tensors that it returns, and those in tables of them: wgrun_script_tensor. Since version 2. */
     WGRUN_TENSORS = 2
@@ -211,14 +211,14 @@ enum wgrun_list {
 
 typedef struct wgrun_item {
     size_t size;
-    const char *name; /* its key in the table that the script returned; else the kernel's name, of a tensor "" */
+    const char *name; /* its key in the table that the script returned; else the kernel's name, for a tensor "" */
     /* 1: an object with a `launch` method, which computes a launch from shapes (wgrun_script_plan), as wg.gemm's have. */
     int launches;
 } wgrun_item;
 
 WGRUN_API int wgrun_script_count(wgrun_script *script, int list, size_t *count);
 WGRUN_API int wgrun_script_item(wgrun_script *script, int list, size_t index, wgrun_item *item);
-/* The kernel of the item; a new handle each time, of the same kernel. */
+/* The kernel of the item: each call returns a new handle of the same kernel. */
 WGRUN_API int wgrun_script_kernel(wgrun_script *script, int list, size_t index, wgrun_kernel **kernel);
 
 /* ---- Kernels -------------------------------------------------------------------------------------------------------- */
@@ -228,7 +228,7 @@ WGRUN_API int wgrun_kernel_close(wgrun_kernel *kernel);
 typedef struct wgrun_kernel_info {
     size_t size;
     const char *name;
-    const char *file; /* of the script, where the kernel was made */
+    const char *file; /* the script's file and line where the kernel was made */
     int line;
     int threads;         /* of a CTA */
     uint32_t cluster[3]; /* CTAs; {1, 1, 1}: none */
@@ -274,7 +274,7 @@ typedef struct wgrun_parameter {
     const char *type; /* as scripts write it: "const bf16*", "u32"; of a tensor map "bf16" */
     int kind;
     int dtype;       /* of a pointer's or tensor map's elements; else WGRUN_ANY_DTYPE */
-    int is_const;    /* a pointer or tensor map that the kernel only reads through */
+    int is_const;    /* 1: a pointer or tensor map through which the kernel only reads */
     int box_rank;    /* of a tensor map: the dimensions of its tensor; else 0 */
     int64_t box[5];  /* elements that one copy moves, the contiguous dimension first */
     int swizzle;     /* bytes of the tensor map's swizzle: 0, 32, 64, 128 */
@@ -284,23 +284,23 @@ WGRUN_API int wgrun_kernel_parameter(wgrun_kernel *kernel, size_t index, wgrun_p
 
 enum wgrun_argument_kind { WGRUN_MEMORY = 1, WGRUN_INTEGER = 2, WGRUN_REAL = 3 };
 
-/* One argument, or one operand of a plan. Memory is contiguous and row-major. Its dtype and its shape are checked where
- * they are said; the shape (in elements, the slowest extent first) is needed for tensor maps, plans and the simulator. */
+/* One argument, or one operand of a plan. Memory is contiguous and row-major. Its dtype and shape are checked if
+ * they are given; the shape (in elements, the slowest extent first) is needed for tensor maps, plans and the simulator. */
 typedef struct wgrun_argument {
     int kind;
     int dtype;            /* of memory; WGRUN_ANY_DTYPE: what the parameter has */
     uint64_t address;     /* of memory: a device pointer for a launch, a host pointer for the simulator */
-    const int64_t *shape; /* of memory; NULL: not said */
+    const int64_t *shape; /* of memory; NULL: not given */
     int rank;
-    int read_only;        /* of memory: it may be passed for const parameters alone */
+    int read_only;        /* of memory: it may be passed only for const parameters */
     int64_t integer;
     double real;
-    const char *name;     /* of an operand that goes by name; NULL: by its place. Of a launch: not looked at */
+    const char *name;     /* of an operand passed by name; NULL: by its position. Ignored in a launch */
 } wgrun_argument;
 
 /* The context that is current in the calling thread. */
 #define WGRUN_CURRENT_DEVICE (-1)
-/* No device: the simulator. For plans alone. */
+/* No device: the simulator. For plans only. */
 #define WGRUN_SIMULATOR_DEVICE (-2)
 
 typedef struct wgrun_launch {
@@ -314,31 +314,31 @@ typedef struct wgrun_launch {
     int device;       /* a CUDA ordinal, whose primary context is used unless the current one is of that device */
     void *stream;     /* CUstream or cudaStream_t; NULL: the default stream */
     /* On the simulator. */
-    uint64_t seed;        /* of the order in which threads run */
+    uint64_t seed;        /* of the order in which warps run */
     const char *numerics; /* "exact" (NULL too) or "h200" */
 } wgrun_launch;
 
 #define WGRUN_LAUNCH_INIT {sizeof(wgrun_launch), {1, 1, 1}, 0, NULL, 0, WGRUN_AUTO, WGRUN_CURRENT_DEVICE, NULL, 0, NULL}
 
-/* Every finding of the static checker; where it finds no error and `launch` is not NULL, also what a launch with this
- * grid and these integers breaks (barriers that never open, phases that never complete). WGRUN_OK whatever is found. */
+/* Every finding of the static checker; if it finds no error and `launch` is not NULL, also those of a launch with this
+ * grid and these integers (barriers that never open, phases that never complete). WGRUN_OK whatever is found. */
 WGRUN_API int wgrun_kernel_check(wgrun_kernel *kernel, const wgrun_launch *launch, wgrun_findings **findings);
 
-/* The text. WGRUN_FOUND_ERRORS when the checker found an error. `length` may be NULL. */
+/* The kernel's text and its length in bytes. WGRUN_FOUND_ERRORS if the checker found an error. `length` may be NULL. */
 WGRUN_API int wgrun_kernel_ptx(wgrun_kernel *kernel, const char **text, size_t *length);
 WGRUN_API int wgrun_kernel_cuda(wgrun_kernel *kernel, const char **text, size_t *length);
 
 enum wgrun_assembler {
-    WGRUN_ANY_ASSEMBLER = 0, /* the first of those below that is here */
+    WGRUN_ANY_ASSEMBLER = 0, /* the first of those below that is available */
     WGRUN_PTXAS = 1,
-    WGRUN_DRIVER = 2, /* in the current context, else that of the first sm_90 device */
+    WGRUN_DRIVER = 2, /* in the current context, else in that of the first sm_90 device */
     WGRUN_NVRTC = 3
 };
 
-/* Machine code for sm_90a, with a kernel of the kernel's name. WGRUN_NOT_COMPILED, WGRUN_NO_FILE, WGRUN_NO_DEVICE. */
+/* Machine code for sm_90a, in which the kernel has its name. WGRUN_NOT_COMPILED, WGRUN_NO_FILE, WGRUN_NO_DEVICE. */
 WGRUN_API int wgrun_kernel_cubin(wgrun_kernel *kernel, int assembler, const void **image, size_t *bytes);
 
-/* Everything of a launch that takes long, ahead of it: compiles the kernel and loads it into the context. */
+/* Does the slow part of a launch ahead of it: compiles the kernel and loads it into the context. */
 WGRUN_API int wgrun_kernel_load(wgrun_kernel *kernel, int backend, int device);
 
 /* Starts the kernel on the GPU with the caller's device memory, in the caller's context and stream. Waits for nothing
@@ -347,29 +347,29 @@ WGRUN_API int wgrun_kernel_load(wgrun_kernel *kernel, int backend, int device);
  * WGRUN_BAD_ARGUMENT, WGRUN_NOT_COMPILED, WGRUN_NO_DEVICE, WGRUN_DEVICE_FAILED. */
 WGRUN_API int wgrun_kernel_launch(wgrun_kernel *kernel, const wgrun_launch *launch);
 
-/* Runs the kernel on the simulator with the caller's host memory, to its end. WGRUN_FOUND_ERRORS when the checker, or
- * the simulator while it ran, found errors. */
+/* Runs the kernel on the simulator with the caller's host memory, to its end. WGRUN_FOUND_ERRORS if the checker, or
+ * the simulator during the run, found errors. */
 WGRUN_API int wgrun_kernel_simulate(wgrun_kernel *kernel, const wgrun_launch *launch);
 
 /* ---- Tensors --------------------------------------------------------------------------------------------------------
  *
- * Memory of the host, shared and never copied: DLPack (https://dmlc.github.io/dlpack), whose structs a program has from
- * <dlpack/dlpack.h>. Tensors never change; any number of threads may use one. All since version 2. */
+ * Host memory, shared and never copied: DLPack (https://dmlc.github.io/dlpack), whose structs are declared in
+ * <dlpack/dlpack.h>. Tensors never change; any number of threads may use one. All of this since version 2. */
 
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
-/* The other library's tensor, which is the library's from then on: its deleter is called exactly once, when the handle and
- * all that was made of it are gone, in whichever thread lets go last. After a failure it is still the caller's, and
- * nobody has called the deleter. `dtype`: what the elements are where the other library could not say it (u8 as e4m3,
- * 16-bit unsigned integers as bf16); WGRUN_ANY_DTYPE: what it says. WGRUN_BAD_ARGUMENT for memory of a device (launches
- * take its address as it is, in a wgrun_argument), for element types that no wgrun_dtype is, for vectors as elements, for
- * what is not row-major without gaps, for another major version of DLPack, and for structs that contradict themselves. */
+/* Takes over another library's tensor: its deleter is called exactly once, when the handle and all that was made of it are
+ * gone, by the thread that releases the last of them. After a failure the caller still owns it, and the deleter was not
+ * called. `dtype`: the element type, if the other library could not state it (u8 as e4m3, 16-bit unsigned integers as
+ * bf16); WGRUN_ANY_DTYPE: the type that it states. WGRUN_BAD_ARGUMENT for memory of a device (launches
+ * take its address as it is, in a wgrun_argument), for element types that are no wgrun_dtype, for vectors as elements, for
+ * memory that is not row-major without gaps, for another major version of DLPack, and for inconsistent structs. */
 WGRUN_API int wgrun_tensor_from_dlpack(struct DLManagedTensorVersioned *managed, int dtype, wgrun_tensor **tensor);
 WGRUN_API int wgrun_tensor_from_dlpack_unversioned(struct DLManagedTensor *managed, int dtype, wgrun_tensor **tensor);
 
-/* The tensor's memory for another library, which must call the deleter, exactly once; until then the memory lives,
- * whatever becomes of the handles. The unversioned form cannot say that memory is read-only: WGRUN_BAD_ARGUMENT. */
+/* The tensor's memory for another library, which must call the deleter, exactly once; the memory lives until then,
+ * whatever happens to the handles. The unversioned form cannot mark memory as read-only: WGRUN_BAD_ARGUMENT. */
 WGRUN_API int wgrun_tensor_to_dlpack(wgrun_tensor *tensor, struct DLManagedTensorVersioned **managed);
 WGRUN_API int wgrun_tensor_to_dlpack_unversioned(wgrun_tensor *tensor, struct DLManagedTensor **managed);
 
@@ -377,15 +377,15 @@ WGRUN_API int wgrun_tensor_to_dlpack_unversioned(wgrun_tensor *tensor, struct DL
 WGRUN_API int wgrun_tensor_argument(wgrun_tensor *tensor, wgrun_argument *argument);
 WGRUN_API int wgrun_tensor_close(wgrun_tensor *tensor);
 
-/* The tensor at this place of the list WGRUN_TENSORS; a new handle each time, of the same memory. */
+/* The tensor at this index of the list WGRUN_TENSORS: each call returns a new handle of the same memory. */
 WGRUN_API int wgrun_script_tensor(wgrun_script *script, size_t index, wgrun_tensor **tensor);
 
 /* ---- Plans ---------------------------------------------------------------------------------------------------------- */
 
 /* Asks an item that `launches` what to launch for operands of these dtypes and shapes: calls item:launch(operands...,
  * { name = operand, ... }) in the script, which returns { grid =, args = }. The operands' addresses do not matter, and a
- * plan holds for all operands of the same shapes, dtypes and numbers. `device` is where it will run: the script may ask
- * for the size of the machine. */
+ * plan holds for all operands of the same shapes, dtypes and numbers. `device` is where it will run: the script may query
+ * the size of the device. */
 WGRUN_API int wgrun_script_plan(wgrun_script *script, size_t index, const wgrun_argument *operands, size_t count,
                                 int device, wgrun_plan **plan);
 WGRUN_API int wgrun_plan_close(wgrun_plan *plan);
@@ -399,16 +399,16 @@ typedef struct wgrun_plan_info {
 WGRUN_API int wgrun_plan_info_get(wgrun_plan *plan, wgrun_plan_info *info);
 WGRUN_API int wgrun_plan_kernel(wgrun_plan *plan, wgrun_kernel **kernel);
 
-/* What stands at this place in the launch's arguments. */
+/* The argument of a plan's launch at one position. */
 typedef struct wgrun_planned {
     size_t size;
-    int operand;  /* the operand of this position; -1: what `argument` says */
+    int operand;  /* the index of the operand that it is; -1: it is `argument` */
     /* A number, or memory that the kernel needs besides its operands: of this dtype and shape, on the device for a
      * launch, holding at first the bytes at `argument.address`, which belong to the plan. It may be kept for the
      * plan's next launches in the same stream. */
     wgrun_argument argument;
     size_t bytes; /* of the memory */
-    int zeros;    /* 1: it is all zeros */
+    int zeros;    /* 1: it is all zero */
 } wgrun_planned;
 
 WGRUN_API int wgrun_plan_argument(wgrun_plan *plan, size_t index, wgrun_planned *planned);

@@ -1,4 +1,4 @@
-// Tensors that live where kernels run: copied there once, shared by all launches, copied back when asked for.
+// Tensors in the memory where kernels run: copied there once, shared by all launches, copied back on request.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@ namespace wgrun {
 
 struct DeviceCopy;
 
-/// A tensor on the GPU; where the simulator runs kernels, a copy in host memory. A kernel reads and writes it
-/// in place: nothing is copied when a launch begins or ends. What it holds is lost with the worker process
-/// when a kernel fails there, for nobody else has it; then every use says so. Moves. One thread at a time.
+/// A tensor on the GPU or, if the simulator runs the kernels, a copy in host memory. A kernel reads and
+/// writes it in place: nothing is copied when a launch begins or ends. When a kernel fails, its contents are
+/// lost with the worker process, and every later use throws. It can be moved. For one thread at a time.
 class DeviceTensor {
   public:
-    /// A copy of `from` on `backend` (automatic: what choose_backend says). EnvironmentError ENODEV without
-    /// that GPU, ENOMEM with what was asked and what is free.
+    /// A copy of `from` on `backend` (automatic: as choose_backend chooses). Throws EnvironmentError ENODEV
+    /// without a GPU, ENOMEM with the bytes requested and free.
     DeviceTensor(const Tensor& from, Backend backend, gpu::Isolation isolation = gpu::Isolation::worker);
     DeviceTensor(DeviceTensor&&) noexcept;
     DeviceTensor& operator=(DeviceTensor&&) noexcept;
@@ -26,20 +26,20 @@ class DeviceTensor {
     Dtype dtype() const { return dtype_; }
     const TensorShape& shape() const { return shape_; }
     std::size_t size_bytes() const { return bytes_; }
-    /// sim, or gpu for both ways to get there.
+    /// sim or gpu; gpu also for gpu_cuda.
     Backend backend() const;
 
-    /// Waits for launches, and copies it back. EnvironmentError EFAULT when it was lost, ArgumentError when
-    /// closed.
+    /// Waits for launches and copies the tensor back. Throws EnvironmentError EFAULT if it was lost,
+    /// ArgumentError if it was closed.
     Tensor to_host() const;
 
-    /// Gives the memory back, once running kernels are done. Launches that were prepared with it refuse to
-    /// start.
+    /// Frees the memory, once running kernels are done. Launches that were prepared with it throw when
+    /// started.
     void close() noexcept;
     bool closed() const;
 
-    /// For launches: its memory on the GPU, or the simulator's tensor. ArgumentError when it was closed or is
-    /// elsewhere; EnvironmentError EFAULT when it was lost.
+    /// For launches: its memory on the GPU, or the simulator's tensor. Both throw ArgumentError if it was
+    /// closed or is elsewhere; EnvironmentError EFAULT if it was lost.
     const std::shared_ptr<DeviceCopy>& on_gpu() const;
     Tensor& on_simulator();
 

@@ -1,7 +1,7 @@
-// Diagnostics: where something is, what is wrong with it, and how to mend it.
+// Diagnostics: what is wrong, where, and how to mend it.
 //
-// A Diagnostic is data; it is rendered late (text, JSON, SARIF). An Error is a Diagnostic that is thrown.
-// Both are values: any number of threads may read one.
+// A Diagnostic is data that is rendered late (as text, JSON or SARIF). An Error is a Diagnostic that is
+// thrown. Both are plain values; all functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class Severity { note, warning, error };
 
 std::string_view to_string(Severity severity);
 
-/// A second place that belongs to a finding: "issued here".
+/// A further place that belongs to a finding: "issued here".
 struct Note {
     Where where;
     std::string message;
@@ -40,21 +40,21 @@ struct Note {
 /// The languages that a program can be written in.
 enum class Dialect : std::uint8_t { lua, ptx };
 
-/// The same words in both languages: "wgmma_wait_group(0)", for only the script knows what it calls the
-/// kernel, and "wgmma.wait_group.sync.aligned 0".
+/// The same code in both languages: "wgmma_wait_group(0)", since only the script knows its name of the
+/// builder, and "wgmma.wait_group.sync.aligned 0".
 struct Phrase {
     std::string lua, ptx;
     const std::string& in(Dialect dialect) const { return dialect == Dialect::lua ? lua : ptx; }
     bool operator==(const Phrase&) const = default;
 };
 
-/// One change of a program: instructions in front of a statement or behind it, or another value for an option
-/// that the statement gives.
+/// One change of a program: instructions before or after a statement, or another value of an option that the
+/// statement gives.
 struct Change {
     enum class Kind : std::uint8_t {
         before,
         after,
-        option,  ///< `option` is `to` instead of `from`
+        option,  ///< `option` becomes `to` instead of `from`
         line     ///< as `option`, resolved for a script: the line becomes `lines`
     };
     Where where;  ///< the statement
@@ -87,10 +87,10 @@ std::string to_text(const Diagnostic& finding, bool colour = false);
 /// "file:line: message [RULE]" on one line: what an error object prints as.
 std::string to_line(const Diagnostic& finding);
 
-/// {"findings": [{rule, severity, file, line, message, fix, section, notes: [{file, line, message}],
-/// fixes: [[{file, line, position, text}]]}]}. `text` goes in front of (position "before") the line, behind
-/// the statement that begins there ("after"), takes the place of the line ("line"), or says what an option of
-/// the statement should be ("option": "align = 8").
+/// {"findings": [{rule, severity, file, line, message, fix, section, notes: [{file, line, message}], fixes:
+/// [[{file, line, position, text}]]}]}. `text` is inserted before the line (position "before") or after the
+/// statement that begins there ("after"), replaces the line ("line"), or states the value of an option of the
+/// statement ("option": "align = 8").
 std::string to_json(std::span<const Diagnostic> findings);
 
 /// Root of all exceptions that the engine throws. `code` is a short stable word for programs:
@@ -109,20 +109,20 @@ class Error : public std::runtime_error {
     Diagnostic finding_;
 };
 
-/// The caller asked for something that cannot be: raised as a Lua error. Code EINVAL.
+/// The caller asked for something impossible; Lua raises it as an error. Code EINVAL.
 class ArgumentError : public Error {
   public:
     explicit ArgumentError(std::string message, std::string fix = {});
     explicit ArgumentError(Diagnostic finding);
 };
 
-/// The machine lacks something (no GPU, no file): Lua gets nil, message, code.
+/// The machine lacks something (no GPU, no file); Lua functions return nil, message, code.
 class EnvironmentError : public Error {
   public:
     EnvironmentError(std::string code, std::string message, std::string fix = {});
 };
 
-/// "did you mean `x`?" for `word` among `choices`: the nearest by edit distance, empty if none is near.
+/// "did you mean `x`?", with the nearest of `choices` to `word` by edit distance; empty if none is near.
 std::string nearest(std::string_view word, std::span<const std::string_view> choices);
 
 }  // namespace wgrun

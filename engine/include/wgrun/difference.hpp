@@ -1,4 +1,4 @@
-// Where two tensors differ, in words and as a picture: what a wrong kernel looks like.
+// Where two tensors differ, in words and as a picture. Thread-safe.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 namespace wgrun {
 
 /// Where the elements of two matrices differ, and what the pattern suggests. Tensors of more than two
-/// dimensions are taken as matrices of their last dimension, one of rank 1 as a row.
+/// dimensions are treated as matrices with rows of their last dimension, tensors of rank 1 as a row.
 struct Difference {
     Comparison comparison;
     std::string places;               ///< "every second row, from row 1"; empty if nothing differs
-    std::vector<std::string> causes;  ///< what would explain every wrong element, the simplest first
+    std::vector<std::string> causes;  ///< explanations of every wrong element, the simplest first
     std::string picture;  ///< lines of `.` right, `#` wrong and `+` both; empty if nothing differs
 };
 
@@ -24,7 +24,7 @@ struct Difference {
 Difference difference(const Tensor& got, const Tensor& want,
                       std::optional<Tolerance> tolerance = std::nullopt);
 
-/// The whole as text: how many differ, the worst, where, why, and the picture. One line if nothing differs.
+/// As text: how many elements differ, the worst, where, why, and the picture. One line if none differs.
 std::string to_string(const Difference& difference, const Tensor& got);
 
 }  // namespace wgrun

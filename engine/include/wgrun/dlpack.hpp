@@ -1,9 +1,9 @@
 // DLPack: tensors of other libraries, in the same process, without a copy.
 //
 // The structures are those of the DLPack specification 1.1 (https://dmlc.github.io/dlpack), declared here so
-// that no header of it is needed: a host that has <dlpack/dlpack.h> casts its pointers (reinterpret_cast) to
-// these and back. `ManagedTensorVersioned` is what `__dlpack__(max_version=(1, 0))` gives in a capsule called
-// "dltensor_versioned", `ManagedTensor` the older one, in a capsule called "dltensor".
+// that its header is not needed: a host that has <dlpack/dlpack.h> casts its pointers to these and back
+// (reinterpret_cast). `ManagedTensorVersioned` is what `__dlpack__(max_version=(1, 0))` gives in a capsule
+// called "dltensor_versioned", `ManagedTensor` the older one, in a capsule called "dltensor".
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Version {
 };
 inline constexpr Version version{1, 1};
 
-/// Where data lies, of DLDeviceType: the kinds that wgrun can name.
+/// DLDeviceType: the kinds of memory that wgrun can name.
 enum DeviceType : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
 
 struct Device {
@@ -29,7 +29,7 @@ struct Device {
     std::int32_t id;
 };
 
-/// DLDataTypeCode: the kinds that a Dtype has.
+/// DLDataTypeCode: the kinds that some Dtype has.
 enum TypeCode : std::uint8_t {
     integer = 0,
     unsigned_integer = 1,
@@ -42,7 +42,7 @@ enum TypeCode : std::uint8_t {
 
 struct DataType {
     std::uint8_t code;    ///< a TypeCode, or another one
-    std::uint8_t bits;    ///< of one lane
+    std::uint8_t bits;    ///< bits of one lane
     std::uint16_t lanes;  ///< 1, unless elements are vectors
 };
 
@@ -77,31 +77,31 @@ struct ManagedTensorVersioned {
 };
 
 struct ImportOptions {
-    /// What the elements are, where the producer could not say it: any type of the same size for unsigned
-    /// integers (u8 as e4m3, 16-bit ones as bf16), tf32 for 32-bit floats. Never a conversion.
+    /// The element type, where the producer could not state it: any type of the same size for unsigned
+    /// integers (u8 as e4m3, 16-bit ones as bf16), tf32 for 32-bit floats. Nothing is converted.
     std::optional<Dtype> dtype = std::nullopt;
-    /// Copy what is not in row-major order or not aligned, instead of refusing it. The tensor is given back
-    /// at once when that happens.
+    /// Copies a tensor that is not row-major or not aligned instead of refusing it. The producer's tensor is
+    /// then released at once.
     bool copy = false;
 };
 
 /// The tensor behind `managed`, in place: the memory is shared with its producer. The deleter is called
-/// exactly once, when the tensor and all that uses its memory are gone, by whichever thread lets go last. If
-/// an exception is thrown nothing has changed hands: the caller still owns `managed`.
+/// exactly once, by the thread that releases the last of the tensor and all that uses its memory. If an
+/// exception is thrown, the caller still owns `managed`.
 ///
-/// Memory of the CPU and pinned memory of CUDA (cuda_host) is taken; bools come as u8. Throws ArgumentError
-/// for other devices, types that no Dtype has, elements that are vectors, memory that is not in row-major
-/// order or not aligned to the elements (unless options.copy), shapes that no tensor has, and structures that
-/// contradict themselves.
+/// Accepts CPU memory and CUDA's pinned host memory (cuda_host); bools become u8. Throws ArgumentError for
+/// other devices, element types that are no Dtype, elements that are vectors, memory that is not row-major or
+/// not aligned to the elements (unless options.copy), shapes that a Tensor cannot have, and inconsistent
+/// structures. Thread-safe for different tensors.
 Tensor from_dlpack(ManagedTensor* managed, const ImportOptions& options = {});
 
-/// The same. Where the read-only flag is set the tensor is read-only. ArgumentError too for another major
-/// version, of which the specification allows only to call the deleter.
+/// The same; the tensor is read-only if the read-only flag is set. Also throws ArgumentError for another
+/// major version, where the specification allows nothing but to call the deleter.
 Tensor from_dlpack(ManagedTensorVersioned* managed, const ImportOptions& options = {});
 
-/// The tensor's memory for another library, which calls `deleter` exactly once; until then the memory lives,
-/// whatever becomes of the tensor. The device is the CPU; tf32 is a 32-bit float there. Throws ArgumentError
-/// for b1, and for a read-only tensor, which only the versioned form can say; std::bad_alloc.
+/// The tensor's memory for another library, which calls `deleter` exactly once; the memory lives until then,
+/// even if the tensor does not. The device is the CPU; tf32 becomes a 32-bit float. Throws ArgumentError for
+/// b1, and for a read-only tensor, which only the versioned form can express; std::bad_alloc.
 ManagedTensor* to_dlpack(const Tensor& tensor);
 ManagedTensorVersioned* to_dlpack_versioned(const Tensor& tensor);
 
@@ -112,7 +112,7 @@ struct Release {
         if (managed->deleter != nullptr) managed->deleter(managed);
     }
 };
-/// Owns a managed tensor that nobody has taken yet.
+/// Owns a managed tensor that no consumer has taken yet.
 using Unique = std::unique_ptr<ManagedTensor, Release>;
 using UniqueVersioned = std::unique_ptr<ManagedTensorVersioned, Release>;
 

@@ -1,4 +1,4 @@
-// Element types of tensors and tiles, as the PTX ISA names them.
+// Element types of tensors and tiles, named as in the PTX ISA. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ enum class Dtype : std::uint8_t { f64, f32, tf32, f16, bf16, e4m3, e5m2, s8, u8,
 /// "bf16"
 std::string_view to_string(Dtype dtype);
 
-/// The type called `name`, or nothing.
+/// The type with that name, or nothing.
 std::optional<Dtype> parse_dtype(std::string_view name);
 
-/// Like parse_dtype, but throws ArgumentError that lists the names (and the nearest one).
+/// Like parse_dtype, but throws ArgumentError with the list of names (and the nearest one).
 Dtype dtype_named(std::string_view name);
 
 /// Bits of storage per element: 1 for b1, 32 for tf32.

@@ -1,5 +1,5 @@
-// The forms of instructions: types, qualifiers, and which of them belong together. Values: any number of
-// threads may read one.
+// The forms of instructions: types, qualifiers, and which of them may be combined. Plain values; all
+// functions are thread-safe.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace wgrun::isa {
 
 // --- types and qualifiers ------------------------------------------------------------------------------
 
-/// Types as PTX spells them, of registers and of instructions (".f32").
+/// The types of registers and instructions, as PTX spells them (".f32").
 enum class Type : std::uint8_t {
     none,
     pred,
@@ -44,7 +44,7 @@ enum class Type : std::uint8_t {
     u64,
     s64,
     f64,
-    tensormap,  ///< the 128 bytes of a tensor map: of a kernel parameter alone
+    tensormap,  ///< the 128 bytes of a tensor map, for kernel parameters only
 };
 
 std::string_view to_string(Type type);
@@ -61,7 +61,7 @@ Type register_type(Type type);
 /// register cannot hold a tf32, an f16x2 or a bf16x2.
 bool agrees(Type reg, Type wanted);
 
-/// State spaces as they are spelled; shared_cta is "shared::cta", which `shared` alone also means in ld and
+/// State spaces as PTX spells them; shared_cta is "shared::cta", which plain `shared` also means in ld and
 /// st.
 enum class Space : std::uint8_t { global, shared, shared_cta, shared_cluster };
 
@@ -114,7 +114,7 @@ enum class Field : std::uint8_t {
 inline constexpr int field_count = static_cast<int>(Field::count_);
 
 std::string_view to_string(Field field);
-/// What the qualifier decides, in a few words, for documentation.
+/// What the qualifier selects, in a few words, for documentation.
 std::string_view summary(Field field);
 std::optional<Field> parse_field(std::string_view name);
 /// How `value` of `field` is spelled in PTX and in scripts: (type, f32) "f32", (n, 64) "64", (cmp, 2) "lt".
@@ -125,7 +125,7 @@ std::optional<int> parse_value(Field field, std::string_view text);
 /// The qualifiers of one step: a value for each field, or absent.
 class Form {
   public:
-    /// The value of a field that is not there.
+    /// The value of an absent field.
     static constexpr int absent = INT32_MIN;
 
     Form() { values_.fill(absent); }
@@ -158,8 +158,8 @@ struct Range {
     int lo, hi, step = 1;
 };
 
-/// What a field may be in a row. With a fallback it may be left out, and with Form::absent for one it then
-/// stays out; a single value is filled in by itself.
+/// The values of a field in a row. A field with a fallback may be omitted, and with the fallback Form::absent
+/// it stays omitted; a single value is filled in automatically.
 struct Choice {
     Field field;
     std::vector<Range> allowed;

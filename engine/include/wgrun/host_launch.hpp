@@ -1,5 +1,5 @@
-// Launches in the process, the CUDA context and the stream of the program that embeds the engine, with memory
-// that is the program's own: device pointers on the GPU, host pointers on the simulator. Plain values.
+// Launches in the process, the CUDA context and the stream of the program that embeds the engine, with the
+// program's own memory: device pointers on the GPU, host pointers on the simulator. Plain values.
 #pragma once
 
 #include <atomic>
@@ -14,17 +14,17 @@
 
 namespace wgrun {
 
-/// Memory of the caller's, for a pointer parameter or a tensor map. What is said of it is checked against the
-/// parameter; for a tensor map, and on the simulator, the shape must be there. The memory is contiguous,
-/// row-major.
+/// The caller's memory, for a pointer parameter or a tensor map, contiguous and row-major. The
+/// fields that are present are checked against the parameter; tensor maps and the simulator need the
+/// shape.
 struct HostPointer {
     std::uint64_t address = 0;
-    std::optional<Dtype> dtype{};        ///< the parameter's where it is absent
+    std::optional<Dtype> dtype{};        ///< absent: the parameter's
     std::optional<TensorShape> shape{};  ///< elements, the slowest extent first
-    bool read_only = false;              ///< may be passed for a const parameter alone
+    bool read_only = false;              ///< may be passed only for a const parameter
 };
 
-/// A scalar parameter takes a number.
+/// One argument: a scalar parameter takes a number.
 using HostArgument = std::variant<HostPointer, std::int64_t, double>;
 
 struct HostLaunch {
@@ -33,16 +33,16 @@ struct HostLaunch {
     /// gpu (PTX through the driver) or gpu_cuda (CUDA C++ through NVRTC); automatic is gpu.
     Backend backend = Backend::automatic;
     void* stream = nullptr;  ///< a CUstream or cudaStream_t of the context; null is the default stream
-    /// A CUDA ordinal: its primary context is entered for the launch where the thread's context is not of
-    /// that device. -1: the context that is current in the calling thread.
+    /// A CUDA ordinal: the launch enters its primary context unless the thread's current context is of that
+    /// device. -1: the current context of the calling thread.
     int device = -1;
     bool unchecked = false;  ///< launch in spite of the static checker's errors
 };
 
-/// A launch on the simulator, with host pointers. The GPU's part of it is not looked at.
+/// A launch on the simulator, with host pointers. Fields for the GPU are ignored.
 struct HostSimulation : HostLaunch {
-    std::uint64_t seed = 0;                   ///< of the order in which threads run
-    isa::Numerics numerics{};                 ///< how wgmma adds up
+    std::uint64_t seed = 0;                   ///< of the order in which warps run
+    isa::Numerics numerics{};                 ///< how wgmma accumulates
     const std::atomic<bool>* stop = nullptr;  ///< set from outside to interrupt
     SimulationLimits limits{};                ///< how long it may go on
 };

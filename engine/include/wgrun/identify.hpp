@@ -1,4 +1,4 @@
-// Which canonical layout of wgmma is this? PTX ISA 9.7.15.5.1.2.1.3. Any thread may ask.
+// Which canonical layout of wgmma a layout is. PTX ISA 9.7.15.5.1.2.1.3. Thread-safe.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,23 @@
 
 namespace wgrun {
 
-/// The answer of identify: the layout it is, or the nearest one and where it differs.
+/// The result of identify: the canonical layout, or the nearest one and where it differs.
 struct Identity {
     struct Difference {
         int row = 0;
         int k = 0;
-        std::int64_t given = 0;     ///< byte where the layout puts the element
-        std::int64_t expected = 0;  ///< byte where wgmma looks for it
+        std::int64_t given = 0;     ///< byte offset at which the layout puts the element
+        std::int64_t expected = 0;  ///< byte offset at which wgmma reads it
     };
-    bool canonical = false;  ///< one descriptor a K step describes every element
-    bool operand = false;    ///< canonical, and a wgmma of this type takes this major-ness
+    bool canonical = false;  ///< one descriptor per K step describes every element
+    bool operand = false;    ///< canonical, and wgmma takes this type in this major-ness
     Major major = Major::k;
     SwizzleMode swizzle = SwizzleMode::none;
-    int lbo = 0;  ///< bytes; 16 where it is not used
+    int lbo = 0;  ///< bytes; 16 if it is not used
     int sbo = 0;  ///< bytes
     std::int64_t mismatches = 0;
-    std::optional<Difference> difference;  ///< the first one, where there is any
-    std::string text;                      ///< all of it in words
+    std::optional<Difference> difference;  ///< the first difference, if there is one
+    std::string text;                      ///< the whole result in words
 };
 
 /// Identifies a layout (mn, k) -> element offset for elements of `dtype`. The swizzle may be written on

@@ -1,4 +1,4 @@
-// Instructions that the table lacks: PTX as text, with typed operands and declared effects.
+// Instructions without a record: PTX as text, with typed operands and declared effects. Thread-safe.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace wgrun::isa {
 
-/// What k:asm is given.
+/// The arguments of k:asm.
 struct InlinePtx {
     struct Place {
         std::string name;
@@ -20,24 +20,24 @@ struct InlinePtx {
     };
     std::string text;                    ///< one or more statements; operands are written %name
     std::vector<Place> places;           ///< the operands, in the order of the step
-    bool declared = false;               ///< the three below say all; otherwise nothing is known
-    bool reads = false, writes = false;  ///< memory
-    bool synchronises = false;           ///< with other threads, or orders memory
-    bool simulated = false;              ///< steps of simulated_only follow that mean the same
+    bool declared = false;               ///< the next three fields are the effects; else they are unknown
+    bool reads = false, writes = false;  ///< the text reads, or writes, memory
+    bool synchronises = false;           ///< synchronises with other threads, or orders memory
+    bool simulated = false;              ///< steps of simulated_only with the same meaning follow
     PtxVersion min_ptx{8, 0};
     bool operator==(const InlinePtx&) const = default;
 };
 
-/// The record of an instruction with that text, equal for equal ones; it lives as long as the process. The
-/// simulator refuses it unless `simulated`. Throws ArgumentError for a text without a statement, for a name
-/// behind % that is neither an operand nor a special register, for an operand that the text does not name,
-/// and for more than 4 MiB of such texts in all.
+/// The record of an instruction with that text, the same for equal requests; it lives as long as the process.
+/// The simulator refuses to run it unless `simulated`. Throws ArgumentError for a text without a statement,
+/// for a name after % that is neither an operand nor a special register, for an operand that the text does
+/// not name, and for more than 4 MiB of such text in all.
 const Instruction& inline_ptx(InlinePtx request);
 
-/// What a record of inline_ptx was made of; null for any other.
+/// The request that a record of inline_ptx was made from; null for any other record.
 const InlinePtx* inline_ptx_of(const Instruction& op);
 
-/// The same instruction for the simulator and the checker alone: it has no text.
+/// The same instruction for the simulator and the checker alone; it emits no text.
 const Instruction& simulated_only(const Instruction& op);
 
 }  // namespace wgrun::isa

@@ -1,8 +1,8 @@
-// The instruction set: one record says all that the engine knows of an instruction.
+// The instruction set: one record holds everything that the engine knows of an instruction.
 //
 // A record has its legal forms (rows), its operands, its text, its effects and its meaning. The builder, the
-// checker, the emitters and the simulator are frameworks over these records: none of them names one. Records
-// are constant: any number of threads may read them.
+// checker, the emitters and the simulator are frameworks over these records: none of them names an
+// instruction. Records are constant: any number of threads may read them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace wgrun::isa {
 
-// What the last fields of a record speak of is the engine's own.
+// The last fields of a record use these types, which are internal to the engine.
 class Effects;
 class Machine;
 struct Value;
@@ -116,7 +116,7 @@ struct Step {
     const Operand& operand(std::string_view name) const;
 };
 
-/// Does the step access memory when the thread has gone on?
+/// Does the step access memory asynchronously, after the thread has gone on?
 bool asynchronous(const Step& step);
 
 enum class Access : std::uint8_t { in, out, inout };
@@ -129,59 +129,59 @@ struct OperandRule {
     unsigned kinds = reg;
     Type (*type)(const Form&) = nullptr;  ///< of each register
     int (*count)(const Form&) = nullptr;  ///< of registers in a list; null: one
-    /// Given in the option table, not by position; a destination only if it is wanted.
+    /// It is given in the option table, not by position; a destination only if it is wanted.
     bool by_name = false;
-    std::optional<std::int64_t> fallback;  ///< an immediate taken when it is not given
-    std::optional<Range> imm_range;        ///< what an immediate may be
-    /// The flag that says that this operand is given; a number that is the fallback does not count.
+    std::optional<std::int64_t> fallback;  ///< the immediate that is used when none is given
+    std::optional<Range> imm_range;        ///< the values that an immediate may have
+    /// The flag field that is set when this operand is given; a number equal to the fallback does not count.
     std::optional<Field> flag = {};
 };
 
-/// Who must execute an instruction together.
+/// The threads that must execute an instruction together.
 enum class Participants : std::uint8_t { thread, warp, warpgroup, cta, cluster };
 
 // --- the record ----------------------------------------------------------------------------------------
 
-/// What a step waits for that others have to do, the likeliest cause of a hang first.
+/// What a step waits for that other threads must do; the likeliest cause of a hang comes first.
 enum class Awaits : std::uint8_t {
-    registers,  ///< that others give back
-    mbarrier,   ///< a phase of it; such a step looks and goes on, a loop waits
-    cluster,    ///< its barrier
-    memory,     ///< a value there; likewise
-    barrier,    ///< of the CTA
-    lanes,      ///< of the warp
-    grids,      ///< that were started before
+    registers,  ///< that other warps release
+    mbarrier,   ///< a phase of one; such a step tests it, and a loop waits
+    cluster,    ///< the barrier of the cluster
+    memory,     ///< a value in memory; a loop waits, as for an mbarrier
+    barrier,    ///< a barrier of the CTA
+    lanes,      ///< other lanes of the warp
+    grids,      ///< launches that were started before
     nothing
 };
 
-/// Gives the abstract value of an operand of the step at hand.
+/// The abstract value of an operand of the current step.
 using ValueOf = std::function<Value(const Operand&)>;
 
 struct Instruction {
-    std::string_view name;     ///< "wgmma.fence": how messages and `wgrun isa` call it
+    std::string_view name;     ///< "wgmma.fence", as in messages and in `wgrun isa`
     std::string_view summary;  ///< one line
     std::string_view section;  ///< of the PTX ISA
     std::vector<Row> rows;     ///< legal forms
     std::vector<OperandRule> operands = {};
     /// Text with holes: {.f} a dot and the field's spelling (nothing if absent or a flag at 0), {f} the
     /// spelling alone, {,f} a comma and the spelling, {%o} the operand o, {,%o} a comma and an optional
-    /// operand, {|%o} a bar and an optional one, {{ and }} braces. CUDA's form likewise; empty: the PTX text
-    /// in inline assembly.
+    /// operand, {|%o} a bar and an optional one, {{ and }} braces. The template of CUDA likewise; if it is
+    /// empty, the PTX text in inline assembly.
     std::string_view ptx;
     std::string_view cuda = {};
-    Participants taken_by = Participants::thread;  ///< who must execute it together (.aligned)
+    Participants taken_by = Participants::thread;  ///< the threads that execute it together (.aligned)
     bool collective = false;                       ///< the simulator runs it once for the whole warpgroup
-    /// Lanes give each other values: those that an operand names execute it together.
+    /// Lanes exchange values: the lanes that an operand names execute it together.
     bool convergent = false;
-    /// With grids, a launch may begin beside the end of those before.
+    /// With `grids`, a launch may begin before the launches before it have ended.
     Awaits awaits = Awaits::nothing;
-    bool atomic = false;  ///< does not race with others that are atomic
+    bool atomic = false;  ///< it does not race with other atomic accesses
     /// Fills fields that follow from the operands (a_in); null: only `type` from the first register.
     void (*infer)(std::span<const Operand>, Form&) = nullptr;
-    // What the engine makes of a step (engine/isa): for the checker, and for the simulator.
-    /// All that it does besides computing its destinations; null: nothing.
+    // How the checker and the simulator interpret a step (engine/isa).
+    /// Every effect besides computing its destinations; null: none.
     void (*effects)(const Step&, Effects&) = nullptr;
-    /// Abstract value of the destination; null: uniform as its inputs, otherwise unknown.
+    /// The abstract value of the destination; null: as uniform as its inputs, otherwise unknown.
     Value (*value)(const Step&, const ValueOf&) = nullptr;
     void (*run)(const Step&, Machine&) = nullptr;
 };
@@ -193,7 +193,7 @@ std::span<const Instruction* const> all();
 const Instruction* find(std::string_view name);
 
 /// A method name of the builder, such as "wgmma_fence" or "ld_global_v4_f32": the record and the qualifiers
-/// that the name spells. Null record when no instruction is called so.
+/// that the name spells. The record is null if no instruction has that name.
 struct Spelling {
     const Instruction* op = nullptr;
     Form form;
@@ -206,8 +206,8 @@ Form resolve(const Instruction& op, const Form& asked);
 /// The row that `form` (complete) belongs to.
 const Row& row_of(const Instruction& op, const Form& form);
 
-/// Fills the holes of `text`, a template of step.op (see Instruction::ptx). `print` spells an operand; what
-/// it says of one that is optional and equals its fallback is left out, comma and all.
+/// Fills the holes of `text`, a template of step.op (see Instruction::ptx). `print` spells an operand; an
+/// optional one that equals its fallback is left out together with its comma.
 using PrintOperand = std::function<std::string(const Operand&, const OperandRule&)>;
 std::string expand(std::string_view text, const Step& step, const PrintOperand& print);
 
@@ -215,17 +215,17 @@ std::string expand(std::string_view text, const Step& step, const PrintOperand& 
 
 /// How a tensor core adds up the floating-point products of one element of D.
 struct Accumulation {
-    int block = 0;  ///< products that are added at once; 0: all, in binary64, and rounded to nearest once
-    /// An addend keeps this many bits below the largest exponent of its block; what lies lower is cut off.
+    int block = 0;  ///< products that are added at once; 0: all, in binary64, rounded to nearest once
+    /// Bits that an addend keeps below the largest exponent of its block; lower bits are truncated.
     int fraction_bits = 25;
-    int result_bits = 23;            ///< fraction bits that a binary32 sum keeps, cut off likewise
-    bool nearest = false;            ///< addends are rounded to nearest even instead of being cut off
+    int result_bits = 23;            ///< fraction bits that a binary32 sum keeps, also by truncation
+    bool nearest = false;            ///< addends are rounded to nearest even instead of truncated
     bool accumulator_inside = true;  ///< D is an addend of the first block; else it is added to each sum
     bool operator==(const Accumulation&) const = default;
 };
 
-/// Whose sums the simulator makes: exact ones, an H200's (which has an Accumulation for each type), or
-/// those of a model that is given.
+/// How the simulator accumulates: exactly, as an H200 does (with an Accumulation for each type), or by a
+/// given model.
 struct Numerics {
     enum class Model : std::uint8_t { exact, h200, given } model = Model::exact;
     Accumulation given;

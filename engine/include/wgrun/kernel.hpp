@@ -1,4 +1,4 @@
-// A kernel: a program, and what can be done with it. Check it, print it, run it, time it.
+// A kernel: a program that can be checked, printed, run and timed.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ namespace sim {
 class Observer;
 }
 
-/// Where a kernel runs. `automatic` is the GPU where an sm_90 device is there, else the simulator.
+/// Where a kernel runs. `automatic` is the GPU if there is an sm_90 device, else the simulator.
 enum class Backend : std::uint8_t { automatic, gpu, gpu_cuda, sim };
 
 std::string_view to_string(Backend backend);
@@ -46,31 +46,31 @@ isa::Numerics numerics_named(std::string_view name);
 
 class DeviceTensor;
 
-/// One argument: a tensor for a pointer parameter (read and written in place), a number for a scalar one.
+/// One argument: a tensor for a pointer parameter (used in place), a number for a scalar one.
 using Argument = std::variant<Tensor*, std::int64_t, double, DeviceTensor*>;
 
-/// A plain value. The tensors are used until the call that takes it returns, those of a Launch as long as it
-/// lives; `stop` may be set from any thread.
+/// Options of a run. The tensors must live until the call returns, and those of a Launch as long as the
+/// Launch; `stop` may be set from any thread.
 struct RunOptions {
     Dim3 grid;
     std::vector<Argument> args;
     Backend backend = Backend::automatic;
     std::uint64_t seed = 0;                             ///< of the simulator's scheduler
-    isa::Numerics numerics;                             ///< how the simulator's wgmma adds up
+    isa::Numerics numerics;                             ///< how the simulator's wgmma accumulates
     bool unchecked = false;                             ///< run in spite of the static checker's errors
     std::chrono::milliseconds timeout{10000};           ///< of the GPU
-    SimulationLimits simulation{};                      ///< of the simulator; none unless given
+    SimulationLimits simulation{};                      ///< of the simulator; none by default
     const std::atomic<bool>* stop = nullptr;            ///< set from outside to interrupt
     gpu::Isolation isolation = gpu::Isolation::worker;  ///< where the GPU's driver is
-    /// Gets the lines of k:print, when the kernel has ended. Empty: standard output does.
+    /// Receives the lines of k:print when the kernel has ended. Empty: they go to standard output.
     std::function<void(std::string_view)> print{};
-    /// Runs the guarded build on the GPU: no wait may take longer than a quarter of the time limit, and who
-    /// waits longer is named (docs/hangs.md).
+    /// Runs the guarded build on the GPU: no wait may take longer than a quarter of the time limit, and a
+    /// thread that waits longer is reported (docs/hangs.md).
     bool guarded = false;
-    /// The machine code names the script's lines, for profilers and debuggers (docs/debugging.md). PTX needs
-    /// ptxas for that.
+    /// The machine code has line information of the script, for profilers and debuggers (docs/debugging.md).
+    /// PTX needs ptxas for that.
     bool lines = false;
-    /// Looks on at every step of the simulator. Null: nobody does.
+    /// Is called at every step of the simulator. Null: no observer.
     sim::Observer* observer = nullptr;
 };
 
@@ -83,7 +83,7 @@ struct TimeOptions : RunOptions {
     int rounds = 20;
     double flops = 0;  ///< floating-point operations of one launch, for tflops
     const Cublas* against =
-        nullptr;  ///< timed in alternating rounds, for a comparison that clocks and heat do not spoil
+        nullptr;  ///< timed in alternating rounds, so that clocks and heat affect both alike
 };
 
 struct Timing {
@@ -94,25 +94,25 @@ struct Timing {
     std::shared_ptr<Timing> against;  ///< of cuBLAS
 };
 
-/// What the assembler says of a kernel.
+/// The assembler's report on a kernel.
 struct AssemblyReport {
-    int registers = 0, spill_stores = 0, spill_loads = 0;  ///< per thread; bytes of spills
-    int estimated = 0;  ///< registers per thread that the program's values fill at least
+    int registers = 0, spill_stores = 0, spill_loads = 0;  ///< a thread's; spills in bytes
+    int estimated = 0;  ///< lower bound of the registers per thread that the program's values need
     std::int64_t static_shared = 0, dynamic_shared = 0;  ///< bytes
     std::vector<std::string> notes;                      ///< C75xx lines
-    std::vector<Diagnostic> findings;                    ///< the notes at lines of the script: WG-PERF
+    std::vector<Diagnostic> findings;                    ///< the notes as WG-PERF findings
     std::string assembler;                               ///< "ptxas 13.0.88", "driver JIT"
 };
 
-/// What makes machine code: a ptxas process, the driver's JIT (of PTX), or NVRTC (of CUDA C++).
+/// What makes machine code: ptxas, the driver's JIT (of PTX), NVRTC (of CUDA C++); any: the first available.
 enum class Assembler : std::uint8_t { any, ptxas, driver, nvrtc };
 
-/// A launch made ready once, for many starts: its arguments are checked, its tensors and tensor maps are on
-/// the device. The tensors must outlive it. Launches that live at the same time share the device copies of
-/// the tensors that they share: what one writes, the next one reads. Each prepare copies the tensors to the
-/// device, but for those that a launch has been started to write and that have not been downloaded since.
-/// run() and time() work on copies of their own. For one thread at a time; several launches may be used by
-/// several threads, but for tensors that both write.
+/// A launch that is prepared once and started many times: its arguments are checked, its tensors and tensor
+/// maps are on the device. The tensors must outlive it. Launches that live at the same time share the device
+/// copy of a common tensor: what one writes, the next one reads. Each prepare copies the tensors to the
+/// device, except those that a started launch writes and that were not downloaded since. run() and time()
+/// work on copies of their own. For one thread at a time; different threads may use different launches,
+/// unless both write the same tensor.
 class Launch {
   public:
     Launch(Launch&&) noexcept;
@@ -121,19 +121,19 @@ class Launch {
 
     Backend backend() const;
 
-    /// Starts the kernel. The GPU's default stream gets it, nothing is allocated, and nothing waited for but
-    /// room in the queue. The simulator runs it to its end, on the tensors themselves, and throws CheckError
-    /// on findings.
+    /// Starts the kernel. On the GPU it goes to the default stream; nothing is allocated, and the call waits
+    /// for nothing but room in the queue. The simulator runs it to its end, on the tensors themselves, and
+    /// throws CheckError on findings.
     ///
-    /// After another kernel has taken the worker process down, the first start makes everything ready again,
-    /// with the tensors as the host has them. If launches had been started to write into them, and nobody had
-    /// downloaded that, it says so instead, once: EnvironmentError EFAULT, with the names of the parameters.
+    /// After another kernel has brought the worker process down, the first start prepares everything again,
+    /// with the tensors as the host has them. If launches had written to them and that was not downloaded,
+    /// the first start instead throws EnvironmentError EFAULT with the names of the parameters, once.
     void start();
-    /// Waits for what was started. EnvironmentError: EFAULT, ETIMEDOUT.
+    /// Waits for what was started. Throws EnvironmentError EFAULT or ETIMEDOUT.
     void wait();
-    /// Waits, and copies the tensors to the device once more, whatever launches have written there.
+    /// Waits, and copies the tensors to the device again, over what launches have written there.
     void upload();
-    /// Waits, and copies the tensors back that the kernel may write.
+    /// Waits, and copies back the tensors that the kernel may write.
     void download();
 
   private:
@@ -143,8 +143,8 @@ class Launch {
     std::unique_ptr<State> state_;
 };
 
-/// A program with what has been made of it so far: findings, texts, machine code. Nearly every member adds to
-/// them, so a kernel is for one thread at a time; different kernels are independent of each other.
+/// A program with what was derived from it so far: findings, text, machine code. Nearly every member adds to
+/// them, so a kernel is for one thread at a time; different kernels are independent.
 class Kernel {
   public:
     explicit Kernel(Program program);
@@ -157,42 +157,42 @@ class Kernel {
     /// Every finding of the static checker, in the order of the script.
     const std::vector<Diagnostic>& check();
 
-    /// Adds to check() what a launch with these options breaks, for tools that check a script without running
-    /// it. Options that fit no launch add nothing.
+    /// Adds the findings of a launch with these options to check(), for tools that check a script without
+    /// running it. Options that fit no launch add nothing.
     void foresee(const RunOptions& options);
 
-    /// check() and, where that found no error, what a launch with this grid and these integers breaks.
-    /// ArgumentError where they fit no launch; what is said of memory is not looked at.
+    /// check() and, if that found no error, the findings of a launch with this grid and these integers.
+    /// Throws ArgumentError if they fit no launch; memory arguments are ignored.
     std::vector<Diagnostic> check(const HostLaunch& launch);
 
-    /// What the static checker knows to be slower than it need be: WG-PERF-05.
+    /// What the static checker knows to be slower than necessary: WG-PERF-05.
     std::vector<Diagnostic> performance() const;
 
     /// PTX and CUDA C++ text. Throws CheckError when the checker found an error.
     const std::string& ptx();
     const std::string& cuda();
 
-    /// The PTX with .file and .loc, and the CUDA C++ with #line, which name the script's lines to assemblers,
-    /// profilers and debuggers.
+    /// The PTX with .file and .loc, and the CUDA C++ with #line, which refer assemblers, profilers and
+    /// debuggers to the script's lines.
     const std::string& ptx_with_lines();
     const std::string& cuda_with_lines();
 
-    /// The same of the guarded build, which has a time limit in every wait and loop and says who waits where
-    /// (docs/hangs.md).
+    /// The same for the guarded build, which has a time limit in every wait and loop and reports which
+    /// threads wait where (docs/hangs.md).
     const std::string& guarded_ptx();
     const std::string& guarded_cuda();
 
-    /// Machine code for sm_90a with this kernel, made by the assembler that is asked for, or the first that
-    /// is here. CheckError; gpu::CompileError; EnvironmentError ENOENT or ENODEV when it is not here.
+    /// Machine code for sm_90a with this kernel, made by `assembler`. Throws CheckError; gpu::CompileError;
+    /// EnvironmentError ENOENT or ENODEV if the assembler is not available.
     std::vector<std::byte> cubin(Assembler assembler);
 
-    /// Assembles the PTX with ptxas, or with the driver where there is none. Throws CompileError when it is
-    /// refused, other EnvironmentErrors when neither is here, ptxas does not end (ETIMEDOUT) or `stop` was
-    /// raised (EINTR).
+    /// Assembles the PTX with ptxas, or with the driver if there is none. Throws CompileError if it is
+    /// rejected, other EnvironmentErrors if neither is available, ptxas does not end (ETIMEDOUT) or `stop`
+    /// was set (EINTR).
     AssemblyReport report(const std::atomic<bool>* stop = nullptr);
 
-    /// What the GPU's assembler had to say when run() or time() compiled the kernel: the findings since the
-    /// last call.
+    /// The assembler's findings from when run() or time() compiled the kernel, since the last
+    /// call.
     std::vector<Diagnostic> take_remarks();
 
     /// Runs the kernel and waits for it. Arguments are checked against the parameters first. Throws
@@ -200,33 +200,33 @@ class Kernel {
     /// EnvironmentError on the GPU's. Returns the back end that ran it.
     Backend run(const RunOptions& options);
 
-    /// Everything of run() but the start. Throws what run throws before it starts the kernel.
+    /// Does everything of run() but the start. Throws what run throws before it starts the kernel.
     Launch prepare(const RunOptions& options);
 
     Timing time(const TimeOptions& options);
 
     /// Starts the kernel in the caller's CUDA context and stream, with the caller's memory (host_launch.hpp).
-    /// Waits for nothing, resets nothing, allocates nothing on the device but, once for each context, the
-    /// kernel's code; while a stream is captured it becomes part of the graph. The static check is made once,
-    /// and what it says of a launch once for each grid and integers. Throws CheckError, ArgumentError,
+    /// Waits for nothing, resets nothing, and allocates nothing on the device but the kernel's code, once per
+    /// context; while the stream is captured, the launch becomes part of the graph. The static check is made
+    /// once, and that of a launch once for each grid and its integers. Throws CheckError, ArgumentError,
     /// gpu::CompileError; EnvironmentError ENODEV (no driver, no current context, no sm_90), EFAULT (the
     /// driver refuses).
     void launch(const HostLaunch& launch);
 
     /// Runs the kernel on the simulator, to its end, with the caller's host memory. Throws CheckError on
-    /// findings, those of the run too; ArgumentError.
+    /// findings, also of the run; ArgumentError.
     void simulate(const HostSimulation& launch);
 
-    /// Everything of launch() that takes long: checks, compiles, and loads the code into that context.
-    /// `device` as in HostLaunch.
+    /// Does the slow part of launch() ahead: checks, compiles, and loads the code into the context. `device`
+    /// as in HostLaunch.
     void load(Backend backend, int device);
 
-    /// As resident_clusters(), of the device of that context.
+    /// As resident_clusters() below, for the device of that context.
     int resident_clusters(Backend backend, int device);
 
-    /// How many clusters (of one CTA, where the kernel has none) the GPU runs at a time: what a grid of
-    /// persistent CTAs should not exceed. Compiles the kernel; nothing where there is no GPU. Throws what
-    /// ptx() throws, and what the GPU's compiler does.
+    /// How many clusters (of one CTA, if the kernel has none) the GPU runs at a time: the largest useful grid
+    /// of persistent CTAs. Compiles the kernel; returns nothing without a GPU. Throws what ptx() and the
+    /// GPU's compiler throw.
     std::optional<int> resident_clusters(gpu::Isolation isolation = gpu::Isolation::worker);
 
   private:
@@ -259,16 +259,16 @@ class Kernel {
 class Cublas {
   public:
     /// A is m x k, B is k x n, D is m x n; a K-major operand has rows of k elements in memory, an MN-major
-    /// one k rows. bf16 or f16 and D of the same dtype or f32; tf32 and D of f32; e4m3 or e5m2 and D of bf16;
-    /// s8 and D of s32. ArgumentError for others; EnvironmentError ENOENT without libcublasLt, ENODEV without
-    /// a GPU.
+    /// one k rows. bf16 or f16 with D of the same dtype or f32; tf32 with D of f32; e4m3 or e5m2 with D of
+    /// bf16; s8 with D of s32. Throws ArgumentError for others; EnvironmentError ENOENT without libcublasLt,
+    /// ENODEV without a GPU.
     Cublas(const Tensor& a, Major a_major, const Tensor& b, Major b_major, Tensor& d,
            gpu::Isolation isolation = gpu::Isolation::worker);
     Cublas(Cublas&&) noexcept;
     Cublas& operator=(Cublas&&) noexcept;
     ~Cublas();
 
-    void run();  ///< and fills D
+    void run();  ///< computes D and waits
     Timing time(int rounds);
     void start() const;    ///< on the default stream; does not wait
     double flops() const;  ///< of one product

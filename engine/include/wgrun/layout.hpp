@@ -1,17 +1,17 @@
-// Layouts and their algebra: CuTe's notation, CuTe's results.
+// Layouts and their algebra, in CuTe's notation and with CuTe's results.
 //
 // A layout maps coordinates to integer offsets: ((8,2),64):((64,512),1) is a nested shape and a stride of the
-// same nesting; the offset is the inner product of coordinate and stride. One-dimensional indices run
-// colexicographically: the first mode is the fastest. A swizzle may follow: Swizzle<3,4,3> o (8,128):(128,1).
+// same nesting; the offset is the inner product of coordinate and stride. One-dimensional indices are
+// colexicographic: the first mode runs fastest. A swizzle may follow: Swizzle<3,4,3> o (8,128):(128,1).
 //
-// Units: extents, sizes and indices count coordinates; strides, offsets and cosizes count what the layout is
-// over, which a layout itself does not know: elements everywhere in wgrun, bytes where a name says so.
+// Units: extents, sizes and indices count coordinates. Strides, offsets and cosizes count units that a layout
+// itself does not know: elements everywhere in wgrun, or bytes where a name says so.
 //
-// Every function here throws ArgumentError where CuTe refuses, where the result would not be what the
-// definition says (CuTe accepts some of those), and where 64-bit integers would overflow.
+// Every function here throws ArgumentError for what CuTe refuses, for results that would contradict the
+// definition (some of which CuTe accepts), and when 64-bit integers would overflow.
 //
-// The classes are values, as std::string is: any number of threads may read one, and one that writes it has
-// to be alone.
+// The classes are values, as thread-safe as std::string: any number of threads may read one object, and a
+// thread that writes it must be alone.
 #pragma once
 
 #include <array>
@@ -53,12 +53,12 @@ class IntTuple {
     std::vector<std::int64_t> leaves() const;
     /// Product of the leaves; throws ArgumentError on overflow.
     std::int64_t product() const;
-    /// Same nesting, whatever the numbers.
+    /// True if the nesting is the same, whatever the numbers.
     bool congruent(const IntTuple& other) const;
 
     /// "(8,(2,64))"
     std::string to_string() const;
-    /// Reads what to_string writes (blanks are allowed); errors carry the text and a caret.
+    /// Reads what to_string writes (blanks are allowed). Throws ArgumentError with the text and a caret.
     static IntTuple parse(std::string_view text);
 
     bool operator==(const IntTuple&) const = default;
@@ -86,7 +86,7 @@ class Swizzle {
     std::int64_t operator()(std::int64_t offset) const {
         return offset ^ (shift_ >= 0 ? (offset & source_) >> shift_ : (offset & source_) << -shift_);
     }
-    /// Swizzle<0,M,S>: moves nothing.
+    /// True for Swizzle<0,M,S>, which changes nothing.
     bool is_identity() const { return bits_ == 0; }
     /// The same permutation when offsets count units `factor` times as large (a power of two): bytes to
     /// elements. Bits below the new unit are dropped, as CuTe's upcast does.
@@ -126,16 +126,16 @@ class Layout {
     Layout(Swizzle swizzle, const Layout& layout, std::int64_t offset = 0);
 
     /// The layouts as modes of one: (shape a, shape b, ...):(stride a, stride b, ...). Throws ArgumentError
-    /// where one has a swizzle.
+    /// if one has a swizzle.
     static Layout join(std::vector<Layout> modes);
 
-    /// Reads what to_string writes, and shape alone ("(8,64)": compact). Errors carry the text and a caret.
+    /// Reads what to_string writes, or a shape ("(8,64)": compact). Throws ArgumentError with text and caret.
     static Layout parse(std::string_view text);
 
     const IntTuple& shape() const { return shape_; }
     const IntTuple& stride() const { return stride_; }
     const std::optional<Swizzle>& swizzle() const { return swizzle_; }
-    /// What is added to offsets before the swizzle; 0 where there is none.
+    /// What is added to offsets before the swizzle; 0 without one.
     std::int64_t offset() const { return offset_; }
     /// The layout without its swizzle and offset.
     Layout unswizzled() const;
@@ -148,13 +148,13 @@ class Layout {
     std::int64_t size() const { return size_; }
     /// One more than the largest offset (for negative strides: than the largest magnitude), before a swizzle.
     std::int64_t cosize() const;
-    /// Mode `i` as a layout of its own (the swizzle stays behind). Throws ArgumentError outside [0, rank).
+    /// Mode `i` as a layout of its own, without the swizzle. Throws ArgumentError outside [0, rank).
     Layout mode(int i) const;
     /// The leaf modes from left to right.
     std::span<const Mode> leaves() const { return leaves_; }
 
-    /// Offset at a one-dimensional index. Past size() the last mode goes on, as in CuTe; negative:
-    /// ArgumentError.
+    /// Offset at a one-dimensional index. Past size() the last mode continues, as in CuTe; throws
+    /// ArgumentError below 0.
     std::int64_t operator()(std::int64_t index) const;
     /// Offset at a coordinate: an index, a natural coordinate or any mixture that fits the shape's nesting.
     std::int64_t operator()(const IntTuple& coordinate) const;
@@ -167,7 +167,7 @@ class Layout {
 
     /// "((8,2),64):((64,512),1)", "Swizzle<3,4,3> o 8 o (8,64):(64,1)" with an offset of 8.
     std::string to_string() const;
-    /// Equal in shape, stride, swizzle and offset. same_function compares what they do.
+    /// Equal in shape, stride, swizzle and offset; same_function compares the offsets.
     bool operator==(const Layout&) const = default;
 
   private:
@@ -179,45 +179,45 @@ class Layout {
     std::int64_t offset_ = 0;
 };
 
-/// Equal sizes and equal offsets at every index, however the shapes are nested.
+/// True if sizes and offsets at every index are equal, however the shapes are nested.
 bool same_function(const Layout& a, const Layout& b);
 
-/// A tiler by mode, <4:2, 8:1, _>: one layout a mode; nothing (_) leaves its mode as it is.
+/// A tiler by mode, <4:2, 8:1, _>: one layout per mode; nothing (_) leaves its mode unchanged.
 using Tiler = std::vector<std::optional<Layout>>;
-/// What divides and products take: a layout (for the whole domain) or a tiler (mode by mode).
+/// The second operand of divides and products: a layout (for the whole domain) or a tiler (mode by mode).
 using Tiling = std::variant<Layout, Tiler>;
 
 /// The flattest layout of the same function (on the domain of `a`).
 Layout coalesce(const Layout& a);
-/// coalesce on every mode that `profile` ends in: profile (1,1) keeps rank 2.
+/// Applies coalesce to every mode at which `profile` has a leaf: profile (1,1) keeps rank 2.
 Layout coalesce(const Layout& a, const IntTuple& profile);
 /// All leaf modes at the top level.
 Layout flatten(const Layout& a);
-/// Modes of stride 0 and of extent 1 removed, then coalesced.
+/// Removes modes of stride 0 and of extent 1, then coalesces.
 Layout filter(const Layout& a);
 
-/// R with R(i) = A(B(i)), congruent to B mode by mode. Refused where no layout does that, with the mode and
-/// reason.
+/// R with R(i) = A(B(i)), congruent to B mode by mode. If there is no such layout, ArgumentError names the
+/// mode and the reason.
 Layout composition(const Layout& a, const Layout& b);
 /// Mode by mode; modes of `a` beyond the tiler are dropped, as in CuTe.
 Layout composition(const Layout& a, const Tiler& b);
 Layout composition(const Swizzle& swizzle, const Layout& a);
-/// Both swizzles as one; refused where that is none.
+/// Both swizzles as one; throws ArgumentError if that is no swizzle.
 Swizzle composition(const Swizzle& a, const Swizzle& b);
 
-/// The ordered layout that, with `a`, fills the offsets up to `target`: what `a` leaves out. A target with
-/// several modes is divided mode by mode, as in CuTe. Refused where `a` overlaps itself.
+/// The ordered layout of the offsets up to `target` that `a` leaves out. A target with several modes is
+/// divided mode by mode, as in CuTe. Throws ArgumentError if `a` overlaps itself.
 Layout complement(const Layout& a, const IntTuple& target);
-/// Up to cosize().
+/// complement up to cosize().
 Layout complement(const Layout& a);
 /// R with A(R(i)) = i for the longest run of i from 0.
 Layout right_inverse(const Layout& a);
-/// L with A(L(A(i))) = A(i), and L(A(i)) = i where `a` is injective. Refused where no layout does that.
+/// L with A(L(A(i))) = A(i), and L(A(i)) = i where `a` is injective. Throws ArgumentError if there is none.
 Layout left_inverse(const Layout& a);
 
 /// The indices that `a` maps to offset 0 because of strides of 0, as a layout.
 Layout nullspace(const Layout& a);
-/// The longest L with a(L(i)) = b(L(i)) = i: what can be copied from `a` to `b` as one vector.
+/// The longest L with a(L(i)) = b(L(i)) = i: the elements that one vector copies from `a` to `b`.
 Layout max_common_layout(const Layout& a, const Layout& b);
 /// Number of elements (offsets) of that vector; 1 if there is none.
 std::int64_t max_common_vector(const Layout& a, const Layout& b);
@@ -231,7 +231,7 @@ Layout tiled_divide(const Layout& a, const Tiling& b);
 /// (tile_0, tile_1, ..., rest_0, rest_1, ...)
 Layout flat_divide(const Layout& a, const Tiling& b);
 
-/// (a, copies of `a` arranged as `b`); regrouped like the divides.
+/// (a, copies of `a` arranged as `b`); the others regroup it like the divides.
 Layout logical_product(const Layout& a, const Tiling& b);
 Layout zipped_product(const Layout& a, const Tiling& b);
 Layout tiled_product(const Layout& a, const Tiling& b);
@@ -242,11 +242,11 @@ Layout blocked_product(const Layout& a, const Layout& b);
 Layout raked_product(const Layout& a, const Layout& b);
 /// The compact layout whose modes follow each other in the order of the numbers in `order`.
 Layout ordered_layout(const IntTuple& shape, const IntTuple& order);
-/// `a` repeated until it fills `shape`, first along mode 0, then 1, ... or as `order` ranks the modes.
+/// `a` repeated until it fills `shape`, first along mode 0, then 1, ..., or in the order that `order` ranks.
 Layout tile_to_shape(const Layout& a, const IntTuple& shape,
                      const std::optional<IntTuple>& order = std::nullopt);
 
-/// A coordinate of a slice: nothing (_) keeps the mode, a number fixes it, a tuple goes into the mode.
+/// A coordinate of a slice: nothing (_) keeps the mode, a number fixes it, a tuple descends into the mode.
 struct SliceCoordinate {
     std::variant<std::monostate, std::int64_t, std::vector<SliceCoordinate>> what;
 };
@@ -257,9 +257,9 @@ struct Slice {
 /// The modes of `a` that `coordinate` leaves open and the offset of those it fixes.
 Slice slice(const Layout& a, const SliceCoordinate& coordinate);
 
-/// Extents divided, strides as offsets in units `factor` times as large (elements of more bits).
+/// Divides extents; strides and offsets are in units `factor` times as large (elements of more bits).
 Layout upcast(const Layout& a, std::int64_t factor);
-/// Extents multiplied, strides as offsets in units `factor` times as small.
+/// Multiplies extents; strides and offsets are in units `factor` times as small.
 Layout downcast(const Layout& a, std::int64_t factor);
 
 }  // namespace wgrun

@@ -1,4 +1,4 @@
-// What somebody may have meant who wrote a name that does not exist.
+// Suggestions for names that do not exist. All functions are thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace wgrun {
 
-/// How many characters have to be inserted, left out, replaced, or swapped with their neighbour.
+/// The number of characters to insert, delete, replace, or swap with their neighbour to get from `a` to `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 namespace isa {
 
-/// The builder's method that is meant by `method`, which is none: one misspelt part of the name mended
-/// ("ld_globl_f32": "ld_global_f32"). Empty when none is near.
+/// The builder's method nearest to `method`, which is none, by correcting one part of its name
+/// ("ld_globl_f32": "ld_global_f32"). Empty if no method is near.
 std::string nearest_method(std::string_view method);
 
-/// A method that is being typed, and the summary of its instruction.
+/// A completion of a method's name, and the summary of its instruction.
 struct Continuation {
     std::string method;
     std::string_view summary;
 };
-/// What the beginning of a method may go on as, up to its next qualifier, where it has the whole name of an
-/// instruction and an underscore: "ld_global_" as "ld_global_v2", "ld_global_f32" and more. Only legal forms,
-/// by method.
+/// The completions of the beginning of a method's name up to its next qualifier, if it has the whole name of
+/// an instruction and an underscore: for "ld_global_", "ld_global_v2", "ld_global_f32" and more. Only legal
+/// forms, sorted by method.
 std::vector<Continuation> continuations(std::string_view beginning);
 
 }  // namespace isa

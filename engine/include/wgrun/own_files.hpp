@@ -1,5 +1,5 @@
-// Files of the user's own, believed because nobody else can have written them, in the folder of wgrun's
-// cache.
+// Files in the folder of wgrun's cache that are trusted, because nobody but the user can have written
+// them.
 #pragma once
 
 #include <memory>
@@ -10,30 +10,30 @@
 
 namespace wgrun {
 
-/// A folder called `name` in that of the cache, which the size limit of what compilers made does not touch;
-/// made if need be. EnvironmentError ENOENT when the cache is off, EACCES when it cannot be used. Any thread
-/// may call these functions.
+/// The folder `name` within the cache's folder, made if need be; the cache's size limit does not apply to it.
+/// Throws EnvironmentError ENOENT when the cache is off, EACCES when it cannot be used. All functions here
+/// are thread-safe.
 std::string own_folder(const std::string& name);
 
-/// What the file holds; empty when there is none. EnvironmentError EACCES when others could have written it,
-/// or it has more than 64 MiB.
+/// The contents of the file; empty when there is none. Throws EnvironmentError EACCES when others could have
+/// written it, or when it has more than 64 MiB.
 std::string read_own(const std::string& path);
 
-/// An update of such a file that no other one, of this process or another, comes between. For one thread at a
-/// time.
+/// An atomic read and write of such a file: updates by other threads and processes wait. An object is for one
+/// thread at a time.
 class OwnUpdate {
   public:
-    /// Waits for others, at most 10 s: on a file system without locks the last of two at once wins.
-    /// EnvironmentError EIO where the file's folder cannot be opened, and what read_own throws.
+    /// Waits for other updates, at most 10 s; on a file system without locks the last one wins. Throws
+    /// EnvironmentError EIO if the file's folder cannot be opened, and what read_own throws.
     explicit OwnUpdate(std::string path);
     OwnUpdate(OwnUpdate&&) noexcept;
     OwnUpdate& operator=(OwnUpdate&&) noexcept;
     ~OwnUpdate();
 
-    /// What the file holds until now.
+    /// The contents of the file before the update.
     const std::string& text() const;
-    /// Puts `changed` in its place, whole or not at all, for this user alone (mode 0600). EnvironmentError
-    /// when that cannot be done.
+    /// Replaces them by `changed`, whole or not at all, readable by this user alone (mode 0600). Throws
+    /// EnvironmentError if that fails.
     void write(std::string_view changed);
 
   private:
@@ -43,8 +43,8 @@ class OwnUpdate {
 
 namespace gpu {
 
-/// Why a cache could not be read or written; empty when nothing came up since the last call. The same is told
-/// once a process. Thread-safe.
+/// Why a cache could not be read or written; empty when there was no problem since the last call. Each
+/// problem is reported once per process. Thread-safe.
 std::string take_cache_problem();
 
 }  // namespace gpu

@@ -1,4 +1,4 @@
-// Text for a terminal.
+// Text that is safe to print on a terminal.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace wgrun {
 
-/// `text` with its control characters as \x1b: names in files and in arguments, which messages repeat, may
-/// hold escape sequences that a terminal obeys. Newlines and tabs stay. C1 controls in UTF-8 count too
-/// (U+009B begins a sequence as ESC [ does); bytes that are not UTF-8 stay.
+/// `text` with its control characters escaped as \x1b: names in files and arguments, which messages repeat,
+/// may hold escape sequences that a terminal obeys. Newlines and tabs stay. C1 controls in UTF-8 are escaped
+/// too (U+009B begins a sequence as ESC [ does); bytes that are not UTF-8 stay. Thread-safe.
 std::string printable(std::string_view text);
 
 }  // namespace wgrun

@@ -1,4 +1,4 @@
-// What takes long, for a host that shows it to a person. Nothing is kept while no host listens.
+// Progress of long work, for a host that shows it to a person. Nothing is recorded without a listener.
 #pragma once
 
 #include <atomic>
@@ -11,12 +11,12 @@
 
 namespace wgrun {
 
-/// A piece of work that may last, from its construction to its destruction. Pieces of a thread end in the
-/// reverse order of their beginnings. Thread-safe.
+/// A piece of work that may take long, from the object's construction to its destruction. Pieces of one
+/// thread end in the reverse order in which they begin. Thread-safe.
 class Progress {
   public:
-    /// `work`: nothing is printed before it ends, so that a line may be shown meanwhile. `around`: what
-    /// contains such work, and scripts that may print.
+    /// `work`: nothing is printed until it ends, so a line may be shown meanwhile. `around`: it contains such
+    /// work, and scripts that may print.
     enum class Is : std::uint8_t { work, around };
 
     /// `what` is shown with "DONE of TOTAL UNIT" if `total` is not 0.
@@ -27,7 +27,7 @@ class Progress {
 
     void done(std::uint64_t count) { done_.store(count, std::memory_order_relaxed); }
 
-    /// What a host is told.
+    /// A piece of work, as a host sees it.
     struct Part {
         Is is = Is::work;
         std::string what;
@@ -36,17 +36,17 @@ class Progress {
         std::uint64_t total = 0;
         std::chrono::steady_clock::time_point begin;
     };
-    /// The outermost first; empty while there is no work.
+    /// The pieces under way, the outermost first; empty while there is no work.
     static std::vector<Part> parts();
 
-    /// Hears that work has ended: what is shown of it has to go before the call returns, for something else
-    /// may be printed next. Called from the thread that did it; must not throw.
+    /// Notified when work has ended: it must remove what it shows of it before the call returns, since
+    /// something else may be printed next. Called from the thread that did the work; must not throw.
     class Listener {
       public:
         virtual ~Listener() = default;
         virtual void ended() noexcept = 0;
     };
-    /// One a process, or null. What has begun before is not told.
+    /// Sets the process's only listener, or null. Work that began before is not reported.
     static void set_listener(Listener* listener);
 
   private:

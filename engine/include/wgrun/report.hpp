@@ -11,9 +11,9 @@
 
 namespace wgrun {
 
-/// Findings of a rule as to_text has them, an error without a rule as one line "PREFIXfile:line: message
-/// (fix:
-/// ...)". Ends with a newline.
+/// Findings of a rule as to_text prints them, an error without a rule on one
+/// line: "PREFIXfile:line: message (fix: ...)". The text ends with a
+/// newline.
 std::string to_report(std::span<const Diagnostic> findings, std::string_view prefix, bool colour = false);
 
 }  // namespace wgrun

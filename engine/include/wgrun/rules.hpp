@@ -1,6 +1,6 @@
 // The law book: every law that a kernel can break, as constant data. The builder, the checker, the simulator
-// and the reports of the assembler speak of a law by its row; `wgrun rules`, `wgrun explain`, docs/rules.md,
-// JSON and SARIF print it. Any number of threads may read the rows.
+// and the assembler's reports refer to a law by its row; `wgrun rules`, `wgrun explain`, docs/rules.md, JSON
+// and SARIF print it. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace wgrun {
 
-/// Who can find that a law is broken: a set of these.
+/// What can find that a law is broken; values combine to a set.
 enum class Finder : std::uint8_t {
     script = 1,    ///< the call that breaks it, while the script builds or launches the kernel
     check = 2,     ///< the static checker
@@ -32,7 +32,7 @@ constexpr bool contains(Finder set, Finder one) {
 /// "check, run"
 std::string to_string(Finder set);
 
-/// One law. There is one row of each: its address is the law's name.
+/// One law. Each law has one row, whose address identifies it.
 struct Rule {
     std::string_view id;  ///< "WG-FENCE-01"
     Severity severity;
@@ -43,16 +43,16 @@ struct Rule {
     std::string_view why;      ///< what happens otherwise
     std::string_view fix;      ///< how to mend it; instructions as a script calls them, k:wgmma_fence()
     std::string_view wrong;    ///< a short Lua excerpt that breaks the law
-    std::string_view right;    ///< the same, right
+    std::string_view right;    ///< the corrected excerpt
 };
 
 /// The rule called `id`, or null.
 const Rule* find_rule(std::string_view id);
 
-/// Is it the finding that this law is broken?
+/// Does the finding report that this law is broken?
 inline bool breaks(const Diagnostic& finding, const Rule& rule) { return finding.rule == rule.id; }
 
-/// SARIF 2.1.0, one run, with the laws that the findings name.
+/// The findings as SARIF 2.1.0: one run, with the laws that they name.
 std::string to_sarif(std::span<const Diagnostic> findings);
 
 namespace rules {
@@ -60,11 +60,11 @@ namespace rules {
 /// The rows, ordered by id.
 std::span<const Rule* const> all();
 
-/// The finding that `rule` is broken at `where`: severity and section are the rule's.
+/// A finding that `rule` is broken at `where`, with the rule's severity and section.
 Diagnostic finding(const Rule& rule, Where where, std::string message, std::string fix = {},
                    std::vector<Note> notes = {});
 
-/// The same as an error to throw; its place is the script's call.
+/// The same as an error to throw; its place is the line of the script that made the call.
 ArgumentError refusal(const Rule& rule, std::string message, std::string fix = {});
 
 // The names. Each row stands in the file of its family in engine/rules, the list of all in catalogue.cpp.

@@ -1,4 +1,4 @@
-// How long a simulated launch may go on.
+// The limits of a simulated launch.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@ namespace wgrun {
 
 /// A plain value, a part of RunOptions and HostSimulation.
 struct SimulationLimits {
-    std::chrono::milliseconds timeout{0};  ///< of one launch; 0: none. Ends with EnvironmentError ETIMEDOUT
-    std::uint64_t steps = 0;  ///< warp instructions of one launch; 0: any number. Ends with ELIMIT
+    std::chrono::milliseconds timeout{0};  ///< of one launch, 0: none; beyond it EnvironmentError ETIMEDOUT
+    std::uint64_t steps = 0;  ///< warp instructions of one launch, 0: no limit; beyond them ELIMIT
 };
 
 }  // namespace wgrun

@@ -1,7 +1,7 @@
-// Structured sparsity: matrices as wgmma.mma_async.sp takes them. PTX ISA 9.7.15.6.
+// Structured sparsity: matrices for wgmma.mma_async.sp. PTX ISA 9.7.15.6. Functions are thread-safe.
 //
 // A chunk is 4 consecutive elements of a row, of which 2 are kept (tf32: 2, of which 1 is kept). Matrices are
-// row-major m x k; elements of f16, bf16, tf32, e4m3, e5m2, s8 or u8, else ArgumentError.
+// row-major, m x k, of f16, bf16, tf32, e4m3, e5m2, s8 or u8; other types throw ArgumentError.
 #pragma once
 
 #include "wgrun/tensor.hpp"
@@ -14,11 +14,11 @@ namespace wgrun::sparse {
 /// ArgumentError for types without sparse instructions.
 int instruction_k(Dtype dtype);
 
-/// A copy in which each chunk keeps its largest magnitudes (of equal ones those that come first; NaN is the
+/// A copy in which each chunk keeps the elements of largest magnitude (of equal ones the first; NaN is the
 /// largest) and has +0 elsewhere. Throws ArgumentError unless the matrix is m x k with whole chunks.
 Tensor prune(const Tensor& matrix);
 
-/// What an instruction takes.
+/// The operands of a sparse wgmma.
 struct Compressed {
     Tensor values;  ///< m x k/2, of the matrix's type
     /// u32 {m / 64, k / instruction_k, 128}: the metadata register of each thread of a warpgroup, for each 64
@@ -26,14 +26,14 @@ struct Compressed {
     Tensor metadata;
 };
 
-/// Throws ArgumentError that names row and chunk where a chunk has more elements than are kept (prune
+/// Throws ArgumentError, naming row and chunk, if a chunk has more non-zero elements than are kept (prune
 /// first), or unless m is a multiple of 64 and k one of instruction_k.
 Compressed compress(const Tensor& matrix);
 
-/// The inverse. Throws ArgumentError for shapes that do not belong together, and as validate does.
+/// The inverse of compress. Throws ArgumentError for shapes that do not match, and what validate throws.
 Tensor decompress(const Tensor& values, const Tensor& metadata);
 
-/// Throws ArgumentError that names row and chunk of the first code without a meaning: two equal indices
+/// Throws ArgumentError, naming row and chunk, for the first code without a meaning: two equal indices
 /// (0b0000, 0b0101, 0b1010, 0b1111), and for tf32 all but 0b0100 and 0b1110; or unless `metadata` is a u32
 /// tensor {blocks, steps, 128}. With 16-bit types and tf32 the lanes of both selectors must agree.
 void validate(const Tensor& metadata, Dtype dtype);

@@ -1,5 +1,5 @@
-// What the chip is that kernels are written for: every number of it stands here, and nowhere else
-// (tests/house.cmake looks). Scripts read them as wg.target.
+// The chip that kernels are written for: each of its numbers stands here and nowhere else (tests/house.cmake
+// checks that). Scripts read them as wg.target. Constants: any thread may read them.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace wgrun {
 
 /// A chip and its multiprocessors (SMs). Sources: CUDA C++ Programming Guide 13.0, table "Technical
-/// Specifications per Compute Capability"; PTX ISA 9.0, 5.1.7, 9.7.13.1, 9.7.19.5; what no document says is
+/// Specifications per Compute Capability"; PTX ISA 9.0, 5.1.7, 9.7.13.1, 9.7.19.5; what no document states is
 /// measured (docs/silicon.md).
 struct Target {
     std::string_view name;
@@ -20,8 +20,8 @@ struct Target {
     // Threads
     int lanes;        ///< threads of a warp
     int warpgroup;    ///< threads that execute a wgmma together
-    int cta_threads;  ///< that a CTA can have
-    int sm_threads;   ///< that an SM holds
+    int cta_threads;  ///< at most, of a CTA
+    int sm_threads;   ///< at most, on an SM
     int sm_ctas;
     int sm_parts;  ///< each with an issue slot: warp w belongs to part w mod 4
     int barriers;  ///< of a CTA, for bar.sync
@@ -32,41 +32,41 @@ struct Target {
 
     // Registers
     int registers;         ///< of an SM
-    int thread_registers;  ///< that the instructions of a thread can name
-    int register_unit;     ///< what a thread gets is a multiple
-    int least_setmaxnreg;  ///< that setmaxnreg takes
+    int thread_registers;  ///< at most, that a thread can use
+    int register_unit;     ///< a thread's registers are allocated in multiples of this
+    int least_setmaxnreg;  ///< the smallest operand of setmaxnreg
     int most_setmaxnreg;
 
     // Memory, in bytes
     std::int64_t sm_shared;
-    std::int64_t cta_reserved;  ///< of an SM's shared memory, what the driver keeps for each CTA
+    std::int64_t cta_reserved;  ///< part of an SM's shared memory that the driver reserves for each CTA
     std::uint32_t
-        shared_base;  ///< where a CTA's own memory begins in the shared window: behind what is reserved
+        shared_base;  ///< where a CTA's own memory begins in the shared window, behind the reserved part
     std::int64_t l2;
 
-    /// Dynamic and static shared memory that a CTA can have.
+    /// Bytes of dynamic and static shared memory that a CTA can have together.
     constexpr std::int64_t cta_shared() const { return sm_shared - cta_reserved; }
     constexpr int sm_warps() const { return sm_threads / lanes; }
     constexpr int warps_of(int threads) const { return (threads + lanes - 1) / lanes; }
 
-    /// Registers that each thread has when a kernel of `threads` threads a CTA begins, where one CTA may fill
-    /// the SM (.minnctapersm 1): an even share, in units.
+    /// Registers of each thread when a kernel of `threads` threads per CTA begins, if one CTA may fill the SM
+    /// (.minnctapersm 1): an even share, in whole units.
     constexpr int registers_at_entry(int threads) const {
         return std::min(registers / threads, thread_registers) / register_unit * register_unit;
     }
-    /// Registers that the assembler may use for a thread of such a kernel.
+    /// Registers that the assembler may use per thread of such a kernel.
     constexpr int registers_to_use(int threads) const {
         return std::min(registers / threads / register_unit * register_unit, thread_registers);
     }
 
-    /// How many CTAs an SM holds at a time, as far as each thing goes.
+    /// How many CTAs an SM holds at a time, by each of its resources.
     struct Residents {
         std::int64_t by_registers, by_shared, by_threads, by_ctas;
         constexpr std::int64_t least() const {
             return std::min({by_registers, by_shared, by_threads, by_ctas});
         }
     };
-    /// Of CTAs of so many threads, bytes of shared memory, and registers a thread; 0 registers: not known.
+    /// For CTAs of `threads` threads and `shared` bytes of shared memory; 0 registers a thread: not known.
     constexpr Residents residents(int threads, std::int64_t shared, int registers_a_thread) const {
         const std::int64_t whole = warps_of(threads) * std::int64_t{lanes};
         const std::int64_t each = (registers_a_thread + register_unit - 1) / register_unit * register_unit;

@@ -20,78 +20,78 @@ namespace wgrun {
 /// Extents of a tensor, in elements, the slowest one first. Empty for a single element (rank 0).
 using TensorShape = std::vector<std::int64_t>;
 
-/// How a tensor comes by the elements of a file: `read` copies them; `map` takes the file's pages as its
-/// memory, each read when it is first touched and copied when it is first written, so that nothing reaches
-/// the file. Who shortens a file that is mapped takes its pages away: touching them ends the process with
-/// SIGBUS. Files replaced by renaming, as save() does it, are safe. docs/tensors.md says more.
+/// How a tensor comes by the elements of a file: `read` copies them; `map` uses the file's pages as its
+/// memory: each is read when it is first touched and copied when it is first written, so that the file never
+/// changes. If a mapped file is shortened, touching the lost pages ends the process with SIGBUS. Replacing a
+/// file by renaming, as save() does, is safe. See docs/tensors.md.
 enum class Loading : std::uint8_t { read, map };
 
-/// A contiguous row-major array in host memory: its own, aligned to 64 bytes, or memory of the caller (wrap).
-/// Moves; copies only by copy(). Different tensors may be used by different threads; one tensor may be read
-/// by several at a time, but written by one alone.
+/// A contiguous row-major array in host memory: its own, aligned to 64 bytes, or the caller's (wrap). It can
+/// be moved, and copied only by copy(). Different tensors may be used by different threads; one tensor may be
+/// read by several threads at a time, but must be written by one alone.
 ///
-/// From 1 MiB on it lies in pages that a worker process maps as they are (engine/memory), and that a forked
-/// child shares with its parent.
+/// From 1 MiB on, its memory is in pages that a worker process maps in place (engine/memory), and that a
+/// forked child shares with its parent.
 ///
 /// Elements are little-endian. b1 is packed eight to a byte, the first element in the lowest bit, without
 /// padding between rows. tf32 takes 32 bits.
 ///
-/// Any number of threads may read a tensor; one that writes it, also by running a kernel on it, has to be
-/// alone. Different tensors are independent of each other.
+/// Running a kernel that writes a tensor counts as writing it: no other thread may use the tensor meanwhile.
+/// Different tensors are independent of each other.
 class Tensor {
   public:
     static constexpr int max_rank = 8;
     static constexpr std::size_t alignment = 64;
-    /// Larger tensors are refused as a slip of the pen: 1 TiB.
+    /// Larger tensors are refused, as a mistake: 1 TiB.
     static constexpr std::int64_t max_bytes = std::int64_t{1} << 40;
 
-    /// All zeros. Large tensors take memory only as they are written.
-    /// Throws ArgumentError for a rank above 8, a negative extent, or more than max_bytes;
-    /// EnvironmentError ENOMEM if the memory cannot be had. All that make tensors throw the same.
+    /// All zeros. Large tensors take memory only as they are written. Throws ArgumentError for a rank above
+    /// 8, a negative extent, or more than max_bytes; EnvironmentError ENOMEM if there is not enough memory.
+    /// All functions that make tensors throw the same.
     static Tensor zeros(Dtype dtype, TensorShape shape);
 
     /// `values` in row-major order, as many as the shape has elements. Floats round to nearest even.
-    /// Throws ArgumentError if the count differs, or an integer dtype does not have a value (300 or 0.5 in
-    /// u8).
+    /// Throws ArgumentError if the count differs, or an integer dtype cannot represent a value (300 or 0.5
+    /// in u8).
     static Tensor from_values(Dtype dtype, TensorShape shape, std::span<const double> values);
 
     /// Standard normal random numbers, the same for a seed on every machine and for any number of threads.
     /// Element i depends on (seed, i) only. Throws ArgumentError if dtype is not a floating-point type.
     static Tensor randn(TensorShape shape, Dtype dtype, std::uint64_t seed);
 
-    /// Uniform random integers lo..hi, both included, the same for a seed on every machine.
-    /// Floating-point dtypes are welcome as long as they hold every integer in between exactly.
-    /// Throws ArgumentError if lo > hi or dtype cannot hold the range.
+    /// Uniform random integers lo..hi, both included, the same for a seed on every machine. A floating-point
+    /// dtype must represent every integer of the range exactly. Throws ArgumentError if lo > hi or dtype
+    /// cannot hold the range.
     static Tensor randint(TensorShape shape, Dtype dtype, std::int64_t lo, std::int64_t hi,
                           std::uint64_t seed);
 
-    /// The caller's memory, used in place: nothing is copied, whoever writes to one sees it in the other.
-    /// `owner` is kept for as long as anything of the tensor is in use, a launch's copy on the device too,
-    /// and let go of exactly once, by whichever thread is the last; it may be empty where the memory outlives
-    /// them all. Throws ArgumentError, besides what zeros throws, if `data` is null though the shape has
-    /// elements, or is not aligned to the size of an element.
+    /// The caller's memory, used in place: nothing is copied, and writes to either are seen in both. `owner`
+    /// is kept as long as anything of the tensor is in use, a launch's copy on the device too, and is
+    /// released exactly once, by the last thread that uses it; it may be empty if the memory outlives them
+    /// all. Throws ArgumentError, besides what zeros throws, if `data` is null though the shape has elements,
+    /// or is not aligned to the size of an element.
     static Tensor wrap(Dtype dtype, TensorShape shape, void* data, std::shared_ptr<void> owner);
 
-    /// The same of memory that must not be written: whatever would write to the tensor throws ArgumentError,
-    /// also a launch that has it for a parameter that is not `const`. Reading it and copy() are free.
+    /// The same for memory that must not be written: whatever would write to the tensor throws ArgumentError,
+    /// also a launch that takes it for a parameter that is not `const`. It can be read and copied.
     static Tensor wrap_read_only(Dtype dtype, TensorShape shape, const void* data,
                                  std::shared_ptr<const void> owner);
 
     /// Reads a .npy file (format 1.0, 2.0, 3.0; little-endian; C or Fortran order, the result is row-major).
     ///
-    /// The file says the dtype, except where numpy has none: a 2-byte void (`V2`) is bf16 unless `dtype` says
-    /// otherwise, `<f1` is e5m2; a 1-byte void (`V1`) needs `dtype` (e4m3 or e5m2). `dtype` may also give
-    /// another meaning to voids and unsigned integers of the same size (`<u2` as bf16, `|u1` as e4m3) and
-    /// read `<f4` as tf32; it never converts. Bools load as u8. Throws EnvironmentError ENOENT (no such file)
-    /// or EIO; ArgumentError if it is not such a file. Messages begin with the file's name.
+    /// The file states the dtype, except where numpy has none: a 2-byte void (`V2`) is bf16 unless `dtype`
+    /// says otherwise, `<f1` is e5m2; a 1-byte void (`V1`) needs `dtype` (e4m3 or e5m2). `dtype` may also
+    /// give another meaning to voids and unsigned integers of the same size (`<u2` as bf16, `|u1` as e4m3)
+    /// and read `<f4` as tf32; it never converts. Bools load as u8. Throws EnvironmentError ENOENT (no such
+    /// file) or EIO; ArgumentError if it is not a .npy file. Messages begin with the file's name.
     ///
-    /// Loading::map maps the file where its elements stand in C order and aligned (numpy and save() align
-    /// them), and reads it otherwise.
+    /// Loading::map maps the file if its elements are in C order and aligned (numpy and save() align them),
+    /// and reads it otherwise.
     static Tensor load(const std::filesystem::path& path, std::optional<Dtype> dtype = std::nullopt,
                        Loading loading = Loading::read);
 
     /// Writes a .npy file (format 1.0, C order) through a temporary file in the same folder that is renamed
-    /// at the end: at `path` there is the old file or the whole new one, never a part.
+    /// at the end: `path` holds the old file or the whole new one, never a part.
     ///
     /// tf32 is written as `<f4`, bf16 as `<V2` and the 8-bit floats as `<V1`, which numpy loads as bare
     /// bytes: .view(ml_dtypes.bfloat16) and so on gives the values. Throws ArgumentError for b1,
@@ -104,11 +104,11 @@ class Tensor {
     Tensor& operator=(const Tensor&) = delete;
     ~Tensor() = default;
 
-    /// A tensor of its own with the same contents.
+    /// A tensor with memory of its own and the same contents.
     Tensor copy() const;
 
     /// The same values in another dtype: one rounding, to nearest even (s64 and u64 pass through binary64,
-    /// which rounds those beyond 2^53). Throws ArgumentError if an integer dtype does not have a value.
+    /// which rounds those beyond 2^53). Throws ArgumentError if an integer dtype cannot represent a value.
     Tensor convert(Dtype dtype) const;
 
     Dtype dtype() const { return dtype_; }
@@ -117,30 +117,30 @@ class Tensor {
     /// Number of elements: 1 for rank 0, 0 if an extent is zero or the tensor was moved from.
     std::int64_t items() const { return items_; }
     std::size_t size_bytes() const { return bytes_; }
-    /// Whether it wraps memory that must not be written.
+    /// True if it wraps memory that must not be written.
     bool read_only() const { return read_only_; }
-    /// To write to: throws ArgumentError for a read-only tensor. std::as_const(t).data() to read from.
+    /// For writing: throws ArgumentError for a read-only tensor. For reading: std::as_const(t).data().
     std::byte* data();
     const std::byte* data() const { return data_.get(); }
     std::span<std::byte> bytes() { return {data(), bytes_}; }
     std::span<const std::byte> bytes() const { return {data_.get(), bytes_}; }
-    /// Which tensor's memory it is, to be compared by std::owner_less: no other's, also not that of a later
-    /// tensor at the same address.
+    /// Identifies the tensor's memory, by std::owner_less: it differs from that of every other tensor, also
+    /// of a later one at the same address.
     std::weak_ptr<const std::byte[]> owner() const { return data_; }
 
-    /// The element at `index` (zero-based, one coordinate a dimension). Exact, but s64 and u64 round to
-    /// double. Throws ArgumentError if the index does not fit the shape.
+    /// The element at `index` (zero-based, one coordinate a dimension). The value is exact, but s64 and u64
+    /// are rounded to double. Throws ArgumentError if the index does not fit the shape.
     double get(std::span<const std::int64_t> index) const;
 
     /// Rounds to nearest even. Throws ArgumentError if the index does not fit the shape, or an integer dtype
-    /// does not have the value.
+    /// cannot represent the value.
     void set(std::span<const std::int64_t> index, double value);
 
-    /// The same by position in row-major order, 0 .. items() - 1.
+    /// The same by position in row-major order, 0 .. items() - 1, with the same errors.
     double get(std::int64_t position) const;
     void set(std::int64_t position, double value);
 
-    /// The row-major position of `index`, and back.
+    /// The row-major position of `index`, and back. Both throw ArgumentError outside the tensor.
     std::int64_t position(std::span<const std::int64_t> index) const;
     std::vector<std::int64_t> index(std::int64_t position) const;
 
@@ -166,8 +166,8 @@ struct Tolerance {
     double relative = 0;
 };
 
-/// What one rounding in `dtype` excuses: for f64 to bf16 the values that torch.testing.assert_close made
-/// customary, for the 8-bit floats one unit in the last place, for integers nothing.
+/// The tolerance for one rounding in `dtype`: for f64 to bf16 the values of torch.testing.assert_close, for
+/// the 8-bit floats one unit in the last place, for integers 0.
 Tolerance default_tolerance(Dtype dtype);
 
 /// NaN against NaN and infinity against the same infinity are equal. NaN against anything else, and an
@@ -180,8 +180,8 @@ struct Comparison {
     double worst = 0;
     /// The largest |got - want| / |want| over all elements whose `want` is not zero.
     double worst_relative = 0;
-    /// Where `worst` is (the first place, if several), and what stands there. Empty if the tensors have no
-    /// elements or are of rank 0.
+    /// The index of `worst` (the first, if there are several); `got` and `want` are the values there. Empty
+    /// if the tensors have no elements or are of rank 0.
     std::vector<std::int64_t> index;
     double got = 0;
     double want = 0;
@@ -198,7 +198,7 @@ struct StridedVector {
 };
 
 /// The sum of the products of `count` elements of each tensor, in binary64: the reference of a product's
-/// element. Throws ArgumentError where an element lies outside its tensor.
+/// element. Throws ArgumentError if an element lies outside its tensor.
 double dot(const Tensor& a, const StridedVector& of_a, const Tensor& b, const StridedVector& of_b,
            std::int64_t count);
 

@@ -1,4 +1,4 @@
-// What tensors may take together.
+// A bound of the memory that tensors take together.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace wgrun {
 
-/// A bound in bytes. It holds for the tensors that a thread makes while it has a Scope, wherever they are
-/// freed; those of wrap() and map() do not count. Copies are the same budget. Thread-safe.
+/// A bound in bytes on the tensors that a thread makes while it has a Scope, wherever they are freed; those
+/// of wrap() and map() do not count. Copies share the budget. Thread-safe.
 class TensorBudget {
   public:
     explicit TensorBudget(std::uint64_t bytes);
     std::uint64_t used() const;
-    /// Changes the bound, for every copy. What is beyond it already stays.
+    /// Changes the bound, for every copy. Tensors that exceed it already stay.
     void set_limit(std::uint64_t bytes);
 
-    /// Makes it the budget of this thread for a while. A tensor that does not fit in is an EnvironmentError
-    /// ELIMIT.
+    /// Makes it this thread's budget until the end of the scope. Making a tensor beyond the bound then throws
+    /// EnvironmentError ELIMIT.
     class Scope {
       public:
         explicit Scope(TensorBudget budget);
@@ -32,8 +32,8 @@ class TensorBudget {
         std::shared_ptr<void> before_;
     };
 
-    /// Takes the tensor's bytes from this thread's budget; they come back when what is returned goes. Null
-    /// where there is no budget.
+    /// Takes the tensor's bytes from this thread's budget until the result is destroyed; throws ELIMIT. Null
+    /// if the thread has no budget.
     static std::shared_ptr<void> charge(const Tensor& tensor);
 
   private:

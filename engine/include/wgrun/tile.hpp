@@ -1,11 +1,11 @@
 // Shared-memory tiles of wgmma operands: the eight canonical layouts, their atoms, the matrix descriptor, and
-// the addresses that a descriptor makes wgmma read. PTX ISA 9.7.15.5.1.2.
+// the addresses that wgmma reads through a descriptor. PTX ISA 9.7.15.5.1.2.
 //
-// Rows are the M or N extent ("mn"), columns the K extent ("k"). Extents count elements, offsets and strides
-// of this header are bytes, unless a name says otherwise.
+// Rows are the M or N extent ("mn"), columns the K extent ("k"). Extents count elements; offsets and strides
+// are in bytes, unless a name says otherwise.
 //
-// The classes are values, as std::string is: any number of threads may read one, and one that writes it has
-// to be alone.
+// The classes are values, as thread-safe as std::string: any number of threads may read one object, and a
+// thread that writes it must be alone. Functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace wgrun {
 enum class Major : std::uint8_t { k, mn };
 /// How far the 16-byte units are permuted: within 16 (none), 32, 64 or 128 bytes.
 enum class SwizzleMode : std::uint8_t { none, b32, b64, b128 };
-/// Along which dimension whole atoms follow each other first.
+/// The dimension along which whole atoms follow each other first.
 enum class AtomOrder : std::uint8_t { mn, k };
 
 /// "K", "MN"
@@ -34,7 +34,7 @@ std::string_view to_string(Major major);
 std::string_view to_string(AtomOrder order);
 /// "none", "32B", "64B", "128B"
 std::string_view to_string(SwizzleMode mode);
-/// The inverses; throw ArgumentError that lists the names.
+/// The inverses. They throw ArgumentError with the list of names.
 Major parse_major(std::string_view name);
 AtomOrder parse_atom_order(std::string_view name);
 SwizzleMode parse_swizzle_mode(std::string_view name);
@@ -60,32 +60,32 @@ struct Descriptor {
         0;  ///< rows of 128 bytes, 0..7; 0: the pattern starts on 1024, 512, 256 bytes
     SwizzleMode swizzle = SwizzleMode::none;
 
-    /// The integer that wgmma takes. Throws ArgumentError that names the field which does not fit.
+    /// The operand of wgmma. Throws ArgumentError that names a field with a value that cannot be encoded.
     std::uint64_t encode() const;
-    /// The inverse; throws ArgumentError where unused bits (14-15, 30-31, 46-48, 52-61) are set.
+    /// The inverse. Throws ArgumentError if unused bits (14-15, 30-31, 46-48, 52-61) are set.
     static Descriptor decode(std::uint64_t bits);
 
     bool operator==(const Descriptor&) const = default;
 };
 
 /// The shared-memory byte address of the byte that holds element (row, k) of the matrix that `descriptor`
-/// describes, as wgmma computes it. For b1 bit k % 8 of that byte. `element_bits`: 1, 8, 16 or 32. The whole
-/// of it was compared with what an H200 reads, also for starts inside a swizzled line, base offsets, strides
-/// that are no multiple of the pattern, and the 64 bytes of K of a sparse wgmma's B.
+/// describes, as wgmma computes it. For b1 the element is bit k % 8 of that byte. `element_bits`: 1, 8, 16 or
+/// 32. This was compared with what an H200 reads, also for starts inside a swizzled line, base offsets,
+/// strides that are no multiple of the pattern, and the 64 bytes of K of a sparse wgmma's B.
 std::uint32_t walk(const Descriptor& descriptor, Major major, int element_bits, int row, int k);
 
 /// The addresses of all 16-byte units at once. A line is a row (K-major) or a k (MN-major); out[line * units
-/// + u] is the address of unit u of it, which holds 128 / element_bits consecutive elements along K (K-major)
+/// + u] is the address of its unit u, which holds 128 / element_bits consecutive elements along K (K-major)
 /// or along M/N (MN-major). Throws ArgumentError unless out holds exactly lines * units addresses.
 void walk_units(const Descriptor& descriptor, Major major, int lines, int units,
                 std::span<std::uint32_t> out);
 
-/// The types that wgmma multiplies, and how many elements of K a dense one does in a step: 32 bytes, so 16 of
-/// 16-bit types, 8 of tf32, 32 of 8-bit types, 256 of b1.
+/// The types that wgmma multiplies, and the elements of K of one dense wgmma, 32 bytes: 16 for 16-bit types,
+/// 8 for tf32, 32 for 8-bit types, 256 for b1. wgmma_k throws ArgumentError for other types.
 std::span<const Dtype> wgmma_types();
 int wgmma_k(Dtype dtype);
 
-/// What a tile is to be. Without a swizzle: the widest whose atoms fill the tile.
+/// The parameters of a tile. Without a swizzle, it gets the widest one whose atoms fill the tile.
 struct TileSpec {
     Dtype dtype = Dtype::bf16;
     int mn = 0;  ///< rows, elements
@@ -95,18 +95,18 @@ struct TileSpec {
     AtomOrder order = AtomOrder::mn;
 };
 
-/// What one wgmma reads of a tile, in steps of 32 bytes of K and in rows.
+/// The part of a tile that one wgmma reads, in K steps of 32 bytes and in rows.
 struct OperandBlock {
     int kstep = 0;      ///< the first K step
     int ksteps = 1;     ///< steps read at once: 1, but 2 for B of a sparse wgmma
     int mn_offset = 0;  ///< the first row, elements
     int mn = 0;         ///< rows read, elements; 0 means up to the end of the tile
-    /// Let the swizzle pattern start at the tile's address, any multiple of 128 bytes, and say so in the base
-    /// offset. TMA never writes such a tile: its pattern starts on multiples of align().
+    /// The swizzle pattern starts at the tile's address, any multiple of 128 bytes, which the base offset
+    /// states. TMA never writes such a tile: its pattern starts on multiples of align().
     bool base_offset = false;
 };
 
-/// One box of a TMA copy: inner x outer elements that go to `offset`, from tile coordinates (mn, k).
+/// The box of one TMA copy: inner x outer elements from tile coordinates (mn, k), copied to `offset`.
 struct TmaPanel {
     int offset = 0;  ///< bytes from the tile's start
     int mn = 0;      ///< first row, elements
@@ -121,11 +121,11 @@ struct TmaBox {
     std::vector<TmaPanel> panels;  ///< one for each copy, in the order of their offsets
 };
 
-/// A tile in one of the eight canonical layouts (K- or MN-major; none, 32B, 64B, 128B), whole atoms, at an
-/// address that is a multiple of align().
+/// A tile in one of the eight canonical layouts (K- or MN-major; none, 32B, 64B, 128B), made of whole atoms,
+/// at an address that is a multiple of align().
 class Tile {
   public:
-    /// Throws ArgumentError for what wgmma cannot read, with the reason and what would be legal.
+    /// Throws ArgumentError for a tile that wgmma cannot read, with the reason and what would be legal.
     explicit Tile(const TileSpec& spec);
 
     Dtype dtype() const { return dtype_; }
@@ -148,7 +148,7 @@ class Tile {
     /// Bytes of one atom: 8 lines of the swizzle's width.
     int atom_bytes() const { return 8 * width(swizzle_); }
 
-    /// Leading dimension byte offset. 16 where wgmma ignores it (K-major with a swizzle).
+    /// Leading dimension byte offset: 16 where wgmma ignores it (K-major with a swizzle).
     int lbo() const;
     /// Stride dimension byte offset.
     int sbo() const;
@@ -161,7 +161,7 @@ class Tile {
     /// tile.
     int offset(int row, int col) const;
 
-    /// Elements of K per K step: wgmma_k of its type.
+    /// Elements of K per K step: wgmma_k of the tile's type.
     int kstep_elements() const;
     /// Number of K steps in the tile.
     int ksteps() const { return k_ / kstep_elements(); }
@@ -195,14 +195,14 @@ class Tile {
     int stride_k_ = 0;   // likewise along k
 };
 
-/// Legal swizzles of a tile, widest first (what the default picks from); empty if there is none.
+/// The legal swizzles of a tile, widest first (the default is the first); empty if there is none.
 std::vector<SwizzleMode> legal_swizzles(Dtype dtype, int mn, int k, Major major);
 
-/// In words, several lines: the layout, what its descriptor holds and why, the other swizzles and what they
-/// cost, what is not legal and why, how TMA fills it, bank conflicts.
+/// The tile in words, on several lines: the layout, what its descriptor holds and why, the other swizzles and
+/// their cost, what is illegal and why, how TMA fills it, bank conflicts.
 std::string explain(const Tile& tile);
 
-/// In words, field by field, with the bits of each.
+/// The descriptor in words, field by field, with the bits of each field.
 std::string explain(const Descriptor& descriptor);
 
 }  // namespace wgrun
