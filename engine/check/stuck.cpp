@@ -120,7 +120,7 @@ void Rehearsal::report_stuck() {
     const auto ended = std::ranges::count(warps_, Warp::State::ended, &Warp::state);
     if (ended > 0)
         notes.push_back({program_.where(), fmt::format("{} of {} warps have ended", ended, warps_.size())});
-    const std::string message = fmt::format("the kernel hangs: {} waits {}", name(warp), waits_for(warp));
+    const std::string message = rules::kernel_hangs(name(warp) + " waits " + waits_for(warp));
     if (warp.state == Warp::State::at_barrier)
         return add(rules::WG_SYNC_02, at, message, std::string(wait_words::law(isa::Awaits::barrier).fix),
                    std::move(notes));
@@ -137,7 +137,7 @@ void Rehearsal::report_stuck() {
 
 void Rehearsal::stuck_at_mbarrier(const Warp& warp) {
     const Step* at = skeleton_.ops[warp.pc].step;
-    const std::string message = fmt::format("the kernel hangs: {} waits {}", name(warp), waits_for(warp));
+    const std::string message = rules::kernel_hangs(name(warp) + " waits " + waits_for(warp));
     std::vector<Note> notes;
     std::string fix(wait_words::law(isa::Awaits::mbarrier).fix);
     if (const Mbarrier* m = warp.mbarrier) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "debug/things.hpp"
-#include "sim/memory.hpp"
+#include "program/wait_words.hpp"
 
 namespace wgrun::debugging {
 namespace {
@@ -59,7 +59,7 @@ std::string barriers_of(sim::View view, Dim3 grid) {
             if (!mbarrier.live) continue;
             out += fmt::format(
                 "cta {} {}: phase {} (parity {}), {} of {} arrivals have come, {} bytes are outstanding\n",
-                number_of(view.cta(rank), grid), sim::describe_shared(view.program(), mbarrier.offset),
+                number_of(view.cta(rank), grid), wait_words::place(view.program(), mbarrier.offset),
                 mbarrier.phase, mbarrier.phase & 1, mbarrier.expected - mbarrier.pending, mbarrier.expected,
                 mbarrier.bytes);
         }

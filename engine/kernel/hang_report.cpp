@@ -215,7 +215,7 @@ std::optional<Diagnostic> HangReport::hang() const {
             continue;
         }
         const wait_words::Law law = wait_words::law(place.site->awaits);
-        const std::string message = "the kernel hangs: " + place.text;
+        const std::string message = rules::kernel_hangs(place.text);
         if (law.rule != nullptr) {
             out = rules::finding(*law.rule, place.site->where, message, std::string(law.fix));
         } else {

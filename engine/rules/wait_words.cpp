@@ -19,6 +19,8 @@ std::string names_of_warps(std::uint32_t warps) {
     return out;
 }
 
+std::string kernel_hangs(const std::string& who_waits) { return "the kernel hangs: " + who_waits; }
+
 std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int64_t bytes) {
     return fmt::format("{} of {} arrivals have come, {} bytes are outstanding", arrivals, expected, bytes);
 }

@@ -11,6 +11,9 @@ namespace wgrun::rules {
 /// "warp 3", "warps 0, 1, 5", "warps 4-7": bit w stands for warp w.
 std::string names_of_warps(std::uint32_t warps);
 
+/// who_waits: "warps 0, 1 wait at barrier 1: ..."
+std::string kernel_hangs(const std::string& who_waits);
+
 /// "3 of 4 arrivals have come, 16384 bytes are outstanding"
 std::string what_has_come(std::int64_t arrivals, std::int64_t expected, std::int64_t bytes);
 

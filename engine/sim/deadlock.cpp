@@ -112,7 +112,7 @@ void Cluster::report_deadlock() {
         std::string text = rules::names_of_warps(warps) + of(place.rank) +
                            (std::has_single_bit(warps) ? " waits " : " wait ") + place.what;
         if (message.empty()) {
-            message = "deadlock: " + text;
+            message = rules::kernel_hangs(text);
             if (place.made != no_pc) notes.push_back({code_.where(place.made), "initialised here"});
             continue;
         }

@@ -153,7 +153,10 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
             arrives_too_early(mbarrier, arrivals[lane]);
             continue;
         }
-        if (bytes[lane] != 0) check_bytes(mbarrier, mbarrier.expect(bytes[lane]));
+        if (bytes[lane] != 0) {
+            check_bytes(mbarrier, mbarrier.expect(bytes[lane]));
+            mbarrier.expect_pc = pc_;
+        }
         if (arrivals[lane] != 0 && launch_.detect_races && (released >> lane & 1U) == 0) {
             const isa::Mask same = lanes_at(address, left, address[lane]);
             clocks_.release(current_, mbarrier.arriving, {same, warp().all});
@@ -192,10 +195,12 @@ void Cluster::check_bytes(const Mbarrier& mbarrier, std::optional<std::int64_t> 
 bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
     const std::optional<Mbarrier::Turn> turn = mbarrier.turn();
     if (!turn) return false;
+    const std::uint32_t expected_at = std::exchange(mbarrier.expect_pc, no_pc);
     if (turn->under_way != 0)
-        report_.fault(rules::phase_complete_early(report_.place(mbarrier.offset()), turn->phase,
-                                                  turn->under_way, turn->to_expect, turn->to_bring),
-                      mbarrier.copy_pc, "copied here");
+        report_.fault_at(expected_at != no_pc ? expected_at : mbarrier.pc,
+                         rules::phase_complete_early(report_.place(mbarrier.offset()), turn->phase,
+                                                     turn->under_way, turn->to_expect, turn->to_bring),
+                         mbarrier.copy_pc, "copied here");
     if (launch_.detect_races) {
         clocks_.drain(mbarrier.arriving, mbarrier.complete);
         clocks_.learn(mbarrier.complete, mbarrier.actor(), mbarrier.clock());

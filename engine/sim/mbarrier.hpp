@@ -17,9 +17,10 @@ struct Mbarrier : machine::Mbarrier {
     int arriving = -1, complete = -1;
     int generic_actor = -1;  ///< of what comes through the generic proxy, at the clock of `actor`
 
-    Epoch made;                     ///< the init
-    std::uint32_t pc = no_pc;       ///< of the last arrival or expectation
-    std::uint32_t copy_pc = no_pc;  ///< of the last copy
+    Epoch made;                       ///< the init
+    std::uint32_t pc = no_pc;         ///< of the last arrival or expectation
+    std::uint32_t expect_pc = no_pc;  ///< of the last expectation of the phase in progress
+    std::uint32_t copy_pc = no_pc;    ///< of the last copy
 };
 
 /// The mbarrier objects of a CTA.

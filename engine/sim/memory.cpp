@@ -105,11 +105,4 @@ std::uint32_t SharedMemory::address_of(int buffer) const {
     return base + static_cast<std::uint32_t>(buffers_[static_cast<std::size_t>(buffer)].offset);
 }
 
-std::string describe_shared(const Program& program, std::uint32_t offset) {
-    for (const SharedBuffer& b : program.shared())
-        if (holds(static_cast<std::uint64_t>(b.offset), b.bytes, offset, 1))
-            return fmt::format("`{}` + {}", b.name, offset - static_cast<std::uint32_t>(b.offset));
-    return fmt::format("shared memory + {}", offset);
-}
-
 }  // namespace wgrun::sim

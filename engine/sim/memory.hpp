@@ -40,9 +40,6 @@ class GlobalMemory {
     std::size_t last_ = 0;
 };
 
-/// "`tile` + 32" for an offset from the start of the dynamic shared memory.
-std::string describe_shared(const Program& program, std::uint32_t offset);
-
 /// The dynamic shared memory of a CTA. Addresses are those of the shared window, offsets count from the start
 /// of the dynamic shared memory; both in bytes.
 class SharedMemory {

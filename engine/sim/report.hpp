@@ -8,6 +8,7 @@
 
 #include "machine/waits.hpp"
 #include "program/end.hpp"
+#include "program/wait_words.hpp"
 #include "rules/saying.hpp"
 #include "sim/code.hpp"
 #include "sim/global_shadow.hpp"
@@ -58,7 +59,7 @@ class Report final : public HazardSink {
     /// "thread 3", and of which CTA if there are several; the wgmma or the copy.
     std::string who() const;
     /// A place in shared memory: "`tile` + 32".
-    std::string place(std::uint32_t offset) const { return describe_shared(program_, offset); }
+    std::string place(std::uint32_t offset) const { return wait_words::place(program_, offset); }
     /// Where the kernel ends, for what is missing there.
     Where end() const { return end_of(program_); }
     /// The line of a step.
@@ -107,6 +108,8 @@ class Report final : public HazardSink {
     void deadlock(isa::Awaits wait, std::uint32_t pc, std::string message, std::vector<Note> notes);
     // WG-MBAR, WG-TMA, WG-SYNC-02, -04, -05, WG-REG-02; `note` speaks of step `other`
     void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string note = {});
+    /// The same, of another step than the one at hand.
+    void fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string note);
     /// Has the rule been said to be broken by the step at hand?
     bool said(const Rule& rule, std::uint32_t other = no_pc) const;
     void bad_parity(const Mbarrier& mbarrier, std::int64_t parity);

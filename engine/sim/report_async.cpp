@@ -16,6 +16,12 @@ void Report::deadlock(isa::Awaits wait, std::uint32_t pc, std::string message, s
 
 bool Report::said(const Rule& rule, std::uint32_t other) const { return seen_.contains(key(rule.id, other)); }
 
+void Report::fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string note) {
+    const std::uint32_t here = std::exchange(pc_, pc);
+    fault(std::move(saying), other, std::move(note));
+    pc_ = here;
+}
+
 void Report::fault(rules::Saying saying, std::uint32_t other, std::string note) {
     std::vector<Note> notes;
     if (other != no_pc && !note.empty()) notes.push_back({code_.where(other), std::move(note)});

@@ -331,9 +331,9 @@ TEST_CASE("registers move between warpgroups of a CTA, never more than it has") 
         INFO(text_of(outcome));
         REQUIRE(outcome.findings.size() == 1);
         CHECK(outcome.findings[0].rule == "WG-REG-02");
-        CHECK_THAT(
-            outcome.findings[0].message,
-            ContainsSubstring("deadlock: ") && ContainsSubstring("for 240 registers a thread: it has 168"));
+        CHECK_THAT(outcome.findings[0].message,
+                   ContainsSubstring("the kernel hangs: ") &&
+                       ContainsSubstring("for 240 registers a thread: it has 168"));
     }
     AsyncScript k(384);
     k.step(10, "setmaxnreg_inc", {160});

@@ -113,7 +113,8 @@ TEST_CASE("sizes and addresses of linear copies: WG-TMA-01, WG-MEM-01, WG-MEM-03
     };
     for (const Case& c :
          {Case{0, 8, 16, "WG-TMA-01", "size and addresses are multiples of 16"},
-          Case{8, 0, 16, "WG-TMA-01", "the copy's place in shared memory, `tile` + 8, is not a multiple of 16 bytes"},
+          Case{8, 0, 16, "WG-TMA-01",
+               "the copy's place in shared memory, `tile` + 8, is not a multiple of 16 bytes"},
           Case{0, 0, 24, "WG-TMA-01", "a copy of 24 bytes"}, Case{0, 0, 0, "WG-TMA-01", "a copy of 0 bytes"},
           Case{0, 1008, 32, "WG-MEM-01", "its last 16 bytes lie past the end"},
           Case{496, 0, 32, "WG-MEM-03", "the bulk copy moves 32 bytes at byte 496"}}) {

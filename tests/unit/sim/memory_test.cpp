@@ -146,7 +146,7 @@ TEST_CASE("shared memory that nothing has written: WG-MEM-04, by a load and by a
         const Program program = k.finish();
         expect(program, {{"WG-MEM-04", 21}});
         CHECK(run_with(program, 0).findings.at(0).message ==
-              "the wgmma reads `B` + 0, which nothing has written");
+              "the wgmma reads `B`, which nothing has written");
     }
 }
 

@@ -187,7 +187,8 @@ TEST_CASE("a barrier that somebody never reaches is a deadlock with places: WG-S
         const Program program = k.finish();
         expect(program, {{"WG-SYNC-02", 10}});
         const Diagnostic finding = run_with(program, 0).findings.at(0);
-        CHECK(finding.message == "deadlock: warps 0, 1 wait at barrier 3: 64 of 128 threads have arrived");
+        CHECK(finding.message ==
+              "the kernel hangs: warps 0, 1 wait at barrier 3: 64 of 128 threads have arrived");
         REQUIRE(finding.notes.size() == 1);
         CHECK(finding.notes[0].message == "warps 2, 3 ended");
     }

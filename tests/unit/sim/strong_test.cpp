@@ -85,7 +85,7 @@ TEST_CASE("a flag that nobody sets any more is a deadlock, and named") {
     const Program program = k.finish();
     expect(program, {{"WG-SYNC-06", 20}});
     CHECK(run_with(program, 0).findings.at(0).message ==
-          "deadlock: warp 1 waits for memory to change that nobody writes any more");
+          "the kernel hangs: warp 1 waits for memory to change that nobody writes any more");
 }
 
 TEST_CASE("a thread that looks a thousand times and then gives up ends") {
@@ -208,7 +208,7 @@ TEST_CASE("clusters that all wait for each other are a deadlock of the first") {
     const Outcome outcome = chain.run(chain.script.finish());
     CHECK(found(outcome) == Found{{"WG-SYNC-06", 10}});
     CHECK_THAT(outcome.findings.at(0).message,
-               ContainsSubstring("deadlock: warp 0 waits for memory to change"));
+               ContainsSubstring("the kernel hangs: warp 0 waits for memory to change"));
 }
 
 TEST_CASE("more clusters than a chip holds cannot wait for the last one") {

@@ -227,7 +227,8 @@ TEST_CASE("what a tensor copy names: WG-TMA-01") {
     }
     SECTION("a place in shared memory that is not aligned") {
         k.load(10, in_buffer(tile, 64), map, {0, 0}, in_buffer(full), {k.first});
-        CHECK(message("WG-TMA-01") == "the copy's place in shared memory, `tile` + 64, is not a multiple of 128 bytes");
+        CHECK(message("WG-TMA-01") ==
+              "the copy's place in shared memory, `tile` + 64, is not a multiple of 128 bytes");
     }
     SECTION("a box that ends outside the buffer") {
         k.load(10, in_buffer(tile, 640), map, {0, 0}, in_buffer(full), {k.first});

@@ -55,7 +55,7 @@ TEST_CASE("no proxy fence, one of the wrong space, or one before the writes: WG-
 
     const Diagnostic finding = run_with(program, 0).findings.at(0);
     CHECK(finding.message ==
-          "the wgmma reads `A` + 0, which thread 0 wrote through the generic proxy: no "
+          "the wgmma reads `A`, which thread 0 wrote through the generic proxy: no "
           "fence.proxy.async orders the two");
     CHECK(finding.fix == "k:fence_proxy_async() after line 10, before the barrier");
     REQUIRE(finding.notes.size() == 1);
@@ -151,7 +151,7 @@ TEST_CASE("each warp reads its own rows of A, and all of B") {
         const Program program = k.finish();
         expect(program, {{"WG-RACE-01", 21}});
         CHECK(run_with(program, 0).findings.at(0).message ==
-              "the wgmma reads `B` + 0, which thread 0 wrote: nothing orders the two");
+              "the wgmma reads `B`, which thread 0 wrote: nothing orders the two");
     }
 }
 
@@ -559,7 +559,8 @@ TEST_CASE("wgmma in half a warpgroup, or reached by three of its warps") {
         const Program program = k.finish();
         expect(program, {{"WG-SYNC-02", 21}});
         const Diagnostic finding = run_with(program, 0).findings.at(0);
-        CHECK(finding.message == "deadlock: warps 0, 1, 2 wait for the whole warpgroup at wgmma.mma_async");
+        CHECK(finding.message ==
+              "the kernel hangs: warps 0, 1, 2 wait for the whole warpgroup at wgmma.mma_async");
         CHECK(finding.notes.at(0).message == "warp 3 ended");
     }
     SECTION("lanes of a warp") {
