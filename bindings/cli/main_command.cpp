@@ -30,12 +30,6 @@ constexpr const char* footer =
     "be\n"
     "assembled; 4 no device; 5 wrong result (left to scripts: os.exit(5)); 130 interrupted.";
 
-constexpr const Command* commands[] = {
-    &run_command,    &new_command,        &debug_command, &check_command,   &ptx_command,    &cuda_command,
-    &sass_command,   &report_command,     &bench_command, &tune_command,    &export_command, &layout_command,
-    &decode_command, &isa_command,        &rules_command, &explain_command, &help_command,   &cache_command,
-    &doctor_command, &completion_command, &man_command,   &timeline_command};
-
 /// The arguments of the command line that CLI11 leaves as text.
 struct Words {
     std::string backend = "auto";

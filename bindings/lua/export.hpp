@@ -13,7 +13,4 @@ namespace wgrun::lua {
 /// C++ frame, and refers to the kernel: keep that on the stack.
 void add_export(lua_State* L, int index, std::vector<Export>& kernels);
 
-/// Adds to the kernel's class: call it after open_kernel.
-void open_export(lua_State* L);
-
 }  // namespace wgrun::lua

@@ -2,7 +2,6 @@
 
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/error.hpp"
-#include "bindings/lua/export.hpp"
 #include "bindings/lua/member.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/stdlib.hpp"
@@ -104,20 +103,7 @@ int luaopen_wgrun(lua_State* L) {
     lua_newtable(L);
     lua_pushliteral(L, WGRUN_VERSION);
     lua_setfield(L, -2, "version");
-    open_layout(L);
-    open_algebra(L);
-    open_tile(L);
-    open_fragment(L);
-    open_picture(L);
-    open_bank(L);
-    open_tensor(L);
-    open_device_tensor(L);
-    open_sparse(L);
-    open_device(L);
-    open_target(L);
-    open_kernel(L);
-    open_launch(L);
-    open_export(L);
+    for (const auto open : parts) open(L);
     remember_others(L);
     preload_stdlib(L);
     run_init(L);

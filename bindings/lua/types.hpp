@@ -86,17 +86,22 @@ void open_layout(lua_State* L);
 void open_algebra(lua_State* L);
 void open_tile(lua_State* L);
 void open_fragment(lua_State* L);
-/// These two add to classes that the functions above make: call them afterwards.
 void open_picture(lua_State* L);
 void open_bank(lua_State* L);
 void open_tensor(lua_State* L);
-/// Adds to the tensor's class: call it afterwards.
 void open_device_tensor(lua_State* L);
 void open_sparse(lua_State* L);
 void open_device(lua_State* L);
 void open_target(lua_State* L);
 void open_kernel(lua_State* L);
-/// Adds to the kernel's class: call it afterwards.
 void open_launch(lua_State* L);
+void open_export(lua_State* L);
+
+/// All of them, in order: what adds to a class comes after what makes it.
+inline constexpr void (*parts[])(lua_State*) = {
+    open_layout,  open_algebra,       open_tile,   open_fragment,               // shapes of data
+    open_picture, open_bank,                                                    // add to them
+    open_tensor,  open_device_tensor, open_sparse, open_device,   open_target,  // what is there
+    open_kernel,  open_launch,        open_export};
 
 }  // namespace wgrun::lua

@@ -112,11 +112,15 @@ void effects(const Step& s, Effects& e) {
 
 using Names = std::initializer_list<std::string_view>;
 
-/// What red and atom share. `orders` come in all scopes; accesses to shared memory need not say any.
-std::vector<Row> rows(Names orders, Names bitwise, Names more = {}) {
+Choice of_red(std::string_view fallback) { return in_all_scopes({"relaxed", "release"}, fallback); }
+Choice of_atom(std::string_view fallback) {
+    return in_all_scopes({"relaxed", "acquire", "release", "acq_rel"}, fallback);
+}
+
+/// What red and atom share. Accesses to shared memory need not say an order.
+std::vector<Row> rows(Choice (*orders)(std::string_view fallback), Names bitwise, Names more = {}) {
     std::vector<Row> out;
-    const Choice of_shared = optional(in_all_scopes(orders)),
-                 of_global = in_all_scopes(orders, "relaxed.gpu");
+    const Choice of_shared = optional(orders({})), of_global = orders("relaxed.gpu");
     const auto add = [&](Names ops, std::initializer_list<Type> of, std::vector<Choice> tail = {}) {
         for (bool global : {true, false}) {
             Row row{{reductions(ops), types(of), among(Field::vec, {1}, 1)}, {7, 8}};
@@ -149,15 +153,11 @@ std::vector<Row> rows(Names orders, Names bitwise, Names more = {}) {
     return out;
 }
 
-const Names of_red{"relaxed", "release"};
-const Names of_atom{"relaxed", "acquire", "release", "acq_rel"};
-
 std::vector<Row> cas_rows() {
     const Choice op = spelled_as(Field::op, {"cas"}), type = types({b16, b32, b64});
-    return {{{op, type, spelled_as(Field::space, {"global"}), in_all_scopes(of_atom, "relaxed.gpu")}, {7, 8}},
-            {{op, type, spelled_as(Field::space, {"shared", "shared::cluster"}),
-              optional(in_all_scopes(of_atom))},
-             {7, 8}}};
+    return {
+        {{op, type, spelled_as(Field::space, {"global"}), of_atom("relaxed.gpu")}, {7, 8}},
+        {{op, type, spelled_as(Field::space, {"shared", "shared::cluster"}), optional(of_atom({}))}, {7, 8}}};
 }
 
 OperandRule destination() {
