@@ -1,4 +1,4 @@
-// Commands of the prompt: lines that begin with a dot and a letter, which no chunk does.
+// Commands of the prompt: lines that begin with a dot and a letter, as no Lua chunk does.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace wgrun::repl {
 
 struct Command {
     std::string_view name;       ///< with its dot
-    std::string_view arguments;  ///< what stands behind it, for .help; empty: nothing does
+    std::string_view arguments;  ///< its arguments as .help shows them; empty: none
     std::string_view about;
     void (*run)(lua_State* L, Session& session);  ///< the argument is session.text
 };
@@ -20,7 +20,7 @@ std::span<const Command> commands();
 
 bool is_command(std::string_view line);
 
-/// Runs the command in `line`. Raises what goes wrong, an unknown name with the nearest one.
+/// Runs the command in `line`. Raises its errors, for an unknown name with the nearest one.
 void run_command(lua_State* L, Session& session, std::string_view line);
 
 }  // namespace wgrun::repl

@@ -1,7 +1,7 @@
-// What may come next: the answers to a person who types.
+// Completion of what a person is typing.
 //
-// Nothing of the script runs for them. Values are looked up without metamethods, and Lua's collector, which
-// would run finalizers, rests meanwhile.
+// No code of the script runs for it. Values are looked up without metamethods, and Lua's collector, which
+// would run finalizers, is stopped meanwhile.
 #pragma once
 
 #include <lua.hpp>
@@ -18,14 +18,14 @@ class Helper : public Assistant {
     /// `locals`: the stack index of the session's locals (chunk.hpp), good for every call.
     Helper(lua_State* L, int locals) : L_(L), locals_(locals) {}
 
-    /// What is typed goes on from `chunk`.
+    /// The text being typed continues `chunk`.
     void begin_with(const std::string& chunk) { before_ = chunk + '\n'; }
 
     bool unfinished(const std::string& text) override;
 
     /// After a name and a dot or colon, its fields or methods; in the braces of a call, the keys of its
     /// options; at the beginning of a line with a dot, commands; elsewhere locals, globals and Lua's words.
-    /// Nothing in strings and comments. No error leaves it: without memory there are no candidates.
+    /// Nothing in strings and comments. Never raises: without memory there are no candidates.
     Completion complete(const std::string& text, std::size_t cursor) override;
 
   private:

@@ -1,4 +1,4 @@
-// Values as a person reads them.
+// Values as text for a person.
 #pragma once
 
 #include <lua.hpp>
@@ -7,11 +7,11 @@
 
 namespace wgrun::repl {
 
-/// Pushes the text of the value at `index`, which ends with a newline where it is more than a line. Layouts,
-/// tiles and fragments are grids, tensors matrices, kernels a summary, findings what the command line prints;
-/// tables without __tostring are written out, their keys in order, to a depth and length that a person can
-/// read. The one code of the script that may run is a __tostring; what it raises stands in its place, except
-/// that an interrupt and lack of memory are raised.
+/// Pushes the text of the value at `index`, which ends with a newline if it has several lines. Layouts, tiles
+/// and fragments are shown as grids, tensors as matrices, kernels as a summary, findings as on the command
+/// line; tables without __tostring are written out, their keys in order, to a depth and length that a person
+/// can read. No code of the script runs but __tostring, whose error is shown in its place; interrupts and
+/// lack of memory are raised.
 void push_display(lua_State* L, int index, const View& view);
 
 }  // namespace wgrun::repl

@@ -1,4 +1,4 @@
-// Editing of lines on a terminal: libedit, with what a prompt for Lua wants besides.
+// A line editor for terminals: libedit, with additions for a Lua prompt.
 #pragma once
 
 #include <memory>
@@ -8,15 +8,15 @@
 
 namespace wgrun::repl {
 
-/// Reads chunks from standard input, a terminal. Enter gives a chunk that is complete and goes to the next
-/// line in one that is not; a paste (bracketed, as terminals mark them) is one piece of text; Tab completes;
-/// the arrow keys move through the lines, and beyond them through the history, among the entries that begin
-/// as the text in front of the cursor does; Ctrl-R searches it. ~/.editrc is read. For the main thread: the
-/// terminal and the signals SIGWINCH and SIGCONT belong to it while it reads.
+/// Reads chunks from standard input, a terminal. Enter returns a complete chunk and begins the next line of
+/// an incomplete one; a paste (bracketed, as terminals mark them) is one piece of text; Tab completes; the
+/// arrow keys move through the lines, and beyond them through the history, among the entries that begin with
+/// the text before the cursor; Ctrl-R searches it. ~/.editrc is read. For the main thread: the terminal and
+/// the signals SIGWINCH and SIGCONT belong to it while it reads.
 class Editor {
   public:
-    /// Null where wgrun was built without libedit, and on a terminal that cannot move its cursor. `history`
-    /// must outlive the editor.
+    /// Null if wgrun was built without libedit, and on a terminal that cannot move its cursor. `history` must
+    /// outlive the editor.
     static std::unique_ptr<Editor> open(History& history, bool colour);
 
     virtual ~Editor() = default;
@@ -24,16 +24,16 @@ class Editor {
     Editor& operator=(const Editor&) = delete;
 
     virtual Console::Input read(std::string_view prompt, Assistant& assistant, std::string& line) = 0;
-    /// What has been read of standard input and is to be read once more: keys.
+    /// Input that was read from standard input and is to be read again as keys.
     virtual void put_back(std::string_view keys) = 0;
-    /// Answers to question() (graphics.hpp) may come, too late, between keys: they are dropped.
+    /// Answers to question() (graphics.hpp) that arrive too late, between keys, are dropped.
     virtual void ignore_answers() = 0;
 
   protected:
     Editor() = default;
 };
 
-/// Waits for standard input, with Ctrl-C let through meanwhile. False: a signal came first.
+/// Waits for standard input and lets Ctrl-C through meanwhile. False: a signal came first.
 bool wait_for_input();
 
 }  // namespace wgrun::repl

@@ -1,4 +1,4 @@
-// Objects as figures of text, cut to what a person sees at once.
+// Objects as figures of text, cut to a size that a person can see at once.
 #pragma once
 
 #include <functional>
@@ -19,14 +19,14 @@ struct View {
     std::function<std::optional<Canvas>()> canvas{};  ///< where images are shown; empty: nowhere
 };
 
-/// The upper left corner of `grid` that fits, and a line that says what is left out.
+/// The upper left corner of `grid` that fits, and a line that says what is omitted.
 std::string figure(const Grid& grid, const View& view);
 
-/// dtype and shape, and the elements: of each of the last two dimensions the first and the last few, of the
-/// other dimensions the first few matrices. Each line ends with a newline.
+/// Dtype, shape and elements: the first and last few of each of the last two dimensions, and the first few
+/// matrices of the other dimensions. Each line ends with a newline.
 std::string matrix(const Tensor& tensor, const View& view);
 
-/// What a kernel is, in a few lines: threads, parameters, shared memory, instructions.
+/// A summary of a kernel in a few lines: threads, parameters, shared memory, instructions.
 std::string summary(const Program& program);
 
 }  // namespace wgrun::repl

@@ -1,4 +1,4 @@
-// Images in a terminal: how it is asked which it shows, and how it is told to show one.
+// Images in a terminal: how to query its support, and how to show an image.
 #pragma once
 
 #include <optional>
@@ -9,45 +9,45 @@
 
 namespace wgrun::repl {
 
-/// How a terminal takes images.
+/// How a terminal accepts images.
 enum class Graphics : unsigned char {
     kitty,   ///< kitty's graphics protocol
     iterm2,  ///< iTerm2's inline images
     sixel,
 };
 
-/// What the environment says of the terminal; empty where it says nothing.
+/// What the environment says about the terminal; empty if it says nothing.
 struct TerminalNames {
     std::string term, program, lc_terminal;
-    bool multiplexed = false;  ///< tmux or screen, which other variables may not know of
+    bool multiplexed = false;  ///< tmux or screen, unknown to other variables
 
     static TerminalNames of_environment();
 };
 
-/// What asks a terminal for its abilities: the last question is one that every terminal answers. Empty for
-/// those that are known to have no images, some of which would show the question.
+/// The query for a terminal's abilities; its last question is one that every terminal answers. Empty for
+/// terminals known not to show images, some of which would display the query.
 std::string question(const TerminalNames& names);
 
-/// What a terminal said.
+/// A terminal's answers.
 struct Answers {
     bool complete = false;  ///< the last question has been answered
     bool kitty = false;
     bool sixel = false;
-    bool dark = false;  ///< its background; false where it has not said
+    bool dark = false;  ///< its background is dark; false if it has not answered
     int cell_width = 0;
-    int cell_height = 0;  ///< pixels; 0: it has not said
-    std::string typed;    ///< what is no answer: keys
+    int cell_height = 0;  ///< pixels; 0: it has not answered
+    std::string typed;    ///< input that is not an answer: keys
 };
 /// `bytes` may end inside an answer.
 Answers read_answers(std::string_view bytes);
 
-/// Nothing: the terminal shows no images.
+/// The way to show images; nothing: the terminal shows none.
 std::optional<Graphics> choose(const TerminalNames& names, const Answers& answers);
 
-/// What makes the terminal show the image at the beginning of a line and go to the line below it.
+/// The text that makes the terminal show the image at the beginning of a line and go to the line below it.
 std::string shown(const Image& image, Graphics graphics);
 
-/// Where images are shown, in pixels.
+/// The area where images are shown, in pixels.
 struct Canvas {
     Graphics graphics = Graphics::kitty;
     int width = 0;
@@ -56,7 +56,7 @@ struct Canvas {
     bool dark = false;
 };
 
-/// The picture as large as letters of the terminal make it, or nothing where that is more than fits.
+/// The picture, scaled to the letters of the terminal, or nothing if it does not fit.
 std::optional<std::string> shown(const Picture& picture, const Canvas& canvas);
 
 }  // namespace wgrun::repl

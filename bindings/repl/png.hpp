@@ -7,8 +7,8 @@
 
 namespace wgrun::repl {
 
-/// A file with a palette and one byte a pixel. Rows that are as the one above, and runs, take next to
-/// nothing; nothing else is compressed.
+/// A PNG file with a palette and one byte per pixel. Rows equal to the one above, and runs, take almost no
+/// space; nothing else is compressed.
 std::string to_png(const Image& image);
 
 }  // namespace wgrun::repl

@@ -1,4 +1,4 @@
-// What the loop and its commands share.
+// The state that the loop and its commands share.
 #pragma once
 
 #include <lua.hpp>
@@ -12,22 +12,22 @@
 
 namespace wgrun::repl {
 
-/// One session: lives in a userdata, for it outlives calls of Lua.
+/// One session. It lives in a userdata, since it outlives calls of Lua.
 struct Session {
     Console* console = nullptr;
-    int locals = 0;     ///< stack index of the variables that last (chunk.hpp)
-    bool over = false;  ///< the person has left
+    int locals = 0;     ///< stack index of the session's locals (chunk.hpp)
+    bool over = false;  ///< the session is to end
     std::string line, chunk;
     std::string kept;  ///< the chunks that compiled, for .save
     std::vector<Diagnostic> findings;
     std::string text;
 };
 
-/// What came of a chunk.
+/// The outcome of a chunk.
 enum class Evaluated { good, failed, unfinished };
 
-/// Compiles and runs `text` under the chunk name `name`, shows its results or its error, and sets `_`.
-/// Nothing is shown of an unfinished chunk, unless `whole`: then that is an error too.
+/// Compiles and runs `text` under the chunk name `name`, shows its results or its error, and sets `_`. Shows
+/// nothing for an unfinished chunk, unless `whole`: then it is an error.
 Evaluated evaluate(lua_State* L, Session& session, const std::string& text, const char* name, bool whole);
 
 /// Compiles and runs `text` and pushes its first result. Raises what the chunk raises.

@@ -1,4 +1,4 @@
-// The console of a person: standard input and output, with an editor where there can be one.
+// The console of a person: standard input and output, with an editor if possible.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@ namespace wgrun::repl {
 class Terminal : public Console {
   public:
     struct Options {
-        bool colour = false;   ///< of what is typed; pictures as images
-        bool history = false;  ///< kept in a file
+        bool colour = false;   ///< colours for input; pictures as images
+        bool history = false;  ///< keep it in a file
     };
 
     /// Prompts and edits lines only if standard input and output are terminals.
@@ -22,7 +22,7 @@ class Terminal : public Console {
     void write(std::string_view text) override;
     void remark(std::string_view text) override;
     int columns() const override;
-    /// Asks the terminal when it is first called.
+    /// Queries the terminal on the first call.
     std::optional<Canvas> canvas() override;
 
     /// Is there a person who reads prompts?
@@ -33,7 +33,7 @@ class Terminal : public Console {
     void ask();
 
     bool interactive_;
-    bool images_ = false;  ///< may be shown, as far as is known
+    bool images_ = false;  ///< not known to be impossible
     bool asked_ = false;
     Answers answers_;
     std::optional<Graphics> graphics_;

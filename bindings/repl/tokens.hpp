@@ -12,12 +12,12 @@ struct Token {
 
     Kind kind;
     std::size_t begin;   ///< bytes from the beginning of the text
-    std::size_t end;     ///< behind its last byte
+    std::size_t end;     ///< after its last byte
     bool closed = true;  ///< false: a string or a long comment whose end has not been typed yet
 };
 
-/// Every token of `text`, comments too, in their order; between them is white space alone. Any text has
-/// tokens: what Lua would refuse is a symbol of one byte.
+/// Every token of `text`, also comments, in order; only white space is between them. Any text has tokens:
+/// what Lua would refuse is a symbol of one byte.
 std::vector<Token> tokens_of(std::string_view text);
 
 /// The bytes of `token`.

@@ -1,4 +1,4 @@
-// wgrun run --dump NAME@LINE: what things are when warps come to a line.
+// wgrun run --dump NAME@LINE: values when warps reach a line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,8 +54,8 @@ class Dumper final : public sim::Observer {
         std::size_t index;  ///< of the dump
         const DebugDump* dump;
         Thing thing;
-        std::map<int, std::uint64_t> times;  ///< that each warp has come
-        /// Registers of the warps of a group that have come: those that hold one fragment together.
+        std::map<int, std::uint64_t> times;  ///< how often each warp has reached the line
+        /// Registers of the warps that have reached the line and together hold one fragment.
         std::map<int, std::map<std::uint32_t, std::vector<std::byte>>> copies;
         bool done;
     };
@@ -71,7 +71,7 @@ class Dumper final : public sim::Observer {
         const std::optional<Things::Holders> held = things_.holders(state.thing, view, number);
         const bool together = held && held->warps > 1;
         DebugWhen meant = when;
-        if (together) {  // all of them come, each in its own time
+        if (together) {  // the warps of the group arrive at different times
             if (when.warp && *when.warp / held->warps != warp.warp / held->warps) return;
             meant.warp.reset();
             meant.lane.reset();

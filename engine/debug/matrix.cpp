@@ -14,7 +14,7 @@ using isa::Reg;
 
 constexpr int rows_shown = 16, columns_shown = 8;
 
-/// The product that a step is.
+/// The matrix product that a step computes.
 struct ProductOf final : isa::Effects {
     explicit ProductOf(const Step& step) { isa::tell(step, *this); }
     void issue_mma(const isa::AsyncMma& mma) override { async = mma; }
@@ -26,7 +26,7 @@ struct ProductOf final : isa::Effects {
 
 std::optional<Dtype> dtype_of(isa::Type type) { return parse_dtype(isa::to_string(type)); }
 
-/// Of each list of registers that a product of the step takes or gives.
+/// For each list of registers that the step's product reads or writes.
 template <class Visit>
 void for_each_fragment(const Step& step, Visit visit) {
     const auto typed = [&](isa::Field field) { return dtype_of(step.form.type(field)); };
@@ -58,7 +58,7 @@ std::string element_text(Dtype dtype, const std::byte* byte, int bit) {
 
 namespace {
 
-/// A list, in lines: what comes before the colon is the index of the line's first one.
+/// A list in lines; the index of a line's first element stands before the colon.
 std::string list_text(const Matrix& matrix) {
     constexpr int across = 16;
     std::vector<std::string> cells;
@@ -101,7 +101,7 @@ std::string to_text(const Matrix& matrix, bool whole) {
 }
 
 std::vector<FragmentUse> fragments_of(const Program& program, const std::vector<Reg>& regs) {
-    // The list of each fragment is a run of these registers: where each starts, and what it is.
+    // Each fragment is a run of these registers: where it starts, and which fragment it is.
     std::vector<std::optional<FragmentUse>> starts(regs.size());
     for_each_step(program, [&](const Step& step) {
         for_each_fragment(step, [&](const std::vector<Reg>& list, Dtype dtype, const auto& fragment) {
@@ -124,7 +124,7 @@ std::vector<FragmentUse> fragments_of(const Program& program, const std::vector<
 
 std::vector<Matrix> matrices_of(const std::vector<FragmentUse>& uses, int first, const LanesOf& lanes) {
     const auto matrix = [&](const FragmentUse& use) {
-        // The values now: what is shown later must not change.
+        // A copy of the values: what is shown later must not change.
         const Fragment& f = use.fragment;
         std::vector<std::string> texts(static_cast<std::size_t>(f.rows) *
                                        static_cast<std::size_t>(f.columns));

@@ -1,4 +1,4 @@
-// What a debugger shows: things of a kernel that have a name, as values and as matrices.
+// Named objects of a kernel as the debugger shows them: as values and as matrices.
 #pragma once
 
 #include <functional>
@@ -13,36 +13,36 @@
 
 namespace wgrun::debugging {
 
-/// A matrix in the making: the text of each element.
+/// A matrix of texts, one per element.
 struct Matrix {
     std::string title;
     int rows = 0, columns = 0;
     std::function<std::string(int, int)> at;
 };
 
-/// As lines. `whole`: all of it; else its beginning where it is large.
+/// The matrix as lines of text. `whole`: all of it; else only the beginning of a large one.
 std::string to_text(const Matrix& matrix, bool whole);
 
-/// Registers that are a fragment of a matrix, as a wgmma or mma.sync of the program has them.
+/// Registers that hold a fragment of a matrix, by a wgmma or mma.sync of the program.
 struct FragmentUse {
     Fragment fragment;
     Dtype dtype;
     std::vector<isa::Reg> regs;  ///< one fragment, in order
 };
 
-/// The fragments that these registers are, in order; none where they are not all used so.
+/// The fragments that these registers hold, in order; none unless all of them are used so.
 std::vector<FragmentUse> fragments_of(const Program& program, const std::vector<isa::Reg>& regs);
 
-/// The lanes of one register: 32 of 4 or 8 bytes, copied out of the simulator, or where they are.
+/// The lanes of one register: 32 values of 4 or 8 bytes, a copy or a view of the simulator's.
 using LanesOf = std::function<const std::byte*(int warp, isa::Reg reg)>;
 
-/// The fragments side by side (those of A) or below each other. `first`: warp of the first of its threads.
+/// The fragments side by side (of A) or below each other. `first`: the warp of the first thread.
 std::vector<Matrix> matrices_of(const std::vector<FragmentUse>& uses, int first, const LanesOf& lanes);
 
 /// An element of memory as text.
 std::string element_text(Dtype dtype, const std::byte* byte, int bit = 0);
 
-/// Stage `stage` of a buffer with a tile, in the tile's logical coordinates.
+/// Stage `stage` of a buffer with a tile, as a matrix in the tile's logical coordinates.
 Matrix matrix_of(const SharedBuffer& buffer, int stage, std::span<const std::byte> shared);
 Matrix matrix_of(const std::string& name, const Tensor& tensor);
 

@@ -12,26 +12,26 @@ struct Stop {
     enum class Kind : std::uint8_t { line, finding, watch };
     int id = 0;
     Kind kind = Kind::line;
-    std::string text;  ///< as it is listed
+    std::string text;  ///< as `info` lists it
     int line = 0;
     DebugWhen when{};
-    std::map<int, std::uint64_t> times{};  ///< that each warp has come
+    std::map<int, std::uint64_t> times{};  ///< how often each warp has reached it
     Place place{};                         ///< of a watch
-    std::vector<std::byte> bytes{};        ///< there, when somebody last looked
-    std::uint64_t cluster = 0;             ///< in which the watch was set
+    std::vector<std::byte> bytes{};        ///< contents at the last comparison
+    std::uint64_t cluster = 0;             ///< the cluster in which the watch was set
 };
 
 class Stops {
   public:
-    /// There is one at findings from the beginning.
+    /// At first there is one stop, at findings.
     Stops(const Program& program, Dim3 grid);
 
-    /// Both throw ArgumentError where the kernel has no such line, or `when` is wrong.
+    /// Both throw ArgumentError if the kernel has no such line or `when` is malformed.
     const Stop& add_line(int line, const std::string& when);
     const Stop& add_finding();
     const Stop& add_watch(const std::string& text, Place place, std::vector<std::byte> bytes,
                           std::uint64_t cluster);
-    /// Throws ArgumentError where there is none.
+    /// Throws ArgumentError if there is no such stop.
     void remove(std::uint64_t id);
     void clear() { list_.clear(); }
     std::vector<std::string> text() const;  ///< lines
@@ -39,9 +39,9 @@ class Stops {
     bool at_findings() const;
     std::vector<Stop>& all() { return list_; }
 
-    /// The run begins again: nobody has come anywhere.
+    /// The run begins again: resets all counts.
     void forget_visits();
-    /// A warp has come to a line: which stop is for it now, in words, or nothing.
+    /// A warp has reached a line: returns the stop that applies, in words, or nothing.
     std::string visit(sim::View view, int warp, Where where);
 
   private:

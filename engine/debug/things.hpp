@@ -1,4 +1,4 @@
-// Things of a kernel by their names: registers, arrays, shared buffers, parameters; and where they lie.
+// Named objects of a kernel: registers, arrays, shared buffers, parameters; and where they are stored.
 #pragma once
 
 #include <optional>
@@ -9,49 +9,49 @@
 
 namespace wgrun::debugging {
 
-/// What a command names: `acc`, `acc[3]`, `tile[1]` (a stage), `tile[2,5]` and `tile[1][2,5]` (elements).
+/// What a command refers to: `acc`, `acc[3]`, `tile[1]` (a stage), `tile[2,5]` and `tile[1][2,5]` (elements).
 struct Thing {
     std::string text;
     enum class Kind : std::uint8_t { registers, buffer, parameter } kind = Kind::registers;
     std::vector<isa::Reg> regs;
     bool array = false;
-    int index = -1;  ///< of the buffer, or of the parameter
+    int index = -1;  ///< index of the buffer, or of the parameter
     int stage = 0;
     std::optional<std::pair<int, int>> element;
 };
 
-/// Bytes that can be watched: of shared or global memory, or a register of a warp.
+/// Bytes that can be watched: in shared or global memory, or a register of a warp.
 struct Place {
     std::string text;
-    int rank = -1;              ///< of the CTA, of shared memory
+    int rank = -1;              ///< CTA whose shared memory it is in
     std::uint64_t address = 0;  ///< offset in it, or the address in global memory
     int bytes = 0;
     isa::Reg reg;  ///< of `warp`
     int warp = -1;
-    isa::Mask lanes = UINT32_MAX;  ///< of the register that count
+    isa::Mask lanes = UINT32_MAX;  ///< lanes of the register that are watched
 };
 
 class Things {
   public:
     Things(const Program& program, const RunOptions& options) : program_(program), options_(options) {}
 
-    /// What `text` is called at a line. Throws ArgumentError, with what it might have been.
+    /// The object that `text` names at a line. Throws ArgumentError, with a suggestion.
     Thing find(std::string_view text, Where where) const;
 
-    /// All names, one a line.
+    /// All names, one per line.
     std::string names() const;
 
     /// As text, several lines. `warp` (of the cluster) is whose registers and whose CTA's memory; `lanes`:
     /// the registers of the warps of the cluster, as they are or were. `whole`: all of a matrix.
     std::string show(const Thing& thing, sim::View view, int warp, const LanesOf& lanes, bool whole) const;
-    /// Who holds a fragment of a matrix: `warps` warps of the cluster from `first` on.
+    /// The warps that hold a fragment of a matrix: `warps` warps of the cluster from `first` on.
     struct Holders {
         int first, warps;
     };
-    /// Nothing where it is no fragment.
+    /// Nothing if it is not a fragment.
     std::optional<Holders> holders(const Thing& thing, sim::View view, int warp) const;
 
-    /// Where an element, a register or bytes at an address lie. Throws ArgumentError where it is not one
+    /// Where an element, a register or bytes at an address are. Throws ArgumentError unless that is one
     /// place.
     Place place(std::string_view text, Where where, sim::View view, int warp) const;
 
@@ -65,10 +65,10 @@ class Things {
     const RunOptions& options_;
 };
 
-/// The bytes there now.
+/// The current bytes of the place.
 std::vector<std::byte> bytes_at(const Place& place, sim::View view);
 
-/// A line of the script, or nothing where the file cannot be read.
+/// A line of the script, or nothing if the file cannot be read.
 std::string source_line(Where where);
 
 }  // namespace wgrun::debugging

@@ -1,4 +1,4 @@
-// Whom a stop is for.
+// The threads that a stop applies to.
 #pragma once
 
 #include "sim/observer.hpp"
@@ -6,19 +6,19 @@
 
 namespace wgrun::debugging {
 
-/// The number of a CTA in the grid, x counting first.
+/// The number of a CTA in the grid; x counts fastest.
 inline std::uint64_t number_of(Dim3 cta, Dim3 grid) {
     return cta.x + std::uint64_t{grid.x} * (cta.y + std::uint64_t{grid.y} * cta.z);
 }
 
-/// Is it meant? `nth` is not looked at.
+/// Does it apply to the warp? Ignores `nth`.
 bool fits(const DebugWhen& when, const sim::View::Warp& warp, Dim3 grid);
 
 /// Follows the warps of a cluster from line to line.
 class Lines {
   public:
     void begin(int warps) { at_.assign(static_cast<std::size_t>(warps), {}); }
-    /// The warp is about to execute the operation at `pc`: has it come to another line, or to this one again?
+    /// The warp is about to execute operation `pc`: has it reached another line, or the same one again?
     bool enters(int warp, std::uint32_t pc, Where where);
 
   private:

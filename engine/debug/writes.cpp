@@ -12,7 +12,7 @@
 namespace wgrun::debugging {
 namespace {
 
-/// What a step writes to memory through the generic proxy.
+/// The bytes that a step writes to memory through the generic proxy.
 class WritesOf final : public isa::Effects {
   public:
     explicit WritesOf(const Step& step) { isa::tell(step, *this); }
@@ -25,7 +25,7 @@ class WritesOf final : public isa::Effects {
     std::vector<isa::MemoryAccess> writes_;
 };
 
-/// Which lanes of a step that has just been executed have written to the place.
+/// The lanes of the step just executed that have written to the place.
 isa::Mask lanes_that_wrote(sim::View view, int number, const Step& step, const Place& place) {
     isa::Mask lanes = 0;
     const WritesOf heard(step);

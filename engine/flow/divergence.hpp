@@ -1,4 +1,4 @@
-// Where the lanes of a warp are that do not run together.
+// The lanes of a warp that have diverged.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +8,34 @@
 
 namespace wgrun::flow {
 
-/// Lanes that part at a branch run one group after the other, and go on together where their ways meet again.
-/// Operations are numbered; the warp that owns this has the number of the next one, and the lanes that run.
+/// Lanes that diverge at a branch run one group after the other, and reconverge where their paths meet again.
+/// Operations are numbered; the warp that owns this has the number of the next one, and the active lanes.
 class Divergence {
   public:
     static constexpr std::uint32_t nowhere = UINT32_MAX;
 
-    /// A branch: operations that each side begins with, and the one at which both sides meet again (nowhere:
-    /// they do not).
+    /// A branch: the first operation of each side, and the one at which both sides reconverge (nowhere: they
+    /// do not).
     struct Ways {
         std::uint32_t taken, otherwise, join;
     };
-    /// Lanes that wait for their turn.
+    /// Lanes that are not active.
     struct Group {
         isa::Mask lanes;
-        std::uint32_t next;            ///< the operation that they go on with
-        std::uint32_t join;            ///< where they are to wait for others
-        std::uint32_t from = nowhere;  ///< the branch whose other side has its turn now; nowhere: they wait
-                                       ///< for all of their own
+        std::uint32_t next;            ///< the operation at which they continue
+        std::uint32_t join;            ///< where they wait for others
+        std::uint32_t from = nowhere;  ///< the branch whose other side is active now; nowhere: they wait for
+                                       ///< all lanes of their own
     };
 
     void clear() {
         groups_.clear();
         join_ = nowhere;
     }
-    /// Those that have their turn last come first.
+    /// The last to become active come first.
     const std::vector<Group>& groups() const { return groups_; }
 
-    /// The lanes that run come to `branch`, and `taken` of them go that way.
+    /// The active lanes execute `branch`; those of `taken` take it.
     void part(std::uint32_t branch, const Ways& ways, isa::Mask taken, isa::Mask& running,
               std::uint32_t& next) {
         const isa::Mask others = running & ~taken;
@@ -49,13 +49,13 @@ class Divergence {
         go(taken != 0 ? ways.taken : ways.otherwise, running, next);
     }
 
-    /// The lanes that run go on with operation `to`, or wait there for others, whose turn it is then.
+    /// The active lanes continue at operation `to`, or wait there for others, which become active.
     void go(std::uint32_t to, isa::Mask& running, std::uint32_t& next) {
         next = to;
         while (next == join_ && !groups_.empty()) take_turn(running, next);
     }
 
-    /// The lanes that run end. False: no lane is left.
+    /// The active lanes end. False: no lane is left.
     bool end(isa::Mask& running, std::uint32_t& next) {
         for (Group& group : groups_) group.lanes &= ~running;
         running = 0;
@@ -74,7 +74,7 @@ class Divergence {
     }
 
     std::vector<Group> groups_;
-    std::uint32_t join_ = nowhere;  ///< where the lanes that run wait for others
+    std::uint32_t join_ = nowhere;  ///< where the active lanes wait for others
 };
 
 }  // namespace wgrun::flow

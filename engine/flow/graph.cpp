@@ -24,8 +24,8 @@ Graph::Graph(const std::vector<BasicBlock>& blocks) : blocks_(&blocks) {
 
 namespace {
 
-/// Reverse post-order from `first`, along successors(block, visit). Not recursive: a kernel may have as many
-/// blocks as instructions.
+/// Reverse post-order from `first`, along successors(block, visit). It is not recursive, since a kernel may
+/// have as many blocks as instructions.
 template <class Successors>
 std::vector<BlockId> reverse_post_order(std::size_t count, BlockId first, Successors successors) {
     struct Visit {
@@ -56,7 +56,7 @@ std::vector<BlockId> reverse_post_order(std::size_t count, BlockId first, Succes
     return order;
 }
 
-/// Immediate dominators of the blocks in `order`, a reverse post-order; the first is its own.
+/// Immediate dominators of the blocks in `order`, a reverse post-order; the first block is its own.
 template <class Predecessors>
 std::vector<BlockId> immediate_dominators(std::size_t count, const std::vector<BlockId>& order,
                                           Predecessors predecessors) {
@@ -112,8 +112,8 @@ bool Graph::dominates(BlockId above, BlockId below) const {
     return below == above;
 }
 
-/// As dominators, from the end: all `exits` lead to one block more. Of what never comes to one of them, its
-/// last blocks count as such, but not for those before that may come to a real one.
+/// As dominators, but from the end: all `exits` lead to one more block. Of blocks that never reach an exit,
+/// the last ones count as exits, but not for blocks before them that may reach a real one.
 std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
     const auto end = static_cast<BlockId>(blocks().size());
     const auto order_from_end = [&] {
@@ -153,8 +153,8 @@ std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
 void Graph::find_loops() {
     loop_of_.assign(blocks().size(), -1);
     std::vector<BlockId> inside(blocks().size(),
-                                no_block);  // the header of the loop that was last seen there
-    // In reverse post-order the header of an outer loop comes before those inside.
+                                no_block);  // the header of the loop last seen there
+    // In reverse post-order, the header of an outer loop precedes those inside.
     for (BlockId header : order_) {
         std::vector<BlockId> left;
         for (BlockId from : predecessors_[header]) {

@@ -1,7 +1,7 @@
-// What follows from the graph that the blocks of a program are: where the lanes of a warp reconverge, loops,
-// and what decides which blocks run, whatever the constructs were that the script wrote.
-// Cytron, Ferrante, Rosen, Wegman and Zadeck 1991; dominators after
-// Cooper, Harvey and Kennedy 2001.
+// Analyses of the control-flow graph of a program's blocks: where the lanes of a warp
+// reconverge, loops, and what decides which blocks run, independent of the script's constructs.
+// Cytron, Ferrante, Rosen, Wegman and Zadeck 1991; dominators after Cooper, Harvey and Kennedy
+// 2001.
 #pragma once
 
 #include <cstdint>
@@ -14,48 +14,48 @@ namespace wgrun::flow {
 /// A natural loop: its header dominates all of it, and every iteration begins there.
 struct NaturalLoop {
     BlockId header = no_block;
-    std::vector<BlockId> blocks;  ///< those of inner loops too, in the order of the text
-    int parent = -1;              ///< the loop around it; -1: none
+    std::vector<BlockId> blocks;  ///< including those of inner loops, in text order
+    int parent = -1;              ///< the enclosing loop; -1: none
 };
 
-/// Whether a block runs depends on which way the end of `block` goes.
+/// Whether a block runs depends on the direction of the branch at the end of `block`.
 struct Dependence {
     BlockId block = no_block;
-    int arm = 0;  ///< 0: taken, 1: otherwise
+    int arm = 0;  ///< 0: taken, 1: not taken
     bool operator==(const Dependence&) const = default;
 };
 
-/// Points to the blocks that it was made from. Never changed once made; any thread may read it.
+/// Points to the blocks that it was made from. It is immutable; any thread may read it.
 class Graph {
   public:
     explicit Graph(const Program& program) : Graph(program.blocks()) {}
     explicit Graph(const std::vector<BasicBlock>& blocks);
 
-    /// In the order of the text; the kernel begins with the first.
+    /// The blocks in text order; the kernel begins with the first.
     const std::vector<BasicBlock>& blocks() const { return *blocks_; }
-    /// Those that can be reached, in reverse post-order: but for loops, each after all that lead to it.
+    /// The reachable blocks in reverse post-order: except in loops, each after all its predecessors.
     const std::vector<BlockId>& order() const { return order_; }
     bool reachable(BlockId block) const { return place_[block] != no_block; }
-    /// Those that can be reached.
+    /// The reachable blocks.
     const std::vector<BlockId>& predecessors(BlockId block) const { return predecessors_[block]; }
 
-    /// The last block, besides itself, that is on every way to `block`; no_block for the first one.
+    /// The last block, besides itself, on every path to `block`; no_block for the first block.
     BlockId dominator(BlockId block) const { return dominators_[block]; }
     bool dominates(BlockId above, BlockId below) const;
-    /// The first block, besides itself, that is on every way from `block` to the end of the kernel; no_block:
-    /// the ways end apart.
+    /// The first block, besides itself, on every path from `block` to the end of the kernel; no_block: the
+    /// paths end in different blocks.
     BlockId post_dominator(BlockId block) const { return post_dominators_[block]; }
-    /// Where lanes that part at the end of `block` are together again: its post-dominator, but for ways that
-    /// end earlier than the kernel's text does. no_block: they are not.
+    /// Where lanes that diverge at the end of `block` reconverge: its post-dominator, ignoring paths that end
+    /// before the end of the kernel's text. no_block: they do not.
     BlockId reconvergence(BlockId block) const { return reconvergences_[block]; }
 
-    /// Outer loops before inner ones.
+    /// The loops, outer ones before inner ones.
     const std::vector<NaturalLoop>& loops() const { return loops_; }
     int innermost_loop(BlockId block) const { return loop_of_[block]; }  ///< index; -1: in none
-    /// Has every loop a single entry? Those that have more are not in loops().
+    /// Has every loop a single entry? Loops with several entries are not in loops().
     bool reducible() const { return reducible_; }
 
-    /// What decides directly whether the block runs.
+    /// The branches that directly decide whether the block runs.
     const std::vector<Dependence>& dependences(BlockId block) const { return dependences_[block]; }
 
   private:

@@ -1,7 +1,7 @@
-// Barriers of the CTA (bar.sync, bar.arrive; PTX ISA 9.7.13.1) and of the cluster
-// (barrier.cluster; 9.7.13.3): who has come, and when all have.
+// Barriers of the CTA (bar.sync, bar.arrive; PTX ISA 9.7.13.1) and of the cluster (barrier.cluster;
+// 9.7.13.3): which warps have arrived, and when all have.
 //
-// As of mbarriers, the rehearsal and the simulator drive them: operations return what has happened.
+// The rehearsal and the simulator drive them, as they do mbarriers: operations return what has happened.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 
 namespace wgrun::machine {
 
-/// The barriers of a CTA. They count warps, by whole warps' threads. Warps are numbered within the CTA, and
-/// bit w of a mask stands for warp w.
+/// The barriers of a CTA. They count whole warps, in threads. Warps are numbered within the CTA, and bit w of
+/// a mask stands for warp w.
 class NamedBarriers {
   public:
     enum class Arrival : std::uint8_t {
         counted,
-        counted_otherwise,  ///< it counts, though it gave another number of threads than others
-        illegal,    ///< there is no such barrier, or the number of threads is none of whole warps; as below,
-                    ///< nothing has happened
+        counted_otherwise,  ///< it counts, although its number of threads differs from that of others
+        illegal,    ///< there is no such barrier, or the threads are no whole warps; this and the next two
+                    ///< change nothing
         too_large,  ///< the barrier waits for more threads than the CTA has
         twice,      ///< the warp has arrived already, and others have not
     };
@@ -44,10 +44,10 @@ class NamedBarriers {
         if (waits) barrier.waiting |= self;
         return otherwise ? Arrival::counted_otherwise : Arrival::counted;
     }
-    /// The warp has ended. A barrier for all threads waits for it no longer: whoever calls this asks each
-    /// barrier whether it is complete now (PTX ISA 9.7.12.7, exit).
+    /// The warp has ended. A barrier for all threads no longer waits for it: the caller asks each barrier
+    /// whether it is complete now (PTX ISA 9.7.12.7, exit).
     void end(int warp) { ended_ |= 1U << warp; }
-    /// Is the barrier complete? The warps that wait at it go on then, and it begins anew.
+    /// Is the barrier complete? Then the warps that wait at it continue, and it is reset.
     std::optional<std::uint32_t> complete(std::uint32_t id) {
         Barrier& barrier = barriers_[id];
         if (barrier.arrived == 0) return {};
@@ -59,7 +59,7 @@ class NamedBarriers {
     }
 
     std::uint32_t count() const { return static_cast<std::uint32_t>(barriers_.size()); }
-    /// Threads that the barrier waits for. This and what follows are known once a warp has arrived.
+    /// Threads that the barrier waits for. This and the following are known once a warp has arrived.
     std::uint32_t expected(std::uint32_t id) const {
         const Barrier& barrier = barriers_[id];
         return barrier.of_all ? barrier.expected - threads_of(ended_ & ~barrier.arrived) : barrier.expected;
@@ -74,7 +74,7 @@ class NamedBarriers {
         std::uint32_t expected = 0;  ///< threads
         std::uint32_t arrived = 0, waiting = 0;
         std::uint32_t first = 0;
-        bool of_all = false;  ///< nobody gave a number of threads
+        bool of_all = false;  ///< no warp gave a number of threads
     };
     static std::uint32_t threads_of(std::uint32_t warps) {
         return static_cast<std::uint32_t>(std::popcount(warps) * sm_90a.lanes);
@@ -102,7 +102,7 @@ class ClusterBarrier {
         here_ = 0;
         phase_ = 1;
     }
-    /// False, and nothing has happened: the warp has arrived before and not waited.
+    /// False, without effect: the warp has arrived before and not waited.
     bool arrive(int warp) {
         Warp& own = warps_[static_cast<std::size_t>(warp)];
         if (own.phase != 0) return false;
@@ -116,8 +116,8 @@ class ClusterBarrier {
         --running_;
         if (warps_[static_cast<std::size_t>(warp)].phase != phase_) --missing_;
     }
-    /// Completes the phase in progress if all have come, one of them at least by arriving. Those who wait go
-    /// on then.
+    /// Completes the current phase if all have arrived, at least one of them not by ending. The waiting warps
+    /// then continue.
     bool turn() {
         if (missing_ != 0 || here_ == 0) return false;
         ++phase_;
@@ -133,9 +133,9 @@ class ClusterBarrier {
         return Wait::passes;
     }
 
-    /// The phase in which the warp has arrived and not waited, counted from 1; 0: there is none.
+    /// The phase in which the warp has arrived and not waited, counted from 1; 0: none.
     std::uint32_t arrived_in(int warp) const { return warps_[static_cast<std::size_t>(warp)].phase; }
-    std::size_t arrived() const { return here_; }  ///< warps, in the phase in progress
+    std::size_t arrived() const { return here_; }  ///< warps, in the current phase
 
   private:
     struct Warp {

@@ -1,7 +1,7 @@
-// An mbarrier object (PTX ISA 9.7.13.15): its state, and what each operation makes of it.
+// An mbarrier object (PTX ISA 9.7.13.15): its state, and the effect of each operation.
 //
-// The rehearsal and the simulator drive it. An operation returns what has happened, and they say it in their
-// way; what they need beside it (places in the code, what is known of whom) they keep beside it.
+// The rehearsal and the simulator drive it. An operation returns what has happened, and they report it in
+// their way; they keep further data (places in the code, what each warp knows) themselves.
 #pragma once
 
 #include <algorithm>
@@ -12,44 +12,44 @@
 
 namespace wgrun::machine {
 
-/// The object is an actor, too, whose clock counts what happens to it: the init, the fence that announces
-/// that, and complete phases. Whoever knows of one of those events knows the clock.
+/// The object is an actor, too, whose clock counts its events: the init, the fence that announces it, and
+/// completed phases. A warp that knows of one of these events knows the clock.
 class Mbarrier {
   public:
-    static constexpr std::uint32_t bytes = 8;  ///< of an object, which is aligned to as many
-    /// Of arrivals of a phase, and of the tx-count in either direction.
+    static constexpr std::uint32_t bytes = 8;  ///< size and alignment of an object
+    /// The limit of a phase's arrivals, and of the tx-count in either direction.
     static constexpr std::int64_t most = (1 << 20) - 1;
 
-    /// A phase that is complete.
+    /// A completed phase.
     struct Turn {
         std::uint32_t phase;     ///< its number
-        std::int64_t under_way;  ///< bytes that its copies had yet to bring
+        std::int64_t under_way;  ///< bytes that its copies had not yet delivered
         std::int64_t to_expect;  ///< bytes that it was told to expect
         std::int64_t to_bring;   ///< bytes of its copies
     };
     /// A copy that has landed.
     struct Landing {
-        bool counts;  ///< not where its phase has completed without it, as turn() has said, or the object has
-                      ///< ended
+        bool counts;  ///< false if its phase completed without it, as turn() reported, or the object was
+                      ///< invalidated
         std::optional<std::int64_t> too_many;  ///< as of expect()
     };
-    /// What a wait is to a warp.
+    /// The outcome of a warp's wait.
     enum class Wait : std::uint8_t {
         unknown,  ///< the warp does not know that the object is initialised
-        skipped,  ///< a phase has completed that the warp has not waited for, and this wait is not for it
-        blocked,  ///< the phase is in progress
+        skipped,  ///< a phase that the warp has not waited for has completed, and this wait is not for it
+        blocked,  ///< the phase is not complete
         news,     ///< the phase is complete, and the warp did not know
-        again,    ///< the warp knew; and a wait of it has been let through by that phase before
-        known,    ///< the warp knew, by other ways
+        again,    ///< the warp knew, and that phase has ended a wait of it before
+        known,    ///< the warp knew by other means
     };
 
-    /// actor: by which number it is known (-1: nobody keeps account).
+    /// actor: its number (-1: its knowledge is not tracked).
     explicit Mbarrier(std::uint32_t offset, int actor = -1) : offset_(offset), actor_(actor) {}
 
     // --- operations
 
-    /// mbarrier.init, of an object that waits of so many warps are watched at. Do arrivals lie within 1 to
-    /// `most`?
+    /// mbarrier.init, of an object at which the waits of so many warps are tracked. Are the arrivals within 1
+    /// to `most`?
     bool init(std::int64_t arrivals, int warps) {
         const int actor = actor_;
         const std::uint32_t clock = clock_ + 1;
@@ -62,15 +62,15 @@ class Mbarrier {
     }
     /// mbarrier.inval
     void end() { live_ = false; }
-    /// A fence that makes the init known to all who know of the fence. Returns the clock of that.
+    /// A fence that makes the init known to all that know of the fence. Returns the clock of that.
     std::uint32_t announce() { return announced_ = ++clock_; }
-    /// Counts arrivals. False, and nothing has happened: the phase expects fewer.
+    /// Counts arrivals. False, without effect: the phase expects fewer.
     bool arrive(std::int64_t arrivals) {
         if (arrivals > pending_) return false;
         pending_ -= arrivals;
         return true;
     }
-    /// The phase expects one arrival more. False, and nothing has happened: it expects as many as it can.
+    /// The phase expects one more arrival. False, without effect: it expects as many as it can.
     bool expect_arrival() {
         if (pending_ >= most) return false;
         ++pending_;
@@ -81,7 +81,7 @@ class Mbarrier {
         to_expect_ += size;
         return add(size);
     }
-    /// A copy begins that the phase in progress counts.
+    /// A copy begins that the current phase counts.
     void begin_copy(std::int64_t size) {
         under_way_ += size;
         to_bring_ += size;
@@ -93,7 +93,7 @@ class Mbarrier {
         under_way_ -= size;
         return {true, add(-size)};
     }
-    /// Completes the phase in progress if all that it expects has come.
+    /// Completes the current phase if everything that it expects has arrived.
     std::optional<Turn> turn() {
         if (pending_ != 0 || tx_ != 0) return {};
         const Turn out{phase_++, std::exchange(under_way_, 0), std::exchange(to_expect_, 0),
@@ -104,8 +104,8 @@ class Mbarrier {
     }
     /// A wait with parity 0 or 1 of a warp (of those that init() was told of) that knows the clock `known`.
     ///
-    /// Parities tell two phases apart: the one in progress and the one before. A warp waits for the first
-    /// phase that it does not know to be complete, or again for the one before that.
+    /// Parities distinguish two phases: the current and the previous one. A warp waits for the first phase
+    /// that it does not know to be complete, or again for the one before that.
     Wait wait(std::int64_t parity, int warp, std::uint32_t known) {
         if (known < init_) return Wait::unknown;
         const bool passes = is_complete(parity);
@@ -121,30 +121,30 @@ class Mbarrier {
     int actor() const { return actor_; }
     bool live() const { return live_; }                  ///< between init and inval
     std::int64_t expected() const { return expected_; }  ///< arrivals of a phase
-    std::int64_t pending() const { return pending_; }    ///< those that have not come
-    std::int64_t tx() const { return tx_; }              ///< bytes that are expected but have not come
+    std::int64_t pending() const { return pending_; }    ///< arrivals that are outstanding
+    std::int64_t tx() const { return tx_; }              ///< bytes that are expected but have not arrived
     std::int64_t under_way() const {
         return under_way_;
-    }  ///< bytes that copies of the phase have yet to bring
+    }  ///< bytes that copies of the phase have not yet delivered
     std::int64_t to_expect() const { return to_expect_; }  ///< bytes that the phase was told to expect
     std::int64_t to_bring() const { return to_bring_; }    ///< bytes of its copies
-    std::uint32_t phase() const { return phase_; }         ///< number of the one in progress
-    bool has_copied() const { return copied_; }            ///< has it counted a copy, ever since the init?
-    /// Is the phase of this parity complete, which is the one in progress or the one before?
+    std::uint32_t phase() const { return phase_; }         ///< number of the current phase
+    bool has_copied() const { return copied_; }            ///< has it counted any copy since the init?
+    /// Is the phase of this parity, the current or the previous one, complete?
     bool is_complete(std::int64_t parity) const { return (phase_ & 1) != (parity & 1); }
 
-    // --- who knows what
+    // --- what warps know
 
-    /// The clock of what belongs to the phase in progress: of its completion.
+    /// The clock of the current phase's completion.
     std::uint32_t next() const { return clock_ + 1; }
     std::uint32_t clock() const { return clock_; }
     std::uint32_t announced() const { return announced_; }  ///< clock of the fence; 0: there was none
-    /// Does who knows that clock know that the object is initialised?
+    /// Does a warp that knows that clock know that the object is initialised?
     bool is_told(std::uint32_t known) const { return known >= init_; }
-    /// And may name it to the bulk-copy engine?
+    /// And may it pass the object to the async proxy?
     bool is_told_to_engine(std::uint32_t known) const { return announced_ != 0 && known >= announced_; }
-    /// Who knows of the init, and not that the phase before the one in progress is complete, is too early for
-    /// what belongs to the one in progress: it might as well count for the one before.
+    /// A warp that knows of the init, but not that the previous phase is complete, is too early for the
+    /// current phase: its operation might count for the previous one.
     bool is_early(std::uint32_t known) const { return known >= init_ && known < since_; }
 
   private:

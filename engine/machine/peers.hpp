@@ -1,4 +1,4 @@
-// The shared memory of a cluster's CTAs: whose an address is (PTX ISA 5.1.7, mapa).
+// The shared memory of a cluster's CTAs: which CTA an address belongs to (PTX ISA 5.1.7, mapa).
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 
 namespace wgrun::machine {
 
-/// Where an address of the shared window leads.
+/// The target of an address of the shared window.
 struct SharedPlace {
     enum class Whose : std::uint8_t {
-        own,      ///< of the CTA that executes
-        peer,     ///< of another one
-        nobodys,  ///< of a CTA that the cluster does not have
+        own,      ///< in the executing CTA
+        peer,     ///< in another CTA of the cluster
+        nobodys,  ///< in a CTA that the cluster does not have
     };
     Whose whose;
     std::uint32_t rank;     ///< of that CTA, in the cluster
     std::uint64_t address;  ///< as that CTA sees it
 };
 
-/// own: the rank of the CTA that executes, in a cluster of `ctas`.
+/// own: the rank of the executing CTA, in a cluster of `ctas`.
 constexpr SharedPlace locate(std::uint64_t address, std::uint32_t own, std::size_t ctas) {
     using Whose = SharedPlace::Whose;
     const std::uint64_t window = isa::window_of(address);

@@ -1,4 +1,4 @@
-// The registers of a CTA, which its warps give back and take by setmaxnreg (PTX ISA 9.7.19.5).
+// The registers of a CTA, which its warps release and request by setmaxnreg (PTX ISA 9.7.19.5).
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace wgrun::machine {
 
-/// Warps are numbered within the CTA; registers are those of a thread, but for free().
+/// Warps are numbered within the CTA; registers count per thread, except in free().
 class RegisterPool {
   public:
     enum class Resize : std::uint8_t {
         taken,
         given_back,  ///< more of them are free now
         blocked,     ///< too few are free: the warp waits
-        wrong_way,   ///< .inc to fewer than it has, or .dec to more; nothing has happened
+        wrong_way,   ///< .inc to fewer than it has, or .dec to more; no effect
     };
 
-    /// All warps have so many, and none are free.
+    /// All warps have so many registers, and none are free.
     void reset(int warps, int at_entry) {
         warps_.assign(static_cast<std::size_t>(warps), {at_entry, 0});
         free_ = 0;
@@ -35,7 +35,7 @@ class RegisterPool {
     }
 
     int held(int warp) const { return warps_[static_cast<std::size_t>(warp)].held; }
-    /// What a warp waits for; 0: it does not.
+    /// The registers that a warp waits for; 0: it does not wait.
     int wanted(int warp) const { return warps_[static_cast<std::size_t>(warp)].wanted; }
     int free() const { return free_; }
 

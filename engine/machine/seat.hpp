@@ -1,4 +1,4 @@
-// Where a warp is in a launch, and what its special registers say of that (PTX ISA 10).
+// The place of a warp in a launch, and its special registers (PTX ISA 10).
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ constexpr Dim3 in_cluster(Dim3 cluster_size, std::uint32_t rank) {
 struct Seat {
     Dim3 grid{};                ///< CTAs
     Dim3 cluster_size{};        ///< CTAs
-    Dim3 cluster{};             ///< the warp's, in the grid of clusters
-    std::uint32_t rank = 0;     ///< of its CTA, in the cluster
+    Dim3 cluster{};             ///< the warp's cluster, in the grid of clusters
+    std::uint32_t rank = 0;     ///< the rank of its CTA, in the cluster
     std::uint32_t threads = 0;  ///< of a CTA
     std::uint32_t warp = 0;     ///< in the CTA
 
-    /// The CTA's place in the grid.
+    /// The CTA's coordinates in the grid.
     constexpr Dim3 cta() const {
         const Dim3 at = in_cluster(cluster_size, rank);
         return {cluster.x * cluster_size.x + at.x, cluster.y * cluster_size.y + at.y,

@@ -46,7 +46,7 @@ const LetThrough* Waits::for_phase(int actor, std::uint32_t clock) const {
 
 const LetThrough* Waits::to_blame(int warp, const Mbarrier& mbarrier) const {
     if (const LetThrough* wait = repeated(warp)) return wait;
-    // An arrival too many in this phase, or in the one before, which it has completed.
+    // An excess arrival in this phase, or in the previous one, which it has completed.
     const auto suspect = suspects_.find(mbarrier.actor());
     if (suspect != suspects_.end() && mbarrier.phase() - suspect->second.phase <= 1)
         return &suspect->second.wait;

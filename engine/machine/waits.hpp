@@ -10,14 +10,14 @@
 
 namespace wgrun::machine {
 
-/// A wait for an mbarrier that a phase let through which its warp knew to be complete.
+/// A wait for an mbarrier that ended by a phase that its warp already knew to be complete.
 struct LetThrough {
     int actor = -1;                      ///< of the mbarrier
-    std::uint32_t offset = 0;            ///< of it
-    std::uint32_t clock = 0, phase = 0;  ///< next() of it, and its phase in progress
-    std::uint32_t pc = 0;                ///< where the wait stands
+    std::uint32_t offset = 0;            ///< bytes, in shared memory
+    std::uint32_t clock = 0, phase = 0;  ///< its next(), and its current phase
+    std::uint32_t pc = 0;                ///< the step of the wait
     int parity = 0;
-    /// The warp has waited for that phase before, and for nothing else since it arrived at an mbarrier.
+    /// The warp has waited for that phase before, and for nothing else since it last arrived at an mbarrier.
     bool repeated = false;
 };
 
@@ -37,13 +37,13 @@ class Waits {
     void meets(int warp) { of(warp).news_since_meeting = false; }
     /// The warp has arrived at mbarriers.
     void arrives(int warp) { of(warp).news_since_arrival = of(warp).news_since_meeting = false; }
-    /// A lane of the warp arrives at this one, too early maybe.
+    /// A lane of the warp arrives at this mbarrier, possibly too early.
     void arrives_at(int warp, const Mbarrier& mbarrier);
-    /// The object begins anew.
+    /// The object is initialised again.
     void forget(const Mbarrier& mbarrier) { suspects_.erase(mbarrier.actor()); }
 
     /// The last wait of the warp, if it has waited for that phase before and for nothing else since; or null.
-    /// As all that are returned here, until the next wait.
+    /// Like all results here, it is valid until the next wait.
     const LetThrough* repeated(int warp) const;
     /// The wait of the warp that should have been for the phase of the mbarrier that ends at this clock, or
     /// null.
@@ -56,19 +56,19 @@ class Waits {
 
   private:
     struct Warp {
-        /// Has a wait for an mbarrier told it anything since it arrived at one; since it met others anywhere?
+        /// Has a wait for an mbarrier told it anything since it arrived at one; since it met other warps?
         bool news_since_arrival = false, news_since_meeting = false;
         std::vector<LetThrough> let_through;  ///< since it last waited for an unknown phase
     };
     struct Suspect {
         LetThrough wait;
-        std::uint32_t phase;  ///< in which the warp has arrived then
+        std::uint32_t phase;  ///< the phase in which the warp arrived
     };
     Warp& of(int warp) { return warps_[static_cast<std::size_t>(warp)]; }
     const Warp& of(int warp) const { return warps_[static_cast<std::size_t>(warp)]; }
 
     std::vector<Warp> warps_;
-    std::map<int, Suspect> suspects_;  ///< the last of each mbarrier: its actor
+    std::map<int, Suspect> suspects_;  ///< the last suspect of each mbarrier, by actor
 };
 
 }  // namespace wgrun::machine

@@ -22,7 +22,7 @@ double product_cycles(const isa::AsyncMma& mma) {
     return std::max(multiply, bytes / chip::shared_rate);
 }
 
-/// Takes what the record says of a step.
+/// Collects the effects that the record declares for a step.
 class Reader final : public isa::Effects {
   public:
     explicit Reader(StepCost& cost) : cost_(cost) {}
@@ -79,9 +79,9 @@ Costs::Costs(const sim::Code& code) {
     drop_repetitions(code);
 }
 
-// What the assembler removes costs nothing: constants, copies of registers, and what a straight piece of code
-// computes a second time. Value numbering: each value of a register has a number, and so has each
-// computation.
+// What the assembler removes costs nothing: constants, copies of registers, and what a piece of code without
+// branches computes a second time. This is value numbering: each register value and each computation has a
+// number.
 void Costs::drop_repetitions(const sim::Code& code) {
     std::map<std::uint32_t, std::uint64_t> values;  // of registers
     std::map<std::string, std::uint64_t> known;     // computations of this piece
@@ -125,7 +125,7 @@ void Costs::drop_repetitions(const sim::Code& code) {
     }
 }
 
-// Accumulators are not among them: wgmma.wait_group says when they are there.
+// Accumulators are not among them: wgmma.wait_group determines when they are ready.
 void Costs::registers_of(const sim::Op& op, StepCost& cost) {
     std::vector<std::uint32_t> reads, writes;
     if (op.reg != sim::no_reg) reads.push_back(op.reg);

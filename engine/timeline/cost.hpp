@@ -1,4 +1,4 @@
-// What an H200's SM costs: the constants of the model, and what each step of a program asks of the SM.
+// The cost model of an H200's SM: its constants, and the resources that each step of a program uses.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 namespace wgrun::timeline {
 
 /// The constants, with their sources. What is of Luo et al. ("Benchmarking and Dissecting the Nvidia Hopper
-/// GPU Architecture", arXiv:2402.13499, 2024) was written down from memory (docs/timeline.md). Times are cycles of the SM, rates bytes a cycle and SM.
+/// GPU Architecture", arXiv:2402.13499, 2024) was written down from memory (docs/timeline.md). Times are
+/// cycles of the SM, rates bytes a cycle and SM.
 namespace chip {
 /// docs/performance.md, "The two limits": a 128x256x64 block takes 1024 cycles, so N / 2 for 32 bytes of K.
 inline constexpr double product_columns = 2;
@@ -22,47 +23,47 @@ inline constexpr double product_latency = 28;
 
 inline constexpr double shared_rate = 128;    ///< of shared memory: 32 banks of 4 bytes
 inline constexpr double shared_latency = 29;  ///< ld.shared; Luo et al.
-/// From the L2 cache to an SM, and back.
+/// Between the L2 cache and an SM, each way.
 inline constexpr double l2_rate = 64;
 inline constexpr double l2_latency = 273;    ///< ld.global that hits the L2 cache; Luo et al.
-inline constexpr double dram_latency = 478;  ///< likewise, that misses; Luo et al.
-/// A bulk copy takes so much longer than a load; fitted (docs/timeline.md).
+inline constexpr double dram_latency = 478;  ///< ld.global that misses it; Luo et al.
+/// Additional latency of a bulk copy over a load; fitted (docs/timeline.md).
 inline constexpr double copy_latency = 350;
-inline constexpr double copy_issue = 32;  ///< between two bulk copies of an SM, at least
+inline constexpr double copy_issue = 32;  ///< minimum between two bulk copies of an SM
 /// docs/performance.md, "Hardware counters": 4.9 TB/s, one SM's share at the clock of a kernel that waits for
 /// it.
 inline constexpr double dram_rate = 4.9e12 / sm_90a.multiprocessors / 1.9e9;
 
 inline constexpr double fixed_latency = 4;     ///< of arithmetic: until a dependent instruction may issue
 inline constexpr double special_latency = 18;  ///< of the special-function pipe
-inline constexpr double barrier_latency = 20;  ///< from the last arrival until those who wait go on
+inline constexpr double barrier_latency = 20;  ///< from the last arrival until the waiting warps continue
 inline constexpr double branch_cycles = 8;     ///< of a backward branch, for its warp
 inline constexpr double atomic_latency = 600;  ///< of atomics on global memory
 
 /// Before the first instruction of a launch that follows another, and after its last; fitted
 /// (docs/timeline.md).
 inline constexpr double launch_cycles = 1500;
-/// From the start of a CTA until its first copy can begin: descriptors of tensor maps are fetched.
+/// From the start of a CTA until its first copy can begin: the descriptors of tensor maps are fetched.
 inline constexpr double descriptor_latency = 500;
 
-/// The clock under load: the power limit lowers it where the tensor core is busy (docs/performance.md: 0.90
+/// The clock under load: the power limit lowers it while the tensor core is busy (docs/performance.md: 0.90
 /// of 179.6 us at 4096 cubed are 1.57 GHz; 0.87 of 97.4 us at 8192x8192x512 are 1.51).
 inline constexpr double idle_ghz = 1.98, busy_ghz = 1.50;
 inline double ghz(double tensor_share) { return idle_ghz - (idle_ghz - busy_ghz) * tensor_share; }
 }  // namespace chip
 
-/// What a step asks of the SM.
+/// The resources of the SM that a step uses.
 struct StepCost {
     enum class Kind : std::uint8_t {
         plain,
-        shared,   ///< an access to shared memory: `bytes` a lane
-        load,     ///< from global memory: `bytes` a lane
+        shared,   ///< an access to shared memory: `bytes` per lane
+        load,     ///< from global memory: `bytes` per lane
         store,    ///< to global memory
-        atomic,   ///< both
-        product,  ///< wgmma: `cycles` of the tensor core
+        atomic,   ///< a load and a store
+        product,  ///< wgmma: `cycles` on the tensor core
         commit,
-        wait,         ///< until `pending` groups of wgmma run
-        copy,         ///< cp.async: `bytes` a lane
+        wait,         ///< until at most `pending` groups of wgmma are pending
+        copy,         ///< cp.async: `bytes` per lane
         commit_copy,  ///< of cp.async
         wait_copies,  ///< until `pending` groups of cp.async run; -1: none, and nothing outside groups
         jump,         ///< back to the head of a loop
@@ -73,7 +74,7 @@ struct StepCost {
     int bytes = 0;
     int pending = 0;
     double cycles = 0;
-    std::uint32_t first = 0;  ///< of its registers in Costs: those it reads, then those it writes
+    std::uint32_t first = 0;  ///< its first register in Costs: those that it reads, then those that it writes
     std::uint16_t reads = 0, writes = 0;
 };
 

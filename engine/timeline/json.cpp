@@ -1,4 +1,4 @@
-// A timeline for programs: as it is, and as trace events of Chrome and Perfetto.
+// A timeline for programs: as JSON, and as trace events of Chrome and Perfetto.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

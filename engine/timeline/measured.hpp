@@ -8,9 +8,9 @@
 
 namespace wgrun::timeline {
 
-/// What was noted, as the recorder of the simulator has it, and as the scheduler lays it out. Of the rows the
-/// first are those of `roles`, of the first CTA and of those that ran in its place; then products and copies
-/// in flight; then `others`, of other CTAs.
+/// What was recorded, in the form of the simulator's recorder and of the scheduler. The first rows are those
+/// of `roles`, of the first CTA and of those that ran in its place; then products and copies in flight; then
+/// `others`, of other CTAs.
 struct Measured {
     Trace trace;  ///< of the first cluster
     Roles roles;
@@ -20,7 +20,7 @@ struct Measured {
     int ctas = 0, shown = 0;
 };
 
-/// ArgumentError where nothing was noted of the first CTA.
+/// Throws ArgumentError if nothing was recorded of the first CTA.
 Measured measured(const Program& program, const Stamps& stamps, int clusters);
 
 }  // namespace wgrun::timeline

@@ -1,4 +1,4 @@
-// Which warps stand for which: a row of the timeline is a warp that does what others of its kind do, too.
+// Roles of warps: a row of the timeline is one warp that stands for others that do the same.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace wgrun::timeline {
 
 struct Role {
     std::string name;  ///< "producer", "consumer 1", "warps 0 to 3"
-    int warp = 0;      ///< of the first CTA: that stands for the role
+    int warp = 0;      ///< the warp of the first CTA that stands for the role
     bool copies = false, multiplies = false;
 };
 
 struct Roles {
     std::vector<Role> list;
-    std::vector<int> of_warp;  ///< by warp of the cluster: index in list; -1: it has ended before it did much
+    std::vector<int> of_warp;  ///< by warp of the cluster: index in list; -1: the warp did too little
 };
 
 Roles roles_of(const Trace& trace, const Costs& costs);

@@ -11,10 +11,10 @@ namespace {
 
 using Kind = Timeline::Kind;
 
-/// What serves one request after the other.
+/// An engine that serves one request after the other.
 struct Engine {
     double free = 0, busy = 0;
-    /// The begin of a service of `cycles` that is asked for at `at`.
+    /// Requests a service of `cycles` at time `at`; returns when it begins.
     double take(double at, double cycles) {
         const double begin = std::max(at, free);
         free = begin + cycles;
@@ -35,23 +35,23 @@ struct Multiprocessor {
     double memory_busy = 0;
 };
 
-/// Of a barrier, in one CTA or cluster.
+/// A phase of a barrier, in one CTA or cluster.
 struct Phase {
     std::uint32_t missing = 0;
-    double time = 0;                   ///< of the last that has come
+    double time = 0;                   ///< of the last arrival
     std::vector<std::size_t> waiting;  ///< warps
 };
 
-/// One warp at work.
+/// The state of one warp.
 struct Actor {
     const WarpTrace* trace = nullptr;
     int instance = 0, slot = 0, row = -1;
     std::size_t item = 0;
     std::uint16_t event = 0;
     bool issued = false;
-    double since = 0;           ///< begin of the wait that it is parked in
+    double since = 0;           ///< begin of the wait in which it is parked
     std::vector<double> ready;  ///< by register
-    double loaded = 0;          ///< when the last load that it knows of comes
+    double loaded = 0;          ///< when its last load arrives
     double product = 0;         ///< end of its last wgmma
     std::vector<double> products;
     double copied = 0;  ///< end of its last cp.async
@@ -62,7 +62,7 @@ struct Actor {
     std::vector<Bulk> bulk_groups;
 };
 
-/// The four warps of a wgmma, as they come.
+/// The warps that have arrived at a wgmma; it needs four.
 struct Meeting {
     int arrived = 0;
     std::vector<std::size_t> parked;
@@ -100,7 +100,7 @@ class Scheduler {
         double time;
         std::uint64_t number;
         std::size_t actor;
-        bool operator<(const Turn& other) const {  // the earliest is the greatest
+        bool operator<(const Turn& other) const {  // the earliest turn is the greatest
             return time != other.time ? time > other.time : number > other.number;
         }
     };
@@ -123,7 +123,7 @@ class Scheduler {
             actor.slot = slot;
             actor.ready.resize(registers_);
             const int role = roles_.of_warp[w];
-            // Rows are those of the first CTA of the SM and of those that follow it in its place.
+            // Rows belong to the first CTA of the SM and to those that follow in its place.
             if (slot == 0 && role >= 0 && actor.trace->rank == 0 &&
                 roles_.list[static_cast<std::size_t>(role)].warp == actor.trace->warp)
                 actor.row = role;
@@ -184,7 +184,7 @@ class Scheduler {
         }
     }
 
-    /// When the step may issue: its registers are there, its part of the SM has a slot, its pipe is free.
+    /// When the step may issue: its registers are ready, its part of the SM has a slot, its pipe is free.
     double earliest(Actor& actor, const StepCost& cost, double time) {
         if (cost.kind == StepCost::Kind::free) return time;
         double at = time;
@@ -205,7 +205,7 @@ class Scheduler {
 
     /// False: the warp is parked.
     bool issue(std::size_t index, Actor& actor, const Item& item, const StepCost& cost, double time) {
-        if (cost.kind == StepCost::Kind::free) {  // the same value under another name
+        if (cost.kind == StepCost::Kind::free) {  // the same value in another register
             double known = 0;
             for (std::uint32_t reg : costs_.reads(cost)) known = std::max(known, actor.ready[reg]);
             for (std::uint32_t reg : costs_.writes(cost)) actor.ready[reg] = known;
@@ -253,7 +253,7 @@ class Scheduler {
         return true;
     }
 
-    /// Waits until at most `pending` groups run. False: the warp comes back later.
+    /// Waits until at most `pending` groups are pending. False: the warp is resumed later.
     bool wait_groups(std::size_t index, Actor& actor, std::vector<double>& groups, int pending, double time,
                      Kind kind) {
         if (groups.size() <= static_cast<std::size_t>(pending)) return true;
@@ -286,7 +286,7 @@ class Scheduler {
         return true;
     }
 
-    // Products of one warpgroup that follow each other are one span.
+    // Consecutive products of one warpgroup are one span.
     void multiplied(const Actor& actor, const Item& item, double begin, double end) {
         const int role = roles_.of_warp[static_cast<std::size_t>(actor.trace - trace_.warps.data())];
         const std::string& by = roles_.list[static_cast<std::size_t>(role)].name;
@@ -307,7 +307,7 @@ class Scheduler {
         return chip::l2_latency + occupancy_.missed * (chip::dram_latency - chip::l2_latency);
     }
 
-    /// When the bytes have come to the SM, latency aside.
+    /// When the bytes have arrived at the SM, without latency.
     double incoming(const Actor& actor, double bytes, double time, bool outside) {
         return pass(sms_[static_cast<std::size_t>(actor.trace->rank)], true, bytes, time, outside,
                     actor.trace->items[actor.item].pc, actor.trace->rank == 0);
@@ -342,7 +342,7 @@ class Scheduler {
 
     // --- events ----------------------------------------------------------------------------------------
 
-    /// False: the warp is parked, or comes back later.
+    /// False: the warp is parked, or resumed later.
     bool take(std::size_t index, Actor& actor, const Event& event, double time) {
         switch (event.kind) {
             case Event::Kind::arrive: come(actor.instance, event, time); return true;
@@ -408,7 +408,7 @@ class Scheduler {
 
     bool wait(std::size_t index, Actor& actor, const Event& event, double time) {
         auto& phases = phases_[static_cast<std::size_t>(actor.instance)][event.barrier];
-        if (event.phase >= phases.size()) return true;  // the one before the first
+        if (event.phase >= phases.size()) return true;  // the phase before the first
         Phase& phase = phases[event.phase];
         if (phase.missing != 0) {
             actor.since = time;
@@ -432,13 +432,13 @@ class Scheduler {
     std::vector<Actor> actors_;
     std::priority_queue<Turn> queue_;
     std::uint64_t pushed_ = 0;
-    // By CTA (or cluster) that has begun.
+    // Indexed by started CTA (or cluster).
     int begun_ = 0;
     std::vector<int> running_;  ///< warps
     std::vector<double> started_;
     std::vector<std::vector<std::vector<Phase>>> phases_;
     std::vector<std::vector<Meeting>> meetings_;
-    std::size_t last_product_ = SIZE_MAX, last_transfer_ = SIZE_MAX;  ///< spans that may go on
+    std::size_t last_product_ = SIZE_MAX, last_transfer_ = SIZE_MAX;  ///< spans that may be extended
     Schedule out_;
 };
 

@@ -10,20 +10,20 @@ namespace wgrun::timeline {
 
 /// How an SM is filled.
 struct Occupancy {
-    int ctas = 1;       ///< that the SM runs in all, each like the recorded one
-    int resident = 1;   ///< of them at a time
-    double missed = 0;  ///< share of the bytes from and to global memory that are not in the L2 cache
+    int ctas = 1;       ///< CTAs that the SM runs in all, each like the recorded one
+    int resident = 1;   ///< CTAs at a time
+    double missed = 0;  ///< share of the bytes from and to global memory that miss the L2 cache
 };
 
 struct Schedule {
     double cycles = 0;
     double tensor_busy = 0, memory_busy = 0;  ///< cycles, of the first SM
     std::vector<Timeline::Span> spans;        ///< of the rows of `roles`, then tensor core, memory, flight
-    std::vector<int> barriers;                ///< by span: that is waited for; -1: none
+    std::vector<int> barriers;                ///< by span: the barrier that is waited for; -1: none
 };
 
-/// Every warp executes its steps in their order; a wait ends when what the trace says has come; engines serve
-/// in the order of the requests. Equal traces give equal schedules.
+/// Every warp executes its steps in order; a wait ends when everything that the trace counts has arrived;
+/// engines serve requests in their order. Equal traces give equal schedules.
 Schedule schedule(const sim::Code& code, const Costs& costs, const Trace& trace, const Occupancy& occupancy,
                   const Roles& roles, std::size_t registers);
 

@@ -80,7 +80,7 @@ class Buffer {
         const std::int64_t next = word(at + 48);
         out.dropped +=
             static_cast<std::uint64_t>(std::max<std::int64_t>(next - last, 0) / stamp::stamp_bytes);
-        // Stamps have the low half of the clock, and follow each other within 2^32 cycles (two seconds).
+        // Stamps have the low half of the clock, and are less than 2^32 cycles (two seconds) apart.
         std::uint64_t now = warp.begin;
         const auto later = [&now](std::uint32_t clock) {
             return now += static_cast<std::uint32_t>(clock - static_cast<std::uint32_t>(now));
@@ -96,11 +96,11 @@ class Buffer {
         out.warps.push_back(std::move(warp));
     }
 
-    std::int64_t slice_, slices_;  ///< bytes; how many
+    std::int64_t slice_, slices_;  ///< bytes of a slice; number of slices
     Tensor memory_;
 };
 
-/// May a launch be repeated so that nobody sees it?
+/// Can a launch be repeated without visible effects?
 bool repeats(const Program& program, const std::vector<Argument>& args) {
     return !speaks(program) && std::ranges::none_of(args, [](const Argument& argument) {
         return std::holds_alternative<DeviceTensor*>(argument);
@@ -123,11 +123,11 @@ Stamps stamps_of(Kernel& kernel, const ProfileOptions& options) {
     Kernel build(std::move(stamped.program));
     RunOptions run = options;
     run.backend = backend;
-    run.unchecked = true;  // it is another form of what has been checked
+    run.unchecked = true;  // the kernel itself has been checked
     run.args.emplace_back(&buffer.memory());
     if (backend == Backend::sim) {
         out.source = Timeline::Source::steps;
-        sim::Observer nobody;  // with it clusters run one after the other
+        sim::Observer nobody;  // with an observer, clusters run one after the other
         if (run.observer == nullptr) run.observer = &nobody;
         build.run(run);
     } else {

@@ -1,4 +1,4 @@
-// What a launch of a profiled build leaves behind: for each warp, what it did and when (program/stamped.hpp).
+// The stamps of a launch of a profiled build: what each warp did and when (program/stamped.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace wgrun::timeline {
 
-/// Times are those of the SM's clock.
+/// Times are in cycles of the SM's clock.
 struct Stamp {
     std::uint32_t site = 0;   ///< of StampedProgram::sites, from 0
-    std::uint32_t value = 0;  ///< as stamped() says
+    std::uint32_t value = 0;  ///< as stamped() defines it
     std::uint64_t begin = 0, end = 0;
 };
 
@@ -21,7 +21,7 @@ struct StampedWarp {
     int warp = 0, sm = 0;
     std::uint32_t shared = 0;  ///< address of the CTA's shared memory
     std::uint64_t begin = 0, end = 0;
-    std::uint64_t begin_ns = 0, end_ns = 0;  ///< by the clock that all SMs share
+    std::uint64_t begin_ns = 0, end_ns = 0;  ///< by the clock that all SMs share, in nanoseconds
     std::vector<Stamp> stamps;
 };
 
@@ -32,8 +32,8 @@ struct Stamps {
     Timeline::Source source = Timeline::Source::gpu;
 };
 
-/// Runs the launch. On the GPU once more before, where that leaves no traces: the first launch also brings
-/// code and descriptors to the chip. Throws what profile_of throws.
+/// Runs the launch, on the GPU once more before that if it has no visible effects: the first launch also
+/// loads code and descriptors. Throws what profile_of throws.
 Stamps stamps_of(Kernel& kernel, const ProfileOptions& options);
 
 }  // namespace wgrun::timeline

@@ -29,7 +29,7 @@ int width_of_names(const Timeline& timeline) {
     return static_cast<int>(std::min(width, most));
 }
 
-/// What is missing for want of room.
+/// Reports what was dropped for lack of room.
 std::string dropped(const Timeline& timeline) {
     std::string out;
     if (timeline.dropped > 0)
@@ -86,7 +86,7 @@ std::string line_of_flights(const Columns& columns, Kind kind, double step) {
     return out;
 }
 
-/// "0        1000      2000": each figure begins at its cycle.
+/// "0        1000      2000": each number begins at the column of its cycle.
 std::string axis(double from, double to, int width) {
     const double wanted = (to - from) / 6;
     const double unit = std::pow(10, std::floor(std::log10(std::max(wanted, 1.0))));

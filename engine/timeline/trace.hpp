@@ -1,4 +1,4 @@
-// What the warps of one cluster did in a run of the simulator, and what they waited for: no times.
+// What the warps of one cluster did in a run of the simulator, and what they waited for, without times.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace wgrun::timeline {
 
-/// An mbarrier, or a barrier of the CTA or of the cluster: phases that complete when all that was counted for
-/// them in the run has come.
+/// An mbarrier, or a barrier of the CTA or of the cluster. A phase completes when everything that the run
+/// counted for it has arrived.
 struct Barrier {
     enum class Kind : std::uint8_t { mbarrier, cta, cluster };
     Kind kind = Kind::mbarrier;
@@ -22,16 +22,16 @@ struct Barrier {
     bool counts_bytes = false;
 };
 
-/// "pipeline_full[2]", as the script calls the memory of an mbarrier at that offset; "barrier 1"; ...
+/// "pipeline_full[2]", the script's name of the memory of an mbarrier at that offset; "barrier 1"; ...
 std::string barrier_name(const Program& program, Barrier::Kind kind, std::uint32_t place);
 
 struct Event {
     enum class Kind : std::uint8_t { arrive, wait, copy, store, commit, drained };
     Kind kind;
-    bool read = false;          ///< drained: only until their bytes have been read
-    int rank = 0;               ///< copy: CTA that gets the bytes
+    bool read = false;          ///< drained: waits only until their bytes have been read
+    int rank = 0;               ///< copy: the CTA that receives the bytes
     std::uint32_t barrier = 0;  ///< index in Trace::barriers
-    std::uint32_t phase = 0;    ///< drained: groups that may still run
+    std::uint32_t phase = 0;    ///< drained: groups that may still be pending
     std::uint32_t bytes = 0;
     bool outside = false;  ///< copy: from global memory
 };
@@ -41,7 +41,7 @@ struct Item {
     std::uint32_t pc = 0;
     std::uint32_t event = 0;  ///< the first of its events
     std::uint16_t events = 0;
-    std::uint8_t lanes = 0;  ///< that executed it
+    std::uint8_t lanes = 0;  ///< lanes that executed it
 };
 
 struct WarpTrace {
@@ -53,10 +53,10 @@ struct WarpTrace {
 struct Trace {
     std::vector<WarpTrace> warps;
     std::vector<Barrier> barriers;
-    std::vector<bool> read_params;  ///< by parameter: bulk copies read through it
+    std::vector<bool> read_params;  ///< by parameter: whether bulk copies read through it
 };
 
-/// Thrown by the recorder when it has what it wants: ends the run.
+/// Thrown by the recorder to end the run when the recording is complete.
 struct Recorded {};
 
 /// Records the first cluster of a grid.
@@ -71,8 +71,8 @@ class Recorder : public sim::Observer {
     const std::vector<Diagnostic>& findings() const { return findings_; }
 
   private:
-    /// The last wait of a warp that was in vain: what was recorded from it on counts for nothing when the
-    /// warp comes back there and has not done anything else.
+    /// The last unsuccessful wait of a warp: what was recorded since is discarded if the warp returns there
+    /// and has done nothing else.
     struct Retry {
         std::uint32_t pc = sim::no_pc;
         std::size_t items = 0, events = 0;
@@ -86,7 +86,7 @@ class Recorder : public sim::Observer {
     Trace trace_;
     bool began_ = false;
     Dim3 first_;
-    std::vector<Event> pending_;  ///< of the step at hand
+    std::vector<Event> pending_;  ///< of the current step
     std::vector<Retry> retries_;
     std::map<std::tuple<Barrier::Kind, int, std::uint32_t>, std::uint32_t> indices_;
     std::vector<std::uint32_t> generation_;  ///< of barriers of CTAs, by index

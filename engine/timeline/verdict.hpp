@@ -6,7 +6,7 @@
 
 namespace wgrun::timeline {
 
-/// Sentences, the most important first. `spans` of the schedule are those of the timeline.
+/// Sentences, the most important one first. The schedule's `spans` are those of the timeline.
 std::vector<std::string> verdict(const Timeline& timeline, const std::vector<int>& barriers,
                                  const Trace& trace, const Roles& roles);
 
