@@ -1,11 +1,14 @@
-// Arithmetic that integers and floats share (add, sub, mul, mad, div, min, max, neg, abs) and rem.
+// Arithmetic that integers and floats share (add, sub, mul, mad, div, min, max, neg, abs), min.NaN, max.NaN
+// and rem.
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "isa/families.hpp"
+#include "isa/halves.hpp"
 #include "isa/lanes.hpp"
+#include "isa/rounded.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -25,14 +28,20 @@ T wrapping(T a, T b, F f) {
 }
 
 void run_add(const Step& s, Machine& m) {
+    if (is_half(s.form.type()))
+        return map_halves<2>(s, m, [](double a, double b) { return sum_to_odd(a, b); });
     with_number(s.form.type(), [&]<class T>(T) {
-        map2<T, T>(s, m, [](T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
+        map_rounded<T, 2>(s, m,
+                          [](T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x + y; }); });
     });
 }
 
 void run_sub(const Step& s, Machine& m) {
+    if (is_half(s.form.type()))
+        return map_halves<2>(s, m, [](double a, double b) { return sum_to_odd(a, -b); });
     with_number(s.form.type(), [&]<class T>(T) {
-        map2<T, T>(s, m, [](T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x - y; }); });
+        map_rounded<T, 2>(s, m,
+                          [](T a, T b) { return wrapping(a, b, [](auto x, auto y) { return x - y; }); });
     });
 }
 
@@ -53,14 +62,12 @@ using Wider =
     std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
                        std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
-/// Runs mul or mad, whose result is the low half, the high half or, twice as wide, the whole product.
+/// Runs mul or mad of integers, whose result is the low half, the high half or, twice as wide, the whole
+/// product.
 template <class Combine>
 void run_product(const Step& s, Machine& m, Combine combine) {
-    const Type type = s.form.type();
-    if (type == f32) return combine(s, m, float{}, float{}, [](float a, float b) { return a * b; });
-    if (type == f64) return combine(s, m, double{}, double{}, [](double a, double b) { return a * b; });
     const std::string half = spelled(Field::half, s.form.get(Field::half));
-    with_integer(type, [&]<class T>(T) {
+    with_integer(s.form.type(), [&]<class T>(T) {
         if (half == "lo")
             combine(s, m, T{}, T{}, product_low<T>);
         else if (half == "hi")
@@ -73,6 +80,10 @@ void run_product(const Step& s, Machine& m, Combine combine) {
 }
 
 void run_mul(const Step& s, Machine& m) {
+    const Type type = s.form.type();
+    if (is_half(type)) return map_halves<2>(s, m, [](double a, double b) { return a * b; });
+    if (type == f32) return map_rounded<float, 2>(s, m, [](float a, float b) { return a * b; });
+    if (type == f64) return map_rounded<double, 2>(s, m, [](double a, double b) { return a * b; });
     run_product(s, m, []<class R, class T>(const Step& step, Machine& machine, R, T, auto product) {
         map2<R, T>(step, machine, product);
     });
@@ -108,7 +119,7 @@ T remainder(T a, T b) {
 }
 
 void run_div(const Step& s, Machine& m) {
-    with_number(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, quotient<T>); });
+    with_number(s.form.type(), [&]<class T>(T) { map_rounded<T, 2>(s, m, quotient<T>); });
 }
 void run_rem(const Step& s, Machine& m) {
     with_integer(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, remainder<T>); });
@@ -135,16 +146,36 @@ T greatest(T a, T b) {
     return a > b ? a : b;
 }
 
+template <class T>
+T least_or_nan(T a, T b) {
+    return std::isnan(a) || std::isnan(b) ? std::numeric_limits<T>::quiet_NaN() : least(a, b);
+}
+template <class T>
+T greatest_or_nan(T a, T b) {
+    return std::isnan(a) || std::isnan(b) ? std::numeric_limits<T>::quiet_NaN() : greatest(a, b);
+}
+
 void run_min(const Step& s, Machine& m) {
-    with_number(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, least<T>); });
+    if (is_half(s.form.type())) return map_halves<2>(s, m, least<double>);
+    with_number(s.form.type(), [&]<class T>(T) { map_rounded<T, 2>(s, m, least<T>); });
 }
 void run_max(const Step& s, Machine& m) {
-    with_number(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, greatest<T>); });
+    if (is_half(s.form.type())) return map_halves<2>(s, m, greatest<double>);
+    with_number(s.form.type(), [&]<class T>(T) { map_rounded<T, 2>(s, m, greatest<T>); });
+}
+void run_min_nan(const Step& s, Machine& m) {
+    if (is_half(s.form.type())) return map_halves<2>(s, m, least_or_nan<double>);
+    map_rounded<float, 2>(s, m, least_or_nan<float>);
+}
+void run_max_nan(const Step& s, Machine& m) {
+    if (is_half(s.form.type())) return map_halves<2>(s, m, greatest_or_nan<double>);
+    map_rounded<float, 2>(s, m, greatest_or_nan<float>);
 }
 
 void run_neg(const Step& s, Machine& m) {
+    if (is_half(s.form.type())) return map_halves<1>(s, m, [](double a) { return -a; });
     with_number(s.form.type(), [&]<class T>(T) {
-        map1<T, T>(s, m, [](T a) {
+        map_rounded<T, 1>(s, m, [](T a) {
             if constexpr (std::is_floating_point_v<T>)
                 return std::isnan(a) ? a : -a;  // of binary64 as the chip has it: with its sign
             else
@@ -153,8 +184,9 @@ void run_neg(const Step& s, Machine& m) {
     });
 }
 void run_abs(const Step& s, Machine& m) {
+    if (is_half(s.form.type())) return map_halves<1>(s, m, [](double a) { return std::abs(a); });
     with_number(s.form.type(), [&]<class T>(T) {
-        map1<T, T>(s, m, [](T a) {
+        map_rounded<T, 1>(s, m, [](T a) {
             if constexpr (std::is_floating_point_v<T>)
                 return std::isnan(a) ? a : std::abs(a);
             else
@@ -240,8 +272,23 @@ Value value_mad(const Step& s, const ValueOf& of) {
 }
 
 Row integers() { return {{types({u16, s16, u32, s32, u64, s64})}, {7, 8}}; }
-Row floats() { return {{types({f32, f64}), spelled_as(Field::round, {"rn"}, "rn")}, {7, 8}}; }
-Row any_float() { return {{types({f32, f64})}, {7, 8}}; }
+/// `rest`, and the rows of floats: rounded in any way, or not rounded at all.
+std::vector<Row> with_floats(std::vector<Row> rest, bool rounded) {
+    Row single{{types({f32}), flag(Field::ftz)}, {7, 8}}, twice{{types({f64})}, {7, 8}};
+    if (rounded)
+        for (Row* row : {&single, &twice})
+            row->choices.push_back(spelled_as(Field::round, {"rn", "rz", "rm", "rp"}, "rn"));
+    rest.push_back(single);
+    rest.push_back(twice);
+    return rest;
+}
+std::vector<Row> with_halves(std::vector<Row> rest, bool rounded) {
+    for (const Row& row : half_rows(rounded)) rest.push_back(row);
+    return rest;
+}
+std::vector<Row> single_and_halves() {
+    return with_halves({{{types({f32}), flag(Field::ftz)}, {7, 8}}}, false);
+}
 
 Row halves() {
     return {{types({u16, s16, u32, s32, u64, s64}), spelled_as(Field::half, {"lo", "hi"}, "lo")}, {7, 8}};
@@ -254,25 +301,25 @@ const std::vector<Instruction>& records() {
         {.name = "add",
          .summary = "d = a + b",
          .section = "9.7.1.1",
-         .rows = {integers(), floats()},
+         .rows = with_halves(with_floats({integers()}, true), true),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "add{.round}{.type} {%d}, {%a}, {%b}",
+         .ptx = "add{.round}{.ftz}{.type} {%d}, {%a}, {%b}",
          .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, false); },
          .run = run_add},
         {.name = "sub",
          .summary = "d = a - b",
          .section = "9.7.1.2",
-         .rows = {integers(), floats()},
+         .rows = with_halves(with_floats({integers()}, true), true),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "sub{.round}{.type} {%d}, {%a}, {%b}",
+         .ptx = "sub{.round}{.ftz}{.type} {%d}, {%a}, {%b}",
          .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, true); },
          .run = run_sub},
         {.name = "mul",
          .summary = "d = a * b: the low half, the high half, or the wide product of integers",
          .section = "9.7.1.3",
-         .rows = {halves(), wide(), floats()},
+         .rows = with_halves(with_floats({halves(), wide()}, true), true),
          .operands = {out("d", product_type), in("a"), in("b")},
-         .ptx = "mul{.half}{.round}{.type} {%d}, {%a}, {%b}",
+         .ptx = "mul{.half}{.round}{.ftz}{.type} {%d}, {%a}, {%b}",
          .value = value_mul,
          .run = run_mul},
         {.name = "mad",
@@ -286,9 +333,9 @@ const std::vector<Instruction>& records() {
         {.name = "div",
          .summary = "d = a / b",
          .section = "9.7.1.8",
-         .rows = {integers(), floats()},
+         .rows = with_floats({integers()}, true),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "div{.round}{.type} {%d}, {%a}, {%b}",
+         .ptx = "div{.round}{.ftz}{.type} {%d}, {%a}, {%b}",
          .run = run_div},
         {.name = "rem",
          .summary = "d = a % b of integers",
@@ -299,31 +346,45 @@ const std::vector<Instruction>& records() {
          .run = run_rem},
         {.name = "min",
          .summary = "the smaller one",
-         .section = "9.7.1.11",
-         .rows = {integers(), any_float()},
+         .section = "9.7.1.12",
+         .rows = with_halves(with_floats({integers()}, false), false),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "min{.type} {%d}, {%a}, {%b}",
+         .ptx = "min{.ftz}{.type} {%d}, {%a}, {%b}",
          .run = run_min},
+        {.name = "min.NaN",
+         .summary = "the smaller one; NaN if one of them is a NaN",
+         .section = "9.7.3.11",
+         .rows = single_and_halves(),
+         .operands = {out("d"), in("a"), in("b")},
+         .ptx = "min{.ftz}.NaN{.type} {%d}, {%a}, {%b}",
+         .run = run_min_nan},
         {.name = "max",
          .summary = "the greater one",
-         .section = "9.7.1.12",
-         .rows = {integers(), any_float()},
+         .section = "9.7.1.13",
+         .rows = with_halves(with_floats({integers()}, false), false),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "max{.type} {%d}, {%a}, {%b}",
+         .ptx = "max{.ftz}{.type} {%d}, {%a}, {%b}",
          .run = run_max},
+        {.name = "max.NaN",
+         .summary = "the greater one; NaN if one of them is a NaN",
+         .section = "9.7.3.12",
+         .rows = single_and_halves(),
+         .operands = {out("d"), in("a"), in("b")},
+         .ptx = "max{.ftz}.NaN{.type} {%d}, {%a}, {%b}",
+         .run = run_max_nan},
         {.name = "neg",
          .summary = "d = -a",
-         .section = "9.7.1.13",
-         .rows = {{{types({s16, s32, s64, f32, f64})}, {7, 8}}},
+         .section = "9.7.1.11",
+         .rows = with_halves(with_floats({{{types({s16, s32, s64})}, {7, 8}}}, false), false),
          .operands = {out("d"), in("a")},
-         .ptx = "neg{.type} {%d}, {%a}",
+         .ptx = "neg{.ftz}{.type} {%d}, {%a}",
          .run = run_neg},
         {.name = "abs",
          .summary = "d = |a|",
          .section = "9.7.1.10",
-         .rows = {{{types({s16, s32, s64, f32, f64})}, {7, 8}}},
+         .rows = with_halves(with_floats({{{types({s16, s32, s64})}, {7, 8}}}, false), false),
          .operands = {out("d"), in("a")},
-         .ptx = "abs{.type} {%d}, {%a}",
+         .ptx = "abs{.ftz}{.type} {%d}, {%a}",
          .run = run_abs},
     };
     return list;

@@ -11,6 +11,7 @@ std::span<const Instruction>
 arithmetic_family();                            // arithmetic.cpp: add, sub, mul, mad, div, rem, min, max, ...
 std::span<const Instruction> float_family();    // float.cpp: fma, rcp, sqrt, ex2, lg2
 std::span<const Instruction> logic_family();    // logic.cpp: and, or, xor, not, shl, shr, setp, selp
+std::span<const Instruction> bits_family();     // bits.cpp: popc, clz, bfe, bfi, lop3, shf, prmt, dp4a, ...
 std::span<const Instruction> convert_family();  // convert.cpp: cvt
 std::span<const Instruction> memory_family();   // memory.cpp: ld, st
 std::span<const Instruction> cache_family();    // cache.cpp: prefetch, createpolicy

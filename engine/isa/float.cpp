@@ -1,9 +1,12 @@
-// fma, and the functions of one float: rcp, sqrt, rsqrt, ex2, lg2.
+// fma, the functions of one float (rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh), copysign, and approximate
+// division.
 #include <cmath>
 #include <limits>
 
 #include "isa/families.hpp"
+#include "isa/halves.hpp"
 #include "isa/lanes.hpp"
+#include "isa/rounded.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -11,25 +14,44 @@ namespace {
 using enum Type;
 
 void run_fma(const Step& s, Machine& m) {
+    const bool relu = s.form.get(Field::relu, 0) == 1;
+    if (is_half(s.form.type()))
+        return map_halves<3>(s, m, [relu](double a, double b, double c) {
+            const double sum = sum_to_odd(a * b, c);
+            return relu && sum < 0 ? 0 : sum;
+        });
     if (s.form.type() == f32)
-        map3<float, float, float>(s, m, [](float a, float b, float c) { return std::fma(a, b, c); });
+        map_rounded<float, 3>(s, m, [](float a, float b, float c) { return std::fma(a, b, c); });
     else
-        map3<double, double, double>(s, m, [](double a, double b, double c) { return std::fma(a, b, c); });
+        map_rounded<double, 3>(s, m, [](double a, double b, double c) { return std::fma(a, b, c); });
 }
-
-/// .ftz: a subnormal counts as zero of its sign.
-float flushed(float a) { return std::abs(a) < std::numeric_limits<float>::min() ? std::copysign(0.F, a) : a; }
 
 /// A function of one float. The .approx forms are computed here to binary32 precision: closer than the
 /// chip's.
 template <double (*f)(double)>
 void run_function(const Step& s, Machine& m) {
-    if (s.form.get(Field::ftz, 0) == 1)
-        map1<float, float>(s, m, [](float a) { return flushed(static_cast<float>(f(flushed(a)))); });
-    else if (s.form.type() == f32)
-        map1<float, float>(s, m, [](float a) { return static_cast<float>(f(a)); });
+    if (is_half(s.form.type())) return map_halves<1>(s, m, f);
+    if (s.form.type() == f32)
+        map_rounded<float, 1>(s, m, [](float a) { return static_cast<float>(f(a)); });
     else
-        map1<double, double>(s, m, [](double a) { return f(a); });
+        map_rounded<double, 1>(s, m, [](double a) { return f(a); });
+}
+
+void run_quotient(const Step& s, Machine& m) {
+    map_rounded<float, 2>(s, m, [](float a, float b) { return a / b; });
+}
+
+template <class T>
+void run_copysign_of(const Step& s, Machine& m) {
+    constexpr T sign = T{1} << (sizeof(T) * 8 - 1);
+    map2<T, T>(s, m, [](T a, T b) { return static_cast<T>((a & sign) | (b & ~sign)); });
+}
+
+void run_copysign(const Step& s, Machine& m) {
+    if (s.form.type() == f32)
+        run_copysign_of<std::uint32_t>(s, m);
+    else
+        run_copysign_of<std::uint64_t>(s, m);
 }
 
 double reciprocal(double a) { return 1 / a; }
@@ -37,8 +59,31 @@ double root(double a) { return std::sqrt(a); }
 double reciprocal_root(double a) { return 1 / std::sqrt(a); }
 double power_of_two(double a) { return std::exp2(a); }
 double binary_logarithm(double a) { return std::log2(a); }
+double sine(double a) { return std::sin(a); }
+double cosine(double a) { return std::cos(a); }
+double hyperbolic_tangent(double a) { return std::tanh(a); }
 
-Row rounded() { return {{types({f32, f64}), spelled_as(Field::round, {"rn"}, "rn")}, {7, 8}}; }
+std::vector<Row> rounded() {
+    const Choice any = spelled_as(Field::round, {"rn", "rz", "rm", "rp"}, "rn");
+    return {{{types({f32}), any, flag(Field::ftz)}, {7, 8}}, {{types({f64}), any}, {7, 8}}};
+}
+/// `rows` and more of them.
+std::vector<Row> with(std::vector<Row> rows, const std::vector<Row>& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+    return rows;
+}
+/// f16 and bf16. ex2 of bf16 is .ftz, and says so.
+std::vector<Row> approximate_halves(bool brain_ftz) {
+    const Choice approx{Field::approx, {{1, 1}}, 1};
+    Row brain{{types({bf16, bf16x2}), approx}, {7, 8}};
+    if (brain_ftz) brain.choices.push_back(Choice{Field::ftz, {{1, 1}}, 1});
+    return {{{types({f16, f16x2}), approx}, {7, 8}}, brain};
+}
+std::vector<Row> fma_rows() {
+    const Choice nearest = spelled_as(Field::round, {"rn"}, "rn");
+    return with(rounded(), {{{types({f16, f16x2}), nearest, flag(Field::ftz), flag(Field::relu)}, {7, 8}},
+                            {{types({bf16, bf16x2}), nearest, flag(Field::relu)}, {7, 8}}});
+}
 Row approximate() { return {{types({f32}), Choice{Field::approx, {{1, 1}}, {}}, flag(Field::ftz)}, {7, 8}}; }
 Row approximate_only() {
     return {{types({f32}), Choice{Field::approx, {{1, 1}}, 1}, flag(Field::ftz)}, {7, 8}};
@@ -61,20 +106,50 @@ const std::vector<Instruction>& records() {
         {.name = "fma",
          .summary = "d = a * b + c, rounded once",
          .section = "9.7.3.6",
-         .rows = {rounded()},
+         .rows = fma_rows(),
          .operands = {out("d"), in("a"), in("b"), in("c")},
-         .ptx = "fma{.round}{.type} {%d}, {%a}, {%b}, {%c}",
+         .ptx = "fma{.round}{.ftz}{.relu}{.type} {%d}, {%a}, {%b}, {%c}",
          .run = run_fma},
-        function("rcp", "d = 1 / a", "9.7.3.13", {rounded(), approximate()},
+        function("rcp", "d = 1 / a", "9.7.3.13", with(rounded(), {approximate()}),
                  "rcp{.round}{.approx}{.ftz}{.type} {%d}, {%a}", run_function<reciprocal>),
-        function("sqrt", "d = square root of a", "9.7.3.16", {rounded(), approximate()},
+        function("sqrt", "d = square root of a", "9.7.3.15", with(rounded(), {approximate()}),
                  "sqrt{.round}{.approx}{.ftz}{.type} {%d}, {%a}", run_function<root>),
-        function("rsqrt", "d = 1 / square root of a", "9.7.3.17", {approximate_only()},
+        function("rsqrt", "d = 1 / square root of a", "9.7.3.16", {approximate_only()},
                  "rsqrt{.approx}{.ftz}{.type} {%d}, {%a}", run_function<reciprocal_root>),
-        function("ex2", "d = 2 to the power of a", "9.7.3.21", {approximate_only()},
-                 "ex2{.approx}{.ftz}{.type} {%d}, {%a}", run_function<power_of_two>),
+        function("ex2", "d = 2 to the power of a", "9.7.3.21",
+                 with({approximate_only()}, approximate_halves(true)), "ex2{.approx}{.ftz}{.type} {%d}, {%a}",
+                 run_function<power_of_two>),
         function("lg2", "d = binary logarithm of a", "9.7.3.20", {approximate_only()},
                  "lg2{.approx}{.ftz}{.type} {%d}, {%a}", run_function<binary_logarithm>),
+        function("sin", "sine of a, in radians", "9.7.3.18", {approximate_only()},
+                 "sin{.approx}{.ftz}{.type} {%d}, {%a}", run_function<sine>),
+        function("cos", "cosine of a, in radians", "9.7.3.19", {approximate_only()},
+                 "cos{.approx}{.ftz}{.type} {%d}, {%a}", run_function<cosine>),
+        function(
+            "tanh", "hyperbolic tangent of a", "9.7.3.22",
+            with({{{types({f32}), Choice{Field::approx, {{1, 1}}, 1}}, {7, 8}}}, approximate_halves(false)),
+            "tanh{.approx}{.type} {%d}, {%a}", run_function<hyperbolic_tangent>),
+        {.name = "div.approx",
+         .summary = "d = a / b, within 2 ulp for |b| from 2^-126 to 2^126",
+         .section = "9.7.3.8",
+         .rows = {{{types({f32}), flag(Field::ftz)}, {7, 8}}},
+         .operands = {out("d"), in("a"), in("b")},
+         .ptx = "div.approx{.ftz}{.type} {%d}, {%a}, {%b}",
+         .run = run_quotient},
+        {.name = "div.full",
+         .summary = "d = a / b, within 2 ulp for all b",
+         .section = "9.7.3.8",
+         .rows = {{{types({f32}), flag(Field::ftz)}, {7, 8}}},
+         .operands = {out("d"), in("a"), in("b")},
+         .ptx = "div.full{.ftz}{.type} {%d}, {%a}, {%b}",
+         .run = run_quotient},
+        {.name = "copysign",
+         .summary = "b with the sign of a",
+         .section = "9.7.3.2",
+         .rows = {{{types({f32, f64})}, {7, 8}}},
+         .operands = {out("d"), in("a"), in("b")},
+         .ptx = "copysign{.type} {%d}, {%a}, {%b}",
+         .run = run_copysign},
     };
     return list;
 }

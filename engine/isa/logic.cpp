@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "isa/families.hpp"
+#include "isa/halves.hpp"
 #include "isa/lanes.hpp"
+#include "isa/rounded.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::isa {
@@ -32,7 +34,7 @@ void run_not(const Step& s, Machine& m) {
     }
 }
 
-// Shift amounts of the operand's width and more are clamped to it (PTX ISA 9.7.8.7).
+// Shift amounts of the operand's width and more are clamped to it (PTX ISA 9.7.8.8).
 template <class T>
 T shift_left(T a, std::uint32_t n) {
     return n >= sizeof(T) * 8 ? T{0} : static_cast<T>(a << n);
@@ -104,10 +106,20 @@ unsigned relations_of(int cmp) {
 
 void run_setp(const Step& s, Machine& m) {
     const unsigned relations = relations_of(s.form.get(Field::cmp));
-    with_number(s.form.type(), [&]<class T>(T) {
-        map2<std::uint32_t, T>(
-            s, m, [&](T a, T b) -> std::uint32_t { return (relations & relation(a, b)) != 0 ? 1 : 0; });
-    });
+    const auto compare = [&](auto a, auto b) -> std::uint32_t {
+        return (relations & relation(a, b)) != 0 ? 1 : 0;
+    };
+    const Type type = s.form.type();
+    if (is_half(type)) {
+        const HalfFormat format(s.form);
+        return map2<std::uint32_t, std::uint16_t>(s, m, [&](std::uint16_t a, std::uint16_t b) {
+            return compare(format.number(a), format.number(b));
+        });
+    }
+    if (type == f32 && s.form.get(Field::ftz, 0) == 1)
+        return map2<std::uint32_t, float>(s, m,
+                                          [&](float a, float b) { return compare(flushed(a), flushed(b)); });
+    with_number(type, [&]<class T>(T) { map2<std::uint32_t, T>(s, m, compare); });
 }
 
 void run_selp(const Step& s, Machine& m) {
@@ -200,11 +212,13 @@ Row unsigned_names() {
     return {{spelled_as(Field::cmp, {"lo", "ls", "hi", "hs"}), types({u16, u32, u64})}, {7, 8}};
 }
 Row equality() { return {{spelled_as(Field::cmp, {"eq", "ne"}), types({b16, b32, b64})}, {7, 8}}; }
-Row ordered() {
-    return {{spelled_as(Field::cmp, {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu",
+Row ordered(std::initializer_list<Type> of, bool flushes) {
+    Row out{{spelled_as(Field::cmp, {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu",
                                      "geu", "num", "nan"}),
-             types({f32, f64})},
+             types(of)},
             {7, 8}};
+    if (flushes) out.choices.push_back(flag(Field::ftz));
+    return out;
 }
 
 /// Made when they are first asked for.
@@ -244,7 +258,7 @@ const std::vector<Instruction>& records() {
          .run = run_not},
         {.name = "shl",
          .summary = "d = a << b; amounts of the width and more give 0",
-         .section = "9.7.8.7",
+         .section = "9.7.8.8",
          .rows = {{{types({b16, b32, b64})}, {7, 8}}},
          .operands = {out("d"), in("a"), in("b", fixed<u32>)},
          .ptx = "shl{.type} {%d}, {%a}, {%b}",
@@ -252,7 +266,7 @@ const std::vector<Instruction>& records() {
          .run = run_shl},
         {.name = "shr",
          .summary = "d = a >> b; arithmetic for signed types",
-         .section = "9.7.8.8",
+         .section = "9.7.8.9",
          .rows = {{{types({b16, u16, s16, b32, u32, s32, b64, u64, s64})}, {7, 8}}},
          .operands = {out("d"), in("a"), in("b", fixed<u32>)},
          .ptx = "shr{.type} {%d}, {%a}, {%b}",
@@ -261,9 +275,10 @@ const std::vector<Instruction>& records() {
         {.name = "setp",
          .summary = "p = a cmp b",
          .section = "9.7.6.2",
-         .rows = {signed_or_unsigned(), unsigned_names(), equality(), ordered()},
+         .rows = {signed_or_unsigned(), unsigned_names(), equality(), ordered({f32, f16}, true),
+                  ordered({f64, bf16}, false)},
          .operands = {out("p", fixed<pred>), in("a"), in("b")},
-         .ptx = "setp{.cmp}{.type} {%p}, {%a}, {%b}",
+         .ptx = "setp{.cmp}{.ftz}{.type} {%p}, {%a}, {%b}",
          .value = value_setp,
          .run = run_setp},
         {.name = "selp",

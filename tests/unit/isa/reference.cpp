@@ -167,12 +167,23 @@ Raw convert(const Form& form, Raw a) {
     }
 }
 
+double flushed(Type type, double value) {
+    const double least = type == Type::f16 ? 0x1p-14 : 0x1p-126;
+    return std::abs(value) < least ? std::copysign(0.0, value) : value;
+}
+
+/// An operand as a number.
+double source(const Form& form, Type type, Raw a) {
+    const double value = real(type, a);
+    return form.get(Field::ftz, 0) == 1 ? flushed(type, value) : value;
+}
+
 Raw compare(const Form& form, Raw a, Raw b) {
     const Type type = form.type();
     std::string cmp = spelling(form, Field::cmp);
     bool less = false, equal = false;
     if (isa::is_float(type)) {
-        const double x = real(type, a), y = real(type, b);
+        const double x = source(form, type, a), y = source(form, type, b);
         const bool unordered = std::isnan(x) || std::isnan(y);
         if (cmp == "num" || cmp == "nan") return unordered == (cmp == "nan");
         if (unordered) return cmp.size() == 3;  // equ, neu, ltu, leu, gtu, geu
@@ -187,6 +198,42 @@ Raw compare(const Form& form, Raw a, Raw b) {
     if (cmp == "le" || cmp == "ls") return less || equal;
     if (cmp == "gt" || cmp == "hi") return !less && !equal;
     return !less;
+}
+
+/// `q` as a float or a double, rounded as the mode says.
+template <class T>
+T rounded(Quad q, const std::string& mode) {
+    const T near = static_cast<T>(q);
+    const Quad back = near;
+    if (std::isnan(near) || back == q || mode.empty() || mode == "rn") return near;
+    const bool above = back > q;
+    if (mode == "rz") return above == (q > 0) ? std::nextafter(near, T{0}) : near;
+    if (mode == "rm") return above ? std::nextafter(near, -std::numeric_limits<T>::infinity()) : near;
+    return above ? near : std::nextafter(near, std::numeric_limits<T>::infinity());
+}
+
+/// `q` as a double whose last bit is odd where it is not exact.
+double odd(Quad q) {
+    const auto near = static_cast<double>(q);
+    if (!std::isfinite(near) || Quad{near} == q || (std::bit_cast<Raw>(near) & 1U) != 0) return near;
+    return std::nextafter(near, Quad{near} < q ? HUGE_VAL : -HUGE_VAL);
+}
+
+/// The bits of `q` in the form's type, rounded and flushed as it says; a NaN of halves is 0x7FFF.
+Raw finished(const Form& form, Type type, Quad q) {
+    const std::string mode = spelling(form, Field::round);
+    const bool flush = form.get(Field::ftz, 0) == 1;
+    if (type == Type::f16 || type == Type::bf16) {
+        const double value = odd(q);
+        if (std::isnan(value)) return 0x7FFF;
+        const Raw out = type == Type::f16 ? encoded(value, 5, 10, "rn") : encoded(value, 8, 7, "rn");
+        return flush && (out & 0x7C00) == 0 ? out & 0x8000 : out;
+    }
+    if (type == Type::f32) {
+        const auto value = rounded<float>(q, mode);
+        return std::bit_cast<std::uint32_t>(flush ? static_cast<float>(flushed(type, value)) : value);
+    }
+    return std::bit_cast<Raw>(rounded<double>(q, mode));
 }
 
 /// The smaller float: a number beats a NaN, and -0 is below +0.
@@ -212,38 +259,61 @@ Raw product(const Form& form, Raw a, Raw b, Raw c) {
     return cut(type, (half == "hi" ? whole >> width(type) : whole) + c);
 }
 
+/// The sum of x and y, whose sign where it is zero depends on the mode.
+Quad sum(const Form& form, Quad x, Quad y, Quad z) {
+    const Quad out = fused(x, y, z);
+    const Quad p = x * y;
+    const bool opposite =
+        std::signbit(static_cast<double>(p)) != std::signbit(static_cast<double>(z)) || p != 0;
+    return out == 0 && p + z == 0 && opposite && spelling(form, Field::round) == "rm" ? -Quad{0} : out;
+}
+
 Raw divide(Type type, Raw a, Raw b, bool rest) {
     const Int x = integer(type, a), y = integer(type, b);
     if (y == 0) return rest ? cut(type, a) : cut(type, ~Natural{0});  // what the chip gives
     return cut(type, static_cast<Natural>(rest ? x % y : x / y));
 }
 
-double flushed(double value) { return std::abs(value) < 0x1p-126 ? std::copysign(0.0, value) : value; }
+/// The root of a double in any rounding: the nearest one, or its neighbour on the other side of the true one.
+double root(double x, const std::string& mode) {
+    const double near = std::sqrt(x);
+    if (!std::isfinite(near) || mode.empty() || mode == "rn") return near;
+    const Quad square = Quad{near} * near;
+    if (square > x && mode != "rp") return std::nextafter(near, 0.0);
+    if (square < x && mode == "rp") return std::nextafter(near, HUGE_VAL);
+    return near;
+}
 
-Raw function(std::string_view name, const Form& form, Raw a) {
-    const Type type = form.type();
-    const bool flush = form.get(Field::ftz, 0) == 1;
-    const double x = flush ? flushed(real(type, a)) : real(type, a);
+Raw function(std::string_view name, const Form& form, Type type, Raw a) {
+    const double x = source(form, type, a);
+    if (name == "rcp") return finished(form, type, Quad{1} / x);
+    if (name == "sqrt" && type == Type::f64) return bits_of(type, root(x, spelling(form, Field::round)));
     double y = 0;
-    if (name == "rcp") return bits_of(type, flush ? Quad{flushed(1 / x)} : Quad{1} / x);
     if (name == "sqrt") y = std::sqrt(x);
     if (name == "rsqrt") y = 1 / std::sqrt(x);
     if (name == "ex2") y = std::exp2(x);
     if (name == "lg2") y = std::log2(x);
-    return bits_of(type, flush ? flushed(y) : y);
+    if (name == "sin") y = std::sin(x);
+    if (name == "cos") y = std::cos(x);
+    if (name == "tanh") y = std::tanh(x);
+    return finished(form, type, y);
 }
 
-Raw arithmetic(std::string_view name, Type type, Raw a, Raw b, Raw c) {
+Raw arithmetic(std::string_view name, const Form& form, Type type, Raw a, Raw b, Raw c) {
     if (isa::is_float(type)) {
-        const Quad x = real(type, a), y = real(type, b), z = real(type, c);
-        if (name == "add") return bits_of(type, x + y);
-        if (name == "sub") return bits_of(type, x - y);
-        if (name == "mul") return bits_of(type, x * y);
-        if (name == "div") return bits_of(type, x / y);
-        if (name == "fma") return bits_of(type, fused(x, y, z));
+        const Quad x = source(form, type, a), y = source(form, type, b), z = source(form, type, c);
+        if (name == "add") return finished(form, type, sum(form, x, 1, y));
+        if (name == "sub") return finished(form, type, sum(form, x, 1, -y));
+        if (name == "mul") return finished(form, type, x * y);
+        if (name.starts_with("div")) return finished(form, type, x / y);
         const Raw sign = Raw{1} << (width(type) - 1);
-        if (name == "neg") return a ^ sign;
-        return a & ~sign;
+        if (name == "copysign") return (a & sign) | (b & ~sign);
+        if (name == "fma") {
+            const Quad out = sum(form, x, y, z);
+            return finished(form, type, form.get(Field::relu, 0) == 1 && out < 0 ? Quad{0} : out);
+        }
+        if (name == "neg") return finished(form, type, -x);
+        return finished(form, type, std::abs(static_cast<double>(x)));
     }
     const Int x = integer(type, a), y = integer(type, b);
     if (name == "add") return cut(type, static_cast<Natural>(x + y));
@@ -263,18 +333,45 @@ Raw bitwise(std::string_view name, const Form& form, Raw a, Raw b) {
     return cut(type, static_cast<Natural>(integer(type, a) >> by));
 }
 
-constexpr std::array names{"add", "sub",  "mul",  "mad", "div",      "rem",  "min",
-                           "max", "neg",  "abs",  "fma", "rcp",      "sqrt", "rsqrt",
-                           "ex2", "lg2",  "and",  "or",  "xor",      "not",  "shl",
-                           "shr", "setp", "selp", "cvt", "cvt.pair", "mov",  "cvta.to.global"};
+constexpr std::array names{"add",    "sub",  "mul",  "mad",      "div",        "rem",      "min",
+                           "max",    "neg",  "abs",  "fma",      "rcp",        "sqrt",     "rsqrt",
+                           "ex2",    "lg2",  "and",  "or",       "xor",        "not",      "shl",
+                           "shr",    "setp", "selp", "cvt",      "cvt.pair",   "mov",      "cvta.to.global",
+                           "sin",    "cos",  "tanh", "div.full", "div.approx", "copysign", "min.NaN",
+                           "max.NaN"};
+
+/// min, max, min.NaN, max.NaN of floats.
+Raw extreme(std::string_view name, const Form& form, Type type, Raw a, Raw b) {
+    const bool nan_a = std::isnan(real(type, a)), nan_b = std::isnan(real(type, b));
+    const bool nan = name.ends_with("NaN") ? nan_a || nan_b : nan_a && nan_b;
+    if (nan) return finished(form, type, std::numeric_limits<double>::quiet_NaN());
+    if (form.get(Field::ftz, 0) == 1) {
+        if (!nan_a) a = finished(form, type, real(type, a));
+        if (!nan_b) b = finished(form, type, real(type, b));
+    }
+    return smaller(type, a, b, name.starts_with("max"));
+}
+
+/// One value of the form; of f16x2 and bf16x2 a half.
+Raw single(std::string_view name, const Form& form, Type type, Raw a, Raw b, Raw c) {
+    if (name.starts_with("min") || name.starts_with("max")) return extreme(name, form, type, a, b);
+    for (std::string_view f : {"rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh"})
+        if (name == f) return function(name, form, type, a);
+    return arithmetic(name, form, type, a, b, c);
+}
 
 }  // namespace
 
 bool has_reference(std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    const std::array<Raw, 4> any{};
+    isa::Form form;
+    form.set(Field::type, Type::u32).set(Field::a, Type::u32).set(Field::b, Type::u32).set(Field::half, 0);
+    return std::find(names.begin(), names.end(), name) != names.end() ||
+           reference_of_bits(name, form, any).has_value();
 }
 
 Raw reference(std::string_view name, const Form& form, std::span<const Raw> in) {
+    if (const auto of_bits = reference_of_bits(name, form, in)) return *of_bits;
     const Type type = form.type();
     const Raw a = in[0], b = in.size() > 1 ? in[1] : 0, c = in.size() > 2 ? in[2] : 0;
     if (name == "mov" || name == "cvta.to.global") return cut(type, a);
@@ -284,27 +381,33 @@ Raw reference(std::string_view name, const Form& form, std::span<const Raw> in) 
     if (name == "selp") return c & 1U ? cut(type, a) : cut(type, b);
     if ((name == "mul" || name == "mad") && !isa::is_float(type)) return product(form, a, b, c);
     if (name == "rem" || (name == "div" && !isa::is_float(type))) return divide(type, a, b, name == "rem");
-    if (name == "min" || name == "max") {
-        if (isa::is_float(type)) return smaller(type, a, b, name == "max");
-        return (integer(type, a) < integer(type, b)) == (name == "min") ? cut(type, a) : cut(type, b);
+    const bool packed = type == Type::f16x2 || type == Type::bf16x2;
+    if (packed && name != "mov") {
+        const Type half = type == Type::f16x2 ? Type::f16 : Type::bf16;
+        return single(name, form, half, a >> 16, b >> 16, c >> 16) << 16 |
+               single(name, form, half, a & 0xFFFF, b & 0xFFFF, c & 0xFFFF);
     }
-    for (std::string_view f : {"rcp", "sqrt", "rsqrt", "ex2", "lg2"})
-        if (name == f) return function(name, form, a);
+    if (isa::is_float(type)) return single(name, form, type, a, b, c);
+    if (name == "min" || name == "max")
+        return (integer(type, a) < integer(type, b)) == (name == "min") ? cut(type, a) : cut(type, b);
     for (std::string_view f : {"and", "or", "xor", "not", "shl", "shr"})
         if (name == f) return bitwise(name, form, a, b);
-    return arithmetic(name, type, a, b, c);
+    return arithmetic(name, form, type, a, b, c);
 }
 
 bool same(Type type, Raw got, Raw want, bool approximate) {
     if (got == want) return true;
     if (type == Type::f16x2 || type == Type::bf16x2) {
         const Type half = type == Type::f16x2 ? Type::f16 : Type::bf16;
-        return same(half, got & 0xFFFF, want & 0xFFFF, false) && same(half, got >> 16, want >> 16, false);
+        return same(half, got & 0xFFFF, want & 0xFFFF, approximate) &&
+               same(half, got >> 16, want >> 16, approximate);
     }
     if (!isa::is_float(type)) return false;
     const double x = real(type, got), y = real(type, want);
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
-    return approximate && std::abs(x - y) <= std::abs(y) * 0x1p-21;
+    // A function of f16 or bf16 may come out on the other side of a tie.
+    const double part = type == Type::f16 ? 0x1p-10 : type == Type::bf16 ? 0x1p-7 : 0x1p-21;
+    return approximate && std::abs(x - y) <= std::abs(y) * part;
 }
 
 }  // namespace bench

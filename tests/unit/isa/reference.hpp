@@ -19,6 +19,9 @@ inline Type type_of(const isa::Instruction& op, const Form& form, std::size_t pl
 /// Equal bits; for floats also two NaN, and for the approximate functions a close number.
 bool same(Type type, Raw got, Raw want, bool approximate);
 
+/// Of the instructions of isa/bits.cpp; nothing for others.
+std::optional<Raw> reference_of_bits(std::string_view name, const Form& form, std::span<const Raw> in);
+
 /// Is `name` computed by reference()?
 bool has_reference(std::string_view name);
 

@@ -70,7 +70,7 @@ std::string hex(std::span<const Raw> values) {
     return out;
 }
 
-/// Runs one form on all combinations of interesting sources (a third one is drawn), 32 at a time.
+/// Runs one form on all combinations of interesting sources (from the third on they are drawn), 32 at a time.
 class Sweep {
   public:
     Sweep(const isa::Instruction& op, const Form& form) : op_(op), form_(form) {
@@ -84,23 +84,33 @@ class Sweep {
             if (types_.size() == 1) tuples.push_back({a});
             for (std::size_t j = 0; types_.size() > 1 && j < values_[1].size(); ++j) {
                 tuples.push_back({a, values_[1][j]});
-                if (types_.size() == 3)
-                    tuples.back().push_back(values_[2][random_bits() % values_[2].size()]);
+                for (std::size_t i = 2; i < types_.size(); ++i)
+                    tuples.back().push_back(values_[i][random_bits() % values_[i].size()]);
             }
         }
         for (std::size_t i = 0; tuples.size() % lanes != 0; ++i) tuples.push_back(tuples[i]);
         for (std::size_t first = 0; first < tuples.size() && !failed_; first += lanes)
-            warp(std::span(tuples).subspan(first, lanes));
+            warp({tuples.begin() + static_cast<std::ptrdiff_t>(first),
+                  tuples.begin() + static_cast<std::ptrdiff_t>(first + lanes)});
     }
 
   private:
-    void warp(std::span<const std::vector<Raw>> tuples) {
+    void warp(std::vector<std::vector<Raw>> tuples) {
         Machine m;
+        const isa::OperandRule& last = op_.operands.back();
+        const bool literal =
+            (last.kinds & isa::OperandRule::reg) == 0;  // the same in all lanes, and in its range
+        if (literal)
+            for (std::vector<Raw>& tuple : tuples) tuple.back() = tuples[0].back() & 0xFF;
         // Every other time some lanes are off, and the destination is one of the sources where the type
         // allows.
         m.mask = ++count_ % 2 ? ~isa::Mask{0} : static_cast<isa::Mask>(random_bits());
         std::vector<Operand> operands(1);
         for (std::size_t i = 0; i < types_.size(); ++i) {
+            if (literal && i + 1 == types_.size()) {
+                operands.push_back(Operand::immediate(static_cast<std::int64_t>(tuples[0].back())));
+                break;
+            }
             Lanes lanes_of{};
             for (std::size_t l = 0; l < lanes; ++l) lanes_of[l] = tuples[l][i];
             operands.push_back(Operand::of(m.put(types_[i], lanes_of)));
@@ -119,7 +129,8 @@ class Sweep {
     void immediate(Machine& m, std::vector<Operand> operands, const Lanes& before,
                    std::span<const std::vector<Raw>> tuples) {
         const Type type = types_.back();
-        if (!(op_.operands.back().kinds & isa::OperandRule::imm) || operands[0].reg == operands[1].reg)
+        if (op_.operands.back().kinds != (isa::OperandRule::imm | isa::OperandRule::reg) ||
+            operands[0].reg == operands[1].reg)
             return;
         std::vector<std::vector<Raw>> same_last(tuples.begin(), tuples.end());
         for (std::vector<Raw>& tuple : same_last) tuple.back() = tuples[0].back();
@@ -166,7 +177,7 @@ TEST_CASE("instructions on registers compute what the reference computes") {
         ++records;
         for (const Form& form : wgrun::test::forms_of(*op)) Sweep(*op, form).run();
     }
-    CHECK(records == 28);
+    CHECK(records == 61);
 }
 
 TEST_CASE("the least integer by -1 wraps") {

@@ -1,0 +1,392 @@
+// Bits of integers: counted, found, reversed, cut out, put in, permuted; and sums of products of bytes.
+#include <algorithm>
+#include <bit>
+
+#include "isa/families.hpp"
+#include "isa/lanes.hpp"
+
+namespace wgrun::isa {
+namespace {
+
+using enum Type;
+
+template <class T>
+using Unsigned = std::make_unsigned_t<T>;
+template <class T>
+constexpr std::uint32_t width = sizeof(T) * 8;
+constexpr std::uint32_t not_found = 0xFFFFFFFF;  ///< what bfind gives where there is no bit
+
+// --- counting and finding ------------------------------------------------------------------------------
+
+/// d = f(a) of unsigned bits, a count.
+template <class F>
+void run_count(const Step& s, Machine& m, F f) {
+    with_integer(s.form.type(), [&]<class T>(T) {
+        map1<std::uint32_t, Unsigned<T>>(s, m,
+                                         [&](Unsigned<T> a) { return static_cast<std::uint32_t>(f(a)); });
+    });
+}
+
+/// The highest bit that differs from the sign; of unsigned numbers the highest one.
+template <class T>
+std::uint32_t highest(T a) {
+    const auto bits = static_cast<Unsigned<T>>(std::is_signed_v<T> && a < 0 ? ~a : a);
+    return bits == 0 ? not_found : width<T> - 1 - static_cast<std::uint32_t>(std::countl_zero(bits));
+}
+
+template <bool shift_amount>
+void run_bfind(const Step& s, Machine& m) {
+    with_integer(s.form.type(), [&]<class T>(T) {
+        map1<std::uint32_t, T>(s, m, [](T a) {
+            const std::uint32_t found = highest(a);
+            return shift_amount && found != not_found ? width<T> - 1 - found : found;
+        });
+    });
+}
+
+template <class T>
+T reversed(T a) {
+    T out = 0;
+    for (std::uint32_t i = 0; i < width<T>; ++i) out = static_cast<T>(out << 1 | (a >> i & 1U));
+    return out;
+}
+
+void run_brev(const Step& s, Machine& m) {
+    with_integer(s.form.type(), [&]<class T>(T) { map1<T, T>(s, m, reversed<T>); });
+}
+
+// --- fields of bits ------------------------------------------------------------------------------------
+
+/// The lowest `length` bits; lengths of the width and more give all of them.
+template <class T>
+T lowest_bits(std::uint32_t length) {
+    return length >= width<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
+}
+
+/// `length` bits of a from `position` on, with the sign of the last of them (PTX ISA 9.7.1.19): both are cut
+/// to 8 bits, and the sign of a field that leaves the number is that of the number.
+template <class T>
+T extracted(T a, std::uint32_t position, std::uint32_t length) {
+    position &= 0xFF, length &= 0xFF;
+    using U = Unsigned<T>;
+    const U bits = position >= width<T> ? U{0} : static_cast<U>(static_cast<U>(a) >> position);
+    const std::uint32_t inside = position >= width<T> ? 0 : std::min(length, width<T> - position);
+    const U mask = lowest_bits<U>(inside);
+    bool negative = false;
+    if (std::is_signed_v<T> && length > 0)
+        negative = (static_cast<U>(a) >> std::min(position + length - 1, width<T> - 1) & 1U) != 0;
+    return static_cast<T>((bits & mask) | (negative ? static_cast<U>(~mask) : U{0}));
+}
+
+void run_bfe(const Step& s, Machine& m) {
+    with_integer(s.form.type(), [&]<class T>(T) {
+        const Lanes<T> a = read<T>(m, s.operands[1]);
+        const Lanes<std::uint32_t> position = read<std::uint32_t>(m, s.operands[2]),
+                                   length = read<std::uint32_t>(m, s.operands[3]);
+        Lanes<T> d;
+        for (std::size_t l = 0; l < lanes; ++l) d[l] = extracted(a[l], position[l], length[l]);
+        write_reg<T>(m, s.operands[0].reg, d);
+    });
+}
+
+/// b with the lowest `length` bits of a at `position`.
+template <class T>
+T inserted(T a, T b, std::uint32_t position, std::uint32_t length) {
+    position &= 0xFF, length &= 0xFF;
+    if (position >= width<T>) return b;
+    const auto mask = static_cast<T>(lowest_bits<T>(length) << position);
+    return static_cast<T>((b & ~mask) | (static_cast<T>(a << position) & mask));
+}
+
+void run_bfi(const Step& s, Machine& m) {
+    with_integer(s.form.type(), [&]<class T>(T) {
+        const Lanes<T> a = read<T>(m, s.operands[1]), b = read<T>(m, s.operands[2]);
+        const Lanes<std::uint32_t> position = read<std::uint32_t>(m, s.operands[3]),
+                                   length = read<std::uint32_t>(m, s.operands[4]);
+        Lanes<T> d;
+        for (std::size_t l = 0; l < lanes; ++l) d[l] = inserted(a[l], b[l], position[l], length[l]);
+        write_reg<T>(m, s.operands[0].reg, d);
+    });
+}
+
+/// `b` ones from bit `a` on.
+template <bool wrap>
+void run_bmsk(const Step& s, Machine& m) {
+    map2<std::uint32_t, std::uint32_t>(s, m, [](std::uint32_t a, std::uint32_t b) -> std::uint32_t {
+        if constexpr (wrap) {
+            return lowest_bits<std::uint32_t>(b & 31U) << (a & 31U);
+        } else {
+            return a > 31 ? 0 : lowest_bits<std::uint32_t>(b) << a;
+        }
+    });
+}
+
+// --- three operands ------------------------------------------------------------------------------------
+
+/// Any function of three bits: bit i of the table is its value where a, b and c are the bits of i.
+void run_lop3(const Step& s, Machine& m) {
+    const auto table = static_cast<std::uint32_t>(s.operands[4].imm);
+    map3<std::uint32_t, std::uint32_t, std::uint32_t>(
+        s, m, [table](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+            std::uint32_t d = 0;
+            for (std::uint32_t i = 0; i < 8; ++i)
+                if (table >> i & 1U) d |= (i & 4U ? a : ~a) & (i & 2U ? b : ~b) & (i & 1U ? c : ~c);
+            return d;
+        });
+}
+
+/// The upper or the lower half of {b, a} moved by c bits (PTX ISA 9.7.8.7).
+template <bool left, bool wrap>
+void run_shf(const Step& s, Machine& m) {
+    map3<std::uint32_t, std::uint32_t, std::uint32_t>(
+        s, m, [](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+            const std::uint32_t n = wrap ? c & 31U : std::min(c, 32U);
+            const std::uint64_t both = std::uint64_t{b} << 32 | a;
+            return static_cast<std::uint32_t>(left ? both << n >> 32 : both >> n);
+        });
+}
+
+/// The byte of {b, a} that four bits choose; the last of them asks for its sign instead.
+std::uint32_t chosen(std::uint64_t bytes, std::uint32_t choice) {
+    const auto byte = static_cast<std::uint32_t>(bytes >> (choice & 7U) * 8 & 0xFFU);
+    if ((choice & 8U) == 0) return byte;
+    return byte & 0x80U ? 0xFFU : 0U;
+}
+
+/// `choices` gives for c the bytes of d, four bits each.
+template <class Choices>
+void run_prmt(const Step& s, Machine& m, Choices choices) {
+    map3<std::uint32_t, std::uint32_t, std::uint32_t>(
+        s, m, [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+            const std::uint64_t both = std::uint64_t{b} << 32 | a;
+            const std::uint32_t of_bytes = choices(c);
+            std::uint32_t d = 0;
+            for (std::uint32_t i = 0; i < 4; ++i) d |= chosen(both, of_bytes >> 4 * i & 15U) << 8 * i;
+            return d;
+        });
+}
+
+/// The modes of prmt (PTX ISA 9.7.9.7) take bytes by two bits of c.
+template <std::uint32_t of_0, std::uint32_t of_1, std::uint32_t of_2, std::uint32_t of_3>
+void run_prmt_mode(const Step& s, Machine& m) {
+    static constexpr std::uint32_t table[] = {of_0, of_1, of_2, of_3};
+    run_prmt(s, m, [](std::uint32_t c) { return table[c & 3U]; });
+}
+
+Instruction permutation(std::string_view name, std::string_view summary, std::string_view ptx,
+                        void (*run)(const Step&, Machine&)) {
+    return {.name = name,
+            .summary = summary,
+            .section = "9.7.9.7",
+            .rows = {{{types({b32})}, {7, 8}}},
+            .operands = {out("d"), in("a"), in("b"), in("c")},
+            .ptx = ptx,
+            .run = run};
+}
+
+Instruction funnel(std::string_view name, std::string_view summary, std::string_view ptx,
+                   void (*run)(const Step&, Machine&)) {
+    return {.name = name,
+            .summary = summary,
+            .section = "9.7.8.7",
+            .rows = {{{types({b32})}, {7, 8}}},
+            .operands = {out("d"), in("a"), in("b"), in("c", fixed<u32>)},
+            .ptx = ptx,
+            .run = run};
+}
+
+// --- bytes ---------------------------------------------------------------------------------------------
+
+/// Bits of a word as a number, signed if `type` is.
+std::int64_t part(std::uint32_t word, std::uint32_t index, std::uint32_t bits, Type type) {
+    const std::uint32_t raw = word >> index * bits & lowest_bits<std::uint32_t>(bits);
+    const bool negative = is_signed(type) && (raw >> (bits - 1) & 1U) != 0;
+    return static_cast<std::int64_t>(raw) - (negative ? std::int64_t{1} << bits : 0);
+}
+
+/// c and the products of `count` parts of a, of `bits` bits each, with bytes of b from `first` on.
+void run_dot(const Step& s, Machine& m, std::uint32_t count, std::uint32_t bits, std::uint32_t first) {
+    const Type a_type = s.form.type(Field::a), b_type = s.form.type(Field::b);
+    map3<std::uint32_t, std::uint32_t, std::uint32_t>(
+        s, m, [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+            std::int64_t sum = c;
+            for (std::uint32_t i = 0; i < count; ++i)
+                sum += part(a, i, bits, a_type) * part(b, first + i, 8, b_type);
+            return static_cast<std::uint32_t>(sum);
+        });
+}
+
+Type dot_type(const Form& form) {
+    return is_signed(form.type(Field::a)) || is_signed(form.type(Field::b)) ? s32 : u32;
+}
+
+std::vector<OperandRule> dot_operands() {
+    return {out("d", dot_type), in("a", fixed<b32>), in("b", fixed<b32>), in("c", dot_type)};
+}
+
+/// c + |a - b|.
+void run_sad(const Step& s, Machine& m) {
+    with_integer(s.form.type(), [&]<class T>(T) {
+        map3<T, T, T>(s, m, [](T a, T b, T c) {
+            using U = Unsigned<T>;
+            const auto difference = static_cast<U>(a < b ? static_cast<U>(b) - static_cast<U>(a)
+                                                         : static_cast<U>(a) - static_cast<U>(b));
+            return static_cast<T>(static_cast<U>(static_cast<U>(c) + difference));
+        });
+    });
+}
+
+void run_cnot(const Step& s, Machine& m) {
+    with_integer(s.form.type(),
+                 [&]<class T>(T) { map1<T, T>(s, m, [](T a) { return a == 0 ? T{1} : T{0}; }); });
+}
+
+Row words() { return {{types({b32, b64})}, {7, 8}}; }
+Row numbers() { return {{types({u32, s32, u64, s64})}, {7, 8}}; }
+
+/// Made when they are first asked for.
+const std::vector<Instruction>& records() {
+    static const std::vector<Instruction> list{
+        {.name = "popc",
+         .summary = "the number of ones in a",
+         .section = "9.7.1.14",
+         .rows = {words()},
+         .operands = {out("d", fixed<u32>), in("a")},
+         .ptx = "popc{.type} {%d}, {%a}",
+         .run = [](const Step& s, Machine& m) { run_count(s, m, [](auto a) { return std::popcount(a); }); }},
+        {.name = "clz",
+         .summary = "the number of zeros above the highest one of a",
+         .section = "9.7.1.15",
+         .rows = {words()},
+         .operands = {out("d", fixed<u32>), in("a")},
+         .ptx = "clz{.type} {%d}, {%a}",
+         .run = [](const Step& s,
+                   Machine& m) { run_count(s, m, [](auto a) { return std::countl_zero(a); }); }},
+        {.name = "bfind",
+         .summary =
+             "the place of the highest bit of a that differs from the sign; 0xFFFFFFFF if there is none",
+         .section = "9.7.1.16",
+         .rows = {numbers()},
+         .operands = {out("d", fixed<u32>), in("a")},
+         .ptx = "bfind{.type} {%d}, {%a}",
+         .run = run_bfind<false>},
+        {.name = "bfind.shiftamt",
+         .summary =
+             "the left shift that brings the bit that bfind finds to the top; 0xFFFFFFFF if there is none",
+         .section = "9.7.1.16",
+         .rows = {numbers()},
+         .operands = {out("d", fixed<u32>), in("a")},
+         .ptx = "bfind.shiftamt{.type} {%d}, {%a}",
+         .run = run_bfind<true>},
+        {.name = "brev",
+         .summary = "the bits of a in reverse order",
+         .section = "9.7.1.18",
+         .rows = {words()},
+         .operands = {out("d"), in("a")},
+         .ptx = "brev{.type} {%d}, {%a}",
+         .run = run_brev},
+        {.name = "bfe",
+         .summary = "`length` bits of a from `position` on; of signed types with their sign",
+         .section = "9.7.1.19",
+         .rows = {numbers()},
+         .operands = {out("d"), in("a"), in("position", fixed<u32>), in("length", fixed<u32>)},
+         .ptx = "bfe{.type} {%d}, {%a}, {%position}, {%length}",
+         .run = run_bfe},
+        {.name = "bfi",
+         .summary = "b, with the lowest `length` bits of a put in at `position`",
+         .section = "9.7.1.20",
+         .rows = {words()},
+         .operands = {out("d"), in("a"), in("b"), in("position", fixed<u32>), in("length", fixed<u32>)},
+         .ptx = "bfi{.type} {%d}, {%a}, {%b}, {%position}, {%length}",
+         .run = run_bfi},
+        {.name = "bmsk.clamp",
+         .summary = "`length` ones from bit `position` on; none from bit 32 on",
+         .section = "9.7.1.22",
+         .rows = {{{types({b32})}, {7, 8}}},
+         .operands = {out("d"), in("position", fixed<u32>), in("length", fixed<u32>)},
+         .ptx = "bmsk.clamp{.type} {%d}, {%position}, {%length}",
+         .run = run_bmsk<false>},
+        {.name = "bmsk.wrap",
+         .summary = "`length` ones from bit `position` on, both modulo 32",
+         .section = "9.7.1.22",
+         .rows = {{{types({b32})}, {7, 8}}},
+         .operands = {out("d"), in("position", fixed<u32>), in("length", fixed<u32>)},
+         .ptx = "bmsk.wrap{.type} {%d}, {%position}, {%length}",
+         .run = run_bmsk<true>},
+        {.name = "cnot",
+         .summary = "d = a == 0 ? 1 : 0",
+         .section = "9.7.8.5",
+         .rows = {{{types({b16, b32, b64})}, {7, 8}}},
+         .operands = {out("d"), in("a")},
+         .ptx = "cnot{.type} {%d}, {%a}",
+         .run = run_cnot},
+        {.name = "lop3",
+         .summary = "any function of the bits of a, b and c: `table` is its value for 0xF0, 0xCC and 0xAA",
+         .section = "9.7.8.6",
+         .rows = {{{types({b32})}, {7, 8}}},
+         .operands = {out("d"),
+                      in("a"),
+                      in("b"),
+                      in("c"),
+                      {"table", Access::in, OperandRule::imm, fixed<u32>, nullptr, false, {}, Range{0, 255}}},
+         .ptx = "lop3{.type} {%d}, {%a}, {%b}, {%c}, {%table}",
+         .run = run_lop3},
+        funnel("shf.l.clamp", "the upper half of {b, a} << min(c, 32)",
+               "shf.l.clamp{.type} {%d}, {%a}, {%b}, {%c}", run_shf<true, false>),
+        funnel("shf.l.wrap", "the upper half of {b, a} << c % 32", "shf.l.wrap{.type} {%d}, {%a}, {%b}, {%c}",
+               run_shf<true, true>),
+        funnel("shf.r.clamp", "the lower half of {b, a} >> min(c, 32)",
+               "shf.r.clamp{.type} {%d}, {%a}, {%b}, {%c}", run_shf<false, false>),
+        funnel("shf.r.wrap", "the lower half of {b, a} >> c % 32", "shf.r.wrap{.type} {%d}, {%a}, {%b}, {%c}",
+               run_shf<false, true>),
+        permutation("prmt",
+                    "four bytes of {b, a}: each of four digits of c chooses one, or with 8 added its sign",
+                    "prmt{.type} {%d}, {%a}, {%b}, {%c}",
+                    [](const Step& s, Machine& m) { run_prmt(s, m, [](std::uint32_t c) { return c; }); }),
+        permutation("prmt.f4e", "bytes c to c + 3 of {b, a}", "prmt{.type}.f4e {%d}, {%a}, {%b}, {%c}",
+                    run_prmt_mode<0x3210, 0x4321, 0x5432, 0x6543>),
+        permutation("prmt.b4e", "bytes c, c - 1, c - 2 and c - 3 of {b, a}, modulo 8",
+                    "prmt{.type}.b4e {%d}, {%a}, {%b}, {%c}", run_prmt_mode<0x5670, 0x6701, 0x7012, 0x0123>),
+        permutation("prmt.rc8", "byte c of a, four times", "prmt{.type}.rc8 {%d}, {%a}, {%b}, {%c}",
+                    run_prmt_mode<0x0000, 0x1111, 0x2222, 0x3333>),
+        permutation("prmt.ecl", "the bytes of a; in place of those below byte c, byte c",
+                    "prmt{.type}.ecl {%d}, {%a}, {%b}, {%c}", run_prmt_mode<0x3210, 0x3211, 0x3222, 0x3333>),
+        permutation("prmt.ecr", "the bytes of a; in place of those above byte c, byte c",
+                    "prmt{.type}.ecr {%d}, {%a}, {%b}, {%c}", run_prmt_mode<0x0000, 0x1110, 0x2210, 0x3210>),
+        permutation("prmt.rc16", "a half of a, twice: the lower one for even c",
+                    "prmt{.type}.rc16 {%d}, {%a}, {%b}, {%c}", run_prmt_mode<0x1010, 0x3232, 0x1010, 0x3232>),
+        {.name = "dp4a",
+         .summary = "c and the products of the four bytes of a with those of b",
+         .section = "9.7.1.23",
+         .rows = {{{types(Field::a, {u32, s32}), types(Field::b, {u32, s32})}, {7, 8}}},
+         .operands = dot_operands(),
+         .ptx = "dp4a{.a}{.b} {%d}, {%a}, {%b}, {%c}",
+         .run = [](const Step& s, Machine& m) { run_dot(s, m, 4, 8, 0); }},
+        {.name = "dp2a",
+         .summary = "c and the products of the two 16-bit halves of a with the lower or the upper bytes of b",
+         .section = "9.7.1.24",
+         .rows = {{{spelled_as(Field::half, {"lo", "hi"}), types(Field::a, {u32, s32}),
+                    types(Field::b, {u32, s32})},
+                   {7, 8}}},
+         .operands = dot_operands(),
+         .ptx = "dp2a{.half}{.a}{.b} {%d}, {%a}, {%b}, {%c}",
+         .run =
+             [](const Step& s, Machine& m) {
+                 run_dot(s, m, 2, 16, spelled(Field::half, s.form.get(Field::half)) == "hi" ? 2 : 0);
+             }},
+        {.name = "sad",
+         .summary = "d = c + |a - b|",
+         .section = "9.7.1.7",
+         .rows = {{{types({u16, s16, u32, s32, u64, s64})}, {7, 8}}},
+         .operands = {out("d"), in("a"), in("b"), in("c")},
+         .ptx = "sad{.type} {%d}, {%a}, {%b}, {%c}",
+         .run = run_sad},
+    };
+    return list;
+}
+
+}  // namespace
+
+std::span<const Instruction> bits_family() { return records(); }
+
+}  // namespace wgrun::isa

@@ -1,0 +1,52 @@
+// How floats are rounded, and subnormal ones flushed, as the qualifiers of a form say.
+#pragma once
+
+#include <cfenv>
+#include <cmath>
+#include <limits>
+
+#include "isa/lanes.hpp"
+
+namespace wgrun::isa {
+
+/// .ftz: a subnormal counts as zero of its sign.
+inline float flushed(float a) {
+    return std::abs(a) < std::numeric_limits<float>::min() ? std::copysign(0.F, a) : a;
+}
+inline double flushed(double a) { return a; }
+
+/// Calls f while the host rounds as the form does. What f computes comes from registers and goes into
+/// registers by calls, so that no compiler moves it out of here.
+template <class F>
+void with_rounding(const Form& form, F f) {
+    constexpr int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};  // .rn, .rz, .rm, .rp
+    const int mode = form.get(Field::round, 0);
+    if (mode == 0) return f();
+    std::fesetround(modes[mode]);
+    f();
+    std::fesetround(FE_TONEAREST);
+}
+
+/// d = f(sources) of floats or integers, rounded and flushed as the form says.
+template <class T, std::size_t arity, class F>
+void map_rounded(const Step& s, Machine& m, F f) {
+    const auto map = [&](auto g) {
+        if constexpr (arity == 1)
+            map1<T, T>(s, m, g);
+        else if constexpr (arity == 2)
+            map2<T, T>(s, m, g);
+        else
+            map3<T, T, T>(s, m, g);
+    };
+    if constexpr (!std::is_floating_point_v<T>)
+        map(f);
+    else
+        with_rounding(s.form, [&] {
+            if (s.form.get(Field::ftz, 0) == 1)
+                map([&](auto... a) { return flushed(f(flushed(a)...)); });
+            else
+                map(f);
+        });
+}
+
+}  // namespace wgrun::isa
