@@ -274,7 +274,7 @@ Value value_mad(const Step& s, const ValueOf& of) {
 Row integers() { return {{types({u16, s16, u32, s32, u64, s64})}, {7, 8}}; }
 /// `rest`, and the rows of floats: rounded in any way, or not rounded at all.
 std::vector<Row> with_floats(std::vector<Row> rest, bool rounded) {
-    Row single{{types({f32}), flag(Field::ftz)}, {7, 8}}, twice{{types({f64})}, {7, 8}};
+    Row single{{only(f32), flag(Field::ftz)}, {7, 8}}, twice{{only(f64)}, {7, 8}};
     if (rounded)
         for (Row* row : {&single, &twice})
             row->choices.push_back(spelled_as(Field::round, {"rn", "rz", "rm", "rp"}, "rn"));
@@ -287,7 +287,7 @@ std::vector<Row> with_halves(std::vector<Row> rest, bool rounded) {
     return rest;
 }
 std::vector<Row> single_and_halves() {
-    return with_halves({{{types({f32}), flag(Field::ftz)}, {7, 8}}}, false);
+    return with_halves({{{only(f32), flag(Field::ftz)}, {7, 8}}}, false);
 }
 
 Row halves() {

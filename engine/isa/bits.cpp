@@ -221,7 +221,7 @@ Type dot_type(const Form& form) {
 }
 
 std::vector<OperandRule> dot_operands() {
-    return {out("d", dot_type), in("a", fixed<b32>), in("b", fixed<b32>), in("c", dot_type)};
+    return {out("d", dot_type), in("a", typed<Field::a>), in("b", typed<Field::b>), in("c", dot_type)};
 }
 
 /// c + |a - b|.
@@ -303,14 +303,14 @@ const std::vector<Instruction>& records() {
          .summary = "`length` ones from bit `position` on; none from bit 32 on",
          .section = "9.7.1.22",
          .rows = {{{types({b32})}, {7, 8}}},
-         .operands = {out("d"), in("position", fixed<u32>), in("length", fixed<u32>)},
+         .operands = {out("d", fixed<u32>), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bmsk.clamp{.type} {%d}, {%position}, {%length}",
          .run = run_bmsk<false>},
         {.name = "bmsk.wrap",
          .summary = "`length` ones from bit `position` on, both modulo 32",
          .section = "9.7.1.22",
          .rows = {{{types({b32})}, {7, 8}}},
-         .operands = {out("d"), in("position", fixed<u32>), in("length", fixed<u32>)},
+         .operands = {out("d", fixed<u32>), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bmsk.wrap{.type} {%d}, {%position}, {%length}",
          .run = run_bmsk<true>},
         {.name = "cnot",

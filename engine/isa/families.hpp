@@ -34,6 +34,12 @@ inline Choice types(Field field, const std::vector<Type>& list) {
     return choice;
 }
 inline Choice types(const std::vector<Type>& list) { return types(Field::type, list); }
+/// One type, which has to be asked for all the same, since other rows have others.
+inline Choice only(Type type) {
+    Choice choice = types({type});
+    choice.asked = true;
+    return choice;
+}
 
 /// A choice among numbers or enumerators; with a fallback it may be left out.
 inline Choice among(Field field, std::initializer_list<int> list, std::optional<int> fallback = {}) {

@@ -65,7 +65,7 @@ double hyperbolic_tangent(double a) { return std::tanh(a); }
 
 std::vector<Row> rounded() {
     const Choice any = spelled_as(Field::round, {"rn", "rz", "rm", "rp"}, "rn");
-    return {{{types({f32}), any, flag(Field::ftz)}, {7, 8}}, {{types({f64}), any}, {7, 8}}};
+    return {{{only(f32), any, flag(Field::ftz)}, {7, 8}}, {{only(f64), any}, {7, 8}}};
 }
 /// `rows` and more of them.
 std::vector<Row> with(std::vector<Row> rows, const std::vector<Row>& more) {
@@ -87,6 +87,9 @@ std::vector<Row> fma_rows() {
 Row approximate() { return {{types({f32}), Choice{Field::approx, {{1, 1}}, {}}, flag(Field::ftz)}, {7, 8}}; }
 Row approximate_only() {
     return {{types({f32}), Choice{Field::approx, {{1, 1}}, 1}, flag(Field::ftz)}, {7, 8}};
+}
+Row approximate_single() {
+    return {{only(f32), Choice{Field::approx, {{1, 1}}, 1}, flag(Field::ftz)}, {7, 8}};
 }
 
 Instruction function(std::string_view name, std::string_view summary, std::string_view section,
@@ -117,18 +120,17 @@ const std::vector<Instruction>& records() {
         function("rsqrt", "d = 1 / square root of a", "9.7.3.16", {approximate_only()},
                  "rsqrt{.approx}{.ftz}{.type} {%d}, {%a}", run_function<reciprocal_root>),
         function("ex2", "d = 2 to the power of a", "9.7.3.21",
-                 with({approximate_only()}, approximate_halves(true)), "ex2{.approx}{.ftz}{.type} {%d}, {%a}",
-                 run_function<power_of_two>),
+                 with({approximate_single()}, approximate_halves(true)),
+                 "ex2{.approx}{.ftz}{.type} {%d}, {%a}", run_function<power_of_two>),
         function("lg2", "d = binary logarithm of a", "9.7.3.20", {approximate_only()},
                  "lg2{.approx}{.ftz}{.type} {%d}, {%a}", run_function<binary_logarithm>),
         function("sin", "sine of a, in radians", "9.7.3.18", {approximate_only()},
                  "sin{.approx}{.ftz}{.type} {%d}, {%a}", run_function<sine>),
         function("cos", "cosine of a, in radians", "9.7.3.19", {approximate_only()},
                  "cos{.approx}{.ftz}{.type} {%d}, {%a}", run_function<cosine>),
-        function(
-            "tanh", "hyperbolic tangent of a", "9.7.3.22",
-            with({{{types({f32}), Choice{Field::approx, {{1, 1}}, 1}}, {7, 8}}}, approximate_halves(false)),
-            "tanh{.approx}{.type} {%d}, {%a}", run_function<hyperbolic_tangent>),
+        function("tanh", "hyperbolic tangent of a", "9.7.3.22",
+                 with({{{only(f32), Choice{Field::approx, {{1, 1}}, 1}}, {7, 8}}}, approximate_halves(false)),
+                 "tanh{.approx}{.type} {%d}, {%a}", run_function<hyperbolic_tangent>),
         {.name = "div.approx",
          .summary = "d = a / b, within 2 ulp for |b| from 2^-126 to 2^126",
          .section = "9.7.3.8",

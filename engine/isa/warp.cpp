@@ -125,6 +125,9 @@ Value value_of_all(const Step& s, const ValueOf&) {
 
 // --- redux.sync ----------------------------------------------------------------------------------------
 
+/// Of the operands: ptxas takes no float registers for .b32 here.
+Type redux_type(const Form& form) { return form.type() == b32 ? u32 : form.type(); }
+
 void run_redux(const Step& s, Machine& m) {
     const Mask taking_part = members(s, m);
     const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]);
@@ -174,7 +177,7 @@ const std::vector<Instruction>& records() {
          .section = "9.7.13.12",
          .rows = {{{reductions({"add", "min", "max"}), types({u32, s32})}, {7, 8}},
                   {{reductions({"and", "or", "xor"}), types({b32})}, {7, 8}}},
-         .operands = {out("d"), in("a", typed<Field::type>, Rule::reg), membermask(true)},
+         .operands = {out("d", redux_type), in("a", redux_type, Rule::reg), membermask(true)},
          .ptx = "redux.sync{.op}{.type} {%d}, {%a}, {%membermask}",
          .convergent = true,
          .value = value_of_all,

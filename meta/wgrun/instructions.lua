@@ -7,7 +7,8 @@ local k = {}
 ---@class wgrun.k.abs.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: s16, s32, s64, f32, f64
+---@field type? string the type of the operation and of its operands: s16, s32, s64, f32, f64, f16, f16x2, bf16, bf16x2
+---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = |a|.
 ---@param d wgrun.reg a register; by default a new one
@@ -20,8 +21,9 @@ function k:abs(d, a, options) end
 ---@class wgrun.k.add.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
----@field round? string the rounding mode: rn
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
+---@field round? string the rounding mode: rn, rz, rm, rp
+---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = a + b.
 ---@param d wgrun.reg a register; by default a new one
@@ -134,6 +136,159 @@ function k:barrier_cluster_arrive(options) end
 ---Waits until all threads of the cluster have arrived at its barrier.
 ---@param options? wgrun.k.barrier_cluster_wait.options qualifiers and operands by name
 function k:barrier_cluster_wait(options) end
+
+---@class wgrun.k.bfe.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, s32, u64, s64
+
+---`length` bits of a from `position` on; of signed types with their sign.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param position wgrun.reg|number a u32 register, or a number
+---@param length wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.bfe.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, position: wgrun.reg|number, length: wgrun.reg|number, options?: wgrun.k.bfe.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:bfe(d, a, position, length, options) end
+
+---@class wgrun.k.bfi.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32, b64
+
+---B, with the lowest `length` bits of a put in at `position`.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param position wgrun.reg|number a u32 register, or a number
+---@param length wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.bfi.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, position: wgrun.reg|number, length: wgrun.reg|number, options?: wgrun.k.bfi.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:bfi(d, a, b, position, length, options) end
+
+---@class wgrun.k.bfind.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, s32, u64, s64
+
+---The place of the highest bit of a that differs from the sign; 0xFFFFFFFF if there is none.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.bfind.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.bfind.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:bfind(d, a, options) end
+
+---@class wgrun.k.bfind_shiftamt.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, s32, u64, s64
+
+---The left shift that brings the bit that bfind finds to the top; 0xFFFFFFFF if there is none.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.bfind_shiftamt.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.bfind_shiftamt.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:bfind_shiftamt(d, a, options) end
+
+---@class wgrun.k.bmsk_clamp.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---`length` ones from bit `position` on; none from bit 32 on.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param position wgrun.reg|number a u32 register, or a number
+---@param length wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.bmsk_clamp.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, position: wgrun.reg|number, length: wgrun.reg|number, options?: wgrun.k.bmsk_clamp.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:bmsk_clamp(d, position, length, options) end
+
+---@class wgrun.k.bmsk_wrap.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---`length` ones from bit `position` on, both modulo 32.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param position wgrun.reg|number a u32 register, or a number
+---@param length wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.bmsk_wrap.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, position: wgrun.reg|number, length: wgrun.reg|number, options?: wgrun.k.bmsk_wrap.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:bmsk_wrap(d, position, length, options) end
+
+---@class wgrun.k.brev.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32, b64
+
+---The bits of a in reverse order.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.brev.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.brev.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:brev(d, a, options) end
+
+---@class wgrun.k.clz.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32, b64
+
+---The number of zeros above the highest one of a.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.clz.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.clz.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:clz(d, a, options) end
+
+---@class wgrun.k.cnot.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b16, b32, b64
+
+---d = a == 0 ? 1 : 0.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.cnot.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.cnot.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:cnot(d, a, options) end
+
+---@class wgrun.k.copysign.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: f32, f64
+
+---B with the sign of a.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.copysign.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.copysign.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:copysign(d, a, b, options) end
+
+---@class wgrun.k.cos.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: f32
+---@field approx? boolean a fast approximation in place of the correctly rounded result
+---@field ftz? boolean subnormal inputs and results become zero
+
+---Cosine of a, in radians.
+---@param d wgrun.reg a f32 register; by default a new one
+---@param a wgrun.reg|number a f32 register, or a number
+---@param options? wgrun.k.cos.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.cos.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:cos(d, a, options) end
 
 ---@class wgrun.k.cp_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -460,7 +615,8 @@ function k:cvta_to_global(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
----@field round? string the rounding mode: rn
+---@field round? string the rounding mode: rn, rz, rm, rp
+---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = a / b.
 ---@param d wgrun.reg a register; by default a new one
@@ -470,6 +626,69 @@ function k:cvta_to_global(d, a, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.div.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:div(d, a, b, options) end
+
+---@class wgrun.k.div_approx.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: f32
+---@field ftz? boolean subnormal inputs and results become zero
+
+---d = a / b, within 2 ulp for |b| from 2^-126 to 2^126.
+---@param d wgrun.reg a f32 register; by default a new one
+---@param a wgrun.reg|number a f32 register, or a number
+---@param b wgrun.reg|number a f32 register, or a number
+---@param options? wgrun.k.div_approx.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.div_approx.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:div_approx(d, a, b, options) end
+
+---@class wgrun.k.div_full.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: f32
+---@field ftz? boolean subnormal inputs and results become zero
+
+---d = a / b, within 2 ulp for all b.
+---@param d wgrun.reg a f32 register; by default a new one
+---@param a wgrun.reg|number a f32 register, or a number
+---@param b wgrun.reg|number a f32 register, or a number
+---@param options? wgrun.k.div_full.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.div_full.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:div_full(d, a, b, options) end
+
+---@class wgrun.k.dp2a.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field a? string the element type of A: u32, s32
+---@field b? string the element type of B: u32, s32
+---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi
+
+---C and the products of the two 16-bit halves of a with the lower or the upper bytes of b.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param a wgrun.reg|number a u32 register, or a number
+---@param b wgrun.reg|number a u32 register, or a number
+---@param c wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.dp2a.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.dp2a.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:dp2a(d, a, b, c, options) end
+
+---@class wgrun.k.dp4a.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field a? string the element type of A: u32, s32
+---@field b? string the element type of B: u32, s32
+
+---C and the products of the four bytes of a with those of b.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param a wgrun.reg|number a u32 register, or a number
+---@param b wgrun.reg|number a u32 register, or a number
+---@param c wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.dp4a.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.dp4a.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:dp4a(d, a, b, c, options) end
 
 ---@class wgrun.k.elect_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -486,13 +705,13 @@ function k:elect_sync(p, mask, options) end
 ---@class wgrun.k.ex2.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: f32
+---@field type? string the type of the operation and of its operands: f32, f16, f16x2, bf16, bf16x2
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = 2 to the power of a.
----@param d wgrun.reg a f32 register; by default a new one
----@param a wgrun.reg|number a f32 register, or a number
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.ex2.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.ex2.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
@@ -527,8 +746,10 @@ function k:fence_proxy_async(options) end
 ---@class wgrun.k.fma.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: f32, f64
----@field round? string the rounding mode: rn
+---@field type? string the type of the operation and of its operands: f32, f64, f16, f16x2, bf16, bf16x2
+---@field round? string the rounding mode: rn, rz, rm, rp
+---@field ftz? boolean subnormal inputs and results become zero
+---@field relu? boolean negative results become zero
 
 ---d = a * b + c, rounded once.
 ---@param d wgrun.reg a register; by default a new one
@@ -624,6 +845,22 @@ function k:ldmatrix(d, a, options) end
 ---@return wgrun.reg # the destination `d`
 function k:lg2(d, a, options) end
 
+---@class wgrun.k.lop3.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---Any function of the bits of a, b and c: `table` is its value for 0xF0, 0xCC and 0xAA.
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a b32 register, or a number
+---@param table number an integer from 0 to 255
+---@param options? wgrun.k.lop3.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, table: number, options?: wgrun.k.lop3.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:lop3(d, a, b, c, table, options) end
+
 ---@class wgrun.k.mad.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -671,7 +908,8 @@ function k:matrix_descriptor(d, address, fields, options) end
 ---@class wgrun.k.max.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
+---@field ftz? boolean subnormal inputs and results become zero
 
 ---The greater one.
 ---@param d wgrun.reg a register; by default a new one
@@ -681,6 +919,21 @@ function k:matrix_descriptor(d, address, fields, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.max.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:max(d, a, b, options) end
+
+---@class wgrun.k.max_NaN.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: f32, f16, f16x2, bf16, bf16x2
+---@field ftz? boolean subnormal inputs and results become zero
+
+---The greater one; NaN if one of them is a NaN.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.max_NaN.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.max_NaN.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:max_NaN(d, a, b, options) end
 
 ---@class wgrun.k.mbarrier_arrive.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -779,7 +1032,8 @@ function k:mbarrier_try_wait_parity(p, a, parity, options) end
 ---@class wgrun.k.min.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
+---@field ftz? boolean subnormal inputs and results become zero
 
 ---The smaller one.
 ---@param d wgrun.reg a register; by default a new one
@@ -789,6 +1043,21 @@ function k:mbarrier_try_wait_parity(p, a, parity, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.min.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:min(d, a, b, options) end
+
+---@class wgrun.k.min_NaN.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: f32, f16, f16x2, bf16, bf16x2
+---@field ftz? boolean subnormal inputs and results become zero
+
+---The smaller one; NaN if one of them is a NaN.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.min_NaN.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.min_NaN.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:min_NaN(d, a, b, options) end
 
 ---@class wgrun.k.mma_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -841,8 +1110,9 @@ function k:movmatrix(d, a, options) end
 ---@class wgrun.k.mul.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
----@field round? string the rounding mode: rn
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
+---@field round? string the rounding mode: rn, rz, rm, rp
+---@field ftz? boolean subnormal inputs and results become zero
 ---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
 
 ---d = a * b: the low half, the high half, or the wide product of integers.
@@ -857,7 +1127,8 @@ function k:mul(d, a, b, options) end
 ---@class wgrun.k.neg.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: s16, s32, s64, f32, f64
+---@field type? string the type of the operation and of its operands: s16, s32, s64, f32, f64, f16, f16x2, bf16, bf16x2
+---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = -a.
 ---@param d wgrun.reg a register; by default a new one
@@ -907,6 +1178,19 @@ k["or"] = function(self, d, a, b, options) end
 ---@return wgrun.reg # the destination `d`
 function k:pack(d, a, options) end
 
+---@class wgrun.k.popc.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32, b64
+
+---The number of ones in a.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.popc.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.popc.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:popc(d, a, options) end
+
 ---@class wgrun.k.prefetch.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -928,11 +1212,116 @@ function k:prefetch(a, options) end
 ---@param options? wgrun.k.prefetch_tensormap.options qualifiers and operands by name
 function k:prefetch_tensormap(map, options) end
 
+---@class wgrun.k.prmt.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---Four bytes of {b, a}: each of four digits of c chooses one, or with 8 added its sign.
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a b32 register, or a number
+---@param options? wgrun.k.prmt.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.prmt.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:prmt(d, a, b, c, options) end
+
+---@class wgrun.k.prmt_b4e.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---Bytes c, c - 1, c - 2 and c - 3 of {b, a}, modulo 8.
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a b32 register, or a number
+---@param options? wgrun.k.prmt_b4e.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.prmt_b4e.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:prmt_b4e(d, a, b, c, options) end
+
+---@class wgrun.k.prmt_ecl.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---The bytes of a; in place of those below byte c, byte c.
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a b32 register, or a number
+---@param options? wgrun.k.prmt_ecl.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.prmt_ecl.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:prmt_ecl(d, a, b, c, options) end
+
+---@class wgrun.k.prmt_ecr.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---The bytes of a; in place of those above byte c, byte c.
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a b32 register, or a number
+---@param options? wgrun.k.prmt_ecr.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.prmt_ecr.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:prmt_ecr(d, a, b, c, options) end
+
+---@class wgrun.k.prmt_f4e.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---Bytes c to c + 3 of {b, a}.
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a b32 register, or a number
+---@param options? wgrun.k.prmt_f4e.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.prmt_f4e.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:prmt_f4e(d, a, b, c, options) end
+
+---@class wgrun.k.prmt_rc16.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---A half of a, twice: the lower one for even c.
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a b32 register, or a number
+---@param options? wgrun.k.prmt_rc16.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.prmt_rc16.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:prmt_rc16(d, a, b, c, options) end
+
+---@class wgrun.k.prmt_rc8.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---Byte c of a, four times.
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a b32 register, or a number
+---@param options? wgrun.k.prmt_rc8.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.prmt_rc8.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:prmt_rc8(d, a, b, c, options) end
+
 ---@class wgrun.k.rcp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: f32, f64
----@field round? string the rounding mode: rn
+---@field round? string the rounding mode: rn, rz, rm, rp
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
 
@@ -1020,6 +1409,21 @@ function k:rem(d, a, b, options) end
 ---@return wgrun.reg # the destination `d`
 function k:rsqrt(d, a, options) end
 
+---@class wgrun.k.sad.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64
+
+---d = c + |a - b|.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param c wgrun.reg|number a register, or a number
+---@param options? wgrun.k.sad.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.sad.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:sad(d, a, b, c, options) end
+
 ---@class wgrun.k.selp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -1048,8 +1452,9 @@ function k:setmaxnreg(n, options) end
 ---@class wgrun.k.setp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, b16, b32, b64, f32, f64
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, b16, b32, b64, f32, f16, f64, bf16
 ---@field cmp? string the comparison: eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+---@field ftz? boolean subnormal inputs and results become zero
 
 ---p = a cmp b.
 ---@param p wgrun.reg a pred register; by default a new one
@@ -1059,6 +1464,66 @@ function k:setmaxnreg(n, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.setp.options): wgrun.reg
 ---@return wgrun.reg # the destination `p`
 function k:setp(p, a, b, options) end
+
+---@class wgrun.k.shf_l_clamp.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---The upper half of {b, a} << min(c, 32).
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.shf_l_clamp.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.shf_l_clamp.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:shf_l_clamp(d, a, b, c, options) end
+
+---@class wgrun.k.shf_l_wrap.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---The upper half of {b, a} << c % 32.
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.shf_l_wrap.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.shf_l_wrap.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:shf_l_wrap(d, a, b, c, options) end
+
+---@class wgrun.k.shf_r_clamp.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---The lower half of {b, a} >> min(c, 32).
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.shf_r_clamp.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.shf_r_clamp.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:shf_r_clamp(d, a, b, c, options) end
+
+---@class wgrun.k.shf_r_wrap.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---The lower half of {b, a} >> c % 32.
+---@param d wgrun.reg a b32 register; by default a new one
+---@param a wgrun.reg|number a b32 register, or a number
+---@param b wgrun.reg|number a b32 register, or a number
+---@param c wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.shf_r_wrap.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.shf_r_wrap.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:shf_r_wrap(d, a, b, c, options) end
 
 ---@class wgrun.k.shfl_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -1106,11 +1571,26 @@ function k:shl(d, a, b, options) end
 ---@return wgrun.reg # the destination `d`
 function k:shr(d, a, b, options) end
 
+---@class wgrun.k.sin.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: f32
+---@field approx? boolean a fast approximation in place of the correctly rounded result
+---@field ftz? boolean subnormal inputs and results become zero
+
+---Sine of a, in radians.
+---@param d wgrun.reg a f32 register; by default a new one
+---@param a wgrun.reg|number a f32 register, or a number
+---@param options? wgrun.k.sin.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.sin.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:sin(d, a, options) end
+
 ---@class wgrun.k.sqrt.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: f32, f64
----@field round? string the rounding mode: rn
+---@field round? string the rounding mode: rn, rz, rm, rp
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
 
@@ -1172,8 +1652,9 @@ function k:stmatrix(a, b, options) end
 ---@class wgrun.k.sub.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64
----@field round? string the rounding mode: rn
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
+---@field round? string the rounding mode: rn, rz, rm, rp
+---@field ftz? boolean subnormal inputs and results become zero
 
 ---d = a - b.
 ---@param d wgrun.reg a register; by default a new one
@@ -1183,6 +1664,20 @@ function k:stmatrix(a, b, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.sub.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:sub(d, a, b, options) end
+
+---@class wgrun.k.tanh.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: f32, f16, f16x2, bf16, bf16x2
+---@field approx? boolean a fast approximation in place of the correctly rounded result
+
+---Hyperbolic tangent of a.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param options? wgrun.k.tanh.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.tanh.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:tanh(d, a, options) end
 
 ---@class wgrun.k.unpack.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds

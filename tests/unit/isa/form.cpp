@@ -65,11 +65,11 @@ TEST_CASE("what follows from the row or has a fallback may be left out") {
           "d=f16 a=e5m2 b=e4m3 m=64 n=64 k=32 a_in=registers scale_a=1 scale_b=1");
     CHECK(resolved("wgmma.mma_async", "n=48 a=b1 b=b1") ==
           "d=s32 a=b1 b=b1 m=64 n=48 k=256 op=and.popc a_in=shared");
-    CHECK(resolved("add", "type=f32") == "type=f32 round=rn");
+    CHECK(resolved("add", "type=f32") == "type=f32 round=rn ftz=0");
     CHECK(resolved("add", "type=u32") == "type=u32");
     CHECK(resolved("mul", "type=s16") == "type=s16 half=lo");
     CHECK(resolved("ld", "type=f32 space=global") == "type=f32 space=global vec=1");
-    CHECK(resolved("rcp", "type=f32") == "type=f32 round=rn");
+    CHECK(resolved("rcp", "type=f32") == "type=f32 round=rn ftz=0");
     CHECK(resolved("rcp", "type=f32 approx=approx") == "type=f32 approx=approx ftz=0");
     CHECK(resolved("cvt", "type=s32 from=f32") == "type=s32 from=f32 round=rzi");
     CHECK(resolved("wgmma.fence", "") == "");
@@ -114,7 +114,7 @@ TEST_CASE("a refusal names the qualifier and what would be legal") {
 TEST_CASE("what is missing is asked for") {
     CHECK(refused("wgmma.mma_async", "d=f32 a=bf16 b=bf16") ==
           "wgmma.mma_async needs `n` for d=f32, a=bf16, b=bf16 (legal: 8, 16, 24, ..., 256)");
-    CHECK(refused("add", "") == "add needs `type` (legal: u16, s16, u32, s32, f32, u64, s64, f64)");
+    CHECK(refused("add", "") == "add needs `type` (legal: u16, s16, f16, ..., f64)");
     CHECK(refused("ld", "type=f32") ==
           "ld needs `space` for type=f32 (legal: global, shared, shared::cluster)");
     CHECK(refused("setp", "type=f32") == "setp needs `cmp` for type=f32 (legal: eq, ne, lt, ..., nan)");

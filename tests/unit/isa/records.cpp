@@ -127,7 +127,7 @@ TEST_CASE("method names are record names and qualifiers in the order of the text
     CHECK(parsed("ldmatrix_x4") == "ldmatrix num=x4");
     CHECK(parsed("stmatrix_x2_trans_shared_b16") == "stmatrix type=b16 space=shared num=x2 trans=trans");
     for (const char* unknown :
-         {"", "_", "wgmma", "wgmma_fense", "ld_global_v4_b32_", "ld_b32_global", "add_f16", "add__f32",
+         {"", "_", "wgmma", "wgmma_fense", "ld_global_v4_b32_", "ld_b32_global", "add_b16", "add__f32",
           "setp_lt_u32_u32", "cvt_rn_bf16x2_u32", "ld_global_v65540_b32", "frobnicate", "add_f32_rn"})
         CHECK(parsed(unknown) == "nothing");
 }
