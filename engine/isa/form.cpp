@@ -99,9 +99,9 @@ std::optional<int> parse_number(std::string_view text) {
 }
 
 std::string list(Field field, const std::vector<int>& values) {
-    // Long runs of numbers (the N of wgmma) read better as "8, 16, ..., 256".
+    // Long runs of numbers (the N of wgmma) read better as "8, 16, ..., 256"; of types each one counts.
     std::string out;
-    const bool run = values.size() > 8;
+    const bool run = values.size() > 8 && !is_type_field(field);
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (run && i == 3) {
             out += ", ...";

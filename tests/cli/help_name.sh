@@ -25,9 +25,9 @@ run help wg.sparse
 exits 0
 out_has "wg.sparse.prune "
 # Misspelt names.
-run help k:lop
+run help k:looop
 exits 2
-err 'wgrun: nothing is called `k:lop`: did you mean k:loop?'
+err 'wgrun: nothing is called `k:looop`: did you mean k:loop?'
 run help wg.lod
 exits 2
 err_has 'did you mean wg.load'
