@@ -11,8 +11,8 @@
 
 namespace wgrun::timeline {
 
-/// The constants, with their sources. What is of Luo et al. ("Benchmarking and Dissecting the Nvidia Hopper
-/// GPU Architecture", arXiv:2402.13499, 2024) was written down from memory (docs/timeline.md). Times are
+/// The constants, with their sources. Those of Luo et al. ("Benchmarking and Dissecting the Nvidia Hopper
+/// GPU Architecture", arXiv:2402.13499, 2024) were written down from memory (docs/timeline.md). Times are
 /// cycles of the SM, rates bytes a cycle and SM.
 namespace chip {
 /// docs/performance.md, "The two limits": a 128x256x64 block takes 1024 cycles, so N / 2 for 32 bytes of K.
