@@ -14,7 +14,7 @@ using lua::guarded;
 using lua::held;
 
 // A session's locals are closures by name, each of which has the variable as its one upvalue. Constants have
-// `true` in a second table, which is the first one's field of this key.
+// `true` in a second table, which the first table has under this key.
 constexpr lua_Integer constants = 1;
 
 // The texts of one compilation: lives in a userdata.
@@ -35,7 +35,7 @@ int keep(lua_State* L) {
         lua_pushnil(L);
     }
     lua_rawset(L, -3);
-    if (constant) {  // it may be no variable at all, but a number in the code
+    if (constant) {  // it may be a number in the code instead of a variable
         lua_pushvalue(L, lua_upvalueindex(2));
         lua_pushvalue(L, 2);
         lua_call(L, 0, 1);
@@ -81,7 +81,7 @@ void write_head(lua_State* L, int locals, Texts& t, bool keeps) {
     });
 }
 
-// Puts the variables of the session in the place of those that the head declares, for the function on top.
+// Replaces the variables that the head declares by the session's, in the function on top.
 void join(lua_State* L, int locals) {
     const int function = lua_gettop(L);
     for (int i = 1; const char* name = lua_getupvalue(L, function, i); ++i) {
@@ -99,7 +99,7 @@ void join(lua_State* L, int locals) {
     }
 }
 
-// Compiles the chunk, which Lua has found right, with the session's locals.
+// Compiles the chunk, whose syntax Lua has accepted, with the session's locals.
 Compiled compile_joined(lua_State* L, int locals, Texts& t, const char* name, bool& passing) {
     for (const bool keeps : {true, false}) {
         write_head(L, locals, t, keeps);

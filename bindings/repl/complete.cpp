@@ -17,19 +17,19 @@ namespace {
 
 using lua::guarded;
 
-constexpr int most_keys = 20000;  // of one table that are looked at
+constexpr int most_keys = 20000;  // keys of one table that are examined
 constexpr int most_hops = 8;      // along __index, and from one declaration to the next
 constexpr std::size_t most_candidates = 400;
-constexpr char builder = 'k';  // what the documentation calls it
+constexpr char builder = 'k';  // its name in the documentation
 
-/// One question and what is found: outlives the protected calls that answer it.
+/// A search and its results, which outlive the protected calls that make it.
 struct Search {
     std::string text;  ///< up to the cursor
     Context context;
     int locals = 0;                            ///< stack index
-    std::map<std::string, std::string> found;  ///< name and what it is
-    std::string type;   ///< of what a path stands for, in the words of the documentation; empty: not known
-    std::string owner;  ///< a name of the documentation: the function that a path calls
+    std::map<std::string, std::string> found;  ///< name and description
+    std::string type;   ///< the type of a path, as the documentation names it; empty: not known
+    std::string owner;  ///< the function that a path calls, by its name in the documentation
 };
 
 void offer(Search& s, std::string_view name, std::string_view about = {}) {
@@ -45,7 +45,7 @@ bool is_identifier(std::string_view name) {
     return !name.empty() && letter(name[0]) && std::all_of(name.begin(), name.end(), good);
 }
 
-// The string keys of the table on top of the stack, and what they may stand for.
+// The string keys of the table on top of the stack, with descriptions.
 void offer_keys(lua_State* L, Search& s) {
     int seen = 0;
     for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
@@ -62,13 +62,13 @@ void offer_keys(lua_State* L, Search& s) {
     }
 }
 
-// Pushes the field `name` of the table at the top, without metamethods.
+// Pushes the field `name` of the table on top, without metamethods.
 int push_raw(lua_State* L, const char* name) {
     lua_pushstring(L, name);
     return lua_rawget(L, -2);
 }
 
-// Replaces the value on top by what it looks names up in beyond itself. False, and nothing, if there is none.
+// Replaces the value on top by its __index table. False, and removes it, if there is none.
 bool go_on(lua_State* L) {
     if (lua_getmetatable(L, -1) == 0) {
         lua_pop(L, 1);
@@ -82,7 +82,7 @@ bool go_on(lua_State* L) {
     return false;
 }
 
-// The members of the value on top, which goes: those of its own. Objects of wgrun are described instead.
+// The members of the value on top, which it removes. For objects of wgrun, the documented members.
 void offer_members(lua_State* L, Search& s) {
     for (int hop = 0; hop < most_hops; ++hop) {
         if (lua_type(L, -1) == LUA_TTABLE) offer_keys(L, s);
@@ -106,7 +106,7 @@ void offer_described(lua_State* L, Search& s, std::string_view type) {
     });
 }
 
-// Replaces the value on top by its field; nil if it has none that can be had without running anything.
+// Replaces the value on top by its field; nil if it has none that can be read without running code.
 void enter(lua_State* L, const std::string& name) {
     for (int hop = 0; hop < most_hops; ++hop) {
         if (lua_type(L, -1) == LUA_TTABLE) {
@@ -124,8 +124,8 @@ void enter(lua_State* L, const std::string& name) {
 
 void resolve(lua_State* L, Search& s, const Path& path, int depth);
 
-// Pushes what the first name of a path stands for: what the text says itself, a local, or a global. nil, and
-// s.type, where only its type is known.
+// Pushes the value of the first name of a path: by the text itself, a local, or a global. nil, with s.type
+// set, if only its type is known.
 void push_base(lua_State* L, Search& s, const std::string& name, int depth) {
     auto& here = lua::held<Declared>(L);
     guarded(L, [&] { here = declared(s.text, name); });
@@ -146,8 +146,8 @@ void push_base(lua_State* L, Search& s, const std::string& name, int depth) {
 // The first type that a description names: "tensor" of "tensor|nil".
 std::string_view first_type(std::string_view type) { return type.substr(0, type.find_first_of("|?{[ (")); }
 
-// Pushes what the path stands for, nil where only s.type is known, or nothing at all is. s.owner is the
-// function that it calls, or is.
+// Pushes the value of the path, or nil if only s.type, or nothing, is known. s.owner is the function that it
+// calls or names.
 void resolve(lua_State* L, Search& s, const Path& path, int depth) {
     luaL_checkstack(L, LUA_MINSTACK, nullptr);
     guarded(L, [&] { s.type.clear(), s.owner.clear(); });
@@ -222,8 +222,8 @@ int answer_name(lua_State* L) {
     return 0;
 }
 
-// Runs `body` with the search and the locals, while no finalizer can run. Errors, which are lack of memory,
-// are dropped.
+// Runs `body` with the search and the locals, while no finalizer can run. Errors (lack of memory) are
+// dropped.
 void ask(lua_State* L, int locals, lua_CFunction body, Search& s) {
     if (lua_checkstack(L, 4) == 0) return;
     const bool collecting = lua_gc(L, LUA_GCISRUNNING) != 0;

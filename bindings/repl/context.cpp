@@ -17,7 +17,7 @@ class Words {
         std::erase_if(tokens_, [](const Token& token) { return token.kind == Kind::comment; });
     }
 
-    /// The text ends in one.
+    /// The text ends inside one.
     bool in_comment() const { return in_comment_; }
     std::size_t size() const { return tokens_.size(); }
     std::string_view operator[](std::size_t i) const {
@@ -34,7 +34,7 @@ class Words {
         return is(i, Kind::symbol) && std::string_view(")]}").find((*this)[i]) != std::string_view::npos;
     }
 
-    // The bracket that the one at `end` closes.
+    // The bracket that the token at `end` closes.
     std::optional<std::size_t> opening(std::size_t end) const {
         int depth = 0;
         for (std::size_t i = end + 1; i-- > 0;) {
@@ -44,7 +44,7 @@ class Words {
         return std::nullopt;
     }
 
-    // The innermost bracket that is open in front of the token at `end`.
+    // The innermost bracket that is open before the token at `end`.
     std::optional<std::size_t> around(std::size_t end) const {
         int depth = 0;
         for (std::size_t i = end; i-- > 0;) {
@@ -54,7 +54,7 @@ class Words {
         return std::nullopt;
     }
 
-    // The path whose last token is in front of `end`.
+    // The path whose last token is before `end`.
     std::optional<Path> path_before(std::size_t end) const {
         if (end == 0) return std::nullopt;
         if (is(end - 1, Kind::string)) return called(end - 1);
@@ -79,7 +79,7 @@ class Words {
         return path;
     }
 
-    // The path of the function that is called by the bracket or string at `open`.
+    // The path of the function whose call the bracket or string at `open` begins.
     std::optional<Path> called(std::size_t open) const {
         auto path = path_before(open);
         if (!path || path->called) return std::nullopt;
@@ -113,7 +113,7 @@ bool read_options(const Words& words, std::size_t end, Context& context) {
         context.keys.insert(0, std::string(words[open - 2]) + '.');
         open = *outer;
     }
-    // f(first, { : the function in front of the parenthesis.
+    // f(first, { : the function before the parenthesis.
     if (open > 0 && (words[open - 1] == "(" || words[open - 1] == ",")) {
         const auto parenthesis = words.around(open);
         if (!parenthesis || words[*parenthesis] != "(") return false;
@@ -138,7 +138,7 @@ Context context_of(std::string_view text) {
         context.prefix = text;
         return context;
     }
-    // .time CODE and .ptx KERNEL go on as Lua does.
+    // .time CODE and .ptx KERNEL continue as Lua.
     if (text.starts_with('.')) text.remove_prefix(std::min(text.find_first_of(" \t\n"), text.size()));
     Words words(text);
     if (words.in_comment()) return context;

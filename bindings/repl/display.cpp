@@ -22,10 +22,10 @@ using lua::held;
 
 constexpr int max_depth = 4;
 constexpr lua_Integer max_items = 24;
-constexpr lua_Integer max_keys = 10000;  // that are put in order
+constexpr lua_Integer max_keys = 10000;  // keys that are sorted
 constexpr std::size_t max_string = 200;  // bytes of a string inside a table
 
-// A key of a table: its place among the others, and where the value itself is kept.
+// A key of a table: its order among the others, and where its value is kept.
 struct Key {
     int rank = 0;  ///< numbers, strings, booleans, the rest
     double number = 0;
@@ -39,12 +39,12 @@ struct Key {
     }
 };
 
-// What is being written: lives in a userdata.
+// The text being written; lives in a userdata.
 struct Writer {
     View view;
     std::string out;
     std::vector<const void*> above;  ///< the tables that hold the one being written
-    bool broken = false;             ///< entries of tables stand on lines of their own
+    bool broken = false;             ///< entries of tables are on lines of their own
 };
 
 void add_value(lua_State* L, int index, Writer& w);
@@ -59,7 +59,7 @@ bool is_name(const char* text, std::size_t size) {
            std::all_of(text, text + size, good);
 }
 
-// As Lua would read it, cut to a length.
+// Quoted as Lua reads it, cut to a length.
 void add_quoted(lua_State* L, Writer& w, const char* text, std::size_t size) {
     guarded(L, [&] {
         w.out += '"';
@@ -80,7 +80,7 @@ void add_quoted(lua_State* L, Writer& w, const char* text, std::size_t size) {
     });
 }
 
-// tostring of the value on top of the stack, in its place: protected, because that may be the script's.
+// Replaces the value on top of the stack by its tostring: protected, because that may be the script's.
 int protected_tostring(lua_State* L) {
     luaL_tolstring(L, 1, nullptr);
     return 1;
@@ -93,7 +93,7 @@ void add_tostring(lua_State* L, int index, Writer& w) {
     if (status == LUA_ERRMEM || (status != LUA_OK && lua::session(L).stop)) lua_error(L);
     std::size_t size = 0;
     if (status != LUA_OK) {
-        // The error may itself have such a __tostring.
+        // The error object may itself have such a __tostring.
         const char* text = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &size) : nullptr;
         guarded(L, [&] {
             w.out += "<error in __tostring";
@@ -107,8 +107,8 @@ void add_tostring(lua_State* L, int index, Writer& w) {
     lua_pop(L, 1);
 }
 
-// Pushes a list of the keys that are not in the sequence 1..length, and gives them in order; how many there
-// are in all.
+// Pushes a list of the keys outside the sequence 1..length, and returns them in order, with their total
+// number.
 lua_Integer push_keys(lua_State* L, int table, lua_Integer length, std::vector<Key>& keys) {
     lua_newtable(L);
     const int list = lua_gettop(L);
@@ -135,7 +135,7 @@ lua_Integer push_keys(lua_State* L, int table, lua_Integer length, std::vector<K
     return count;
 }
 
-// Before an entry: the comma, and the line where each has its own.
+// Before an entry: the comma, and a new line if each entry has its own.
 void separate(lua_State* L, Writer& w, bool first) {
     guarded(L, [&] {
         if (!first) w.out += w.broken ? "," : ", ";
@@ -143,7 +143,7 @@ void separate(lua_State* L, Writer& w, bool first) {
     });
 }
 
-// A table that fits its line is written on it; else each entry has a line.
+// A table that fits is written on one line; else each entry has a line.
 void add_fitted(lua_State* L, int index, Writer& w) {
     if (!w.broken) return add_value(L, index, w);
     const std::size_t before = w.out.size();
@@ -158,7 +158,7 @@ void add_fitted(lua_State* L, int index, Writer& w) {
     add_value(L, index, w);
 }
 
-// An element of a sequence: as many stand on a line as have room.
+// An element of a sequence: a line has as many as fit.
 void add_element(lua_State* L, int index, Writer& w, bool first) {
     if (!w.broken || first) {
         separate(L, w, first);
@@ -239,7 +239,7 @@ void add_value(lua_State* L, int index, Writer& w) {
         const char* text = lua_tolstring(L, index, &size);
         return add_quoted(L, w, text, size);
     }
-    // Inside tables, a function's address is but noise that differs from run to run.
+    // Inside tables, a function's address is only noise that differs from run to run.
     if (type == LUA_TFUNCTION && !w.above.empty()) return add(L, w, "function");
     add_tostring(L, index, w);
 }
@@ -299,7 +299,7 @@ std::string drawn(const Picture& picture, const View& view) {
     return to_text(picture, TextStyle{terminal_colours(view.colour), view.columns});
 }
 
-// Objects that are more than their tostring. False: it is none.
+// Objects with more to show than their tostring. False: it is none.
 bool add_object(lua_State* L, int index, Writer& w) {
     const auto* layout = lua::test<Layout>(L, index);
     const auto* tile = lua::test<Tile>(L, index);

@@ -21,8 +21,8 @@
 namespace wgrun::repl {
 namespace {
 
-// Keys that no keyboard has: by pushing them, a function of ours has libedit do what a function of its own
-// does.
+// Keys that no keyboard has: by pushing them, a function of this file makes libedit run one of its own
+// functions.
 constexpr const wchar_t* accept_key = L"\x1b[9001~";
 constexpr const wchar_t* line_up_key = L"\x1b[9002~";
 constexpr const wchar_t* line_down_key = L"\x1b[9003~";
@@ -32,7 +32,7 @@ volatile std::sig_atomic_t continued = 0;
 
 void note_signal(int signal) { (signal == SIGWINCH ? resized : continued) = 1; }
 
-// Of SIGWINCH and SIGCONT, while a line is read.
+// Handles SIGWINCH and SIGCONT while a line is read.
 class Signals {
   public:
     Signals() {
@@ -54,7 +54,7 @@ class Signals {
     struct sigaction continue_ {};
 };
 
-// libedit's characters are those of UTF-32, text elsewhere is UTF-8. What is no UTF-8 becomes U+FFFD.
+// libedit uses UTF-32, text elsewhere is UTF-8. Invalid UTF-8 becomes U+FFFD.
 std::wstring wide(std::string_view text) {
     std::wstring out;
     for (std::size_t at = 0; at < text.size();) {
@@ -172,11 +172,11 @@ class LineEditor final : public Editor {
     std::wstring prompt_;
     Assistant* assistant_ = nullptr;
     bool interrupted_ = false;
-    std::string waiting_;  ///< comes before what is read
+    std::string waiting_;  ///< is read before further input
     int rows_ = 24, columns_ = 80;
 
-    // The way through the history: how far back, what the entries begin with, what was typed before, and what
-    // was put in its place.
+    // The position in the history: how far back, the common beginning of the entries, what was typed before,
+    // and what replaced it.
     std::size_t back_ = 0;
     std::string beginning_, typed_, recalled_;
 };
@@ -213,7 +213,7 @@ LineEditor::LineEditor(History& history, bool colour) : history_(history), colou
     el_source(el_, nullptr);
 }
 
-// 1, or what ends the line: -1 for a signal, 0 at the end of input.
+// Returns 1, or ends the line: -1 for a signal, 0 at the end of input.
 int LineEditor::read_byte(unsigned char& byte) {
     if (!waiting_.empty()) {
         byte = static_cast<unsigned char>(waiting_.front());
@@ -251,7 +251,7 @@ int LineEditor::read_character(wchar_t& c) {
     return 1;
 }
 
-// Not while more is there to be read, as in a paste.
+// Not while more input is available, as in a paste.
 void LineEditor::paint() {
     int waiting = 0;
     if (!colour_ || !waiting_.empty() || (ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0))
@@ -261,7 +261,7 @@ void LineEditor::paint() {
     std::fflush(stdout);
 }
 
-// Draws prompt and text anew: from where they begin, or below what a shell has written.
+// Redraws prompt and text: from where they begin, or below what a shell has written.
 void LineEditor::redraw(bool from_above) {
     struct winsize size {};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -289,7 +289,7 @@ void LineEditor::begin_line() {
     std::fputs("\r \r\x1b[?2004h", stdout);
 }
 
-// The cursor to the line below the text.
+// Moves the cursor to the line below the text.
 void LineEditor::leave_text() {
     const int prompt = static_cast<int>(prompt_.size());
     const std::string all = text();
@@ -336,7 +336,7 @@ void LineEditor::close_line() {
 unsigned char LineEditor::tab() {
     const std::string all = text();
     const std::size_t at = cursor();
-    // At the beginning of a line there is nothing to complete: a step to the right.
+    // At the beginning of a line there is nothing to complete: indents.
     const std::size_t line = at == 0 ? std::string::npos : all.find_last_of('\n', at - 1);
     if (all.substr(line + 1, at - line - 1).find_first_not_of(' ') == std::string::npos) {
         insert("  ");
@@ -409,7 +409,7 @@ unsigned char LineEditor::down() {
     return CC_NORM;
 }
 
-// What a terminal marks as pasted, up to its end mark; it may hold anything, and nothing of it is a key.
+// Text that a terminal marks as pasted, up to its end mark; it may hold anything, and none of it is a key.
 unsigned char LineEditor::paste() {
     static constexpr std::string_view end = "\x1b[201~";
     std::string pasted;

@@ -9,7 +9,7 @@ namespace wgrun::repl {
 namespace {
 
 constexpr int most_rows = 16;         // of a picture
-constexpr std::int64_t edge = 4;      // rows of a matrix at either end, where not all are shown
+constexpr std::int64_t edge = 4;      // rows of a matrix at either end, if not all are shown
 constexpr std::int64_t matrices = 3;  // of a tensor with more than two dimensions
 
 Grid corner(const Grid& grid, int rows, int columns) {
@@ -61,7 +61,7 @@ std::vector<std::int64_t> shown(std::int64_t extent, std::int64_t count) {
 std::string lines_of(const Tensor& tensor, std::int64_t start, std::int64_t rows, std::int64_t columns,
                      int width) {
     const std::vector<std::int64_t> row_list = shown(rows, edge);
-    // As many columns as fit; their width is that of the widest of all that may come.
+    // As many columns as fit; their width is that of the widest possible element.
     constexpr std::int64_t most = 16;
     std::vector<std::int64_t> column_list = shown(columns, most / 2);
     std::vector<std::vector<std::string>> cells;
@@ -117,7 +117,7 @@ std::string figure(const Grid& grid, const View& view) {
     while (low < high) {
         const int middle = low + (high - low + 1) / 2;
         Grid cut = corner(grid, rows, middle);
-        cut.title.clear();  // may be longer, and says nothing of the columns
+        cut.title.clear();  // may be longer, and does not matter for the columns
         if (widest_line(to_text(cut)) <= width)
             low = middle;
         else

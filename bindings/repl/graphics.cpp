@@ -103,7 +103,7 @@ std::vector<int> numbers(std::string_view text) {
     return out;
 }
 
-/// Of an answer such as `rgb:ffff/ffff/dddd`; each part has one to four digits.
+/// The colour of an answer such as `rgb:ffff/ffff/dddd`; each part has one to four digits.
 bool is_dark(std::string_view text) {
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos) return false;
@@ -120,10 +120,10 @@ bool is_dark(std::string_view text) {
     return light < 0.5;
 }
 
-/// An answer: what comes behind `introducer` until one of the bytes or strings that end it.
+/// An answer: the text after `introducer`, until one of the bytes or strings that end it.
 struct Answer {
     std::string_view body;
-    std::size_t size = 0;  ///< of the whole; 0: there is none here
+    std::size_t size = 0;  ///< size of the whole answer; 0: there is none here
     char last = 0;
 };
 
@@ -161,12 +161,12 @@ std::string question(const TerminalNames& names) {
         names.program == "Apple_Terminal")
         return {};
     std::string out;
-    // tmux and screen would take it for the title of a window.
+    // tmux and screen would interpret it as the title of a window.
     if (!names.multiplexed) out += "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
     out += "\x1b]11;?\x1b\\";  // the background's colour
     out += "\x1b[16t";         // the size of a cell
     out += "\x1b[c";           // attributes of the device, which every terminal has
-    // Where a terminal has shown a question all the same, it goes.
+    // Erases a query that a terminal has displayed.
     return out + "\r\x1b[K";
 }
 

@@ -99,7 +99,7 @@ void History::add(const std::string& entry) {
     try {
         make_folder(std::filesystem::path(path_).parent_path());
         OwnUpdate update(path_);
-        // Other sessions have added theirs.
+        // Other sessions have added entries.
         std::vector<std::string> all = history_entries(update.text());
         add_entry(all, entry);
         update.write(history_text(all));

@@ -47,9 +47,9 @@ class Rewriter {
                tokens_[i].kind == Kind::string || one_of(word(i), words);
     }
 
-    // At the top level: some tokens always begin a statement. A name does behind what an expression can end
-    // with, for no expression has a name there; a parenthesis there is a call, for Lua too. Labels count, for
-    // a goto may jump past locals to a label at the end only if no statement follows it.
+    // At the top level: some tokens always begin a statement. A name does after the end of an expression,
+    // since no expression continues with a name; a parenthesis there is a call, as in Lua. Labels count,
+    // since a goto may jump past locals to a label at the end only if no statement follows it.
     bool begins_statement(std::size_t i) const {
         static constexpr std::array<std::string_view, 9> words{"local",  "if",   "for",   "while", "repeat",
                                                                "return", "goto", "break", "::"};
@@ -60,8 +60,8 @@ class Rewriter {
         return is_name(i) && word(i - 1) != "goto" && ends_operand(i - 1);
     }
 
-    // The names of the local statement whose first token behind `local` is at `i`; its last token that is
-    // read: `function`, which opens a block, or the last of the names.
+    // The names of the local statement whose first token after `local` is at `i`, and the last token read:
+    // `function`, which opens a block, or the last of the names.
     std::size_t declare(std::size_t i) {
         if (word(i) == "function") {
             if (is_name(i + 1)) fresh_.push_back({std::string(word(i + 1)), Local::Kind::plain});
@@ -95,7 +95,7 @@ class Rewriter {
         if (token == "end" || token == "until") --depth_;
     }
 
-    // Hands over what has been declared since the last call, at `place` of the chunk.
+    // Hands over the locals declared since the last call, at `place` of the chunk.
     void keep(std::size_t place) {
         if (fresh_.empty()) return;
         out_ += chunk_.substr(copied_, place - copied_);

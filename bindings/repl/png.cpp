@@ -86,7 +86,7 @@ class Deflate {
         else
             code(0xC0 + value - 280, 8);
     }
-    // The last byte `length` times more: section 3.2.5.
+    // Repeats the last byte `length` times: section 3.2.5.
     void repeat(int length) {
         int extra = 0;
         if (length == static_cast<int>(longest)) {
@@ -123,7 +123,7 @@ std::string to_png(const Image& image) {
     std::string palette;
     for (const std::uint32_t colour : image.palette) palette += big_endian(colour).substr(1);
     add_chunk(out, "PLTE", palette);
-    // Each row as the difference from the one above (filter 2).
+    // Each row is the difference from the one above (filter 2).
     std::string rows;
     const auto width = static_cast<std::size_t>(image.width);
     for (std::size_t at = 0; at < image.pixels.size(); ++at) {

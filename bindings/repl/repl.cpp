@@ -18,7 +18,7 @@ namespace {
 using lua::guarded;
 using lua::held;
 
-// All arguments, displayed: one string, which ends with a newline. Upvalue: the session.
+// Displays all arguments as one string, which ends with a newline. Upvalue: the session.
 int display(lua_State* L) {
     const auto& s = *static_cast<Session*>(lua_touserdata(L, lua_upvalueindex(1)));
     const int count = lua_gettop(L);
@@ -108,7 +108,7 @@ bool show_results(lua_State* L, Session& s, int first) {
     return true;
 }
 
-// One round: reads a line, and runs what it completes. Argument: the session.
+// One round: reads a line, and runs the chunk that it completes. Argument: the session.
 int round(lua_State* L) {
     auto& s = *static_cast<Session*>(lua_touserdata(L, 1));
     lua_settop(L, 2);
@@ -186,9 +186,9 @@ void run(lua_State* L, Console& console) {
     set_help(L);
     push_locals(L);
     const int locals = lua_gettop(L);
-    int failures = 0;  // in a row: nothing can be read any more
+    int failures = 0;  // consecutive: nothing can be read any more
     while (!s.over && failures < 3) {
-        lua::session(L).stop = false;  // a Ctrl-C was for what ran until now
+        lua::session(L).stop = false;  // a Ctrl-C was meant for what ran until now
         lua_pushcfunction(L, round);
         lua_pushlightuserdata(L, &s);
         lua_pushvalue(L, locals);

@@ -12,7 +12,7 @@
 namespace wgrun::repl {
 namespace {
 
-// The character at `at` of UTF-8, and how many bytes it has; a wrong byte is U+FFFD.
+// The character at `at` of UTF-8, and its number of bytes; an invalid byte is U+FFFD.
 std::pair<wchar_t, std::size_t> character(std::string_view text, std::size_t at) {
     const auto byte = [&](std::size_t i) {
         return static_cast<unsigned char>(at + i < text.size() ? text[at + i] : 0);
@@ -33,7 +33,7 @@ std::pair<wchar_t, std::size_t> character(std::string_view text, std::size_t at)
     return {value, size};
 }
 
-// Goes through the cells of a text as libedit does.
+// Walks the cells of a text as libedit does.
 class Walk {
   public:
     Walk(int prompt, int columns) : columns_(columns) {
@@ -42,7 +42,7 @@ class Walk {
 
     Place place() const { return place_; }
 
-    // False: how libedit shows the character is not known here.
+    // False: it is not known here how libedit shows the character.
     bool add(wchar_t c) {
         if (c == L'\n') {
             place_ = {place_.row + 1, 0};
@@ -102,7 +102,7 @@ std::optional<Place> place_of(std::string_view text, std::size_t index, int prom
     }
     Place place = walk.place();
     if (index >= text.size()) return place;
-    // A wide character that does not fit the row stands on the next one.
+    // A wide character that does not fit the row goes to the next one.
     const int width = wcwidth(character(text, index).first);
     if (width > 1 && place.column + width > columns) place = {place.row + 1, 0};
     return place;
@@ -112,7 +112,7 @@ std::string painted(std::string_view text, std::size_t cursor, int prompt, int c
     const auto here = place_of(text, cursor, prompt, columns);
     const auto last = place_of(text, text.size(), prompt, columns);
     if (!here || !last || last->row >= rows) return {};
-    std::string out = "\x1b[?25l";  // the cursor is not seen to jump
+    std::string out = "\x1b[?25l";  // hides the cursor, so that it is not seen to jump
     move_down_and_right(out, -here->row, prompt);
     Walk walk(prompt, columns);
     const std::vector<Token> tokens = tokens_of(text);

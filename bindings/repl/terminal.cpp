@@ -64,7 +64,7 @@ bool wait_for_input() {
     sigdelset(&open, SIGINT);
     pollfd input{STDIN_FILENO, POLLIN, 0};
     if (ppoll(&input, 1, nullptr, &open) < 0) return errno != EINTR;
-    // What was typed after a Ctrl-C may be there before the signal has been seen: the signal comes first.
+    // Input typed after a Ctrl-C may arrive before the signal is seen: the signal goes first.
     sigset_t pending;
     sigpending(&pending);
     if (sigismember(&pending, SIGINT) != 1) return true;
@@ -110,7 +110,7 @@ std::optional<Canvas> Terminal::canvas() {
     asked_ = true;
     struct winsize size {};
     if (!graphics_ || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
-    // Pixels of the window and of a cell are known from its driver, from the terminal, or not at all.
+    // Pixels of the window and of a cell come from its driver, from the terminal, or are not known.
     constexpr int usual_width = 8, usual_height = 16;
     const auto either = [](int one, int other) { return one > 0 ? one : other; };
     const int across = size.ws_col, down = size.ws_row;

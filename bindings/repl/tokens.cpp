@@ -61,7 +61,7 @@ class Scanner {
         return key ? Token::Kind::keyword : Token::Kind::name;
     }
 
-    // As Lua reads it: an exponent's sign belongs to it, whatever letters and dots come.
+    // As Lua reads it: the sign of an exponent belongs to it, and so do any letters and dots.
     Token::Kind number() {
         const bool hex = peek() == '0' && (peek(1) == 'x' || peek(1) == 'X');
         if (hex) at_ += 2;
@@ -78,7 +78,7 @@ class Scanner {
         return Token::Kind::number;
     }
 
-    // An unclosed one ends with its line, as it does for Lua.
+    // An unclosed string ends with its line, as in Lua.
     Token::Kind quoted(char quote, bool& closed) {
         closed = false;
         for (++at_; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
@@ -106,7 +106,7 @@ class Scanner {
         return Token::Kind::comment;
     }
 
-    // One more than the number of = in [==[ where that begins here, else 0.
+    // One more than the number of = if [==[ begins here, else 0.
     int long_bracket() const {
         if (peek() != '[') return 0;
         int level = 1;
