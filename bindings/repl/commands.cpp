@@ -47,8 +47,8 @@ void help(lua_State* L, Session& s) {
         std::string out =
             "Type Lua. An expression is shown, and `_` is the last result. `wg` is the module; Tab "
             "completes.\n"
-            "help() lists what there is; help \"wg.tile\", help(wg.tile) and .help wg.tile tell of one "
-            "thing.\n";
+            "help() lists all topics; help \"wg.tile\", help(wg.tile) and .help wg.tile describe one "
+            "name.\n";
         for (const Command& c : commands())
             out += fmt::format(
                 "  {:<16} {}\n",
@@ -58,7 +58,7 @@ void help(lua_State* L, Session& s) {
     });
 }
 
-// What it reads is a chunk of the session: its locals last.
+// The file is a chunk of the session, which keeps its locals.
 void load(lua_State* L, Session& s) {
     lua::check_unrestricted(L, ".load");
     require_argument(L, s, ".load FILE");
@@ -70,7 +70,7 @@ void load(lua_State* L, Session& s) {
         if (file) all << file.rdbuf();
         if (!file || !all) throw EnvironmentError("ENOENT", "cannot read " + s.text);
         text = all.str();
-        if (text.starts_with('#')) text.insert(0, "--");  // a line for the shell
+        if (text.starts_with('#')) text.insert(0, "--");  // the shell's line
         name = "@" + s.text;
     });
     evaluate(L, s, text, name.c_str(), true);
@@ -102,7 +102,7 @@ void backend(lua_State* L, Session& s) {
 
 void device(lua_State* L, Session& s) { evaluate(L, s, "assert(require('wgrun').device())", "=stdin", true); }
 
-// Pushes the kernel that the argument is, or the last result.
+// Pushes the kernel that the argument names, or the last result.
 Kernel& push_kernel(lua_State* L, Session& s) {
     auto& text = held<std::string>(L);
     guarded(L, [&] { text = s.text.empty() ? "_" : s.text; });
@@ -128,14 +128,14 @@ void sass(lua_State* L, Session& s) {
 void quit(lua_State*, Session& s) { s.over = true; }
 
 constexpr std::array<Command, 9> all{{
-    {".help", "[NAME]", "Say what the prompt can do, or what a name means", help},
-    {".load", "FILE", "Run a script as part of this session: its locals last", load},
+    {".help", "[NAME]", "Describe the prompt, or a name", help},
+    {".load", "FILE", "Run a script as part of this session, which keeps its locals", load},
     {".save", "FILE", "Write what has been run in this session", save},
-    {".time", "CODE", "Run code and say how long it takes", time},
-    {".backend", "[NAME]", "Say where kernels run, or choose: auto, gpu, gpu-cuda or sim", backend},
-    {".device", "", "Say what the GPU is", device},
+    {".time", "CODE", "Run code and print how long it takes", time},
+    {".backend", "[NAME]", "Print where kernels run, or choose: auto, gpu, gpu-cuda or sim", backend},
+    {".device", "", "Describe the GPU", device},
     {".ptx", "[KERNEL]", "Print the PTX of a kernel, or of the last result", ptx},
-    {".sass", "[KERNEL]", "Print its machine code, as ptxas and nvdisasm have it", sass},
+    {".sass", "[KERNEL]", "Print its machine code, by ptxas and nvdisasm", sass},
     {".quit", "", "Leave, as Ctrl-D does", quit},
 }};
 

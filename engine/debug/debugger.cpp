@@ -1,4 +1,4 @@
-// The debugger: where it stops, its commands, and going back by running again.
+// The debugger: its stops, its commands, and going back by running the kernel again.
 #include "wgrun/debugger.hpp"
 
 #include <fmt/format.h>
@@ -20,17 +20,18 @@ namespace {
 using namespace debugging;
 
 constexpr std::string_view help =
-    "break LINE [cta=N,warp=N,lane=N,thread=N,nth=N]   stop when a warp comes to a line of the script\n"
-    "break finding | delete [N] | info                 stop at what the simulator finds; take stops away; "
+    "break LINE [cta=N,warp=N,lane=N,thread=N,nth=N]   stop when a warp reaches a line of the script\n"
+    "break finding | delete [N] | info                 stop at findings of the simulator; delete stops; "
     "list them\n"
-    "continue | step | stepi [N]                       go on; to this warp's next line; N of its "
+    "continue | step | stepi [N]                       continue; go to this warp's next line; by N of its "
     "instructions\n"
-    "back | backi                                      to this warp's line, or instruction, before\n"
-    "goto TIME                                         to a time, as stops name it, before or after now\n"
+    "back | backi                                      go to this warp's previous line, or instruction\n"
+    "goto TIME                                         go to a time that a stop has printed, in either "
+    "direction\n"
     "print NAME | print/all NAME                       a register, acc[3], acc[ROW,COLUMN], a tile, "
     "tile[STAGE],\n"
     "                                                  a parameter and its tensor; all of a large matrix\n"
-    "names                                             what has a name\n"
+    "names                                             everything that print knows by its name\n"
     "where | list | warps | barriers                   this place; the script around it; all warps; the "
     "mbarriers\n"
     "warp N | cta N                                    look at another warp; a CTA of this cluster\n"
@@ -39,7 +40,7 @@ constexpr std::string_view help =
     "                                                  tile[3,5], D[0,7], a register, 0xADDRESS:BYTES\n"
     "quit                                              end the kernel here\n";
 
-/// Thrown through the simulator: it is run again from its beginning, or ended.
+/// Thrown through the simulator, to run the kernel again from its beginning, or to end it.
 struct RunAgain {};
 struct Ended {};
 
@@ -61,7 +62,7 @@ class Session final : public sim::Observer {
         options_.backend = Backend::sim;
         options_.unchecked = true;
         options_.observer = this;
-        options_.simulation.timeout = {};  // people think
+        options_.simulation.timeout = {};  // a person's pauses are not limited
         if (console.interrupt != nullptr) options_.stop = nullptr;
         options_.print = [this](std::string_view line) { printed_.emplace_back(line); };
         clusters_ = options_.grid.volume() / program_.cluster().volume();
@@ -92,7 +93,7 @@ class Session final : public sim::Observer {
         }
     }
 
-    // --- what the simulator tells ------------------------------------------------------------------
+    // --- events of the simulator ------------------------------------------------------------------
 
     void begin(sim::View view) override {
         ++cluster_;
@@ -150,10 +151,10 @@ class Session final : public sim::Observer {
 
     void ended(sim::View view) override {
         now_ = time_ + 1;
-        const bool at_end = cluster_ == clusters_ || !view.findings().empty();  // later ones do not run
+        const bool at_end = cluster_ == clusters_ || !view.findings().empty();  // later clusters do not run
         if (view.findings().size() != known_findings_ && !detached_ && target_ == 0)
             return stop(view, warp_in(view), to_text(view.findings().back()));
-        if (target_ != 0 && at_end) {  // a time that never comes
+        if (target_ != 0 && at_end) {  // a time that is never reached
             target_ = 0;
             const std::optional<Query> query = std::exchange(query_, std::nullopt);
             if (query && query->kind == Query::Kind::before) return go_to(query->last == 0 ? 1 : query->last);
@@ -165,7 +166,7 @@ class Session final : public sim::Observer {
   private:
     enum class Stepping : std::uint8_t { none, line, instruction };
 
-    /// What a run up to the present is to find out.
+    /// What a run up to the present time has to find out.
     struct Query {
         enum class Kind : std::uint8_t { who, before } kind;
         int warp = 0;
@@ -174,7 +175,7 @@ class Session final : public sim::Observer {
         Place place;
         std::vector<std::byte> bytes;
         std::vector<std::string> writes;
-        // before: the last time when the warp has come to a line, or executed an instruction
+        // before: the last time at which the warp reached a line, or executed an instruction
         bool lines = true;
         std::uint64_t last = 0;
     };
@@ -214,12 +215,12 @@ class Session final : public sim::Observer {
             query_->last = time_;
     }
 
-    /// Does the place exist now that was named in that cluster? Global memory does in all of them.
+    /// Does a place that was named in that cluster exist now? Global memory exists in every cluster.
     bool follows(const Place& place, std::uint64_t cluster) const {
         return cluster_ == cluster || (place.rank < 0 && place.warp < 0);
     }
 
-    /// Looks at what is watched: a step, or a copy that has landed, may have changed it.
+    /// Compares the watched places: a step, or a copy that has landed, may have changed them.
     void look(sim::View view, const Write& change) {
         if (query_ && query_->kind == Query::Kind::who && follows(query_->place, query_->cluster)) {
             std::vector<std::byte> now = bytes_at(query_->place, view);
@@ -230,7 +231,7 @@ class Session final : public sim::Observer {
                 query_->bytes = std::move(now);
             }
         }
-        std::string why;  // of all of them: the commands of a stop may add stops and take them away
+        std::string why;  // for all stops: the commands at a stop may add and delete stops
         for (Stop& watch : stops_.all()) {
             if (watch.kind != Stop::Kind::watch || !follows(watch.place, watch.cluster)) continue;
             std::vector<std::byte> now = bytes_at(watch.place, view);
@@ -245,7 +246,7 @@ class Session final : public sim::Observer {
     }
 
     std::string answer(const Query& query) const {
-        if (query.writes.empty()) return fmt::format("nobody has written {} yet", query.place.text);
+        if (query.writes.empty()) return fmt::format("no thread has written {} yet", query.place.text);
         std::string out = fmt::format("{} was written", query.place.text);
         constexpr std::size_t shown = 8;
         const std::size_t first = query.writes.size() > shown ? query.writes.size() - shown : 0;
@@ -291,7 +292,7 @@ class Session final : public sim::Observer {
         const std::string& text = words[1];
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (problem != std::errc() || end != text.data() + text.size())
-            throw ArgumentError(fmt::format("`{}` is no number", text));
+            throw ArgumentError(fmt::format("`{}` is not a number", text));
         return value;
     }
 
@@ -302,7 +303,7 @@ class Session final : public sim::Observer {
 
     Where here(sim::View view) const { return view.code().where(view.warp(warp_).pc); }
 
-    /// True when the kernel goes on.
+    /// True if the kernel continues.
     bool execute(const std::vector<std::string>& words, sim::View view) {
         const std::string& command = words.front();
         const auto is = [&](std::string_view full, std::string_view brief) {
@@ -355,7 +356,7 @@ class Session final : public sim::Observer {
             const std::uint64_t wanted = count(words, 0);
             for (int rank = 0; rank < view.ctas(); ++rank)
                 if (number_of(view.cta(rank), options_.grid) == wanted) return look_at(view, rank, 0), false;
-            throw ArgumentError(fmt::format("cta {} is not of the cluster that runs", wanted));
+            throw ArgumentError(fmt::format("cta {} is not in the cluster that is running", wanted));
         }
         if (command == "watch") {
             Place place = things_.place(name(words), here(view), view, warp_);
@@ -412,22 +413,22 @@ class Session final : public sim::Observer {
     RunOptions options_;
     const DebugConsole& console_;
     Things things_;
-    std::vector<std::pair<Tensor*, std::vector<std::byte>>> before_;  ///< the tensors as they were
+    std::vector<std::pair<Tensor*, std::vector<std::byte>>> before_;  ///< the tensors before the run
     std::uint64_t clusters_ = 0;                                      ///< of the grid
 
-    // Of the run at hand.
+    // The state of the current run.
     std::uint64_t time_ = 0, cluster_ = 0;  ///< operations begun, clusters begun
-    std::uint64_t now_ = 0;                 ///< time of the operation that comes next
+    std::uint64_t now_ = 0;                 ///< time of the next operation
     std::size_t known_findings_ = 0;
     Lines lines_;
     std::vector<std::string> printed_;
 
     Stops stops_;
     bool fresh_ = true, detached_ = false;
-    int warp_ = 0;  ///< of the cluster, that is looked at
+    int warp_ = 0;  ///< the selected warp of the cluster
     Stepping stepping_ = Stepping::none;
     std::uint64_t steps_left_ = 0, step_cluster_ = 0;
-    std::uint64_t target_ = 0;  ///< the time to stop at, before which nothing stops; 0: none
+    std::uint64_t target_ = 0;  ///< the time to stop at, without stops before it; 0: none
     std::optional<Query> query_;
 };
 

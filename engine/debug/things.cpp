@@ -25,7 +25,7 @@ std::optional<std::int64_t> number(std::string_view text) {
     return value;
 }
 
-/// name[a][b,c] taken apart.
+/// The parts of name[a][b,c].
 struct Spelled {
     std::string_view name;
     std::vector<std::vector<int>> indices;
@@ -71,7 +71,7 @@ Thing Things::find(std::string_view text, Where where) const {
     const Spelled parts = spelled(text);
     Thing out;
     out.text = text;
-    // The last one of that name up to the line; before its first line, the first one.
+    // The last definition of the name up to the line; before its first line, the first one.
     const RegisterName* found = nullptr;
     std::vector<std::string_view> known;
     for (const RegisterName& name : program_.names()) {
@@ -82,7 +82,7 @@ Thing Things::find(std::string_view text, Where where) const {
     }
     const auto& indices = parts.indices;
     const auto too_many = [&] { return ArgumentError(fmt::format("`{}`: too many indices", text)); };
-    // A local and the parameter that it holds the pointer of have one name: the tensor is meant.
+    // A local and the parameter whose pointer it holds have the same name: it stands for the tensor.
     const auto is_tensor = [&](const Param& param) {
         return param.name == parts.name && (param.pointee || param.box);
     };
@@ -123,10 +123,10 @@ Thing Things::find(std::string_view text, Where where) const {
             return out.element->first >= tile.mn() || out.element->second >= tile.k();
         };
         if (out.element && (!buffer.tile || outside(*buffer.tile)))
-            throw ArgumentError(
-                buffer.tile ? fmt::format("`{}` is a tile of {} x {}", buffer.name, buffer.tile->mn(),
-                                          buffer.tile->k())
-                            : fmt::format("`{}` has no tile, and so no rows and columns", buffer.name));
+            throw ArgumentError(buffer.tile
+                                    ? fmt::format("`{}` is a tile of {} x {}", buffer.name, buffer.tile->mn(),
+                                                  buffer.tile->k())
+                                    : fmt::format("`{}` has no tile, so no rows and columns", buffer.name));
         return out;
     }
     for (std::size_t i = 0; i < program_.params().size(); ++i) {
@@ -207,7 +207,7 @@ std::string Things::show_registers(const Thing& thing, int warp, sim::View view,
             if (view.in_flight(warp, reg)) return out + "a wgmma may still write these registers\n";
         return out;
     }
-    if (thing.element) throw ArgumentError(fmt::format("`{}` is no fragment of a matrix", thing.text));
+    if (thing.element) throw ArgumentError(fmt::format("`{}` is not a fragment of a matrix", thing.text));
     std::string out;
     const isa::Mask all = view.warp(warp).all;
     for (std::size_t i = 0; i < thing.regs.size(); ++i) {
@@ -286,7 +286,7 @@ Place Things::register_place(const Thing& thing, sim::View view, int warp) const
     } else {
         const std::optional<Holders> held = holders(thing, view, warp);
         const std::vector<FragmentUse> uses = fragments_of(program_, thing.regs);
-        if (!held) throw ArgumentError(fmt::format("`{}` is no fragment of a matrix", thing.text));
+        if (!held) throw ArgumentError(fmt::format("`{}` is not a fragment of a matrix", thing.text));
         const FragmentUse& use = uses.front();
         const Fragment::Owner owner = use.fragment.owner(thing.element->first, thing.element->second);
         out.warp = held->first + owner.thread / isa::lanes;
@@ -314,7 +314,7 @@ Place Things::place(std::string_view text, Where where, sim::View view, int warp
         const std::uint64_t base = sim::SharedMemory::base;
         if (out.address < base ||
             out.address - base + static_cast<std::uint64_t>(out.bytes) > view.shared(rank).size())
-            throw ArgumentError(fmt::format("no memory of the launch is at {}", text));
+            throw ArgumentError(fmt::format("there is no memory of the launch at {}", text));
         out.rank = rank;
         out.address -= base;
         return out;
@@ -337,7 +337,7 @@ Place Things::place(std::string_view text, Where where, sim::View view, int warp
         return out;
     }
     const Tensor* matrix = tensor(thing);
-    if (matrix == nullptr) throw ArgumentError(fmt::format("`{}` is a number, which nobody writes", text));
+    if (matrix == nullptr) throw ArgumentError(fmt::format("`{}` is a number, which no thread writes", text));
     const Param& param = program_.params()[static_cast<std::size_t>(thing.index)];
     if (param.box)
         throw ArgumentError(fmt::format("`{}` is a tensor map: name an address of its tensor", text));

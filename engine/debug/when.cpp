@@ -12,7 +12,7 @@ std::uint64_t number(std::string_view text, std::string_view what) {
     std::uint64_t value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (problem != std::errc() || end != text.data() + text.size() || text.empty() || value > INT32_MAX)
-        throw ArgumentError(fmt::format("`{}` of {} is no number", text, what));
+        throw ArgumentError(fmt::format("`{}` of {} is not a number", text, what));
     return value;
 }
 
@@ -29,8 +29,8 @@ DebugWhen DebugWhen::parse(std::string_view text) {
         constexpr std::string_view known[] = {"cta", "warp", "lane", "thread", "nth"};
         if (std::ranges::find(known, key) == std::end(known))
             throw ArgumentError(
-                fmt::format("`{}`: a stop is for cta=N, warp=N, lane=0 to 31, thread=N, nth=1 or more{}",
-                            part, nearest(key, known)));
+                fmt::format("`{}`: a stop takes cta=N, warp=N, lane=0 to 31, thread=N, nth=1 or more{}", part,
+                            nearest(key, known)));
         const std::uint64_t value =
             number(equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1), key);
         if (key == "cta") {
@@ -45,8 +45,8 @@ DebugWhen DebugWhen::parse(std::string_view text) {
         } else if (key == "nth" && value > 0) {
             out.nth = value;
         } else {
-            throw ArgumentError(fmt::format(
-                "`{}`: a stop is for cta=N, warp=N, lane=0 to 31, thread=N, nth=1 or more", part));
+            throw ArgumentError(
+                fmt::format("`{}`: a stop takes cta=N, warp=N, lane=0 to 31, thread=N, nth=1 or more", part));
         }
     }
     return out;
@@ -55,7 +55,7 @@ DebugWhen DebugWhen::parse(std::string_view text) {
 DebugDump DebugDump::parse(std::string_view text) {
     const std::size_t at = text.rfind('@');
     if (at == std::string_view::npos || at == 0)
-        throw ArgumentError(fmt::format("`{}`: a dump is of NAME@LINE", text));
+        throw ArgumentError(fmt::format("`{}`: a dump is written NAME@LINE", text));
     DebugDump out;
     out.name = text.substr(0, at);
     out.line = static_cast<int>(number(text.substr(at + 1), "the line"));

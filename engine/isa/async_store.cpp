@@ -51,7 +51,7 @@ const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "st.async",
          .summary =
-             "stores values in a CTA of the cluster some time later; an mbarrier there counts the bytes",
+             "stores values in a CTA of the cluster asynchronously; an mbarrier there counts the bytes",
          .section = "9.7.9.12",
          .rows = {{{scalar(), among(Field::vec, {1}, 1)}, {8, 1}},
                   {{scalar(), among(Field::vec, {2})}, {8, 1}},
@@ -65,7 +65,7 @@ const std::vector<Instruction>& records() {
          .effects = effects,
          .run = run},
         {.name = "red.async",
-         .summary = "combines a value with memory in a CTA of the cluster some time later; an mbarrier there "
+         .summary = "reduces a value into memory of a CTA of the cluster, asynchronously; an mbarrier there "
                     "counts the bytes",
          .section = "9.7.13.7",
          .rows = {{{reductions({"add"}), types({u32, s32, u64, s64})}, {8, 1}},

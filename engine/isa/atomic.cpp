@@ -175,7 +175,7 @@ Value unknown(const Step&, const ValueOf&) { return {}; }
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "red",
-         .summary = "combines a value with memory, atomically",
+         .summary = "reduces a value into memory, atomically",
          .section = "9.7.13.6",
          .rows = rows(of_red, {"and", "or", "xor"}),
          .operands = {place(), operand(), cache_policy()},
@@ -184,7 +184,7 @@ const std::vector<Instruction>& records() {
          .effects = effects<0>,
          .run = run_red},
         {.name = "atom",
-         .summary = "combines a value with memory, atomically, and gives what was there before",
+         .summary = "combines a value with memory, atomically, and returns the old value",
          .section = "9.7.13.5",
          .rows = rows(of_atom, {"and", "or", "xor"}, {"exch"}),
          .operands = {destination(), place(), operand(), cache_policy()},
@@ -194,7 +194,7 @@ const std::vector<Instruction>& records() {
          .value = unknown,
          .run = run_atom},
         {.name = "atom.cas",
-         .summary = "puts c in the place of b where memory holds b, and gives what was there before",
+         .summary = "stores c if memory holds b, atomically, and returns the old value",
          .section = "9.7.13.5",
          .rows = cas_rows(),
          .operands = {out("d"), place(), in("b"), in("c")},

@@ -81,7 +81,7 @@ OperandRule address() { return {"a", Access::in, Rule::address, fixed<u64>, null
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "prefetch",
-         .summary = "brings the cache line of an address into a cache",
+         .summary = "prefetches the cache line of an address into a cache level",
          .section = "9.7.9.15",
          .rows = {{{spelled_as(Field::space, {"global"}, "global"),
                     spelled_as(Field::level, {"L1", "L2", "L2::evict_last", "L2::evict_normal"})},
@@ -110,7 +110,7 @@ const std::vector<Instruction>& records() {
          .value = value_policy,
          .run = run_policy},
         {.name = "createpolicy.cvt.L2",
-         .summary = "the cache policy that an access property of CUDA's stands for",
+         .summary = "the cache policy of a CUDA access property",
          .section = createpolicy,
          .rows = {{{}, {7, 8}}},
          .operands = {out("d", fixed<u64>), in("property", fixed<u64>)},

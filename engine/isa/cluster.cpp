@@ -20,7 +20,7 @@ bool increases(const Step& s) { return spelled(Field::op, s.form.get(Field::op))
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "barrier.cluster.arrive",
-         .summary = "arrives at the barrier of the cluster, and goes on",
+         .summary = "arrives at the barrier of the cluster without waiting",
          .section = "9.7.13.3",
          .rows = {{{whole_warps()}, {7, 8}},
                   {{spelled_as(Field::sem, {"release", "relaxed"}), whole_warps()}, {8, 0}}},
@@ -38,7 +38,7 @@ const std::vector<Instruction>& records() {
          .effects = [](const Step&, Effects& e) { e.cluster_wait(), e.await_arrivals(); },
          .run = [](const Step&, Machine& m) { m.cluster_wait(); }},
         {.name = "mapa",
-         .summary = "the address in the CTA of rank b that stands where a does in this one",
+         .summary = "the address in the CTA of rank b that corresponds to a in this CTA",
          .section = "9.7.9.23",
          .rows = {{{types({u32})}, {7, 8}}},
          .operands = {out("d"),
@@ -61,7 +61,7 @@ const std::vector<Instruction>& records() {
                  write_reg(m, s.operands[0].reg, d);
              }},
         {.name = "elect.sync",
-         .summary = "true in one lane of those in the mask",
+         .summary = "elects one lane of the mask: true in that lane",
          .section = "9.7.13.14",
          .rows = {{{}, {8, 0}}},
          .operands =
@@ -82,7 +82,7 @@ const std::vector<Instruction>& records() {
                  write_reg(m, s.operands[0].reg, d);
              }},
         {.name = "setmaxnreg",
-         .summary = "gives registers of the warpgroup back (dec), or waits for more of them (inc)",
+         .summary = "releases registers of the warpgroup (dec), or waits until it has more (inc)",
          .section = "9.7.19.5",
          .rows = {{{spelled_as(Field::op, {"inc", "dec"})}, {8, 0}}},
          .operands = {{"n",
@@ -101,14 +101,14 @@ const std::vector<Instruction>& records() {
          .run = [](const Step& s,
                    Machine& m) { m.set_registers(static_cast<int>(s.operands[0].imm), increases(s)); }},
         {.name = "griddepcontrol.launch_dependents",
-         .summary = "lets grids start that depend on this one",
+         .summary = "lets the grids that depend on this one start",
          .section = "9.7.13.13",
          .rows = {{{}, {7, 8}}},
          .ptx = "griddepcontrol.launch_dependents",
          .effects = [](const Step&, Effects& e) { e.launch_dependents(); },
          .run = [](const Step&, Machine&) {}},
         {.name = "griddepcontrol.wait",
-         .summary = "waits for the grids that this one depends on, and their memory",
+         .summary = "waits until the grids that this one depends on have ended, and sees their memory",
          .section = "9.7.13.13",
          .rows = {{{}, {7, 8}}},
          .ptx = "griddepcontrol.wait",

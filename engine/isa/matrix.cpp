@@ -122,7 +122,7 @@ const std::vector<Instruction>& records() {
              },
          .run = run_stmatrix},
         {.name = "movmatrix",
-         .summary = "transposes an 8x8 matrix of 16-bit elements that the registers of a warp hold",
+         .summary = "transposes an 8x8 matrix of 16-bit elements in the registers of a warp",
          .section = "9.7.14.5.17",
          .rows = {{{types({b16})}, {7, 8}}},
          .operands = {out("d", fixed<b32>), in("a", fixed<b32>, Rule::reg)},

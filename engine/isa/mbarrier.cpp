@@ -61,7 +61,7 @@ std::vector<Row> wait_rows() {
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "mbarrier.init",
-         .summary = "makes an mbarrier object of 8 bytes that expects `count` arrivals in each phase",
+         .summary = "initialises an mbarrier object of 8 bytes that expects `count` arrivals in each phase",
          .section = "9.7.13.15.9",
          .rows = {{{in_cta()}, {7, 8}}},
          .operands = {shared_address("a"), count("count", {}, {1, most_arrivals})},
@@ -76,7 +76,7 @@ const std::vector<Instruction>& records() {
                                  counts_of<std::uint32_t>(m, s.operands[1]));
              }},
         {.name = "mbarrier.inval",
-         .summary = "ends an mbarrier object: its memory may be used for something else",
+         .summary = "invalidates an mbarrier object, so that its memory can be reused",
          .section = "9.7.13.15.10",
          .rows = {{{in_cta()}, {7, 8}}},
          .operands = {shared_address("a")},
@@ -88,7 +88,7 @@ const std::vector<Instruction>& records() {
          .run = [](const Step& s,
                    Machine& m) { m.mbarrier_inval(addresses_of<std::uint32_t>(m, s.operands[0])); }},
         {.name = "mbarrier.expect_tx",
-         .summary = "adds bytes to those that the phase waits for",
+         .summary = "increases the phase's tx-count (the bytes that it waits for)",
          .section = "9.7.13.15.11",
          .rows = {{{spelled_as(Field::sem, {"relaxed.cta", "relaxed.cluster"}, "relaxed.cta"), here()},
                    {8, 0}}},
@@ -104,7 +104,7 @@ const std::vector<Instruction>& records() {
                                    counts_of<std::uint32_t>(m, s.operands[1]), nothing);
              }},
         {.name = "mbarrier.arrive.expect_tx",
-         .summary = "adds bytes to those that the phase waits for, then arrives once",
+         .summary = "increases the phase's tx-count (the bytes that it waits for), then arrives once",
          .section = "9.7.13.15.13",
          .rows = arrive_rows({8, 0}),
          .operands = {shared_address("a"), count("bytes", {}, {1, most_arrivals})},
@@ -134,7 +134,7 @@ const std::vector<Instruction>& records() {
                                    counts_of<std::uint32_t>(m, s.operands[1]));
              }},
         {.name = "mbarrier.try_wait.parity",
-         .summary = "waits a while; true when the phase of that parity is complete",
+         .summary = "waits for a limited time; true if the phase of that parity is complete",
          .section = "9.7.13.15.16",
          .rows = wait_rows(),
          .operands = wait_operands(),
@@ -144,7 +144,7 @@ const std::vector<Instruction>& records() {
          .value = value_wait,
          .run = run_wait},
         {.name = "mbarrier.test_wait.parity",
-         .summary = "true when the phase of that parity is complete; does not wait",
+         .summary = "tests whether the phase of that parity is complete; does not wait",
          .section = "9.7.13.15.16",
          .rows = wait_rows(),
          .operands = wait_operands(),
@@ -154,7 +154,7 @@ const std::vector<Instruction>& records() {
          .value = value_wait,
          .run = run_wait},
         {.name = "fence.mbarrier_init",
-         .summary = "makes this thread's mbarrier.init known to the cluster and to the bulk-copy engine",
+         .summary = "makes this thread's mbarrier.init visible to the cluster and to the async proxy",
          .section = "9.7.13.4",
          .rows = {{{}, {8, 0}}},
          .ptx = "fence.mbarrier_init.release.cluster",

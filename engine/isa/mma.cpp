@@ -140,7 +140,7 @@ OperandRule fragment(std::string_view name, Access access, Type (*type)(const Fo
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "mma.sync",
-         .summary = "D = A * B + C of a warp: 16 x 8, all of them in registers",
+         .summary = "D = A * B + C of a warp, 16 x 8, with all operands in registers",
          .section = "9.7.14.5.14",
          .rows = {form({f16, f32}, {f16}, {f16}, {8, 16}), form({f32}, {bf16}, {bf16}, {8, 16}),
                   form({f32}, {tf32}, {tf32}, {4, 8}),

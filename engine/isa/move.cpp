@@ -121,7 +121,7 @@ const std::vector<Instruction>& records() {
              },
          .run = run_mov},
         {.name = "cvta.to.global",
-         .summary = "turns a generic address into one of the global space",
+         .summary = "converts a generic address to one of the global space",
          .section = "9.7.9.20",
          .rows = {{{types({u64})}, {7, 8}}},
          .operands = {out("d"), in("a", typed<Field::type>, Rule::reg)},

@@ -25,7 +25,7 @@ std::uint32_t first_lane(Machine& m, const Operand& operand) {
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "bar.sync",
-         .summary = "waits at a barrier of the CTA; threads = 0 stands for all of them",
+         .summary = "waits at a barrier of the CTA; threads = 0: all threads of the CTA",
          .section = "9.7.13.1",
          .rows = {{{}, {7, 8}}},
          .operands = {{"barrier", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, 0,
@@ -39,7 +39,7 @@ const std::vector<Instruction>& records() {
          .run = [](const Step& s,
                    Machine& m) { m.barrier(first_lane(m, s.operands[0]), first_lane(m, s.operands[1])); }},
         {.name = "bar.arrive",
-         .summary = "arrives at a barrier of the CTA and goes on; `threads` counts all that take part",
+         .summary = "arrives at a barrier of the CTA without waiting; `threads` counts all participants",
          .section = "9.7.13.1",
          .rows = {{{}, {7, 8}}},
          .operands = {{"barrier",
@@ -80,7 +80,8 @@ const std::vector<Instruction>& records() {
              },
          .run = [](const Step& s, Machine& m) { m.fence(order_of(s)); }},
         {.name = "fence.proxy.async",
-         .summary = "orders accesses of the generic and the async proxy; without a space, in all of them",
+         .summary =
+             "orders accesses of the generic and the async proxy; without a space, in all state spaces",
          .section = "9.7.13.4",
          .rows = {{{}, {8, 0}},
                   {{spelled_as(Field::space, {"global", "shared::cta", "shared::cluster"})}, {8, 0}}},

@@ -147,7 +147,7 @@ void run_redux(const Step& s, Machine& m) {
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "shfl.sync",
-         .summary = "reads a register of another lane; p: was the lane in range",
+         .summary = "reads a register of another lane; p: whether that lane is in range",
          .section = "9.7.9.6",
          .rows = {{{spelled_as(Field::op, {"up", "down", "bfly", "idx"}), types({b32})}, {7, 8}}},
          .operands = {out("d"),
@@ -161,8 +161,8 @@ const std::vector<Instruction>& records() {
          .value = value_shfl,
          .run = run_shfl},
         {.name = "vote.sync",
-         .summary = "a predicate over the lanes: does it hold in all of them, in any, the same in all; or a "
-                    "bit each",
+         .summary =
+             "a vote over lanes: whether a predicate holds in all, in any, equally in all, or a bit per lane",
          .section = "9.7.13.9",
          .rows = {{{spelled_as(Field::op, {"all", "any", "uni"}), types({pred})}, {7, 8}},
                   {{spelled_as(Field::op, {"ballot"}), types({b32})}, {7, 8}}},
@@ -183,7 +183,7 @@ const std::vector<Instruction>& records() {
          .value = value_of_all,
          .run = run_redux},
         {.name = "bar.warp.sync",
-         .summary = "waits for lanes of the warp, and orders what they did with memory",
+         .summary = "waits for lanes of the warp, and orders their memory accesses",
          .section = "9.7.13.2",
          .rows = {{{}, {7, 8}}},
          .operands = {membermask(false)},

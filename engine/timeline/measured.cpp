@@ -19,15 +19,15 @@ bool waits(Moment moment) {
 
 std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> key(Dim3 at) { return {at.z, at.y, at.x}; }
 
-/// A CTA that was noted.
+/// A recorded CTA.
 struct Cta {
     Dim3 at;
     int rank = 0, sm = 0;
-    std::vector<const StampedWarp*> warps;  ///< by number; null: not noted
+    std::vector<const StampedWarp*> warps;  ///< by number; null: not recorded
     std::uint64_t begin = UINT64_MAX, end = 0;
 };
 
-/// The waits for mbarriers of a CTA: when each one has been passed, and with which phase.
+/// The waits for mbarriers of a CTA: when each one ended, and with which phase.
 using Passed = std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint32_t>>>;  // by place
 
 class Layout {
@@ -53,7 +53,7 @@ class Layout {
             std::ranges::find(ctas_, key({0, 0, 0}), [](const Cta& cta) { return key(cta.at); });
         if (first == ctas_.end())
             throw ArgumentError(
-                fmt::format("kernel {}: nothing was noted of the first CTA", program_.name()));
+                fmt::format("kernel {}: no stamps of the first CTA were recorded", program_.name()));
         first_ = &*first;
         set_clocks();
         trace();
@@ -97,8 +97,8 @@ class Layout {
 
     // --- clocks ----------------------------------------------------------------------------------------
 
-    // Each SM has a clock of its own. All read the clock of the chip, too, which advances in steps of up to a
-    // microsecond: the mean of many pairs says more than each of them.
+    // Each SM has its own clock. All also read the chip's clock, which advances in steps of up to a
+    // microsecond: the mean of many pairs is more exact than any of them.
     void set_clocks() {
         std::uint64_t begin = UINT64_MAX, end = 0, begin_ns = UINT64_MAX, end_ns = 0;
         for (const StampedWarp& warp : stamps_.warps) {
@@ -131,7 +131,7 @@ class Layout {
         return static_cast<double>(static_cast<std::int64_t>(clock - first_->begin)) - ahead_.at(cta.sm);
     }
 
-    /// The first CTA of its SM, and those that have followed it in its place.
+    /// The first CTA of its SM, and those that followed in its place.
     std::vector<const Cta*> chain() const {
         std::vector<const Cta*> later;
         for (const Cta& cta : ctas_)
@@ -143,7 +143,7 @@ class Layout {
         return out;
     }
 
-    // --- what was noted, as the recorder of the simulator has it ---------------------------------------
+    // --- what was recorded, in the form of the simulator's recorder ---------------------------------------
 
     const StampSite& site(const Stamp& stamp) const { return stamps_.sites[stamp.site]; }
     Where where(const Stamp& stamp) const { return site(stamp).step->where; }
@@ -160,7 +160,7 @@ class Layout {
         return found->second;
     }
 
-    /// The barrier that a stamp speaks of; -1: none.
+    /// The barrier that a stamp refers to; -1: none.
     int barrier_of(const Cta& cta, const StampedWarp& warp, const Stamp& stamp) {
         switch (site(stamp).moment) {
             case Moment::mbarrier:
@@ -227,7 +227,7 @@ class Layout {
         }
     }
 
-    /// Counts the phases of the mbarriers that a warp waits for: each has another parity than the one before.
+    /// Counts the phases of the mbarriers that a warp waits for: consecutive phases have different parities.
     class Phases {
       public:
         std::uint32_t operator()(std::uint32_t place, bool odd) {
@@ -298,7 +298,7 @@ class Layout {
         return out;
     }
 
-    // Nobody notes when bytes have come, and when the tensor core is done: only when a warp knows.
+    // No stamp says when bytes have arrived or when the tensor core is done, only when a warp learns of it.
     void flights(const Cta& cta) {
         const Passed known = passed(cta);
         const int products = static_cast<int>(out_.roles.list.size()), copies = products + 1;
@@ -344,7 +344,7 @@ class Layout {
         finish(0, warp.end);
     }
 
-    // The cycles that the products take by the law of the tensor core's speed, of all CTAs of the SM.
+    // The cycles that the products of all CTAs of the SM take at the tensor core's full speed.
     void busy() {
         constexpr int group = 4;  // warps that execute a wgmma together
         for (const Cta& cta : ctas_)
@@ -354,7 +354,7 @@ class Layout {
                         out_.schedule.tensor_busy += cycles_[stamp.site];
     }
 
-    // Of the clusters that were asked for.
+    // CTAs of the requested clusters.
     void others() {
         const Dim3 size = program_.cluster();
         const int products = static_cast<int>(out_.roles.list.size());
@@ -380,8 +380,8 @@ class Layout {
     const sim::Code code_;
     const Costs costs_;
     std::map<const isa::Step*, std::uint32_t> pcs_;
-    std::vector<std::uint32_t> sites_;  ///< places in code_
-    std::vector<double> cycles_;        ///< of the tensor core, by site
+    std::vector<std::uint32_t> sites_;  ///< indices in code_
+    std::vector<double> cycles_;        ///< cycles of the tensor core, by site
     std::vector<Cta> ctas_;             ///< in the order of the grid
     const Cta* first_ = nullptr;
     std::map<int, double> ahead_;  ///< cycles by which the clock of an SM is ahead of the first one's

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_items = std::size_t{1} << 25;  // 12 bytes each
 
-/// The mbarrier at `offset` as the script calls its memory.
+/// The mbarrier at `offset`, by the script's name of its memory.
 std::string mbarrier_name(const Program& program, std::uint32_t offset) {
     constexpr std::int64_t bytes = 8;
     for (const SharedBuffer& buffer : program.shared()) {
@@ -60,7 +60,7 @@ void Recorder::count(std::uint32_t index, std::uint32_t phase, bool bytes) {
     barrier.counts_bytes |= bytes;
 }
 
-// Tensors lie one behind the other, and so do tensor maps.
+// Tensors follow each other in memory, and so do tensor maps.
 void Recorder::note_read(sim::View view, std::uint64_t global) {
     const std::vector<Param>& params = view.program().params();
     int found = -1;
@@ -139,8 +139,8 @@ void Recorder::after(sim::View view, int w, std::uint32_t pc) {
     warp.events.insert(warp.events.end(), pending_.begin(), pending_.end());
     pending_.clear();
     if (++recorded_ > most_items)
-        throw ArgumentError(fmt::format("a CTA of this launch executes more than {} instructions of warps, "
-                                        "which are too many for a timeline",
+        throw ArgumentError(fmt::format("a CTA of this launch executes more than {} warp instructions, "
+                                        "too many for a timeline",
                                         most_items),
                             "make the problem smaller");
 }

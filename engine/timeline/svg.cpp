@@ -26,7 +26,7 @@ constexpr std::array<Colour, 10> colours{{{"w", "#4c78a8", "#6f9bd1", "executes"
                                           {"b", "#c8bfe0", "#7a6ea8", "at a barrier"},
                                           {"l", "#e58a7b", "#c4695a", "waits for loads"},
                                           {"t", "#3f8f4f", "#58b368", "products"},
-                                          {"m", "#a0662a", "#c98b4a", "bytes on their way"},
+                                          {"m", "#a0662a", "#c98b4a", "bytes in transit"},
                                           {"c", "#8d6e9c", "#a98bbd", "copies in flight"}}};
 
 std::string escaped(std::string_view text) {
@@ -64,7 +64,7 @@ class Drawing {
     void row(std::size_t index, double y) {
         out_ += fmt::format("<text x=\"8\" y=\"{:.0f}\">{}</text>\n", y + bar - 5,
                             escaped(timeline_.rows[index].name));
-        // Copies overlap: each takes a line of its own while it lasts.
+        // Copies overlap: each has a line of its own while it lasts.
         std::vector<double> lanes;
         const bool exclusive = timeline_.rows[index].exclusive;
         constexpr std::size_t most_lanes = 6;
@@ -100,7 +100,7 @@ class Drawing {
     std::string take() { return std::move(out_); }
 
   private:
-    // Neighbours that are narrower than can be seen become one.
+    // Neighbours that are too narrow to be seen are merged.
     void rectangle(const Timeline::Span& span, double y, double height) {
         const double begin = x(std::max(span.begin, from_)), end = x(std::min(span.end, to_));
         constexpr double seen = 0.4;
@@ -141,7 +141,7 @@ class Drawing {
     int merged_ = 0;
 };
 
-/// A timeline from `y` on; `out` gets what is drawn. Where it ends.
+/// Draws a timeline from `y` on, into `out`. Returns where it ends.
 double draw(const Timeline& timeline, double from, double to, double y, std::string& out) {
     const double rows = y + top, rows_end = rows + row_height * static_cast<double>(timeline.rows.size());
     out += fmt::format("<text x=\"8\" y=\"{:.0f}\" style=\"font-weight:bold\">{}</text>\n", y + 20,
@@ -181,7 +181,7 @@ std::string to_svg(std::span<const Timeline> timelines, double from, double to) 
         for (const Timeline& timeline : timelines)
             if (!steps(timeline)) to = std::max(to, timeline.cycles);
     }
-    const auto end_of = [&](const Timeline& timeline) {  // steps have a scale of their own
+    const auto end_of = [&](const Timeline& timeline) {  // timelines of steps have their own scale
         return whole && steps(timeline) ? std::max(from + 1, timeline.cycles) : to;
     };
     std::string drawn;

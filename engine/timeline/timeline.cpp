@@ -22,9 +22,9 @@ using timeline::StepCost;
 using timeline::Trace;
 namespace chip = timeline::chip;
 
-/// CTAs that an SM holds at a time. How many registers the assembler takes is an estimate.
+/// CTAs that an SM holds at a time. The number of registers that the assembler uses is an estimate.
 int resident_ctas(const Program& program) {
-    constexpr int more = 16;  // registers that the estimate leaves out
+    constexpr int more = 16;  // registers that the estimate omits
     const Target::Residents residents =
         sm_90a.residents(program.threads(), program.shared_bytes(), check::Pressure(program).most() + more);
     return static_cast<int>(std::max<std::int64_t>(1, residents.least()));
@@ -47,21 +47,21 @@ double traffic(const Trace& trace, const Costs& costs) {
     return out;
 }
 
-/// The share of that traffic that goes on to memory: each byte of the tensors once, where they do not fit in
-/// the L2 cache.
+/// The share of that traffic that reaches memory: each byte of the tensors once, if they do not fit in the L2
+/// cache.
 double missed(const Program& program, const RunOptions& options, double traffic) {
     double tensors = 0;
     for (std::size_t i = 0; i < options.args.size() && i < program.params().size(); ++i)
         if (const auto* tensor = std::get_if<Tensor*>(&options.args[i]))
             tensors += static_cast<double>((*tensor)->size_bytes());
-    // A working set that is smaller is in the L2 cache when the kernel is not run for the first time.
+    // A smaller working set is in the L2 cache, except in the kernel's first run.
     if (tensors <= static_cast<double>(sm_90a.l2) || traffic <= 0) return 0;
     return std::min(1.0, tensors / traffic);
 }
 
 Occupancy occupancy_of(const Program& program, const RunOptions& options, const Trace& trace,
                        const Costs& costs, int& ctas) {
-    constexpr int rounds = 3;  // of CTAs that are laid out
+    constexpr int rounds = 3;  // rounds of CTAs that are laid out
     const auto size = static_cast<std::int64_t>(program.cluster().volume());
     const auto clusters = static_cast<std::int64_t>(options.grid.volume()) / size;
     ctas = static_cast<int>((clusters * size + sm_90a.multiprocessors - 1) / sm_90a.multiprocessors);
@@ -85,7 +85,7 @@ void add_rows(Timeline& out, const timeline::Roles& roles) {
     out.rows.push_back({"copies", -1, false, Kind::flight});
 }
 
-/// Sorts the spans of a schedule, and cuts the work of warps where they wait.
+/// Sorts the spans of a schedule, and splits the work of warps at their waits.
 void add_spans(Timeline& out, const Schedule& schedule, std::vector<int>& barriers) {
     std::vector<std::size_t> order(schedule.spans.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -98,7 +98,7 @@ void add_spans(Timeline& out, const Schedule& schedule, std::vector<int>& barrie
         out.spans.push_back(span);
         barriers.push_back(barrier);
     };
-    const Timeline::Span* work = nullptr;  // and from when on it is left
+    const Timeline::Span* work = nullptr;  // and the time from which it remains
     double from = 0;
     const auto cut = [&](double to) {
         if (work == nullptr || std::min(to, work->end) <= from) return;
@@ -132,7 +132,7 @@ Timeline timeline_of(Kernel& kernel, const RunOptions& options) {
     RunOptions run = options;
     run.backend = Backend::sim;
     run.observer = &recorder;
-    const Progress progress(Progress::Is::work, kernel.program().name() + ": its timeline is made");
+    const Progress progress(Progress::Is::work, kernel.program().name() + ": making its timeline");
     try {
         kernel.run(run);
     } catch (const timeline::Recorded&) {
@@ -168,7 +168,7 @@ Timeline profile_of(Kernel& kernel, const ProfileOptions& options) {
     out.source = stamps.source;
     out.kernel = kernel.program().name();
     out.cycles = measured.schedule.cycles;
-    const bool timed = out.source == Timeline::Source::gpu;  // steps are no measure of time
+    const bool timed = out.source == Timeline::Source::gpu;  // steps do not measure time
     if (timed) out.tensor = measured.schedule.tensor_busy / std::max(out.cycles, 1.0);
     out.ghz = measured.ghz;
     out.microseconds = measured.microseconds;
@@ -194,11 +194,12 @@ std::string headline(const Timeline& timeline) {
         fmt::format("for {} CTA{} of an SM", timeline.shown, timeline.shown == 1 ? "" : "s");
     switch (timeline.source) {
         case Timeline::Source::gpu:
-            return fmt::format("{}, noted on the GPU: {:.0f} cycles {}, about {:.1f} us at {:.2f} GHz",
+            return fmt::format("{}, recorded on the GPU: {:.0f} cycles {}, about {:.1f} us at {:.2f} GHz",
                                timeline.kernel, timeline.cycles, of, timeline.microseconds, timeline.ghz);
         case Timeline::Source::steps:
-            return fmt::format("{}, noted on the simulator: {:.0f} steps of warps {}: an order, and no times",
-                               timeline.kernel, timeline.cycles, of);
+            return fmt::format(
+                "{}, recorded on the simulator: {:.0f} steps of warps {}: an order of events, not times",
+                timeline.kernel, timeline.cycles, of);
         default:
             return fmt::format("{}: {:.0f} cycles {}, about {:.1f} us at {:.2f} GHz", timeline.kernel,
                                timeline.cycles, of, timeline.microseconds, timeline.ghz);

@@ -14,12 +14,12 @@ using Kind = Timeline::Kind;
 
 constexpr double much = 0.7, some = 0.1;  // shares of the time
 
-/// "pipeline_full[2]" is one of "pipeline_full".
+/// "pipeline_full[2]" belongs to "pipeline_full".
 std::string stem(const std::string& name) { return name.substr(0, name.find('[')); }
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-/// What a role waits for.
+/// A wait of a role.
 struct Wait {
     Kind kind = Kind::work;
     std::string barrier;  ///< its stem; empty: no barrier
@@ -29,7 +29,7 @@ struct Wait {
 
 struct Account {
     double work = 0;
-    double busy = 0;          ///< likewise, with waits for loads, but of the whole time of the timeline
+    double busy = 0;          ///< share with waits for loads, but of the whole time of the timeline
     std::vector<Wait> waits;  ///< the longest first
     double of(Kind kind) const {
         double out = 0;
@@ -91,7 +91,7 @@ class Words {
                 }
         if (timeline_.source == Timeline::Source::model)
             out.push_back(
-                fmt::format("the tensor core is busy {} of the time, the way between memory and the SM {}",
+                fmt::format("the tensor core is busy {} of the time, the path between memory and the SM {}",
                             percent(timeline_.tensor), percent(timeline_.memory)));
         else if (timeline_.source == Timeline::Source::gpu && timeline_.tensor > 0)
             out.push_back(fmt::format("at the tensor core's full speed the products take {} of the time",
@@ -107,14 +107,14 @@ class Words {
     }
     bool produces(std::size_t row) const { return roles_.list[row].copies && !roles_.list[row].multiplies; }
 
-    /// Who completes the phases of barriers of that stem: the roles that copy or arrive.
+    /// The roles that complete the phases of barriers of that stem: those that copy or arrive.
     std::string completed_by(const std::string& barrier) const {
         std::set<int> found;
         for (std::size_t w = 0; w < trace_.warps.size(); ++w)
             for (const Event& event : trace_.warps[w].events) {
                 if (event.kind != Event::Kind::arrive && event.kind != Event::Kind::copy) continue;
                 const Barrier& other = trace_.barriers[event.barrier];
-                // Where bytes are counted, who announces them arrives too.
+                // Where bytes are counted, the warp that announces them arrives too.
                 if (stem(other.name) != barrier || (other.counts_bytes && event.kind != Event::Kind::copy))
                     continue;
                 if (roles_.of_warp[w] >= 0) found.insert(roles_.of_warp[w]);
@@ -163,11 +163,11 @@ class Words {
         }
         const double empty = producer ? accounts_[*producer].of(Kind::arrivals) : 0;
         const double full = hungry ? accounts_[*hungry].of(Kind::copies) : 0;
-        // An engine that hardly ever rests is the limit, whoever waits for it.
+        // An engine that is hardly ever idle is the limit, whichever role waits for it.
         const std::string engine = std::max(timeline_.tensor, timeline_.memory) < much ? ""
                                    : timeline_.tensor >= timeline_.memory
                                        ? "the tensor core is the limit"
-                                       : "the way between memory and the SM is the limit";
+                                       : "the path between memory and the SM is the limit";
         if (producer && empty > full && accounts_[*producer].longest(Kind::arrivals) != nullptr)
             return fmt::format("{}: {}", sentence(*producer, *accounts_[*producer].longest(Kind::arrivals)),
                                !engine.empty() ? engine : "the consumers are the limit");

@@ -57,11 +57,11 @@ k["and"] = function(self, d, a, b, options) end
 ---@field vec? string the number of values moved at once: 1, v2, v4, v8
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor, exch
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field noftz? boolean subnormal values are kept
 ---@field policy? wgrun.reg a u64 register
 
----Combines a value with memory, atomically, and gives what was there before.
+---Combines a value with memory, atomically, and returns the old value.
 ---@param d wgrun.reg|table|wgrun.regs a register, or a list of registers; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param b wgrun.reg|table|wgrun.regs|number a register, or a list of registers, or a number
@@ -79,7 +79,7 @@ function k:atom(d, a, b, options) end
 ---@field op? string the operation: cas
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
 
----Puts c in the place of b where memory holds b, and gives what was there before.
+---Stores c if memory holds b, atomically, and returns the old value.
 ---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param b wgrun.reg|number a register, or a number
@@ -94,7 +94,7 @@ function k:atom_cas(d, a, b, c, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field threads? wgrun.reg|number a u32 register, or an integer from 32 to 1024
 
----Arrives at a barrier of the CTA and goes on; `threads` counts all that take part.
+---Arrives at a barrier of the CTA without waiting; `threads` counts all participants.
 ---@param barrier wgrun.reg|number a u32 register, or an integer from 0 to 15
 ---@param options? wgrun.k.bar_arrive.options qualifiers and operands by name
 function k:bar_arrive(barrier, options) end
@@ -104,7 +104,7 @@ function k:bar_arrive(barrier, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field threads? wgrun.reg|number a u32 register, or an integer from 0 to 1024
 
----Waits at a barrier of the CTA; threads = 0 stands for all of them.
+---Waits at a barrier of the CTA; threads = 0: all threads of the CTA.
 ---@param barrier? wgrun.reg|number a u32 register, or an integer from 0 to 15
 ---@param options? wgrun.k.bar_sync.options qualifiers and operands by name
 function k:bar_sync(barrier, options) end
@@ -113,7 +113,7 @@ function k:bar_sync(barrier, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----Waits for lanes of the warp, and orders what they did with memory.
+---Waits for lanes of the warp, and orders their memory accesses.
 ---@param membermask? wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.bar_warp_sync.options qualifiers and operands by name
 function k:bar_warp_sync(membermask, options) end
@@ -124,7 +124,7 @@ function k:bar_warp_sync(membermask, options) end
 ---@field sem? string the memory order and its scope: release, relaxed
 ---@field aligned? boolean all threads of the warp execute it together
 
----Arrives at the barrier of the cluster, and goes on.
+---Arrives at the barrier of the cluster without waiting.
 ---@param options? wgrun.k.barrier_cluster_arrive.options qualifiers and operands by name
 function k:barrier_cluster_arrive(options) end
 
@@ -293,7 +293,7 @@ function k:cos(d, a, options) end
 ---@class wgrun.k.cp_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field cop? string the cache operator: ca, cg
 ---@field prefetch? string how much is prefetched into the L2 cache: L2::64B, L2::128B, L2::256B
 ---@field bytes? integer the bytes that are copied: 4, 8, 16
@@ -309,8 +309,8 @@ function k:cp_async(d, a, options) end
 ---@class wgrun.k.cp_async_bulk.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field multicast? boolean the data goes to several CTAs of the cluster, by a mask
----@field cache? boolean the L2 cache follows a policy operand
+---@field multicast? boolean the data is multicast to the CTAs of a mask
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field mask? wgrun.reg|number a u16 register, or an integer from 0 to 65535
 ---@field policy? wgrun.reg a u64 register
 
@@ -338,7 +338,7 @@ function k:cp_async_bulk_cluster(d, a, size, mbarrier, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----Closes the thread's bulk copies since the last one into a group.
+---Commits the thread's bulk copies since the last commit to a new bulk group.
 ---@param options? wgrun.k.cp_async_bulk_commit_group.options qualifiers and operands by name
 function k:cp_async_bulk_commit_group(options) end
 
@@ -346,10 +346,10 @@ function k:cp_async_bulk_commit_group(options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field policy? wgrun.reg a u64 register
 
----Brings bytes of global memory into the L2 cache.
+---Prefetches bytes of global memory into the L2 cache.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param size wgrun.reg|number a u32 register, or an integer from 16 to 1048560
 ---@param options? wgrun.k.cp_async_bulk_prefetch.options qualifiers and operands by name
@@ -359,10 +359,10 @@ function k:cp_async_bulk_prefetch(a, size, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field dim? string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field policy? wgrun.reg a u64 register
 
----Brings a box of a tensor into the L2 cache.
+---Prefetches a box of a tensor into the L2 cache.
 ---@param map wgrun.reg a u64 register
 ---@param coordinates table|wgrun.regs a list of s32 registers
 ---@param options? wgrun.k.cp_async_bulk_prefetch_tensor.options qualifiers and operands by name
@@ -371,7 +371,7 @@ function k:cp_async_bulk_prefetch_tensor(map, coordinates, options) end
 ---@class wgrun.k.cp_async_bulk_store.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field policy? wgrun.reg a u64 register
 
 ---Copies bytes from shared to global memory, in a bulk group.
@@ -385,8 +385,8 @@ function k:cp_async_bulk_store(d, a, size, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field dim? string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
----@field multicast? boolean the data goes to several CTAs of the cluster, by a mask
----@field cache? boolean the L2 cache follows a policy operand
+---@field multicast? boolean the data is multicast to the CTAs of a mask
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field mask? wgrun.reg|number a u16 register, or an integer from 0 to 65535
 ---@field policy? wgrun.reg a u64 register
 
@@ -403,7 +403,7 @@ function k:cp_async_bulk_tensor(d, map, coordinates, mbarrier, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field dim? string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field policy? wgrun.reg a u64 register
 
 ---Copies a box from shared memory to a tensor, in a bulk group.
@@ -427,20 +427,20 @@ function k:cp_async_bulk_wait_group(n, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----Closes the thread's cp.async since the last one into a group.
+---Commits the thread's cp.async since the last commit to a new cp.async group.
 ---@param options? wgrun.k.cp_async_commit_group.options qualifiers and operands by name
 function k:cp_async_commit_group(options) end
 
 ---@class wgrun.k.cp_async_ignore_src.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field cop? string the cache operator: ca, cg
 ---@field prefetch? string how much is prefetched into the L2 cache: L2::64B, L2::128B, L2::256B
 ---@field bytes? integer the bytes that are copied: 4, 8, 16
 ---@field policy? wgrun.reg a u64 register
 
----As cp.async; where the predicate holds zeros come, and nothing is read.
+---As cp.async; where the predicate is true, it writes zeros and reads nothing.
 ---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param ignore_src wgrun.reg a pred register
@@ -452,7 +452,7 @@ function k:cp_async_ignore_src(d, a, ignore_src, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared
----@field noinc? boolean the pending count of the mbarrier is not raised
+---@field noinc? boolean the pending count of the mbarrier is not incremented
 
 ---Arrives at an mbarrier when the thread's cp.async so far have come; without noinc the phase expects one arrival more for it.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -471,7 +471,7 @@ function k:cp_async_wait_all(options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----Waits until at most n of the thread's newest cp.async groups run.
+---Waits until at most n of the thread's newest cp.async groups are pending.
 ---@param n number an integer from 0 to 2147483647
 ---@param options? wgrun.k.cp_async_wait_group.options qualifiers and operands by name
 function k:cp_async_wait_group(n, options) end
@@ -481,10 +481,10 @@ function k:cp_async_wait_group(n, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, s64, b32, b64
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field policy? wgrun.reg a u64 register
 
----Combines bytes of shared with global memory, in a bulk group.
+---Reduces bytes of shared memory into global memory, in a bulk group.
 ---@param d wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param size wgrun.reg|number a u32 register, or an integer from 16 to 1048560
@@ -497,10 +497,10 @@ function k:cp_reduce_async_bulk(d, a, size, options) end
 ---@field offset? integer bytes that are added to the address
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor
 ---@field dim? string the dimensions of the tensor: 1d, 2d, 3d, 4d, 5d
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field policy? wgrun.reg a u64 register
 
----Combines a box of shared memory with a tensor, in a bulk group; the map has the type.
+---Reduces a box of shared memory into a tensor, in a bulk group; the tensor map has the type.
 ---@param map wgrun.reg a u64 register
 ---@param coordinates table|wgrun.regs a list of s32 registers
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -511,7 +511,7 @@ function k:cp_reduce_async_bulk_tensor(map, coordinates, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----The cache policy that an access property of CUDA's stands for.
+---The cache policy of a CUDA access property.
 ---@param d wgrun.reg a u64 register; by default a new one
 ---@param property wgrun.reg|number a u64 register, or a number
 ---@param options? wgrun.k.createpolicy_cvt_L2.options qualifiers and operands by name
@@ -554,9 +554,9 @@ function k:createpolicy_range(d, a, primary, total, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f16, bf16, tf32, e4m3x2, e5m2x2, f16x2, f32, f64
----@field from? string the type that is converted from: u8, s8, u16, s16, u32, s32, u64, s64, f32, f16x2, e4m3x2, e5m2x2, f16, bf16, f64
+---@field from? string the type of the source: u8, s8, u16, s16, u32, s32, u64, s64, f32, f16x2, e4m3x2, e5m2x2, f16, bf16, f64
 ---@field round? string the rounding mode: rn, rz, rna, rni, rzi, rmi, rpi
----@field satfinite? boolean results that do not fit become the nearest value that does
+---@field satfinite? boolean results out of range become the nearest representable value
 ---@field relu? boolean negative results become zero
 
 ---Converts a value to another type.
@@ -571,9 +571,9 @@ function k:cvt(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: f16x2, bf16x2, e4m3x2, e5m2x2
----@field from? string the type that is converted from: f32
+---@field from? string the type of the source: f32
 ---@field round? string the rounding mode: rn, rz
----@field satfinite? boolean results that do not fit become the nearest value that does
+---@field satfinite? boolean results out of range become the nearest representable value
 ---@field relu? boolean negative results become zero
 
 ---Converts two f32 into one packed pair; the first goes to the upper half.
@@ -603,7 +603,7 @@ function k:cvta_param(d, a, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u64
 
----Turns a generic address into one of the global space.
+---Converts a generic address to one of the global space.
 ---@param d wgrun.reg a u64 register; by default a new one
 ---@param a wgrun.reg a u64 register
 ---@param options? wgrun.k.cvta_to_global.options qualifiers and operands by name
@@ -694,7 +694,7 @@ function k:dp4a(d, a, b, c, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----True in one lane of those in the mask.
+---Elects one lane of the mask: true in that lane.
 ---@param p wgrun.reg a pred register; by default a new one
 ---@param mask? wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.elect_sync.options qualifiers and operands by name
@@ -730,7 +730,7 @@ function k:fence(options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----Makes this thread's mbarrier.init known to the cluster and to the bulk-copy engine.
+---Makes this thread's mbarrier.init visible to the cluster and to the async proxy.
 ---@param options? wgrun.k.fence_mbarrier_init.options qualifiers and operands by name
 function k:fence_mbarrier_init(options) end
 
@@ -739,7 +739,7 @@ function k:fence_mbarrier_init(options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field space? string the state space of the address: global, shared::cta, shared::cluster
 
----Orders accesses of the generic and the async proxy; without a space, in all of them.
+---Orders accesses of the generic and the async proxy; without a space, in all state spaces.
 ---@param options? wgrun.k.fence_proxy_async.options qualifiers and operands by name
 function k:fence_proxy_async(options) end
 
@@ -765,7 +765,7 @@ function k:fma(d, a, b, c, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----Lets grids start that depend on this one.
+---Lets the grids that depend on this one start.
 ---@param options? wgrun.k.griddepcontrol_launch_dependents.options qualifiers and operands by name
 function k:griddepcontrol_launch_dependents(options) end
 
@@ -773,7 +773,7 @@ function k:griddepcontrol_launch_dependents(options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----Waits for the grids that this one depends on, and their memory.
+---Waits until the grids that this one depends on have ended, and sees their memory.
 ---@param options? wgrun.k.griddepcontrol_wait.options qualifiers and operands by name
 function k:griddepcontrol_wait(options) end
 
@@ -785,9 +785,9 @@ function k:griddepcontrol_wait(options) end
 ---@field space? string the state space of the address: global, shared, shared::cluster
 ---@field vec? string the number of values moved at once: 1, v2, v4
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, volatile, mmio.relaxed.sys
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field cop? string the cache operator: ca, cg, cs, lu, cv
----@field nc? boolean a load of memory that nobody writes while the kernel runs
+---@field nc? boolean a load of memory that is read-only while the kernel runs
 ---@field evict? string the L1 eviction priority: L1::evict_normal, L1::evict_unchanged, L1::evict_first, L1::evict_last, L1::no_allocate
 ---@field prefetch? string how much is prefetched into the L2 cache: L2::64B, L2::128B, L2::256B
 ---@field policy? wgrun.reg a u64 register
@@ -882,7 +882,7 @@ function k:mad(d, a, b, c, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u32
 
----The address in the CTA of rank b that stands where a does in this one.
+---The address in the CTA of rank b that corresponds to a in this CTA.
 ---@param d wgrun.reg a u32 register; by default a new one
 ---@param a wgrun.reg a u32 register
 ---@param b wgrun.reg|number a u32 register, or an integer from 0 to 15
@@ -911,7 +911,7 @@ function k:matrix_descriptor(d, address, fields, options) end
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
 ---@field ftz? boolean subnormal inputs and results become zero
 
----The greater one.
+---The larger of a and b.
 ---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
@@ -926,7 +926,7 @@ function k:max(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: f32, f16, f16x2, bf16, bf16x2
 ---@field ftz? boolean subnormal inputs and results become zero
 
----The greater one; NaN if one of them is a NaN.
+---The larger of a and b; NaN if one of them is a NaN.
 ---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
@@ -955,7 +955,7 @@ function k:mbarrier_arrive(a, count, options) end
 ---@field space? string the state space of the address: shared::cta, shared::cluster
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
----Adds bytes to those that the phase waits for, then arrives once.
+---Increases the phase's tx-count (the bytes that it waits for), then arrives once.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param bytes wgrun.reg|number a u32 register, or an integer from 1 to 1048575
 ---@param options? wgrun.k.mbarrier_arrive_expect_tx.options qualifiers and operands by name
@@ -968,7 +968,7 @@ function k:mbarrier_arrive_expect_tx(a, bytes, options) end
 ---@field space? string the state space of the address: shared::cta, shared::cluster
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster
 
----Adds bytes to those that the phase waits for.
+---Increases the phase's tx-count (the bytes that it waits for).
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param bytes wgrun.reg|number a u32 register, or an integer from 1 to 1048575
 ---@param options? wgrun.k.mbarrier_expect_tx.options qualifiers and operands by name
@@ -980,7 +980,7 @@ function k:mbarrier_expect_tx(a, bytes, options) end
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
 
----Makes an mbarrier object of 8 bytes that expects `count` arrivals in each phase.
+---Initialises an mbarrier object of 8 bytes that expects `count` arrivals in each phase.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param count wgrun.reg|number a u32 register, or an integer from 1 to 1048575
 ---@param options? wgrun.k.mbarrier_init.options qualifiers and operands by name
@@ -992,7 +992,7 @@ function k:mbarrier_init(a, count, options) end
 ---@field offset? integer bytes that are added to the address
 ---@field space? string the state space of the address: shared::cta
 
----Ends an mbarrier object: its memory may be used for something else.
+---Invalidates an mbarrier object, so that its memory can be reused.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.mbarrier_inval.options qualifiers and operands by name
 function k:mbarrier_inval(a, options) end
@@ -1004,7 +1004,7 @@ function k:mbarrier_inval(a, options) end
 ---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 
----True when the phase of that parity is complete; does not wait.
+---Tests whether the phase of that parity is complete; does not wait.
 ---@param p wgrun.reg a pred register; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param parity wgrun.reg|number|boolean a u32 register, or an integer from 0 to 1
@@ -1020,7 +1020,7 @@ function k:mbarrier_test_wait_parity(p, a, parity, options) end
 ---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 
----Waits a while; true when the phase of that parity is complete.
+---Waits for a limited time; true if the phase of that parity is complete.
 ---@param p wgrun.reg a pred register; by default a new one
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param parity wgrun.reg|number|boolean a u32 register, or an integer from 0 to 1
@@ -1035,7 +1035,7 @@ function k:mbarrier_try_wait_parity(p, a, parity, options) end
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
 ---@field ftz? boolean subnormal inputs and results become zero
 
----The smaller one.
+---The smaller of a and b.
 ---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
@@ -1050,7 +1050,7 @@ function k:min(d, a, b, options) end
 ---@field type? string the type of the operation and of its operands: f32, f16, f16x2, bf16, bf16x2
 ---@field ftz? boolean subnormal inputs and results become zero
 
----The smaller one; NaN if one of them is a NaN.
+---The smaller of a and b; NaN if one of them is a NaN.
 ---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param b wgrun.reg|number a register, or a number
@@ -1068,10 +1068,10 @@ function k:min_NaN(d, a, b, options) end
 ---@field m? integer the rows of D: 16
 ---@field n? integer the columns of D: 8
 ---@field k? integer the K extent of one instruction, in elements: 8, 16, 4, 32, 128, 256
----@field satfinite? boolean results that do not fit become the nearest value that does
+---@field satfinite? boolean results out of range become the nearest representable value
 ---@field op? string the operation: and.popc, xor.popc
 
----D = A * B + C of a warp: 16 x 8, all of them in registers.
+---D = A * B + C of a warp, 16 x 8, with all operands in registers.
 ---@param d table|wgrun.regs a list of registers; by default a new one
 ---@param a table|wgrun.regs a list of registers
 ---@param b table|wgrun.regs a list of registers
@@ -1099,7 +1099,7 @@ function k:mov(d, a, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: b16
 
----Transposes an 8x8 matrix of 16-bit elements that the registers of a warp hold.
+---Transposes an 8x8 matrix of 16-bit elements in the registers of a warp.
 ---@param d wgrun.reg a b32 register; by default a new one
 ---@param a wgrun.reg a b32 register
 ---@param options? wgrun.k.movmatrix.options qualifiers and operands by name
@@ -1198,7 +1198,7 @@ function k:popc(d, a, options) end
 ---@field space? string the state space of the address: global
 ---@field level? string the level of the cache, or the priority there: L1, L2, L2::evict_last, L2::evict_normal
 
----Brings the cache line of an address into a cache.
+---Prefetches the cache line of an address into a cache level.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.prefetch.options qualifiers and operands by name
 function k:prefetch(a, options) end
@@ -1207,7 +1207,7 @@ function k:prefetch(a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----Brings a tensor map into the cache of the bulk-copy engine.
+---Prefetches a tensor map for later bulk tensor copies.
 ---@param map wgrun.reg a u64 register
 ---@param options? wgrun.k.prefetch_tensormap.options qualifiers and operands by name
 function k:prefetch_tensormap(map, options) end
@@ -1342,11 +1342,11 @@ function k:rcp(d, a, options) end
 ---@field vec? string the number of values moved at once: 1, v2, v4, v8
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field noftz? boolean subnormal values are kept
 ---@field policy? wgrun.reg a u64 register
 
----Combines a value with memory, atomically.
+---Reduces a value into memory, atomically.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param b wgrun.reg|table|wgrun.regs|number a register, or a list of registers, or a number
 ---@param options? wgrun.k.red.options qualifiers and operands by name
@@ -1358,7 +1358,7 @@ function k:red(a, b, options) end
 ---@field type? string the type of the operation and of its operands: u32, s32, u64, s64, b32
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor
 
----Combines a value with memory in a CTA of the cluster some time later; an mbarrier there counts the bytes.
+---Reduces a value into memory of a CTA of the cluster, asynchronously; an mbarrier there counts the bytes.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param b wgrun.reg|number a register, or a number
 ---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -1444,7 +1444,7 @@ function k:selp(d, a, b, p, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field op? string the operation: inc, dec
 
----Gives registers of the warpgroup back (dec), or waits for more of them (inc).
+---Releases registers of the warpgroup (dec), or waits until it has more (inc).
 ---@param n number an integer from 24 to 256
 ---@param options? wgrun.k.setmaxnreg.options qualifiers and operands by name
 function k:setmaxnreg(n, options) end
@@ -1533,7 +1533,7 @@ function k:shf_r_wrap(d, a, b, c, options) end
 ---@field p? wgrun.reg a pred register
 ---@field membermask? wgrun.reg|number a u32 register, or a number
 
----Reads a register of another lane; p: was the lane in range.
+---Reads a register of another lane; p: whether that lane is in range.
 ---@param d wgrun.reg a b32 register; by default a new one
 ---@param a wgrun.reg a b32 register
 ---@param b wgrun.reg|number a u32 register, or a number
@@ -1610,7 +1610,7 @@ function k:sqrt(d, a, options) end
 ---@field space? string the state space of the address: global, shared, shared::cluster
 ---@field vec? string the number of values moved at once: 1, v2, v4
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys, volatile, mmio.relaxed.sys
----@field cache? boolean the L2 cache follows a policy operand
+---@field cache? boolean an operand holds the L2 cache policy
 ---@field cop? string the cache operator: wb, cg, cs, wt
 ---@field evict? string the L1 eviction priority: L1::evict_normal, L1::evict_unchanged, L1::evict_first, L1::evict_last, L1::no_allocate
 ---@field policy? wgrun.reg a u64 register
@@ -1627,7 +1627,7 @@ function k:st(a, b, options) end
 ---@field type? string the type of the operation and of its operands: b32, u32, s32, f32, b64, u64, s64, f64
 ---@field vec? string the number of values moved at once: 1, v2, v4
 
----Stores values in a CTA of the cluster some time later; an mbarrier there counts the bytes.
+---Stores values in a CTA of the cluster asynchronously; an mbarrier there counts the bytes.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param b wgrun.reg|table|wgrun.regs|number a register, or a list of registers, or a number
 ---@param mbarrier wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -1699,7 +1699,7 @@ function k:unpack(d, a, options) end
 ---@field op? string the operation: all, any, uni, ballot
 ---@field membermask? wgrun.reg|number a u32 register, or a number
 
----A predicate over the lanes: does it hold in all of them, in any, the same in all; or a bit each.
+---A vote over lanes: whether a predicate holds in all, in any, equally in all, or a bit per lane.
 ---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg a pred register
 ---@param options? wgrun.k.vote_sync.options qualifiers and operands by name
@@ -1711,7 +1711,7 @@ function k:vote_sync(d, a, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 
----Puts all uncommitted wgmma of the warp into a new wgmma-group.
+---Commits all uncommitted wgmma of the warp to a new wgmma-group.
 ---@param options? wgrun.k.wgmma_commit_group.options qualifiers and operands by name
 function k:wgmma_commit_group(options) end
 
@@ -1732,7 +1732,7 @@ function k:wgmma_fence(options) end
 ---@field m? integer the rows of D: 64
 ---@field n? integer the columns of D: 8 to 256
 ---@field k? integer the K extent of one instruction, in elements: 16, 8, 32, 256
----@field satfinite? boolean results that do not fit become the nearest value that does
+---@field satfinite? boolean results out of range become the nearest representable value
 ---@field op? string the operation: and.popc
 ---@field a_in? string where A is: in shared memory or in registers: shared, registers
 ---@field trans_a? integer 1: A is MN-major in shared memory: 0, 1
@@ -1757,7 +1757,7 @@ function k:wgmma_mma_async(d, a, b, options) end
 ---@field m? integer the rows of D: 64
 ---@field n? integer the columns of D: 8 to 256
 ---@field k? integer the K extent of one instruction, in elements: 32, 16, 64
----@field satfinite? boolean results that do not fit become the nearest value that does
+---@field satfinite? boolean results out of range become the nearest representable value
 ---@field a_in? string where A is: in shared memory or in registers: shared, registers
 ---@field trans_a? integer 1: A is MN-major in shared memory: 0, 1
 ---@field trans_b? integer 1: B is MN-major in shared memory: 0, 1
@@ -1766,7 +1766,7 @@ function k:wgmma_mma_async(d, a, b, options) end
 ---@field sp_sel? integer which pair of threads of four holds the metadata: 0, 1
 ---@field scale_d? wgrun.reg|number|boolean a pred register, or an integer from 0 to 1
 
----The same with a sparse A: half of its elements are stored, metadata tells which.
+---The same with a sparse A: half of its elements are stored, and metadata tells which.
 ---@param d table|wgrun.regs a list of registers; read and written
 ---@param a wgrun.reg|table|wgrun.regs|number a u64 register, or a list of u64 registers, or a number
 ---@param b wgrun.reg|number a u64 register, or a number

@@ -59,17 +59,17 @@ exits 1
 err_has 'nothing is called `nonsense`'
 run run dump.lua --dump acc
 exits 2
-err_has '`acc`: a dump is of NAME@LINE'
+err_has '`acc`: a dump is written NAME@LINE'
 run run dump.lua --dump acc@15 --when warp=x
 exits 2
 run run dump.lua --dump acc@15 --when lane=32
 exits 2
 run run dump.lua --dump acc@15 --when ctaa=0
 exits 2
-err_has '`ctaa=0`: a stop is for cta=N, warp=N, lane=0 to 31, thread=N, nth=1 or more: did you mean `cta`?'
+err_has '`ctaa=0`: a stop takes cta=N, warp=N, lane=0 to 31, thread=N, nth=1 or more: did you mean `cta`?'
 run run dump.lua --dump acc@15 --when cta=0,,warp=1
 exits 2
-err_has '``: a stop is for cta=N'
+err_has '``: a stop takes cta=N'
 run run dump.lua --dump 'acc[]@15'
 exits 1
 err_has '`acc[]`: an index is missing'

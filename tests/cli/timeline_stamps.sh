@@ -4,7 +4,7 @@ run timeline "$script" --backend sim --both --svg both.svg --perfetto both.json
 exits 0
 err ""
 out_has "gemm_pipeline: "
-out_has "gemm_pipeline, noted on the simulator: "
+out_has "gemm_pipeline, recorded on the simulator: "
 out_has "products"
 out_has "Products and copies: how many have begun and are not"
 [ "$(grep -c '<title>' both.svg)" -gt 10 ] || bad "a picture of both has spans with titles"
@@ -51,7 +51,7 @@ END
 for shape in one part odd all cluster bare print; do
     run timeline shapes.lua --backend sim --both $shape
     exits 0
-    out_has "shape, noted on the simulator: "
+    out_has "shape, recorded on the simulator: "
 done
 run timeline shapes.lua --backend sim all
 out_has "warps 28 to 31"

@@ -20,7 +20,7 @@ end
 assert(table.concat(waits, "; ") == "barrier 1 6 60; barrier 1 7 60", table.concat(waits, "; "))
 local verdict = table.concat(profile.verdict, "\n")
 assert(verdict:find("wait at barrier 1 40 % of the time", 1, true), verdict)
-assert(profile.text:find("waits, noted on the GPU: 300 cycles for 1 CTA of an SM", 1, true), profile.text)
+assert(profile.text:find("waits, recorded on the GPU: 300 cycles for 1 CTA of an SM", 1, true), profile.text)
 -- Room for one event of each warp: the others are counted.
 local short = kernel:profile { args = { X }, events = 1 }
 assert(short.dropped == 2 and short.text:find("2 more events, for which there was no room", 1, true), short.text)
