@@ -34,7 +34,7 @@ void Walker::bank_conflicts(const isa::MemoryAccess& access) {
     const Known& base = state_.values[operand.reg.id];
     if (base.origin < 0 || !base.exact.known() || base.exact.uniform()) return;
     const bool parted = std::any_of(scopes_.begin(), scopes_.end(),
-                                    [](const Scope& scope) { return scope.uniform < isa::Uniform::warp; });
+                                    [](const Scope& scope) { return scope.uniform() < isa::Uniform::warp; });
     if (parted) return;
     const SharedBuffer& buffer = program_.shared()[static_cast<std::size_t>(base.origin)];
     const std::int64_t offset = buffer.offset + operand.offset;

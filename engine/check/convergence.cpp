@@ -34,7 +34,7 @@ Uniform needed(Participants participants) {
 
 bool Walker::in_role() const {
     return std::any_of(scopes_.begin(), scopes_.end(),
-                       [](const Scope& scope) { return scope.uniform < Uniform::cta; });
+                       [](const Scope& scope) { return scope.uniform() < Uniform::cta; });
 }
 
 void Walker::aligned(const Step& step) {
@@ -48,7 +48,7 @@ void Walker::aligned(const Step& step) {
     }
     for (const Scope& scope : scopes_) {
         // Whether a condition differs that depends on more than the thread index shows when the kernel runs.
-        if (scope.uniform >= least || !scope.exact) continue;
+        if (scope.uniform() >= least || !scope.exact()) continue;
         if (std::find(divergent_.begin(), divergent_.end(), scope.node) != divergent_.end()) return;
         divergent_.push_back(scope.node);
         const auto whole =
@@ -92,7 +92,7 @@ void Walker::barrier(const Operand&, const Operand& threads) {
     const auto count = threads.kind == Operand::Kind::imm ? std::optional(threads.imm) : std::nullopt;
     if (count == 0) {
         const auto scope = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) {
-            return s.exact && s.uniform < Uniform::cta && s.what != "loop";
+            return s.exact() && s.uniform() < Uniform::cta && s.what != "loop";
         });
         if (scope != scopes_.end()) skipped_.push_back({step_, *scope});
     }

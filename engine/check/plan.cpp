@@ -1,5 +1,7 @@
 #include "check/plan.hpp"
 
+#include <algorithm>
+
 #include "isa/effects.hpp"
 
 namespace wgrun::check {
@@ -38,8 +40,11 @@ class SlotMaker final : public isa::Effects {
 
 }  // namespace
 
-Plan::Plan(const Program& program) : slots(program.registers().size(), -1) {
-    scan(program.blocks());
+Plan::Plan(const Program& program) : graph(program), slots(program.registers().size(), -1) {
+    find_regions();
+    find_deciders();
+    find_joins(program.blocks());
+    number(program.blocks());
     SlotMaker maker(*this);
     for_each_step(program, [&](const Step& step) {
         ++step_count;
@@ -48,39 +53,99 @@ Plan::Plan(const Program& program) : slots(program.registers().size(), -1) {
     });
 }
 
-void Plan::scan(const std::vector<BasicBlock>& blocks) {
-    using Kind = Label::Kind;
-    int next = 1;
-    std::vector<const void*> open;
-    const auto begin = [&](const void* place, bool repeats) {
-        decisions[place] = {next, 0, 0, repeats};
-        open.push_back(place);
-        ++next;
-    };
+void Plan::find_regions() {
+    regions_.resize(graph.loops().size() + 1);
+    for (const BlockId block : graph.order()) {
+        const int inside = graph.innermost_loop(block);
+        if (inside != flow::no_loop && loop(inside).header == block)
+            regions_[static_cast<std::size_t>(loop(inside).parent + 1)].push_back({block, inside});
+        regions_[static_cast<std::size_t>(inside + 1)].push_back({block});
+    }
+}
+
+void Plan::find_deciders() {
+    for (int index = 0; index < static_cast<int>(graph.loops().size()); ++index) {
+        const auto decides = [&](BlockId id) {
+            const BasicBlock& block = graph.blocks()[id];
+            if (block.end != BasicBlock::End::branch || graph.innermost_loop(id) != index ||
+                graph.inside(block.taken, index) == graph.inside(block.otherwise, index))
+                return false;
+            return std::ranges::all_of(graph.predecessors(loop(index).header), [&](BlockId from) {
+                return !graph.inside(from, index) || graph.dominates(id, from);
+            });
+        };
+        BlockId found = no_block;
+        for (const Place& place : region(index))
+            if (found == no_block && place.loop == flow::no_loop && decides(place.block)) found = place.block;
+        decides_.push_back(found);
+    }
+}
+
+/// What a script has made an if of is over where the text says so, also where only one side comes there.
+void Plan::find_joins(const std::vector<BasicBlock>& blocks) {
+    std::unordered_map<std::uint32_t, BlockId> joined;
+    for (BlockId id = 0; id < blocks.size(); ++id)
+        if (blocks[id].label.kind == Label::Kind::joined) joined[blocks[id].label.number] = id;
     for (BlockId id = 0; id < blocks.size(); ++id) {
-        const Label& label = blocks[id].label;
-        if (label.kind != Kind::none && label.number >= constructs.size())
-            constructs.resize(label.number + 1);
-        if (label.kind == Kind::loop) begin(&label, true);
-        if (label.kind == Kind::next) constructs[label.number].next = id;
-        if (label.kind == Kind::otherwise) constructs[label.number].otherwise = id;
-        if (label.kind == Kind::after || label.kind == Kind::joined) {
-            constructs[label.number].after = id;
-            decisions[open.back()].end = next;
-            open.pop_back();
+        joins_.push_back(graph.reachable(id) ? graph.reconvergence(id) : no_block);
+        if (blocks[id].end != BasicBlock::End::branch) continue;
+        const Label& otherwise = blocks[blocks[id].otherwise].label;
+        if (otherwise.kind == Label::Kind::otherwise || otherwise.kind == Label::Kind::joined)
+            joins_.back() = joined.at(otherwise.number);
+    }
+}
+
+/// A decision contains those that are made on the ways from it to where it is over: along the tree of
+/// dominators, in which that place comes behind them.
+void Plan::number(const std::vector<BasicBlock>& blocks) {
+    std::vector<std::vector<BlockId>> below(blocks.size());
+    for (BlockId id = 0; id < blocks.size(); ++id)
+        if (graph.reachable(id) && graph.dominator(id) != no_block) below[graph.dominator(id)].push_back(id);
+    for (BlockId id = 0; id < blocks.size(); ++id)
+        std::ranges::stable_partition(below[id], [&](BlockId block) { return block != joins_[id]; });
+    struct Visit {
+        BlockId block;
+        std::size_t next = 0;              ///< of those below
+        std::vector<const void*> begun{};  ///< decisions
+    };
+    int next = 1;
+    std::vector<std::vector<const void*>> over(blocks.size());
+    std::vector<Visit> stack;
+    const auto begin = [&](const void* place, BlockId ends, bool repeats) {
+        decisions[place] = {next++, 0, 0, repeats};
+        stack.back().begun.push_back(place);
+        if (ends != no_block) over[ends].push_back(place);
+    };
+    const auto end = [&](const std::vector<const void*>& places) {
+        for (const void* place : places)
+            if (Decision& decision = decisions[place]; decision.end == 0) decision.end = next;
+    };
+    const auto enter = [&](BlockId id) {
+        end(over[id]);
+        stack.push_back({id});
+        const BasicBlock& block = blocks[id];
+        const int inside = graph.innermost_loop(id);
+        if (inside != flow::no_loop && loop(inside).header == id) {
+            const BlockId decider = decides(inside);
+            begin(&block.label, decider != no_block ? joins_[decider] : no_block, true);
         }
-        for (const Step& step : blocks[id].steps) {
+        for (const Step& step : block.steps) {
             if (!step.guard) continue;
             decisions[&step] = {next, next + 1, 0, false};
             ++next;
         }
-        if (blocks[id].end != BasicBlock::End::branch) continue;
-        const Label& otherwise = blocks[blocks[id].otherwise].label;
-        if (otherwise.number >= constructs.size()) constructs.resize(otherwise.number + 1);
-        if (otherwise.kind == Kind::after)
-            constructs[otherwise.number].condition = id;
-        else
-            begin(&blocks[id], false);
+        if (block.end != BasicBlock::End::branch) return;
+        if (inside == flow::no_loop || decides(inside) != id) begin(&block, joins_[id], false);
+    };
+    enter(0);
+    while (!stack.empty()) {
+        Visit& top = stack.back();
+        if (top.next < below[top.block].size()) {
+            enter(below[top.block][top.next++]);
+        } else {
+            end(top.begun);
+            stack.pop_back();
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check/state.hpp"
+#include "flow/graph.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::check {
@@ -48,18 +49,28 @@ struct MmaRegisters {
     }
 };
 
-/// The blocks of a construct: those of a loop up to `condition` are its head.
-struct Construct {
-    BlockId condition = no_block, next = no_block, otherwise = no_block, after = no_block;
-};
-
 struct Plan {
     explicit Plan(const Program& program);
+
+    flow::Graph graph;
+    const flow::Loop& loop(int index) const { return graph.loops()[static_cast<std::size_t>(index)]; }
+    /// A block, or a whole loop.
+    struct Place {
+        BlockId block;
+        int loop = flow::no_loop;
+    };
+    /// What is in a loop, or (no_loop) in the kernel, but for what is in loops inside; each after all that
+    /// lead to it, but for the ways back to the loop's header.
+    const std::vector<Place>& region(int loop) const { return regions_[static_cast<std::size_t>(loop + 1)]; }
+    /// The block at whose end every iteration of the loop decides whether there is another one; no_block:
+    /// there is none.
+    BlockId decides(int loop) const { return decides_[static_cast<std::size_t>(loop)]; }
+    /// Where what the end of the block decides is over.
+    BlockId joins(BlockId block) const { return joins_[block]; }
 
     /// Of every branch, by its block; of loops, by their first one's label; of guarded steps. The inputs are
     /// not known yet.
     std::unordered_map<const void*, Decision> decisions;
-    std::vector<Construct> constructs;  ///< by number
     /// Registers that a wgmma accesses asynchronously: Reg::id -> 0, 1, ...; -1 for the others.
     std::vector<int> slots;
     int slot_count = 0;
@@ -73,7 +84,14 @@ struct Plan {
     }
 
   private:
-    void scan(const std::vector<BasicBlock>& blocks);
+    void find_regions();
+    void find_deciders();
+    void find_joins(const std::vector<BasicBlock>& blocks);
+    void number(const std::vector<BasicBlock>& blocks);
+
+    std::vector<std::vector<Place>> regions_;
+    std::vector<BlockId> decides_;  ///< by loop
+    std::vector<BlockId> joins_;    ///< by block
 };
 
 }  // namespace wgrun::check

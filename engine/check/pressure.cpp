@@ -95,7 +95,7 @@ void Pressure::weigh() {
 
 // --- where values begin, and how long wgmma access them ------------------------------------------------
 
-const flow::NaturalLoop* Pressure::loop_around(BlockId block) const {
+const flow::Loop* Pressure::loop_around(BlockId block) const {
     int loop = graph_.innermost_loop(block);
     if (loop < 0) return nullptr;
     while (graph_.loops()[static_cast<std::size_t>(loop)].parent >= 0)
@@ -105,7 +105,7 @@ const flow::NaturalLoop* Pressure::loop_around(BlockId block) const {
 
 /// Values of a loop may come from an iteration before.
 void Pressure::forward(BlockId block) {
-    const flow::NaturalLoop* loop = loop_around(block);
+    const flow::Loop* loop = loop_around(block);
     for (const Step& step : program_.blocks()[block].steps) {
         isa::for_each_written(step, [&](Reg reg) {
             if (written_[reg.id]) return;
@@ -205,7 +205,7 @@ void Pressure::backward() {
 }
 
 void Pressure::backward(BlockId block) {
-    const flow::NaturalLoop* loop = loop_around(block);
+    const flow::Loop* loop = loop_around(block);
     become(Set(live_.size()));
     program_.blocks()[block].for_each_successor([&](BlockId to, int) {
         const bool enters = !entering_[to].empty() && loop_around(to) != loop;

@@ -34,7 +34,7 @@ class Pressure {
     void backward(BlockId block);
     void backward(const Step& step);
     /// The outermost loop around the block; null: none.
-    const flow::NaturalLoop* loop_around(BlockId block) const;
+    const flow::Loop* loop_around(BlockId block) const;
     void begin(Reg reg);  ///< its value is needed before here
     void end(Reg reg);    ///< and no longer, further up
     void end_born(const void* place);

@@ -24,38 +24,71 @@ class Walker final : private isa::Effects {
     void barriers_met();
 
   private:
-    /// A branch, loop or guard around the place at hand whose condition is not known.
+    /// A branch, loop or guard that the place at hand depends on, and whose condition is not known.
     struct Scope {
         Decision decision;
-        isa::Uniform uniform;  ///< of the condition
-        bool exact;            ///< the condition is known for every thread
+        Known condition;
         Where where;
         std::string_view what;  ///< "branch", "loop", "guard"
         int arm;                ///< 0 then, 1 else
         const void* node;
+        BlockId block;      ///< at whose end it is decided
         bool left = false;  ///< it is over: on the other arm the threads have left
+        isa::Uniform uniform() const { return condition.value.uniform; }
+        bool exact() const { return condition.exact.known(); }  ///< for every thread
+    };
+    /// What comes to a block, and what that depends on.
+    struct Way {
+        State state;
+        std::vector<Scope> scopes;
+    };
+    struct Exit {
+        BlockId to;
+        Way way;
+        bool decided;  ///< by the branch that decides about each iteration
+    };
+    /// A loop that is followed.
+    struct Around {
+        int loop = flow::no_loop;
+        std::size_t scopes = 0;  ///< that are around the loop, too
+        Chunks<Known> values{};  ///< before the loop
+        bool known = false;      ///< whether there is another iteration has to be
+        bool stopped = false;    ///< it was not
+        std::vector<Way> back{};
+        std::vector<Exit> exits{};
+        Decision decision{};  ///< of the pass at hand; without an id: none was made
+        Known condition{};
     };
 
-    // walker.cpp: control flow
-    void text(BlockId at, BlockId end);
-    BlockId ends(BlockId block);
+    // paths.cpp: control flow
+    void region(int loop);
+    void block(BlockId id);
+    void enter(Way way);
+    bool over(const Scope& scope, BlockId block) const;
+    std::size_t first_over(const Way& way, BlockId block) const;
+    bool continues(BlockId block) const;
+    Way meet(std::vector<Way> ways, BlockId block) const;
+    Way joined(Way a, Way b) const;
+    void end(BlockId id);
+    void branch(BlockId id);
+    void iterate(BlockId id, Known known);
+    void send(BlockId to, Way way);
+    static void left_at_different_times(const Chunks<Known>& before, State& after, const Known& condition);
+    void follow(int loop);
+    std::optional<Way> iteration(const std::optional<Way>& head);
+    std::optional<Way> known_iterations(Way entry);
+    void unknown_iterations(std::optional<Way> entry,
+                            const std::vector<std::pair<BlockId, std::vector<Way>>>& aside);
+
+    // walker.cpp: single steps
     void step(const Step& step);
-    BlockId branch(const BasicBlock& block);
-    BlockId loop(BlockId head);
-    void leave(const BasicBlock& block);
-    struct Departure;
-    void iteration(const Construct& loop);
-    void departures_join(std::vector<Departure>& departures);
-    void left_at_different_times(const Chunks<Known>& before, State& after, const Known& condition);
-    bool known_iterations(BlockId head);
-    void unknown_iterations(BlockId head);
     void guarded(const Step& step);
     void execute(const Step& step);
     Decision decision_of(const void* node, const Known& condition) const;
     Known condition(Reg reg, bool negated, Where where);
     bool holds(const Fact& fact) const;
     static bool another_visit(const Scope& scope, const Fact& fact);
-    bool gave_up() const;
+    bool gave_up() const { return executed_ > most_executed_; }
 
     // convergence.cpp: WG-SYNC
     void aligned(const Step& step);
@@ -112,19 +145,6 @@ class Walker final : private isa::Effects {
     void drained_for(const isa::AsyncMma& mma);
     std::string buffer_name(int cell) const;
 
-    /// A way that has left the loop, or the iteration, and what decided that: the outermost scope inside, and
-    /// the conditions of all of them.
-    struct Departure {
-        State state;
-        std::optional<Scope> scope;
-        Known condition;
-    };
-    struct Around {
-        std::size_t scopes;    ///< that are around the loop, too
-        Chunks<Known> values;  ///< before the loop
-        std::vector<Departure> breaks, continues;
-    };
-
     const Program& program_;
     Findings& findings_;
     Findings* remarks_ = nullptr;
@@ -132,10 +152,11 @@ class Walker final : private isa::Effects {
     Cells cells_;
     MatrixCheck matrix_;
     State state_;
-    std::vector<bool> stored_;  ///< by buffer
-    std::vector<Scope> scopes_;
+    std::vector<bool> stored_;            ///< by buffer
+    std::vector<Scope> scopes_;           ///< outer ones first
+    std::vector<std::vector<Way>> ways_;  ///< by block: those that come to it
     std::vector<Around> loops_;
-    bool left_ = false;           ///< the way at hand has left what is around it
+    BlockId block_ = 0;           ///< the one at hand
     const Step* step_ = nullptr;  ///< the one at hand
     bool reads_memory_ = false;
     bool meets_others_ = false;  ///< the step at hand may do more than read and compute

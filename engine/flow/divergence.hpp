@@ -9,6 +9,7 @@
 namespace wgrun::flow {
 
 /// Lanes that diverge at a branch run one group after the other, and reconverge where their paths meet again.
+/// Where the active lanes wait in vain, other groups may run first (independent thread scheduling).
 /// Operations are numbered; the warp that owns this has the number of the next one, and the active lanes.
 class Divergence {
   public:
@@ -61,6 +62,28 @@ class Divergence {
         running = 0;
         while (running == 0 && !groups_.empty()) take_turn(running, next);
         if (running == 0) return false;
+        go(next, running, next);
+        return true;
+    }
+
+    /// The active lanes wait for something: the group that has waited longest runs instead, and they run
+    /// after it. False: no other group can run.
+    bool let_others(isa::Mask& running, std::uint32_t& next) {
+        // A group waits for its own lanes as long as some of them are active, or in a group above it.
+        const auto can_go_on = [&](std::size_t i) {
+            isa::Mask others = running;
+            for (std::size_t above = i + 1; above < groups_.size(); ++above) others |= groups_[above].lanes;
+            return groups_[i].lanes != 0 && (groups_[i].lanes & others) == 0;
+        };
+        std::size_t i = 0;
+        while (i < groups_.size() && !can_go_on(i)) ++i;
+        if (i == groups_.size()) return false;
+        const Group chosen = groups_[i];
+        groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(i));
+        groups_.push_back({running, next, join_});
+        running = chosen.lanes;
+        next = chosen.next;
+        join_ = chosen.join;
         go(next, running, next);
         return true;
     }

@@ -150,35 +150,59 @@ std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
     return found;
 }
 
+/// The strongly connected components and, inside each, those of the rest without its header. In reverse
+/// post-order an edge between two components goes forward: the first block of a component is its header, and
+/// the others are the blocks from which a path leads there (Bourdoncle 1993: a weak topological ordering).
 void Graph::find_loops() {
-    loop_of_.assign(blocks().size(), -1);
-    std::vector<BlockId> inside(blocks().size(),
-                                no_block);  // the header of the loop last seen there
-    // In reverse post-order, the header of an outer loop precedes those inside.
-    for (BlockId header : order_) {
-        std::vector<BlockId> left;
-        for (BlockId from : predecessors_[header]) {
-            if (place_[from] < place_[header]) continue;
-            if (dominates(header, from))
-                left.push_back(from);
-            else
-                reducible_ = false;
+    struct Part {
+        std::vector<BlockId> blocks;  ///< in reverse post-order
+        int loop;                     ///< the loop around them
+    };
+    constexpr std::size_t done = SIZE_MAX;
+    loop_of_.assign(blocks().size(), no_loop);
+    std::vector<Part> parts{{order_, no_loop}};
+    std::vector<std::size_t> part_of(blocks().size(), 0);
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        const std::vector<BlockId> among = parts[part].blocks;
+        for (BlockId header : among) {
+            if (part_of[header] != part) continue;
+            bool again = false;
+            std::vector<BlockId> inside, left{header};
+            part_of[header] = parts.size();
+            while (!left.empty()) {
+                const BlockId block = left.back();
+                left.pop_back();
+                inside.push_back(block);
+                for (BlockId from : predecessors_[block]) {
+                    again = again || from == header;
+                    if (part_of[from] != part) continue;
+                    part_of[from] = parts.size();
+                    left.push_back(from);
+                }
+            }
+            part_of[header] = done;
+            if (inside.size() == 1 && !again) continue;
+            Loop loop{header, inside, parts[part].loop};
+            std::ranges::sort(loop.blocks);
+            for (BlockId block : inside) {
+                loop_of_[block] = static_cast<int>(loops_.size());
+                loop.natural = loop.natural && dominates(header, block);
+            }
+            std::erase(inside, header);
+            std::ranges::sort(inside, {}, [&](BlockId block) { return place_[block]; });
+            parts.push_back({std::move(inside), static_cast<int>(loops_.size())});
+            loops_.push_back(std::move(loop));
         }
-        if (left.empty()) continue;
-        NaturalLoop loop{header, {header}, loop_of_[header]};
-        inside[header] = header;
-        while (!left.empty()) {
-            const BlockId block = left.back();
-            left.pop_back();
-            if (std::exchange(inside[block], header) == header) continue;
-            loop.blocks.push_back(block);
-            left.insert(left.end(), predecessors_[block].begin(), predecessors_[block].end());
-        }
-        std::ranges::sort(loop.blocks);
-        for (BlockId block : loop.blocks) loop_of_[block] = static_cast<int>(loops_.size());
-        loops_.push_back(std::move(loop));
     }
 }
+
+bool Graph::inside(BlockId block, int loop) const {
+    int at = loop_of_[block];
+    while (at != no_loop && at != loop) at = loops_[static_cast<std::size_t>(at)].parent;
+    return at == loop;
+}
+
+bool Graph::reducible() const { return std::ranges::all_of(loops_, &Loop::natural); }
 
 void Graph::find_dependences() {
     dependences_.resize(blocks().size());

@@ -11,12 +11,14 @@
 
 namespace wgrun::flow {
 
-/// A natural loop: its header dominates all of it, and every iteration begins there.
-struct NaturalLoop {
-    BlockId header = no_block;
+/// Blocks from each of which a path leads back to itself.
+struct Loop {
+    BlockId header = no_block;    ///< the first of them in reverse post-order
     std::vector<BlockId> blocks;  ///< including those of inner loops, in text order
-    int parent = -1;              ///< the enclosing loop; -1: none
+    int parent = -1;              ///< the enclosing loop; no_loop: none
+    bool natural = true;          ///< the header dominates all of it, so every iteration begins there
 };
+inline constexpr int no_loop = -1;
 
 /// Whether a block runs depends on the direction of the branch at the end of `block`.
 struct Dependence {
@@ -50,10 +52,11 @@ class Graph {
     BlockId reconvergence(BlockId block) const { return reconvergences_[block]; }
 
     /// The loops, outer ones before inner ones.
-    const std::vector<NaturalLoop>& loops() const { return loops_; }
-    int innermost_loop(BlockId block) const { return loop_of_[block]; }  ///< index; -1: in none
-    /// Has every loop a single entry? Loops with several entries are not in loops().
-    bool reducible() const { return reducible_; }
+    const std::vector<Loop>& loops() const { return loops_; }
+    int innermost_loop(BlockId block) const { return loop_of_[block]; }  ///< index; no_loop: in none
+    bool inside(BlockId block, int loop) const;
+    /// Has every loop a single entry?
+    bool reducible() const;
 
     /// The branches that directly decide whether the block runs.
     const std::vector<Dependence>& dependences(BlockId block) const { return dependences_[block]; }
@@ -69,10 +72,9 @@ class Graph {
     std::vector<BlockId> order_, place_;  ///< place_: in order_; no_block: cannot be reached
     std::vector<std::vector<BlockId>> predecessors_;
     std::vector<BlockId> dominators_, post_dominators_, reconvergences_;
-    std::vector<NaturalLoop> loops_;
+    std::vector<Loop> loops_;
     std::vector<int> loop_of_;
     std::vector<std::vector<Dependence>> dependences_;
-    bool reducible_ = true;
 };
 
 }  // namespace wgrun::flow

@@ -27,7 +27,8 @@ isa::Awaits kind_of(const Warp& warp) {
 
 }  // namespace
 
-// A wait for an mbarrier ends by itself after a while, and the kernel may then do something else.
+// A wait for an mbarrier ends by itself after a while, and the kernel may then do something else. Before that,
+// lanes that have parted from those that wait get their turn.
 bool Cluster::wake_sleepers() {
     const auto polls = [](const Warp& warp) {
         return warp.state == Warp::State::asleep && warp.wait == Warp::Wait::memory;
@@ -38,7 +39,11 @@ bool Cluster::wake_sleepers() {
         if (warp.state != Warp::State::asleep || (warp.wait != Warp::Wait::mbarrier && !polls(warp)))
             continue;
         warp.state = Warp::State::ready;
-        warp.give_up = any = true;
+        any = true;
+        if (warp.parted.let_others(warp.running, warp.pc))
+            warp.polled = {};
+        else
+            warp.give_up = true;
     }
     return any;
 }
