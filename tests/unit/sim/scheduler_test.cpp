@@ -1,5 +1,6 @@
 // Control flow, divergence, barriers, and the order in which warps and CTAs run.
 #include <numeric>
+#include <random>
 #include <thread>
 
 #include "script.hpp"
@@ -271,4 +272,61 @@ TEST_CASE("the last warp may be partial, and barriers count it whole") {
     k.step(4, "ld_shared_u32", {k.result, at(k.address(buffer, other, 4))});
     const std::vector<std::uint32_t> got = results(k.leave(k.thread), 70);
     for (std::uint32_t t = 0; t < 70; ++t) CHECK(got[t] == 69 - t);
+}
+
+TEST_CASE("graphs of any shape do what they do thread by thread") {
+    constexpr int threads = 40, most_blocks = 30;
+    std::mt19937 random(11);
+    for (int round = 0; round < 60; ++round) {
+        struct Part {
+            std::uint32_t plus, bit;
+            int kind;  // 0: ends, 1: jumps, else branches
+            std::size_t to;
+        };
+        std::vector<Part> parts(2 + random() % 8);
+        for (Part& part : parts)
+            part = {static_cast<std::uint32_t>(random() % 100), static_cast<std::uint32_t>(random() % 5),
+                    static_cast<int>(random() % 8), random() % parts.size()};
+        parts.back().kind = 0;
+
+        ResultScript k(threads);
+        Builder& b = k.builder;
+        k.step(1, "mov_u32", {k.result, k.thread});
+        const Reg left = k(1, "mov_u32", {most_blocks});
+        std::vector<int> labels(parts.size());
+        for (int& label : labels) label = b.label();
+        const int out = b.label();
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const Part& part = parts[i];
+            b.place(labels[i]);
+            k.step(2, "mad_lo_u32", {k.result, k.result, 5, static_cast<int>(part.plus)});
+            k.step(2, "sub_u32", {left, left, 1});
+            b.jump(out, k(2, "setp_eq_u32", {left, 0}));
+            if (part.kind == 0) {
+                b.jump(out);
+            } else if (part.kind == 1) {
+                b.jump(labels[part.to]);
+            } else {
+                const Reg shifted = k(2, "shr_u32", {k.result, static_cast<int>(part.bit)});
+                b.jump(labels[part.to], k(2, "setp_eq_u32", {k(2, "and_b32", {shifted, 1}), 1}));
+            }
+        }
+        b.place(out);
+        const std::vector<std::uint32_t> got = results(k.leave(k.thread), threads);
+
+        std::vector<std::uint32_t> want;
+        for (std::uint32_t t = 0; t < threads; ++t) {
+            std::uint32_t value = t;
+            std::size_t at = 0;
+            for (int steps = most_blocks; steps > 0;) {
+                const Part& part = parts[at];
+                value = value * 5 + part.plus;
+                if (--steps == 0 || part.kind == 0) break;
+                at = part.kind == 1 || (value >> part.bit & 1) == 1 ? part.to : at + 1;
+            }
+            want.push_back(value);
+        }
+        INFO("round " << round);
+        REQUIRE(got == want);
+    }
 }
