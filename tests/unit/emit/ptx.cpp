@@ -186,3 +186,30 @@ TEST_CASE("wgmma, and the version that its types ask for") {
           "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {%r4, %r5, %r6, %r7}, %rd0, %rd1, 0;\n"
           "ret;\n}\n");
 }
+
+TEST_CASE("jumps name labels, and say nothing where the text goes there") {
+    Script s;
+    const Reg p = s.builder.reg(Type::pred);
+    const int again = s.builder.label("$L__BB0_1"), out = s.builder.label();
+    s.builder.jump(out, p, true);
+    s.builder.place(again);
+    s.add("wgmma.fence", {}, {});
+    s.builder.jump(again, p);
+    s.builder.jump(out);
+    s.builder.place(out);
+    s.builder.leave(Leave::kernel);
+    const Program program = s.finish();
+    CHECK(body(emit::ptx(program), "@!%p0") == R"(@!%p0 bra $place_1;
+$L__BB0_1:
+wgmma.fence.sync.aligned;
+@%p0 bra $L__BB0_1;
+$place_1:
+exit;
+ret;
+}
+)");
+    const std::string cuda = emit::cuda(program).text;
+    for (const char* line :
+         {"if (!p0) goto place_1;\n", "place_0:;\n", "if (p0) goto place_0;\n", "place_1:;\n", "return;\n"})
+        CHECK(cuda.find(line) != std::string::npos);
+}
