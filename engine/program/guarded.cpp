@@ -28,7 +28,8 @@ class Guarding final : Rewriting {
             poll_limit_ = loaded(poll_limit);
             loop_limit_ = loaded(loop_limit);
         }
-        if (!std::ranges::all_of(loops_, &TextLoop::construct)) begin_ = clock(from().where());
+        for (const TextLoop& loop : loops_)
+            since_.push_back(loop.construct ? Reg() : clock(from().where(), reg(Type::u32)));
         copy_blocks();
         out_.program = take();
         return std::move(out_);
@@ -127,7 +128,8 @@ class Guarding final : Rewriting {
     void copy(const Step& step) override {
         const Awaits awaited = isa::awaited_by(step);
         const bool waits = awaited != Awaits::nothing && !polls(step);
-        const bool watched = polled_ && polls(step);  // by its guard
+        const Reg since = polled();
+        const bool watched = since && polls(step);  // by its guard
         const bool noted =
             traced_ && !waits && !watched && (accesses_memory(step) || isa::asynchronous(step));
         if (waits) note(site({GuardSite::Kind::wait, step.where, awaited, step}), step.where);
@@ -135,21 +137,31 @@ class Guarding final : Rewriting {
         add(step);
         if (noted) let_end(step);
         if (waits || noted) note(0, step.where);
-        if (watched) check_poll(step, polled_);
+        if (watched) check_poll(step, since);
     }
 
-    Reg clock(Where where) {
-        const Reg out = reg(Type::u32);
+    Reg clock(Where where, Reg out) {
         add(made(isa::guard::clock(), {}, {Operand::of(out)}, where));
         return out;
     }
 
-    /// The time is taken before a loop of a script. One of another shape may be entered anywhere: it has the
-    /// kernel's time.
-    void enter(const TextLoop& loop) {
-        const Where where = where_of(loop);
-        around_.push_back({loop, loop.construct ? clock(where) : begin_, polled_});
-        if (!polled_ && only_looks(from(), loop)) polled_ = around_.back().since;
+    /// The time is taken before a loop of a script. One of another shape may be entered anywhere: there it is
+    /// taken on all ways into it.
+    void enter(std::size_t index) {
+        const TextLoop& loop = loops_[index];
+        if (loop.construct) since_[index] = clock(where_of(loop), reg(Type::u32));
+        around_.push_back({loop, since_[index], only_looks(from(), loop)});
+    }
+    bool enters(BlockId id, const TextLoop& loop) const {
+        const auto inside = [&](BlockId block) { return block >= loop.first && block <= loop.last; };
+        bool out = false;
+        from().blocks()[id].for_each_successor([&](BlockId to, int) { out = out || inside(to); });
+        return out && !inside(id);
+    }
+    /// When the outermost loop around began that only looks; none: there is no such loop.
+    Reg polled() const {
+        const auto found = std::ranges::find_if(around_, &Around::looks);
+        return found == around_.end() ? Reg() : found->since;
     }
     Where where_of(const TextLoop& loop) const {
         const BasicBlock& first = from().blocks()[loop.first];
@@ -157,33 +169,36 @@ class Guarding final : Rewriting {
     }
 
     void begins(BlockId id) override {
-        for (const TextLoop& loop : loops_)
-            if (!loop.construct && loop.first == id) enter(loop);
+        for (std::size_t i = 0; i < loops_.size(); ++i)
+            if (!loops_[i].construct && loops_[i].first == id) enter(i);
     }
     void ends(BlockId id) override {
-        while (!around_.empty() && around_.back().loop.last <= id) {
-            const Around loop = around_.back();
-            around_.pop_back();
-            const Where where = where_of(loop.loop);
-            check_time({GuardSite::Kind::loop, where, Awaits::nothing, {}}, loop.since, loop_limit_,
+        // Loops that are no constructs may overlap.
+        for (auto loop = around_.rbegin(); loop != around_.rend(); ++loop) {
+            if (loop->loop.last != id) continue;
+            const Where where = where_of(loop->loop);
+            check_time({GuardSite::Kind::loop, where, Awaits::nothing, {}}, loop->since, loop_limit_,
                        [&] { return look_at_nothing(where); });
-            polled_ = loop.outside;
         }
-        for (const TextLoop& loop : loops_)
-            if (loop.construct && loop.first == id + 1) enter(loop);
+        std::erase_if(around_, [&](const Around& around) { return around.loop.last == id; });
+        for (std::size_t i = 0; i < loops_.size(); ++i) {
+            if (loops_[i].construct && loops_[i].first == id + 1) enter(i);
+            if (!loops_[i].construct && enters(id, loops_[i])) clock(where_of(loops_[i]), since_[i]);
+        }
     }
 
     struct Around {
         TextLoop loop;
-        Reg since, outside;  ///< outside: what polled_ was before
+        Reg since;
+        bool looks;
     };
 
     bool traced_;
     std::vector<TextLoop> loops_;
+    std::vector<Reg> since_;      ///< by loop: when it began
     std::vector<Around> around_;  ///< the place at hand
     GuardedProgram out_;
-    Reg block_, poll_limit_, loop_limit_, begin_;
-    Reg polled_;  ///< when the loop around began, if it only looks
+    Reg block_, poll_limit_, loop_limit_;
 };
 
 GuardedProgram guarded(const Program& program, bool traced) { return Guarding(program, traced).run(); }

@@ -185,3 +185,24 @@ TEST_CASE("isa: what steps wait for") {
     CHECK(awaits("wgmma.wait_group") == Awaits::nothing);  // wgmma end by themselves
     for (const isa::Instruction* op : isa::all()) CHECK(!op->name.starts_with("guard."));
 }
+
+TEST_CASE("guarded: loops of labels are timed from wherever they are entered, also where they overlap") {
+    Script s;
+    const Reg p = s.builder.reg(Type::pred), q = s.builder.reg(Type::pred);
+    const int first = s.builder.label(), second = s.builder.label();
+    s.builder.jump(second, p);  // into the middle of the first loop
+    s.builder.place(first);
+    s.add("wgmma.fence", {}, {});
+    s.builder.place(second);
+    s.add("wgmma.fence", {}, {});
+    s.builder.jump(first, q);
+    s.add("wgmma.fence", {}, {});
+    s.builder.jump(second, p);
+    const Program program = s.builder.finish();
+    const GuardedProgram guarded = wgrun::guarded(program);
+    std::map<std::string, int> steps = count(guarded.program);
+    CHECK(guarded.sites.size() == 2);
+    CHECK(steps["guard.overdue"] == 2);
+    // Where the kernel begins, and on every way in: from the start, and from one loop to the other.
+    CHECK(steps["guard.clock"] == 2 + 2 + 2);
+}
