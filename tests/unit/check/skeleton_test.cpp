@@ -124,6 +124,29 @@ TEST_CASE("the place in the grid is what a launch chooses, the thread is not") {
     CHECK(check::Skeleton(program).knows_the_grid == depends);
 }
 
+TEST_CASE("what changes nothing that others see decides nothing, however its guard comes out") {
+    const auto [instruction, synchronises] =
+        GENERATE(table<std::string, bool>({{"prefetch.tensormap", false},
+                                           {"cp.async.bulk.prefetch.tensor", false},
+                                           {"griddepcontrol.wait", false},
+                                           {"griddepcontrol.launch_dependents", false},
+                                           {"fence.mbarrier_init", true},
+                                           {"cp.async.bulk.commit_group", true}}));
+    Roles k;
+    const Reg map = k.map({Dtype::bf16, {64, 64}, SwizzleMode::b128});
+    const Operand at = Operand::of(std::vector<Reg>(2, k.constant(0)));
+    k.guard(k.compare("eq", k.unknown(), Kernel::imm(0)));
+    if (instruction == "prefetch.tensormap")
+        k.step(instruction, {}, {Operand::of(map)});
+    else if (instruction == "cp.async.bulk.prefetch.tensor")
+        k.step(instruction, Form().set(Field::dim, 2), {Operand::of(map), at});
+    else
+        k.step(instruction);
+    const Program program = k.builder().finish();
+    INFO(instruction);
+    CHECK(check::Skeleton(program).ops.empty() != synchronises);
+}
+
 TEST_CASE("wgmma matters where something brings bytes that an mbarrier counts") {
     const auto [instruction, matters] = GENERATE(table<std::string, bool>({{"none", false},
                                                                            {"cp.async", false},

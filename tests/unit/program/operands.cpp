@@ -50,7 +50,7 @@ TEST_CASE_METHOD(Fixture, "types follow from the registers, sources before desti
     CHECK(form("add", {}, {{}, Operand::number(1), reg(Type::f64)}) == "type=f64 round=rn");
     CHECK(form("add", {}, {reg(Type::u64), Operand::number(1), Operand::number(2)}) == "type=u64");
     CHECK(form("mul", of("half", "wide"), {{}, reg(Type::u16), Operand::number(2)}) == "type=u16 half=wide");
-    CHECK(form("setp", of("cmp", "lt"), {{}, reg(Type::f32), Operand::number(0)}) == "type=f32 cmp=lt");
+    CHECK(form("setp", of("cmp", "lt"), {{}, reg(Type::f32), Operand::number(0)}) == "type=f32 cmp=lt ftz=0");
     CHECK(form("mov", {}, {reg(Type::f32), Operand::number(0)}) == "type=f32");
     CHECK(form("and", {}, {{}, reg(Type::u32), reg(Type::s32)}) == "type=b32");
     CHECK(form("and", {}, {{}, reg(Type::pred), reg(Type::pred)}) == "type=pred");
