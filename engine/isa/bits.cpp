@@ -63,18 +63,27 @@ T lowest_bits(std::uint32_t length) {
     return length >= width<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
 }
 
-/// `length` bits of a from `position` on, with the sign of the last of them (PTX ISA 9.7.1.19): both are cut
-/// to 8 bits, and the sign of a field that leaves the number is that of the number.
+/// A position or a length of bfe and bfi: the PTX ISA (9.7.1.19, 9.7.1.20) has numbers up to 255. Of larger
+/// ones the chip takes the lowest 8 bits where the type has 32, and all where it has 64 (docs/silicon.md).
 template <class T>
-T extracted(T a, std::uint32_t position, std::uint32_t length) {
-    position &= 0xFF, length &= 0xFF;
+std::uint64_t place(std::uint32_t number) {
+    return width<T> == 32 ? number & 0xFF : number;
+}
+
+/// `length` bits of a from `position` on, with the sign of the last of them; the sign of a field that leaves
+/// the number is that of the number.
+template <class T>
+T extracted(T a, std::uint32_t from, std::uint32_t count) {
+    const std::uint64_t position = place<T>(from), length = place<T>(count);
     using U = Unsigned<T>;
     const U bits = position >= width<T> ? U{0} : static_cast<U>(static_cast<U>(a) >> position);
-    const std::uint32_t inside = position >= width<T> ? 0 : std::min(length, width<T> - position);
-    const U mask = lowest_bits<U>(inside);
+    const std::uint64_t inside =
+        position >= width<T> ? 0 : std::min<std::uint64_t>(length, width<T> - position);
+    const U mask = lowest_bits<U>(static_cast<std::uint32_t>(inside));
     bool negative = false;
     if (std::is_signed_v<T> && length > 0)
-        negative = (static_cast<U>(a) >> std::min(position + length - 1, width<T> - 1) & 1U) != 0;
+        negative =
+            (static_cast<U>(a) >> std::min<std::uint64_t>(position + length - 1, width<T> - 1) & 1U) != 0;
     return static_cast<T>((bits & mask) | (negative ? static_cast<U>(~mask) : U{0}));
 }
 
@@ -91,10 +100,11 @@ void run_bfe(const Step& s, Machine& m) {
 
 /// b with the lowest `length` bits of a at `position`.
 template <class T>
-T inserted(T a, T b, std::uint32_t position, std::uint32_t length) {
-    position &= 0xFF, length &= 0xFF;
+T inserted(T a, T b, std::uint32_t at, std::uint32_t count) {
+    const std::uint64_t position = place<T>(at);
     if (position >= width<T>) return b;
-    const auto mask = static_cast<T>(lowest_bits<T>(length) << position);
+    const std::uint64_t length = std::min<std::uint64_t>(place<T>(count), width<T>);
+    const auto mask = static_cast<T>(lowest_bits<T>(static_cast<std::uint32_t>(length)) << position);
     return static_cast<T>((b & ~mask) | (static_cast<T>(a << position) & mask));
 }
 

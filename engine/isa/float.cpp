@@ -18,7 +18,7 @@ void run_fma(const Step& s, Machine& m) {
     if (is_half(s.form.type()))
         return map_halves<3>(s, m, [relu](double a, double b, double c) {
             const double sum = sum_to_odd(a * b, c);
-            return relu && sum < 0 ? 0 : sum;
+            return relu && sum <= 0 ? 0 : sum;  // also of -0
         });
     if (s.form.type() == f32)
         map_rounded<float, 3>(s, m, [](float a, float b, float c) { return std::fma(a, b, c); });

@@ -60,7 +60,8 @@ MessageLog MessageBuffer::take(Dim3 grid) {
         if (header[0] == 0 || header[0] > program_.messages().size()) continue;  // the record is incomplete
         const std::uint32_t message = header[0] - 1;
         values.resize(program_.messages()[message].types.size());
-        std::memcpy(values.data(), record + sizeof header, values.size() * isa::say::value_bytes);
+        std::copy_n(record + sizeof header, values.size() * isa::say::value_bytes,
+                    std::as_writable_bytes(std::span(values)).data());
         constexpr std::uint32_t half = 16, low = 0xFFFF;
         log.add({header[1], header[2] & low, header[2] >> half}, header[3], message, values);
     }

@@ -156,6 +156,10 @@ void print(const char* what, const std::vector<Round>& rounds, int kernels_a_rou
 }  // namespace
 
 TEST_CASE("kernels leave nothing behind: memory after the eighth round is that after the second") {
+#ifdef __SANITIZE_ADDRESS__
+    std::printf("skipped: the address sanitizer keeps what is freed\n");
+    return;
+#endif
     const std::vector<Round> rounds = load(8, 24, 1);
     CHECK(rounds.back().kib - rounds[1].kib < 4096);
 }

@@ -310,7 +310,7 @@ Raw arithmetic(std::string_view name, const Form& form, Type type, Raw a, Raw b,
         if (name == "copysign") return (a & sign) | (b & ~sign);
         if (name == "fma") {
             const Quad out = sum(form, x, y, z);
-            return finished(form, type, form.get(Field::relu, 0) == 1 && out < 0 ? Quad{0} : out);
+            return finished(form, type, form.get(Field::relu, 0) == 1 && out <= 0 ? Quad{0} : out);
         }
         if (name == "neg") return finished(form, type, -x);
         return finished(form, type, std::abs(static_cast<double>(x)));

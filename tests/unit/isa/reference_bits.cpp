@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-bool bit(Raw a, unsigned i) { return i < 64 && (a >> i & 1U) != 0; }
+bool bit(Raw a, Raw i) { return i < 64 && (a >> i & 1U) != 0; }
 
 Raw found(Type type, Raw a) {
     const unsigned width = static_cast<unsigned>(isa::bits(type));
@@ -18,18 +18,18 @@ Raw found(Type type, Raw a) {
 }
 
 Raw extract(Type type, Raw a, Raw position, Raw length) {
-    const unsigned msb = static_cast<unsigned>(isa::bits(type)) - 1, pos = position & 0xFF,
-                   len = length & 0xFF;
+    const Raw msb = static_cast<Raw>(isa::bits(type)) - 1, cut = msb == 31 ? 0xFF : 0xFFFFFFFF;
+    const Raw pos = position & cut, len = length & cut;
     const bool sign = isa::is_signed(type) && len != 0 && bit(a, std::min(pos + len - 1, msb));
     Raw out = 0;
-    for (unsigned i = 0; i <= msb; ++i) out |= Raw{i < len && pos + i <= msb ? bit(a, pos + i) : sign} << i;
+    for (Raw i = 0; i <= msb; ++i) out |= Raw{i < len && pos + i <= msb ? bit(a, pos + i) : sign} << i;
     return out;
 }
 
 Raw insert(Type type, Raw a, Raw b, Raw position, Raw length) {
-    const unsigned msb = static_cast<unsigned>(isa::bits(type)) - 1, pos = position & 0xFF,
-                   len = length & 0xFF;
-    for (unsigned i = 0; i < len && pos + i <= msb; ++i)
+    const Raw msb = static_cast<Raw>(isa::bits(type)) - 1, cut = msb == 31 ? 0xFF : 0xFFFFFFFF;
+    const Raw pos = position & cut, len = length & cut;
+    for (Raw i = 0; i < len && pos + i <= msb; ++i)
         b = (b & ~(Raw{1} << (pos + i))) | Raw{bit(a, i)} << (pos + i);
     return b;
 }
