@@ -3,6 +3,8 @@
 
 BUILD   := build
 JOBS    := $(shell nproc)
+# ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
+WERROR  ?= OFF
 
 .PHONY: all demo test dist wheel bench conformance mutate ptxas-compare asan tsan fuzz lint format deps clean
 
@@ -11,7 +13,7 @@ all: $(BUILD)/CMakeCache.txt
 
 $(BUILD)/CMakeCache.txt:
 	@cmake/install-packages.sh
-	@cmake --preset release
+	@cmake --preset release -DWGRUN_WERROR=$(WERROR)
 
 # Installs what is missing, builds, and multiplies two matrices: on the GPU where there is one.
 demo: deps all
@@ -21,7 +23,7 @@ demo: deps all
 
 # Without a CUDA toolkit, ptxas and NVRTC come as Python wheels into the build folder, as numpy does (tests/needs.sh).
 test: deps $(BUILD)/CMakeCache.txt
-	@cmake --preset release > /dev/null
+	@cmake --preset release -DWGRUN_WERROR=$(WERROR) > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	@env $$(tests/needs.sh $(CURDIR)/$(BUILD)/needs) ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
