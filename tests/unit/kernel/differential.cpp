@@ -1,7 +1,7 @@
 // The rehearsal beside the simulator, on random small kernels with barriers and mbarriers, most of them
 // broken in one place or two. What the rehearsal tells is found in some schedule of the simulator; and where
-// every schedule finds a fault, the rehearsal tells of one, or does not claim to have seen the kernel to its
-// end.
+// every schedule finds a fault of synchronisation, the rehearsal tells of one, or does not claim to have seen
+// the kernel to its end.
 #include <algorithm>
 #include <random>
 
@@ -180,6 +180,11 @@ bool same(const Diagnostic& told, const Diagnostic& found) {
             std::ranges::any_of(found.notes, [&](const Note& note) { return note.where == told.where; }));
 }
 
+/// Is it of synchronisation? The rehearsal does not follow which of two copies comes last, for one.
+bool synchronises(const Diagnostic& finding) {
+    return finding.rule.starts_with("WG-MBAR") || finding.rule.starts_with("WG-SYNC");
+}
+
 }  // namespace
 
 TEST_CASE("the rehearsal tells what schedules of the simulator show") {
@@ -212,13 +217,17 @@ TEST_CASE("the rehearsal tells what schedules of the simulator show") {
                 shown += "a schedule:\n" + text;
         INFO("seed " << seed << "\nthe rehearsal:\n" << text_of(said) << shown);
         for (const Diagnostic& finding : said) {
+            // What follows the first may come of it, and then a schedule stops at another place.
+            const bool first = &finding == said.data();
             const bool somewhere = std::ranges::any_of(found, [&](const auto& schedule) {
-                return std::ranges::any_of(schedule, [&](const auto& other) { return same(finding, other); });
+                return std::ranges::any_of(schedule, [&](const auto& other) {
+                    return first ? same(finding, other) : finding.rule == other.rule;
+                });
             });
             CHECK(somewhere);
         }
-        const bool always =
-            std::ranges::none_of(found, [](const auto& schedule) { return schedule.empty(); });
+        const bool always = std::ranges::all_of(
+            found, [](const auto& schedule) { return std::ranges::any_of(schedule, synchronises); });
         if (always) CHECK((!said.empty() || !rehearsal.complete()));
         told += !said.empty();
         every += always;
