@@ -1,5 +1,6 @@
 // PTX: every step is its record's text with the operands filled in.
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,8 @@ class PtxEmitter {
   public:
     PtxEmitter(const Program& program, bool lines) : program_(program) {
         if (lines) out_.name_lines(Writer::Naming::loc);
+        for (const BasicBlock& block : program.blocks())
+            if (!block.label.name.empty()) own_names_.insert(block.label.name);
         std::map<std::string_view, int> counts;
         for (const RegisterInfo& info : program.registers()) {
             const RegisterClass c = class_of(info.type);
@@ -141,16 +144,23 @@ class PtxEmitter {
         out_.line(ended(guard + text), s.where);
     }
 
+    /// The label's own name, or one that no label has as its own.
     std::string label(BlockId id) const {
         const Label& label = program_.blocks()[id].label;
-        switch (label.kind) {
-            case Label::Kind::loop: return fmt::format("$loop_{}", label.number);
-            case Label::Kind::next: return fmt::format("$next_{}", label.number);
-            case Label::Kind::after: return fmt::format("$end_{}", label.number);
-            case Label::Kind::otherwise: return fmt::format("$else_{}", label.number);
-            case Label::Kind::joined: return fmt::format("$endif_{}", label.number);
-            case Label::Kind::place:
-                return label.name.empty() ? fmt::format("$place_{}", label.number) : label.name;
+        if (!label.name.empty()) return label.name;
+        std::string name = fmt::format("${}_{}", word(label.kind), label.number);
+        while (own_names_.contains(name)) name += '_';
+        return name;
+    }
+
+    static std::string_view word(Label::Kind kind) {
+        switch (kind) {
+            case Label::Kind::loop: return "loop";
+            case Label::Kind::next: return "next";
+            case Label::Kind::after: return "end";
+            case Label::Kind::otherwise: return "else";
+            case Label::Kind::joined: return "endif";
+            case Label::Kind::place: return "place";
             case Label::Kind::none: break;
         }
         return {};
@@ -192,6 +202,7 @@ class PtxEmitter {
     const Program& program_;
     Writer out_;
     std::vector<std::string> names_;
+    std::set<std::string> own_names_;  ///< of labels
 };
 
 }  // namespace

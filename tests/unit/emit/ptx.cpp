@@ -213,3 +213,19 @@ ret;
          {"if (!p0) goto place_1;\n", "place_0:;\n", "if (p0) goto place_0;\n", "place_1:;\n", "return;\n"})
         CHECK(cuda.find(line) != std::string::npos);
 }
+
+TEST_CASE("labels of constructs avoid the names that other labels have") {
+    Script s;
+    const Reg p = s.builder.reg(Type::pred);
+    s.builder.place(s.builder.label("$endif_0"));
+    s.builder.begin_if(p);
+    s.add("wgmma.fence", {}, {});
+    s.builder.end_if();
+    CHECK(body(emit::ptx(s.finish()), "$endif_0:") == R"($endif_0:
+@!%p0 bra $endif_0_;
+wgmma.fence.sync.aligned;
+$endif_0_:
+ret;
+}
+)");
+}
