@@ -102,7 +102,8 @@ void Plan::number(const std::vector<BasicBlock>& blocks) {
     for (BlockId id = 0; id < blocks.size(); ++id)
         if (graph.reachable(id) && graph.dominator(id) != no_block) below[graph.dominator(id)].push_back(id);
     for (BlockId id = 0; id < blocks.size(); ++id)
-        std::ranges::stable_partition(below[id], [&](BlockId block) { return block != joins_[id]; });
+        std::stable_partition(below[id].begin(), below[id].end(),
+                              [&](BlockId block) { return block != joins_[id]; });
     struct Visit {
         BlockId block;
         std::size_t next = 0;              ///< of those below
