@@ -75,6 +75,14 @@ void Rehearsal::mbarrier_init(const isa::Addresses& address, const isa::Counts& 
     for_each_lane(active_, [&](std::size_t lane) {
         if (!address.knows(lane) || !arrivals.knows(lane)) return refuse();
         const std::uint64_t at = address[lane];
+        if (isa::window_of(at) != 0) {
+            const auto place =
+                machine::locate(at, static_cast<std::uint32_t>(warp_->cta->rank), ctas_.size());
+            const bool nobodys = place.whose == machine::SharedPlace::Whose::nobodys;
+            return add(nobodys ? rules::outside_cluster(name(*warp_), place.rank, ctas_.size())
+                               : rules::peer_as_own(name(*warp_), at),
+                       op_->step);
+        }
         const auto offset = static_cast<std::uint32_t>(at) - base;
         if (at % Mbarrier::bytes != 0)
             return add(wait_words::mbarrier_misaligned(program_, place(offset), offset), op_->step);

@@ -73,6 +73,13 @@ Saying outside_cluster(const std::string& who, std::uint64_t rank, std::size_t c
             std::string(fix_of_peers)};
 }
 
+Saying peer_as_own(const std::string& who, std::uint64_t address) {
+    return {WG_SYNC_05,
+            fmt::format("{} accesses {:#x}, an address of the cluster's shared memory, as one of its own CTA",
+                        who, address),
+            std::string(fix_of_peers)};
+}
+
 Saying multicast_outside_cluster(std::uint32_t mask, std::uint32_t rank, std::size_t ctas) {
     return {WG_SYNC_05,
             fmt::format("the multicast mask {:#x} names CTA {} of a cluster of {}", mask, rank, ctas),

@@ -112,13 +112,7 @@ void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) 
     const std::uint64_t mapped = isa::window_of(address), ctas = program_.cluster().volume();
     if (mapped > ctas && mapped <= std::uint64_t{sm_90a.cluster})
         return fault(rules::outside_cluster(who(), mapped - 1, ctas));
-    if (mapped != 0 && mapped <= ctas)
-        return fault(
-            {rules::WG_SYNC_05,
-             fmt::format(
-                 "{} accesses {:#x}, an address of the cluster's shared memory, as one of its own CTA", who(),
-                 address),
-             std::string(rules::fix_of_peers)});
+    if (mapped != 0 && mapped <= ctas) return fault(rules::peer_as_own(who(), address));
     const std::int64_t offset = static_cast<std::int64_t>(address) - SharedMemory::base;
     add(rules::WG_MEM_03, no_pc,
         fmt::format(

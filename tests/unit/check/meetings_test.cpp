@@ -185,3 +185,15 @@ TEST_CASE("a rank of the cluster") {
         CHECK_THAT(out.message(), ContainsSubstring("accesses shared memory of CTA " + std::to_string(rank) +
                                                     " of a cluster of 2"));
 }
+
+TEST_CASE("a CTA initialises mbarriers of its own") {
+    const int rank = GENERATE(0, 2);
+    Roles k(32, {2, 1, 1});
+    const int bar = k.memory("bar", 8);
+    const Reg there = k.peer(k.address_of(bar), Kernel::imm(rank));
+    const int line = k.once([&] { return k.init(Roles::at(there), 1); });
+    const Rehearsed out = k.rehearse({2, 1, 1});
+    CHECK(out.findings == Findings{{"WG-SYNC-05", line}});
+    CHECK_THAT(out.message(), rank == 0 ? ContainsSubstring("as one of its own CTA")
+                                        : ContainsSubstring("CTA 2 of a cluster of 2"));
+}
