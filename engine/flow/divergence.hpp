@@ -67,25 +67,32 @@ class Divergence {
     }
 
     /// The active lanes wait for something: the group that has waited longest runs instead, and they run
-    /// after it. False: no other group can run.
-    bool let_others(isa::Mask& running, std::uint32_t& next) {
-        // A group waits for its own lanes as long as some of them are active, or in a group above it.
-        const auto can_go_on = [&](std::size_t i) {
-            isa::Mask others = running;
-            for (std::size_t above = i + 1; above < groups_.size(); ++above) others |= groups_[above].lanes;
-            return groups_[i].lanes != 0 && (groups_[i].lanes & others) == 0;
-        };
-        std::size_t i = 0;
-        while (i < groups_.size() && !can_go_on(i)) ++i;
-        if (i == groups_.size()) return false;
-        const Group chosen = groups_[i];
-        groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(i));
-        groups_.push_back({running, next, join_});
-        running = chosen.lanes;
-        next = chosen.next;
-        join_ = chosen.join;
-        go(next, running, next);
-        return true;
+    /// after it. `early`: so do lanes that wait where they would reconverge with others, without those.
+    /// False: no other lanes can run.
+    bool let_others(isa::Mask& running, std::uint32_t& next, bool early) {
+        for (const bool whole : {true, false}) {
+            if (!whole && !early) break;
+            for (std::size_t i = 0; i < groups_.size(); ++i) {
+                // A group waits for its own lanes that are active, or in a group above it.
+                isa::Mask others = running;
+                for (std::size_t above = i + 1; above < groups_.size(); ++above)
+                    others |= groups_[above].lanes;
+                Group chosen = groups_[i];
+                const isa::Mask missing = chosen.lanes & others;
+                chosen.lanes &= ~others;
+                if (chosen.lanes == 0 || (whole && missing != 0)) continue;
+                if (missing == 0)
+                    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(i));
+                else
+                    groups_[i].lanes = missing;
+                groups_.push_back({running, next, join_});
+                running = chosen.lanes;
+                join_ = chosen.join;
+                go(chosen.next, running, next);
+                return true;
+            }
+        }
+        return false;
     }
 
   private:

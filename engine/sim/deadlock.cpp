@@ -27,8 +27,9 @@ isa::Awaits kind_of(const Warp& warp) {
 
 }  // namespace
 
-// A wait for an mbarrier ends by itself after a while, and the kernel may then do something else. Before that,
-// lanes that have parted from those that wait get their turn.
+// A wait for an mbarrier ends by itself after a while, and the kernel may then do something else. Before
+// that, lanes that have parted from those that wait get their turn; at last also those that wait to
+// reconverge with them, such as the one that has taken a lock.
 bool Cluster::wake_sleepers() {
     const auto polls = [](const Warp& warp) {
         return warp.state == Warp::State::asleep && warp.wait == Warp::Wait::memory;
@@ -40,7 +41,7 @@ bool Cluster::wake_sleepers() {
             continue;
         warp.state = Warp::State::ready;
         any = true;
-        if (warp.parted.let_others(warp.running, warp.pc))
+        if (warp.parted.let_others(warp.running, warp.pc, fruitless_ > patience / 2))
             warp.polled = {};
         else
             warp.give_up = true;

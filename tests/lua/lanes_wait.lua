@@ -74,6 +74,21 @@ for _, swapped in ipairs { false, true } do
   end), all(1))
 end
 
+-- A lock of memory: the lane that has it waits for the others behind the loop, and they for it.
+local locked = wg.kernel("k", { threads = 64 }, function(k)
+  local count, lock = k:param("count", "u32*"), k:param("lock", "u32*")
+  local taken = k:mov_u32(1)
+  k:while_(function() return taken:ne(0) end, function()
+    k:mov(taken, k:atom_acquire_gpu_global_cas_b32(k:element(lock, 0), 0, 1))
+  end)
+  local n = k:ld_relaxed_gpu_global_u32(k:element(count, 0))
+  k:st_relaxed_gpu_global_u32(k:element(count, 0), k:add(n, 1))
+  k:atom_release_gpu_global_exch_b32(k:element(lock, 0), 0)
+end)
+local count, lock = wg.zeros("u32", { 1 }), wg.zeros("u32", { 1 })
+locked:run { grid = 1, args = { count, lock } }
+check.equal(count[0], 64)
+
 -- What nobody tells is still waited for in vain, and said.
 local hangs = wg.kernel("k", { threads = 32 }, function(k)
   local flag = k:shared({ bytes = 16, align = 16 }, "flag")
