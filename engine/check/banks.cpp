@@ -13,9 +13,9 @@ namespace wgrun::check {
 namespace {
 
 constexpr int lanes = isa::lanes;
-constexpr int row_lanes = 8;  // of ldmatrix and stmatrix, which may take the addresses of these alone
+constexpr int row_lanes = 8;  // ldmatrix and stmatrix may take the addresses of these lanes only
 
-/// The phase with the most passes of the access by warp `warp`.
+/// Returns the phase with the most passes in the access of warp `warp`.
 BankPhase worst_phase(const Exact& address, std::int64_t offset, int bytes, int warp, int count) {
     std::vector<std::uint32_t> addresses;
     addresses.reserve(lanes);
@@ -27,7 +27,7 @@ BankPhase worst_phase(const Exact& address, std::int64_t offset, int bytes, int 
 
 }  // namespace
 
-/// Told when every warp has the conflict: a branch may leave some of them out.
+/// Reports a conflict only if every warp has it: a branch may exclude some of them.
 void Walker::bank_conflicts(const isa::MemoryAccess& access) {
     const Operand& operand = *access.address;
     if (access.space == isa::Space::global || !operand.reg) return;

@@ -1,5 +1,5 @@
-// Bulk copies of a rehearsal before the memory that they go to and come from (WG-TMA-01, WG-MEM-03), and what
-// the boxes of tensor maps bring before what wgmma reads of it (WG-TMA-05).
+// Checks bulk copies of a rehearsal against the shared memory that they access (WG-TMA-01, WG-MEM-03), and
+// boxes of tensor maps against what wgmma reads of them (WG-TMA-05).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,7 +13,7 @@ namespace wgrun::check {
 namespace {
 
 constexpr std::uint32_t box_align = 128, unit = 16;  // bytes, in shared memory
-constexpr int core_matrix = 128;                     // bytes: 8 lines of 16, one behind the other
+constexpr int core_matrix = 128;                     // bytes: 8 contiguous rows of 16
 
 constexpr const char* as_the_tile = "k:tensor_map(name, tile) of the tile that the descriptor is made from";
 
@@ -24,15 +24,15 @@ std::string describe(const TensorBox& box) {
 
 std::int64_t line_bytes(const TensorBox& box) { return box.extents[0] * bits(box.dtype) / 8; }
 
-/// May wgmma take elements that a tensor map calls `brought` for `multiplied`? An integer may hold any bits.
+/// Returns whether wgmma may read elements of a tensor map of `brought` as `multiplied`. An integer may hold
+/// any bits.
 bool stands_for(Dtype brought, isa::Type multiplied) {
     return !is_float(brought) || to_string(brought) == isa::to_string(multiplied) ||
            (brought == Dtype::f32 && multiplied == isa::Type::tf32);
 }
 
-/// Can the lines of the box be those that the descriptor speaks of? With a swizzle they are as far apart as
-/// it is wide. Lines that are whole core matrices may come from a tensor that is laid out as the tile
-/// already.
+/// Returns whether the lines of the box can be those of the descriptor. With a swizzle, their pitch is its
+/// width. Lines of whole core matrices may come from a tensor that is already laid out as the tile.
 bool lines_fit(const TensorBox& box) {
     const std::int64_t line = line_bytes(box);
     return box.swizzle != SwizzleMode::none || line == width(SwizzleMode::none) || line % core_matrix == 0;
@@ -56,7 +56,7 @@ bool Rehearsal::Cta::has_brought(std::uint32_t address) const {
         brought, [&](const auto& part) { return address >= part.first && address < part.second; });
 }
 
-/// Does the piece of shared memory that the copy goes to, or comes from, suit it? What is wrong is told.
+/// Returns whether the shared memory that the copy reads or writes suits it; reports what does not.
 bool Rehearsal::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
     if (box != nullptr && static_cast<std::size_t>(copy.dims) != box->extents.size()) {
         add(rules::copy_of_other_dimensions(copy.dims, box->extents.size()), op_->step);
@@ -85,7 +85,8 @@ bool Rehearsal::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
     return false;
 }
 
-/// The wgmma at hand reads a matrix whose first byte that copy has brought, and no thread has written there.
+/// Compares the box of a copy with the matrix that the current wgmma reads. The copy has filled the first
+/// byte of the matrix, and no thread has written there.
 void Rehearsal::compare(const Written& written, const Matrix& read, std::uint64_t bits) {
     if (!compared_.insert({op_->step, written.step, bits}).second) return;
     const TensorBox& box = *written.box;

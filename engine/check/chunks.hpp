@@ -1,5 +1,5 @@
-// A fixed-size array that is copied by chunk, when a chunk is written: states of a program's registers differ
-// in few places from branch to branch.
+// A fixed-size array whose chunks are copied on write: the states of a program's registers differ little from
+// branch to branch.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class Chunks {
 
     std::size_t size() const { return size_; }
     const T& operator[](std::size_t i) const { return (*chunks_[i / length])[i % length]; }
-    /// The element to be changed; its chunk becomes this array's own.
+    /// Returns the element for writing; its chunk becomes this array's own.
     T& at(std::size_t i) {
         auto& chunk = chunks_[i / length];
         if (chunk.use_count() > 1) chunk = std::make_shared<Chunk>(*chunk);

@@ -24,8 +24,8 @@ std::string_view group(Participants participants) {
     return "cluster";
 }
 
-/// Over what a condition has to be the same. A barrier counts threads, so only the warp that arrives has to
-/// be whole; whether all warps come to it is decided by barriers_met().
+/// Returns the group of threads over which a condition must be uniform. A barrier counts threads, so only the
+/// arriving warp must be whole; barriers_met() decides whether all warps reach it.
 Uniform needed(Participants participants) {
     return participants == Participants::warpgroup ? Uniform::warpgroup : Uniform::warp;
 }
@@ -47,7 +47,8 @@ void Walker::aligned(const Step& step) {
                       {{program_.where(), "the kernel is declared here"}});
     }
     for (const Scope& scope : scopes_) {
-        // Whether a condition differs that depends on more than the thread index shows when the kernel runs.
+        // Divergence of a condition that depends on more than the thread index shows only when the kernel
+        // runs.
         if (scope.uniform() >= least || !scope.exact()) continue;
         if (std::find(divergent_.begin(), divergent_.end(), scope.node) != divergent_.end()) return;
         divergent_.push_back(scope.node);
@@ -70,8 +71,8 @@ void Walker::aligned(const Step& step) {
     }
 }
 
-/// A barrier of the whole CTA in one arm only: the threads that go around it never arrive, unless there is
-/// such a barrier in another arm, where they may meet.
+/// Reports a barrier of the whole CTA in one arm only: threads that bypass it never arrive, unless another
+/// arm has such a barrier, at which they may arrive.
 void Walker::barriers_met() {
     if (skipped_.empty() || gave_up()) return;
     const Skipped& first = skipped_.front();
@@ -88,7 +89,7 @@ void Walker::barriers_met() {
 }
 
 void Walker::barrier(const Operand&, const Operand& threads) {
-    // Threads that go around a barrier with a number may arrive elsewhere, without waiting.
+    // Threads that bypass a barrier with a thread count may arrive elsewhere, without waiting.
     const auto count = threads.kind == Operand::Kind::imm ? std::optional(threads.imm) : std::nullopt;
     if (count == 0) {
         const auto scope = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) {

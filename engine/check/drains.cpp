@@ -14,7 +14,7 @@ std::vector<Diagnostic> performance(const Program& program) {
     return std::move(remarks).sorted(program.where().file);
 }
 
-/// A wait_group is about to wait.
+/// Called before a wait_group waits.
 void Walker::drained(int pending) {
     meets_others_ = false;
     if (remarks_ == nullptr) return;
@@ -27,7 +27,7 @@ void Walker::drained(int pending) {
     state_.drain = std::move(drain);
 }
 
-/// A thread accesses the register.
+/// Called when a thread accesses the register.
 void Walker::drain_needed(Reg reg) {
     const int slot = plan_.slots[reg.id];
     const bool theirs = std::ranges::any_of(state_.drain.mmas, [&](const Drain::Mma& mma) {
@@ -36,8 +36,8 @@ void Walker::drain_needed(Reg reg) {
     if (theirs) state_.drain = {};
 }
 
-/// Another wgmma is issued. It could have been without the wait, if it uses the registers of those that were
-/// waited for only as they do: accumulators of the same shape, or fragments.
+/// Called when another wgmma is issued. It did not need the wait if it shares registers with those waited for
+/// only in the same role: accumulators of the same shape, or fragments.
 void Walker::drained_for(const isa::AsyncMma& mma) {
     meets_others_ = false;
     if (state_.drain.wait == nullptr) return;

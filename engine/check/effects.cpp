@@ -1,4 +1,4 @@
-// What steps do besides reading and writing their registers: WG-FENCE, WG-GROUP, WG-PROXY, WG-RACE.
+// What steps do besides accessing their registers: WG-FENCE, WG-GROUP, WG-PROXY, WG-RACE.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void Walker::memory(const isa::MemoryAccess& access) {
     state_.write(*step_, region, Fact::always());
 }
 
-/// Which buffers may be written to through this address.
+/// Notes which buffers may be written through this address.
 void Walker::note_stored(const Operand& address) {
     int buffer = value_of(address).buffer;
     if (address.reg && state_.values[address.reg.id].origin >= 0)
@@ -53,13 +53,13 @@ void Walker::copy_async(const isa::MemoryAccess& access) {
 void Walker::commit_copies() { state_.commit_copies(); }
 void Walker::wait_copies(std::optional<int> pending) { state_.wait_copies(pending); }
 
-// Those who wait for the mbarrier see the copies; that the right ones wait is left to the simulator.
+// Threads that wait for the mbarrier see the copies; whether the right threads wait is left to the simulator.
 void Walker::arrive_copies(const Operand&) { state_.wait_copies(std::nullopt); }
 
-/// WG-GROUP-04. Reports a read of what a cp.async may still bring.
+/// Reports a read of bytes that a cp.async may still write: WG-GROUP-04. Returns whether it did.
 bool Walker::copied(const Region& region, std::string_view who, std::string_view fence) {
     if (region.cell < 0) return false;
-    // Where a part of the buffer has come, it may be that part.
+    // If a part of the buffer has been filled, the read may be of that part.
     if (state_.cells[static_cast<std::size_t>(region.cell)].arrived) return false;
     for (CopyFlight& flight : state_.copies) {
         if (!holds(flight.pending) || !flight.region.overlaps(region)) continue;
@@ -76,7 +76,7 @@ bool Walker::copied(const Region& region, std::string_view who, std::string_view
     return false;
 }
 
-/// The bytes of shared memory that the threads access.
+/// Returns the bytes of shared memory that the threads access.
 Region Walker::accessed(const isa::MemoryAccess& access) const {
     const Operand& operand = *access.address;
     const isa::Value address = value_of(operand);
@@ -94,7 +94,7 @@ Region Walker::accessed(const isa::MemoryAccess& access) const {
 }
 
 namespace {
-/// What waits for `flight`: the calls, after a commit_group if there is none.
+/// Returns the calls that wait for `flight`, after a commit_group if there is none.
 template <class... Calls>
 std::vector<Remedy> mended_before(Where here, const Flight& flight, Calls... wait) {
     std::vector<Phrase> calls;
@@ -104,7 +104,7 @@ std::vector<Remedy> mended_before(Where here, const Flight& flight, Calls... wai
 }
 }  // namespace
 
-/// Reports a write to what a wgmma may still read.
+/// Reports a write to memory that a wgmma may still read.
 void Walker::overwritten(const Region& region) {
     for (const Flight& flight : state_.flights) {
         const bool b = flight.b.overlaps(region);
@@ -120,7 +120,8 @@ void Walker::overwritten(const Region& region) {
                           {{flight.mma->where, "issued here"}});
             assume_waited(flight);
         } else if (b && holds(flight.retired)) {
-            // The wait covers what its own warpgroup reads. Others read their own rows of A, but the same B.
+            // The wait covers the reads of its own warpgroup. Others read their own rows of A, but the same
+            // B.
             findings_.add(
                 rules::WG_RACE_02, here,
                 fmt::format("`{}` is written while the wgmma of another warpgroup may still read it: "
@@ -141,7 +142,7 @@ void Walker::proxy_fence(std::optional<isa::Space> space) {
     state_.proxy_fence = step_;
 }
 
-// Whose arrivals it counts is not followed: that those who should arrive do is left to the simulator.
+// Arrivals are not attributed to threads: whether the right threads arrive is left to the simulator.
 void Walker::await_arrivals() {
     state_.barrier();
     meets_others_ = false;
@@ -151,7 +152,7 @@ void Walker::await_arrivals() {
 
 namespace {
 
-/// Calls visit(register, what it is to the wgmma), accumulators first.
+/// Calls visit(register, its part in the wgmma), accumulators first.
 template <class Visit>
 void for_each_register(const isa::AsyncMma& mma, Visit visit) {
     for (Reg reg : *mma.accumulators) visit(reg, Part::accumulator);
@@ -191,8 +192,7 @@ void Walker::wait_mma(int pending) {
     state_.wait(*step_, std::min(pending, most), program_.threads() > 128 && !in_role());
 }
 
-/// At the end of the kernel: WG-GROUP-02, -05 and -06.
-/// The kernel ends behind the line `end`.
+/// Reports what is pending at the end of the kernel, after line `end`: WG-GROUP-02, -05 and -06.
 void Walker::left_over(Where end) {
     for (const Flight& flight : state_.flights) {
         if (!holds(flight.pending)) continue;
@@ -244,7 +244,7 @@ void Walker::issue_mma(const isa::AsyncMma& mma) {
     }
 }
 
-/// Is it certain that the accumulators are read? Not with a predicate for scale-d that is not known.
+/// Returns whether the wgmma certainly reads its accumulators: not if scale-d is an unknown predicate.
 bool Walker::surely_reads_accumulators(const isa::AsyncMma& mma) const {
     if (!mma.reads_accumulators) return false;
     return std::none_of(step_->operands.begin(), step_->operands.end(), [&](const Operand& operand) {
@@ -254,13 +254,13 @@ bool Walker::surely_reads_accumulators(const isa::AsyncMma& mma) const {
     });
 }
 
-/// Registers that nothing has written, or that another wgmma still uses.
+/// Reports registers that nothing has written, or that another wgmma still uses.
 void Walker::mma_registers(const isa::AsyncMma& mma) {
     const bool reads_accumulators = surely_reads_accumulators(mma);
     for_each_register(mma, [&](Reg reg, Part part) {
         if (part != Part::accumulator || reads_accumulators) read(reg, step_->where);
     });
-    // Accumulators may follow each other from wgmma to wgmma, and what is only read may be read by several.
+    // Successive wgmma may share accumulators, and several may read the same sources.
     const MmaRegisters& mine = plan_.mmas.at(step_);
     const Flight* flight = pending([&](const MmaRegisters& other) {
         return other.accumulators.meets(mine.sources) || mine.accumulators.meets(other.sources);
@@ -275,7 +275,7 @@ void Walker::mma_registers(const isa::AsyncMma& mma) {
     });
 }
 
-/// WG-FENCE-01.
+/// Reports registers that no wgmma.fence orders: WG-FENCE-01.
 void Walker::mma_fence(const isa::AsyncMma& mma) {
     const Where here = step_->where;
     const auto report = [&](rules::Saying saying, std::vector<Note> notes) {
@@ -301,7 +301,7 @@ void Walker::mma_fence(const isa::AsyncMma& mma) {
     });
 }
 
-/// WG-PROXY-01 and WG-RACE-01: are the matrices there when the wgmma reads them?
+/// Reports matrices that are not yet visible to the wgmma that reads them: WG-PROXY-01 and WG-RACE-01.
 void Walker::mma_memory(const Region& a, const Region& b) {
     const auto check = [&](const Rule& rule, const Region& region, CellState::Write CellState::*second,
                            const std::string& lacks, auto fix) {
@@ -333,7 +333,7 @@ void Walker::mma_memory(const Region& a, const Region& b) {
         if (copied(region, "the wgmma", ", k:fence_proxy_async()")) return;
     bool unfenced = check(rules::WG_PROXY_01, a, &CellState::ordered, through, fence);
     unfenced |= check(rules::WG_PROXY_01, b, &CellState::ordered, through, fence);
-    // All four warps read B, of A only their own rows: those may be written without a barrier.
+    // All four warps read B, but only their own rows of A, which may be written without a barrier.
     const bool unordered = check(rules::WG_RACE_01, b, &CellState::fenced, by_others, barrier);
     if (unfenced) state_.fence_proxies();
     if (unordered) state_.barrier();

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int lanes = isa::lanes;
 
-/// A machine that runs one step for one warp on known values. What depends on anything else clears `known`.
+/// A machine that executes one step for one warp on known values. A step that depends on anything else clears
+/// `known`.
 class FoldingMachine final : public isa::ThreadMachine {
   public:
     FoldingMachine(const Program& program, const std::function<const Known&(Reg)>& source)
@@ -25,10 +26,10 @@ class FoldingMachine final : public isa::ThreadMachine {
         used_ = 0;
     }
     bool known() const { return known_; }
-    /// Does it depend on the thread?
+    /// Returns whether the result depends on the thread.
     bool varies() const { return varies_; }
     int origin() const { return origin_; }
-    /// Appends what the first `count` lanes wrote, extended as an immediate of the register's type would be.
+    /// Appends the results of the first `count` lanes, extended like immediates of the register's type.
     void results(isa::Type type, int count, std::vector<std::int64_t>& out) const {
         if (wide(type)) {
             out.insert(out.end(), wide_out_.begin(), wide_out_.begin() + count);
@@ -139,8 +140,8 @@ class FoldingMachine final : public isa::ThreadMachine {
     std::array<std::uint32_t, lanes> narrow_out_{};
 };
 
-/// The register that `step` writes, if it is one and if the step does nothing else; and all sources are
-/// known.
+/// Returns the register that `step` writes, if that is its only effect and all its sources are known; else
+/// none.
 Reg foldable(const Step& step, const std::function<const Known&(Reg)>& known) {
     const isa::Instruction& op = *step.op;
     if (!op.run || op.effects || op.taken_by != isa::Participants::thread) return {};
@@ -226,7 +227,7 @@ std::optional<Folded> fold(const Program& program, const Step& step,
     }
     return Folded{Exact(std::move(values)), machine.origin()};
 } catch (const ArgumentError&) {
-    return {};  // a membermask that speaks of some lanes only: the step stands in a branch of theirs
+    return {};  // a membermask of some lanes only: the step is in a branch that those take
 }
 
 }  // namespace wgrun::check

@@ -1,4 +1,5 @@
-// Values that depend on constants and the thread index alone: known exactly, for every thread of the CTA.
+// Values that depend only on constants and the thread index: they are known exactly, for every thread of the
+// CTA.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +18,21 @@ class Exact {
   public:
     Exact() = default;
     Exact(std::int64_t value) : all_(value) {}
-    /// values[t] is that of thread t.
+    /// values[t] is the value in thread t.
     explicit Exact(std::vector<std::int64_t> values);
 
     bool known() const { return all_ || each_; }
-    /// The value, if it is the same in all threads.
+    /// Returns the value if it is the same in all threads.
     std::optional<std::int64_t> uniform() const { return all_; }
     std::int64_t of(int thread) const { return each_ ? (*each_)[static_cast<std::size_t>(thread)] : *all_; }
-    /// The least and the greatest value.
+    /// Returns the least and the greatest value; the value must be known.
     std::pair<std::int64_t, std::int64_t> range() const;
-    /// Over which threads the value is the same; it must be known.
+    /// Returns the widest group of threads within which the value is the same; the value must be known.
     isa::Uniform spread() const;
-    /// f of every value.
+    /// Returns f of every value; unknown if the value is.
     Exact map(const std::function<std::int64_t(std::int64_t)>& f) const;
 
-    /// a where `condition` is true, b elsewhere; not known unless all three are.
+    /// Returns a where `condition` is true, b elsewhere; unknown unless all three are known.
     static Exact choose(const Exact& condition, const Exact& a, const Exact& b);
 
     bool operator==(const Exact& other) const;
@@ -43,14 +44,14 @@ class Exact {
 
 struct Known;
 
-/// The value that a step gives its one destination.
+/// The value that a step gives to its only destination.
 struct Folded {
     Exact value;
     int origin;  ///< as Known::origin
 };
 
-/// Runs `step` on the exact values of its sources. Nothing if one of them is not known, if the result depends
-/// on anything else, or if `budget`, the warps that may still be run, is spent.
+/// Executes `step` on the exact values of its sources. Returns nothing if one of them is unknown, if the
+/// result depends on anything else, or if `budget`, the warps that may still be executed, is spent.
 std::optional<Folded> fold(const Program& program, const Step& step,
                            const std::function<const Known&(Reg)>& known, int& budget);
 

@@ -12,7 +12,7 @@ namespace wgrun::check {
 
 class Findings {
   public:
-    /// What is found again at the same place adds its notes to the first finding.
+    /// Adds the finding; if its rule is known at this place, adds its notes to the first finding.
     void add(Diagnostic finding);
     void add(const Rule& rule, Where where, std::string message, Fix fix, std::vector<Note> notes = {}) {
         add({rule, std::move(message), std::move(fix)}, where, std::move(notes));
@@ -21,10 +21,10 @@ class Findings {
         add(rules::finding(std::move(saying), where, std::move(notes)));
     }
 
-    /// Is there one of a rule whose id begins so?
+    /// Returns whether there is a finding whose rule id begins with `family`.
     bool any_of(std::string_view family) const;
 
-    /// All of them, by file (`first` before others) and line.
+    /// Returns all findings, ordered by file (`first` before others) and line.
     std::vector<Diagnostic> sorted(std::string_view first) &&;
 
   private:

@@ -1,4 +1,4 @@
-// What a warp knows to have happened: a vector clock whose entries appear when they are first learnt.
+// What a warp knows to have happened: a vector clock, whose entries are added when they are first learnt.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace wgrun::check {
 
 class Knowledge {
   public:
-    /// How far `actor` is known to have got; 0: nothing is known.
+    /// Returns the latest known clock of `actor`; 0: nothing is known.
     std::uint32_t of(int actor) const {
         const auto i = static_cast<std::size_t>(actor);
         return i < seen_.size() ? seen_[i] : 0;
@@ -20,7 +20,7 @@ class Knowledge {
         if (i >= seen_.size()) seen_.resize(i + 1);
         seen_[i] = std::max(seen_[i], clock);
     }
-    /// What the other knows of the actors from `first` on.
+    /// Learns what `other` knows of the actors from `first` on.
     void learn(const Knowledge& other, int first = 0) {
         if (other.seen_.size() > seen_.size()) seen_.resize(other.seen_.size());
         for (auto i = static_cast<std::size_t>(first); i < other.seen_.size(); ++i)

@@ -20,7 +20,7 @@ std::string describe(const Tile& tile) {
                                             : fmt::format("with {} swizzle", to_string(tile.swizzle())));
 }
 
-/// The K step and first row whose descriptor starts `offset` bytes into the tile.
+/// Returns the K step and first row whose descriptor starts `offset` bytes into the tile.
 std::optional<OperandBlock> block_at(const Tile& tile, std::int64_t offset) {
     for (int mn_offset = 0; mn_offset < tile.mn(); mn_offset += 8)
         for (int kstep = 0; kstep < tile.ksteps(); ++kstep) {
@@ -30,7 +30,7 @@ std::optional<OperandBlock> block_at(const Tile& tile, std::int64_t offset) {
     return std::nullopt;
 }
 
-/// Which field makes two descriptors differ, in words.
+/// Describes the field in which two descriptors differ.
 std::string difference(const Descriptor& got, const Descriptor& wanted) {
     if (got.swizzle != wanted.swizzle)
         return fmt::format("has swizzle {}, but the tile's is {}", to_string(got.swizzle),
@@ -78,7 +78,7 @@ Region Cells::access(int buffer, std::int64_t lo, std::int64_t hi, bool all) con
 }
 
 void MatrixCheck::alignment(const Step& step, const SharedBuffer& buffer, SwizzleMode swizzle) {
-    // The hardware permutes by address bits, so the pattern has to start where they are zero.
+    // The hardware swizzles by address bits, so the pattern must start where they are zero.
     const std::int64_t needed = swizzle == SwizzleMode::none ? 16 : 8 * width(swizzle);
     if (buffer.offset % needed == 0 && program_.shared_align() % needed == 0) return;
     findings_.add(rules::WG_DESC_04, buffer.where,
@@ -182,7 +182,7 @@ Region MatrixCheck::operator()(const Step& step, const Matrix& matrix, const Kno
     std::optional<Descriptor> fields;
     const std::optional<std::int64_t> bits = descriptor.exact.uniform();
     if (bits && descriptor.origin >= 0) {
-        // Also descriptors that a script puts together with and, shr and or.
+        // This covers descriptors that a script assembles with and, shr and or.
         try {
             fields = Descriptor::decode(static_cast<std::uint64_t>(*bits));
             buffer = descriptor.origin;

@@ -1,4 +1,4 @@
-// Matrices in shared memory as wgmma reads them: does a descriptor fit the tile that it points into?
+// Matrices in shared memory as wgmma reads them: checks that descriptors fit the tiles that they point into.
 #pragma once
 
 #include <set>
@@ -10,15 +10,15 @@
 
 namespace wgrun::check {
 
-/// Shared buffers in cells: one a stage for a buffer that holds several tiles, else one.
+/// Divides shared buffers into cells: one per stage for a buffer of several tiles, else one.
 class Cells {
   public:
     explicit Cells(const Program& program);
 
     int count() const { return count_; }
-    /// Bytes [lo, hi) of `buffer`, or some of them.
+    /// Returns the region of bytes [lo, hi) of `buffer`; unless `all`, only some of them are accessed.
     Region access(int buffer, std::int64_t lo, std::int64_t hi, bool all) const;
-    /// Some bytes of `buffer`.
+    /// Returns the region of some unknown bytes of `buffer`.
     Region somewhere(int buffer) const;
     int buffer_of(int cell) const { return owners_[static_cast<std::size_t>(cell)]; }
 
@@ -35,7 +35,7 @@ struct Matrix {
     int rows;   ///< M or N extent, elements
     int k_bytes;
     int element_bits;
-    bool mn_major;  ///< what the instruction takes it for
+    bool mn_major;  ///< as the instruction reads it
 
     static Matrix a(const isa::AsyncMma& mma) {
         return {'A', mma.rows_a, mma.k_bytes_a, mma.element_bits_a, mma.a_mn_major};
@@ -46,7 +46,7 @@ struct Matrix {
     int lines() const { return mn_major ? k_bytes * 8 / element_bits : rows; }  ///< of contiguous elements
 };
 
-/// The addresses of the 16-byte units that wgmma reads through a descriptor, line by line.
+/// Returns the addresses of the 16-byte units that wgmma reads through a descriptor, line by line.
 std::vector<std::uint32_t> units(const Descriptor& descriptor, const Matrix& matrix);
 
 /// Applies the DESC rules to the operands of wgmma.
@@ -55,7 +55,7 @@ class MatrixCheck {
     MatrixCheck(const Program& program, const Cells& cells, Findings& findings)
         : program_(program), cells_(cells), findings_(findings) {}
 
-    /// Reports what does not fit, and returns the bytes that are read.
+    /// Reports what does not fit, and returns the region that is read.
     Region operator()(const Step& step, const Matrix& matrix, const Known& descriptor);
 
   private:
@@ -68,7 +68,7 @@ class MatrixCheck {
     const Program& program_;
     const Cells& cells_;
     Findings& findings_;
-    /// Positions known to be right: buffer, offset, descriptor, rows, major.
+    /// Positions known to be correct: buffer, offset, descriptor, rows, major.
     std::set<std::tuple<const SharedBuffer*, std::int64_t, std::uint64_t, int, bool>> right_;
 };
 

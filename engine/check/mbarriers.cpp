@@ -1,4 +1,4 @@
-// mbarriers of a rehearsal (PTX ISA 9.7.13.15): WG-MBAR-01, -02, -03, and the copies that they count.
+// mbarriers in a rehearsal (PTX ISA 9.7.13.15): WG-MBAR-01, -02, -03, and the copies that they count.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -26,12 +26,13 @@ Note made_here(const Step* made) { return {where_of(made), "initialised here"}; 
 
 // --- one that an instruction names ---------------------------------------------------------------------
 
-/// Null, and unclear, where nobody knows the address; else as below.
+/// Returns the mbarrier at the lane's address. If the address is unknown, returns null and the step is
+/// unclear; else as below.
 Rehearsal::Mbarrier* Rehearsal::find(const isa::Addresses& address, std::size_t lane) {
     return address.knows(lane) ? find(address[lane], lane, false) : (refuse(), nullptr);
 }
 
-/// Null, and told, where there is none.
+/// Returns the mbarrier at `address`; if there is none, reports that and returns null.
 Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, std::size_t lane, bool by_engine) {
     Cta* cta = peer(address);
     if (cta == nullptr) return nullptr;
@@ -43,7 +44,7 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, std::size_t lane, bo
     const auto found =
         std::ranges::find_if(cta->mbarriers, [&](const auto& m) { return m->offset() == offset; });
     if (found == cta->mbarriers.end() || !(*found)->live()) {
-        // Those who left may have made it.
+        // A warp that has left may have initialised it.
         if (anybody_left_)
             refuse();
         else
@@ -65,7 +66,7 @@ Rehearsal::Mbarrier* Rehearsal::find(std::uint64_t address, std::size_t lane, bo
     return &mbarrier;
 }
 
-/// The lanes of a warp know of what one of them made when they have met since.
+/// Returns whether another lane of this warp initialised the mbarrier and the lanes have not converged since.
 bool Rehearsal::made_by_other_lane(const Mbarrier& mbarrier, std::size_t lane) const {
     return mbarrier.init_warp == warp_->number && mbarrier.init_lane != lane && !mbarrier.known_to_warp &&
            mbarrier.init_clock > warp_->gathered;
@@ -120,7 +121,8 @@ void Rehearsal::mbarrier_inval(const isa::Addresses& address) {
     });
 }
 
-/// fence.mbarrier_init, or a proxy fence: the inits of these lanes are known to everybody who knows of it.
+/// Handles fence.mbarrier_init and proxy fences: warps that learn of the fence know the inits of the active
+/// lanes.
 void Rehearsal::announce() {
     for (auto& mbarrier : warp_->cta->mbarriers) {
         if (mbarrier->announced() != 0 || !mbarrier->live() || mbarrier->init_warp != warp_->number ||
@@ -136,7 +138,7 @@ void Rehearsal::proxy_fence(std::optional<isa::Space> space) {
 
 // --- phases --------------------------------------------------------------------------------------------
 
-/// What belongs to a phase comes after a wait for the one before: else it might count for that one.
+/// Reports an operation of a phase that follows no wait for the previous phase: it might count for that one.
 void Rehearsal::phase_known(const Mbarrier& mbarrier, std::string_view what) {
     if (anybody_left_ || !mbarrier.is_early(warp_->known.of(mbarrier.actor()))) return;
     early(mbarrier, rules::phase_not_awaited(name(*warp_), what, mbarrier.phase(), place(mbarrier.offset())));
@@ -180,7 +182,7 @@ void Rehearsal::fits_count(const Mbarrier& mbarrier, std::optional<std::int64_t>
     if (too_many) add(rules::too_many_bytes(place(mbarrier.offset()), *too_many, Mbarrier::most), by);
 }
 
-/// Completes the phase when all that it expects has come.
+/// Completes the phase when everything that it expects has arrived.
 void Rehearsal::advance(Mbarrier& mbarrier) {
     const std::optional<Mbarrier::Turn> turn = mbarrier.turn();
     if (!turn) return;
@@ -202,7 +204,7 @@ std::optional<Mask> Rehearsal::mbarrier_wait(const isa::Addresses& address, cons
     Mask complete = 0;
     bool several = false;
     const Mbarrier *waits_for = nullptr, *watched = nullptr;
-    std::vector<const Mbarrier*> past;  // whose phases are complete
+    std::vector<const Mbarrier*> past;  // those whose phases are complete
     for_each_lane(active_, [&](std::size_t lane) {
         if (!parity.knows(lane)) return refuse();
         Mbarrier* mbarrier = find(address, lane);
@@ -255,7 +257,7 @@ void Rehearsal::bulk_copy(const isa::BulkCopy& copy) {
     if (!size_known || !copy.known.multicast || !copy.known.shared || !copy.known.mbarrier) return refuse();
     const auto lane = static_cast<std::size_t>(copy.lane);
     if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, lane, bytes, its_box, true);
-    // Data and signal land at the same place of each CTA.
+    // Data and signal have the same offsets in each CTA.
     for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
         const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
         if (rank >= ctas_.size())
@@ -273,8 +275,8 @@ void Rehearsal::store_async(const isa::AsyncStore& store, const isa::Addresses& 
     });
 }
 
-/// Of cp.async: they have come when the phase completes. One arrival more that is expected, and that comes,
-/// is none.
+/// Handles cp.async.mbarrier.arrive: the copies are complete when the phase is. With `increase`, the arrival
+/// cancels out the expected arrival that it adds.
 void Rehearsal::arrive_copies(const isa::Addresses& mbarrier, bool increase) {
     isa::Counts arrivals;
     arrivals.fill(increase ? 0 : 1);
@@ -288,7 +290,7 @@ void Rehearsal::copy_to(std::uint64_t shared, std::uint64_t address, std::size_t
     if (mbarrier == nullptr) return;
     if (mbarrier->cta != cta) return add(rules::mbarrier_apart_from_bytes(), op_->step);
     phase_known(*mbarrier, "copies into");
-    // Whoever sees the bytes knows of the phases that the copy came after.
+    // Threads that see the bytes know of the phases that precede the copy.
     mbarrier->arriving.learn(warp_->known, static_cast<int>(warps_.size()));
     const auto lo = static_cast<std::uint32_t>(shared),
                hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes);

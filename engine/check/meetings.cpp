@@ -1,4 +1,4 @@
-// Barriers of the CTA and of the cluster in a rehearsal, and what the end of a CTA is to its peers:
+// Barriers of the CTA and of the cluster in a rehearsal, and the effect of a CTA's end on its peers:
 // WG-SYNC-02, -04, -05.
 #include <fmt/format.h>
 
@@ -63,7 +63,7 @@ void Rehearsal::cluster_arrive() {
     if (isa::arrival_order(*op_->step).release) {
         release(meeting_);
     } else {
-        // A relaxed arrival carries the mbarriers that a fence has announced, and nothing else.
+        // A relaxed arrival publishes the mbarriers that a fence has announced, and nothing else.
         for (const Cta& cta : ctas_)
             for (const auto& mbarrier : cta.mbarriers)
                 if (mbarrier->is_told_to_engine(warp_->known.of(mbarrier->actor())))
@@ -95,13 +95,13 @@ void Rehearsal::cluster_wait() {
 
 // --- the memory of peers -------------------------------------------------------------------------------
 
-/// An address of a CTA that is not there does no harm until it is used.
+/// The address of a CTA that does not exist is harmless until it is used.
 std::uint32_t Rehearsal::map_shared(std::uint32_t address, std::uint32_t rank) {
     return isa::peer_address(address, rank);
 }
 
-/// The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.
-/// Null, and told, when there is none.
+/// Returns the CTA that a cluster address lies in, and turns the address into one of the CTA's own window. If
+/// there is none, reports that and returns null.
 Rehearsal::Cta* Rehearsal::peer(std::uint64_t& address) {
     using Whose = machine::SharedPlace::Whose;
     const auto [whose, rank, there] =
@@ -134,7 +134,7 @@ void Rehearsal::visit(isa::Space space, const isa::Addresses& address) {
     }
 }
 
-/// The last warp of a CTA ends. Whatever concerned its memory must be known to its warps as past.
+/// The last warp of a CTA ends. Its warps must know that every access to its memory is complete.
 void Rehearsal::close(Cta& cta) {
     cta.ended = true;
     if (anybody_left_) return;

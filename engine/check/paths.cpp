@@ -1,5 +1,5 @@
-// How the walker goes along the paths of a program: block by block in reverse post-order, loops to their
-// fixed point. A block is entered with one state, in which all ways to it meet.
+// How the walker follows the paths of a program: block by block in reverse post-order, loops to their fixed
+// point. A block is entered with one state, the join of all paths to it.
 #include <algorithm>
 #include <utility>
 
@@ -9,8 +9,8 @@
 namespace wgrun::check {
 
 namespace {
-// A loop whose condition is known is followed iteration by iteration, until this many steps are executed;
-// then, like any other loop, to a fixed point.
+// A loop whose condition is known is followed iteration by iteration for at most this many steps; then, like
+// any other loop, to a fixed point.
 constexpr int most_steps = 8192;
 constexpr int most_passes = 8;
 }  // namespace
@@ -21,7 +21,7 @@ void Walker::run() {
     region(flow::no_loop);
 }
 
-/// The blocks of a loop, or of the kernel, that have been come to.
+/// Follows the blocks of a loop, or of the kernel, that have been reached.
 void Walker::region(int loop) {
     for (const Plan::Place& place : plan_.region(loop)) {
         if (gave_up() || (!loops_.empty() && loops_.back().stopped)) return;
@@ -48,17 +48,17 @@ void Walker::enter(Way way) {
     scopes_ = std::move(way.scopes);
 }
 
-/// Is what the scope decides over where the block begins?
+/// Returns whether the scope's decision is over where the block begins.
 bool Walker::over(const Scope& scope, BlockId block) const {
     const flow::Graph& graph = plan_.graph;
     if (graph.post_dominator(scope.block) == block) return true;
-    // The loop that it was in is over, whoever has left the kernel in it.
+    // The loop around the scope is over, even if threads have left the kernel in it.
     const int loop = graph.innermost_loop(scope.block);
     return graph.reconvergence(scope.block) == block && loop != flow::no_loop && !graph.inside(block, loop);
 }
 
-/// The first of the way's scopes that is over at the block, or that the script has left there for the next
-/// iteration.
+/// Returns the index of the way's first scope that is over at the block, or that the script leaves there for
+/// the next iteration.
 std::size_t Walker::first_over(const Way& way, BlockId block) const {
     const auto found =
         std::ranges::find_if(way.scopes, [&](const Scope& scope) { return over(scope, block); });
@@ -74,8 +74,7 @@ bool Walker::continues(BlockId block) const {
     return header.kind == Label::Kind::loop && header.number == label.number;
 }
 
-/// One way of all those that come to a block. Of what decided between them, and is over now, the first
-/// decision counts.
+/// Joins all ways into a block. Of the decisions between them that are over now, the first counts.
 Walker::Way Walker::meet(std::vector<Way> ways, BlockId block) const {
     for (Way& way : ways) {
         const std::size_t index = first_over(way, block);
@@ -102,7 +101,7 @@ Walker::Way Walker::joined(Way a, Way b) const {
     const auto [differs, other] = std::ranges::mismatch(
         a.scopes, b.scopes,
         [](const Scope& x, const Scope& y) { return x.node == y.node && x.arm == y.arm; });
-    // Ways that nothing tells apart have come from different iterations, and met the same decisions.
+    // Ways with equal scopes come from different iterations that made the same decisions.
     const Scope* decides = other != b.scopes.end()     ? &*other
                            : differs != a.scopes.end() ? &*differs
                            : b.scopes.empty()          ? nullptr
@@ -153,7 +152,7 @@ void Walker::branch(BlockId id) {
     if (constant)
         return send(*constant != 0 ? block.taken : block.otherwise, {std::move(state_), std::move(scopes_)});
     Scope scope{decision_of(&block, known), known, block.where, "branch", 0, &block, id};
-    // On each way the condition is known, should it be tested again.
+    // On each arm the condition is known, in case it is tested again.
     Way taken{state_, scopes_}, otherwise{std::move(state_), std::move(scopes_)};
     taken.state.values.at(block.condition.id).exact = block.negated ? 0 : 1;
     otherwise.state.values.at(block.condition.id).exact = block.negated ? 1 : 0;
@@ -164,12 +163,12 @@ void Walker::branch(BlockId id) {
     send(block.otherwise, std::move(otherwise));
 }
 
-/// The branch that decides whether there is another iteration, which is not known.
+/// Handles the branch that decides whether there is another iteration, with an unknown condition.
 void Walker::iterate(BlockId id, Known known) {
     const BasicBlock& block = program_.blocks()[id];
     Around& loop = loops_.back();
     const BasicBlock& header = program_.blocks()[plan_.loop(loop.loop).header];
-    // A counter that is still constant in the first pass is not what decides.
+    // A counter that is still constant in the first pass does not decide.
     known.inputs |= roots::loop(plan_.decisions.at(&header.label).id);
     loop.decision = decision_of(&header.label, known);
     loop.condition = known;
@@ -180,7 +179,7 @@ void Walker::iterate(BlockId id, Known known) {
     send(stays ? block.taken : block.otherwise, {std::move(state_), std::move(scopes_)});
 }
 
-/// A way comes to a block.
+/// Adds a way into block `to`.
 void Walker::send(BlockId to, Way way) {
     if (loops_.empty()) return ways_[to].push_back(std::move(way));
     Around& loop = loops_.back();
@@ -196,7 +195,7 @@ void Walker::send(BlockId to, Way way) {
     loop.exits.push_back({to, std::move(way), false});
 }
 
-/// Threads that left the loop at different times have different values of what it changed.
+/// Threads that left the loop in different iterations have different values of what it changed.
 void Walker::left_at_different_times(const Chunks<Known>& before, State& after, const Known& condition) {
     before.differences(after.values, [&](std::size_t i) {
         if (before[i].writer == after.values[i].writer) return;
@@ -208,7 +207,7 @@ void Walker::left_at_different_times(const Chunks<Known>& before, State& after, 
 
 void Walker::follow(int loop) {
     const BlockId header = plan_.loop(loop).header;
-    // Ways that come to other blocks than the header come there in each pass.
+    // Ways into blocks other than the header are the same in each pass.
     std::vector<std::pair<BlockId, std::vector<Way>>> aside;
     bool reached = !ways_[header].empty();
     for (const BlockId block : plan_.loop(loop).blocks)
@@ -231,7 +230,7 @@ void Walker::follow(int loop) {
     for (Exit& exit : exits) send(exit.to, std::move(exit.way));
 }
 
-/// The state in which the loop's header is entered again, if it is.
+/// Returns the way into the next iteration, if there is one.
 std::optional<Walker::Way> Walker::iteration(const std::optional<Way>& head) {
     const int loop = loops_.back().loop;
     const BlockId header = plan_.loop(loop).header;
@@ -245,7 +244,8 @@ std::optional<Walker::Way> Walker::iteration(const std::optional<Way>& head) {
     return back;
 }
 
-/// Goes round as long as the condition is known. The way to the first iteration in which it is not, if any.
+/// Iterates while the condition is known. Returns the way into the first iteration in which it is not, if
+/// any.
 std::optional<Walker::Way> Walker::known_iterations(Way entry) {
     for (;;) {
         const std::size_t exits = loops_.back().exits.size();
@@ -262,11 +262,11 @@ std::optional<Walker::Way> Walker::known_iterations(Way entry) {
     }
 }
 
-/// Goes round until nothing changes any more. `aside`: ways into the loop besides the one to its header.
+/// Iterates to the fixed point. `aside`: ways into the loop at blocks other than its header.
 void Walker::unknown_iterations(std::optional<Way> entry,
                                 const std::vector<std::pair<BlockId, std::vector<Way>>>& aside) {
     std::optional<Way> head = entry;
-    const auto known = static_cast<std::ptrdiff_t>(loops_.back().exits.size());  // of iterations before
+    const auto known = static_cast<std::ptrdiff_t>(loops_.back().exits.size());  // earlier exits
     const Label& label = program_.blocks()[plan_.loop(loops_.back().loop).header].label;
     for (int pass = 1;; ++pass, ++executed_) {
         loops_.back().exits.erase(loops_.back().exits.begin() + known, loops_.back().exits.end());
@@ -278,11 +278,11 @@ void Walker::unknown_iterations(std::optional<Way> entry,
             continue;
         }
         Around& loop = loops_.back();
-        if (loop.decision.id == 0) {  // no one branch decides
+        if (loop.decision.id == 0) {  // no single branch decides
             loop.condition.inputs = roots::memory | roots::loop(plan_.decisions.at(&label).id);
             loop.decision = decision_of(&label, loop.condition);
         }
-        loop.condition.exact = {};  // it chose in this pass only
+        loop.condition.exact = {};  // it holds in this pass only
 
         // Values only lose certainty from pass to pass; facts are those of the entry or of the last
         // iteration.
@@ -293,7 +293,7 @@ void Walker::unknown_iterations(std::optional<Way> entry,
                 seen.values.at(i) = join(seen.values[i], back->state.values[i], loop.condition, &label);
         });
         next.values = std::move(seen.values);
-        // A wait at the end of the body stands before the next iteration, whatever stands before the first.
+        // A wait at the end of the body precedes the next iteration, whatever precedes the first.
         if (back->state.drain.wait != nullptr) next.drain = back->state.drain;
         const bool settled = next == head->state;
         if (!settled && pass < most_passes && !gave_up()) {

@@ -1,4 +1,4 @@
-// Which phases of an mbarrier a warp of a rehearsal waits for: WG-MBAR-06.
+// The phases of an mbarrier that warps of a rehearsal wait for: WG-MBAR-06.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,13 +27,13 @@ void Rehearsal::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
     skips(std::move(saying));
 }
 
-/// Once a phase has gone by unseen, what follows is no news.
+/// Reports a skipped phase, unless one is reported already: further ones are consequences.
 void Rehearsal::skipped(const Step* wait, rules::Saying saying, Note note) {
     if (std::ranges::find(findings_, saying.rule.id, &Diagnostic::rule) == findings_.end())
         add(std::move(saying), wait, {std::move(note)});
 }
 
-/// Something is done before a phase of the mbarrier has been waited for: WG-MBAR-03, or a wait is at fault.
+/// Reports an operation before the wait for a phase of the mbarrier: WG-MBAR-03, or a wait that is at fault.
 void Rehearsal::early(const Mbarrier& mbarrier, rules::Saying saying) {
     if (const machine::LetThrough* wait = waits_.to_blame(warp_->number, mbarrier))
         return blame(*wait, {op_->where, std::move(saying.message)});
@@ -41,7 +41,8 @@ void Rehearsal::early(const Mbarrier& mbarrier, rules::Saying saying) {
         {{mbarrier.made != nullptr ? mbarrier.made->where : Where{}, "initialised here"}});
 }
 
-/// Blames the wait, if there is one, that comes before `copy`, which the mbarrier counts.
+/// Blames the wait, if there is one, for passing before `copy`, whose bytes the mbarrier counts. Returns
+/// whether it did.
 bool Rehearsal::let_through(const machine::LetThrough* wait, const Step* copy) {
     if (wait == nullptr) return false;
     blame(*wait, {copy->where, fmt::format("the bytes of phase {} are copied here", wait->phase)});

@@ -8,7 +8,7 @@ namespace wgrun::check {
 
 namespace {
 
-/// Gives slots to the registers that asynchronous operations access.
+/// Assigns slots to the registers that asynchronous operations access.
 class SlotMaker final : public isa::Effects {
   public:
     explicit SlotMaker(Plan& plan) : plan_(plan) {}
@@ -22,7 +22,7 @@ class SlotMaker final : public isa::Effects {
             registers.metadata = add(mma.metadata->reg, registers.sources);
         }
     }
-    const Step* step = nullptr;  ///< the one at hand
+    const Step* step = nullptr;  ///< the current one
 
   private:
     void add(const std::vector<Reg>& registers, Slots& slots) {
@@ -81,7 +81,7 @@ void Plan::find_deciders() {
     }
 }
 
-/// What a script has made an if of is over where the text says so, also where only one side comes there.
+/// An `if` of the script ends where the text says so, even if only one side gets there.
 void Plan::find_joins(const std::vector<BasicBlock>& blocks) {
     std::unordered_map<std::uint32_t, BlockId> joined;
     for (BlockId id = 0; id < blocks.size(); ++id)
@@ -95,8 +95,8 @@ void Plan::find_joins(const std::vector<BasicBlock>& blocks) {
     }
 }
 
-/// A decision contains those that are made on the ways from it to where it is over: along the tree of
-/// dominators, in which that place comes behind them.
+/// A decision contains those made on the paths from it to its join. They are numbered along the dominator
+/// tree, in which the join comes after them.
 void Plan::number(const std::vector<BasicBlock>& blocks) {
     std::vector<std::vector<BlockId>> below(blocks.size());
     for (BlockId id = 0; id < blocks.size(); ++id)
@@ -106,8 +106,8 @@ void Plan::number(const std::vector<BasicBlock>& blocks) {
                               [&](BlockId block) { return block != joins_[id]; });
     struct Visit {
         BlockId block;
-        std::size_t next = 0;              ///< of those below
-        std::vector<const void*> begun{};  ///< decisions
+        std::size_t next = 0;              ///< index of the next child
+        std::vector<const void*> begun{};  ///< decisions that begin here
     };
     int next = 1;
     std::vector<std::vector<const void*>> over(blocks.size());

@@ -1,4 +1,4 @@
-// What the checker has to know of a program before it walks along its paths.
+// What the checker must know of a program before it follows its paths.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct MmaRegisters {
     Slots accumulators, sources;  ///< sources: the A fragment and the metadata
     int metadata = -1;            ///< slot
 
-    /// What the register is to the wgmma, if it is anything.
+    /// Returns the register's part in the wgmma, if it has one.
     std::optional<Part> part(int slot) const {
         if (accumulators.has(slot)) return Part::accumulator;
         if (!sources.has(slot)) return {};
@@ -59,26 +59,26 @@ struct Plan {
         BlockId block;
         int loop = flow::no_loop;
     };
-    /// What is in a loop, or (no_loop) in the kernel, but for what is in loops inside; each after all that
-    /// lead to it, but for the ways back to the loop's header.
+    /// The blocks and inner loops directly in a loop, or (no_loop) in the kernel; each after all its
+    /// predecessors, except along back edges to the loop's header.
     const std::vector<Place>& region(int loop) const { return regions_[static_cast<std::size_t>(loop + 1)]; }
-    /// The block at whose end every iteration of the loop decides whether there is another one; no_block:
+    /// Returns the block at whose end every iteration of the loop decides whether there is another; no_block:
     /// there is none.
     BlockId decides(int loop) const { return decides_[static_cast<std::size_t>(loop)]; }
-    /// Where what the end of the block decides is over.
+    /// Returns the block at which the decision at the end of `block` is over.
     BlockId joins(BlockId block) const { return joins_[block]; }
 
-    /// Of every branch, by its block; of loops, by their first one's label; of guarded steps. The inputs are
-    /// not known yet.
+    /// Decisions of branches, by block; of loops, by the label of the header; of guarded steps. Their inputs
+    /// are not known yet.
     std::unordered_map<const void*, Decision> decisions;
     /// Registers that a wgmma accesses asynchronously: Reg::id -> 0, 1, ...; -1 for the others.
     std::vector<int> slots;
     int slot_count = 0;
     std::unordered_map<const Step*, MmaRegisters> mmas;
     std::int64_t step_count = 0;
-    /// Register lists, as they stand in steps, that a wgmma accesses and not its threads.
+    /// Register lists of steps that are accessed by a wgmma and not by its threads.
     std::unordered_set<const std::vector<Reg>*> async_lists;
-    std::unordered_set<const Operand*> async_registers;  ///< single ones likewise
+    std::unordered_set<const Operand*> async_registers;  ///< single registers, likewise
     bool is_async(const Operand& operand) const {
         return async_lists.contains(&operand.list) || async_registers.contains(&operand);
     }

@@ -1,4 +1,4 @@
-// The registers of a CTA in a rehearsal: WG-REG-02, WG-REG-03.
+// The register pool of a CTA in a rehearsal: WG-REG-02, WG-REG-03.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void Rehearsal::set_registers(int registers, bool increase) {
         wake(Warp::Wait::registers, [&](const Warp& other) { return other.cta == &cta; });
 }
 
-/// Between two setmaxnreg of a warpgroup all its warps meet.
+/// Reports a second setmaxnreg of a warpgroup whose warps have not all synchronised since the first.
 void Rehearsal::resized_together() {
     const Warp& warp = *warp_;
     if (warp.resizes == 0) return;
@@ -53,7 +53,7 @@ void Rehearsal::resized_together() {
     }
 }
 
-/// WG-REG-04, once a line.
+/// Reports WG-REG-04, once per line.
 void Rehearsal::fits_registers(const Step& step) {
     const bool as_at_entry = warp_->resized_by == nullptr;
     const int held = warp_->cta->registers.held(local(*warp_));

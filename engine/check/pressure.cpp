@@ -13,14 +13,14 @@ namespace wgrun::check {
 
 namespace {
 
-/// Registers that ptxas 13.0 wants besides the operands of a wgmma (C7602 names the sum).
+/// Registers that ptxas 13.0 needs besides the operands of a wgmma (C7602 states the sum).
 constexpr int besides_operands = 26;
 
-/// What a step is to the registers of wgmma.
+/// The effects of a step on registers of wgmma.
 struct Role final : isa::Effects {
     explicit Role(const Step& step) { isa::tell(step, *this); }
     void issue_mma(const isa::AsyncMma& mma) override {
-        // The constant scale-d 0 gives them new values, whatever they held.
+        // With the constant scale-d 0 they get new values, whatever they held.
         overwritten = mma.reads_accumulators ? nullptr : mma.accumulators;
         operands = *mma.accumulators;
         if (mma.a_fragment != nullptr)
@@ -50,8 +50,9 @@ Pressure::Pressure(const Program& program)
     backward();
 }
 
-/// What is written once, from constants and parameters alone, is the same for all threads; what is written
-/// once from one such value besides can be had from that, if it was there before.
+/// A register written once, from constants and parameters alone, has the same value in all threads. One
+/// written once, from such values and one other register, can be recomputed from that register if it was
+/// written once and before.
 void Pressure::weigh() {
     std::vector<int> writes(program_.registers().size());
     for_each_step(program_,
@@ -103,7 +104,7 @@ const flow::Loop* Pressure::loop_around(BlockId block) const {
     return &graph_.loops()[static_cast<std::size_t>(loop)];
 }
 
-/// Values of a loop may come from an iteration before.
+/// A value of a loop may come from an earlier iteration.
 void Pressure::forward(BlockId block) {
     const flow::Loop* loop = loop_around(block);
     for (const Step& step : program_.blocks()[block].steps) {
@@ -153,7 +154,7 @@ void Pressure::meet(const Set& other) {
             begin({static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(more))});
 }
 
-/// Nothing but `other` is alive.
+/// Makes `other` the set of live registers.
 void Pressure::become(const Set& other) {
     for (std::size_t w = 0; w < live_.size(); ++w)
         for (std::uint64_t more = live_[w] & ~other[w]; more != 0; more &= more - 1)
@@ -166,7 +167,7 @@ void Pressure::backward(const Step& step) {
     const auto gives_values = [&](std::size_t i) {
         return step.op->operands[i].access == isa::Access::out || &step.operands[i].list == role.overwritten;
     };
-    // What it writes has a place already, also where nobody reads it.
+    // A result occupies registers even if it is never read.
     for (std::size_t i = 0; i < step.operands.size(); ++i)
         if (gives_values(i)) isa::for_each_register(step.operands[i], [&](Reg reg) { begin(reg); });
     int need = count_;
@@ -187,7 +188,7 @@ void Pressure::backward(const Step& step) {
     end_born(&step);
 }
 
-/// From the end, until nothing more is alive anywhere.
+/// Scans from the end until no set of live registers grows.
 void Pressure::backward() {
     alive_.assign(program_.blocks().size(), Set(live_.size()));
     entering_.resize(program_.blocks().size());

@@ -1,4 +1,5 @@
-// What threads do with registers: values, WG-REG, and accesses to what a wgmma still uses (WG-GROUP).
+// What threads do with registers: values, WG-REG, and accesses to registers that a wgmma still uses
+// (WG-GROUP).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +48,7 @@ isa::Value Walker::value_of(const Operand& operand) const {
     return value;
 }
 
-/// What is known of the destination of `step`.
+/// Returns what is known of the destination of `step`.
 Known Walker::result(const Step& step) {
     Known out;
     out.written = true;
@@ -130,7 +131,7 @@ void Walker::write_operands(const Step& step) {
     }
 }
 
-/// A thread reads or writes a register.
+/// Handles a read or write of a register by a thread.
 void Walker::touch(Reg reg, bool writes) {
     const int slot = plan_.slots[reg.id];
     if (slot < 0) return;
@@ -142,7 +143,7 @@ void Walker::touch(Reg reg, bool writes) {
     state.touched_by = step_;
 }
 
-/// A register of `flight` is accessed although nothing has waited for it.
+/// Reports an access to a register of `flight`, which nothing has waited for.
 void Walker::overtaken(const Flight& flight, Part part, std::string_view access) {
     const Where here = step_->where;
     if (flight.age == Flight::uncommitted && flight.waited) {
@@ -162,7 +163,7 @@ void Walker::uncommitted(const Flight& flight, bool at_end, std::vector<Note> no
     findings_.add(rules::never_committed(issued, at_end), issued, std::move(notes));
 }
 
-/// Goes on as if the finding about `flight` were mended, so that one fault is one finding.
+/// Continues as if the fault of `flight` were fixed, so that one fault gives one finding.
 void Walker::assume_waited(Flight covered) {
     for (Flight& flight : state_.flights) {
         if (!flight.pending || (covered.age != Flight::uncommitted && flight.age < covered.age)) continue;

@@ -1,4 +1,4 @@
-// The warps of a rehearsal take turns, each until it has to wait.
+// Warps of a rehearsal take turns: each runs until it must wait.
 #include "check/rehearsal.hpp"
 
 #include <fmt/format.h>
@@ -79,7 +79,8 @@ void Rehearsal::go(Warp& warp) {
     }
 }
 
-/// The running lanes for which the guard or condition of `op` holds, if that is known for all of them.
+/// Returns the active lanes for which the guard or condition of `op` holds; nullopt unless it is known for
+/// all of them.
 std::optional<isa::Mask> Rehearsal::condition(const Op& op) const {
     const auto at = static_cast<std::size_t>(slot(op.reg));
     if ((warp_->running & ~warp_->values[at]) != 0) return std::nullopt;
@@ -111,7 +112,7 @@ bool Rehearsal::sources_known(const Op& op) const {
     return true;
 }
 
-/// What the step would write is not known.
+/// Marks the results of the step as unknown.
 void Rehearsal::forget_results(const Op& op) {
     const Step& step = *op.step;
     const auto forget = [&](Reg reg) {
@@ -156,7 +157,7 @@ void Rehearsal::step(Warp& warp, const Op& op) {
     if (warp.state != Warp::State::asleep) ++warp.pc;
 }
 
-/// The warp goes its own way.
+/// The warp leaves the rehearsal.
 void Rehearsal::leave(Warp& warp) {
     warp.state = Warp::State::left;
     anybody_left_ = true;
@@ -183,14 +184,14 @@ void Rehearsal::sleep(Warp::Wait wait) {
     warp_->wait = wait;
 }
 
-/// The place learns what the warp knows; what the warp does next is later.
+/// `place` learns what the warp knows; later operations of the warp are not included.
 void Rehearsal::release(Knowledge& place) {
     warp_->known.learn(warp_->number, warp_->now);
     place.learn(warp_->known);
     ++warp_->now;
 }
 
-/// The warp learns what the place knows, and its lanes of each other if they released there.
+/// The warp learns what `place` knows, and its lanes learn of each other if they released there.
 void Rehearsal::acquire(Warp& warp, const Knowledge& place) {
     warp.known.learn(place);
     warp.gathered = std::max(warp.gathered, place.of(warp.number));
@@ -224,7 +225,7 @@ std::uint32_t Rehearsal::special(isa::Special which, int lane) {
         which, lane);
 }
 
-/// A tensor map is known by its number, counted from 1; of other pointers nothing is known.
+/// The value of a tensor map is its number, counted from 1; those of other pointers are unknown.
 std::uint64_t Rehearsal::param(int index) {
     const Param& param = program_.params()[static_cast<std::size_t>(index)];
     if (param.box) return static_cast<std::uint64_t>(index) + 1;
@@ -267,7 +268,7 @@ void Rehearsal::add(rules::Saying saying, const Step* at, std::vector<Note> note
         rules::finding(std::move(saying), at != nullptr ? at->where : program_.where(), std::move(notes)));
 }
 
-/// The step at hand is not legal as it is executed, and says why.
+/// Reports that the current step is illegal as executed.
 void Rehearsal::refused(Diagnostic finding) {
     finding.where = op_->step->where;
     if (std::ranges::none_of(findings_, [&](const Diagnostic& told) {
@@ -296,7 +297,7 @@ bool Rehearsal::came_to(Where where) const {
 /// "`full` + 8"
 std::string Rehearsal::place(std::uint32_t offset) const { return wait_words::place(program_, offset); }
 
-/// "warp 3", and of which CTA where there are several.
+/// "warp 3", with its CTA where there are several.
 std::string Rehearsal::name(const Warp& warp) const {
     return ctas_.size() == 1 ? fmt::format("warp {}", local(warp))
                              : fmt::format("warp {} of CTA {}", local(warp), warp.cta->rank);

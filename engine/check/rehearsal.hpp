@@ -1,8 +1,8 @@
-// A rehearsal: the warps of one cluster go through what decides about synchronisation, without any data.
+// A rehearsal: the warps of one cluster execute what decides about synchronisation, without any data.
 //
-// Parameters, special registers and what follows from them have values, memory has none. A warp whose way
-// depends on more leaves the rehearsal, and nothing that it might do is taken for missing. What is found
-// happens in a real schedule of a launch with these sizes.
+// Parameters, special registers and what is computed from them have values; memory has none. A warp whose
+// control flow depends on more leaves the rehearsal, and nothing that it might do is reported as missing.
+// Every finding occurs in a real schedule of a launch with these sizes.
 #pragma once
 
 #include <array>
@@ -31,20 +31,19 @@ class Rehearsal final : public isa::ThreadMachine {
   public:
     Rehearsal(const Program& program, const Skeleton& skeleton, LaunchSizes sizes, Dim3 cluster = {0, 0, 0});
 
-    /// Goes through the kernel until all warps have ended, or left, or none can go on.
+    /// Runs the kernel until every warp has ended or left, or none can continue.
     void run();
 
     const std::vector<Diagnostic>& findings() const { return findings_; }
-    /// The first of them, or all that break the same law: what breaks another one later may come of the
-    /// first.
+    /// Returns the findings that break the same law as the first; those of other laws may be consequences.
     std::vector<Diagnostic> first_findings() const;
-    /// What is not wrong, but slow.
+    /// Returns what is slow, but not wrong.
     const std::vector<Diagnostic>& remarks() const { return remarks_; }
-    /// Was the way too long to follow to its end?
+    /// Returns whether the kernel was too long to follow to its end.
     bool gave_up() const { return budget_ < 0; }
-    /// Has every warp ended?
+    /// Returns whether every warp has ended.
     bool complete() const;
-    /// Has a warp executed a step of that line?
+    /// Returns whether a warp has executed a step of that line.
     bool came_to(Where where) const;
 
     isa::Mask active() const override { return active_; }
@@ -81,7 +80,7 @@ class Rehearsal final : public isa::ThreadMachine {
     void cluster_wait() override;
     void set_registers(int registers, bool increase) override;
 
-    // Of wgmma the effects matter (stages.cpp), not the products.
+    // Only the effects of wgmma matter (stages.cpp), not the products.
     void order_registers() override { refuse(); }
     void select(int) override { refuse(); }
     void begin_mma(const isa::AsyncMma&) override { refuse(); }
@@ -98,43 +97,43 @@ class Rehearsal final : public isa::ThreadMachine {
     struct Mbarrier;
 
     struct Warp {
-        /// at_barrier waits behind its step; asleep waits before it, and will execute it again. A warp that
-        /// has left may do anything that the program lets it.
+        /// at_barrier waits after its step; asleep waits before its step, and executes it again. A warp that
+        /// has left may do anything that the program allows.
         enum class State : std::uint8_t { ready, at_barrier, asleep, ended, left };
-        enum class Wait : std::uint8_t { registers, mbarrier, cluster };  ///< the likeliest culprit first
+        enum class Wait : std::uint8_t { registers, mbarrier, cluster };  ///< the likeliest cause first
         int number = 0;                                                   ///< in the cluster
         Cta* cta = nullptr;
         std::uint32_t pc = 0;
-        isa::Mask all = 0, running = 0;  ///< lanes that have not ended; of the current path
+        isa::Mask all = 0, running = 0;  ///< all: lanes that have not ended; running: the active ones
         State state = State::ready;
         Wait wait = Wait::mbarrier;
         bool give_up = false;  ///< its next wait for an mbarrier returns without success
         std::uint32_t barrier = 0;
         const Mbarrier* mbarrier = nullptr;
         std::int64_t parity = 0;
-        int resizes = 0;            ///< setmaxnreg executed
-        std::uint32_t resized = 0;  ///< its clock at the last of them
+        int resizes = 0;            ///< number of setmaxnreg executed
+        std::uint32_t resized = 0;  ///< its clock at the last setmaxnreg
         const Step* resized_by = nullptr;
         std::uint32_t now = 1;       ///< its clock
-        std::uint32_t gathered = 0;  ///< its clock when lanes of it last met
-        /// A wgmma on its way, that reads from a point of its CTA's memory.
+        std::uint32_t gathered = 0;  ///< its clock when its lanes last synchronised
+        /// A wgmma in flight, which reads from a point of the CTA's memory.
         struct Flight {
             std::size_t point;
-            int age;  ///< of its group: 0 the youngest; -1: not committed
+            int age;  ///< age of its group: 0 the youngest; -1: not committed
         };
         std::vector<Flight> flights;
-        std::uint32_t multiplied = 0;  ///< wgmma issued
-        /// Copies to global memory that a lane has issued.
+        std::uint32_t multiplied = 0;  ///< number of wgmma issued
+        /// Copies to global memory issued by a lane.
         struct Stores {
             int lane;
-            const Step* open = nullptr;         ///< the last one that is not committed
-            std::vector<const Step*> groups{};  ///< the last one of each group, the oldest first
+            const Step* open = nullptr;         ///< the last uncommitted copy
+            std::vector<const Step*> groups{};  ///< the last copy of each group, the oldest group first
         };
         std::vector<Stores> stores;
         flow::Divergence parted;
         Knowledge known;
-        std::vector<std::uint64_t> registers;  ///< the lanes of each
-        std::vector<isa::Mask> values;         ///< lanes of each register whose value is known
+        std::vector<std::uint64_t> registers;  ///< all lanes of each register
+        std::vector<isa::Mask> values;         ///< the lanes of each register whose value is known
     };
 
     struct Mbarrier : machine::Mbarrier {
@@ -143,37 +142,37 @@ class Rehearsal final : public isa::ThreadMachine {
         Cta* cta = nullptr;
         int init_warp = 0;
         std::size_t init_lane = 0;
-        std::uint32_t init_clock = 0;  ///< of the warp
-        bool known_to_warp = false;    ///< do all lanes of the warp know of the init?
+        std::uint32_t init_clock = 0;  ///< clock of the warp
+        bool known_to_warp = false;    ///< whether all lanes of the warp know of the init
         const Step *made = nullptr, *arrived = nullptr, *expecting = nullptr, *copied = nullptr;
-        const Step* brought = nullptr;  ///< the last copy ever, and the clock at which it has landed
+        const Step* brought = nullptr;  ///< the last copy of all phases, and the clock at which it has landed
         std::uint32_t landed = 0;
         Knowledge arriving, complete;
     };
 
-    /// Where matrices that wgmma reads begin, and who reads them.
+    /// The first byte of matrices that wgmma read, and their readers.
     struct Point {
         struct Reader {
             int warp;
-            std::uint32_t serial;  ///< of the wgmma, counted by the warp
-            std::uint32_t clock;   ///< of the warp when it had waited for that; 0: it has not
+            std::uint32_t serial;  ///< number of the wgmma within the warp
+            std::uint32_t clock;   ///< clock of the warp when it had waited for the wgmma; 0: it has not
             const Step* step;
-            const Step* committed;  ///< the commit_group that followed; null: none so far
+            const Step* committed;  ///< the commit_group that followed; null: none yet
         };
         std::uint32_t address;
         std::vector<Reader> readers{};
     };
 
-    /// What a copy has brought.
+    /// The destination of a copy.
     struct Written {
         std::uint32_t lo, hi;  ///< addresses
         const Mbarrier* mbarrier;
-        std::uint32_t clock;  ///< of the mbarrier, when it has landed
+        std::uint32_t clock;  ///< clock of the mbarrier when the copy has landed
         const Step* step;
         const TensorBox* box;  ///< null for a linear copy
     };
 
-    /// An access of another CTA's warp to this one's memory.
+    /// An access to this CTA's memory by a warp of another CTA.
     struct Visit {
         int warp = 0;
         std::uint32_t clock = 0;
@@ -185,10 +184,10 @@ class Rehearsal final : public isa::ThreadMachine {
         int running = 0;          ///< warps that have not ended
         bool ended = false;
         machine::NamedBarriers barriers;
-        std::array<Knowledge, sm_90a.barriers> meetings;  ///< of those who have arrived at each
+        std::array<Knowledge, sm_90a.barriers> meetings;  ///< by barrier: what the arrived warps knew
         machine::RegisterPool registers;
         std::vector<std::unique_ptr<Mbarrier>> mbarriers;
-        std::vector<Visit> visits;  ///< the last of each warp
+        std::vector<Visit> visits;  ///< the last one of each warp
         std::vector<Point> points;
         std::vector<Written> written;
         std::vector<std::pair<std::uint32_t, std::uint32_t>> brought;  ///< by copies: addresses [lo, hi)
@@ -231,7 +230,7 @@ class Rehearsal final : public isa::ThreadMachine {
         add({rule, std::move(message), std::move(fix)}, at, std::move(notes));
     }
     void refused(Diagnostic finding);
-    /// Does `add` have the finding?
+    /// Returns whether findings_ has the finding.
     bool told(const Rule& rule, const Step* at) const;
     std::string place(std::uint32_t offset) const;
     std::string name(const Warp& warp) const;
@@ -248,7 +247,7 @@ class Rehearsal final : public isa::ThreadMachine {
                  const TensorBox* box, bool by_engine);
     void land();
 
-    // phases.cpp: who waits for which phase
+    // phases.cpp: the phases that warps wait for
     void watch_phase(Mbarrier& mbarrier, std::int64_t parity);
     void early(const Mbarrier& mbarrier, rules::Saying saying);
     bool let_through(const machine::LetThrough* wait, const Step* copy);
@@ -267,11 +266,11 @@ class Rehearsal final : public isa::ThreadMachine {
     void overwrites(const Mbarrier& mbarrier, std::uint32_t lo, std::uint32_t hi);
     void unfinished(Cta& cta);
 
-    // boxes.cpp: where bulk copies may go, and what tensor maps bring
+    // boxes.cpp: destinations of bulk copies, and the boxes of tensor maps
     bool fits_shared(const isa::BulkCopy& copy, const TensorBox* box);
     void compare(const Written& written, const Matrix& read, std::uint64_t descriptor);
 
-    // meetings.cpp: barriers of the CTA and of the cluster, and what a CTA's end is to its peers
+    // meetings.cpp: barriers of the CTA and of the cluster, and the effect of a CTA's end on its peers
     void meet(std::uint32_t id, std::uint32_t threads, bool wait);
     void complete_barrier(Cta& cta, std::uint32_t id);
     void complete_meeting();
@@ -298,37 +297,36 @@ class Rehearsal final : public isa::ThreadMachine {
     const Program& program_;
     const Skeleton& skeleton_;
     const LaunchSizes sizes_;
-    const Dim3 at_;  ///< of the cluster, in the grid of clusters
+    const Dim3 at_;  ///< position of the cluster in the grid of clusters
     const int warps_per_cta_;
     std::vector<Warp> warps_;
     std::vector<Cta> ctas_;
-    std::vector<Copy> copies_;  ///< under way
+    std::vector<Copy> copies_;  ///< in flight
     machine::Waits waits_;
     int actors_;
     machine::ClusterBarrier cluster_barrier_;
-    Knowledge meeting_, met_;  ///< of the barrier of the cluster: those who arrive, and those who have
+    Knowledge meeting_, met_;  ///< at the cluster barrier: of warps that arrive; of those that have
 
     Warp* warp_ = nullptr;
     const Op* op_ = nullptr;
     isa::Mask active_ = 0;
-    bool unclear_ = false;  ///< the step at hand depends on what is not known...
-    bool loads_ = false;    ///< ...or gives what memory holds
+    bool unclear_ = false;  ///< the current step depends on unknown values...
+    bool loads_ = false;    ///< ...or its results are loaded from memory
     bool anybody_left_ = false;
     int fruitless_ = 0;
     int budget_;  ///< operations that may still be executed
     std::vector<Diagnostic> findings_;
     std::vector<Diagnostic> remarks_;
-    /// Matrices that have been compared with the boxes which bring them: the wgmma, the copy, the descriptor.
+    /// Matrices that have been compared with the boxes that fill them: the wgmma, the copy, the descriptor.
     std::set<std::tuple<const Step*, const Step*, std::uint64_t>> compared_;
-    std::size_t faults_ = 0;                                 ///< findings before nobody could go on
-    std::vector<bool> executed_;                             ///< by operation
-    const std::array<std::uint64_t, isa::lanes> nothing_{};  ///< what is read where nothing is known
+    std::size_t faults_ = 0;      ///< number of findings before no warp could continue
+    std::vector<bool> executed_;  ///< by operation
+    const std::array<std::uint64_t, isa::lanes> nothing_{};  ///< read where nothing is known
 };
 
-/// Rehearses the program, where a launch matters with several sizes, and adds to `findings` what goes wrong
-/// with each of them. True when that is all there is to tell: every warp came to its end, or a fault was
-/// found.
-/// `stored`: by buffer, whether threads may write to it.
+/// Rehearses the program, with several sizes if a launch matters, and adds to `findings` what goes wrong with
+/// each of them. Returns true if that is complete: every warp has ended, or a fault was found. `stored`: by
+/// buffer, whether threads may write to it.
 bool rehearse(const Program& program, std::vector<bool> stored, Findings& findings);
 
 }  // namespace wgrun::check

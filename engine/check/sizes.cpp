@@ -1,5 +1,5 @@
-// A rehearsal needs sizes, and a program that is checked has none yet: it is rehearsed with several, and what
-// is found has to come with each of them.
+// A rehearsal needs launch sizes, which a program under check does not have yet: it is rehearsed with
+// several, and a finding must occur with each of them.
 #include <algorithm>
 
 #include "check/rehearsal.hpp"
@@ -8,7 +8,7 @@ namespace wgrun::check {
 
 namespace {
 
-// Small: what is found has to come with all sizes, so that the first need not go far.
+// Small sizes suffice: a finding must occur with all sizes, so the first run may be short.
 constexpr std::int64_t usual = 256, large = 4096, few = 8;
 constexpr std::uint32_t usual_clusters = 16;
 
@@ -17,8 +17,9 @@ LaunchSizes all(const Program& program, std::int64_t value, std::uint32_t cluste
     return {{size.x * clusters, size.y, size.z}, std::vector<std::int64_t>(program.params().size(), value)};
 }
 
-/// Sizes to try after the first, which found something. Some are equal, from small to large; in others one is
-/// a fraction of the rest, or the rest of it: a kernel may take an extent, and how many blocks it has.
+/// Returns the sizes to try after the first, which had findings. In some, all parameters are equal, from
+/// small to large; in others, one is a multiple or a fraction of the rest: a kernel may take an extent and
+/// its number of blocks.
 std::vector<LaunchSizes> other_sizes(const Program& program, const Skeleton& skeleton) {
     std::vector<LaunchSizes> out{all(program, usual, 1), all(program, usual, sm_90a.multiprocessors)};
     const std::vector<int>& integers = skeleton.integers;
@@ -57,7 +58,8 @@ bool rehearse(const Program& program, std::vector<bool> stored, Findings& findin
             if (found.empty()) return first.complete();
             Rehearsal again(program, skeleton, sizes);
             again.run();
-            // Where a size is so small that no warp comes to the place, or too large, it says nothing.
+            // A size proves nothing if it is too small for any warp to reach the place, or too large to
+            // follow.
             std::erase_if(found, [&](const Diagnostic& finding) {
                 return !again.gave_up() && again.came_to(finding.where) &&
                        std::ranges::none_of(again.findings(), [&](const Diagnostic& other) {

@@ -10,21 +10,21 @@
 
 namespace wgrun::check {
 
-/// What kind of step it is, by its effects.
+/// Classifies a step by its effects.
 struct Skeleton::Nature final : isa::Effects {
     explicit Nature(const Step& step) {
         known = step.op->run != nullptr && !step.op->collective;
         isa::tell(step, *this);
     }
-    // What the step gives is not known before the kernel runs.
+    // The results of the step are unknown before the kernel runs.
     void memory(const isa::MemoryAccess& access) override {
         known = false;
-        synchronises |= access.space == isa::Space::shared_cluster;  // of a peer, who must be there
+        synchronises |= access.space == isa::Space::shared_cluster;  // of a peer CTA, which must be running
     }
     void copy_async(const isa::MemoryAccess&) override { known = false; }
     void unknown() override { known = false; }
     void order_registers() override { known = false; }
-    // wgmma: matters where the bulk-copy engine fills what it reads.
+    // is_root() decides whether wgmma matters.
     void issue_mma(const isa::AsyncMma& mma) override {
         commit_mma();
         a = mma.a_descriptor;
@@ -33,7 +33,7 @@ struct Skeleton::Nature final : isa::Effects {
     void commit_mma() override { multiplies = true, known = false; }
     void wait_mma(int) override { commit_mma(); }
     void counted(const Operand&) override { counts = true; }
-    // What concerns other threads.
+    // These effects concern other threads.
     void fence() override { synchronises = true; }
     void proxy_fence(std::optional<isa::Space>) override { synchronises = true; }
     void await_arrivals() override { synchronises = true; }
@@ -52,8 +52,8 @@ struct Skeleton::Nature final : isa::Effects {
     void set_registers(int, bool) override { synchronises = true; }
 
     bool synchronises = false, multiplies = false;
-    bool known;                                ///< where its sources are
-    bool counts = false;                       ///< an mbarrier counts what it brings
+    bool known;                                ///< its results are known if its sources are
+    bool counts = false;                       ///< an mbarrier counts the bytes that it copies
     const Operand *a = nullptr, *b = nullptr;  ///< descriptors
 };
 
@@ -83,7 +83,8 @@ void Skeleton::need(Reg reg) {
     grew_ = true;
 }
 
-/// wgmma matters where the bulk-copy engine fills what it reads.
+/// Returns whether the step matters by itself. A wgmma does if registers
+/// are scarce at it, or if the bulk-copy engine fills what it reads.
 bool Skeleton::is_root(const Step& step, const Nature& nature) const {
     if (pressure_ != nullptr && pressure_->at(&step) > sm_90a.least_setmaxnreg) return true;
     return nature.synchronises || (copies_ && nature.multiplies);
@@ -110,7 +111,7 @@ bool Skeleton::needed(const Step& step) {
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
         const bool in = op.operands[i].access == isa::Access::in;
-        // Where in a tensor a copy begins decides nothing.
+        // The coordinates of a copy in its tensor decide nothing.
         if (in && (!follow || (root && operand.kind == Operand::Kind::list))) continue;
         isa::for_each_register(operand, [&](Reg reg) { need(reg); });
     }
@@ -121,7 +122,7 @@ bool Skeleton::needed(const Step& step) {
 /// whether they are executed (Weiser's slices).
 void Skeleton::slice() {
     decides_.resize(graph_.blocks().size());
-    // A register that a later step needs may be written earlier, in a loop also further down.
+    // A register that a later step needs may be written earlier or, in a loop, further down.
     do {
         grew_ = false;
         kept_.assign(graph_.blocks().size(), {});
@@ -142,13 +143,13 @@ void Skeleton::need_branches(BlockId block) {
     }
 }
 
-/// Where it goes on behind a block whose end decides nothing that matters; no_block: the kernel ends.
+/// Returns the block that follows one whose end decides nothing that matters; no_block: the kernel ends.
 BlockId Skeleton::follower(BlockId block) const {
     const BasicBlock& left = graph_.blocks()[block];
     return left.end == BasicBlock::End::jump ? left.taken : graph_.post_dominator(block);
 }
 
-/// The first block from `block` on in which something matters; no_block: the end of the kernel.
+/// Returns the first block from `block` on in which something matters; no_block: there is none.
 BlockId Skeleton::entered(BlockId block) const {
     while (block != no_block && kept_[block].empty() && !decides_[block]) block = follower(block);
     return block;
@@ -186,7 +187,7 @@ void Skeleton::flatten() {
         ends.push_back({static_cast<std::uint32_t>(ops.size() - 1), id});
     };
     for (BlockId id = 0; id < graph_.blocks().size(); ++id) {
-        // Where the kernel begins, nothing may matter: then it is a jump.
+        // If nothing matters in the first block, it becomes a jump.
         if (!graph_.reachable(id) || (id != 0 && entered(id) != id)) continue;
         begins[id] = static_cast<std::uint32_t>(ops.size());
         for (auto step = kept_[id].rbegin(); step != kept_[id].rend(); ++step) add(**step);

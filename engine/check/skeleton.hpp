@@ -1,5 +1,5 @@
-// What of a program decides about synchronisation: the steps that synchronise, and those that compute their
-// operands, their guards and the conditions that they depend on. Flat.
+// The part of a program that decides about synchronisation, as a flat list of operations: the steps that
+// synchronise, and those that compute their operands, their guards and the conditions that they depend on.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ namespace wgrun::check {
 struct SkeletonOp {
     enum class Kind : std::uint8_t { step, jump, branch, end };
     Kind kind = Kind::end;
-    bool negated = false;              ///< of the guard or the condition
+    bool negated = false;              ///< the guard or the condition is negated
     bool synchronises = false;         ///< step: it concerns other threads
-    bool opaque = false;               ///< step: what it gives is not known before the kernel runs
+    bool opaque = false;               ///< step: its results are unknown before the kernel runs
     bool multiplies = false;           ///< step: it issues, commits or waits for wgmma
-    int pressure = 0;                  ///< registers that are needed there
+    int pressure = 0;                  ///< step: registers live there
     bool both_arms = false;            ///< branch: something depends on its not being taken
     Reg reg;                           ///< guard of a step, condition of a branch
-    flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
+    flow::Divergence::Ways ways = {};  ///< branch: where its arms begin and join; jump: `taken`
     const Step* step = nullptr;
     Where where;
 };
 
 struct Skeleton {
-    /// pressure: of its wgmma; null: it does not matter.
+    /// `pressure` gives the registers live at wgmma; null: they do not matter.
     explicit Skeleton(const Program& program, const Pressure* pressure = nullptr);
 
     std::vector<SkeletonOp> ops;  ///< empty when nothing synchronises
-    std::vector<int> slots;       ///< Reg::id -> place among the registers that matter; -1: none
+    std::vector<int> slots;       ///< Reg::id -> index among the registers that matter; -1: none
     int slot_count = 0;
 
-    std::vector<bool> stored;     ///< by buffer: threads may write to it; empty: nobody knows
-    std::vector<int> integers;    ///< integer parameters that matter: their indices
-    bool knows_the_grid = false;  ///< it depends on the grid, or on where in it a CTA is
+    std::vector<bool> stored;     ///< by buffer: threads may write to it; empty: unknown
+    std::vector<int> integers;    ///< indices of the integer parameters that matter
+    bool knows_the_grid = false;  ///< it depends on the grid, or on a CTA's position in it
     bool depends_on_launch() const { return knows_the_grid || !integers.empty(); }
 
   private:
@@ -57,7 +57,7 @@ struct Skeleton {
     std::vector<bool> decides_;                   ///< by block: the branch at its end matters
     bool grew_ = false;
     const Pressure* pressure_;
-    bool copies_ = false;  ///< what comes to shared memory is counted by mbarriers
+    bool copies_ = false;  ///< mbarriers count the copies to shared memory
 };
 
 }  // namespace wgrun::check

@@ -1,6 +1,6 @@
 // What wgmma reads and the bulk-copy engine overwrites in a rehearsal: WG-RACE-02, WG-TMA-02, -03.
 //
-// Where a matrix begins is a byte that wgmma reads for certain: a copy that covers it overwrites the matrix.
+// The first byte of a matrix is certainly read by the wgmma: a copy that covers it overwrites the matrix.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ void Rehearsal::reads_matrix(const Operand& operand, const Matrix& read) {
     warp_->flights.push_back({static_cast<std::size_t>(point - cta.points.begin()), -1});
 }
 
-/// May threads have written to the buffer? They may have put its elements in another order.
+/// Returns whether threads may have written to the buffer, perhaps with its elements in another order.
 bool Rehearsal::maybe_stored(std::uint32_t offset) const {
     for (std::size_t b = 0; b < skeleton_.stored.size(); ++b) {
         const SharedBuffer& buffer = program_.shared()[b];
@@ -106,7 +106,7 @@ void Rehearsal::wait_group(int pending) {
     for (const Warp::Flight& flight : flights) set(flight, 0);
 }
 
-/// Does the warp at hand know that the wgmma has been waited for, by one of the warps of its warpgroup?
+/// Returns whether the current warp knows that a warp of the reader's warpgroup has waited for the wgmma.
 bool Rehearsal::known_past(const Point& point, const Point::Reader& reader) const {
     const auto group = [&](int warp) { return local(warps_[static_cast<std::size_t>(warp)]) / 4; };
     return std::ranges::any_of(point.readers, [&](const Point::Reader& mate) {
@@ -116,7 +116,7 @@ bool Rehearsal::known_past(const Point& point, const Point::Reader& reader) cons
     });
 }
 
-/// What makes the copy wait for `reader`.
+/// Returns the fix that makes the copy wait for `reader`.
 Fix Rehearsal::release_later(const Point::Reader& reader) const {
     const Where issued = reader.step->where;
     std::vector<Remedy> remedies;
@@ -129,7 +129,7 @@ Fix Rehearsal::release_later(const Point::Reader& reader) const {
             std::move(remedies)};
 }
 
-/// A copy that the mbarrier counts, into addresses [lo, hi) of its CTA.
+/// Checks a copy that the mbarrier counts, into addresses [lo, hi) of its CTA.
 void Rehearsal::overwrites(const Mbarrier& mbarrier, std::uint32_t lo, std::uint32_t hi) {
     if (anybody_left_) return;
     Cta& cta = *mbarrier.cta;
@@ -175,7 +175,7 @@ void Rehearsal::bulk_wait(int pending, bool) {
     }
 }
 
-/// What still copies to or from the memory of a CTA that has ended.
+/// Reports copies still in flight to or from the memory of a CTA that has ended.
 void Rehearsal::unfinished(Cta& cta) {
     const auto knows = [&](const Mbarrier& mbarrier) {
         for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)

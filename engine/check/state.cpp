@@ -59,7 +59,7 @@ void State::write(const Step& step, const Region& region, const Fact& fact) {
     raw = {fact, &step, written};
 }
 
-// A step that comes again while its copies are under way, in a loop, may copy to another part: it is not
+// A step that executes again while its copy is in flight, as in a loop, may copy to another part: it is not
 // followed further.
 void State::copy(const Step& step, const Region& region) {
     CopyFlight flight;
@@ -126,14 +126,14 @@ CellState::Write join(const CellState::Write& a, const CellState::Write& b, cons
     CellState::Write out{check::join(a.fact, b.fact, decision), b.step, b.region};
     if (a.fact) {
         out.step = a.step;
-        if (!(a.region == b.region)) out.region = {a.region.cell, 0, 0, false};  // one of two places
+        if (!(a.region == b.region)) out.region = {a.region.cell, 0, 0, false};  // one of two regions
     }
     return out;
 }
 
 void join_groups(Grouped& out, const Grouped& left, const Grouped& right, const Decision& decision) {
     if (left.pending && right.pending && left.age != right.age) {
-        // A wait covers the younger group last, but only one way leads there.
+        // The younger group is the last that a wait covers, but it is pending on one path only.
         const int arm = left.age < right.age ? 0 : 1;
         out = arm == 0 ? left : right;
         out.pending = out.pending.depending_on(decision, arm);

@@ -1,5 +1,5 @@
-// The state that the checker carries along a path: of a warpgroup that executes it, and of the shared memory
-// that it sees.
+// The state that the checker carries along a path: that of a warpgroup that executes it, and of the shared
+// memory that the warpgroup sees.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace wgrun::check {
 
-/// Bytes of a shared buffer. Tiles are followed as a whole, one cell a stage; other buffers are one cell.
-/// Without a cell nothing is known.
+/// Bytes of a shared buffer. Tiles are tracked as a whole, one cell per stage; other buffers are one cell
+/// each. A region without a cell is unknown.
 struct Region {
     int cell = -1;
     std::int64_t lo = 0, hi = 0;  ///< [lo, hi) from the buffer's start, bytes; empty: somewhere in the cell
@@ -35,8 +35,8 @@ using rules::Part;
 struct RegisterState {
     Fact touched;  ///< read or written by a thread since the last wgmma.fence
     const Step* touched_by = nullptr;
-    /// The accumulator of a wgmma of this shape since the last wgmma.fence. Of more than two shapes two are
-    /// followed.
+    /// Its use as an accumulator of a wgmma of this shape since the last wgmma.fence. Of several shapes, two
+    /// are tracked.
     struct Use {
         Fact fact;
         int shape = 0;
@@ -48,30 +48,30 @@ struct RegisterState {
     bool operator==(const RegisterState&) const = default;
 };
 
-/// Something asynchronous that is waited for in groups.
+/// An asynchronous operation that is waited for in groups.
 struct Grouped {
     Fact pending;                  ///< no wait_group has covered it
-    int age = uncommitted;         ///< of its group: 0 the youngest; the least on all paths
-    const Step* waited = nullptr;  ///< a wait_group that came before the commit
+    int age = uncommitted;         ///< age of its group: 0 the youngest; the least on all paths
+    const Step* waited = nullptr;  ///< a wait_group that preceded the commit
     const Step* committed = nullptr;
 
     static constexpr int uncommitted = -1;
     bool operator==(const Grouped&) const = default;
 };
 
-/// A wgmma on its way. The register file and the tiles it reads are free again at different times.
+/// A wgmma in flight. Its registers and the tiles that it reads become free at different times.
 struct Flight : Grouped {
     const Step* mma = nullptr;
     int shape = 0;
     Region a, b;
-    Fact retired;  ///< waited for by this warpgroup, but no barrier yet: others may not be as far
+    Fact retired;  ///< this warpgroup has waited for it, but there was no barrier yet: others may be behind
 
-    static constexpr int oldest = 7;  ///< wait_group does not tell older groups apart
+    static constexpr int oldest = 7;  ///< wait_group does not distinguish older groups
     bool same_place(const Flight& other) const { return mma == other.mma && a == other.a && b == other.b; }
     bool operator==(const Flight&) const = default;
 };
 
-/// A cp.async on its way.
+/// A cp.async in flight.
 struct CopyFlight : Grouped {
     const Step* step = nullptr;
     Region region;
@@ -81,7 +81,7 @@ struct CopyFlight : Grouped {
     bool operator==(const CopyFlight&) const = default;
 };
 
-/// Generic-proxy writes to a cell that wgmma may not read yet, by what they lack.
+/// Generic-proxy writes to a cell that wgmma may not read yet, by the ordering that they lack.
 struct CellState {
     struct Write {
         Fact fact;
@@ -89,16 +89,16 @@ struct CellState {
         Region region;
         bool operator==(const Write&) const = default;
     };
-    Write raw;      ///< neither proxy fence nor barrier
-    Write fenced;   ///< a fence.proxy.async, no barrier
-    Write ordered;  ///< a barrier, no fence.proxy.async
-    /// Some cp.async to the cell has been waited for: others may bring other parts of it.
+    Write raw;      ///< neither a proxy fence nor a barrier followed
+    Write fenced;   ///< a fence.proxy.async followed, but no barrier
+    Write ordered;  ///< a barrier followed, but no fence.proxy.async
+    /// Some cp.async to the cell has been waited for: others may fill other parts of it.
     bool arrived = false;
 
     bool operator==(const CellState&) const = default;
 };
 
-/// A wait_group 0, and the wgmma that it has waited for, as long as nothing has needed that.
+/// A wait_group 0 and the wgmma that it waited for, until something needs that wait.
 struct Drain {
     struct Mma {
         const Step* step;
@@ -116,31 +116,31 @@ struct State {
     std::vector<Flight> flights;
     std::vector<CopyFlight> copies;
     std::vector<CellState> cells;
-    Fact unfenced = Fact::always();     ///< no wgmma.fence so far
-    const Step* proxy_fence = nullptr;  ///< the last one, of whatever space
-    Drain drain;                        ///< followed for performance() alone
+    Fact unfenced = Fact::always();     ///< there was no wgmma.fence yet
+    const Step* proxy_fence = nullptr;  ///< the last one, of any state space
+    Drain drain;                        ///< tracked for performance() alone
 
     bool operator==(const State&) const = default;
 
     void order_registers();
     void commit(const Step& step);
-    /// `others`: other warpgroups may run the same wgmma.
+    /// `others`: other warpgroups may execute the same wgmma.
     void wait(const Step& step, int pending, bool others);
     void fence_proxies();
     void barrier();
-    /// Threads write to the region through the generic proxy.
+    /// Records a write by threads to the region, through the generic proxy.
     void write(const Step& step, const Region& region, const Fact& fact);
     void copy(const Step& step, const Region& region);
     void commit_copies();
-    /// Those whose groups are at least `pending` groups old have come; nothing: all of them.
+    /// Copies in groups of at least age `pending` are complete; nullopt: all copies are.
     void wait_copies(std::optional<int> pending);
 };
 
-/// Where two ways meet that `condition` chose between.
+/// Returns the state where two paths meet that `condition` chose between. `place` is as for values.
 State join(const State& a, const State& b, const Decision& decision, const Known& condition,
            const void* place);
 
-/// Makes every fact doubtful in which `a` and `b` differ: for loops whose facts do not settle.
+/// Makes doubtful every fact in which `a` and `b` differ, for loops whose facts reach no fixed point.
 void doubt_differences(State& a, const State& b);
 
 }  // namespace wgrun::check

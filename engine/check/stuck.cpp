@@ -1,5 +1,5 @@
-// When no warp of a rehearsal can go on: who waits for what, and why it never comes. WG-MBAR-05, WG-REG-02,
-// WG-SYNC-02, WG-SYNC-04.
+// When no warp of a rehearsal can continue: which warps wait for what, and why it never happens. WG-MBAR-05,
+// WG-REG-02, WG-SYNC-02, WG-SYNC-04.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace wgrun::check {
 using isa::lanes;
 
 namespace {
-/// Rounds in which warps that wait for mbarriers may look again and do nothing else.
+/// Rounds in which warps that wait for mbarriers may do nothing but test them again.
 constexpr int patience = 200;
 }  // namespace
 
-/// A wait for an mbarrier ends by itself after a while, and the kernel may then do something else.
+/// Lets waits for mbarriers time out, after which the kernel may do something else. Returns whether any did.
 bool Rehearsal::look_again() {
     if (++fruitless_ > patience) return false;
     bool any = false;
@@ -31,7 +31,7 @@ bool Rehearsal::look_again() {
     return any;
 }
 
-/// Lanes of a warp that take the other arm of a branch may go on while these wait.
+/// Returns whether lanes of a waiting warp may run on the other arm of a branch.
 bool Rehearsal::others_may_run() const {
     return std::ranges::any_of(warps_, [this](const Warp& warp) {
         const bool waits = warp.state == Warp::State::asleep || warp.state == Warp::State::at_barrier;
@@ -41,7 +41,8 @@ bool Rehearsal::others_may_run() const {
     });
 }
 
-/// Would they be too few even if each warp that has left gave back all but the least that setmaxnreg takes?
+/// Returns whether registers would be lacking even if each warp that has left kept only the least that
+/// setmaxnreg takes.
 bool Rehearsal::never_enough_registers(const Warp& warp) const {
     constexpr int least = sm_90a.least_setmaxnreg;
     const machine::RegisterPool& pool = warp.cta->registers;
@@ -71,8 +72,8 @@ std::string Rehearsal::waits_for(const Warp& warp) const {
         rules::what_has_come(mbarrier.expected() - mbarrier.pending(), mbarrier.expected(), mbarrier.tx()));
 }
 
-/// Those who wait, the likeliest cause first: an mbarrier whose phase has begun and cannot complete is
-/// likelier one than an mbarrier that nobody has come to.
+/// A waiting warp, ordered by the likelihood of being the cause: an mbarrier whose phase has begun and cannot
+/// complete is likelier than one at which no thread has arrived.
 struct Rehearsal::Suspect {
     int kind;
     int progress;

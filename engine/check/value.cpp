@@ -20,7 +20,7 @@ bool Known::operator==(const Known& other) const {
 
 Known join(const Known& a, const Known& b, const Known& condition, const void* place) {
     if (a == b) return a;
-    // Where only one way has written it, the other leaves nothing that may be read.
+    // If only one path has written it, the other has no value that may be read.
     if (!a.written || !b.written) return a.written ? a : b;
     Known out = a;
     out.inputs |= b.inputs;

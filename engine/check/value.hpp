@@ -1,4 +1,4 @@
-// What is known of a register's value on the way through a program.
+// What is known of a register's value at a point of a path.
 #pragma once
 
 #include "check/exact.hpp"
@@ -9,12 +9,12 @@ namespace wgrun::check {
 
 struct Known {
     isa::Value value;
-    /// The value itself; where `origin` is a buffer, the value if that buffer began at address 0 of the
-    /// shared window.
+    /// The value itself; if `origin` is a buffer, the value it would have if that buffer began at address 0
+    /// of the shared window.
     Exact exact;
     int origin = no_buffer;
     Roots inputs = 0;              ///< none for a constant
-    const void* writer = nullptr;  ///< the step that wrote it, or the branch or loop where writers meet
+    const void* writer = nullptr;  ///< the step that wrote it, or the branch or loop where values meet
     bool written = false;          ///< on some path to here
 
     static constexpr int no_buffer = -1, many_buffers = -2;
@@ -25,8 +25,8 @@ struct Known {
     bool operator==(const Known& other) const;
 };
 
-/// A value where two ways meet that a condition chose between: `a` where it is true. `place` is the branch,
-/// loop or step.
+/// Returns the value where two paths meet that a condition chose between: `a` if it is true. `place` is the
+/// branch, loop or step.
 Known join(const Known& a, const Known& b, const Known& condition, const void* place);
 
 }  // namespace wgrun::check

@@ -8,8 +8,8 @@
 namespace wgrun::check {
 
 namespace {
-// Loops nested many times over could take for ever. What comes after this many steps, and this many visits of
-// each step, is left to the simulator.
+// Loops nested many times would take too long. What follows this many steps, plus this many visits of each
+// step, is left to the simulator.
 constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
 }  // namespace
 
@@ -29,7 +29,7 @@ std::vector<Diagnostic> check(const Program& program) {
                          "and what follows from that is not checked",
                          "effects = \"none\", or some of { \"reads\", \"writes\", \"barrier\" }");
     });
-    // Where threads part that should go together, what follows of it is no news.
+    // Where threads diverge that must run together, further findings are consequences.
     const bool decided = !findings.any_of("WG-SYNC-") && rehearse(program, stored, findings);
     if (!decided) walker.barriers_met();
     return std::move(findings).sorted(program.where().file);
@@ -50,18 +50,18 @@ Walker::Walker(const Program& program, Findings& findings)
     most_executed_ = most_steps_in_all + most_visits * plan_.step_count;
 }
 
-/// Does `fact` come from an earlier iteration, which met the same branch, and may the branch not go the way
-/// that it went then and the way at hand now?
+/// Returns whether `fact` comes from an earlier iteration that met the same branch, which may be unable to
+/// take both the arm taken then and the current one.
 bool Walker::another_visit(const Scope& scope, const Fact& fact) {
     if (fact.first != scope.decision.id || scope.decision.repeats) return false;
     return fact.arm != scope.arm || (scope.decision.inputs & roots::loops) != 0;
 }
 
-/// Does `fact` hold on a path that surely exists?
+/// Returns whether `fact` holds on a path that certainly exists.
 bool Walker::holds(const Fact& fact) const {
     if (fact.kind == Fact::Kind::always) return true;
     if (fact.kind != Fact::Kind::conditional) return false;
-    // A scope entered since then was a further decision: it must not have to do with the earlier ones.
+    // A scope entered since is a further decision: it must share no input with the earlier ones.
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
         if (scope->decision.contains(fact.first)) return !another_visit(*scope, fact);
         if (scope->decision.inputs & fact.inputs) return false;

@@ -1,4 +1,4 @@
-// Walks along all paths of a program with an abstract state, and reports where a law is broken.
+// Follows all paths of a program with an abstract state, and reports where a law is broken.
 #pragma once
 
 #include <vector>
@@ -13,31 +13,31 @@ class Walker final : private isa::Effects {
   public:
     Walker(const Program& program, Findings& findings);
     void run();
-    /// Reports what is slow to `remarks` too.
+    /// Also reports what is slow, to `remarks`.
     void watch_speed(Findings& remarks) { remarks_ = &remarks; }
 
-    /// By shared buffer: may threads write to it?
+    /// By shared buffer: whether threads may write to it.
     const std::vector<bool>& stored() const { return stored_; }
 
     // convergence.cpp
-    /// WG-SYNC-02, where no rehearsal has decided it.
+    /// Reports WG-SYNC-02, where no rehearsal has decided it.
     void barriers_met();
 
   private:
-    /// A branch, loop or guard that the place at hand depends on, and whose condition is not known.
+    /// A branch, loop or guard with an unknown condition that the current step depends on.
     struct Scope {
         Decision decision;
         Known condition;
         Where where;
         std::string_view what;  ///< "branch", "loop", "guard"
-        int arm;                ///< 0 then, 1 else
+        int arm;                ///< 0: then, 1: else
         const void* node;
-        BlockId block;      ///< at whose end it is decided
-        bool left = false;  ///< it is over: on the other arm the threads have left
+        BlockId block;      ///< the block at whose end it is decided
+        bool left = false;  ///< it is over: threads of the other arm have left
         isa::Uniform uniform() const { return condition.value.uniform; }
-        bool exact() const { return condition.exact.known(); }  ///< for every thread
+        bool exact() const { return condition.exact.known(); }  ///< known for every thread
     };
-    /// What comes to a block, and what that depends on.
+    /// A path into a block: its state, and the scopes that this depends on.
     struct Way {
         State state;
         std::vector<Scope> scopes;
@@ -45,18 +45,18 @@ class Walker final : private isa::Effects {
     struct Exit {
         BlockId to;
         Way way;
-        bool decided;  ///< by the branch that decides about each iteration
+        bool decided;  ///< by the branch that decides every iteration
     };
-    /// A loop that is followed.
+    /// A loop that is being followed.
     struct Around {
         int loop = flow::no_loop;
-        std::size_t scopes = 0;  ///< that are around the loop, too
-        Chunks<Known> values{};  ///< before the loop
-        bool known = false;      ///< whether there is another iteration has to be
-        bool stopped = false;    ///< it was not
+        std::size_t scopes = 0;  ///< number of scopes around the loop
+        Chunks<Known> values{};  ///< at the loop's entry
+        bool known = false;      ///< the condition of each iteration must be known
+        bool stopped = false;    ///< a condition was not known, or the steps were too many
         std::vector<Way> back{};
         std::vector<Exit> exits{};
-        Decision decision{};  ///< of the pass at hand; without an id: none was made
+        Decision decision{};  ///< of the current pass; id 0: none was made
         Known condition{};
     };
 
@@ -92,7 +92,7 @@ class Walker final : private isa::Effects {
 
     // convergence.cpp: WG-SYNC
     void aligned(const Step& step);
-    bool in_role() const;  ///< inside a branch that some warps of the CTA may take and others not
+    bool in_role() const;  ///< in a branch that some warps of the CTA may take and others not
 
     // registers.cpp: values, WG-REG, and accesses of threads
     void read_operands(const Step& step);
@@ -102,8 +102,8 @@ class Walker final : private isa::Effects {
     void overtaken(const Flight& flight, Part part, std::string_view access);
     void uncommitted(const Flight& flight, bool at_end, std::vector<Note> notes);
     void assume_waited(Flight flight);
-    /// The youngest flight that no wait_group has covered, of those whose registers `uses` is true for; or
-    /// null.
+    /// Returns the youngest flight that no wait_group has covered, of those whose registers satisfy `uses`;
+    /// or null.
     template <class Uses>
     const Flight* pending(Uses uses) const {
         const Flight* found = nullptr;
@@ -116,7 +116,7 @@ class Walker final : private isa::Effects {
     isa::Value value_of(const Operand& operand) const;
     Known result(const Step& step);
 
-    // effects.cpp: what steps do besides
+    // effects.cpp: other effects of steps
     void memory(const isa::MemoryAccess& access) override;
     void order_registers() override;
     void issue_mma(const isa::AsyncMma& mma) override;
@@ -154,18 +154,18 @@ class Walker final : private isa::Effects {
     State state_;
     std::vector<bool> stored_;            ///< by buffer
     std::vector<Scope> scopes_;           ///< outer ones first
-    std::vector<std::vector<Way>> ways_;  ///< by block: those that come to it
+    std::vector<std::vector<Way>> ways_;  ///< by block: the ways into it
     std::vector<Around> loops_;
-    BlockId block_ = 0;           ///< the one at hand
-    const Step* step_ = nullptr;  ///< the one at hand
+    BlockId block_ = 0;           ///< the current one
+    const Step* step_ = nullptr;  ///< the current one
     bool reads_memory_ = false;
-    bool meets_others_ = false;  ///< the step at hand may do more than read and compute
-    int fold_budget_ = 1 << 13;  ///< warps that may still be run to fold values
+    bool meets_others_ = false;  ///< the current step may do more than read and compute
+    int fold_budget_ = 1 << 13;  ///< warps that may still be executed to fold values
     std::int64_t most_executed_ = 0;
     std::int64_t executed_ = 0;           ///< steps and iterations, over all passes
-    std::vector<const void*> divergent_;  ///< scopes reported by WG-SYNC-01
+    std::vector<const void*> divergent_;  ///< nodes of scopes reported by WG-SYNC-01
     bool partial_warpgroup_ = false;      ///< WG-SYNC-03 is reported
-    /// Barriers of the whole CTA that some of its threads go around: the step and the arm.
+    /// A barrier of the whole CTA that some of its threads bypass: the step and the arm.
     struct Skipped {
         const Step* step;
         Scope scope;
