@@ -1,4 +1,4 @@
-// Building a program: structure, registers, shared memory. Single steps are completed in step.cpp.
+// Building a program: structure, registers, shared memory. step.cpp completes single steps.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -16,14 +16,14 @@ namespace wgrun {
 namespace {
 constexpr std::uint32_t most_ctas = sm_90a.cluster;
 
-/// As PTX and C++ have them; PTX takes no lone underscore.
+/// Returns whether `name` is an identifier in PTX and C++; PTX takes no lone underscore.
 bool is_identifier(std::string_view name) {
     return !name.empty() && name.size() <= max_name && name != "_" && !(name[0] >= '0' && name[0] <= '9') &&
            std::all_of(name.begin(), name.end(), [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
            });
 }
-/// Refuses `name`, which is no identifier.
+/// Throws ArgumentError for `name`, which is no identifier.
 [[noreturn]] void refuse_name(const char* what, const std::string& name) {
     if (name.size() > max_name)
         throw ArgumentError(
@@ -32,7 +32,7 @@ bool is_identifier(std::string_view name) {
         fmt::format("{} name `{}`: letters, digits and _ only, not starting with a digit", what, name));
 }
 
-/// Refuses a parameter of that type behind those of the program, where it does not fit.
+/// Throws ArgumentError if a parameter of that type does not fit after those of the program.
 void check_parameter_bytes(const Program& program, const std::string& name, isa::Type type) {
     std::size_t end = 0;
     const auto add = [&](isa::Type added) {

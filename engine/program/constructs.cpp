@@ -14,8 +14,8 @@ std::optional<Where> Constructs::open() const {
     return open_.empty() ? std::nullopt : std::optional(open_.back().where);
 }
 
-// A block is added before the end of the one before is written, so that nothing is half done when memory runs
-// out.
+// A new block is added before the end of the previous one is written, so that nothing is half done when
+// memory runs out.
 
 void Constructs::goes(BlockId from, BlockId to, Where where) {
     blocks_[from].end = End::jump;
@@ -23,7 +23,7 @@ void Constructs::goes(BlockId from, BlockId to, Where where) {
     blocks_[from].where = where;
 }
 
-/// Where the condition holds, the next block follows.
+/// The next block follows where the condition holds.
 void Constructs::forks(BlockId from, Reg condition, bool negated, Where where) {
     BasicBlock& block = blocks_[from];
     block.end = End::branch;
@@ -33,7 +33,7 @@ void Constructs::forks(BlockId from, Reg condition, bool negated, Where where) {
     block.where = where;
 }
 
-/// The block at hand is where these go.
+/// Makes the current block the target of these arms.
 void Constructs::arrive(const std::vector<Arm>& arms) {
     for (const Arm& from : arms)
         (from.arm == 0 ? blocks_[from.block].taken : blocks_[from.block].otherwise) = current();
@@ -116,7 +116,7 @@ void Constructs::end_if() {
     const BlockId last = current();
     const bool has_else = branch.kind == Open::Kind::else_body;
     if (has_else && blocks_[branch.first].otherwise == last && here().steps.empty()) {
-        here().label.kind = Label::Kind::joined;  // nothing else was to be done
+        here().label.kind = Label::Kind::joined;  // the else is empty
     } else {
         add({Label::Kind::joined, branch.number, {}, branch.where});
         goes(last, current(), branch.where);
@@ -153,7 +153,8 @@ void Constructs::leave(Leave what, Where where) {
 
 namespace {
 
-/// PTX ISA 4.4: a letter and followers, or _, $ or % and at least one of them.
+/// Returns whether `name` is a PTX label (PTX ISA 4.4): a letter and any followers, or _, $ or % and at least
+/// one follower.
 bool is_label(std::string_view name) {
     const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     const auto follows = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '$'; };
@@ -187,7 +188,7 @@ void Constructs::place(int label, Where where) {
     if (place.given) throw ArgumentError(fmt::format("label `{}` is in two places", place.name));
     Label shown{Label::Kind::place, static_cast<std::uint32_t>(label), place.name, where};
     const BlockId last = current();
-    // What follows a jump is a block already, to which nothing else leads.
+    // The block after a jump exists already, and nothing else leads to it.
     const bool follows_jump =
         last > 0 && (blocks_[last - 1].end != End::branch || blocks_[last - 1].taken != last);
     const bool unused = follows_jump && here().label.kind == Label::Kind::none && here().steps.empty();
@@ -198,7 +199,7 @@ void Constructs::place(int label, Where where) {
         goes(last, current(), where);
     }
     arrive(place.arms);
-    place.arms = {{current(), 0}};  // where later jumps go
+    place.arms = {{current(), 0}};  // the target of later jumps
     place.given = true;
 }
 

@@ -1,4 +1,4 @@
-// Loops, branches and jumps as they are written one after the other: what basic blocks become of them.
+// Turns loops, branches and jumps, in the order in which they are written, into basic blocks.
 #pragma once
 
 #include <optional>
@@ -7,25 +7,25 @@
 
 namespace wgrun {
 
-/// The blocks that are written so far; steps go to the last one. Errors are ArgumentErrors.
+/// The blocks written so far; steps go to the last one. Errors are ArgumentErrors.
 class Constructs {
   public:
-    /// The constructs are numbered from `first` on.
+    /// Constructs are numbered from `first` on.
     explicit Constructs(std::uint32_t first = 0) : constructs_(first) { blocks_.emplace_back(); }
 
     BasicBlock& here() { return blocks_.back(); }
     BlockId current() const { return static_cast<BlockId>(blocks_.size() - 1); }
     const std::vector<BasicBlock>& blocks() const { return blocks_; }
-    /// Loops and branches around the place at hand.
+    /// Returns the number of open loops and branches.
     std::size_t depth() const { return open_.size(); }
-    /// Where the innermost of them is.
+    /// Returns where the innermost of them begins.
     std::optional<Where> open() const;
 
-    /// Another block, to which only the ends lead that the caller writes.
+    /// Adds a block, to which only those ends lead that the caller writes.
     void add(Label label = {}) { blocks_.emplace_back().label = std::move(label); }
 
     void begin_loop(Where where);
-    /// The head of a loop is what is open.
+    /// Throws unless the innermost open construct is the head of a loop.
     void check_condition() const;
     void loop_condition(Reg condition);
     void loop_next();
@@ -39,11 +39,12 @@ class Constructs {
     void place(int label, Where where);
     void jump(int label, Reg condition, bool negated, Where where);
 
-    /// The blocks, of which the last one ends the kernel. Nothing is left open but labels: throws for those.
+    /// Returns the blocks, the last of which ends the kernel. No construct may be open. Throws if a label
+    /// that is jumped to has no place.
     std::vector<BasicBlock> take(Where end);
 
   private:
-    /// A way out of a block to one that is not there yet.
+    /// An edge from a block to one that does not exist yet.
     struct Arm {
         BlockId block;
         int arm;
@@ -53,7 +54,7 @@ class Constructs {
         Kind kind;
         std::uint32_t number;
         Where where;
-        BlockId first = no_block;     ///< of a loop; of a branch the one that decides
+        BlockId first = no_block;     ///< of a loop; of a branch, the block that decides
         BlockId then_end = no_block;  ///< of a branch
         std::vector<Arm> after{}, next{};
         bool loop() const { return kind < Kind::then_body; }

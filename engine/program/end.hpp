@@ -1,11 +1,11 @@
-// Where a program ends.
+// The end of a program.
 #pragma once
 
 #include "wgrun/program.hpp"
 
 namespace wgrun {
 
-/// The place of the last statement of the kernel: of the whole loop or branch, if it is one.
+/// Returns the place of the kernel's last statement: of the whole loop or branch, if it is one.
 Where end_of(const Program& program);
 
 }  // namespace wgrun

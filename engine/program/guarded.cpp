@@ -13,7 +13,7 @@ namespace wgrun {
 using isa::Awaits;
 using isa::Type;
 
-/// Copies a program, guards added.
+/// Copies a program and adds guards.
 class Guarding final : Rewriting {
   public:
     Guarding(const Program& program, bool traced)
@@ -24,7 +24,7 @@ class Guarding final : Rewriting {
         const int poll_limit = parameter("guard_poll_ticks", Type::u32);
         const int loop_limit = parameter("guard_loop_ticks", Type::u32);
         block_ = loaded(block);
-        if (!loops_.empty()) {  // else nothing looks at the time
+        if (!loops_.empty()) {  // otherwise nothing checks the time
             poll_limit_ = loaded(poll_limit);
             loop_limit_ = loaded(loop_limit);
         }
@@ -45,7 +45,7 @@ class Guarding final : Rewriting {
         add(made(isa::guard::note(), {}, {Operand::of(block_), Operand::immediate(site)}, where));
     }
 
-    /// What a report says of a poll: which place, what is there, and what is wanted.
+    /// What a report says of a poll: the address, the value found there, and the value wanted.
     struct Finding {
         Reg place, word, wanted;
     };
@@ -63,7 +63,7 @@ class Guarding final : Rewriting {
         return out;
     }
 
-    /// Of a scalar of 32 or 64 bits also the value that it has found; else wanted is 0.
+    /// The value found is included if it is a scalar of 32 or 64 bits; otherwise `wanted` is 0.
     Finding look_at_memory(const Step& poll) {
         const bool global = poll.form.get(isa::Field::space) == static_cast<int>(isa::Space::global);
         const auto wide = [&](Reg narrow) {
@@ -84,7 +84,7 @@ class Guarding final : Rewriting {
         return {constant(Type::u64, where), constant(Type::u64, where), constant(Type::u32, where)};
     }
 
-    /// if (it has taken longer than `limit` since `since`) { what `look` emits; report; trap }
+    /// if (more than `limit` ticks have passed since `since`) { what `look` emits; report; trap }
     template <class Look>
     void check_time(GuardSite where, Reg since, Reg limit, Look look) {
         const Reg late = reg(Type::pred);
@@ -102,7 +102,7 @@ class Guarding final : Rewriting {
         end_if();
     }
 
-    /// Behind a poll: unless it has been let through, or was not executed, the time is checked.
+    /// Checks the time after a poll, unless the poll has succeeded or was not executed.
     void check_poll(const Step& poll, Reg since) {
         const GuardSite place{GuardSite::Kind::poll, poll.where, isa::awaited_by(poll), poll};
         const bool mbarrier = place.awaits == Awaits::mbarrier;
@@ -114,7 +114,8 @@ class Guarding final : Rewriting {
         if (poll.guard) end_if();
     }
 
-    /// What comes after `access` comes after its end: no fence waits for what is asynchronous, but time does.
+    /// Lets `access` complete before what follows: no fence waits for asynchronous operations, but a delay
+    /// does.
     void let_end(const Step& access) {
         if (isa::asynchronous(access)) {
             add(made(isa::guard::settle(), {}, {}, access.where));
@@ -145,8 +146,8 @@ class Guarding final : Rewriting {
         return out;
     }
 
-    /// The time is taken before a loop of a script. One of another shape may be entered anywhere: there it is
-    /// taken on all ways into it.
+    /// Takes the time before a loop of the script. A loop of another shape may be entered anywhere: there the
+    /// time is taken on all edges into it.
     void enter(std::size_t index) {
         const TextLoop& loop = loops_[index];
         if (loop.construct) since_[index] = clock(where_of(loop), reg(Type::u32));
@@ -158,7 +159,7 @@ class Guarding final : Rewriting {
         from().blocks()[id].for_each_successor([&](BlockId to, int) { out = out || inside(to); });
         return out && !inside(id);
     }
-    /// When the outermost loop around began that only looks; none: there is no such loop.
+    /// Returns when the outermost enclosing loop that only polls began; none: there is no such loop.
     Reg polled() const {
         const auto found = std::ranges::find_if(around_, &Around::looks);
         return found == around_.end() ? Reg() : found->since;
@@ -173,7 +174,7 @@ class Guarding final : Rewriting {
             if (!loops_[i].construct && loops_[i].first == id) enter(i);
     }
     void ends(BlockId id) override {
-        // Loops that are no constructs may overlap.
+        // Loops that are not constructs may overlap.
         for (auto loop = around_.rbegin(); loop != around_.rend(); ++loop) {
             if (loop->loop.last != id) continue;
             const Where where = where_of(loop->loop);
@@ -196,7 +197,7 @@ class Guarding final : Rewriting {
     bool traced_;
     std::vector<TextLoop> loops_;
     std::vector<Reg> since_;      ///< by loop: when it began
-    std::vector<Around> around_;  ///< the place at hand
+    std::vector<Around> around_;  ///< the enclosing loops
     GuardedProgram out_;
     Reg block_, poll_limit_, loop_limit_;
 };

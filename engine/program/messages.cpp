@@ -17,13 +17,13 @@ namespace {
 
 using isa::Type;
 
-/// Of the records of one launch, in memory that the host and the GPU see.
+/// The most bytes of the records of one launch, in memory shared by the host and the GPU.
 constexpr std::size_t most_bytes = 8 << 20;
 constexpr std::size_t most_values = 1024;
 
 bool is_bits(Type type) { return type == Type::b16 || type == Type::b32 || type == Type::b64; }
 
-/// Throws unless `conversion`, which ends in that letter, can print a register of the type.
+/// Throws unless `conversion`, by its last letter, can print a register of the type.
 void check_conversion(const std::string& conversion, Type type) {
     const char letter = conversion.back();
     const std::string name(isa::to_string(type));
@@ -51,7 +51,7 @@ void check_conversion(const std::string& conversion, Type type) {
     }
 }
 
-/// One conversion of printf's that starts at text[at], the `%`; `at` is behind it then.
+/// Returns the printf conversion that starts at text[at], the `%`; advances `at` past it.
 std::string conversion_at(std::string_view text, std::size_t& at) {
     const std::size_t start = at++;
     while (at < text.size() && std::string_view("-+ #0").find(text[at]) != std::string_view::npos) ++at;
@@ -76,8 +76,8 @@ template <class T>
 std::string printed(const std::string& conversion, const char* length, T value) {
     std::string format = conversion;
     format.insert(format.size() - 1, length);
-    std::array<char, 512> out{};  // %99.99f of the largest double
-    // The format has been read by conversion_at.
+    std::array<char, 512> out{};  // fits %99.99f of the largest double
+    // The format was parsed by conversion_at.
     std::snprintf(out.data(), out.size(), format.c_str(), value);
     return out.data();
 }
@@ -100,7 +100,7 @@ std::string natural(Type type, std::uint64_t value) {
     return fmt::format("{}", value);
 }
 
-/// What of `value` belongs to a register of that type.
+/// Returns the bits of `value` that belong to a register of that type.
 std::uint64_t masked(Type type, std::uint64_t value) {
     const int bits = isa::bits(type);
     return bits < 64 ? value & ((std::uint64_t{1} << bits) - 1) : value;
@@ -224,7 +224,7 @@ void MessageLog::append(const MessageLog& other) {
 }
 
 std::vector<MessageLog::Line> MessageLog::folded() const {
-    // Which message of its thread each one is.
+    // The position of each message among those of its thread.
     using Place =
         std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::size_t>;  // cta, number, thread, entry
     std::vector<std::size_t> by_thread(entries_.size());
@@ -244,7 +244,7 @@ std::vector<MessageLog::Line> MessageLog::folded() const {
     std::ranges::sort(places);
     if (places.size() > capacity_) places.resize(capacity_);
     std::vector<Line> out;
-    std::size_t round = 0;  // the first line of this number
+    std::size_t round = 0;  // index of the first line with this number
     for (std::size_t i = 0; i < places.size(); ++i) {
         const auto& [cta, turn, thread, index] = places[i];
         if (i > 0 && (std::get<0>(places[i - 1]) != cta || std::get<1>(places[i - 1]) != turn))

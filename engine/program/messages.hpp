@@ -1,4 +1,4 @@
-// What threads have said in a launch, and how it is written down.
+// The messages of threads in a launch, and their text.
 #pragma once
 
 #include <cstdint>
@@ -11,41 +11,41 @@
 
 namespace wgrun {
 
-/// Reads a format of printf's for these registers. ArgumentError where the two do not fit each other.
-/// counts: registers of each value; 0: a single one.
+/// Parses a printf format for these registers. Throws ArgumentError where the two do not match. counts:
+/// registers of each value; 0: a single one.
 std::vector<Message::Piece> parse_format(std::string_view format, std::span<const isa::Type> types,
                                          std::span<const int> counts);
 
-/// The text with the values, of which each lies in the low bits.
+/// Returns the text with the values, each of which is in the low bits.
 std::string text_of(const Message& message, std::span<const std::uint64_t> values);
 
 /// The messages of one launch.
 ///
-/// They are put in order when they are written down: CTAs as the grid counts them, and of each the first
-/// message of all threads before the second one. So the order does not depend on who was faster, and is the
-/// same wherever the kernel runs. Threads of a CTA that say the same there are one line.
+/// They are sorted when they are printed: by CTA in grid order, and within a CTA the first message of all
+/// threads before the second. The order therefore does not depend on which thread was faster, and is the same
+/// wherever the kernel runs. Threads of a CTA that say the same there share one line.
 class MessageLog {
   public:
-    /// As many as that are kept. The program must outlive the log.
+    /// Keeps at most `capacity` messages. The program must outlive the log.
     MessageLog(const Program& program, Dim3 grid, std::size_t capacity);
 
     bool empty() const { return entries_.empty() && lost_ == 0; }
-    /// Another message of a thread: they come in the order in which it says them.
+    /// Adds a message of a thread; those of one thread are added in the order in which it says them.
     void add(Dim3 cta, std::uint32_t thread, std::uint32_t message, std::span<const std::uint64_t> values);
-    /// That many more had no room.
+    /// Counts messages for which there was no room.
     void lose(std::uint64_t count) { lost_ += count; }
     void append(const MessageLog& other);
 
-    /// "[kernel.lua:12 cta 0 thread 3] x = 1.5", for each message of k:print.
+    /// Returns "[kernel.lua:12 cta 0 thread 3] x = 1.5" for each message of k:print.
     std::vector<std::string> lines() const;
-    /// The assertion that failed, or the trap: of several the first in order; the others are notes.
+    /// Returns the failed assertion or the trap; of several, the first in order, with the others as notes.
     std::optional<Diagnostic> end() const;
 
   private:
     struct Entry {
-        std::uint64_t cta = 0;  ///< x counts first
+        std::uint64_t cta = 0;  ///< linear index, x fastest
         std::uint32_t thread = 0, message = 0;
-        std::size_t first = 0;  ///< of its values
+        std::size_t first = 0;  ///< index of its first value
     };
     /// Threads of a CTA that say the same.
     struct Line {
@@ -65,7 +65,8 @@ class MessageLog {
     std::vector<std::uint64_t> values_;
 };
 
-/// How many messages of a launch are kept, and the bytes of one in the buffer of the GPU (isa/say.hpp).
+/// These return the number of messages kept per launch, and the bytes of one in the GPU's buffer
+/// (isa/say.hpp).
 std::size_t message_capacity(const Program& program);
 std::size_t message_bytes(const Program& program);
 

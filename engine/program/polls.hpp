@@ -1,25 +1,25 @@
-// Waits that a program makes of looking again and again.
+// Waits that a program implements by polling.
 #pragma once
 
 #include "wgrun/program.hpp"
 
 namespace wgrun {
 
-/// Does the step look at an mbarrier, or with a strong access at memory?
+/// Returns whether the step tests an mbarrier, or polls memory with a strong access.
 bool polls(const Step& step);
 
-/// Blocks from one to which a block further down goes back, to the last that does.
+/// The blocks from the target of a backward edge to the last block that has such an edge.
 struct TextLoop {
     BlockId first, last;
-    bool construct;  ///< of k:loop: entered at its top alone
+    bool construct;  ///< of k:loop, entered only at its top
 };
-/// Outer loops before inner ones.
+/// Returns the loops, outer ones before inner ones.
 std::vector<TextLoop> loops_of(const Program& program);
 
-/// Does the loop look at something, and do nothing but look?
+/// Returns whether the loop polls and does nothing else.
 bool only_looks(const Program& program, const TextLoop& loop);
 
-/// Has it an operand that is an address?
+/// Returns whether the step has an address operand.
 bool accesses_memory(const Step& step);
 
 }  // namespace wgrun

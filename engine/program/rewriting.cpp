@@ -64,7 +64,7 @@ void Rewriting::copy_blocks() {
 
 Program Rewriting::take() {
     to_.blocks_ = text_.take({});
-    if (first_.front() > 0) {  // what stands before a label
+    if (first_.front() > 0) {  // something precedes the first label
         to_.blocks_.front().end = BasicBlock::End::jump;
         to_.blocks_.front().taken = first_.front();
     }

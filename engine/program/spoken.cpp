@@ -10,7 +10,7 @@ namespace wgrun {
 
 using isa::Type;
 
-/// Copies a program, messages spelled out.
+/// Copies a program and spells out its messages.
 class Speaking final : Rewriting {
   public:
     explicit Speaking(const Program& program)
@@ -22,7 +22,7 @@ class Speaking final : Rewriting {
     }
 
   private:
-    /// The value as a register that say.word can store.
+    /// Returns the value in a register that say.word can store, and its type.
     std::pair<Reg, Type> storable(Reg value, Where where) {
         const Type type = type_of(value);
         if (type == Type::pred) {
@@ -75,7 +75,7 @@ class Speaking final : Rewriting {
         if (step.guard) end_if();
     }
 
-    const int messages_;  ///< parameter
+    const int messages_;  ///< index of the parameter
 };
 
 Program spoken(const Program& program) { return Speaking(program).run(); }

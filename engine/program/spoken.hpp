@@ -1,19 +1,19 @@
-// What the GPU runs of a kernel in which threads say something: k:print, k:assert, k:trap.
+// The program that the GPU runs of a kernel whose threads say something: k:print, k:assert, k:trap.
 #pragma once
 
 #include "wgrun/program.hpp"
 
 namespace wgrun {
 
-/// Does any thread of the program say anything?
+/// Returns whether any thread of the program may say anything.
 inline bool speaks(const Program& program) { return !program.messages().empty(); }
 
-/// A copy in which messages are written to memory that the host reads (isa/say.hpp). It has a parameter more,
+/// Returns a copy that writes messages to memory read by the host (isa/say.hpp). It has one more parameter,
 /// the last one: the address of the control block.
 Program spoken(const Program& program);
 
-/// Throws ArgumentError for a program that speaks, where nobody would hear it: `where` ("an exported
-/// kernel").
+/// Throws ArgumentError for a program with messages, for a context that cannot deliver them: `where` ("an
+/// exported kernel").
 void refuse_messages(const Program& program, std::string_view where);
 
 }  // namespace wgrun

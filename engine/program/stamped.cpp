@@ -11,7 +11,7 @@ namespace wgrun {
 using isa::Type;
 using isa::stamp::Moment;
 
-/// Copies a program, stamps added.
+/// Copies a program and adds stamps.
 class Stamping final : Rewriting {
   public:
     explicit Stamping(const Program& program) : Rewriting(program), loops_(loops_of(program)) {}
@@ -92,13 +92,13 @@ class Stamping final : Rewriting {
         if (step.guard) end_if();
     }
 
-    /// Products of one block up to their commit are one stamp.
+    /// The products of one block up to their commit share one stamp.
     void finish_group() {
         if (group_.step == nullptr) return;
         event(std::exchange(group_, {Moment::product, nullptr, {}}), Operand::immediate(0), begin_);
     }
 
-    // A loop that only polls has one stamp, from before it to behind it.
+    // A loop that only polls has one stamp, from its beginning to its end.
     void begins(BlockId id) override {
         if (polled_ == nullptr || id <= polled_->last) return;
         const Step* poll = nullptr;
@@ -124,10 +124,10 @@ class Stamping final : Rewriting {
     const std::vector<TextLoop> loops_;
     StampedProgram out_;
     Reg block_, at_, limit_;
-    const TextLoop* polled_ = nullptr;  ///< the loop around that has a stamp as a whole
-    Reg since_;                         ///< when that began
+    const TextLoop* polled_ = nullptr;  ///< the enclosing loop that has one stamp as a whole
+    Reg since_;                         ///< when that loop began
     StampSite group_{Moment::product, nullptr, {}};
-    Reg begin_;  ///< of the group
+    Reg begin_;  ///< when the group began
 };
 
 StampedProgram stamped(const Program& program) { return Stamping(program).run(); }

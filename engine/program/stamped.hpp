@@ -1,5 +1,4 @@
-// Profiled builds: the same kernel, which writes down when it waits, copies and multiplies. See
-// docs/timeline.md.
+// Profiled builds: the same kernel, which records when it waits, copies and multiplies. See docs/timeline.md.
 #pragma once
 
 #include <vector>
@@ -9,26 +8,27 @@
 
 namespace wgrun {
 
-/// A place of the original program that stamps name, by its number from 1.
+/// A place of the original program that stamps refer to, by its number from 1.
 struct StampSite {
     isa::stamp::Moment moment;
     const Step* step = nullptr;         ///< of the original program
-    std::vector<const Step*> products;  ///< of a product: all of its group in this block
+    std::vector<const Step*> products;  ///< of a product: all products of its group in this block
 };
 
 struct StampedProgram {
-    /// Has a parameter more, the last one: a pointer to u32, to the memory for the stamps (isa/stamp.hpp).
+    /// The program with one more parameter, the last one: a pointer to u32, to the memory for the stamps
+    /// (isa/stamp.hpp).
     Program program;
-    std::vector<StampSite> sites;  ///< number n is sites[n - 1]
+    std::vector<StampSite> sites;  ///< site number n is sites[n - 1]
 };
 
-/// The value of the stamp of a wait for an mbarrier: its address, and the parity in this bit. Of a copy it is
-/// the address, of a barrier of the CTA its number.
+/// The value of a stamp is, for a wait for an mbarrier, its address, with the parity in this bit; for a copy,
+/// the mbarrier's address; for a barrier of the CTA, its number.
 inline constexpr std::uint32_t stamped_parity = 0x80000000U;
 
-/// A copy of `program`, which must outlive the result, with stamps: each wait has one from its begin to its
-/// end, each group of products from its first one to its commit, each bulk copy one where it is issued. Lane
-/// 0 of a warp writes them; what it does not execute is not noted.
+/// Returns a copy of `program` with stamps: one from begin to end of each wait, one from the first product of
+/// each group to its commit, and one where each bulk copy is issued. `program` must outlive the result. Lane
+/// 0 of a warp writes the stamps; what it does not execute is not recorded.
 StampedProgram stamped(const Program& program);
 
 }  // namespace wgrun

@@ -43,7 +43,8 @@ bool some_row_allows(const Instruction& op, Field field, Type type) {
     });
 }
 
-/// The type that an instruction takes for a register of type `declared`: that one, or one of the same width.
+/// Returns the type that an instruction takes for a register of type `declared`: that type, or one of the
+/// same width.
 std::optional<Type> nearest_type(const Instruction& op, Field field, Type declared) {
     if (some_row_allows(op, field, declared)) return declared;
     constexpr std::array by_preference{Type::b16, Type::b32, Type::b64, Type::s16, Type::s32, Type::s64,
@@ -53,8 +54,8 @@ std::optional<Type> nearest_type(const Instruction& op, Field field, Type declar
     return std::nullopt;
 }
 
-/// A b16 register most often holds a bf16 or f16 element, which integer arithmetic would take for an integer:
-/// the type is inferred from bits of 32 and 64 only, such as addresses and descriptors.
+/// Throws for a b16 register, which usually holds a bf16 or f16 element that integer arithmetic would take
+/// for an integer. Types are inferred only from bits of 32 and 64, such as addresses and descriptors.
 [[noreturn]] void refuse_bits(const Instruction& op, const OperandRule& rule, Field field, Type type) {
     std::string fix = "k:cvt_f32_bf16(x) or k:cvt_f32_f16(x) gives the value of a bf16 or f16 element";
     if (field == Field::type)
@@ -62,18 +63,18 @@ std::optional<Type> nearest_type(const Instruction& op, Field field, Type declar
     refuse(op, rule, "a b16 register holds bits, which are not converted to a number", fix);
 }
 
-/// Fills `type` and `from` from the registers whose rule says that they are of it.
+/// Sets `type` and `from` according to the registers whose rules depend on them.
 void infer_types(const Builder& builder, const Instruction& op, std::span<const Operand> operands,
                  Form& form) {
     for (Field field : {Field::from, Field::type}) {
         if (form.has(field) ||
             !std::any_of(op.rows.begin(), op.rows.end(), [&](const auto& row) { return row.find(field); }))
             continue;
-        // A rule speaks of this field if the type it gives changes with the field alone.
+        // A rule depends on this field if its type changes with the field alone.
         Form one, other;
         one.set(field, Type::u32);
         other.set(field, Type::f64);
-        // Sources say more than destinations: of `setp p, a, b` only a and b count.
+        // Sources take precedence over destinations: of `setp p, a, b`, only a and b count.
         const OperandRule* unfit = nullptr;
         Type unfit_type = Type::none;
         for (Access access : {Access::in, Access::inout, Access::out}) {
@@ -97,14 +98,14 @@ void infer_types(const Builder& builder, const Instruction& op, std::span<const 
     }
 }
 
-/// As cvt spells the type of a register: bits count as unsigned.
+/// Returns the type of a register as cvt spells it: bits count as unsigned.
 std::string convertible(Type type) {
     if (isa::is_float(type)) return std::string(isa::to_string(type));
     const bool is_signed = type == Type::s16 || type == Type::s32 || type == Type::s64;
     return fmt::format("{}{}", is_signed ? 's' : 'u', isa::bits(type));
 }
 
-/// Whether k:NAME is an instruction with all of its qualifiers.
+/// Returns whether k:NAME is an instruction with all of its qualifiers.
 bool is_legal(const std::string& name) {
     const isa::Spelling spelling = isa::parse_method(name);
     if (spelling.op == nullptr) return false;
@@ -116,7 +117,7 @@ bool is_legal(const std::string& name) {
     }
 }
 
-/// What turns a register of type `have` into one of type `want`.
+/// Describes how to turn a register of type `have` into one of type `want`; empty: unknown.
 std::string conversion(Type have, Type want) {
     if (have == Type::pred) return "k:selp(1, 0, p) makes a number of a predicate";
     if (want == Type::pred) return "r:ne(0), r:lt(n) and the like give predicates";
@@ -133,7 +134,7 @@ std::string conversion(Type have, Type want) {
     };
     if (is_legal(call(round, want, have)))
         return fmt::format("k:{}(x) converts the value", call(round, want, have));
-    // Integers of 16 bits go to and from floats by 32.
+    // Integers of 16 bits are converted to and from floats through 32 bits.
     const Type between = from_float ? Type::s32 : Type::u32;
     const std::string first = call(from_float ? round : "", between, have);
     const std::string second = call(to_float ? round : "", want, between);
@@ -174,7 +175,7 @@ unsigned kind_bit(Kind kind) {
     return 0;
 }
 
-/// Turns a literal into the bits of `type`.
+/// Converts a literal to the bits of `type`.
 void settle_number(const Instruction& op, const OperandRule& rule, Operand& operand, Type type) {
     const double real = operand.real;
     if (type == Type::f32) {
@@ -216,7 +217,8 @@ void check_immediate(const Instruction& op, const OperandRule& rule, const Opera
         refuse(op, rule, std::to_string(operand.imm) + " does not fit " + std::string(isa::to_string(type)));
 }
 
-/// An address is a register of the space's width, or a shared buffer in a shared space, plus 32-bit bytes.
+/// Checks an address: a register of the space's width, or a shared buffer in a shared space, plus a 32-bit
+/// offset in bytes.
 void check_address(const Builder& builder, const Instruction& op, const OperandRule& rule,
                    const Operand& operand, Type type) {
     if (operand.reg)
@@ -227,7 +229,7 @@ void check_address(const Builder& builder, const Instruction& op, const OperandR
         refuse(op, rule, "offset " + std::to_string(operand.offset) + " does not fit 32 bits");
 }
 
-/// The address of a shared buffer, as a value.
+/// Checks the address of a shared buffer used as a value.
 void check_shared(const Instruction& op, const OperandRule& rule, Type type) {
     if (isa::is_float(type) || isa::bits(type) < 32)
         refuse(op, rule,
@@ -246,8 +248,8 @@ void check_param(const Builder& builder, const Instruction& op, const OperandRul
 
 std::string several(int count) { return std::to_string(count) + " registers are"; }
 
-/// What a destination that is not given is declared as: bits computed from an integer stay one, so that
-/// `(tid & 31):lt(8)` needs no conversion.
+/// Returns the declared type of a destination that is not given: bits computed from an integer stay an
+/// integer, so that `(tid & 31):lt(8)` needs no conversion.
 Type destination_type(const Builder& builder, std::span<const Operand> operands, Type type) {
     if (type != Type::b16 && type != Type::b32 && type != Type::b64) return type;
     for (const Operand& operand : operands) {
@@ -265,7 +267,7 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
     const bool takes_list =
         (rule.kinds & OperandRule::list) && (count > 1 || !(rule.kinds & OperandRule::reg));
     if (operand.kind == Kind::none) {
-        if (rule.access == Access::out && rule.by_name) return;  // a result that is not wanted
+        if (rule.access == Access::out && rule.by_name) return;  // an unwanted result
         if (rule.access == Access::out)
             operand = takes_list ? Operand::of(builder.regs(type, count))
                                  : Operand::of(builder.reg(destination_type(builder, operands, type)));
@@ -305,7 +307,8 @@ void complete_operand(Builder& builder, const Instruction& op, const OperandRule
     }
 }
 
-/// Registers that an instruction writes as a list must differ: the ISA leaves the result open otherwise.
+/// Registers that an instruction writes as a list must be distinct: otherwise the ISA leaves the result
+/// undefined.
 void check_distinct(const Instruction& op, const OperandRule& rule, const Operand& operand) {
     if (rule.access == Access::in || operand.kind != Kind::list) return;
     std::vector<std::uint32_t> ids;
@@ -315,7 +318,7 @@ void check_distinct(const Instruction& op, const OperandRule& rule, const Operan
         refuse(op, rule, "a register stands in the list twice");
 }
 
-/// Sets the flags of the operands that are given: a number that says what is so anyway is as good as none.
+/// Sets the flags of the operands that are given; a number equal to the fallback counts as not given.
 void infer_flags(const Instruction& op, std::span<const Operand> operands, Form& form) {
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const OperandRule& rule = op.operands[i];

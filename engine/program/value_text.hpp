@@ -1,4 +1,4 @@
-// A register's value as people read it.
+// A register's value as readable text.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace wgrun {
 
-/// The value in the low bits, as its type has it: 1.5, -3, true; bits in hexadecimal.
+/// Returns the value in the low bits as its type shows it: 1.5, -3, true; bits in hexadecimal.
 std::string value_text(isa::Type type, std::uint64_t value);
 
 }  // namespace wgrun

@@ -1,5 +1,5 @@
-// The laws that those break who wait in vain: in a rehearsal, on the simulator, or in a guarded run on a GPU.
-// What is said of them is in rules/wait_words.hpp.
+// The laws that waits without end break: in a rehearsal, on the simulator, or in a guarded run on a GPU.
+// Their messages are in rules/wait_words.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,20 @@
 
 namespace wgrun::wait_words {
 
-/// The rule that a wait without end breaks (null for lanes that wait for others of their warp), and what
-/// mends it.
+/// The rule that a wait without end breaks (null for lanes that wait for others of their warp), and its fix.
 struct Law {
     const Rule* rule;
     std::string_view fix;
 };
 Law law(isa::Awaits wait);
 
-/// The buffer that holds this byte of the CTA's dynamic shared memory, or null.
+/// Returns the buffer that holds this byte of the CTA's dynamic shared memory, or null.
 const SharedBuffer* buffer_at(const Program& program, std::uint32_t offset);
 
-/// "`full` + 16": the buffer that holds this byte of the CTA's dynamic shared memory.
+/// Returns a name such as "`full` + 16" for this byte of the CTA's dynamic shared memory.
 std::string place(const Program& program, std::uint32_t offset);
 
-/// Of an mbarrier at this byte, which is no multiple of 8.
+/// Returns the finding for an mbarrier at this byte, which is not a multiple of 8.
 rules::Saying mbarrier_misaligned(const Program& program, const std::string& place, std::uint32_t offset);
 
 }  // namespace wgrun::wait_words
