@@ -15,8 +15,7 @@ using isa::OperandRule;
 using isa::Type;
 using Kind = Operand::Kind;
 
-/// How a register is declared in C++, and its constraint letter in inline assembly. Predicates are ints, 0
-/// or 1.
+/// The C++ type of a register, and its constraint letter in inline assembly. Predicates are ints, 0 or 1.
 struct CudaType {
     std::string_view prefix, declaration, constraint;
 };
@@ -49,9 +48,9 @@ std::string shared_expression(const Program& program, const Operand& operand) {
     return fmt::format("shared_base + {}", start + operand.offset);
 }
 
-constexpr char placeholder = '\x01';  // stands for the % of an operand until literal % signs are doubled
+constexpr char placeholder = '\x01';  // replaces the % of an operand until literal % signs are doubled
 
-/// An asm statement under construction. GCC-style operands are numbered outputs first.
+/// An asm statement under construction. As in GCC, outputs are numbered first.
 class Assembly {
   public:
     Assembly(const Step& s, const Program& program, const std::vector<std::string>& names)
@@ -106,7 +105,8 @@ class Assembly {
         }
     }
 
-    /// An operand that is not a register: computed outside, with the width of its C++ type, 32 or 64 bits.
+    /// Binds an operand that is not a register: it is computed outside, with the width of its C++ type, 32 or
+    /// 64 bits.
     void bind_expression(const Operand& operand, const std::string& expression) {
         const bool wide = operand.kind == Kind::param &&
                           isa::bits(program_.params()[static_cast<std::size_t>(operand.index)].type) == 64;
@@ -219,7 +219,7 @@ class CudaEmitter {
 
   private:
     void declare_registers() {
-        // One declaration a C++ type, wrapped at a readable width.
+        // There is one declaration per C++ type, wrapped at a readable width.
         for (std::string_view declaration :
              {"int", "unsigned", "float", "double", "unsigned short", "unsigned long long"}) {
             std::string line;
@@ -237,7 +237,7 @@ class CudaEmitter {
 
     const std::string& name(Reg reg) const { return names_[reg.id]; }
 
-    /// Operands of C++ forms are values, not lists or addresses.
+    /// Returns whether all operands are values, as C++ forms need, and not lists or addresses.
     static bool plain_form_fits(const Step& s) {
         return !s.op->cuda.empty() &&
                std::none_of(s.operands.begin(), s.operands.end(),
@@ -268,7 +268,7 @@ class CudaEmitter {
         }
     }
 
-    /// The expression as the destination's kind: what PTX copies as bits, C++ would convert.
+    /// Returns the expression in the destination's kind: PTX copies its bits, which C++ would convert.
     std::string expression(const Operand& operand, const OperandRule& rule, const Step& s) const {
         const Type have = type_of(operand, rule, s.form);
         const Type want = type_of(s.operands[0], s.op->operands[0], s.form);
@@ -294,7 +294,7 @@ class CudaEmitter {
         out_.line(text, s.where);
     }
 
-    // Constructs are printed as such, and a jump to a place as a goto: no variable is declared behind one.
+    // Constructs are printed as such, and a jump to a place as a goto: no variable is declared after one.
 
     void block(BlockId id) {
         const BasicBlock& block = program_.blocks()[id];
@@ -338,7 +338,7 @@ class CudaEmitter {
                    after.kind == Label::Kind::after) {
             out_.line(condition(block, true) + " break;", block.where);
             if (!nexts_.contains(after.number)) return;
-            // C++'s own `continue` would go past what every iteration ends with.
+            // C++'s own `continue` would skip the steps that end every iteration.
             nexts_[after.number] = labels_++;
             out_.line("{", block.where);
             out_.indent(1);
@@ -357,7 +357,7 @@ class CudaEmitter {
             case Label::Kind::next:
                 return out_.line(fmt::format("goto next_{};", nexts_.at(label.number)), where);
             case Label::Kind::place: return out_.line(fmt::format("goto place_{};", label.number), where);
-            default: return;  // what the braces do
+            default: return;  // the braces do it
         }
     }
 
@@ -372,7 +372,7 @@ class CudaEmitter {
     std::string entry_;
     Writer out_;
     std::vector<std::string> names_;
-    std::map<std::uint32_t, int> nexts_;  ///< by loop: the number of the label
+    std::map<std::uint32_t, int> nexts_;  ///< by loop: number of its label
     int labels_ = 0;
 };
 

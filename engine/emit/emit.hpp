@@ -8,25 +8,25 @@
 
 namespace wgrun::emit {
 
-/// Text and, for each of its lines (from 1), the line of the script that it came from.
+/// The text and, for each of its lines (from 1), the line of the script that it came from.
 struct Text {
     std::string text;
     std::vector<Where> lines;  ///< lines[i] belongs to line i + 1
 };
 
-/// PTX for `.target sm_90a`, in the least PTX ISA version that has all its forms. One entry, named as the
-/// program.
+/// Returns PTX for `.target sm_90a`, in the lowest PTX ISA version that has all its forms, with one entry,
+/// named like the program.
 Text ptx(const Program& program);
 
-/// The same with .file and .loc: each line of PTX belongs to the line of the script that it came from.
+/// Returns the same with .file and .loc, so that each line of PTX belongs to its line of the script.
 Text ptx_with_lines(const Program& program);
 
-/// The same kernel as CUDA C++ (extern "C" __global__): plain C++ where there is a form with the same
-/// meaning, inline assembly elsewhere. Needs no header. `entry` is what it is called there, if not as the
-/// program.
+/// Returns the kernel as CUDA C++ (extern "C" __global__): plain C++ where a form has the same meaning,
+/// inline assembly elsewhere. The text needs no header. `entry` is the kernel's name there; empty: the
+/// program's.
 Text cuda(const Program& program, std::string_view entry = {});
 
-/// The same with #line: each line belongs to the line of the script that it came from.
+/// Returns the same with #line, so that each line belongs to its line of the script.
 Text cuda_with_lines(const Program& program);
 
 }  // namespace wgrun::emit

@@ -1,4 +1,4 @@
-// PTX: every step is its record's text with the operands filled in.
+// PTX: each step is its record's text with the operands filled in.
 #include <map>
 #include <set>
 
@@ -13,7 +13,7 @@ using isa::OperandRule;
 using isa::Type;
 using Kind = Operand::Kind;
 
-/// The file of a register: PTX names registers by class.
+/// The class of a register: PTX names registers by class.
 struct RegisterClass {
     std::string_view prefix, declaration;
 };
@@ -76,7 +76,7 @@ class PtxEmitter {
         }
         out_.line(")");
         out_.line(fmt::format(".maxntid {}, 1, 1", program_.threads()));
-        // Without it ptxas cannot know the registers at entry, and ignores setmaxnreg (C7508).
+        // Without this, ptxas cannot know the registers at entry, and ignores setmaxnreg (C7508).
         out_.line(".minnctapersm 1");
         if (program_.cluster().volume() > 1)
             out_.line(fmt::format(".reqnctapercluster {}, {}, {}", program_.cluster().x, program_.cluster().y,
@@ -144,7 +144,7 @@ class PtxEmitter {
         out_.line(ended(guard + text), s.where);
     }
 
-    /// The label's own name, or one that no label has as its own.
+    /// Returns the label's own name, or else one that no other label has as its own.
     std::string label(BlockId id) const {
         const Label& label = program_.blocks()[id].label;
         if (!label.name.empty()) return label.name;
@@ -190,7 +190,7 @@ class PtxEmitter {
                 return;
             case BasicBlock::End::branch: break;
         }
-        // To the other side, where the next block is the one that is taken.
+        // Branches to the other side if the next block is the taken one.
         const bool around = block.taken == next && block.otherwise != next;
         out_.line(fmt::format("@{}{} bra {};", block.negated != around ? "!" : "", name(block.condition),
                               label(around ? block.otherwise : block.taken)),
@@ -202,7 +202,7 @@ class PtxEmitter {
     const Program& program_;
     Writer out_;
     std::vector<std::string> names_;
-    std::set<std::string> own_names_;  ///< of labels
+    std::set<std::string> own_names_;  ///< of labels in the program
 };
 
 }  // namespace

@@ -41,7 +41,7 @@ std::size_t Writer::number_of(std::string_view file) {
 
 namespace {
 
-/// In quotes, without what would end them.
+/// Returns the name in quotes, without characters that would end them.
 std::string quoted(std::string_view file) {
     std::string out = "\"";
     for (char c : file)
@@ -56,7 +56,7 @@ void Writer::list_files() {
         raw(fmt::format(".file {} {}", i + 1, quoted(files_[i])), {});
 }
 
-// What follows #line counts on from there: each line says which it is.
+// After #line, the count goes on in the text: each line must state its own.
 void Writer::direct(Where where) {
     if (naming_ != Naming::directives || !where) return;
     text_.text += fmt::format("#line {} {}\n", where.line, quoted(where.file));
@@ -65,7 +65,7 @@ void Writer::direct(Where where) {
 
 void Writer::line(std::string_view text, Where where) {
     if (where && where != last_) {
-        // The name without its folder, so that texts do not depend on the script's folder.
+        // The folder is left out, so that texts do not depend on it.
         const std::size_t slash = where.file.rfind('/');
         raw(fmt::format("// {}:{}",
                         slash == std::string_view::npos ? where.file : where.file.substr(slash + 1),

@@ -1,4 +1,4 @@
-// Text that is written line by line, with the line of the script that each line came from.
+// Writes text line by line, with the line of the script that each line came from.
 #pragma once
 
 #include "emit/emit.hpp"
@@ -8,30 +8,30 @@ namespace wgrun::emit {
 /// The name of dynamic shared memory in the texts.
 inline constexpr std::string_view shared_name = "wgrun_shared";
 
-/// A parameter's name in the texts, which is not a register, a keyword or a predefined name.
+/// Returns a parameter's name in the texts, which differs from registers, keywords and predefined names.
 std::string param_name(const Program& program, int index);
 
-/// An immediate as PTX spells it; `bits` as in Operand::imm.
+/// Returns an immediate as PTX spells it; `bits` as in Operand::imm.
 std::string literal(std::int64_t bits, isa::Type type);
 
-/// A statement of PTX with its semicolon; a block in braces takes none.
+/// Returns a PTX statement with its semicolon; a block in braces takes none.
 std::string ended(std::string statement);
 
-/// Is what stands under such a label inside a construct?
+/// Returns whether the text after such a label is inside a construct.
 inline bool begins_inner(Label::Kind kind) {
     return kind == Label::Kind::loop || kind == Label::Kind::next || kind == Label::Kind::otherwise;
 }
-/// Is a construct, or a part of one, over before such a label?
+/// Returns whether such a label ends a construct or a part of one.
 inline bool ends_inner(Label::Kind kind) {
     return kind == Label::Kind::next || kind == Label::Kind::after || kind == Label::Kind::otherwise ||
            kind == Label::Kind::joined;
 }
-/// Does the block end with an if, whose then side is the next block?
+/// Returns whether the block ends with an if whose then side is the next block.
 bool begins_if(const Program& program, const BasicBlock& block);
 
 class Writer {
   public:
-    /// Adds a line, indented by `depth` steps. A comment names the line of the script first, if it has
+    /// Adds a line, indented by the current depth. A comment names the line of the script first, if it has
     /// changed.
     void line(std::string_view text, Where where = {});
     void indent(int by) { depth_ += by; }
@@ -42,7 +42,7 @@ class Writer {
         directives,  ///< also by #line, before each line of the text
     };
     void name_lines(Naming naming) { naming_ = naming; }
-    /// The .file directives of those.
+    /// Adds the .file directives for the files of .loc.
     void list_files();
     Text take() { return std::move(text_); }
 
@@ -55,7 +55,7 @@ class Writer {
     Where last_;
     int depth_ = 0;
     Naming naming_ = Naming::comments;
-    std::vector<std::string_view> files_;  ///< of .loc, from 1
+    std::vector<std::string_view> files_;  ///< of .loc, numbered from 1
 };
 
 }  // namespace wgrun::emit

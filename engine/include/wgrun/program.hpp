@@ -23,37 +23,37 @@ struct RegisterInfo {
     Where where;     ///< where it was made
 };
 
-/// How the bulk-copy engine cuts a tensor into boxes: what a tensor map says besides the tensor itself (PTX
-/// ISA 5.5.8). Dimension 0 is the contiguous one, the last of the tensor's shape.
+/// How the bulk-copy engine divides a tensor into boxes: the contents of a tensor map besides the tensor
+/// itself (PTX ISA 5.5.8). Dimension 0 is the contiguous one, the last of the tensor's shape.
 struct TensorBox {
     Dtype dtype = Dtype::bf16;
-    std::vector<std::int64_t> extents;  ///< of the box in elements, 1 to 5 of them, each 1 to 256
+    std::vector<std::int64_t> extents;  ///< of the box, in elements: 1 to 5 of them, each 1 to 256
     SwizzleMode swizzle = SwizzleMode::none;
-    bool nan_fill = false;  ///< what lies outside the tensor is read as NaN instead of 0
+    bool nan_fill = false;  ///< elements outside the tensor are read as NaN instead of 0
     bool operator==(const TensorBox&) const = default;
 
-    /// That a copy moves, and an mbarrier counts.
+    /// Returns the bytes that a copy of the box transfers and an mbarrier counts.
     std::int64_t bytes() const;
-    /// Bytes from one line, along dimension 0, to the next in shared memory: with a swizzle its width,
-    /// however short the lines are (tests/gpu/async.lua).
+    /// Returns the bytes from one line, along dimension 0, to the next in shared memory: with a swizzle its
+    /// width, however short the lines are (tests/gpu/async.lua).
     std::int64_t pitch() const;
-    /// Bytes of shared memory from the first line to the end of the last one's pitch.
+    /// Returns the bytes of shared memory from the first line to the end of the last one's pitch.
     std::int64_t span() const;
-    /// Calls f(address, bytes) for the pieces of shared memory that a box at `address` fills.
+    /// Calls f(address, bytes) for each piece of shared memory that a box at `address` (bytes) fills.
     void for_each_run(std::uint32_t address,
                       const std::function<void(std::uint32_t, std::uint32_t)>& f) const;
 };
 
-/// Throws ArgumentError for a box that no tensor map can have (cuTensorMapEncodeTiled's limits).
+/// Throws ArgumentError for a box that no tensor map can have (limits of cuTensorMapEncodeTiled).
 void check_box(const TensorBox& box);
 
-/// A kernel parameter. A pointer, and a tensor map, has the element type that its tensor must have.
+/// A kernel parameter. Pointers and tensor maps have the element type that their tensors must have.
 struct Param {
     std::string name;
     isa::Type type;                ///< u64 for pointers, tensormap for tensor maps
     std::optional<Dtype> pointee;  ///< of a pointer
     std::optional<TensorBox> box;  ///< of a tensor map
-    bool constant = false;         ///< a pointer that the kernel only reads through
+    bool constant = false;         ///< the kernel only reads through this pointer
     Where where;
 };
 
@@ -63,31 +63,31 @@ struct SharedBuffer {
     std::int64_t offset = 0;  ///< bytes from the start of the dynamic shared memory
     std::int64_t bytes = 0;
     std::int64_t align = 16;   ///< bytes
-    std::optional<Tile> tile;  ///< the layout it was declared with
+    std::optional<Tile> tile;  ///< the layout that it was declared with
     Where where;
 };
 
 using BlockId = std::uint32_t;
 inline constexpr BlockId no_block = UINT32_MAX;
 
-/// What texts show where a block begins.
+/// What texts show at the beginning of a block.
 struct Label {
     enum class Kind : std::uint8_t {
-        none,       ///< nothing: only the end of the block before leads here
-        loop,       ///< every iteration of a loop begins here
-        next,       ///< every iteration ends with this, and some have left the body for it
-        after,      ///< the loop is over
+        none,       ///< nothing: only the previous block's end leads here
+        loop,       ///< beginning of every iteration of a loop
+        next,       ///< end of every iteration, also for threads that have left the body for it
+        after,      ///< after the loop
         otherwise,  ///< else
-        joined,     ///< the if is over
-        place,      ///< what a jump names, of no construct
+        joined,     ///< after the if
+        place,      ///< target of jumps, of no construct
     };
     Kind kind = Kind::none;
-    std::uint32_t number = 0;  ///< of the loop, the if or the place: those of a construct have the same
+    std::uint32_t number = 0;  ///< of the loop, if or place; the labels of a construct share it
     std::string name;          ///< of a place, as PTX spells it
     Where where;               ///< of the construct or the place
 };
 
-/// Steps that are executed one after the other, and where it goes on.
+/// Steps that are executed in order, and what follows them.
 struct BasicBlock {
     enum class End : std::uint8_t {
         jump,    ///< to `taken`
@@ -96,13 +96,13 @@ struct BasicBlock {
     };
     std::vector<Step> steps;
     End end = End::exit;
-    bool negated = false;  ///< the condition is that the register is false
+    bool negated = false;  ///< the condition holds where the register is false
     Reg condition;         ///< of a branch
     BlockId taken = no_block, otherwise = no_block;
     Where where;  ///< of the end
     Label label;
 
-    /// Calls visit(block, arm) for each block that may follow: arm 0 for `taken`, 1 for `otherwise`.
+    /// Calls visit(block, arm) for each successor: arm 0 for `taken`, 1 for `otherwise`.
     template <class Visit>
     void for_each_successor(Visit visit) const {
         if (end != End::exit) visit(taken, 0);
@@ -116,15 +116,15 @@ struct Dim3 {
     std::uint64_t volume() const { return std::uint64_t{x} * y * z; }
 };
 
-/// What threads say of themselves: k:print, an assertion that fails, k:trap. The last two end the kernel.
+/// A message of threads: k:print, a failed assertion, k:trap. The last two end the kernel.
 struct Message {
     enum class Kind : std::uint8_t { print, assertion, trap };
-    /// Text, and behind it the values of a conversion of printf's, if there is one.
+    /// Text, followed by the values of a printf conversion, if there is one.
     struct Piece {
         std::string text;
         std::string conversion;  ///< "%5.2f", or empty
-        int values = 0;          ///< that it prints
-        bool list = false;       ///< in braces
+        int values = 0;          ///< number of values that it prints
+        bool list = false;       ///< prints them in braces
     };
     Kind kind = Kind::print;
     std::vector<Piece> pieces;
@@ -132,18 +132,18 @@ struct Message {
     Where where;
 };
 
-/// What the script calls some registers, from a line on: `local acc = k:regs("f32", 64)`.
+/// The script's name for some registers, from a line on: `local acc = k:regs("f32", 64)`.
 struct RegisterName {
     std::string name;
     std::vector<isa::Reg> regs;
-    bool array = false;  ///< an array, though it may have a single register
+    bool array = false;  ///< an array, possibly of a single register
     Where where;
 };
 
 /// The most dynamic shared memory that a CTA can have, in bytes.
 inline constexpr std::int64_t max_shared_bytes = sm_90a.cta_shared();
 
-/// A kernel as data. Made by a Builder; never changed afterwards, so that any number of threads may read it.
+/// A kernel as data. It is made by a Builder and immutable, so any number of threads may read it.
 class Program {
   public:
     const std::string& name() const { return name_; }
@@ -152,16 +152,16 @@ class Program {
     const std::vector<RegisterInfo>& registers() const { return registers_; }
     const std::vector<Param>& params() const { return params_; }
     const std::vector<SharedBuffer>& shared() const { return shared_; }
-    std::int64_t shared_bytes() const;                                  ///< dynamic shared memory in all
-    std::int64_t shared_align() const;                                  ///< that its start needs
-    const std::vector<Message>& messages() const { return messages_; }  ///< that steps name by index
-    /// Later ones of the same name hold from their lines on.
+    std::int64_t shared_bytes() const;  ///< dynamic shared memory in total, bytes
+    std::int64_t shared_align() const;  ///< alignment of its start, bytes
+    const std::vector<Message>& messages() const { return messages_; }  ///< steps refer to them by index
+    /// Returns the names in order; of several equal names, each holds from its line on.
     const std::vector<RegisterName>& names() const { return names_; }
-    /// In the order of the text; the kernel begins with the first. Any graph may be: what constructs a script
-    /// wrote is left in the labels alone, for those who print.
+    /// Returns the blocks in text order; the kernel begins with the first. They may form any graph: the
+    /// script's constructs remain in the labels alone, for printing.
     const std::vector<BasicBlock>& blocks() const { return blocks_; }
     Where where() const { return where_; }
-    /// The least PTX ISA version that has every form used.
+    /// Returns the lowest PTX ISA version that has every form used.
     isa::PtxVersion min_ptx() const;
 
   private:
@@ -179,81 +179,82 @@ class Program {
     Where where_;
 };
 
-/// Calls `visit` for every step, in the order of the text.
+/// Calls `visit` for every step, in text order.
 void for_each_step(const Program& program, const std::function<void(const Step&)>& visit);
 
 /// What a thread leaves.
 enum class Leave : std::uint8_t {
-    loop,       ///< the innermost loop around: break
-    iteration,  ///< of the innermost loop: continue
+    loop,       ///< the innermost enclosing loop: break
+    iteration,  ///< that of the innermost enclosing loop: continue
     kernel,     ///< the thread ends
 };
 
 class Constructs;  // program/constructs.hpp
 
-/// Writes a program, step by step. All errors are ArgumentErrors; the caller adds the place. For one thread
-/// at a time.
+/// Builds a program step by step. All errors are ArgumentErrors, to which the caller adds the place. A
+/// Builder is for one thread at a time.
 class Builder {
   public:
-    /// threads: of a CTA, 1..1024. Throws ArgumentError when the CTA or the cluster cannot be launched.
+    /// threads: per CTA, 1 to 1024. Throws ArgumentError when the CTA or the cluster cannot be launched.
     Builder(std::string name, int threads, Dim3 cluster, Where where);
 
-    /// Where the next steps come from.
+    /// Sets the line of the script that the following steps come from.
     void at(Where where) { where_ = where; }
     Where where() const { return where_; }
 
     Reg reg(isa::Type type);                                    ///< declared as isa::register_type(type)
-    std::vector<Reg> regs(isa::Type type, std::int64_t count);  ///< neighbours, 1 to 1024
+    std::vector<Reg> regs(isa::Type type, std::int64_t count);  ///< consecutive, 1 to 1024
     isa::Type type_of(Reg reg) const;
     int param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant = false);
-    /// A parameter that is a tensor map. Throws ArgumentError on an impossible box.
+    /// Adds a tensor-map parameter and returns its index. Throws ArgumentError for an impossible box.
     int tensor_map(std::string name, TensorBox box, bool constant);
-    /// Reserves shared memory behind the buffers made so far. Throws when it exceeds max_shared_bytes.
+    /// Reserves shared memory (bytes) after the existing buffers and returns the buffer's index. Throws
+    /// ArgumentError when the total exceeds max_shared_bytes.
     int shared(std::string name, std::int64_t bytes, std::int64_t align, const std::optional<Tile>& tile);
     const SharedBuffer& shared_buffer(int index) const {
         return program_.shared_[static_cast<std::size_t>(index)];
     }
     const Param& param_info(int index) const { return program_.params_[static_cast<std::size_t>(index)]; }
 
-    /// One instruction. `operands` are in the order of op.operands; a destination left as Kind::none gets
-    /// fresh registers. Returns the finished step, which lives until the next call. Throws ArgumentError
-    /// (WG-FORM-01, -02) on an illegal form or operand.
+    /// Adds one instruction. `operands` are in the order of op.operands; a destination left as Kind::none
+    /// gets fresh registers. Returns the finished step, which lives until the next call. Throws ArgumentError
+    /// (WG-FORM-01, -02) for an illegal form or operand.
     const Step& add(const isa::Instruction& op, isa::Form asked, std::vector<Operand> operands,
                     Reg guard = {}, bool guard_negated = false);
 
-    /// Each executing thread says `format`, as printf has it, with the values: registers, or lists of them
-    /// for a conversion that prints them all in braces. %d and %u take integers, %f, %e, %g numbers, %x the
-    /// bits of any register, %s what suits its type. Of an assertion, those threads say it whose `condition`
-    /// (a predicate) does not hold. ArgumentError where format and values do not fit each other.
+    /// Each executing thread says `format`, as in printf, with the values: registers, or lists of registers
+    /// for a conversion that prints them all in braces. %d and %u take integers; %f, %e and %g numbers; %x
+    /// the bits of any register; %s prints by type. An assertion is said by those threads whose `condition`
+    /// (a predicate) is false. Throws ArgumentError where format and values do not match.
     void say(Message::Kind kind, std::string_view format, std::vector<Operand> values,
              const Operand& condition = {}, Reg guard = {}, bool guard_negated = false);
     void breakpoint();  ///< a place for a debugger to stop at
-    /// Says what the script calls registers: for a debugger alone.
+    /// Records the script's name for registers, for a debugger alone.
     void name(RegisterName name) { program_.names_.push_back(std::move(name)); }
 
     /// while (head; condition) { body; next }. The head runs before every test, and `next` at the end of
-    /// every iteration, whether the thread comes from the end of the body or leaves the iteration.
+    /// every iteration, whether a thread comes from the end of the body or leaves the iteration.
     void begin_loop();                   ///< the head follows
     void loop_condition(Reg condition);  ///< ends the head; the body follows
-    void loop_next();                    ///< ends the body; what every iteration ends with follows
+    void loop_next();                    ///< ends the body; the end of every iteration follows
     void end_loop();
     void begin_if(Reg condition, bool negated = false);
     void begin_else();
     void end_if();
-    /// The threads that come here leave. Throws ArgumentError for a loop or an iteration outside all loops.
+    /// Makes the executing threads leave. Throws ArgumentError for a loop or iteration outside all loops.
     void leave(Leave what);
 
-    // Control flow of any shape, for programs that come from elsewhere; it may stand inside constructs, too.
-    /// A place to jump to, which is to be given later. `name`: as PTX is to spell it, or empty. Throws
-    /// ArgumentError for a name that is taken, or that PTX does not allow.
+    // Control flow of any shape, for programs from elsewhere; it may also be used inside constructs.
+    /// Returns a new label, to be placed later. `name`: its spelling in PTX, or empty. Throws ArgumentError
+    /// for a name that is taken or that PTX does not allow.
     int label(std::string name = {});
-    /// It is here. Throws ArgumentError when it has been given before.
+    /// Places the label here. Throws ArgumentError if it has a place already.
     void place(int label);
-    /// Goes to the label; with a condition, a predicate, those threads do for which it holds.
+    /// Jumps to the label; with a condition (a predicate), only the threads for which it holds.
     void jump(int label, Reg condition = {}, bool negated = false);
 
-    /// The finished program. The builder is empty afterwards. Throws when a construct is still open, or a
-    /// label that is jumped to is nowhere.
+    /// Returns the finished program and leaves the builder empty. Throws ArgumentError if a construct is
+    /// open, a label that is jumped to has no place, or the instructions are too many.
     Program finish();
 
   private:
