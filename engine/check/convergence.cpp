@@ -47,8 +47,7 @@ void Walker::aligned(const Step& step) {
                       {{program_.where(), "the kernel is declared here"}});
     }
     for (const Scope& scope : scopes_) {
-        // Divergence of a condition that depends on more than the thread index shows only when the kernel
-        // runs.
+        // Whether a condition on more than the thread index diverges shows only when the kernel runs.
         if (scope.uniform() >= least || !scope.exact()) continue;
         if (std::find(divergent_.begin(), divergent_.end(), scope.node) != divergent_.end()) return;
         divergent_.push_back(scope.node);

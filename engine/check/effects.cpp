@@ -120,8 +120,7 @@ void Walker::overwritten(const Region& region) {
                           {{flight.mma->where, "issued here"}});
             assume_waited(flight);
         } else if (b && holds(flight.retired)) {
-            // The wait covers the reads of its own warpgroup. Others read their own rows of A, but the same
-            // B.
+            // The wait covers its own warpgroup's reads. Others read their own rows of A, but the same B.
             findings_.add(
                 rules::WG_RACE_02, here,
                 fmt::format("`{}` is written while the wgmma of another warpgroup may still read it: "

@@ -24,7 +24,7 @@ Note made_here(const Step* made) { return {where_of(made), "initialised here"}; 
 
 }  // namespace
 
-// --- one that an instruction names ---------------------------------------------------------------------
+// --- the mbarrier of an instruction --------------------------------------------------------------------
 
 /// Returns the mbarrier at the lane's address. If the address is unknown, returns null and the step is
 /// unclear; else as below.

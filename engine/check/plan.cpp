@@ -95,8 +95,8 @@ void Plan::find_joins(const std::vector<BasicBlock>& blocks) {
     }
 }
 
-/// A decision contains those made on the paths from it to its join. They are numbered along the dominator
-/// tree, in which the join comes after them.
+/// A decision contains those made on the paths from it to its join. Decisions are numbered along the
+/// dominator tree, in which the join comes last.
 void Plan::number(const std::vector<BasicBlock>& blocks) {
     std::vector<std::vector<BlockId>> below(blocks.size());
     for (BlockId id = 0; id < blocks.size(); ++id)

@@ -94,7 +94,7 @@ void Pressure::weigh() {
     });
 }
 
-// --- where values begin, and how long wgmma access them ------------------------------------------------
+// --- definitions, and accesses of wgmma in flight ------------------------------------------------------
 
 const flow::Loop* Pressure::loop_around(BlockId block) const {
     int loop = graph_.innermost_loop(block);
@@ -126,7 +126,7 @@ void Pressure::forward(BlockId block) {
     }
 }
 
-// --- what is alive -------------------------------------------------------------------------------------
+// --- live values ---------------------------------------------------------------------------------------
 
 void Pressure::begin(Reg reg) {
     std::uint64_t& word = live_[reg.id / 64];

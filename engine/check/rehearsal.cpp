@@ -197,7 +197,7 @@ void Rehearsal::acquire(Warp& warp, const Knowledge& place) {
     warp.gathered = std::max(warp.gathered, place.of(warp.number));
 }
 
-// --- what steps see ------------------------------------------------------------------------------------
+// --- what steps read and write -------------------------------------------------------------------------
 
 const void* Rehearsal::read(Reg reg) {
     isa::Mask known = 0;

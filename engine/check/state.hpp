@@ -136,7 +136,8 @@ struct State {
     void wait_copies(std::optional<int> pending);
 };
 
-/// Returns the state where two paths meet that `condition` chose between. `place` is as for values.
+/// Returns the state where two paths meet that `condition` chose between. `place` is the branch, loop or
+/// step.
 State join(const State& a, const State& b, const Decision& decision, const Known& condition,
            const void* place);
 

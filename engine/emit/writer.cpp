@@ -56,7 +56,7 @@ void Writer::list_files() {
         raw(fmt::format(".file {} {}", i + 1, quoted(files_[i])), {});
 }
 
-// After #line, the count goes on in the text: each line must state its own.
+// After #line, a compiler counts on from there: each line of the text must state its own.
 void Writer::direct(Where where) {
     if (naming_ != Naming::directives || !where) return;
     text_.text += fmt::format("#line {} {}\n", where.line, quoted(where.file));
