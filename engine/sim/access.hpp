@@ -1,4 +1,4 @@
-// The places that the lanes of a step access.
+// The places in memory that the lanes of a step access.
 #pragma once
 
 #include <bit>
@@ -8,8 +8,8 @@
 
 namespace wgrun::sim {
 
-/// Calls move(where it is, lane, CTA, offset) for each active lane whose access is legal. Of global memory
-/// the CTA is null.
+/// Calls move(pointer to the bytes, lane, CTA, offset) for each active lane whose access is legal. For global
+/// memory the CTA is null.
 template <class Move>
 void Cluster::for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes,
                               Move move) {

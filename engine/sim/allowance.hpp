@@ -1,4 +1,4 @@
-// How long a simulation may go on: the clusters of a grid share it.
+// The allowance of a simulation, in time and in steps. The clusters of a grid share it.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@ class Allowance {
   public:
     Allowance(const Program& program, const Launch& launch) : program_(program), launch_(launch) {}
 
-    /// Takes `steps` more, executed at `where`. Throws EnvironmentError ETIMEDOUT when the time is over,
-    /// ELIMIT when there were too many; with that place.
+    /// Takes `steps` more, executed at `where`. Throws EnvironmentError with that place: ETIMEDOUT when the
+    /// time is over, ELIMIT when there were too many steps.
     void take(std::uint64_t steps, const Where& where);
     std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
 

@@ -1,5 +1,5 @@
-// st.async and red.async: what they bring counts for an mbarrier, as a bulk copy does, but comes through the
-// generic proxy.
+// st.async and red.async: an mbarrier counts their bytes, as it does those of a bulk copy, but they are
+// written through the generic proxy.
 #include <fmt/format.h>
 
 #include "rules/mbarrier_words.hpp"

@@ -49,7 +49,7 @@ void Cluster::bulk_copy(const isa::BulkCopy& asked) {
         global_shadow_.copy_from(*issuer, asked.lane, address, bytes);
     });
     if (asked.multicast == 0) return load_bulk(asked.shared, asked.mbarrier, copy);
-    // Data and signal land at the same place of each CTA.
+    // Data and signal go to the same offset in each CTA.
     for (std::uint32_t left = asked.multicast; left != 0; left &= left - 1) {
         const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
         if (rank >= ctas_.size()) {
@@ -60,7 +60,8 @@ void Cluster::bulk_copy(const isa::BulkCopy& asked) {
     }
 }
 
-// Where the copy's global side lies, and how many bytes it is. False, and reported, when it cannot be.
+// Finds the global side of the copy and its number of bytes. Returns false, with a report, when that is
+// impossible.
 bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
     if (asked.dims != 0) {
         copy.tensor = global_.tensor(asked.tensor_map);
@@ -116,7 +117,7 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
     return false;
 }
 
-/// Calls f(address, data, bytes) for what the copy moves from or to watched global memory.
+/// Calls f(address, data, bytes) for the watched global memory that the copy reads or writes.
 template <class F>
 void Cluster::for_each_global_run(const Copy& copy, F f) {
     if (copy.tensor.map != nullptr) {
@@ -132,7 +133,7 @@ void Cluster::for_each_global_run(const Copy& copy, F f) {
     }
 }
 
-/// Calls f(offset, bytes) for the shared memory at `address` that the copy fills or empties.
+/// Calls f(offset, bytes) for the shared memory at `address` that the copy reads or writes.
 template <class F>
 void for_each_shared_run(const Copy& copy, std::uint32_t address, F f) {
     if (copy.tensor.map == nullptr) return f(address - SharedMemory::base, copy.bytes);
@@ -140,7 +141,7 @@ void for_each_shared_run(const Copy& copy, std::uint32_t address, F f) {
         address, [&](std::uint32_t at, std::uint32_t bytes) { f(at - SharedMemory::base, bytes); });
 }
 
-// May the copy use this piece of the CTA's shared memory? What is wrong is reported.
+// Returns whether the copy may use this piece of the CTA's shared memory. Faults are reported.
 bool Cluster::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align) {
     if (address % align != 0) {
         report_.fault(rules::copy_misaligned(
@@ -185,14 +186,15 @@ void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Co
 
 namespace {
 
-/// What the kernel calls the global side of the copy; 0 where there is none.
+/// Returns the kernel's address of the global side of the copy; 0 where there is none.
 std::uint64_t global_name(const Copy& copy) {
     return copy.tensor.map != nullptr ? copy.tensor.map->handle : copy.global_address;
 }
 
 }  // namespace
 
-// The mbarrier counts the bytes of the copy when it lands. Whoever sees them knows of what it came after.
+// The mbarrier counts the bytes of the copy when it lands. A thread that sees them knows what came before the
+// copy.
 void Cluster::count_for(const Found& found, Copy copy) {
     Mbarrier& mbarrier = *found.mbarrier;
     copy.cta = rank(*found.cta);
@@ -278,7 +280,7 @@ void Cluster::write_global(const Copy& copy) {
 
 namespace {
 
-/// What st.async or red.async brings.
+/// Stores what st.async or red.async delivers.
 void store_value(const Copy& copy, std::byte* to) {
     if (copy.reduction == isa::BulkCopy::Reduction::none) {
         std::memcpy(to, copy.read.data(), copy.bytes);

@@ -73,7 +73,7 @@ Known Clocks::known(int row, int warp) const {
             row == warp ? met_[w] : fronts_[w].met};
 }
 
-// Room for more actors in every row.
+// Makes room for more actors in every row.
 void Clocks::widen() {
     const std::size_t rows = rows_.size() / stride_, wider = stride_ + columns_at_a_time;
     std::vector<std::uint32_t> out(rows * wider);
@@ -90,7 +90,8 @@ void Clocks::widen() {
 }
 
 Clocks::Group Clocks::group(int first) {
-    // Warpgroups begin four or more warps apart, also where the CTAs of a cluster have an odd number of them.
+    // Warpgroups begin at least four warps apart, even where the CTAs of a cluster have an odd number of
+    // them.
     GroupRow& group = groups_[static_cast<std::size_t>(first / 4)];
     std::uint64_t version = 0;
     for (int w = first; w < first + 4; ++w) version += versions_[static_cast<std::size_t>(w)];
@@ -113,14 +114,14 @@ void Clocks::tick(int warp) {
     changed(warp);
 }
 
-// What a row knows of all lanes of a warp needs no part.
+// What a row knows about all lanes of a warp needs no part.
 void Clocks::settle(int row, int warp, std::uint32_t known) {
     if (Part& part = this->part(row, warp); part.clock <= known) part = {};
 }
 
 // --- lanes that know more ------------------------------------------------------------------------------
 
-// The row of the lanes, which are to learn something, and of those that were ahead before.
+// Returns the row of these lanes, which are about to learn something, and of those that were ahead before.
 int Clocks::go_ahead(int warp, Lanes lanes) {
     const auto w = static_cast<std::size_t>(warp);
     if (fronts_[w].lanes == 0) {
@@ -138,7 +139,7 @@ int Clocks::go_ahead(int warp, Lanes lanes) {
     return front.row;
 }
 
-// When all lanes are ahead, nobody is.
+// When all lanes are ahead, none is.
 void Clocks::catch_up(int warp, Lanes lanes) {
     const auto w = static_cast<std::size_t>(warp);
     Front& front = fronts_[w];
@@ -212,7 +213,7 @@ void Clocks::raise(int to, int from) {
         some = 0;
         for (int w = 0; w < warps_; ++w) {
             part(to, w).join(part(from, w));
-            // A warp's own clock says nothing of what its lanes know of each other.
+            // A warp's own clock says nothing about what its lanes know of each other.
             if (to != w && fronts_[static_cast<std::size_t>(w)].row != to) settle(to, w, out[w]);
             some |= part(to, w).clock != 0;
         }
@@ -227,7 +228,7 @@ void Clocks::release(int warp, int place, Lanes lanes) {
         tick(warp);
         return;
     }
-    // Of the other lanes nobody learns more than these know.
+    // A lane learns no more about the other lanes than these lanes know.
     const std::uint32_t met =
         from == warp ? met_[static_cast<std::size_t>(warp)] : fronts_[static_cast<std::size_t>(warp)].met;
     const std::size_t sets = warps_ == warps_per_cta_ ? 1 : 2;
@@ -312,7 +313,7 @@ void Clocks::learn(int warp, Lanes lanes, int actor, std::uint32_t clock) {
 }
 
 void Clocks::finish(int warp, int first, std::uint32_t serial) {
-    // A CTA may end before its last warpgroup is whole.
+    // A CTA may end before its last warpgroup is complete.
     const int end = std::min(first + 4, (warp / warps_per_cta_ + 1) * warps_per_cta_);
     const Front& front = fronts_[static_cast<std::size_t>(warp)];
     for (const int of : {warp, front.lanes != 0 ? front.row : warp}) {

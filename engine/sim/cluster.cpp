@@ -1,4 +1,4 @@
-// What CTAs of a cluster share: addresses, a barrier, their end; and the register file of each.
+// What the CTAs of a cluster share: addresses, a barrier and their end; and the register file of each CTA.
 #include "sim/cluster.hpp"
 
 #include <fmt/format.h>
@@ -13,13 +13,14 @@ namespace wgrun::sim {
 
 using isa::lanes;
 
-// An address of a CTA that is not there does no harm until it is used.
+// The address of a CTA that does not exist does no harm until it is used.
 std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
     return isa::peer_address(address, rank);
 }
 
-// The CTA that an address of the cluster's window lies in; the address becomes that of the CTA's own window.
-// Null, and reported, when there is none. `owes`: the access is over when the warp knows it to be.
+// Returns the CTA that an address of the cluster's window refers to, and turns the address into one of the
+// CTA's own window. Null, with a report, if there is none. owes: the access is over when the warp knows that
+// it is.
 Cta* Cluster::peer(std::uint64_t& address, int lane, bool owes) {
     using Whose = machine::SharedPlace::Whose;
     const auto [whose, rank, there] =
@@ -59,7 +60,7 @@ void Cluster::cluster_arrive() {
     complete_meeting();
 }
 
-// A relaxed arrival carries the mbarriers that a fence has announced, and nothing else.
+// A relaxed arrival releases the mbarriers that a fence has announced, and nothing else.
 void Cluster::release_announced(int place) {
     for (Cta& cta : ctas_)
         for (const Mbarrier& mbarrier : cta.mbarriers.all())
@@ -89,7 +90,7 @@ void Cluster::cluster_wait() {
 
 // --- the end of a CTA ----------------------------------------------------------------------------------
 
-// Whatever concerned the memory of the CTA must be known to its warps as past.
+// Everything that accessed the memory of the CTA must be known to its warps as past.
 void Cluster::leave(Cta& cta) {
     for (const Epoch& access : cta.owed) {
         if (!access) continue;

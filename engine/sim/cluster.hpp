@@ -1,5 +1,5 @@
-// A cluster at work: its CTAs, their warps, and the machine that the records' `run` speak to. A grid without
-// clusters is one of clusters of one CTA.
+// A running cluster: its CTAs, their warps, and the machine that the `run` functions of the records use. A
+// grid without clusters is a grid of clusters of one CTA.
 #pragma once
 
 #include <utility>
@@ -23,7 +23,8 @@
 
 namespace wgrun::sim {
 
-/// Used for one cluster after the other of a grid. Warps and threads are numbered through all of its CTAs.
+/// One object simulates one cluster of a grid after another. Warps and threads are numbered through all of
+/// its CTAs.
 class Cluster final : public isa::Machine, private GlobalShadow::Sink {
   public:
     Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns,
@@ -31,14 +32,14 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
 
     /// Begins cluster number `index` of the grid.
     void reset(std::uint64_t index);
-    /// Runs it to its end, or until it deadlocks or `launch.stop` is set. False: it can only go on when
-    /// another cluster has changed memory; alone: there is none that could.
+    /// Runs the cluster until it ends or deadlocks or `launch.stop` is set. Returns false if it can continue
+    /// only after another cluster has changed memory. alone: there is no cluster that could.
     bool run(bool alone);
 
     Report& report() { return report_; }
-    /// What its threads have said in the last run.
+    /// Returns what its threads have printed in the last run.
     MessageLog take_messages() { return std::move(messages_); }
-    /// What the last run did to global memory.
+    /// Returns what the last run did to global memory.
     GlobalTrace global_trace() const;
     std::uint64_t steps() const { return steps_; }  ///< of the last run
     std::uint64_t mmas() const { return mmas_; }
@@ -119,7 +120,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void end(Warp& warp);
     isa::Mask condition(const Op& op);
     void sleep(Warp::Wait wait);
-    /// Wakes the sleepers of a CTA, or of all of them (null), that wait for something of the kind.
+    /// Wakes the sleeping warps of a CTA, or of all CTAs (null), that wait for something of this kind.
     template <class Which>
     void wake(const Cta* cta, Warp::Wait wait, Which which) {
         fruitless_ = 0;
@@ -133,7 +134,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
         }
     }
 
-    /// Tells who looks on.
+    /// Passes a signal to the observer, if there is one.
     void signal(const Signal& signal) {
         if (launch_.observer != nullptr) [[unlikely]]
             launch_.observer->signal(View(*this), current_, signal);
@@ -161,7 +162,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator);
     void check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                        int stride);
-    /// The lanes of `among` whose address it is.
+    /// Returns the lanes of `among` whose address equals `at`.
     static isa::Mask lanes_at(const isa::Addresses& address, isa::Mask among, std::uint64_t at);
     void global_race(const GlobalRace& race) override;
     void global_unfenced(const GlobalRace& race) override;
@@ -176,13 +177,13 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     void strong_write(isa::Space space, const isa::Addresses& address, bool combines);
     void poll(isa::Space space, std::uint64_t digest);
     bool polls_global() const;
-    /// The warp has done something to memory: what it polls may have changed by that, and for others too.
+    /// The warp has changed memory: what it polls, and what others poll, may have changed.
     void acted() {
         warp().polled = {};
         if (pollers_) wake_pollers();
     }
     void wake_pollers();
-    /// Others may look at global memory again.
+    /// Tells other clusters that they may read global memory again.
     void tell() {
         if (std::exchange(wrote_, false)) turns_.changed();
     }
@@ -192,7 +193,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
         Cta* cta = nullptr;
         Mbarrier* mbarrier = nullptr;
     };
-    /// On whose behalf an mbarrier is named.
+    /// On whose behalf an mbarrier is accessed.
     enum class User : std::uint8_t { thread, engine, async_store };
     Found find_mbarrier(std::uint64_t address, User user, int lane);
     void announce_mbarriers();
@@ -242,7 +243,7 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     machine::Waits waits_;
     Report report_;
     MessageLog messages_;
-    bool trapped_ = false;  ///< an assertion has failed, or a trap was executed: nothing goes on
+    bool trapped_ = false;  ///< an assertion has failed, or a trap was executed: nothing continues
     GlobalShadow global_shadow_;
     Clocks clocks_;
     Handoffs handoffs_;
@@ -250,32 +251,33 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     bool wrote_ = false;    ///< to global memory, and others have not been told
     std::vector<Warp> warps_;
     std::vector<Cta> ctas_;           ///< by rank
-    std::vector<std::byte> outside_;  ///< what a read outside every buffer gives
+    std::vector<std::byte> outside_;  ///< the bytes that a read outside every buffer returns
     std::uint64_t index_ = 0;         ///< of the cluster, in the grid of clusters
     Dim3 position_;                   ///< of the cluster in the grid of clusters
     std::uint64_t random_ = 0;        ///< state of the scheduler's draws
     std::vector<int> ready_;
-    int fruitless_ = 0;  ///< rounds in which sleepers woke up and nothing happened
+    int fruitless_ = 0;  ///< rounds in which sleeping warps woke up and nothing happened
 
     std::vector<Copy> copies_;  ///< under way
     std::vector<BulkGroups> groups_;
     std::vector<std::uint32_t> groups_of_thread_;  ///< index in groups_, counted from 1; 0: none
     std::vector<ThreadCopies> thread_copies_;      ///< by warp
     std::vector<ThreadCopy*> flying_;              ///< those of them that have not landed
-    int copy_actor_ = -1;                          ///< of thread copies that nobody has waited for
+    int copy_actor_ = -1;                          ///< of thread copies for which no thread has waited
     std::uint32_t copy_clock_ = 0;                 ///< of the last of them
 
     machine::ClusterBarrier cluster_barrier_;
-    int meeting_ = -1, met_ = -1;  ///< places of it in Clocks: those who arrive, and those who have
+    int meeting_ = -1,
+        met_ = -1;  ///< its places in Clocks: of the arrivals in the current phase, and of those before
 
-    // The step at hand.
+    // The current step.
     int current_ = 0;  ///< warp
     Cta* cta_ = nullptr;
     isa::Mask active_ = 0;
     std::uint32_t pc_ = 0;
-    std::uint32_t serial_ = 0;  ///< of the wgmma at hand
+    std::uint32_t serial_ = 0;  ///< of the current wgmma
     std::uint64_t steps_ = 0, mmas_ = 0;
-    std::uint64_t accounted_ = 0;  ///< of the steps, those that the allowance knows
+    std::uint64_t accounted_ = 0;  ///< steps that the allowance has counted
 };
 
 }  // namespace wgrun::sim

@@ -24,7 +24,7 @@ class Flattener {
             begins[id] = here();
             for (const Step& step : block.steps) this->step(step);
             end(block);
-            // Which blocks these are is known now, where they begin only afterwards.
+            // The blocks are known now; their positions are known later.
             ops_.back().ways = {block.taken, block.otherwise, graph.reconvergence(id)};
             ends.push_back(here() - 1);
         }
@@ -41,7 +41,7 @@ class Flattener {
             throw ArgumentError(fmt::format("the program has more than {} steps", max_ops),
                                 "use k:loop instead of unrolling");
         ops_.push_back({.kind = kind, .where = where});
-        // Without a line every operation is a place of its own.
+        // Without a line, every operation is a place of its own.
         ops_.back().place = here() - 1;
         if (where)
             ops_.back().place =

@@ -11,35 +11,37 @@
 namespace wgrun::sim {
 
 inline constexpr std::uint32_t no_reg = UINT32_MAX;
-/// No operation: the other party of a finding that has none.
+/// Stands for no operation: the other party of a finding that has none.
 inline constexpr std::uint32_t no_pc = UINT32_MAX;
-/// Operations are named by 22 bits in the shadow of shared memory.
+/// The shadow of shared memory names operations with 22 bits.
 inline constexpr std::size_t max_ops = (std::size_t{1} << 22) - 1;
 
 /// One operation of the flat code. Every block ends with a jump, a branch or an end.
 struct Op {
     enum class Kind : std::uint8_t { step, collective, jump, branch, end };
     Kind kind = Kind::end;
-    bool negated = false;              ///< of the guard or the condition
+    bool negated = false;              ///< the guard or the condition is negated
     bool aligned = false;              ///< all lanes of a warp must execute it together
     std::uint32_t reg = no_reg;        ///< guard of a step, condition of a branch
     flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
     isa::MemoryOrder order = {};       ///< of a step
-    std::uint32_t place = 0;           ///< the same for operations of one line of the script
+    std::uint32_t place = 0;           ///< equal for operations of one line of the script
     const isa::Step* step = nullptr;
     Where where;
 };
 
 struct Code {
     std::vector<Op> ops;
-    /// Bytes from the start of a warp's registers to the 32 lanes of each register.
+    /// The offset in bytes of the 32 lanes of each register, from the start of a warp's registers.
     std::vector<std::uint32_t> register_offset;
     std::size_t register_bytes = 0;  ///< of a warp
 
-    bool hands_over = false;  ///< to other clusters: strong accesses to global memory, besides atomics
+    bool hands_over = false;  ///< whether it passes values to other clusters: by strong accesses to global
+                              ///< memory other than atomics
 
     Where where(std::uint32_t pc) const { return ops[pc].where; }
-    /// May two steps meet in memory without a race (PTX ISA 8.7, morally strong)? Of CTAs of one cluster.
+    /// Returns whether two steps of CTAs of one cluster may access the same memory without a race (PTX ISA
+    /// 8.7, morally strong).
     bool meet(std::uint32_t a, std::uint32_t b, bool same_cta) const {
         const auto meets = [&](std::uint32_t pc) {
             const isa::MemoryOrder& order = ops[pc].order;
@@ -49,8 +51,8 @@ struct Code {
     }
 };
 
-/// Throws ArgumentError when the program has more steps or registers than the simulator can name.
-/// The result points into `program`.
+/// Flattens the program. Throws ArgumentError when it has more steps or registers than the simulator can
+/// name. The result points into `program`.
 Code flatten(const Program& program);
 
 }  // namespace wgrun::sim

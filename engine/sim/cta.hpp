@@ -1,4 +1,4 @@
-// One CTA: its warps are the cluster's to run, its memory and its barriers are its own.
+// A CTA: the cluster runs its warps; its memory and its barriers are its own.
 #pragma once
 
 #include <array>
@@ -16,23 +16,24 @@ namespace wgrun::sim {
 
 /// A warp: where it is, which lanes run, and what it waits for.
 struct Warp {
-    /// at_barrier waits behind its step; asleep waits before it, and will execute it again.
+    /// A warp at_barrier waits after its step; one that is asleep waits before its step and will execute it
+    /// again.
     enum class State : std::uint8_t { ready, at_barrier, at_collective, asleep, ended };
     /// What a sleeping warp waits for.
     enum class Wait : std::uint8_t { mbarrier, copies, cluster, registers, memory };
-    /// Of `barrier`, where it is the offset of an mbarrier: of several, of none.
+    /// Values of `barrier` where it is the offset of an mbarrier: several mbarriers, or none.
     static constexpr std::uint32_t several = UINT32_MAX - 1, none = UINT32_MAX;
-    /// A strong access that found memory so, and nothing that the warp has done since then.
+    /// A strong access that found this in memory, if the warp has done nothing since.
     struct Poll {
         std::uint32_t pc = UINT32_MAX;
         bool global = false;
-        std::uint64_t digest = 0;  ///< of the places and what was there
+        std::uint64_t digest = 0;  ///< of the addresses and the values found there
         bool operator==(const Poll&) const = default;
     };
 
     explicit Warp(const Code& code) : registers(code) {}
 
-    /// At the start of the kernel. threads: of the CTA from this warp on.
+    /// Puts the warp at the start of the kernel. threads: those of the CTA from this warp on.
     void reset(int threads) {
         pc = 0;
         whole = all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
@@ -45,14 +46,14 @@ struct Warp {
 
     std::uint32_t pc = 0;
     isa::Mask whole = 0;    ///< lanes that exist
-    isa::Mask all = 0;      ///< those of them that have not ended
+    isa::Mask all = 0;      ///< lanes of `whole` that have not ended
     isa::Mask running = 0;  ///< lanes of the current path
-    isa::Mask active = 0;   ///< lanes that execute the collective step it waits at
+    isa::Mask active = 0;   ///< lanes that execute the collective step at which the warp waits
     State state = State::ready;
     Wait wait = Wait::mbarrier;
     bool give_up = false;  ///< its next wait for an mbarrier or for memory returns without success
     Poll polled;
-    std::uint32_t barrier = 0;  ///< at which it waits: number, or offset of the mbarrier
+    std::uint32_t barrier = 0;  ///< at which it waits: the number, or the offset of the mbarrier
     std::int64_t parity = 0;    ///< that it waits for there
     flow::Divergence parted;
     Registers registers;
@@ -74,7 +75,8 @@ struct Cta {
         running = warps;
     }
 
-    /// The kernel must know the actor to be past this before the CTA ends: copies, accesses of other CTAs.
+    /// The kernel must know the actor to be past this access before the CTA ends (copies, accesses of other
+    /// CTAs).
     void owe(Epoch access) {
         const auto actor = static_cast<std::size_t>(access.actor());
         if (owed.size() <= actor) owed.resize(actor + 1);
@@ -84,12 +86,12 @@ struct Cta {
     SharedMemory shared;
     Shadow shadow;
     machine::NamedBarriers barriers;
-    std::array<int, sm_90a.barriers> meetings{};  ///< places of them in Clocks; -1: none so far
+    std::array<int, sm_90a.barriers> meetings{};  ///< their places in Clocks; -1: none so far
     machine::RegisterPool registers;
     Mbarriers mbarriers;
-    std::vector<Epoch> owed;  ///< the last of each actor
+    std::vector<Epoch> owed;  ///< the last access of each actor
     Dim3 position;            ///< in the grid
-    int first;                ///< warp of it, in the cluster
+    int first;                ///< its first warp, numbered in the cluster
     int running = 0;          ///< warps that have not ended
 };
 

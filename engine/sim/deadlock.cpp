@@ -1,4 +1,4 @@
-// When no warp can go on: who waits where, and for what.
+// What happens when no warp can continue: which warps wait, where, and for what.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace wgrun::sim {
 namespace {
 
-/// Rounds in which warps that wait for mbarriers, or for memory, may look again and do nothing else. Whoever
-/// polls memory may count how often: that ends sooner or later.
+/// The number of rounds in which warps that wait for mbarriers or for memory may look again without doing
+/// anything else. A thread that polls memory may count its attempts: that ends sooner or later.
 constexpr int patience = 1000, patience_of_pollers = 100000;
 
 isa::Awaits kind_of(const Warp& warp) {
@@ -28,8 +28,8 @@ isa::Awaits kind_of(const Warp& warp) {
 }  // namespace
 
 // A wait for an mbarrier ends by itself after a while, and the kernel may then do something else. Before
-// that, lanes that have parted from those that wait get their turn; at last also those that wait to
-// reconverge with them, such as the one that has taken a lock.
+// that, lanes that have diverged from those that wait get their turn; finally also lanes that wait to
+// reconverge with them, such as the one that holds a lock.
 bool Cluster::wake_sleepers() {
     const auto polls = [](const Warp& warp) {
         return warp.state == Warp::State::asleep && warp.wait == Warp::Wait::memory;
@@ -49,13 +49,13 @@ bool Cluster::wake_sleepers() {
     return any;
 }
 
-// The mbarrier that a sleeping warp waits for, if it is one.
+// Returns the mbarrier that a sleeping warp waits for, or null.
 const Mbarrier* Cluster::waited_for(const Warp& warp, Cta& cta) {
     const bool waits = warp.state == Warp::State::asleep && warp.wait == Warp::Wait::mbarrier;
     return waits && warp.barrier < Warp::several ? cta.mbarriers.find(warp.barrier) : nullptr;
 }
 
-// "at barrier 1: 64 of 128 threads have arrived"
+// Returns a text such as "at barrier 1: 64 of 128 threads have arrived".
 std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
     using State = Warp::State;
     using Wait = Warp::Wait;
@@ -81,7 +81,7 @@ std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
 }
 
 void Cluster::report_deadlock() {
-    // Who waits for what, the likeliest cause first, then in the order of the code.
+    // The waits: the likeliest cause first, then in the order of the code.
     struct Place {
         isa::Awaits wait;
         std::uint32_t pc;

@@ -11,7 +11,7 @@ void GlobalFences::reset() {
 
 namespace {
 
-/// How far some lane of the warp is known to have got.
+/// Returns how far some lane of the warp is known to have got.
 std::uint32_t farthest(const Known& knows, std::size_t warp) {
     return std::max(knows.seen[warp], knows.parts != nullptr ? knows.parts[warp].clock : 0);
 }
@@ -40,7 +40,7 @@ const std::uint32_t* GlobalFences::published(const Known& knows) {
     published_.assign(warps * isa::lanes, 0U);
     for (std::size_t by = 0; by < warps; ++by) {
         const auto& fences = fences_[by];
-        // The last one that is known covers those before it.
+        // The last fence that is known covers those before it.
         const auto end = std::ranges::upper_bound(fences, farthest(knows, by), {}, &Fence::clock);
         if (end == fences.begin()) continue;
         const Fence& fence = *(end - 1);

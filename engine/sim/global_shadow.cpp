@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t word_bytes = 4;
 
-/// The bits of the bytes of a word.
+/// Returns the bits of the bytes of a word.
 std::uint32_t bits_of(unsigned bytes) {
     std::uint32_t out = 0;
     for (unsigned b = 0; b < word_bytes; ++b)
@@ -19,7 +19,7 @@ std::uint32_t bits_of(unsigned bytes) {
 
 using Meetings = std::map<std::uint64_t, Snapshot>;
 
-/// Did a cluster leave, at a place where the other one was too, what it did?
+/// Returns whether a cluster released what it did at a location where the other cluster synchronised too.
 bool handed_over(const Meetings& released, Epoch by, const Meetings& other) {
     return std::ranges::any_of(released, [&](const auto& place) {
         return place.second.has(by.actor(), by.lane(), by.clock()) && other.contains(place.first);
@@ -73,7 +73,7 @@ std::uint64_t GlobalShadow::watched(std::uint64_t address) const {
     return 0;
 }
 
-// Where the shadow keeps the address of an access to bytes of one page.
+// Returns where the shadow keeps the address of an access to bytes of one page.
 std::uint32_t GlobalShadow::offset(std::uint64_t address, std::uint64_t bytes) {
     const std::uint64_t page = address / page_bytes;
     if (page != last_page_) {
@@ -95,7 +95,7 @@ std::uint32_t GlobalShadow::offset(std::uint64_t address, std::uint64_t bytes) {
     return static_cast<std::uint32_t>(last_place_ * page_bytes + in_page);
 }
 
-/// Calls f(address, offset in the shadow, bytes) for the parts of each page.
+/// Calls f(address, offset in the shadow, bytes) for the part on each page.
 template <class F>
 void GlobalShadow::for_each_part(std::uint64_t address, std::uint64_t bytes, F f) {
     while (bytes > 0) {
@@ -149,7 +149,7 @@ void GlobalShadow::copy_to(const Actor& issuer, Epoch copy, std::uint64_t addres
     pc_ = issuer.pc;
     if (combines) steps_.reductions.insert(pc_);
     for_each_part(address, bytes, [&](std::uint64_t, std::uint32_t at, std::uint32_t part) {
-        // Whole words: a row of a box begins and ends with one, but for the edges of a tensor.
+        // The words are whole: a row of a box begins and ends with one, except at the edges of a tensor.
         const std::uint32_t begin = (at + word_bytes - 1) / word_bytes * word_bytes;
         const std::uint32_t end = (at + part) / word_bytes * word_bytes;
         if (begin < end) shadow_.copy_in(issuer, copy, begin, end - begin);
@@ -163,7 +163,7 @@ void GlobalShadow::landed(std::uint64_t address, const std::byte* data, std::uin
     });
 }
 
-// Nothing is said of what was there before the launch, nor of reads that a bulk copy comes after.
+// Accesses before the launch are not reported, nor are reads followed by a bulk copy.
 void GlobalShadow::hazard(Hazard hazard, std::uint32_t offset, Epoch other) {
     const std::uint64_t address = addresses_[offset / page_bytes] + offset % page_bytes;
     if (hazard == Hazard::missing_proxy_fence) return sink_.global_unfenced({true, false, address, other});
@@ -225,8 +225,8 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
     steps_.strong.insert(trace.strong.begin(), trace.strong.end());
     steps_.reductions.insert(trace.reductions.begin(), trace.reductions.end());
     if (!trace.meetings.empty()) meetings_[self] = trace.meetings;
-    // What a cluster did before it released comes before what others do that acquire, or release, there.
-    // Whether before or after they did so is not asked.
+    // What a cluster did before its release comes before what other clusters do that acquire, or release,
+    // there. Whether it comes before or after their synchronisation is not checked.
     const auto in_order = [&](Epoch by, std::uint32_t other, Epoch others) {
         const auto found = meetings_.find(other);
         return found != meetings_.end() && (handed_over(found->second, others, trace.meetings) ||

@@ -1,5 +1,5 @@
 // Shadow of global memory: what one cluster wrote and read of the tensors that its kernel may write, and
-// whether another cluster of the launch did too. Kept for pages that are touched.
+// whether another cluster of the launch did so too. It is kept for the pages that are accessed.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace wgrun::sim {
 
-/// Two accesses that nothing orders, of which one writes at least.
+/// Two unordered accesses, of which at least one is a write.
 struct GlobalRace {
     bool reads, other_reads;
     std::uint64_t address;
@@ -25,17 +25,17 @@ struct GlobalRace {
 struct GlobalWord {
     std::uint64_t address = 0;
     Shadow::Last last;
-    std::uint32_t value = 0;  ///< that it wrote last
+    std::uint32_t value = 0;  ///< the value it wrote last
 };
 
-/// What a cluster did to global memory: to the lines that it touched, in the order of addresses.
+/// What a cluster did to global memory: the lines that it accessed, in the order of addresses.
 class GlobalTrace {
   public:
     static constexpr std::uint32_t line_words = 32;
     static constexpr std::uint32_t line_bytes = line_words * 4;
 
     std::map<std::uint64_t, Snapshot> meetings;  ///< where the cluster acquired, or released what it knew
-    /// Steps that do not race with their like: strong accesses, reducing copies.
+    /// Steps that do not race with steps of the same kind: strong accesses, and reducing copies.
     std::set<std::uint32_t> strong, reductions;
     bool both_combine(std::uint32_t a, std::uint32_t b) const {
         return (strong.contains(a) && strong.contains(b)) ||
@@ -76,55 +76,56 @@ class GlobalTrace {
     static constexpr std::uint32_t unread = UINT32_MAX;
     struct Line {
         std::uint64_t address;
-        std::uint32_t words, reads;  ///< indices of the first
+        std::uint32_t words, reads;  ///< indices of the first of each
     };
     std::vector<Line> lines_;
-    std::vector<Epoch> writes_, reads_;  ///< of the words of all lines, and of those lines that are read
+    std::vector<Epoch> writes_, reads_;  ///< of the words of all lines, and of the lines that are read
     std::vector<std::uint32_t> values_;
     std::vector<std::uint8_t> bytes_;  ///< by word: written, and read << 4
 };
 
-/// The shadow of one cluster at work.
+/// The shadow of one running cluster.
 class GlobalShadow final : public HazardSink {
   public:
-    /// warps: of the cluster. sink: told of races within the cluster.
+    /// warps: those of the cluster. sink: receives the races within the cluster.
     class Sink {
       public:
         virtual ~Sink() = default;
         virtual void global_race(const GlobalRace& race) = 0;
-        /// A bulk copy reads or overwrites what was written through the generic proxy: in order, but with no
-        /// fence.proxy.async between.
+        /// A bulk copy reads or overwrites what was written through the generic proxy. The accesses are
+        /// ordered, but no fence.proxy.async is between them.
         virtual void global_unfenced(const GlobalRace& race) = 0;
     };
     GlobalShadow(const Program& program, const Launch& launch, int warps, Sink& sink);
 
     void reset();
-    /// Where the kernel may write: the address, of several for one tensor always the same; else 0.
+    /// Returns 0 where the kernel may not write, else the address. If several buffers have the same memory,
+    /// the address is that in the first.
     std::uint64_t watched(std::uint64_t address) const;
 
     // Accesses of one lane: 1, 2, 4, 8 or 16 bytes, aligned to their size, of watched memory.
     void load(const Actor& actor, int lane, std::uint64_t address, int bytes);
-    /// Tells whether another lane wrote one of the bytes in this step.
+    /// Returns whether another lane wrote one of the bytes in this step.
     bool store(const Actor& actor, int lane, std::uint64_t address, int bytes, const std::byte* data);
-    /// An atomic.
+    /// Records an atomic.
     void update(const Actor& actor, int lane, std::uint64_t address, int bytes);
-    /// The step may meet with others of its kind.
+    /// The step may access the same memory as other strong steps.
     void strong(std::uint32_t pc) { steps_.strong.insert(pc); }
 
-    /// fence.proxy.async of global memory.
+    /// Records a fence.proxy.async of global memory.
     void proxy_fence(Clocks& clocks, int warp, Lanes lanes) {
         if (wrote_) fences_.add(clocks, warp, lanes);
     }
-    /// What the warp knows, with what the async proxy sees of global memory. Valid until the next call.
+    /// Returns what the warp knows, with what the async proxy sees of global memory. The result is valid
+    /// until the next call.
     Actor issuer(Actor actor) {
         if (wrote_) actor.published = fences_.published(actor);
         return actor;
     }
-    // Bulk copies as issuer() issues them, of bytes that lie together. A load counts as an access of its
-    // issuer.
+    // Bulk copies of contiguous bytes, issued by issuer(). A load counts as an access of its issuer.
     void copy_from(const Actor& issuer, int lane, std::uint64_t address, std::uint64_t bytes);
     void copy_to(const Actor& issuer, Epoch copy, std::uint64_t address, std::uint64_t bytes, bool combines);
-    /// What a copy has brought.
+    /// Records the bytes that a copy has delivered.
     void landed(std::uint64_t address, const std::byte* data, std::uint64_t bytes);
 
     GlobalTrace trace() const;
@@ -139,7 +140,7 @@ class GlobalShadow final : public HazardSink {
 
     struct Range {
         std::uint64_t begin, end;
-        std::uint64_t first;  ///< of the buffers with the same memory
+        std::uint64_t first;  ///< of the first buffer with the same memory
     };
     std::vector<Range> watched_;
     Sink& sink_;
@@ -147,18 +148,18 @@ class GlobalShadow final : public HazardSink {
     std::unordered_map<std::uint64_t, std::uint32_t>
         pages_;                             ///< number of the page, and its place in the shadow
     std::vector<std::uint64_t> addresses_;  ///< of the pages in the shadow
-    std::vector<std::uint32_t> touched_;    ///< likewise: a bit for each line
+    std::vector<std::uint32_t> touched_;    ///< by page: a bit for each line
     std::vector<std::byte> values_;         ///< last written
     std::uint64_t last_page_ = UINT64_MAX;
     std::uint32_t last_place_ = 0;
-    GlobalTrace steps_;  ///< of all: without lines
+    GlobalTrace steps_;  ///< of the whole cluster, without lines
     GlobalFences fences_;
-    bool wrote_ = false;       ///< has a thread written? Fences before that order nothing
-    std::uint32_t pc_ = 0;     ///< of the access at hand
-    bool same_value_ = false;  ///< it writes what is there
+    bool wrote_ = false;       ///< whether a thread has written; fences before that order nothing
+    std::uint32_t pc_ = 0;     ///< of the current access
+    bool same_value_ = false;  ///< it writes the value that is there
 };
 
-/// What all clusters of a launch did, put together in their order.
+/// What all clusters of a launch did, merged in the order of the grid.
 class LaunchShadow {
   public:
     struct Conflict {
@@ -167,7 +168,7 @@ class LaunchShadow {
         std::uint64_t other_cluster;
         Epoch access, other;
     };
-    /// Adds a cluster; the conflicts of it with earlier ones, each pair of steps once.
+    /// Adds a cluster. Returns its conflicts with earlier clusters, each pair of steps once.
     std::vector<Conflict> add(std::uint64_t cluster, GlobalTrace trace);
 
   private:
@@ -183,17 +184,17 @@ class LaunchShadow {
         void take(std::uint32_t cluster, const GlobalWord& word);
     };
     using Words = std::array<Word, GlobalTrace::line_words>;
-    /// What one cluster alone did stays in its trace.
+    /// A line that only one cluster accessed stays in that cluster's trace.
     struct Line {
         std::uint32_t cluster = 0, index = 0;
-        std::unique_ptr<Words> words;  ///< of several
+        std::unique_ptr<Words> words;  ///< if several clusters accessed it
     };
     Words& words_of(Line& line);
 
     std::unordered_map<std::uint64_t, Line> lines_;  ///< by address
     std::map<std::uint32_t, GlobalTrace> traces_;
     std::map<std::uint32_t, std::map<std::uint64_t, Snapshot>> meetings_;
-    GlobalTrace steps_;  ///< of all: without lines
+    GlobalTrace steps_;  ///< of all clusters, without lines
 };
 
 }  // namespace wgrun::sim

@@ -38,7 +38,7 @@ void Handoffs::write(int warp, Lanes lanes, std::uint64_t location, const isa::M
     if (order.scope >= isa::Scope::gpu) {
         Beyond& beyond = beyond_[location];
         beyond.ordered |= order.release;
-        // Whose fence it was that came before is not asked.
+        // It is not checked which warp executed the fence.
         if (order.release || fenced_) clocks_.release(warp, made(beyond.released), lanes);
     }
     Location& at = locations_[location];

@@ -1,4 +1,4 @@
-// Release and acquire (PTX ISA 8): what warps of a cluster learn of each other through places in memory.
+// Release and acquire (PTX ISA 8): what warps of a cluster learn from each other through locations in memory.
 #pragma once
 
 #include <map>
@@ -8,32 +8,32 @@
 
 namespace wgrun::sim {
 
-/// A write that releases leaves at its place what the warp knows, and so does a strong write after a fence
-/// that releases. A read that acquires takes it from there, and so does a fence that acquires from the places
-/// of strong reads before it. Both sides must name a scope that holds the other's CTA.
+/// A releasing write leaves what the warp knows at its location, and so does a strong write after a releasing
+/// fence. An acquiring read takes it from there, and so does an acquiring fence from the locations of strong
+/// reads before it. Both sides must name a scope that includes the other's CTA.
 class Handoffs {
   public:
     explicit Handoffs(Clocks& clocks, int warps_per_cta) : clocks_(clocks), warps_per_cta_(warps_per_cta) {}
 
     void reset();
 
-    // Strong accesses. location: of the first byte, the same for all who access it.
+    // Strong accesses. location: of the first byte, the same for all threads that access it.
     void read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order);
     /// combines: it is an atomic, which passes on what others have left there.
     void write(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order, bool combines);
     void fence(int warp, Lanes lanes, const isa::MemoryOrder& order);
 
-    /// Where this cluster may have met others, and what it has released there.
+    /// Returns where this cluster may have synchronised with others, and what it has released there.
     std::map<std::uint64_t, Snapshot> beyond_cluster() const;
 
   private:
-    /// Rows of Clocks: for threads of one CTA, and for others.
+    /// Rows of Clocks: one for threads of each CTA, and one for all others.
     struct Places {
         int cta = -1, wide = -1;
     };
     struct Location {
-        int writer = -1;                 ///< the warp that wrote last, and combined nothing
-        std::map<int, int> places = {};  ///< rows of Clocks by CTA; of everywhere: -1
+        int writer = -1;                 ///< the warp that wrote last, if it combined nothing
+        std::map<int, int> places = {};  ///< rows of Clocks by CTA; -1: of everywhere
     };
     static bool wide(const isa::MemoryOrder& order) { return order.scope > isa::Scope::cta; }
     int& made(int& place);
@@ -42,15 +42,15 @@ class Handoffs {
     Clocks& clocks_;
     int warps_per_cta_;
     std::map<std::uint64_t, Location> locations_;
-    std::map<int, Places> released_;  ///< by warp: at its last fence that releases
-    std::map<int, Places> read_;      ///< by warp: at the places that it has read since a fence acquired
-    /// Accessed in the scope of the GPU.
+    std::map<int, Places> released_;  ///< by warp: at its last releasing fence
+    std::map<int, Places> read_;      ///< by warp: at the locations that it has read since an acquiring fence
+    /// A location accessed in the scope of the GPU.
     struct Beyond {
         bool ordered = false;  ///< acquired or released
         int released = -1;     ///< row of Clocks: all that was ever released
     };
     std::map<std::uint64_t, Beyond> beyond_;
-    bool fenced_ = false;  ///< in that scope
+    bool fenced_ = false;  ///< a fence of that scope was executed
 };
 
 }  // namespace wgrun::sim

@@ -1,4 +1,5 @@
-// The machine that a record's `run` sees: registers, memories, barriers and wgmma, each access checked.
+// The machine that the `run` functions of records use: registers, memories, barriers and wgmma. Each access
+// is checked.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,7 +86,7 @@ Actor Cluster::actor(int lane) const {
     return {clocks_.of(current_, lane), current_, pc_, clocks_.now(current_)};
 }
 
-// By lane: those that know more than the others, and the others.
+// The actors by lane: for those that know more than the others, and for the others.
 Cluster::Actors Cluster::actors() const {
     const isa::Mask ahead = clocks_.ahead(current_);
     const Actor others = actor(ahead == UINT32_MAX ? 0 : std::countr_one(ahead));
@@ -94,7 +95,7 @@ Cluster::Actors Cluster::actors() const {
 
 namespace {
 
-/// Of what some lanes found in memory.
+/// A digest of what some lanes found in memory.
 class Digest {
   public:
     void add(int lane, std::uint64_t address, const std::byte* place, int bytes) {
@@ -115,7 +116,7 @@ class Digest {
     std::uint64_t value_ = 0;
 };
 
-/// memcpy of 1, 2, 4, 8 or 16 bytes, without a call.
+/// Copies 1, 2, 4, 8 or 16 bytes as memcpy does, without a call.
 void copy(std::byte* to, const std::byte* from, int bytes) {
     switch (bytes) {
         case 1: *to = *from; return;
@@ -196,7 +197,7 @@ void Cluster::update(isa::Space space, const isa::Addresses& address, int bytes,
             cta->shadow.store(actors.of(lane), lane, offset, bytes);
         });
     strong_write(space, address, true);
-    // What leaves everything as it was only looks.
+    // An operation that changes nothing only reads.
     if (before.value() == after.value()) return poll(space, before.value());
     acted();
     wrote_ |= space == isa::Space::global;
@@ -221,8 +222,8 @@ void Cluster::global_unfenced(const GlobalRace& race) {
     report_.global_unfenced(race, global_.place(race.address));
 }
 
-// Lanes of one step may write one byte only if they write the same value. Sizes are equal and addresses
-// aligned, so that accesses overlap whole or not at all.
+// Lanes of one step may write the same byte only if they write the same value. Sizes are equal and addresses
+// aligned, so accesses overlap completely or not at all.
 void Cluster::check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                             int stride) {
     const auto* values = static_cast<const std::byte*>(data);
@@ -344,8 +345,9 @@ void Cluster::begin_mma(const isa::AsyncMma& mma) {
     }
 }
 
-// A wgmma takes a register. Ordered: by a wgmma.fence since the last access, or as an accumulator by that the
-// last access was a wgmma of the same shape. Two wgmma that read the same fragment do not disturb each other.
+// A wgmma uses a register. The access is ordered by a wgmma.fence since the last access, or, for an
+// accumulator, if the last access was a wgmma of the same shape. Two wgmma that read the same fragment do not
+// conflict.
 void Cluster::use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator) {
     const int purpose = accumulator ? mma.same_shape_key : RegisterState::read_as_a;
     if (!accumulator && state.accumulator && registers.in_flight(state)) in_flight(registers, state, false);

@@ -38,8 +38,8 @@ const Mbarrier* Mbarriers::search(std::uint32_t offset, std::uint32_t size) cons
     return nullptr;
 }
 
-// Finds the object that an instruction names. What is wrong with it is reported; nothing is found when
-// nothing can be done with it.
+// Finds the object that an instruction names. Faults are reported. The result is null if the instruction
+// cannot be executed.
 Cluster::Found Cluster::find_mbarrier(std::uint64_t address, User user, int lane) {
     Cta* cta = peer(address, lane, user == User::thread);
     if (cta == nullptr) return {};
@@ -104,7 +104,7 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
         mbarrier->made = Epoch(clocks_.now(current_), pc_, current_, static_cast<int>(lane));
         if (!launch_.detect_races) continue;
         waits_.forget(*mbarrier);
-        // To those who access the bytes as data it is a write like others.
+        // For threads that access the bytes as data, this is a write like any other.
         cta_->shadow.store(actor(static_cast<int>(lane)), static_cast<int>(lane), offset, Mbarrier::bytes);
         clocks_.learn(current_, {isa::Mask{1} << lane, warp().all}, mbarrier->actor(), mbarrier->clock());
     }
@@ -124,7 +124,8 @@ void Cluster::mbarrier_inval(const isa::Addresses& address) {
     }
 }
 
-// fence.mbarrier_init, or a proxy fence: the inits of these lanes are known to everybody who knows of it.
+// fence.mbarrier_init or a proxy fence: the inits of these lanes are known to every thread that knows of the
+// fence.
 void Cluster::announce_mbarriers() {
     if (!launch_.detect_races) return;
     for (Mbarrier& mbarrier : cta_->mbarriers.all()) {
@@ -139,7 +140,7 @@ void Cluster::mbarrier_fence_init() { announce_mbarriers(); }
 
 void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
                               const isa::Counts& arrivals) {
-    isa::Mask released = 0;  // lanes that have
+    isa::Mask released = 0;  // lanes that have released
     for (isa::Mask left = active_; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
         report_.lane(current_ * lanes + static_cast<int>(lane));
@@ -170,15 +171,15 @@ void Cluster::mbarrier_arrive(const isa::Addresses& address, const isa::Counts& 
     waits_.arrives(current_);
 }
 
-// An arrival too many.
+// Reports an arrival beyond the expected number.
 void Cluster::arrives_too_early(const Mbarrier& mbarrier, std::int64_t arrivals) {
     report_.early(mbarrier,
                   rules::arrival_too_many(report_.who(), arrivals, report_.place(mbarrier.offset()),
                                           mbarrier.pending(), mbarrier.expected(), mbarrier.phase()));
 }
 
-// What belongs to a phase comes after the completion of the one before: somebody has waited for that, and the
-// executing warp knows of it. Else it might as well count for the phase before.
+// What belongs to a phase comes after the completion of the phase before: a thread has waited for that, and
+// the executing warp knows it. Otherwise it might count for the phase before.
 void Cluster::check_phase_known(const Mbarrier& mbarrier, int lane, std::string_view what) {
     if (!launch_.detect_races) return;
     if (!mbarrier.is_early(clocks_.of(current_, lane).seen[mbarrier.actor()])) return;
@@ -191,7 +192,7 @@ void Cluster::check_bytes(const Mbarrier& mbarrier, std::optional<std::int64_t> 
         report_.fault(rules::too_many_bytes(report_.place(mbarrier.offset()), *too_many, Mbarrier::most));
 }
 
-// Completes the phase when all that it expects has come; tells whether it did.
+// Completes the phase when everything that it expects has arrived. Returns whether it did.
 bool Cluster::advance(Cta& cta, Mbarrier& mbarrier) {
     const std::optional<Mbarrier::Turn> turn = mbarrier.turn();
     if (!turn) return false;
@@ -222,10 +223,11 @@ void Cluster::watch_phase(Mbarrier& mbarrier, std::int64_t parity) {
 }
 
 std::optional<isa::Mask> Cluster::mbarrier_wait(const isa::Addresses& address, const isa::Counts& parity) {
-    // try_wait may return early, and test_wait always does.
+    // try_wait may return early; test_wait always does.
     constexpr std::uint32_t early = 4;
     isa::Mask complete = 0;
-    std::array<std::pair<int, isa::Mask>, lanes> past;  // places of complete phases, and who waited there
+    std::array<std::pair<int, isa::Mask>, lanes>
+        past;  // places of complete phases, and the lanes that waited there
     std::size_t places = 0;
     const Mbarrier *watched = nullptr, *told = nullptr;
     Warp& warp = this->warp();

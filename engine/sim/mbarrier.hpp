@@ -1,4 +1,4 @@
-// mbarrier objects: opaque 64 bits of shared memory, kept in a table of their own.
+// mbarrier objects: 64 opaque bits of shared memory, kept in a table of their own.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace wgrun::sim {
 struct Mbarrier : machine::Mbarrier {
     using machine::Mbarrier::Mbarrier;
 
-    // Places in Clocks: what came before the arrivals of the phase in progress, and before the complete ones.
+    // Places in Clocks: what came before the arrivals of the current phase, and before the complete ones.
     int arriving = -1, complete = -1;
-    int generic_actor = -1;  ///< of what comes through the generic proxy, at the clock of `actor`
+    int generic_actor = -1;  ///< stands for writes through the generic proxy, at the clock of `actor`
 
     Epoch made;                       ///< the init
     std::uint32_t pc = no_pc;         ///< of the last arrival or expectation
-    std::uint32_t expect_pc = no_pc;  ///< of the last expectation of the phase in progress
+    std::uint32_t expect_pc = no_pc;  ///< of the last expectation of the current phase
     std::uint32_t copy_pc = no_pc;    ///< of the last copy
 };
 
@@ -30,10 +30,11 @@ class Mbarriers {
         objects_.clear();
         begin_ = end_ = 0;
     }
-    /// The object that starts at this offset, live or ended, or null. Valid until the next add.
+    /// Returns the object that starts at this offset, live or ended, or null. The pointer is valid until the
+    /// next add.
     Mbarrier* find(std::uint32_t offset);
     Mbarrier& add(std::uint32_t offset, int actor);
-    /// A live object of which an access to these bytes touches something, or null.
+    /// Returns a live object that an access to these bytes overlaps, or null.
     const Mbarrier* touched(std::uint32_t offset, std::uint32_t size) const {
         return offset < end_ && offset + size > begin_ ? search(offset, size) : nullptr;
     }
@@ -43,7 +44,7 @@ class Mbarriers {
     const Mbarrier* search(std::uint32_t offset, std::uint32_t size) const;
 
     std::vector<Mbarrier> objects_;      ///< by offset
-    std::uint32_t begin_ = 0, end_ = 0;  ///< of all of them together
+    std::uint32_t begin_ = 0, end_ = 0;  ///< range of all objects together
 };
 
 }  // namespace wgrun::sim

@@ -10,54 +10,55 @@
 
 namespace wgrun::sim {
 
-/// Global memory: the buffers of a launch. One per host thread (it remembers the last buffer found).
+/// Global memory: the buffers of a launch. Each host thread has one of its own (it remembers the last buffer
+/// found).
 class GlobalMemory {
   public:
     GlobalMemory(const Program& program, const Launch& launch);
 
-    /// Where bytes [address, address + bytes) lie, or null unless one buffer holds them all.
+    /// Returns where the bytes [address, address + bytes) are, or null unless one buffer holds them all.
     std::byte* find(std::uint64_t address, int bytes);
 
-    /// Does the address lie in a buffer that the kernel may not write?
+    /// Returns whether the address is in a buffer that the kernel may not write.
     bool constant(std::uint64_t address) const;
 
-    /// The tensor whose map the kernel sees at `handle`; without a map if there is none.
+    /// Returns the tensor whose map the kernel sees at `handle`, or one without a map if there is none.
     Tensor tensor(std::uint64_t handle) const;
 
-    /// "`c` + 32" for an address in a buffer.
+    /// Returns a place such as "`c` + 32" for an address in a buffer.
     std::string place(std::uint64_t address) const;
 
-    /// The address in words: "0x1040, 16 bytes past the end of `c` (64 bytes)".
+    /// Returns the address in words, such as "0x1040, 16 bytes past the end of `c` (64 bytes)".
     std::string describe(std::uint64_t address, int bytes) const;
 
   private:
     struct Piece {
         GlobalBuffer buffer;
-        std::string name;  ///< of the parameter that points at it
+        std::string name;  ///< of the parameter that points to it
     };
     std::vector<Piece> pieces_;  ///< by address
     std::vector<Tensor> tensors_;
     std::size_t last_ = 0;
 };
 
-/// The dynamic shared memory of a CTA. Addresses are those of the shared window, offsets count from the start
-/// of the dynamic shared memory; both in bytes.
+/// The dynamic shared memory of a CTA. Addresses are those of the shared window; offsets count from the start
+/// of the dynamic shared memory. Both are in bytes.
 class SharedMemory {
   public:
-    /// The driver keeps the first KiB of the window.
+    /// The driver reserves the first KiB of the window.
     static constexpr std::uint32_t base = sm_90a.shared_base;
 
     explicit SharedMemory(const Program& program);
 
-    /// Every byte 0xFF: a NaN in all formats.
+    /// Sets every byte to 0xFF: a NaN in all formats.
     void poison();
 
-    /// Does one declared buffer hold bytes [address, address + bytes)?
+    /// Returns whether one declared buffer holds the bytes [address, address + bytes).
     bool declared(std::uint64_t address, int bytes) {
         return (address >= begin_ && address + static_cast<std::uint64_t>(bytes) <= end_) ||
                find(address, bytes);
     }
-    /// Of a declared byte.
+    /// Returns a pointer to a declared byte.
     std::byte* at(std::uint32_t address) { return data_.data() + (address - base); }
     std::int64_t bytes() const { return static_cast<std::int64_t>(data_.size()); }
     std::uint32_t address_of(int buffer) const;

@@ -1,4 +1,4 @@
-// Looking on at a simulation: what a debugger needs of the machine, and when it is asked.
+// Observing a simulation: what a debugger needs to know about the machine, and when it is called.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace wgrun::sim {
 
 class Cluster;
 
-/// A cluster between two operations. Warps are numbered through all of its CTAs.
+/// A view of a cluster between two operations. Warps are numbered through all of its CTAs.
 class View {
   public:
     enum class State : std::uint8_t { ready, waits, ended };
@@ -34,7 +34,7 @@ class View {
         bool live = false;
         std::uint32_t phase = 0;
         std::int64_t expected = 0, pending = 0;  ///< arrivals
-        std::int64_t bytes = 0;                  ///< that are expected but have not come
+        std::int64_t bytes = 0;                  ///< that are expected but have not been delivered
         std::uint32_t made = no_pc;              ///< where it is initialised
     };
 
@@ -47,61 +47,63 @@ class View {
     Warp warp(int warp) const;
     int ctas() const;
     Dim3 cta(int rank) const;
-    /// The 32 lanes of a register, 4 bytes each for types up to 32 bits and predicates, else 8.
+    /// Returns the 32 lanes of a register: 4 bytes each for predicates and types up to 32 bits, else 8.
     const std::byte* lanes_of(int warp, isa::Reg reg) const;
     isa::Mask written(int warp, isa::Reg reg) const;  ///< lanes that have a value
-    bool in_flight(int warp, isa::Reg reg) const;     ///< may a wgmma still use it?
+    bool in_flight(int warp, isa::Reg reg) const;     ///< whether a wgmma may still use it
     std::span<const std::byte> shared(int rank) const;
     std::vector<Mbarrier> mbarriers(int rank) const;
-    /// Global memory, or null where no tensor holds all these bytes.
+    /// Returns a pointer to global memory, or null where no tensor holds all these bytes.
     const std::byte* global(std::uint64_t address, int bytes) const;
     std::string global_place(std::uint64_t address) const;  ///< "`c` + 32"
     std::uint64_t param(int index) const;
     std::span<const Diagnostic> findings() const;  ///< so far
-    std::uint32_t pc(int warp) const;              ///< as warp(warp).pc, at less cost
-    /// After an operation: the lanes that have executed it, where it is a step.
+    std::uint32_t pc(int warp) const;              ///< the same as warp(warp).pc, but cheaper
+    /// Returns, after a step, the lanes that have executed it.
     isa::Mask executed() const;
 
   private:
     Cluster* cluster_;
 };
 
-/// What a step does that others wait for, or what it has waited for: the edges between the warps of a run.
+/// An event for which others wait, or the end of a wait: the edges between the warps of a run.
 struct Signal {
     enum class Kind : std::uint8_t {
-        arrival,  ///< of a lane at an mbarrier, in its phase `phase`
-        passed,   ///< `phase` of an mbarrier is complete, and the warp knows; no_phase: it had none before
-        copy,     ///< begins, and `phase` of an mbarrier counts its bytes
+        arrival,  ///< a lane arrives at an mbarrier, in its phase `phase`
+        passed,   ///< `phase` of an mbarrier is complete, and the warp knows; no_phase: none was complete
+                  ///< before
+        copy,     ///< a copy begins whose bytes `phase` of an mbarrier counts
         store,    ///< a bulk copy from shared to global memory begins
-        commit,   ///< of the bulk copies so far, as a group
+        commit,   ///< the bulk copies so far are committed as a group
         drained,  ///< at most `phase` groups of bulk copies run; bytes 1: the others have been read
-        meeting,  ///< arrives at barrier `place` of the CTA; bytes 1: and waits there
-        met,      ///< all have arrived at barrier `place`
-        cluster_arrival,  ///< in `phase` of the cluster's barrier
+        meeting,  ///< the warp arrives at barrier `place` of the CTA; bytes 1: and waits there
+        met,      ///< all warps have arrived at barrier `place`
+        cluster_arrival,  ///< the warp arrives in `phase` of the cluster's barrier
         cluster_passed,   ///< that phase is complete, and the warp knows
     };
     static constexpr std::uint32_t no_phase = UINT32_MAX;
     Kind kind;
-    int rank = 0;              ///< CTA of the cluster that the barrier is of
+    int rank = 0;              ///< the CTA of the cluster to which the barrier belongs
     std::uint32_t place = 0;   ///< of an mbarrier: bytes from the start of shared memory
     std::uint32_t phase = 0;   ///< counted from 0
     std::uint32_t bytes = 0;   ///< that a copy moves
-    std::uint64_t global = 0;  ///< tensor map or address that it is from or to; 0: shared memory
+    std::uint64_t global = 0;  ///< the tensor map or address that it reads or writes; 0: shared memory
 };
 
-/// Is asked on the thread that simulates. What it throws ends the run. (Hidden, though a public header names it.)
+/// Is called on the thread that simulates. An exception that it throws ends the run. (Hidden, though a public
+/// header names it.)
 class __attribute__((visibility("hidden"))) Observer {
   public:
     virtual ~Observer() = default;
     virtual void begin(View) {}  ///< a cluster begins
-    /// The warp is about to execute the operation at its pc: a step, a branch, its end.
+    /// The warp is about to execute the operation at its pc: a step, a branch or its end.
     virtual void before(View, int /*warp*/) {}
     virtual void after(View, int /*warp*/, std::uint32_t /*pc*/) {}
-    /// The bytes of a copy have moved that a thread (of the cluster) has issued at that operation.
+    /// The bytes of a copy have moved. A thread (of the cluster) issued it at that operation.
     virtual void landed(View, std::uint32_t /*pc*/, int /*thread*/) {}
-    /// In the course of a step of the warp, between before() and after().
+    /// A step of the warp gives a signal, between before() and after().
     virtual void signal(View, int /*warp*/, const Signal&) {}
-    virtual void ended(View) {}  ///< the cluster has ended, or nothing of it can go on
+    virtual void ended(View) {}  ///< the cluster has ended, or nothing in it can continue
 };
 
 }  // namespace wgrun::sim

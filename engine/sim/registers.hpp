@@ -1,5 +1,5 @@
-// The registers of one warp, and what is known of each: which lanes were written, and how it stands towards
-// the asynchronous wgmma (PTX ISA 9.7.15.7).
+// The registers of one warp, and the state of each: which lanes were written, and which asynchronous wgmma
+// may still use it (PTX ISA 9.7.15.7).
 #pragma once
 
 #include <cstdint>
@@ -13,62 +13,62 @@
 
 namespace wgrun::sim {
 
-/// What became of a register last.
+/// The last accesses of a register.
 struct RegisterState {
-    /// Not the shape key of any instruction: touched by a step, or read as a fragment of A.
+    /// A value that is no shape key: the register was accessed by a step, or read as a fragment of A.
     static constexpr int touched = std::numeric_limits<int>::min();
     static constexpr int read_as_a = touched + 1;
 
     isa::Mask written = 0;     ///< lanes that have a value
-    std::uint32_t fence = 0;   ///< wgmma.fence that the warp had executed at the last access
+    std::uint32_t fence = 0;   ///< number of wgmma.fence that the warp had executed at the last access
     std::uint32_t pc = no_pc;  ///< of the last access by a step
-    int last = touched;        ///< or the shape key of the wgmma that accumulated into it
+    int last = touched;        ///< `touched`, or the shape key of the wgmma that accumulated into it
     std::uint32_t mma = 0;     ///< serial of the last wgmma that uses it; 0: none
     std::uint32_t mma_pc = no_pc;
-    bool accumulator = false;  ///< how that wgmma uses it
+    bool accumulator = false;  ///< whether that wgmma uses it as an accumulator
 };
 
 class Registers {
   public:
-    /// wgmma that a commit_group has closed.
+    /// The wgmma that a commit_group has closed.
     struct Group {
-        std::uint32_t last;  ///< serial of the last of them; in an empty group that of the group before
+        std::uint32_t last;  ///< serial of the last of them; in an empty group, that of the group before
         std::uint32_t mma_pc, commit_pc;
     };
 
     explicit Registers(const Code& code);
 
-    /// All unwritten: every bit 1, which is a NaN in all formats.
+    /// Sets all registers to unwritten: every bit is 1, which is a NaN in all formats.
     void reset();
 
-    /// The 32 lanes of a register.
+    /// Returns the 32 lanes of a register.
     std::byte* data(isa::Reg reg) { return data_.data() + offsets_[reg.id]; }
     RegisterState& state(isa::Reg reg) { return states_[reg.id]; }
 
-    /// May the last wgmma that uses the register still run?
+    /// Returns whether the last wgmma that uses the register may still run.
     bool in_flight(const RegisterState& state) const { return state.mma > finished_; }
 
     void order() { ++fences_; }
     std::uint32_t fences() const { return fences_; }
 
-    /// The groups of the warp: issue counts a wgmma, commit closes a group, wait leaves `pending` groups
-    /// running.
+    /// The groups of the warp: issue counts a wgmma and returns its serial, commit closes a group, and wait
+    /// leaves `pending` groups running.
     std::uint32_t issue(std::uint32_t pc) {
         last_issued_pc_ = pc;
         return ++issued_;
     }
     void commit(std::uint32_t pc);
     void wait(int pending, std::uint32_t pc);
-    /// Goes on as if the wgmma of this serial had been waited for, so that one fault is one finding.
+    /// Continues as if the wgmma of this serial had been waited for, so that one fault gives one finding.
     void assume_waited(std::uint32_t serial);
-    /// The last wait_group after the wgmma that uses the register, if no commit_group closes that; else
-    /// no_pc.
+    /// Returns the last wait_group after the wgmma that uses the register, if no commit_group closes that
+    /// wgmma; else no_pc.
     std::uint32_t waited_in_vain(const RegisterState& state) const {
         return state.mma > committed_ && state.mma <= waited_ ? wait_pc_ : no_pc;
     }
-    /// Serial up to which wgmma are complete.
+    /// Returns the serial up to which wgmma are complete.
     std::uint32_t finished() const { return finished_; }
-    /// The step of the last wgmma that no commit_group has closed, or no_pc.
+    /// Returns the step of the last wgmma that no commit_group has closed, or no_pc.
     std::uint32_t uncommitted() const { return issued_ > committed_ ? last_issued_pc_ : no_pc; }
     /// Calls f(group) for each committed group that still runs.
     template <class F>

@@ -108,7 +108,7 @@ void Report::misaligned(bool store, int bytes, std::uint64_t address) {
 }
 
 void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) {
-    // What map_shared gives, or nonsense.
+    // The address is one that map_shared returns, or invalid.
     const std::uint64_t mapped = isa::window_of(address), ctas = program_.cluster().volume();
     if (mapped > ctas && mapped <= std::uint64_t{sm_90a.cluster})
         return fault(rules::outside_cluster(who(), mapped - 1, ctas));

@@ -1,4 +1,4 @@
-// What the simulator finds, in words. Each (rule, line, other line) is said once.
+// The findings of the simulator, in words. Each (rule, line, other line) is reported once.
 #pragma once
 
 #include <set>
@@ -19,10 +19,10 @@
 
 namespace wgrun::sim {
 
-/// Who accesses memory in the step at hand.
+/// What accesses memory in the current step.
 enum class Subject : std::uint8_t { thread, wgmma, copy };
 
-/// Where cluster number `index` of a grid is, among its clusters of `size` CTAs.
+/// Returns the coordinates of cluster number `index` in the grid of clusters of `size` CTAs.
 Dim3 cluster_position(Dim3 grid, Dim3 size, std::uint64_t index);
 
 /// Collects the findings of one cluster. Threads are numbered through all of its CTAs.
@@ -30,15 +30,15 @@ class Report final : public HazardSink {
   public:
     Report(const Program& program, const Code& code, Dim3 grid, const machine::Waits& waits);
 
-    /// A new cluster begins: its place in the grid of clusters.
+    /// Begins a new cluster, at this place in the grid of clusters.
     void reset(Dim3 cluster);
-    /// The step at hand and the thread that executes it; a whole warpgroup is named by its first.
+    /// Sets the current step and the thread that executes it; the first thread stands for a whole warpgroup.
     void at(std::uint32_t pc, int thread, Subject subject = Subject::thread);
     void lane(int thread) { thread_ = thread; }
-    /// The actor of thread copies that nobody has waited for.
+    /// Sets the actor of thread copies for which no thread has waited.
     void copies_under_way(int actor) { copies_under_way_ = actor; }
 
-    /// While a copy is checked that an mbarrier counts: its actor, at this clock.
+    /// In its scope a copy is checked that an mbarrier counts: by the mbarrier's actor, at this clock.
     class Copying {
       public:
         Copying(Report& report, int actor, std::uint32_t clock) : report_(report) {
@@ -56,19 +56,19 @@ class Report final : public HazardSink {
     std::span<const Diagnostic> findings() const { return findings_; }
     std::vector<Diagnostic> take() { return std::move(findings_); }
 
-    /// "thread 3", and of which CTA if there are several; the wgmma or the copy.
+    /// Returns "thread 3", with its CTA if there are several, or the wgmma or the copy.
     std::string who() const;
-    /// A place in shared memory: "`tile` + 32".
+    /// Returns a place in shared memory, such as "`tile` + 32".
     std::string place(std::uint32_t offset) const { return wait_words::place(program_, offset); }
-    /// Where the kernel ends, for what is missing there.
+    /// Returns where the kernel ends, for faults that are found there.
     Where end() const { return end_of(program_); }
-    /// The line of a step.
+    /// Returns the line of a step.
     Where where(std::uint32_t pc) const { return code_.where(pc); }
-    /// "warp 3", local to its CTA, of the thread at hand.
+    /// Returns the current thread's warp, numbered in its CTA, such as "warp 3".
     std::string warp() const;
-    /// Has the cluster more CTAs than one?
+    /// Returns whether the cluster has more than one CTA.
     bool of_cluster() const { return program_.cluster().volume() > 1; }
-    /// Of an mbarrier at an address that is no multiple of 8.
+    /// Returns what to report of an mbarrier at an address that is not a multiple of 8.
     rules::Saying misaligned_mbarrier(std::uint64_t address) const;
 
     // WG-RACE-01, -02, -03, WG-PROXY-01, WG-MEM-04, WG-TMA-02, WG-GROUP-04
@@ -82,7 +82,7 @@ class Report final : public HazardSink {
     void global_race(const GlobalRace& race, const std::string& place);
     void global_unfenced(const GlobalRace& race, const std::string& place);
     void global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place);
-    /// Within one step: WG-RACE-01, or WG-RACE-04.
+    /// Two lanes of one step write the same bytes: WG-RACE-01 or WG-RACE-04.
     void overlapping_store(const Rule& rule, const std::string& place, int other_thread);
     // WG-MEM-01, -02, -03, -05 and WG-DESC-03
     void global_out_of_bounds(bool store, int bytes, const std::string& place);
@@ -93,40 +93,42 @@ class Report final : public HazardSink {
     // WG-REG-01, WG-GROUP-01, WG-GROUP-02, WG-FENCE-01
     void unwritten_register(isa::Reg reg);
     void register_in_flight(const RegisterState& state, bool write);
-    /// A register of a wgmma that no commit_group has closed is used although the warp waited, at `wait_pc`.
+    /// The step uses a register of a wgmma that no commit_group has closed, although the warp waited at
+    /// `wait_pc`.
     void waited_in_vain(const RegisterState& state, std::uint32_t wait_pc, bool write);
     void uncommitted(std::uint32_t mma_pc);
-    /// WG-GROUP-05: the warp ends, and has not waited for the group.
+    /// WG-GROUP-05: the warp ends without having waited for the group.
     void left_over(const Registers::Group& group);
-    /// WG-GROUP-06: a cp.async at the step at hand that nobody has waited for when the CTA ends.
+    /// WG-GROUP-06: no thread has waited for the cp.async of the current step when the CTA ends.
     void copy_left_over();
     void missing_fence(const RegisterState& state, bool accumulator);
     // WG-SYNC-01, -02, -03
     void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all);
     void no_warpgroup(const isa::Instruction& op, int threads);
-    /// At step `pc` somebody waits for ever.
+    /// A thread waits for ever at step `pc`.
     void deadlock(isa::Awaits wait, std::uint32_t pc, std::string message, std::vector<Note> notes);
     // WG-MBAR, WG-TMA, WG-SYNC-02, -04, -05, WG-REG-02; `note` speaks of step `other`
     void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string note = {});
-    /// The same, of another step than the one at hand.
+    /// Reports the same for a step other than the current one.
     void fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string note);
-    /// Has the rule been said to be broken by the step at hand?
+    /// Returns whether the current step has been reported to break the rule.
     bool said(const Rule& rule, std::uint32_t other = no_pc) const;
     void bad_parity(const Mbarrier& mbarrier, std::int64_t parity);
-    /// WG-MBAR-06: what is told comes of a phase that went by unseen, and whatever follows it is no news.
+    /// WG-MBAR-06: the warp missed a phase. What is reported is a consequence of that, and nothing that
+    /// follows is news.
     void phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int warp);
-    /// WG-TMA-03, or WG-MBAR-06.
+    /// Reports WG-TMA-03 or WG-MBAR-06.
     void unfinished_load(Epoch copy);
-    /// Something is done before a phase of an mbarrier has been waited for: WG-MBAR-03, or WG-MBAR-06.
+    /// The step comes before the wait for a phase of an mbarrier: WG-MBAR-03 or WG-MBAR-06.
     void early(const Mbarrier& mbarrier, rules::Saying saying);
     void mbarrier_touched(std::uint32_t offset, std::string_view how);
-    /// An assertion that failed, or a trap.
+    /// Adds the finding of a failed assertion or a trap.
     void said(Diagnostic finding) { findings_.push_back(std::move(finding)); }
-    /// What a step's own check said: an ArgumentError that it threw.
+    /// Adds the finding of a step's own check, which threw an ArgumentError.
     void refused(Diagnostic finding);
 
   private:
-    /// one_told: a lane of the other's warp has told of itself, and not of the other.
+    /// one_told: a lane of the other's warp has synchronised, but for itself and not for the other.
     void describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told);
     void add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes = {});
     void add(const Rule& rule, std::uint32_t other, std::string message, Fix fix,
@@ -136,10 +138,10 @@ class Report final : public HazardSink {
     const machine::LetThrough* culprit(Epoch other) const;
     void blame(const machine::LetThrough& wait, std::string consequence);
     int warp_at_hand() const { return thread_ / isa::lanes; }
-    /// Rule, and the places of the two parties.
+    /// The rule, and the places of the two parties.
     using Key = std::tuple<std::string_view, std::uint32_t, std::uint32_t>;
     Key key(std::string_view rule, std::uint32_t other) const;
-    /// Has it been said before? It has from now on.
+    /// Returns whether this was reported before, and records it.
     bool seen(std::string_view rule, std::uint32_t other);
     int line(std::uint32_t pc) const { return code_.where(pc).line; }
     std::string who(int thread) const { return who(thread, cluster_); }

@@ -1,4 +1,4 @@
-// What is said of accesses that nothing orders, and of the asynchronous machine.
+// What is reported about unordered accesses, and about the asynchronous machine.
 #include <fmt/format.h>
 
 #include "program/wait_words.hpp"

@@ -1,4 +1,4 @@
-// What is said of waits that another phase of their mbarrier lets through: WG-MBAR-06.
+// What is reported about waits that another phase of their mbarrier lets through: WG-MBAR-06.
 #include <algorithm>
 #include <utility>
 
@@ -44,7 +44,7 @@ void Report::early(const Mbarrier& mbarrier, rules::Saying saying) {
     fault(std::move(saying));
 }
 
-/// The wait that should have kept the step at hand, or the access before it, from coming too early.
+/// Returns the wait that should have kept the current step, or the access before it, from coming too early.
 const machine::LetThrough* Report::culprit(Epoch other) const {
     if (copying_.first < 0) return waits_.for_phase(warp_at_hand(), other.actor(), other.clock());
     const machine::LetThrough* theirs =

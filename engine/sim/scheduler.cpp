@@ -1,4 +1,4 @@
-// The scheduler of a cluster: interleaves its warps and the bulk-copy engine as the seed says.
+// The scheduler of a cluster: interleaves its warps and the bulk-copy engine as the seed determines.
 #include <bit>
 #include <type_traits>
 #include <utility>
@@ -95,7 +95,7 @@ void Cluster::enter(int warp) {
 }
 
 void Cluster::burst(std::uint32_t steps) {
-    // Two loops: nobody pays for an observer that is not there.
+    // There are two loops so that a run without an observer does not pay for one.
     const auto execute = [&](auto observed) {
         Warp& warp = this->warp();
         for (; steps > 0 && warp.state == Warp::State::ready && !trapped_; --steps) {

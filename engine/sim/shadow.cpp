@@ -116,7 +116,7 @@ bool Shadow::store_word(const Actor& actor, Epoch now, std::uint32_t word, unsig
     return overlap;
 }
 
-// Of lanes that write in one step store() tells.
+// Lanes that write in the same step are reported by store().
 void Shadow::check_overwrite(const Actor& actor, Epoch now, Epoch written, std::uint32_t offset) {
     if (!written.same_step(now) && !ordered(actor, now, written))
         race(actor, Hazard::write_after_write, offset, written);
@@ -173,7 +173,7 @@ void Shadow::check_in_flight(const Actor& actor, std::uint32_t unit) {
         sink_.hazard(Hazard::write_under_copy, unit * unit_bytes, copies_[unit]);
 }
 
-// The reads to remember after one more: the new one alone when it has seen the others, else a set.
+// Returns the reads to remember after one more: the new one alone when it has seen the others, else a set.
 Epoch Shadow::merged_read(const Actor& actor, Epoch now, Epoch read) {
     const std::size_t size = set_size();
     if (!read.is_link()) {
@@ -214,7 +214,7 @@ void Shadow::add_read(const Actor& actor, Epoch now, Epoch* set) {
 
 void Shadow::forget_read(Epoch read) { free_read_sets_.push_back(read.index()); }
 
-// The bytes of a word, each with the history that the word had.
+// Returns the bytes of a word, each with the history that the word had.
 Shadow::Split& Shadow::split(std::uint32_t word) {
     if (writes_[word].is_link()) return splits_[writes_[word].index()];
     std::uint32_t index = static_cast<std::uint32_t>(splits_.size());

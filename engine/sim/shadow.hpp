@@ -1,10 +1,10 @@
-// Shadow of a CTA's shared memory: who wrote and read each byte last, and which wgmma and which bulk copy may
-// still read it.
+// Shadow of a CTA's shared memory: which accesses wrote and read each byte last, and which wgmma and which
+// bulk copy may still read it.
 //
-// Kept for words of four bytes, and for single bytes where smaller accesses have been (a word is then
-// "split"). Every access is checked against the accesses before it with the vector clocks of clocks.hpp; as
-// in FastTrack (Flanagan and Freund, 2009) a last access that everybody has seen is replaced by a new one, so
-// that nearly always one comparison is enough.
+// It is kept for words of four bytes, and for single bytes where there were smaller accesses (the word is
+// then "split"). Every access is checked against the accesses before it with the vector clocks of clocks.hpp.
+// As in FastTrack (Flanagan and Freund, 2009), a new access replaces a last access that everybody has seen,
+// so that one comparison is nearly always enough.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@
 
 namespace wgrun::sim {
 
-/// A past access: who did it, in which step, and the clock of the actor then. Packed into 64 bits:
-/// mark 1 | clock 26 | pc 22 | actor 10 | lane 5; 0 is "never". The mark says of an actor that is no warp
-/// that it works through the generic proxy, and of a warp's read that several of its lanes have read since
-/// they last met: that one, and others.
+/// A past access: its actor, its step, and the clock of the actor then. It is packed into 64 bits: mark 1 |
+/// clock 26 | pc 22 | actor 10 | lane 5; 0 is "never". For an actor that is not a warp, the mark says that it
+/// works through the generic proxy. For a read by a warp, it says that several of its lanes, this one
+/// included, have read since they last reconverged.
 class Epoch {
   public:
     Epoch() = default;
-    /// generic: the actor is no warp, but works through the generic proxy (Clocks::add_generic_actor).
+    /// generic: the actor is not a warp, but works through the generic proxy (Clocks::add_generic_actor).
     Epoch(std::uint32_t clock, std::uint32_t pc, int actor, int lane, bool generic = false)
         : bits_(std::uint64_t{generic} << 63 | std::uint64_t{clock} << 37 | std::uint64_t{pc} << 15 |
                 static_cast<std::uint32_t>(actor << 5 | lane)) {}
@@ -40,11 +40,11 @@ class Epoch {
     int actor() const { return static_cast<int>(bits_ >> 5 & 1023); }
     int lane() const { return static_cast<int>(bits_ & 31); }
     int thread() const { return static_cast<int>(bits_ & 32767); }  ///< of the cluster, if a warp did it
-    /// Both of one actor, one step and one clock.
+    /// Returns whether both have the same actor, step and clock.
     bool same_step(Epoch other) const { return (bits_ ^ other.bits_) >> 5 == 0; }
     bool operator==(const Epoch&) const = default;
 
-    /// Not an access but an index into a pool: its clock is later than every real one.
+    /// Makes an index into a pool instead of an access: its clock is later than every real one.
     static Epoch link(std::uint32_t index) {
         Epoch e;
         e.bits_ = link_clock << 37 | std::uint64_t{index} << 15;
@@ -67,22 +67,23 @@ enum class Hazard : std::uint8_t {
     async_after_write,    ///< a wgmma or a bulk copy reads what was written, unordered
     missing_proxy_fence,  ///< ordered, but never published to the async proxy that reads it
     unfenced_overwrite,   ///< ordered, but never published to the async proxy that overwrites it
-    unfenced_read,  ///< ordered, but what reads it is never published to the async proxy that overwrites
+    unfenced_read,        ///< ordered, but the read is never published to the async proxy that overwrites
     uninitialised,
 };
 
-/// Receives what the shadow finds. `other`: the earlier access; for write_under_mma its pc and warp.
+/// Receives the hazards that the shadow finds. `other`: the earlier access; for write_under_mma, its pc and
+/// warp.
 class HazardSink {
   public:
     virtual ~HazardSink() = default;
     virtual void hazard(Hazard hazard, std::uint32_t offset, Epoch other) = 0;
-    /// The same, where other lanes of `other`'s warp are known to have got so far, and that one is not.
+    /// The same, if other lanes of `other`'s warp are known to have got that far, but this lane is not.
     virtual void hazard_of_lane(Hazard hazard, std::uint32_t offset, Epoch other) {
         this->hazard(hazard, offset, other);
     }
 };
 
-/// The warp that accesses, and what the lane knows. Warps are numbered in the cluster.
+/// The warp that accesses memory, and what the lane knows. Warps are numbered in the cluster.
 struct Actor : Known {
     int warp;
     std::uint32_t pc;
@@ -91,29 +92,30 @@ struct Actor : Known {
 
 /// A wgmma of a warpgroup.
 struct MmaActor {
-    int first;  ///< warp of the group
+    int first;  ///< the first warp of the group
     std::uint32_t pc;
     std::uint32_t serial;  ///< counts the wgmma of the group from 1
 };
 
 class Shadow {
   public:
-    /// The warps of a CTA: `warps` from number `first` of all those of the cluster.
+    /// The warps of a CTA: `warps` of them, from number `first` in the cluster.
     struct Warps {
         int all, first, warps;
     };
     Shadow(Warps warps, std::int64_t bytes, HazardSink& sink);
 
     void reset();
-    /// Room for so many bytes, which had values before. Without the reads of wgmma and bulk copies.
+    /// Makes room for so many bytes, which had values before. Reads by wgmma and bulk copies are not kept for
+    /// them.
     void grow(std::int64_t bytes);
 
-    /// Is it known to have happened?
+    /// Returns whether the access is known to have happened.
     bool ordered(const Known& known, Epoch past) const {
         return ordered(known.seen, past) || among(known, 0, past);
     }
 
-    /// The last accesses to a word: to which of its bytes (a bit each), and by whom to one of them.
+    /// The last access to a word: the bytes accessed (one bit each), and the access to one of them.
     struct Last {
         unsigned written = 0, read = 0;
         Epoch write, reader;
@@ -123,46 +125,47 @@ class Shadow {
     // Offsets and sizes are bytes from the start of the dynamic shared memory.
     // Generic accesses of one lane: 1, 2, 4, 8 or 16 bytes, aligned to their size.
     void load(const Actor& actor, int lane, std::uint32_t offset, int bytes);
-    /// store tells whether another lane wrote one of the bytes in this step (or earlier in this epoch).
+    /// Returns whether another lane wrote one of the bytes in this step (or earlier in this epoch).
     bool store(const Actor& actor, int lane, std::uint32_t offset, int bytes);
 
     /// A wgmma reads whole units of 16 bytes for the warps of its group whose bits are set in `warps`.
     void async_read(const MmaActor& mma, unsigned warps, Clocks& clocks, std::uint32_t offset, int bytes);
 
-    // A bulk copy, of whole units of 16 bytes, as it is issued: from now on until others know the clock of
-    // its epoch to be past, nobody may touch what it writes, nor write what it reads.
+    // A bulk copy of whole units of 16 bytes, as it is issued. Until a thread knows the clock of its epoch to
+    // be past, that thread may neither access what the copy writes nor write what it reads.
     void copy_in(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
     void copy_out(const Actor& issuer, Epoch copy, std::uint32_t offset, std::uint32_t bytes);
 
-    /// Bytes that a bulk copy of the lane reads, as far as what was written there comes before it: does the
-    /// async proxy see that?
+    /// Checks the bytes that a bulk copy of the lane reads: whether earlier writes to them are published to
+    /// the async proxy.
     void check_published(const Actor& issuer, int lane, std::uint32_t offset, std::uint32_t bytes);
 
     /// An asynchronous write of 4, 8 or 16 bytes through the generic proxy, as it is issued.
     void write_later(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes);
-    /// What was written at one epoch, and by nobody since, counts as written at another.
+    /// What was written at one epoch, and not since, counts as written at another.
     void rewrite(Epoch from, Epoch to, std::uint32_t offset, std::uint32_t bytes);
 
   private:
     static constexpr std::uint32_t word_bytes = 4;
     static constexpr std::uint32_t unit_bytes = 16;
 
-    /// Is it before what the lane does now?
+    /// Returns whether the access comes before what the lane does now.
     bool ordered(const Actor& actor, Epoch now, Epoch past) const {
         if (past.actor() != actor.warp) return ordered(static_cast<const Known&>(actor), past);
         return (past.clock() <= actor.met && !past.is_link()) || among(actor, 1U << now.lane(), past);
     }
-    /// Is it known of the lane that did it, if not of its warp? `known` lanes are.
+    /// Returns whether the lane of the access, though not its warp, is known to be past it. known: the lanes
+    /// that are.
     bool among(const Known& knows, isa::Mask known, Epoch past) const {
         if (past.is_link()) return false;
         if (knows.parts != nullptr && past.actor() < warps_.all) {
             const Part part = knows.parts[past.actor()];
             if (past.clock() <= part.clock) known |= part.lanes;
         }
-        // Of several lanes that read only one has a name: if more are known, they may be all.
+        // Of several lanes that read, only one is named: if more than one is known, they may be all.
         return (known >> past.lane() & 1U) != 0 && !(past.several() && std::has_single_bit(known));
     }
-    /// What was done before and what is done now are in no order.
+    /// The past access and the current one are not ordered.
     void race(const Known& knows, Hazard hazard, std::uint32_t offset, Epoch past) const {
         const bool of_lane = knows.parts != nullptr && past.actor() < warps_.all &&
                              knows.parts[past.actor()].clock >= past.clock();
@@ -171,7 +174,7 @@ class Shadow {
         else
             sink_.hazard(hazard, offset, past);
     }
-    /// The lane that issues a copy, at the time.
+    /// Returns the epoch of the lane that issues a copy, when it issues it.
     static Epoch issue(const Actor& issuer, Epoch copy) {
         return {issuer.clock, issuer.pc, issuer.warp, copy.lane()};
     }
@@ -201,7 +204,7 @@ class Shadow {
     void check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::uint32_t offset);
     void check_copy_out(const Actor& issuer, Epoch now, Epoch written, std::uint32_t offset);
     void check_in_flight(const Actor& actor, std::uint32_t unit);
-    /// Has this been published to the async proxy, as far as the vectors know?
+    /// Returns whether this has been published to the async proxy, as far as the vectors know.
     bool published(const std::uint32_t* seen, const std::uint32_t* published, Epoch past) const {
         const int actor = past.actor(), first = warps_.first;
         if (actor >= warps_.all) return seen[actor + (past.generic() ? 1 : 0)] >= past.clock();
@@ -211,7 +214,7 @@ class Shadow {
     std::size_t set_size() const { return 2 * static_cast<std::size_t>(warps_.all); }
     Epoch merged_read(const Actor& actor, Epoch now, Epoch read);
     void add_read(const Actor& actor, Epoch now, Epoch* set);
-    /// May one epoch stand for both reads?
+    /// Returns whether one epoch may stand for both reads.
     bool replaced(const Actor& actor, Epoch now, Epoch read) const {
         return ordered(actor, now, read) || (read.actor() == actor.warp && read.clock() == now.clock());
     }
@@ -225,12 +228,12 @@ class Shadow {
     HazardSink& sink_;
     std::vector<Epoch> writes_, reads_;  ///< per word
     std::vector<Epoch> copies_;          ///< per unit of 16 bytes: the last bulk copy that reads it
-    bool copied_ = false;                ///< has there been one?
-    bool initialised_ = false;           ///< need nobody write before others read?
+    bool copied_ = false;                ///< whether there has been one
+    bool initialised_ = false;           ///< bytes that were never written may be read
     std::vector<InFlight> in_flight_;    ///< per unit of 16 bytes and warp: the last wgmma that reads it
     std::vector<Split> splits_;
     std::vector<std::uint32_t> free_splits_;
-    /// Pool of sets: by warp of the cluster the last read, and before it one of another lane at another
+    /// Pool of sets: by warp of the cluster, the last read, and before it the last of another lane at another
     /// clock.
     std::vector<Epoch> read_sets_;
     std::vector<std::uint32_t> free_read_sets_;

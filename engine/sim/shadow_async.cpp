@@ -49,8 +49,7 @@ void Shadow::check_mma(const MmaActor& mma, unsigned warps, const Clocks& clocks
         sink_.hazard(Hazard::missing_proxy_fence, offset, written);
 }
 
-/// Whole words are to be overwritten: checks what was written there last, what read it, and what reads it
-/// now.
+/// Checks whole words that are to be overwritten: the last write, the reads since, and the reads in flight.
 template <class Written, class Read>
 void Shadow::overwrite(const Actor& issuer, Epoch write, std::uint32_t offset, std::uint32_t bytes,
                        Written check_written, Read check_read) {
@@ -109,7 +108,7 @@ void Shadow::check_copy_in(const Actor& issuer, Epoch now, Epoch written, std::u
         sink_.hazard(Hazard::unfenced_overwrite, offset, written);
 }
 
-// The bytes that were read, and are overwritten by a bulk copy.
+// Checks the reads of bytes that a bulk copy overwrites.
 void Shadow::check_copy_over(const Actor& issuer, Epoch now, Epoch read, std::uint32_t offset) {
     const auto check = [&](Epoch one) {
         if (ordered(issuer, now, one) && !published(issuer.seen, issuer.published, one))

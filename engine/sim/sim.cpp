@@ -1,4 +1,4 @@
-// Running a grid: clusters are handed out to host threads in order, and what they found is merged in order.
+// Running a grid: clusters are assigned to host threads in order, and their findings are merged in order.
 #include "sim/sim.hpp"
 
 #include <fmt/format.h>
@@ -19,15 +19,15 @@
 namespace wgrun::sim {
 namespace {
 
-/// How many clusters an H200 holds at a time, as far as threads and shared memory go.
+/// Returns how many clusters an H200 holds at a time, limited by threads and shared memory.
 std::size_t resident_clusters(const Program& program) {
     const std::int64_t ctas = sm_90a.residents(program.threads(), program.shared_bytes(), 0).least();
     const auto volume = static_cast<std::int64_t>(program.cluster().volume());
     return static_cast<std::size_t>(std::max<std::int64_t>(sm_90a.multiprocessors * ctas / volume, 1));
 }
 
-/// What all host threads share. The cluster with findings that comes first in the grid decides: later ones
-/// count for nothing, so that the outcome does not depend on who was faster.
+/// What all host threads share. The first cluster of the grid with findings decides: later ones are dropped,
+/// so that the outcome does not depend on which thread was faster.
 class Grid {
   public:
     Grid(const Program& program, const Launch& launch)
@@ -36,13 +36,13 @@ class Grid {
           code_(flatten(program)),
           clusters_(launch.grid.volume() / program.cluster().volume()),
           resident_(resident_clusters(program)) {
-        // A debugger, which observes, talks to a person meanwhile.
+        // A debugger, which is an observer, waits for a person meanwhile.
         if (launch.observer == nullptr)
             progress_.emplace(Progress::Is::work, program.name() + " on the simulator:", launch.grid.volume(),
                               "CTAs");
     }
 
-    /// Clusters that hand values to each other take turns on one host thread, so that a run can be repeated.
+    /// Clusters that pass values to each other take turns on one host thread, so that a run can be repeated.
     std::uint64_t most_workers() const {
         return code_.hands_over || launch_.observer != nullptr
                    ? 1
@@ -83,7 +83,7 @@ class Grid {
     }
 
   private:
-    // Of the clusters that count, and of those that were at work when the run was ended.
+    // Collects from the clusters that count, and from those that were running when the run was ended.
     void collect(MessageLog& log) {
         for (auto& [index, running] : running_)
             if (running->cluster != nullptr && !running->fresh)
@@ -95,16 +95,16 @@ class Grid {
     struct Done {
         std::uint64_t index, steps, mmas;
     };
-    /// A cluster that has begun and not ended: somebody works at it, or it waits for others.
+    /// A cluster that has begun and not ended: a thread runs it, or it waits for others.
     struct Running {
         std::unique_ptr<Cluster> cluster;
         std::uint64_t index = 0;
-        std::uint64_t changes = 0;  ///< of memory, when it was taken to work at
+        std::uint64_t changes = 0;  ///< of memory, when a thread last took it
         bool fresh = true, at_work = false, alone = false;
     };
 
-    /// What to work at next: a cluster that waits and may go on, else the next of the grid. Null: nothing is
-    /// left.
+    /// Returns what to run next: a waiting cluster that may continue, else the next of the grid. Null:
+    /// nothing is left.
     Running* next() {
         std::unique_lock lock(mutex_);
         for (;;) {
@@ -118,7 +118,7 @@ class Grid {
             moved_.wait_for(lock, std::chrono::milliseconds(1));
         }
     }
-    /// False: the cluster waits for others.
+    /// Returns false if the cluster waits for others.
     bool run(Running& running) {
         const Turns::Ending ending(turns_, running.index);
         if (running.cluster == nullptr)
@@ -190,14 +190,14 @@ class Grid {
     const Launch& launch_;
     const Code code_;
     const std::uint64_t clusters_;
-    const std::size_t resident_;  ///< that may have begun and not ended
+    const std::size_t resident_;  ///< how many may have begun and not ended
     Turns turns_;
     Allowance allowance_{program_, launch_};
     std::atomic<std::uint64_t> last_{UINT64_MAX};  ///< no cluster after this one counts
     std::mutex mutex_;
     std::condition_variable moved_;  ///< a cluster has ended, or waits
     std::map<std::uint64_t, std::unique_ptr<Running>> running_;
-    std::vector<std::unique_ptr<Cluster>> idle_;  ///< to be used again
+    std::vector<std::unique_ptr<Cluster>> idle_;  ///< for reuse
     std::uint64_t begun_ = 0;                     ///< clusters
     int at_work_ = 0;
     std::vector<Done> done_;
@@ -236,7 +236,7 @@ Outcome run(const Program& program, const Launch& launch) {
         try {
             for (std::uint64_t i = 1; i < workers; ++i) others.emplace_back([&grid] { grid.work(); });
         } catch (const std::exception&) {
-            // No more threads to be had, or no memory for one: those that are there do it.
+            // No more threads, or no memory for one: the existing ones do the work.
         }
         grid.work();
     }

@@ -1,4 +1,4 @@
-// The CPU machine: runs a program as an sm_90 would, and reports every ordering fault of the run.
+// The CPU machine: runs a program as an sm_90 GPU would, and reports every ordering fault of the run.
 #pragma once
 
 #include <atomic>
@@ -20,10 +20,10 @@ struct GlobalBuffer {
     std::byte* data = nullptr;
     std::int64_t bytes = 0;
     std::uint64_t address = 0;  ///< where the kernel sees it
-    bool constant = false;      ///< the kernel said that it only reads it: stores are refused
+    bool constant = false;      ///< the kernel declared it read-only: stores are refused
 };
 
-/// A tensor map: a tensor in global memory, and the box of the parameter that it is given for.
+/// A tensor map: a tensor in global memory, and the box of the parameter that the map is passed for.
 struct TensorMap {
     std::uint64_t handle = 0;           ///< the value of the parameter: where the kernel sees the map
     std::uint64_t address = 0;          ///< of the tensor, as the kernel sees it
@@ -34,22 +34,23 @@ struct TensorMap {
 
 struct Launch {
     Dim3 grid;
-    std::span<const std::uint64_t> params;  ///< raw 64-bit values, one a parameter
+    std::span<const std::uint64_t> params;  ///< raw 64-bit values, one per parameter
     std::span<const GlobalBuffer> buffers;
     std::span<const TensorMap> tensor_maps;
     std::uint64_t seed = 0;  ///< of the scheduler: the same seed gives the same run
-    /// Watch the order of shared-memory accesses (WG-RACE, WG-PROXY, WG-MEM-04). Bounds, registers and
-    /// barriers are always watched.
+    /// Checks the order of shared-memory accesses (WG-RACE, WG-PROXY, WG-MEM-04). Bounds, registers and
+    /// barriers are always checked.
     bool detect_races = true;
-    isa::Numerics numerics;                   ///< how wgmma adds up
+    isa::Numerics numerics;                   ///< how wgmma accumulates
     const std::atomic<bool>* stop = nullptr;  ///< polled; the run ends with Error EINTR
     std::chrono::milliseconds timeout{0};     ///< from `started` on; 0: none. Ends with ETIMEDOUT
     std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
     std::uint64_t most_steps = 0;  ///< warp instructions of the whole grid; 0: any number. Ends with ELIMIT
-    /// Gets what threads say, however the run ends. An assertion that fails, and a trap, end the cluster and
-    /// are findings.
+    /// Receives what threads print, however the run ends. A failed assertion or a trap ends the cluster and
+    /// is a finding.
     MessageLog* messages = nullptr;
-    /// Looks on. Clusters then run one after the other, on the caller's thread; what it throws ends the run.
+    /// Observes the run. Clusters then run one after the other, on the caller's thread; an exception of the
+    /// observer ends the run.
     Observer* observer = nullptr;
 };
 
@@ -60,9 +61,9 @@ struct Outcome {
 };
 
 /// Runs every cluster of the grid, on as many host threads as the machine has. The outcome depends on the
-/// seed alone: the findings are all those of the first cluster that has any, and later ones count for
-/// nothing. Throws ArgumentError when grid or parameters do not fit the program, EnvironmentError when
-/// stopped (EINTR) or when it takes too long (ETIMEDOUT, ELIMIT).
+/// seed alone: the findings are all those of the first cluster that has any; those of later clusters are
+/// dropped. Throws ArgumentError when grid or parameters do not fit the program, EnvironmentError when
+/// stopped (EINTR) or when the run exceeds its limits (ETIMEDOUT, ELIMIT).
 Outcome run(const Program& program, const Launch& launch);
 
 }  // namespace wgrun::sim

@@ -1,4 +1,4 @@
-// Strong accesses: what order they make, and warps that look at memory until it changes.
+// Strong accesses: the order that they make, and warps that poll memory until it changes.
 #include <algorithm>
 #include <bit>
 
@@ -6,7 +6,7 @@
 
 namespace wgrun::sim {
 
-// A name for the place, whichever way it is addressed.
+// Returns a name for the place that does not depend on how it is addressed.
 std::uint64_t Cluster::location(isa::Space space, std::uint64_t address) const {
     if (space == isa::Space::global) {
         const std::uint64_t at = global_shadow_.watched(address);
@@ -43,8 +43,8 @@ void Cluster::fence(const isa::MemoryOrder& order) {
     if (launch_.detect_races) handoffs_.fence(current_, active_lanes(), order);
 }
 
-// A warp that finds the same as the last time, and has done nothing to memory since, sleeps until memory
-// changes. Then it executes the step again, as often as it likes.
+// A warp that finds the same as last time, and has done nothing to memory since, sleeps until memory changes.
+// Then it executes the step again, as often as necessary.
 void Cluster::poll(isa::Space space, std::uint64_t digest) {
     Warp& warp = this->warp();
     const Warp::Poll now{pc_, space == isa::Space::global, digest};

@@ -10,13 +10,13 @@
 namespace wgrun::sim {
 namespace {
 
-constexpr std::uint32_t unit_bytes = 16;  // that a swizzle keeps together
+constexpr std::uint32_t unit_bytes = 16;  // the unit that a swizzle keeps together
 constexpr std::size_t most_row_bytes = 256 * 8;
 
 /// One row of a box, along dimension 0.
 struct Row {
     std::uint32_t address;    ///< of its first byte before the swizzle
-    std::int64_t begin, end;  ///< bytes of it that lie inside the tensor
+    std::int64_t begin, end;  ///< range of its bytes inside the tensor
     std::int64_t global;      ///< offset of byte `begin` in the tensor
 };
 
@@ -55,7 +55,7 @@ void for_each_piece(SwizzleMode swizzle, const BoxPlace<Byte>& place, std::uint3
           unit_bytes);
 }
 
-/// The bytes of elements outside the tensor. The NaN is 0x7FF7 in every 16 bits, whatever the type
+/// Fills in the bytes of elements outside the tensor. The NaN is 0x7FF7 in every 16 bits, whatever the type
 /// (tests/gpu/async.lua).
 void fill(const TensorBox& box, std::byte* row, std::int64_t bytes) {
     for (std::int64_t i = 0; i < bytes; ++i) row[i] = std::byte(!box.nan_fill ? 0 : i % 2 == 0 ? 0xF7 : 0x7F);

@@ -1,4 +1,4 @@
-// Boxes of tensors on their way between global and shared memory (PTX ISA 5.5).
+// Copies of boxes of tensors between global and shared memory (PTX ISA 5.5).
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ struct Tensor {
     std::byte* data = nullptr;
 };
 
-/// Shared memory as a box sees it: `memory` is the byte at address `base` of the shared window. Byte: const
-/// when the box is read.
+/// Shared memory, for a box: `memory` is the byte at address `base` of the shared window. Byte is const when
+/// the box is read.
 template <class Byte>
 struct BoxPlace {
     Byte* memory;
@@ -27,15 +27,15 @@ struct BoxPlace {
     std::uint32_t address;  ///< of the box, bytes, a multiple of 128
 };
 
-/// The type of its elements.
+/// Returns the type of its elements.
 isa::Type element_type(const Tensor& tensor);
 
 /// Copies the box at `at` (elements; it may lie partly outside the tensor) into shared memory, permuted by
-/// the swizzle of the map. What lies outside the tensor becomes zero or NaN, as the map says.
+/// the swizzle of the map. Elements outside the tensor become zero or NaN, as the map says.
 void load_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<std::byte>& place);
 
-/// Copies a box from shared memory into the tensor, or combines them, if there is such a reduction of its
-/// elements. What lies outside the tensor is left out.
+/// Copies a box from shared memory into the tensor, or combines them if the elements have such a reduction.
+/// Elements outside the tensor are skipped.
 void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const std::byte>& place,
                isa::BulkCopy::Reduction op);
 
@@ -43,7 +43,7 @@ void store_box(const Tensor& tensor, const Coordinates& at, const BoxPlace<const
 void for_each_run(const Tensor& tensor, const Coordinates& at,
                   const std::function<void(std::uint64_t, const std::byte*, std::uint64_t)>& f);
 
-/// Throws ArgumentError when a map and its tensor do not fit each other, or the tensor no buffer.
+/// Throws ArgumentError when a map does not fit its tensor, or a tensor does not fit its buffer.
 void check_tensor_maps(const Program& program, const Launch& launch);
 
 }  // namespace wgrun::sim

@@ -101,7 +101,7 @@ void Cluster::land_thread_copy(std::size_t index) {
     complete_arrivals(copy.warp);
 }
 
-// From now on what the copy has written for a lane counts as written at that epoch.
+// From now on, what the copy has written for a lane counts as written at that epoch.
 void Cluster::seen_by(ThreadCopy& copy, int lane, Epoch epoch) {
     copy.unseen &= ~(1U << lane);
     if (!launch_.detect_races) return;
@@ -119,7 +119,7 @@ void Cluster::commit_copies() {
 
 void Cluster::wait_copies(std::optional<int> pending) {
     ThreadCopies& own = thread_copies_[static_cast<std::size_t>(current_)];
-    std::array<std::uint32_t, lanes> last{};  // copy that each lane waits for, with those before it
+    std::array<std::uint32_t, lanes> last{};  // the copy that each lane waits for, with those before it
     for_each_lane(active_, [&](int lane) {
         std::uint32_t& serial = last[static_cast<std::size_t>(lane)];
         if (!pending) {
@@ -142,7 +142,7 @@ void Cluster::wait_copies(std::optional<int> pending) {
     };
     for (const auto& copy : own.copies)
         if (!copy->landed && waited_for(copy->lanes, copy->serial) != 0) return sleep(Warp::Wait::copies);
-    // What a thread has waited for is as if it had written it itself now.
+    // A thread that has waited for copies is treated as if it had written their bytes itself now.
     for (const auto& copy : own.copies)
         for_each_lane(waited_for(copy->unseen, copy->serial), [&](int lane) {
             seen_by(*copy, lane, Epoch(clocks_.now(current_), copy->pc, current_, lane));
@@ -162,7 +162,7 @@ void Cluster::wait_copies(std::optional<int> pending) {
 
 void Cluster::arrive_copies(const isa::Addresses& address, bool increase) {
     ThreadCopies& own = thread_copies_[static_cast<std::size_t>(current_)];
-    isa::Mask released = 0;  // lanes that have
+    isa::Mask released = 0;  // lanes that have released
     for_each_lane(active_, [&](int lane) {
         report_.lane(current_ * lanes + lane);
         const Found found = find_mbarrier(address[static_cast<std::size_t>(lane)], User::thread, lane);
@@ -187,7 +187,7 @@ void Cluster::arrive_copies(const isa::Addresses& address, bool increase) {
     complete_arrivals(current_);
 }
 
-// Those arrivals of the warp happen whose copies have all landed.
+// Performs those arrivals of the warp whose copies have all landed.
 void Cluster::complete_arrivals(int warp) {
     ThreadCopies& own = thread_copies_[static_cast<std::size_t>(warp)];
     for (ThreadCopies::Arrival& arrival : own.arrivals) {
@@ -209,7 +209,7 @@ void Cluster::arrive_for(ThreadCopies& own, int warp, const ThreadCopies::Arriva
     report_.at(arrival.pc, warp * lanes + arrival.lane);
     mbarrier->pc = arrival.pc;
     if (!mbarrier->arrive(1)) return arrives_too_early(*mbarrier, 1);
-    // Whoever waits for the phase has seen what the copies wrote.
+    // A thread that waits for the phase has seen what the copies wrote.
     const std::uint32_t clock = mbarrier->next();
     const int actor = generic_actor(cta, *mbarrier);
     std::uint32_t last = no_pc;
@@ -232,7 +232,7 @@ void Cluster::arrive_for(ThreadCopies& own, int warp, const ThreadCopies::Arriva
     advance(cta, *mbarrier);
 }
 
-// Copies of the CTA that neither their threads have waited for, nor anybody with an mbarrier.
+// Reports copies of the CTA for which neither their own threads have waited, nor any thread at an mbarrier.
 void Cluster::copies_left_over(const Cta& cta) {
     const auto report = [&](std::uint32_t pc, int warp, isa::Mask lanes_of_it) {
         report_.at(pc, warp * lanes + std::countr_zero(lanes_of_it));
@@ -251,7 +251,7 @@ void Cluster::copies_left_over(const Cta& cta) {
     }
 }
 
-// The actor of what comes through the generic proxy and is known to those who wait for the mbarrier.
+// Returns the actor of writes through the generic proxy that are known to threads that wait for the mbarrier.
 int Cluster::generic_actor(const Cta& cta, Mbarrier& mbarrier) {
     if (launch_.detect_races && mbarrier.generic_actor < 0)
         mbarrier.generic_actor = clocks_.add_generic_actor(rank(cta));

@@ -1,5 +1,5 @@
-// Whose turn it is: clusters run at once on several host threads, but what they combine with global memory
-// (reductions) comes in the order of the grid, so that a run can be repeated.
+// The turns of clusters. They run at the same time on several host threads, but their reductions in global
+// memory happen in the order of the grid, so that a run can be repeated.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ class Turns {
         const std::lock_guard lock(mutex_);
         running_.insert(index);
     }
-    /// Ends a turn that has begun, whatever becomes of the run: those who await it must not hang.
+    /// Ends a turn that has begun, whatever happens to the run: clusters that await it must not hang.
     class Ending {
       public:
         Ending(Turns& turns, std::uint64_t index) : turns_(turns), index_(index) {}
@@ -41,10 +41,10 @@ class Turns {
         ended_.wait(lock, [&] { return *running_.begin() >= index; });
     }
 
-    /// Held by whoever reads and writes global memory in one operation.
+    /// Returns the mutex for operations that read and write global memory.
     std::mutex& global_memory() { return global_memory_; }
 
-    /// Counts what clusters write that others may wait for.
+    /// Returns a count of the writes of clusters for which others may wait.
     std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
     void changed() { changes_.fetch_add(1, std::memory_order_relaxed); }
 
