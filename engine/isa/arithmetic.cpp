@@ -15,7 +15,7 @@ namespace {
 
 using enum Type;
 
-// Two's complement without overflow traps: compute unsigned, then take the bits.
+// Computes on unsigned numbers and takes the bits: two's complement without overflow traps.
 template <class T, class F>
 T wrapping(T a, T b, F f) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -62,7 +62,7 @@ using Wider =
     std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
                        std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
-/// Runs mul or mad of integers, whose result is the low half, the high half or, twice as wide, the whole
+/// Runs mul or mad of integers. The result is the low half, the high half or, at twice the width, the whole
 /// product.
 template <class Combine>
 void run_product(const Step& s, Machine& m, Combine combine) {
@@ -97,7 +97,7 @@ void run_mad(const Step& s, Machine& m) {
     });
 }
 
-// A division by zero gives an unspecified value (PTX ISA 9.7.1.8); the chip gives all ones, and so do we.
+// A division by zero gives an unspecified value (PTX ISA 9.7.1.8); the chip gives all ones, and so does this.
 template <class T>
 T quotient(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -125,7 +125,7 @@ void run_rem(const Step& s, Machine& m) {
     with_integer(s.form.type(), [&]<class T>(T) { map2<T, T>(s, m, remainder<T>); });
 }
 
-// min and max of floats: a NaN loses against a number, and -0 is less than +0 (PTX ISA 9.7.3.11, 9.7.3.12).
+// min and max of floats prefer a number to a NaN, and -0 is less than +0 (PTX ISA 9.7.3.11, 9.7.3.12).
 template <class T>
 T least(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -177,7 +177,7 @@ void run_neg(const Step& s, Machine& m) {
     with_number(s.form.type(), [&]<class T>(T) {
         map_rounded<T, 1>(s, m, [](T a) {
             if constexpr (std::is_floating_point_v<T>)
-                return std::isnan(a) ? a : -a;  // of binary64 as the chip has it: with its sign
+                return std::isnan(a) ? a : -a;  // binary64 keeps the sign, as on the chip
             else
                 return wrapping<T>(0, a, [](auto x, auto y) { return x - y; });
         });
@@ -195,7 +195,7 @@ void run_abs(const Step& s, Machine& m) {
     });
 }
 
-/// The result of mul and mad: twice as wide when .wide was asked for.
+/// Returns the type of the result of mul and mad: at twice the width with .wide.
 Type product_type(const Form& form) {
     if (form.get(Field::half, 0) != 2) return form.type();
     switch (form.type()) {
@@ -212,7 +212,7 @@ std::int64_t sum(std::int64_t a, std::int64_t b) {
     return wrapping(a, b, [](auto x, auto y) { return x + y; });
 }
 
-/// An address and bytes, or a descriptor and 16-byte units.
+/// Moves an address by bytes, or a descriptor by 16-byte units.
 void move_in_buffer(Type type, const Value& from, std::optional<std::int64_t> by, Value& out) {
     out.buffer = from.buffer;
     out.is_descriptor = from.is_descriptor;
@@ -221,7 +221,7 @@ void move_in_buffer(Type type, const Value& from, std::optional<std::int64_t> by
     out.offset = wrapped(from.is_descriptor ? b64 : type, sum(*from.offset, product_low(*by, unit)));
 }
 
-/// An address (or descriptor) plus something, a constant plus a constant, tid plus a constant.
+/// Returns the sum of an address (or descriptor) and anything, of two constants, or of tid and a constant.
 Value value_sum(const Step& s, const ValueOf& of, bool subtract) {
     const Type type = s.form.type();
     Value a = of(s.operands[1]), b = of(s.operands[2]);
@@ -240,7 +240,7 @@ Value value_sum(const Step& s, const ValueOf& of, bool subtract) {
     return out;
 }
 
-/// The product of two constants, as mul and mad make it.
+/// Returns the product of two constants, as mul and mad compute it.
 std::optional<std::int64_t> constant_product(const Step& s, const ValueOf& of) {
     const Type type = s.form.type();
     const auto a = plain(of(s.operands[1])), b = plain(of(s.operands[2]));
@@ -272,7 +272,7 @@ Value value_mad(const Step& s, const ValueOf& of) {
 }
 
 Row integers() { return {{types({u16, s16, u32, s32, u64, s64})}, {7, 8}}; }
-/// `rest`, and the rows of floats: rounded in any way, or not rounded at all.
+/// Returns `rest` and the rows of floats: with every rounding, or without any.
 std::vector<Row> with_floats(std::vector<Row> rest, bool rounded) {
     Row single{{only(f32), flag(Field::ftz)}, {7, 8}}, twice{{only(f64)}, {7, 8}};
     if (rounded)
@@ -286,16 +286,14 @@ std::vector<Row> with_halves(std::vector<Row> rest, bool rounded) {
     for (const Row& row : half_rows(rounded)) rest.push_back(row);
     return rest;
 }
-std::vector<Row> single_and_halves() {
-    return with_halves({{{only(f32), flag(Field::ftz)}, {7, 8}}}, false);
-}
+std::vector<Row> single_and_halves() { return with_halves({{{only(f32), flag(Field::ftz)}, {7, 8}}}, false); }
 
 Row halves() {
     return {{types({u16, s16, u32, s32, u64, s64}), spelled_as(Field::half, {"lo", "hi"}, "lo")}, {7, 8}};
 }
 Row wide() { return {{types({u16, s16, u32, s32}), spelled_as(Field::half, {"wide"})}, {7, 8}}; }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "add",

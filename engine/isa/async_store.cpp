@@ -1,4 +1,4 @@
-// st.async and red.async: a thread writes to the shared memory of a CTA of its cluster and goes on; an
+// st.async and red.async: a thread writes to the shared memory of a CTA of its cluster and does not wait; an
 // mbarrier there counts the bytes.
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
@@ -10,7 +10,7 @@ namespace {
 using enum Type;
 using Rule = OperandRule;
 
-constexpr int widest = 16;  // bytes of a lane
+constexpr int widest = 16;  // bytes per lane
 
 int vec(const Form& form) { return form.get(Field::vec, 1); }
 
@@ -46,7 +46,7 @@ void effects(const Step& s, Effects& e) {
 
 Choice scalar() { return types({b32, u32, s32, f32, b64, u64, s64, f64}); }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "st.async",

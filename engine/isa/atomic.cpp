@@ -1,4 +1,4 @@
-// red and atom: read, combine and write back, as one access that no other one of theirs comes between.
+// red and atom: they read, combine and write back in one access, atomic with respect to each other.
 #include <algorithm>
 #include <cstring>
 
@@ -25,7 +25,7 @@ Addresses addresses(Machine& m, const Operand& address, Space space) {
 
 // --- meaning -------------------------------------------------------------------------------------------
 
-/// What takes the place of `old`. The bits of each value are the lowest ones.
+/// Returns the new value in place of `old`. The bits of each value are the lowest ones.
 std::uint64_t replacement(std::string_view op, const Form& form, std::uint64_t old, std::uint64_t b,
                           std::uint64_t c) {
     if (op == "exch") return b;
@@ -62,7 +62,7 @@ Elements read_elements(const Step& s, Machine& m, const Operand& operand) {
     return out;
 }
 
-/// Combines memory with the operands; gives what was there before.
+/// Combines memory with the operands. Returns the old contents.
 Elements update(const Step& s, Machine& m, const Operand& address, const Elements& b, const Elements& c) {
     const std::string op = spelled(Field::op, s.form.get(Field::op));
     const Space where = space(s.form);
@@ -117,7 +117,7 @@ Choice of_atom(std::string_view fallback) {
     return in_all_scopes({"relaxed", "acquire", "release", "acq_rel"}, fallback);
 }
 
-/// What red and atom share. Accesses to shared memory need not say an order.
+/// Returns the rows that red and atom share. Accesses to shared memory need not name an order.
 std::vector<Row> rows(Choice (*orders)(std::string_view fallback), Names bitwise, Names more = {}) {
     std::vector<Row> out;
     const Choice of_shared = optional(orders({})), of_global = orders("relaxed.gpu");
@@ -168,10 +168,10 @@ OperandRule operand() {
     return {"b", Access::in, Rule::reg | Rule::imm | Rule::list, typed<Field::type>, vec, false, {}, {}};
 }
 
-/// Every thread finds another value there.
+/// Every thread finds a different value there.
 Value unknown(const Step&, const ValueOf&) { return {}; }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "red",

@@ -1,4 +1,5 @@
-// Bits of integers: counted, found, reversed, cut out, put in, permuted; and sums of products of bytes.
+// Bits of integers: counting, finding, reversing, extracting, inserting, permuting; and sums of products of
+// bytes.
 #include <algorithm>
 #include <bit>
 
@@ -14,11 +15,11 @@ template <class T>
 using Unsigned = std::make_unsigned_t<T>;
 template <class T>
 constexpr std::uint32_t width = sizeof(T) * 8;
-constexpr std::uint32_t not_found = 0xFFFFFFFF;  ///< what bfind gives where there is no bit
+constexpr std::uint32_t not_found = 0xFFFFFFFF;  ///< the result of bfind if there is no such bit
 
 // --- counting and finding ------------------------------------------------------------------------------
 
-/// d = f(a) of unsigned bits, a count.
+/// Computes d = f(a) on unsigned bits; d is a count.
 template <class F>
 void run_count(const Step& s, Machine& m, F f) {
     with_integer(s.form.type(), [&]<class T>(T) {
@@ -27,7 +28,7 @@ void run_count(const Step& s, Machine& m, F f) {
     });
 }
 
-/// The highest bit that differs from the sign; of unsigned numbers the highest one.
+/// Returns the highest bit that differs from the sign; for unsigned numbers, the highest one bit.
 template <class T>
 std::uint32_t highest(T a) {
     const auto bits = static_cast<Unsigned<T>>(std::is_signed_v<T> && a < 0 ? ~a : a);
@@ -57,21 +58,22 @@ void run_brev(const Step& s, Machine& m) {
 
 // --- fields of bits ------------------------------------------------------------------------------------
 
-/// The lowest `length` bits; lengths of the width and more give all of them.
+/// Returns the lowest `length` bits; a length of at least the width gives all of them.
 template <class T>
 T lowest_bits(std::uint32_t length) {
     return length >= width<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
 }
 
-/// A position or a length of bfe and bfi: the PTX ISA (9.7.1.19, 9.7.1.20) has numbers up to 255. Of larger
-/// ones the chip takes the lowest 8 bits where the type has 32, and all where it has 64 (docs/silicon.md).
+/// Returns a position or a length of bfe and bfi. The PTX ISA (9.7.1.19, 9.7.1.20) defines numbers up to 255.
+/// Of larger ones the chip takes the lowest 8 bits if the type has 32, and all bits if it has 64
+/// (docs/silicon.md).
 template <class T>
 std::uint64_t place(std::uint32_t number) {
     return width<T> == 32 ? number & 0xFF : number;
 }
 
-/// `length` bits of a from `position` on, with the sign of the last of them; the sign of a field that leaves
-/// the number is that of the number.
+/// Returns `length` bits of a from `position` on, with the sign of the last of them. If the field exceeds the
+/// number, its sign is that of the number.
 template <class T>
 T extracted(T a, std::uint32_t from, std::uint32_t count) {
     const std::uint64_t position = place<T>(from), length = place<T>(count);
@@ -98,7 +100,7 @@ void run_bfe(const Step& s, Machine& m) {
     });
 }
 
-/// b with the lowest `length` bits of a at `position`.
+/// Returns b with the lowest `length` bits of a at `position`.
 template <class T>
 T inserted(T a, T b, std::uint32_t at, std::uint32_t count) {
     const std::uint64_t position = place<T>(at);
@@ -119,7 +121,7 @@ void run_bfi(const Step& s, Machine& m) {
     });
 }
 
-/// `b` ones from bit `a` on.
+/// Returns `b` ones from bit `a` on.
 template <bool wrap>
 void run_bmsk(const Step& s, Machine& m) {
     map2<std::uint32_t, std::uint32_t>(s, m, [](std::uint32_t a, std::uint32_t b) -> std::uint32_t {
@@ -133,7 +135,7 @@ void run_bmsk(const Step& s, Machine& m) {
 
 // --- three operands ------------------------------------------------------------------------------------
 
-/// Any function of three bits: bit i of the table is its value where a, b and c are the bits of i.
+/// Computes any function of three bits: bit i of the table is its value where a, b and c are the bits of i.
 void run_lop3(const Step& s, Machine& m) {
     const auto table = static_cast<std::uint32_t>(s.operands[4].imm);
     map3<std::uint32_t, std::uint32_t, std::uint32_t>(
@@ -145,7 +147,7 @@ void run_lop3(const Step& s, Machine& m) {
         });
 }
 
-/// The upper or the lower half of {b, a} moved by c bits (PTX ISA 9.7.8.7).
+/// Computes the upper or the lower half of {b, a}, shifted by c bits (PTX ISA 9.7.8.7).
 template <bool left, bool wrap>
 void run_shf(const Step& s, Machine& m) {
     map3<std::uint32_t, std::uint32_t, std::uint32_t>(
@@ -156,14 +158,14 @@ void run_shf(const Step& s, Machine& m) {
         });
 }
 
-/// The byte of {b, a} that four bits choose; the last of them asks for its sign instead.
+/// Returns the byte of {b, a} that four bits choose; the last of them asks for its sign instead.
 std::uint32_t chosen(std::uint64_t bytes, std::uint32_t choice) {
     const auto byte = static_cast<std::uint32_t>(bytes >> (choice & 7U) * 8 & 0xFFU);
     if ((choice & 8U) == 0) return byte;
     return byte & 0x80U ? 0xFFU : 0U;
 }
 
-/// `choices` gives for c the bytes of d, four bits each.
+/// `choices` returns for c the bytes of d, four bits each.
 template <class Choices>
 void run_prmt(const Step& s, Machine& m, Choices choices) {
     map3<std::uint32_t, std::uint32_t, std::uint32_t>(
@@ -176,7 +178,7 @@ void run_prmt(const Step& s, Machine& m, Choices choices) {
         });
 }
 
-/// The modes of prmt (PTX ISA 9.7.9.7) take bytes by two bits of c.
+/// A mode of prmt (PTX ISA 9.7.9.7) selects the bytes by two bits of c.
 template <std::uint32_t of_0, std::uint32_t of_1, std::uint32_t of_2, std::uint32_t of_3>
 void run_prmt_mode(const Step& s, Machine& m) {
     static constexpr std::uint32_t table[] = {of_0, of_1, of_2, of_3};
@@ -207,14 +209,14 @@ Instruction funnel(std::string_view name, std::string_view summary, std::string_
 
 // --- bytes ---------------------------------------------------------------------------------------------
 
-/// Bits of a word as a number, signed if `type` is.
+/// Returns bits of a word as a number, which is signed if `type` is.
 std::int64_t part(std::uint32_t word, std::uint32_t index, std::uint32_t bits, Type type) {
     const std::uint32_t raw = word >> index * bits & lowest_bits<std::uint32_t>(bits);
     const bool negative = is_signed(type) && (raw >> (bits - 1) & 1U) != 0;
     return static_cast<std::int64_t>(raw) - (negative ? std::int64_t{1} << bits : 0);
 }
 
-/// c and the products of `count` parts of a, of `bits` bits each, with bytes of b from `first` on.
+/// Computes c plus the products of `count` parts of a, of `bits` bits each, and bytes of b from `first` on.
 void run_dot(const Step& s, Machine& m, std::uint32_t count, std::uint32_t bits, std::uint32_t first) {
     const Type a_type = s.form.type(Field::a), b_type = s.form.type(Field::b);
     map3<std::uint32_t, std::uint32_t, std::uint32_t>(
@@ -234,7 +236,7 @@ std::vector<OperandRule> dot_operands() {
     return {out("d", dot_type), in("a", typed<Field::a>), in("b", typed<Field::b>), in("c", dot_type)};
 }
 
-/// c + |a - b|.
+/// Computes c + |a - b|.
 void run_sad(const Step& s, Machine& m) {
     with_integer(s.form.type(), [&]<class T>(T) {
         map3<T, T, T>(s, m, [](T a, T b, T c) {
@@ -254,7 +256,7 @@ void run_cnot(const Step& s, Machine& m) {
 Row words() { return {{types({b32, b64})}, {7, 8}}; }
 Row numbers() { return {{types({u32, s32, u64, s64})}, {7, 8}}; }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "popc",

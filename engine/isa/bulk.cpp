@@ -25,14 +25,14 @@ OperandRule size() {
     return {"size", Access::in, Rule::reg | Rule::imm,        fixed<u32>, nullptr,
             false,  {},         Range{16, (1 << 20) - 16, 16}};
 }
-/// The CTAs that get a copy: left out of the text, with its qualifier, unless it is given.
+/// The CTAs that receive a copy. Unless it is given, the text omits it and its qualifier.
 OperandRule mask() {
     return {"mask", Access::in, Rule::reg | Rule::imm, fixed<u16>,      nullptr,
             true,   0,          Range{0, 0xFFFF},      Field::multicast};
 }
 OperandRule policy() { return cache_policy(); }
 
-// What a lane of the operands says of its copy.
+// Reads a lane's operands into its copy.
 void set_shared(BulkCopy& copy, const Addresses& at, std::size_t lane) {
     copy.shared = static_cast<std::uint32_t>(at[lane]);
     copy.known.shared = at.knows(lane);
@@ -50,7 +50,7 @@ void set_multicast(BulkCopy& copy, const Counts& mask, std::size_t lane) {
     copy.known.multicast = mask.knows(lane);
 }
 
-/// The coordinates of every lane.
+/// Returns the coordinates of every lane.
 std::array<Counts, 5> coordinates_of(const Operand& operand, Machine& m) {
     std::array<Counts, 5> out{};
     const std::span<const Reg> regs =
@@ -59,7 +59,7 @@ std::array<Counts, 5> coordinates_of(const Operand& operand, Machine& m) {
     return out;
 }
 
-/// One copy for each active lane, from a copy that is the same for all and what differs.
+/// Issues one copy for each active lane: the common part, completed by `fill`.
 template <class Fill>
 void issue(Machine& m, BulkCopy copy, Fill fill) {
     for_each_lane(m.active(), [&](std::size_t lane) {
@@ -186,7 +186,7 @@ void prefetch_effects(const Step& s, Effects& e) {
     e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0]});
 }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "cp.async.bulk.tensor",

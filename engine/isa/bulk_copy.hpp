@@ -1,4 +1,4 @@
-// What leaves the executing thread for an engine of its own: bulk copies, and stores to another CTA.
+// Work that the executing thread passes to an engine: bulk copies, and stores to another CTA.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct BulkCopy {
     Direction direction = Direction::to_shared;
     Reduction reduction = Reduction::none;      ///< of to_global
     Type type = Type::none;                     ///< of a linear reduction; a tensor map has its own
-    int lane = 0;                               ///< that issues it
+    int lane = 0;                               ///< the lane that issues it
     int dims = 0;                               ///< of the tensor; 0: a linear copy
     std::uint64_t tensor_map = 0;               ///< its address
     std::array<std::int32_t, 5> coordinates{};  ///< elements, the contiguous dimension first
@@ -25,17 +25,17 @@ struct BulkCopy {
     std::uint32_t bytes = 0;                    ///< of a linear copy
     std::uint32_t mbarrier = 0;                 ///< address, of to_shared and to_cluster
     std::uint16_t multicast = 0;                ///< bit i: to the CTA of rank i as well; 0: the executing one
-    /// Which of these are known: all, but in a rehearsal.
+    /// Which of these values are known: all of them, except in a rehearsal.
     struct Known {
         bool tensor_map = true, shared = true, bytes = true, mbarrier = true, multicast = true;
     } known;
 };
 
-/// What st.async and red.async do to the bytes of another CTA of the cluster (PTX ISA 9.7.9.12, 9.7.13.7).
+/// What st.async and red.async do in the memory of another CTA of the cluster (PTX ISA 9.7.9.12, 9.7.13.7).
 struct AsyncStore {
     BulkCopy::Reduction reduction = BulkCopy::Reduction::none;
     Type type = Type::none;  ///< of the reduction
-    int bytes = 0;           ///< of each lane: 4, 8 or 16
+    int bytes = 0;           ///< per lane: 4, 8 or 16
 };
 
 }  // namespace wgrun::isa

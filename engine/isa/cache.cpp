@@ -1,4 +1,4 @@
-// What is said to the caches: prefetch, and the policies that .L2::cache_hint names.
+// Instructions for the caches: prefetch, and the policies that .L2::cache_hint names.
 #include <fmt/format.h>
 
 #include "isa/effects.hpp"
@@ -39,7 +39,7 @@ void check_sizes(std::span<const Operand> operands, Form&) {
                createpolicy);
 }
 
-/// A policy is opaque, and the simulator has no caches. These are the values that an H200 gives for all
+/// A policy is opaque, and the simulator has no caches. These are the values that an H200 returns for all
 /// accesses.
 void run_policy(const Step& s, Machine& m) {
     const std::string level = spelled(Field::level, s.form.get(Field::level));
@@ -51,12 +51,12 @@ void run_policy(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
-/// Of an access property as CUDA makes them: as opaque.
+/// Converts an access property as CUDA makes it, which is opaque too.
 void run_convert(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, read<std::uint64_t>(m, s.operands[1]));
 }
 
-/// The same in all threads; what its bits are is the hardware's affair.
+/// The value is the same in all threads; its bits are up to the hardware.
 Value value_policy(const Step&, const ValueOf&) {
     return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
 }
@@ -77,7 +77,7 @@ constexpr std::int64_t all = 0x3F800000;  // 1.0
 
 OperandRule address() { return {"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "prefetch",

@@ -1,4 +1,4 @@
-// CTAs of a cluster, and what warps agree on: elections, register pools, dependent grids.
+// CTAs of a cluster, and agreements of warps: elections, register pools, dependent grids.
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
@@ -10,13 +10,13 @@ namespace {
 using enum Type;
 using Rule = OperandRule;
 
-/// Whole warps take part, and say so.
+/// Whole warps take part, and the text says so (.aligned).
 Choice whole_warps() { return among(Field::aligned, {1}, 1); }
 
-/// Of setmaxnreg.
+/// Returns whether a setmaxnreg increases.
 bool increases(const Step& s) { return spelled(Field::op, s.form.get(Field::op)) == "inc"; }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "barrier.cluster.arrive",

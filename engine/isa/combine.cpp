@@ -21,7 +21,7 @@ std::uint64_t half(Reduction operation, bool brain, std::uint64_t old, std::uint
         return double{brain ? from_bf16(narrow) : from_f16(narrow)};
     };
     const double a = from(old), b = from(value);
-    // The sum of two is exact in binary64, or too uneven for the smaller one to matter.
+    // The sum of two values is exact in binary64, or the smaller one is too small to matter.
     const double out = operation == Reduction::add   ? a + b
                        : operation == Reduction::min ? std::fmin(a, b)
                                                      : std::fmax(a, b);

@@ -10,7 +10,7 @@ namespace {
 
 using enum Type;
 
-/// Any scalar as a double, exactly (64-bit integers are not converted to floats here).
+/// Returns any scalar as a double, exactly (64-bit integers are not converted to floats here).
 Lanes<double> as_double(const Operand& operand, Type type, Machine& m) {
     Lanes<double> out;
     const auto take = [&]<class T>(T, auto convert) {
@@ -41,7 +41,8 @@ IntegerRounding integer_rounding(const Form& form) {
                            : IntegerRounding::rzi;
 }
 
-/// A float of 16 bits, tf32 or 8 bits, or one of a pair: what the form says of rounding, overflow and relu.
+/// Conversion to a float of 16 bits, tf32 or 8 bits, or one of a pair, with the form's rounding, overflow and
+/// relu.
 class Narrowing {
   public:
     Narrowing(Type to, const Form& form)
@@ -77,7 +78,8 @@ void put(const Step& s, Machine& m, const Lanes<double>& from, F convert) {
     write_reg(m, s.operands[0].reg, d);
 }
 
-/// Float to integer; a NaN of binary64 becomes the highest bit alone, also where one of binary32 becomes 0.
+/// Converts float to integer. A NaN of binary64 becomes the highest bit alone, even where one of binary32
+/// becomes 0.
 template <class T>
 void put_integers(const Step& s, Machine& m, const Lanes<double>& from, Dtype to,
                   T (*convert)(double, IntegerRounding)) {
@@ -88,7 +90,7 @@ void put_integers(const Step& s, Machine& m, const Lanes<double>& from, Dtype to
     });
 }
 
-/// Float or small integer to float; float to integer.
+/// Converts float or small integer to float, and float to integer.
 void run_through_double(const Step& s, Machine& m, Type to, Type from) {
     const Lanes<double> a = as_double(s.operands[1], from, m);
     switch (to) {
@@ -106,7 +108,7 @@ void run_through_double(const Step& s, Machine& m, Type to, Type from) {
 }
 
 void run_between_integers(const Step& s, Machine& m, Type to, Type from) {
-    // Through 64 bits: extended as the source's sign says, cut to the destination.
+    // The conversion goes through 64 bits: extended by the source's sign, cut to the destination.
     Lanes<std::uint64_t> wide{};
     const auto take = [&]<class T>(T) {
         const Lanes<T> a = read<T>(m, s.operands[1]);
@@ -126,12 +128,12 @@ void run_between_integers(const Step& s, Machine& m, Type to, Type from) {
     write_reg(m, s.operands[0].reg, d);
 }
 
-/// Two 16-bit floats in 32 bits, or two of 8 bits in 16: the upper one first.
+/// Returns two 16-bit floats in 32 bits, or two of 8 bits in 16: the upper one comes first.
 std::uint32_t paired(Type type, std::uint32_t upper, std::uint32_t lower) {
     return upper << bits(type) / 2 | lower;
 }
 
-/// A value of half of a pair, exactly.
+/// Returns the exact value of one half of a pair.
 double half_of_pair(Type type, std::uint32_t half) {
     const auto byte = static_cast<std::uint8_t>(half);
     return type == e4m3x2   ? from_e4m3(byte)
@@ -139,7 +141,7 @@ double half_of_pair(Type type, std::uint32_t half) {
                             : from_f16(static_cast<std::uint16_t>(half));
 }
 
-/// From pair to pair: the halves keep their places.
+/// Converts pair to pair: the halves keep their places.
 void run_between_pairs(const Step& s, Machine& m, Type to, Type from) {
     const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]);
     const int width = bits(from) / 2;
@@ -169,7 +171,7 @@ void run_cvt(const Step& s, Machine& m) {
     run_through_double(s, m, to, from);
 }
 
-/// cvt.rn.bf16x2.f32 d, a, b: a goes to the upper half, b to the lower one (PTX ISA 9.7.9.21).
+/// cvt.rn.bf16x2.f32 d, a, b: a becomes the upper half, b the lower one (PTX ISA 9.7.9.21).
 void run_cvt_pair(const Step& s, Machine& m) {
     const Lanes<float> a = read<float>(m, s.operands[1]), b = read<float>(m, s.operands[2]);
     const Type to = s.form.type();
@@ -179,7 +181,7 @@ void run_cvt_pair(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
-/// Between integers of 32 and 64 bits, addresses stay addresses and constants constants.
+/// Conversions between integers of 32 and 64 bits preserve addresses and constants.
 Value value_cvt(const Step& s, const ValueOf& of) {
     const Type to = s.form.type(), from = s.form.type(Field::from);
     const Value a = of(s.operands[1]);
@@ -203,7 +205,7 @@ Choice nearest_or_zero() { return spelled_as(Field::round, {"rn", "rz"}, "rn"); 
 Choice relu() { return flag(Field::relu); }
 Choice satfinite() { return among(Field::satfinite, {1}); }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "cvt",

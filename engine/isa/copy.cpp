@@ -1,5 +1,5 @@
-// cp.async: each thread copies some bytes from global to shared memory and goes on; what it has copied it
-// waits for in groups, or an mbarrier does.
+// cp.async: each thread copies some bytes from global to shared memory and does not wait; it waits for its
+// copies in groups, or an mbarrier does.
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
@@ -49,7 +49,7 @@ std::vector<Row> copy_rows() {
 
 OperandRule global_address() { return {"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "cp.async",

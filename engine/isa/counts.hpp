@@ -1,4 +1,4 @@
-// Why an operand has as many registers as it has.
+// The reason for an operand's number of registers.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace wgrun::isa {
 
-/// For a message that says how many registers the list `rule` takes in `form`: ": why", or nothing where the
-/// form says it plainly (v4).
+/// Returns ": why" for a message about how many registers the list `rule` takes in `form`, or nothing where
+/// the form shows it (v4).
 std::string why_count(const OperandRule& rule, const Form& form);
 
 }  // namespace wgrun::isa

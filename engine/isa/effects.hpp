@@ -1,5 +1,4 @@
-// What a step does besides computing its destinations from its sources: a record says it, whoever wants to
-// know hears it.
+// What a step does besides computing its destinations from its sources: a record reports it to a listener.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ struct MemoryAccess {
     int bytes;
 };
 
-/// A copy by the bulk-copy engine, for each executing thread. What it accesses it accesses later, through the
+/// A copy by the bulk-copy engine, for each executing thread. Its memory accesses come later, through the
 /// async proxy.
 struct BulkAccess {
     BulkCopy::Direction direction;
@@ -34,12 +33,12 @@ struct MbarrierAccess {
         init,
         inval,
         expect,  ///< bytes, without an arrival
-        arrive,  ///< maybe with bytes that are expected
-        wait     ///< tells whether a phase is complete; the step does not wait for long
+        arrive,  ///< the step may also expect bytes
+        wait     ///< tests whether a phase is complete; the step does not wait for long
     };
     Kind kind;
     const Operand* address;
-    const Operand* count = nullptr;  ///< of init and arrive: how many arrivals; null: one
+    const Operand* count = nullptr;  ///< of init and arrive: number of arrivals; null: one
     const Operand* bytes = nullptr;  ///< of expect and arrive; null: none
 };
 
@@ -58,24 +57,24 @@ struct AsyncMma {
     int same_shape_key;  ///< equal for instructions of the same shape
 };
 
-/// A matrix multiply of one warp, whose fragments are all in registers: mma.sync.
+/// A matrix multiply of one warp with all fragments in registers: mma.sync.
 struct WarpMma {
     const std::vector<Reg>*d, *a, *b, *c;
 };
 
-/// Hears what a step does, in the order in which it does it. What a listener does not override it does not
-/// want to know.
+/// A listener, which receives what a step does, in the order of execution. It overrides the functions of the
+/// effects that it needs.
 class Effects {
   public:
     virtual ~Effects() = default;
 
     // Memory, through the generic proxy, and its order.
     virtual void memory(const MemoryAccess&) {}
-    virtual void fence() {}                            ///< between accesses to memory before and after it
-    virtual void proxy_fence(std::optional<Space>) {}  ///< fence.proxy.async; no space: all
-    /// Those who pass know what came before the arrivals, or releases, that they have waited for.
+    virtual void fence() {}                            ///< orders accesses to memory before and after it
+    virtual void proxy_fence(std::optional<Space>) {}  ///< fence.proxy.async; no space: all of them
+    /// Threads that pass know what came before the arrivals, or releases, for which they have waited.
     virtual void await_arrivals() {}
-    virtual void prefetch() {}  ///< into a cache: nothing changes but the time that an access takes
+    virtual void prefetch() {}  ///< into a cache: only the time of an access changes
 
     // Products.
     virtual void multiply(const WarpMma&) {}
@@ -85,47 +84,48 @@ class Effects {
     virtual void wait_mma([[maybe_unused]] int pending) {}  ///< wgmma.wait_group N
 
     // Copies by threads.
-    /// cp.async: the executing threads' copies write there later, through the generic proxy.
+    /// cp.async: the copies of the executing threads write there later, through the generic proxy.
     virtual void copy_async(const MemoryAccess&) {}
     virtual void commit_copies() {}  ///< cp.async.commit_group
-    /// cp.async.wait_group N; nothing: wait_all, also for what is in no group.
+    /// cp.async.wait_group N; nothing: wait_all, which also waits for copies in no group.
     virtual void wait_copies([[maybe_unused]] std::optional<int> pending) {}
-    /// cp.async.mbarrier.arrive: the mbarrier waits for them.
+    /// cp.async.mbarrier.arrive: the mbarrier waits for the copies.
     virtual void arrive_copies([[maybe_unused]] const Operand& mbarrier) {}
 
     // The bulk-copy engine.
     virtual void bulk_copy(const BulkAccess&) {}
     virtual void commit_bulk() {}  ///< cp.async.bulk.commit_group
-    /// cp.async.bulk.wait_group N; read: until their sources have been read.
+    /// cp.async.bulk.wait_group N; read: waits only until the sources have been read.
     virtual void wait_bulk([[maybe_unused]] int pending, [[maybe_unused]] bool read) {}
-    /// What the step brings comes later, and this mbarrier counts the bytes.
+    /// The bytes of the step arrive later, and this mbarrier counts them.
     virtual void counted([[maybe_unused]] const Operand& mbarrier) {}
 
     // Barriers.
     virtual void mbarrier(const MbarrierAccess&) {}
     virtual void barrier([[maybe_unused]] const Operand& id, [[maybe_unused]] const Operand& threads) {}
-    /// bar.arrive: as barrier(), but the threads go on.
+    /// bar.arrive: like barrier(), but the threads do not wait.
     virtual void arrive([[maybe_unused]] const Operand& id, [[maybe_unused]] const Operand& threads) {}
     virtual void cluster_arrive() {}
     virtual void cluster_wait() {}
     virtual void converge() {}  ///< lanes of a warp wait for each other
 
-    // What warpgroups and grids agree on.
+    // Agreements of warpgroups and grids.
     virtual void set_registers([[maybe_unused]] int registers, [[maybe_unused]] bool increase) {}
     virtual void launch_dependents() {}  ///< grids that wait for this one may start
-    virtual void wait_for_grids() {}     ///< that were started before
+    virtual void wait_for_grids() {}     ///< which were started before
 
-    /// Something that nobody follows: inline PTX, and what the builds for hangs, profiles and messages add.
+    /// An effect that is not analysed: inline PTX, and what the builds for hangs, profiles and messages add.
     virtual void unknown() {}
 };
 
-/// Tells `listener` what the step does.
+/// Reports to `listener` what the step does.
 inline void tell(const Step& step, Effects& listener) {
     if (step.op->effects != nullptr) step.op->effects(step, listener);
 }
 
-/// Must the compiler of CUDA C++ leave the instruction where it stands, and memory as it is there? Not where
-/// it only computes destinations, each lane by itself. (Inline PTX may declare that it does no more.)
+/// Returns whether the compiler of CUDA C++ must leave the instruction, and the memory there, in place. It
+/// need not if the instruction only computes destinations, in each lane by itself. (Inline PTX may declare
+/// that.)
 bool pinned(const Instruction& op);
 
 }  // namespace wgrun::isa

@@ -1,4 +1,4 @@
-// The families of records, one file each, and the shorthand that they are written in.
+// The families of records, one file each, and the shorthand in which they are written.
 #pragma once
 
 #include "isa/value.hpp"
@@ -27,28 +27,28 @@ std::span<const Instruction> mma_family();          // mma.cpp: mma.sync
 std::span<const Instruction> warp_family();         // warp.cpp: shfl.sync, vote.sync, bar.warp.sync
 std::span<const Instruction> atomic_family();       // atomic.cpp: red, atom
 
-/// A choice among types.
+/// Returns a choice among types.
 inline Choice types(Field field, const std::vector<Type>& list) {
     Choice choice{field, {}, {}};
     for (Type type : list) choice.allowed.push_back({static_cast<int>(type), static_cast<int>(type)});
     return choice;
 }
 inline Choice types(const std::vector<Type>& list) { return types(Field::type, list); }
-/// One type, which has to be asked for all the same, since other rows have others.
+/// Returns a choice of one type, which must be named because other rows have other types.
 inline Choice only(Type type) {
     Choice choice = types({type});
     choice.asked = true;
     return choice;
 }
 
-/// A choice among numbers or enumerators; with a fallback it may be left out.
+/// Returns a choice among numbers or enumerators; with a fallback it may be omitted.
 inline Choice among(Field field, std::initializer_list<int> list, std::optional<int> fallback = {}) {
     Choice choice{field, {}, fallback};
     for (int value : list) choice.allowed.push_back({value, value});
     return choice;
 }
 
-/// A choice among spelled values.
+/// Returns a choice among spelled values.
 inline Choice spelled_as(Field field, std::initializer_list<std::string_view> list,
                          std::string_view fallback = {}) {
     Choice choice{field, {}, {}};
@@ -60,10 +60,12 @@ inline Choice spelled_as(Field field, std::initializer_list<std::string_view> li
     return choice;
 }
 
-/// Operations that memory is combined with; spelled so, the values are those of BulkCopy::Reduction.
+/// Returns a choice among operations that combine with memory; spelled so, their values are those of
+/// BulkCopy::Reduction.
 inline Choice reductions(std::initializer_list<std::string_view> list) { return spelled_as(Field::op, list); }
 
-/// Memory orders, each in all scopes: "acquire" stands for acquire.cta, .cluster, .gpu and .sys.
+/// Returns a choice of memory orders in all scopes: "acquire" stands for acquire.cta, .cluster, .gpu and
+/// .sys.
 inline Choice in_all_scopes(std::initializer_list<std::string_view> orders, std::string_view fallback = {}) {
     Choice out{Field::sem, {}, {}};
     for (std::string_view order : orders)
@@ -76,16 +78,16 @@ inline Choice in_all_scopes(std::initializer_list<std::string_view> orders, std:
     return out;
 }
 
-/// A flag that is off unless it is asked for.
+/// Returns a flag that is off by default.
 inline Choice flag(Field field) { return {field, {{0, 1}}, 0}; }
 
-/// The choice, or nothing.
+/// Returns the choice, made optional.
 inline Choice optional(Choice choice) {
     choice.fallback = Form::absent;
     return choice;
 }
 
-// Rules of operands. The type of a register is that of a field, or fixed.
+// Rules of operands. The type of a register is that of a field, or it is fixed.
 template <Field field>
 Type typed(const Form& form) {
     return form.type(field);
@@ -103,12 +105,13 @@ inline OperandRule in(std::string_view name, Type (*type)(const Form&) = typed<F
     return {name, Access::in, kinds, type, nullptr, false, {}, {}};
 }
 
-/// An address in shared memory: a register or a buffer, with a byte offset.
+/// Returns the rule of an address in shared memory: a register or a buffer, with a byte offset.
 inline OperandRule shared_address(std::string_view name) {
     return {name, Access::in, OperandRule::address, fixed<Type::u32>, nullptr, false, {}, {}};
 }
 
-/// A cache policy as createpolicy makes them, and the flag .L2::cache_hint that says that it is given.
+/// Returns the rule of a cache policy, as createpolicy makes it, with the flag .L2::cache_hint that announces
+/// it.
 inline OperandRule cache_policy() {
     return {"policy", Access::in, OperandRule::reg, fixed<Type::u64>, nullptr, true, 0, {}, Field::cache};
 }
@@ -116,15 +119,15 @@ inline Choice cache_hint() { return flag(Field::cache); }
 
 // Abstract values (value.cpp).
 
-/// What holds of any function of the sources, which are the operands from 1 on: it is as uniform as they are.
+/// Returns what holds for any function of the sources (operands 1 and up): it is as uniform as they are.
 Value joined(const Step& step, const ValueOf& of);
-/// The constant, if it is the same in all threads.
+/// Returns the constant, if it is the same in all threads.
 std::optional<std::int64_t> plain(const Value& value);
-/// `value` as a constant of `type`: cut to its width and sign-extended.
+/// Returns `value` as a constant of `type`: cut to its width and sign-extended.
 std::int64_t wrapped(Type type, std::int64_t value);
-/// `value`, a constant of `type`, as the number that the type makes of it: u32 -1 is 4294967295.
+/// Returns the number that `value`, a constant of `type`, stands for: u32 -1 is 4294967295.
 std::int64_t number_of(Type type, std::int64_t value);
-/// Over which threads a function of tid.x >> shift is the same.
+/// Returns the threads over which a function of tid.x >> shift is the same.
 Uniform of_groups(int shift);
 
 }  // namespace wgrun::isa

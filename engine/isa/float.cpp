@@ -18,7 +18,7 @@ void run_fma(const Step& s, Machine& m) {
     if (is_half(s.form.type()))
         return map_halves<3>(s, m, [relu](double a, double b, double c) {
             const double sum = sum_to_odd(a * b, c);
-            return relu && sum <= 0 ? 0 : sum;  // also of -0
+            return relu && sum <= 0 ? 0 : sum;  // -0 included
         });
     if (s.form.type() == f32)
         map_rounded<float, 3>(s, m, [](float a, float b, float c) { return std::fma(a, b, c); });
@@ -26,7 +26,7 @@ void run_fma(const Step& s, Machine& m) {
         map_rounded<double, 3>(s, m, [](double a, double b, double c) { return std::fma(a, b, c); });
 }
 
-/// A function of one float. The .approx forms are computed here to binary32 precision: closer than the
+/// A function of one float. The .approx forms are computed here to binary32 precision, which is more than the
 /// chip's.
 template <double (*f)(double)>
 void run_function(const Step& s, Machine& m) {
@@ -67,12 +67,12 @@ std::vector<Row> rounded() {
     const Choice any = spelled_as(Field::round, {"rn", "rz", "rm", "rp"}, "rn");
     return {{{only(f32), any, flag(Field::ftz)}, {7, 8}}, {{only(f64), any}, {7, 8}}};
 }
-/// `rows` and more of them.
+/// Returns `rows` followed by `more`.
 std::vector<Row> with(std::vector<Row> rows, const std::vector<Row>& more) {
     rows.insert(rows.end(), more.begin(), more.end());
     return rows;
 }
-/// f16 and bf16. ex2 of bf16 is .ftz, and says so.
+/// Returns the rows of f16 and bf16. ex2 of bf16 is .ftz, and its text says so.
 std::vector<Row> approximate_halves(bool brain_ftz) {
     const Choice approx{Field::approx, {{1, 1}}, 1};
     Row brain{{types({bf16, bf16x2}), approx}, {7, 8}};
@@ -103,7 +103,7 @@ Instruction function(std::string_view name, std::string_view summary, std::strin
             .run = run};
 }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "fma",

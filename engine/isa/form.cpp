@@ -1,4 +1,4 @@
-// Qualifiers: their spelling, and finding the legal row that a step asks for.
+// Qualifiers: their spelling, and the search for the legal row that a step asks for.
 #include "isa/special.hpp"
 #include "wgrun/isa.hpp"
 #include "wgrun/rules.hpp"
@@ -44,7 +44,7 @@ constexpr std::array<std::string_view, 3> prefetches{"L2::64B", "L2::128B", "L2:
 constexpr std::array<std::string_view, 6> levels{
     "L1", "L2", "L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"};
 constexpr std::array<std::string_view, 2> sources{"shared", "registers"};
-/// The spellings of a field's values 0, 1, ...; empty for numbers, flags and types.
+/// Returns the spellings of a field's values 0, 1, ...; empty for numbers, flags and types.
 Names names_of(Field field) {
     switch (field) {
         case Field::space: return spaces;
@@ -70,7 +70,7 @@ bool is_type_field(Field field) {
            field == Field::b;
 }
 
-/// The text of a flag that is set; empty for other fields.
+/// Returns the text of a flag that is set; empty for other fields.
 std::string_view flag_text(Field field) {
     switch (field) {
         case Field::approx:
@@ -99,7 +99,7 @@ std::optional<int> parse_number(std::string_view text) {
 }
 
 std::string list(Field field, const std::vector<int>& values) {
-    // Long runs of numbers (the N of wgmma) read better as "8, 16, ..., 256"; of types each one counts.
+    // Long runs of numbers (the N of wgmma) read better as "8, 16, ..., 256"; types are listed one by one.
     std::string out;
     const bool run = values.size() > 8 && !is_type_field(field);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -119,13 +119,13 @@ std::string quoted(Field field, int value) {
     return std::string(to_string(field)) + "=" + (text.empty() ? std::to_string(value) : text);
 }
 
-/// Must the field be asked for?
+/// Returns whether the field must be given.
 bool is_open(const Choice& choice) {
     const bool single = choice.allowed.size() == 1 && choice.allowed.front().lo == choice.allowed.front().hi;
     return !choice.fallback && (choice.asked || !single);
 }
 
-/// The fields in which `asked` does not fit a row, a bit each; of two the later one is the higher.
+/// The fields in which `asked` does not fit a row, one bit each; a later field has a higher bit.
 using Misfits = std::uint64_t;
 static_assert(field_count <= 64);
 
@@ -142,13 +142,13 @@ Misfits misfits(const Row& row, const Form& asked) {
     return wrong | (asked_for & ~known);
 }
 
-/// Of one misfit or more (g++ 13 warns of what would be read for none).
+/// Returns the first of one or more misfits (g++ 13 warns about the read for none).
 Field first(Misfits misfits) {
     return static_cast<Field>(std::min(std::countr_zero(misfits), field_count - 1));
 }
 
-/// "n=40 is not legal for d=s32, a=s8 (legal: 8, 16, ...)": the rows that differ in one field only say what
-/// that field could have been.
+/// Returns a text such as "n=40 is not legal for d=s32, a=s8 (legal: 8, 16, ...)": the rows that differ in
+/// only one field tell the legal values of that field.
 std::string complaint(const Instruction& op, const Form& asked) {
     std::vector<Misfits> of_rows;
     int fewest = field_count;
@@ -157,8 +157,8 @@ std::string complaint(const Instruction& op, const Form& asked) {
         fewest = std::min(fewest, std::popcount(of_rows.back()));
     }
 
-    // What is missing is asked for before what is there is blamed, and of two that do not go together the
-    // later one is.
+    // A missing field is reported before a wrong one; of two that do not fit together, the later one is
+    // reported.
     const auto latest = [&](bool missing) {
         std::optional<Field> out;
         for (const Misfits wrong : of_rows)

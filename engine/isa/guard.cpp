@@ -14,7 +14,7 @@ using Rule = OperandRule;
 
 static_assert(slots == 1 << 14 && slot_bytes == 1 << 6, "as in `slot` below");
 
-/// Sets slot (b64) to the address of the warp's slot, and cta_x, cta_yz, warp.
+/// Sets slot (b64) to the address of the warp's slot, and sets cta_x, cta_yz and warp.
 constexpr std::string_view find_slot =
     "    .reg .b32 sm, cta_x, cta_yz, warp;\n"
     "    .reg .b64 slot;\n"
@@ -43,7 +43,7 @@ Rule immediate(std::string_view name) {
     return {name, Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, {}};
 }
 
-/// A record with a single form, no effects and no meaning on the simulator.
+/// A record with a single form, without effects and without a meaning on the simulator.
 class Record {
   public:
     Record(std::string_view name, std::vector<OperandRule> operands,
@@ -97,8 +97,8 @@ const Instruction& note() {
 }
 
 const Instruction& settle() {
-    // No loop over a clock: it would be a branch between the wgmma of a warpgroup. Each takes between nothing
-    // and twice its time.
+    // A loop over a clock would be a branch between the wgmma of a warpgroup, so this sleeps. Each sleep
+    // takes between nothing and twice its time.
     static const Record it("guard.settle", {},
                            {"    nanosleep.u32 4000;\n", "    nanosleep.u32 4000;\n",
                             "    nanosleep.u32 4000;\n", "    nanosleep.u32 4000;\n"});

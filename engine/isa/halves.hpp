@@ -1,5 +1,5 @@
-// Arithmetic of f16 and bf16, one value or the two of a register: computed exactly enough that the rounding
-// to the type is the only one.
+// Arithmetic of f16 and bf16, on the one value or the two values of a register. It is exact enough that the
+// rounding to the type is the only rounding.
 #pragma once
 
 #include "isa/lanes.hpp"
@@ -7,12 +7,12 @@
 
 namespace wgrun::isa {
 
-/// f16, bf16, f16x2, bf16x2.
+/// Returns whether the type is f16, bf16, f16x2 or bf16x2.
 bool is_half(Type type);
-/// As PTX has them: with .ftz f16 and f16x2, which the others do not take.
+/// Returns the rows that PTX has: only f16 and f16x2 take .ftz.
 std::vector<Row> half_rows(bool rounded);
 
-/// One value of the type, as a number and back. NaN becomes 0x7FFF, as the chip's arithmetic makes it.
+/// Converts a value of the type to a number and back. NaN becomes 0x7FFF, as in the chip's arithmetic.
 class HalfFormat {
   public:
     explicit HalfFormat(const Form& form);
@@ -24,11 +24,11 @@ class HalfFormat {
     bool flush_;  ///< .ftz
 };
 
-/// a + b, rounded to odd: a further rounding to a format of half the digits is as if it were the only one
-/// (Boldo and Melquiond 2008).
+/// Returns a + b, rounded to odd: a further rounding, to a format with half the digits, gives the same as a
+/// single rounding (Boldo and Melquiond 2008).
 double sum_to_odd(double a, double b);
 
-/// d = f(a, ...) on the bits of each half; `arity` sources follow the destination.
+/// Computes d = f(a, ...) on the bits of each half; `arity` sources follow the destination.
 template <std::size_t arity, class F>
 void map_half_bits(const Step& s, Machine& m, F f) {
     const auto one = [&](auto word) {
@@ -54,7 +54,7 @@ void map_half_bits(const Step& s, Machine& m, F f) {
         one(std::uint16_t{});
 }
 
-/// d = f(a, ...) on numbers, which is rounded to the type.
+/// Computes d = f(a, ...) on numbers, and rounds the result to the type.
 template <std::size_t arity, class F>
 void map_halves(const Step& s, Machine& m, F f) {
     const HalfFormat format(s.form);

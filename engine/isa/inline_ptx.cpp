@@ -43,7 +43,7 @@ bool is_special(std::string_view name) {
            name.starts_with("globaltimer");
 }
 
-/// The text as a template of operands, its braces doubled.
+/// Returns the text as a template of operands, with its braces doubled.
 std::string as_template(const InlinePtx& request) {
     std::string out;
     std::vector<bool> used(request.places.size());
@@ -80,7 +80,7 @@ std::string as_template(const InlinePtx& request) {
     return out;
 }
 
-/// Spaces around it, and a last semicolon, do not belong to a statement.
+/// Removes spaces around a statement and its last semicolon.
 std::string_view trimmed(std::string_view text) {
     const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
     while (!text.empty() && space(text.front())) text.remove_prefix(1);
@@ -88,7 +88,7 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-/// Keeps the strings that a record's views are of.
+/// Owns the strings that a record's views refer to.
 struct Record {
     InlinePtx made_of;
     std::string text;
@@ -109,7 +109,7 @@ std::unique_ptr<Record> make(InlinePtx request) {
     const std::string body = as_template(made_of);
     const std::string_view statement = trimmed(body);
     if (statement.empty()) throw ArgumentError("asm: the text has no statement");
-    // Several go into braces of their own, so that what they declare is theirs.
+    // Several statements go into braces of their own, so that their declarations are local.
     const bool several = statement.find(';') != std::string_view::npos;
     record->text = several ? fmt::format("{{{{\n    {};\n}}}}", statement) : std::string(statement);
     Instruction& op = record->op;
@@ -124,8 +124,8 @@ std::unique_ptr<Record> make(InlinePtx request) {
             {place.name, place.access, kinds, constant_type(place.type), nullptr, false, {}, {}});
     }
     op.ptx = record->text;
-    op.effects = [](const Step&, Effects& e) { e.unknown(); };       // nothing that could be followed
-    op.value = [](const Step&, const ValueOf&) { return Value{}; };  // nor of the results
+    op.effects = [](const Step&, Effects& e) { e.unknown(); };       // the effects cannot be analysed
+    op.value = [](const Step&, const ValueOf&) { return Value{}; };  // nor can the results
     op.run = run;
     return record;
 }
@@ -137,7 +137,7 @@ struct Store {
     std::size_t bytes = 0;
 };
 
-/// Never destroyed: programs may be looked at when the process ends.
+/// It is never destroyed: programs may be read while the process ends.
 Store& store() {
     static auto& all = *new Store();
     return all;

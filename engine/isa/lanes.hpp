@@ -1,4 +1,4 @@
-// Lane vectors: what the `run` of a record is written with. Thirty-two lanes at a time, so that the host's
+// Lane vectors, with which the `run` functions of records are written. They hold 32 lanes, so that the host's
 // compiler can use its vector registers.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace wgrun::isa {
 template <class T>
 using Lanes = std::array<T, lanes>;
 
-/// How a register file holds a T: 4 bytes up to 32 bits, else 8.
+/// How a register file stores a T: in 4 bytes for types up to 32 bits, else in 8.
 template <class T>
 using Storage = std::conditional_t<(sizeof(T) <= 4), std::uint32_t, std::uint64_t>;
 
@@ -47,7 +47,7 @@ Lanes<T> read_reg(Machine& m, Reg reg) {
     return out;
 }
 
-/// A register, an immediate or the address of a shared buffer, in every lane.
+/// Returns a register, an immediate or the address of a shared buffer, in every lane.
 template <class T>
 Lanes<T> read(Machine& m, const Operand& operand) {
     Lanes<T> out;
@@ -70,7 +70,7 @@ Lanes<T> read(Machine& m, const Operand& operand) {
     }
 }
 
-/// The same, where not all lanes need be known.
+/// Returns the same where not all lanes need to be known.
 template <class T>
 PerLane<T> read_some(Machine& m, const Operand& operand) {
     PerLane<T> out;
@@ -83,7 +83,7 @@ PerLane<T> read_some(Machine& m, const Operand& operand) {
     return out;
 }
 
-/// The addresses that an address operand stands for; A is the type of its register.
+/// Returns the addresses that an address operand stands for; A is the type of its register.
 template <class A>
 Addresses addresses_of(Machine& m, const Operand& address) {
     Addresses out;
@@ -98,7 +98,7 @@ Addresses addresses_of(Machine& m, const Operand& address) {
     return out;
 }
 
-/// An operand as a count in every lane; T is the type of its register.
+/// Returns an operand as a count in every lane; T is the type of its register.
 template <class T>
 Counts counts_of(Machine& m, const Operand& operand) {
     const PerLane<T> values = read_some<T>(m, operand);
@@ -122,17 +122,17 @@ void write_reg(Machine& m, Reg reg, const Lanes<T>& value) {
         if (active >> l & 1U) bits[l] = to_storage<T>(value[static_cast<std::size_t>(l)]);
 }
 
-/// Bytes of one element of the access.
+/// Returns the bytes of one element of the access.
 inline int element_bytes(const Form& form) { return bits(form.type()) / 8; }
 
-/// What an f32 unit makes of any NaN (docs/silicon.md).
+/// Returns the value, with any NaN replaced by the one that an f32 unit produces (docs/silicon.md).
 inline float settled(float value) { return std::isnan(value) ? std::bit_cast<float>(0x7FFFFFFFU) : value; }
 template <class T>
 T settled(T value) {
     return value;
 }
 
-/// d = f(operand 1, operand 2, ...) in every lane; operand 0 is the destination.
+/// Computes d = f(operand 1, operand 2, ...) in every lane; operand 0 is the destination.
 template <class R, class T, class F>
 void map1(const Step& s, Machine& m, F f) {
     const Lanes<T> a = read<T>(m, s.operands[1]);
@@ -158,7 +158,7 @@ void map3(const Step& s, Machine& m, F f) {
     write_reg<R>(m, s.operands[0].reg, d);
 }
 
-/// Calls f(T{}) with the C++ type of a PTX type, and tells whether there is one.
+/// Calls f(T{}) with the C++ type of a PTX type. Returns whether there is one.
 template <class F>
 bool with_integer(Type type, F f) {
     switch (type) {

@@ -62,7 +62,7 @@ void run_shr(const Step& s, Machine& m) {
     with_integer(s.form.type(), [&]<class T>(T) { map_shift<T>(s, m, shift_right<T>); });
 }
 
-/// How two numbers stand to each other, as bits; a comparison is the set of those for which it holds.
+/// The relation of two numbers, as bits; a comparison is the set of relations for which it holds.
 enum Relation : unsigned { less = 1, equal = 2, greater = 4, unordered = 8 };
 
 template <class T>
@@ -132,7 +132,7 @@ void run_selp(const Step& s, Machine& m) {
     });
 }
 
-/// Over which threads a comparison of (tid.x >> s) + a with b is the same: all 1024 are looked at.
+/// Returns the threads over which a comparison of (tid.x >> s) + a with b is the same: it tries all 1024.
 Uniform spread(const Step& s, const Value& a, const Value& b) {
     const Type type = s.form.type();
     const unsigned relations = relations_of(s.form.get(Field::cmp));
@@ -175,8 +175,8 @@ Value value_shr(const Step& s, const ValueOf& of) {
                            : number_of(type, *constant) >> *n;
         out.constant = wrapped(type, *out.constant);
     } else if (a.constant) {
-        // ((tid.x >> s) + c) >> n is (tid.x >> (s + n)) + (c >> n) if c has no bits below n; no carry may get
-        // lost.
+        // ((tid.x >> s) + c) >> n is (tid.x >> (s + n)) + (c >> n) if c has no bits below n; otherwise a
+        // carry could be lost.
         const std::int64_t low = *a.constant & ((std::int64_t{1} << *n) - 1);
         if (low != 0 || *a.constant < 0 || *a.constant > 1 << 30) return out;
         out.constant = *a.constant >> *n;
@@ -221,7 +221,7 @@ Row ordered(std::initializer_list<Type> of, bool flushes) {
     return out;
 }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "and",

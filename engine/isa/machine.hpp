@@ -1,4 +1,4 @@
-// The machine that a record's `run` speaks to.
+// The machine that the `run` functions of records use.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@ namespace wgrun::isa {
 struct AsyncMma;     // isa/effects.hpp
 struct MemoryOrder;  // isa/order.hpp
 
-/// What a step depends on is not known (in a rehearsal): it has done nothing.
+/// Is thrown when a value that a step depends on is not known (in a rehearsal); the step has had no effect.
 struct Unknown {};
 
-/// What a step can do to the machine. The simulator implements it; a record's `run` calls it. All of it
-/// speaks of the executing warp; in a step that a whole warpgroup executes at once, of the warp chosen by
-/// select().
+/// What a step can do to the machine. The simulator implements it; a record's `run` calls it. Everything
+/// refers to the executing warp, or, in a step that a whole warpgroup executes together, to the warp chosen
+/// by select().
 class Machine {
   public:
     virtual ~Machine() = default;
 
     virtual Mask active() const = 0;    ///< lanes that execute the step (guard applied)
-    virtual Mask existing() const = 0;  ///< lanes of the warp: all but in the last warp of an odd CTA
-    /// The 32 lanes of a register: elements of 4 bytes for types up to 32 bits and predicates, else of 8.
-    /// A machine that does not know them all throws Unknown.
+    virtual Mask existing() const = 0;  ///< all lanes of the warp, unless the CTA ends within it
+    /// Returns the 32 lanes of a register: elements of 4 bytes for types up to 32 bits and predicates, else
+    /// of 8. A machine that does not know all of them throws Unknown.
     virtual const void* read(Reg reg) = 0;
-    /// The same, and which lanes are known; what the others are given is nothing.
+    /// Returns the same, and in `known` which lanes are known; the values of the others mean nothing.
     virtual const void* read_some(Reg reg, Mask& known) {
         known = ~Mask{0};
         return read(reg);
@@ -41,12 +41,12 @@ class Machine {
     virtual std::uint64_t param(int index) = 0;
     virtual std::uint32_t shared_address(int buffer) = 0;  ///< in the shared window, bytes
 
-    /// Generic-proxy access: lane l moves `bytes` bytes at address[l] from or to data + l * stride.
+    /// Generic-proxy access: lane l copies `bytes` bytes between address[l] and data + l * stride.
     virtual void load(Space space, const Addresses& address, int bytes, void* data, int stride) = 0;
     virtual void store(Space space, const Addresses& address, int bytes, const void* data, int stride) = 0;
 
-    /// Atomic access: change(l, place) for each active lane l in order, where `place` holds the `bytes` bytes
-    /// at address[l], which no other update of the grid accesses meanwhile.
+    /// Atomic access: calls change(l, place) for each active lane l in order, where `place` holds the `bytes`
+    /// bytes at address[l]. No other update of the grid accesses them meanwhile.
     virtual void update(Space space, const Addresses& address, int bytes,
                         const std::function<void(int, std::byte*)>& change) = 0;
 
@@ -54,42 +54,42 @@ class Machine {
     virtual void barrier_arrive(std::uint32_t id, std::uint32_t threads) = 0;  ///< does not wait
     virtual void converge() {}  ///< the active lanes wait for each other
     virtual void proxy_fence(std::optional<Space> space) = 0;
-    /// Between the accesses before and after it; those of the step itself are ordered by its form.
+    /// Orders accesses before and after it; those of the step itself are ordered by its form.
     virtual void fence(const MemoryOrder&) {}
 
     // mbarriers (PTX ISA 9.7.13.15), for every active lane. Addresses are of the shared window; those that
-    // map_shared gave lie in another CTA of the cluster.
+    // map_shared returned are in another CTA of the cluster.
     virtual void mbarrier_init(const Addresses& address, const Counts& arrivals) = 0;
     virtual void mbarrier_inval(const Addresses& address) = 0;
-    /// Adds `bytes` to the tx-count, then arrives `arrivals` times; 0 is nothing.
+    /// Adds `bytes` to the tx-count, then arrives `arrivals` times. Either may be 0.
     virtual void mbarrier_arrive(const Addresses& address, const Counts& bytes, const Counts& arrivals) = 0;
-    /// The active lanes for which the phase of that parity is complete. Nothing: the warp sleeps until a
-    /// barrier moves on, and executes the step again.
+    /// Returns the active lanes for which the phase of that parity is complete. If it returns nothing, the
+    /// warp sleeps until a barrier changes, and executes the step again.
     virtual std::optional<Mask> mbarrier_wait(const Addresses& address, const Counts& parity) = 0;
     virtual void mbarrier_fence_init() = 0;  ///< fence.mbarrier_init
 
-    // The bulk-copy engine. Groups belong to the lane that issues.
+    // The bulk-copy engine. Groups belong to the lane that issues the copies.
     virtual void bulk_copy(const BulkCopy& copy) = 0;
     virtual void bulk_commit() = 0;
     /// Waits until at most `pending` groups run. The warp may sleep and execute the step again.
     virtual void bulk_wait(int pending, bool read) = 0;
 
     // Copies by threads, through the generic proxy (cp.async, PTX ISA 9.7.9.25.3). Groups belong to the lane
-    // that issues.
-    /// For each active lane: `from_bytes` bytes of global memory, and zeros up to `bytes` (4, 8 or 16), come
-    /// to shared memory some time later.
+    // that issues the copies.
+    /// For each active lane, `from_bytes` bytes of global memory, and zeros up to `bytes` (4, 8 or 16), are
+    /// written to shared memory some time later.
     virtual void copy_async(const Addresses& to, const Addresses& from, int bytes,
                             const Counts& from_bytes) = 0;
     virtual void commit_copies() = 0;
-    /// Waits until at most `pending` groups run; nothing: until all copies have come, also those in no group.
-    /// The warp may sleep and execute the step again.
+    /// Waits until at most `pending` groups run; nothing: until all copies have landed, including those in no
+    /// group. The warp may sleep and execute the step again.
     virtual void wait_copies(std::optional<int> pending) = 0;
-    /// Arrives once when all copies of the lane so far have come; with `increase` one arrival more is
+    /// Arrives once when all copies of the lane so far have landed. With `increase`, one more arrival is
     /// expected in this phase.
     virtual void arrive_copies(const Addresses& mbarrier, bool increase) = 0;
 
-    /// For each active lane the bytes at data + lane * stride come to the address some time later, and count
-    /// for the mbarrier, which lies in the same CTA.
+    /// For each active lane, the bytes at data + lane * stride are written to the address some time later.
+    /// The mbarrier, which is in the same CTA, counts them.
     virtual void store_async(const AsyncStore& store, const Addresses& to, const Addresses& mbarrier,
                              const void* data, int stride) = 0;
 
@@ -97,8 +97,8 @@ class Machine {
     virtual std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) = 0;  ///< mapa
     virtual void cluster_arrive() = 0;
     virtual void cluster_wait() = 0;  ///< the warp may sleep and execute the step again
-    /// setmaxnreg to `registers` a thread. While the pool is empty the warp sleeps, and executes the step
-    /// again.
+    /// setmaxnreg to `registers` per thread. While the pool has too few, the warp sleeps and executes the
+    /// step again.
     virtual void set_registers(int registers, bool increase) = 0;
     virtual void order_registers() = 0;
 
@@ -115,12 +115,13 @@ class Machine {
     virtual void wait_mma(int pending) = 0;
     virtual Numerics numerics() const { return {}; }
 
-    /// The lanes `who` say message `index` of the program, with the values of these registers (isa/say.hpp).
+    /// The lanes `who` print message `index` of the program, with the values of these registers
+    /// (isa/say.hpp).
     virtual void say(std::size_t /*index*/, Mask /*who*/, const std::vector<Reg>& /*values*/) {}
 
-    /// A clock: the steps that the warps of the grid have executed so far.
+    /// Returns a clock: the steps that the warps of the grid have executed so far.
     virtual std::uint64_t clock() { return 0; }
-    /// Bytes of global memory that only what a profile adds to a kernel accesses (isa/stamp.hpp), past all
+    /// Returns bytes of global memory that only the code of a profile accesses (isa/stamp.hpp), without any
     /// checks. Null where no tensor has them.
     virtual std::byte* unshared(std::uint64_t /*address*/, std::size_t /*bytes*/) { return nullptr; }
 };

@@ -16,8 +16,8 @@ constexpr int row_bytes = 16;  // of 8 elements
 /// One 8x8 matrix, row by row.
 using Matrix = std::array<std::uint16_t, std::size_t{rows} * rows>;
 
-/// Where in a matrix the lower half of lane l's register lies, and where the upper half does: row l / 4,
-/// columns 2 (l % 4) and the next one; with .trans in the transposed matrix.
+/// Returns where in a matrix the lower and the upper half of lane l's register are: row l / 4, columns 2 (l %
+/// 4) and the next one; with .trans, in the transposed matrix.
 std::array<std::size_t, 2> halves(std::size_t lane, bool trans) {
     const std::size_t row = lane / 4, column = 2 * (lane % 4);
     if (trans) return {column * rows + row, (column + 1) * rows + row};
@@ -47,7 +47,7 @@ int count(const Form& form) { return form.get(Field::num); }
 Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
 bool transposed(const Form& form) { return form.get(Field::trans, 0) == 1; }
 
-/// Lane 8 i + r gives the address of row r of matrix i. The lanes beyond the last matrix repeat the rows.
+/// Lane 8 i + r provides the address of row r of matrix i. The lanes after the last matrix repeat the rows.
 Addresses row_addresses(const Step& s, Machine& m, const Operand& address) {
     Addresses out = addresses_of<std::uint32_t>(m, address);
     const auto given = static_cast<std::size_t>(rows * count(s.form));
@@ -55,7 +55,7 @@ Addresses row_addresses(const Step& s, Machine& m, const Operand& address) {
     return out;
 }
 
-/// The rows that the lanes move: room for four matrices.
+/// The rows that the lanes copy: room for four matrices.
 using Rows = std::array<Matrix, lanes / rows>;
 
 void run_ldmatrix(const Step& s, Machine& m) {
@@ -80,7 +80,7 @@ void run_movmatrix(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, to_registers(matrix, true));
 }
 
-/// Each lane gets other elements, whatever the addresses.
+/// Each lane gets different elements, whatever the addresses.
 Value unknown(const Step&, const ValueOf&) { return {}; }
 
 Choice num() { return among(Field::num, {1, 2, 4}); }
@@ -91,7 +91,7 @@ OperandRule fragment(std::string_view name, Access access) {
 }
 OperandRule row_address() { return {"a", Access::in, Rule::address, fixed<u32>, nullptr, false, {}, {}}; }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "ldmatrix",

@@ -1,4 +1,4 @@
-// mbarrier objects: 64 bits of shared memory that count arrivals, and bytes of the bulk-copy engine.
+// mbarrier objects: 64 bits of shared memory that count arrivals, and bytes from the bulk-copy engine.
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
@@ -10,7 +10,7 @@ using enum Type;
 using Rule = OperandRule;
 using Kind = MbarrierAccess::Kind;
 
-constexpr int most_arrivals = (1 << 20) - 1;  // 9.7.13.15.2: of a phase; the tx-count has as many bits
+constexpr int most_arrivals = (1 << 20) - 1;  // 9.7.13.15.2: per phase; the tx-count has as many bits
 constexpr Counts nothing{};
 constexpr Counts one = [] {
     Counts out{};
@@ -18,7 +18,7 @@ constexpr Counts one = [] {
     return out;
 }();
 
-/// Nothing is said of order and scope, or both are.
+/// Order and scope are both given, or both omitted.
 Choice order(std::initializer_list<std::string_view> list) { return spelled_as(Field::sem, list); }
 Choice here() { return spelled_as(Field::space, {"shared::cta", "shared::cluster"}, "shared::cta"); }
 Choice in_cta() { return spelled_as(Field::space, {"shared::cta"}, "shared::cta"); }
@@ -45,7 +45,7 @@ void effects_wait(const Step& s, Effects& e) {
     e.await_arrivals();
 }
 
-/// Threads that wait for the same phase pass together, but each in its own time.
+/// Threads that wait for the same phase all pass, but each at its own time.
 Value value_wait(const Step&, const ValueOf&) { return {}; }
 
 std::vector<OperandRule> wait_operands() {
@@ -57,7 +57,7 @@ std::vector<Row> wait_rows() {
     return {{{in_cta()}, {7, 8}}, {{in_cta(), order({"acquire.cta", "acquire.cluster"})}, {8, 0}}};
 }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "mbarrier.init",

@@ -12,7 +12,7 @@ using Rule = OperandRule;
 
 int vec(const Form& form) { return form.get(Field::vec, 1); }
 
-/// 8-bit values live in registers of 16 bits: PTX has no smaller ones.
+/// Returns the register type: 8-bit values are in registers of 16 bits, because PTX has no smaller ones.
 Type loaded(const Form& form) { return register_type(form.type()); }
 
 Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
@@ -22,7 +22,7 @@ Addresses addresses(Machine& m, const Operand& address, Space space) {
                                   : addresses_of<std::uint32_t>(m, address);
 }
 
-/// The registers of a scalar or vector data operand.
+/// Returns the registers of a scalar or vector data operand.
 std::span<const Reg> data_registers(const Operand& operand) {
     return operand.kind == Operand::Kind::list ? std::span(operand.list) : std::span(&operand.reg, 1);
 }
@@ -90,7 +90,7 @@ void effects_st(const Step& s, Effects& e) {
     e.memory({space(s.form), true, &s.operands[0], element_bytes(s.form) * vec(s.form)});
 }
 
-/// What is read from one address is the same for all who read it there.
+/// The value read from one address is the same for all threads that read it there.
 Value value_ld(const Step& s, const ValueOf& of) {
     Value out;
     out.uniform = of(s.operands[1]).uniform;
@@ -109,7 +109,7 @@ Choice global_space() {
     }();
 }
 
-/// Scalars and vectors of at most 16 bytes, with these qualifiers besides.
+/// Adds rows of scalars, and of vectors of at most 16 bytes, with these further qualifiers.
 void add_sizes(std::vector<Row>& rows, const Choice& space, const std::vector<Choice>& more) {
     for (const auto& [type, vec] : {std::pair{scalar(), among(Field::vec, {1}, 1)},
                                     {scalar(), among(Field::vec, {2})},
@@ -124,8 +124,8 @@ Choice evictions() {
                                      "L1::evict_last", "L1::no_allocate"});
 }
 
-/// Accesses that others may meet with: volatile ones, and `order` or relaxed in a scope. Of global memory an
-/// eviction priority besides, and `more`.
+/// Adds strong accesses: volatile ones, and `order` or relaxed in a scope. Those to global memory may have an
+/// eviction priority and `more`.
 void add_strong(std::vector<Row>& rows, std::string_view order, const std::vector<Choice>& more) {
     const Choice is_volatile = spelled_as(Field::sem, {"volatile"}), sem = in_all_scopes({"relaxed", order});
     const auto strong = [](Choice choice) {
@@ -145,7 +145,8 @@ void add_strong(std::vector<Row>& rows, std::string_view order, const std::vecto
                     {8, 2}});
 }
 
-/// Global memory has caches: a cache operator or an eviction priority, not both, and what else is said of L2.
+/// Global memory has caches: rows have a cache operator or an eviction priority, but not both, and qualifiers
+/// for L2.
 std::vector<Row> load_rows() {
     std::vector<Row> out;
     add_sizes(out, every_space(), {});
@@ -169,10 +170,10 @@ std::vector<Row> store_rows() {
     return out;
 }
 
-/// An address: a register of the space's width, or a shared buffer; with a byte offset.
+/// Returns the type of an address: a register of the space's width, or a shared buffer; with a byte offset.
 Type address_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "ld",

@@ -1,4 +1,4 @@
-// mma.sync: the matrix products of one warp, operands and result in registers.
+// mma.sync: the matrix products of one warp, with operands and result in registers.
 #include <algorithm>
 
 #include "isa/effects.hpp"
@@ -21,16 +21,16 @@ Type a_type(const Form& form) { return packed(form.type(Field::a)); }
 Type b_type(const Form& form) { return packed(form.type(Field::b)); }
 Type d_type(const Form& form) { return form.type(Field::d) == f16 ? f16x2 : form.type(Field::d); }
 
-/// 32 lanes with registers of 32 bits hold the whole matrix.
+/// The 32 lanes hold the whole matrix in registers of 32 bits.
 int b_count(const Form& form) { return columns * form.get(Field::k) * bits(form.type(Field::b)) / 1024; }
 int a_count(const Form& form) { return rows * form.get(Field::k) * bits(form.type(Field::a)) / 1024; }
 int d_count(const Form& form) { return rows * columns * bits(form.type(Field::d)) / 1024; }
 
 // --- meaning -------------------------------------------------------------------------------------------
 
-/// Reads an operand into out[line * k + i]; line is a row of A or a column of B. Register r of lane l holds
-/// `run` neighbours along K, of line l / 4 and from run * (l % 4) on; of A every other register lies 8 rows
-/// further down, and after as many registers as there are halves of rows K goes on.
+/// Reads an operand into out[line * k + i], where a line is a row of A or a column of B. Register r of lane l
+/// holds `run` neighbours along K, of line l / 4, from run * (l % 4) on. In A, every other register is 8 rows
+/// further down, and K continues after as many registers as there are halves of rows.
 void read_operand(Machine& m, const std::vector<Reg>& registers, Type type, int lines, int k, float* out) {
     const int run = 32 / bits(type), halves = lines / 8;
     std::vector<float> values(static_cast<std::size_t>(lanes * run));
@@ -99,7 +99,7 @@ void write_result(const Step& s, Machine& m, const Result& result) {
     }
 }
 
-/// Products and integer sums are exact; sums of floats are made in binary64 and rounded once.
+/// Products and integer sums are exact; sums of floats are computed in binary64 and rounded once.
 void run_mma(const Step& s, Machine& m) {
     const int k = s.form.get(Field::k);
     std::vector<float> a(static_cast<std::size_t>(rows * k)), b(static_cast<std::size_t>(columns * k));
@@ -121,7 +121,7 @@ void run_mma(const Step& s, Machine& m) {
 
 // --- the record ----------------------------------------------------------------------------------------
 
-/// The legal k of a type are those with which A takes two registers, or four: taken unless asked otherwise.
+/// The legal k of a type are those for which A takes two registers, or four; the last one is the default.
 Row form(std::initializer_list<Type> d, std::initializer_list<Type> a, std::initializer_list<Type> b,
          std::initializer_list<int> k, std::vector<Choice> tail = {}, PtxVersion min_ptx = {7, 8}) {
     Row row{{among(Field::m, {rows}), among(Field::n, {columns}), among(Field::k, k, *(k.end() - 1)),
@@ -136,7 +136,7 @@ OperandRule fragment(std::string_view name, Access access, Type (*type)(const Fo
     return {name, access, Rule::list, type, count, false, {}, {}};
 }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "mma.sync",
@@ -157,7 +157,7 @@ const std::vector<Instruction>& records() {
                  e.multiply(
                      {&s.operands[0].list, &s.operands[1].list, &s.operands[2].list, &s.operands[3].list});
              },
-         .value = [](const Step&, const ValueOf&) { return Value{}; },  // each lane has other elements
+         .value = [](const Step&, const ValueOf&) { return Value{}; },  // each lane has different elements
          .run = run_mma},
     };
     return list;

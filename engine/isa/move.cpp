@@ -76,7 +76,7 @@ Row any_register() {
     return {{types({b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred})}, {7, 8}};
 }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "mov",

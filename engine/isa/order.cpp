@@ -17,7 +17,7 @@ MemoryOrder order_of(const Step& step) {
     out.strong = true;
     out.acquire = both || name.starts_with("acquire");
     out.release = both || name.starts_with("release");
-    // Atomics that say nothing are relaxed.gpu; volatile is relaxed.sys (PTX ISA 9.7.9.8, 9.7.13.5).
+    // Atomics without an order are relaxed.gpu; volatile is relaxed.sys (PTX ISA 9.7.9.8, 9.7.13.5).
     out.scope = name.empty() ? Scope::gpu : Scope::sys;
     constexpr std::array<std::string_view, 3> narrower{".cta", ".cluster", ".gpu"};
     for (std::size_t i = 0; i < narrower.size(); ++i)

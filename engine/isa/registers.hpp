@@ -5,7 +5,7 @@
 
 namespace wgrun::isa {
 
-/// visit(Reg) for each register of an operand, that of an address too.
+/// Calls visit(Reg) for each register of an operand, including that of an address.
 template <class Visit>
 void for_each_register(const Operand& operand, Visit visit) {
     if (operand.kind == Operand::Kind::list) {
@@ -15,14 +15,15 @@ void for_each_register(const Operand& operand, Visit visit) {
     }
 }
 
-/// Those of the operands that are read (also where they are written as well); not the guard.
+/// Calls visit(Reg) for the operands that are read (including those that are also written), without the
+/// guard.
 template <class Visit>
 void for_each_read(const Step& step, Visit visit) {
     for (std::size_t i = 0; i < step.operands.size(); ++i)
         if (step.op->operands[i].access != Access::out) for_each_register(step.operands[i], visit);
 }
 
-/// Those of the operands that are written.
+/// Calls visit(Reg) for the operands that are written.
 template <class Visit>
 void for_each_written(const Step& step, Visit visit) {
     for (std::size_t i = 0; i < step.operands.size(); ++i)

@@ -1,4 +1,4 @@
-// All records, and how a builder's method name finds its record and qualifiers.
+// All records, and the search for the record and the qualifiers of a builder's method name.
 #include "isa/families.hpp"
 
 #include <algorithm>
@@ -32,8 +32,8 @@ std::string as_method(std::string_view name) {
 
 using Candidates = std::vector<const Instruction*>;
 
-/// The records that a method may start with: one of that name, then those whose text starts so (of cvt, the
-/// one that takes two sources).
+/// The records with which a method may start: one of that name, then those whose text starts with it (for
+/// cvt, the one that takes two sources).
 const std::map<std::string, Candidates, std::less<>>& methods() {
     static const auto index = [] {
         std::map<std::string, Candidates, std::less<>> out;
@@ -48,7 +48,7 @@ const std::map<std::string, Candidates, std::less<>>& methods() {
     return index;
 }
 
-/// The fields in the order in which the text of `op` has them: PTX fixes it, so `cvt_rn_bf16_f32` is not
+/// Returns the fields in the order of the text of `op`. PTX fixes the order, so `cvt_rn_bf16_f32` is not
 /// ambiguous.
 std::vector<Field> text_order(const Instruction& op) {
     std::vector<Field> out;
@@ -59,7 +59,7 @@ std::vector<Field> text_order(const Instruction& op) {
     return out;
 }
 
-/// As a method name has it: "shared::cluster" is shared_cluster.
+/// Returns the text as part of a method name: "shared::cluster" is shared_cluster.
 std::string as_token(std::string_view text) {
     std::string out;
     for (char c : text) {
@@ -69,8 +69,8 @@ std::string as_token(std::string_view text) {
     return out;
 }
 
-/// The value of `field` in a row of `op` whose spelling `tokens` starts with, and the spelling's length: of
-/// several the longest. Length 0: none.
+/// Returns the value of `field` in a row of `op` with which `tokens` starts, and the length of its spelling.
+/// If there are several, it is the longest. Length 0: none.
 std::pair<int, std::size_t> leading_value(const Instruction& op, Field field, std::string_view tokens) {
     std::pair<int, std::size_t> best{0, 0};
     for (const Row& row : op.rows) {
@@ -87,7 +87,7 @@ std::pair<int, std::size_t> leading_value(const Instruction& op, Field field, st
     return best;
 }
 
-/// Reads the qualifiers `tokens` ("v4_f32") into `form`, each into the first free field that can have it.
+/// Reads the qualifiers `tokens` ("v4_f32") into `form`, each into the first free field that accepts it.
 bool read_qualifiers(const Instruction& op, std::string_view tokens, Form& form) {
     for (Field field : text_order(op)) {
         const auto [value, size] = leading_value(op, field, tokens);
@@ -99,7 +99,7 @@ bool read_qualifiers(const Instruction& op, std::string_view tokens, Form& form)
     return false;
 }
 
-/// Does one row allow all these qualifiers together?
+/// Returns whether one row allows all these qualifiers together.
 bool has_row_for(const Instruction& op, const Form& form) {
     return std::any_of(op.rows.begin(), op.rows.end(), [&](const Row& row) {
         for (int i = 0; i < field_count; ++i) {
@@ -111,7 +111,7 @@ bool has_row_for(const Instruction& op, const Form& form) {
     });
 }
 
-/// What stands between the underscores of methods: parts of names, and spellings of qualifiers.
+/// Returns what may be between the underscores of methods: parts of names, and spellings of qualifiers.
 const std::set<std::string, std::less<>>& parts_of_methods() {
     static const auto parts = [] {
         std::set<std::string, std::less<>> out;
@@ -144,11 +144,11 @@ const Instruction* find(std::string_view name) {
 }
 
 Spelling parse_method(std::string_view method) {
-    // The longest record name that starts the method; what follows are qualifiers.
+    // The longest record name that starts the method is taken; qualifiers follow it.
     for (std::size_t end = method.size();; end = method.rfind('_', end - 1)) {
         if (end == std::string_view::npos) return {};
         if (const auto found = methods().find(method.substr(0, end)); found != methods().end()) {
-            Spelling illegal;  // reads well, and the message should say what is wrong with it
+            Spelling illegal;  // well-formed, and the message should say what is wrong with it
             for (const Instruction* op : found->second) {
                 Spelling out{op, {}};
                 if (end != method.size() && !read_qualifiers(*op, method.substr(end + 1), out.form)) continue;
@@ -162,7 +162,7 @@ Spelling parse_method(std::string_view method) {
 }
 
 std::string nearest_method(std::string_view method) {
-    constexpr std::size_t longest = 64, least = 3;  // characters of a method, and of a part that is mended
+    constexpr std::size_t longest = 64, least = 3;  // characters of a method, and of a part that is corrected
     if (method.size() > longest) return {};
     std::string best;
     std::size_t best_distance = 3;
@@ -179,7 +179,7 @@ std::string nearest_method(std::string_view method) {
             if (edit_distance(method.substr(begin, end - begin), part) < best_distance)
                 consider(head + part + tail);
     }
-    // An underscore that is missing, or one too many.
+    // An underscore is missing, or there is one too many.
     for (std::size_t i = 1; i < method.size(); ++i) {
         std::string candidate(method);
         if (method[i] == '_')

@@ -1,4 +1,4 @@
-// How floats are rounded, and subnormal ones flushed, as the qualifiers of a form say.
+// The rounding of floats, and the flushing of subnormals, by the qualifiers of a form.
 #pragma once
 
 #include <cfenv>
@@ -9,14 +9,14 @@
 
 namespace wgrun::isa {
 
-/// .ftz: a subnormal counts as zero of its sign.
+/// Returns `a` with .ftz applied: a subnormal becomes zero of its sign.
 inline float flushed(float a) {
     return std::abs(a) < std::numeric_limits<float>::min() ? std::copysign(0.F, a) : a;
 }
 inline double flushed(double a) { return a; }
 
-/// Calls f while the host rounds as the form does. What f computes comes from registers and goes into
-/// registers by calls, so that no compiler moves it out of here.
+/// Calls f while the host rounds as the form does. The values that f uses are passed through calls, so that
+/// no compiler moves the computation out of here.
 template <class F>
 void with_rounding(const Form& form, F f) {
     constexpr int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};  // .rn, .rz, .rm, .rp
@@ -27,7 +27,7 @@ void with_rounding(const Form& form, F f) {
     std::fesetround(FE_TONEAREST);
 }
 
-/// d = f(sources) of floats or integers, rounded and flushed as the form says.
+/// Computes d = f(sources) of floats or integers, rounded and flushed as the form says.
 template <class T, std::size_t arity, class F>
 void map_rounded(const Step& s, Machine& m, F f) {
     const auto map = [&](auto g) {

@@ -14,7 +14,7 @@ Rule immediate(std::string_view name) {
     return {name, Access::in, Rule::imm, fixed<u32>, nullptr, false, {}, {}};
 }
 
-/// Registers of any types.
+/// Returns the rule of a list of registers of any types.
 Rule values() { return {"values", Access::in, Rule::list, nullptr, nullptr, false, {}, {}}; }
 
 Rule in_register(std::string_view name, Type (*type)(const Form&)) { return in(name, type, Rule::reg); }
@@ -43,7 +43,7 @@ Instruction record(std::string_view name, std::vector<OperandRule> operands, std
     return op;
 }
 
-/// One of the build for the GPU.
+/// Returns a record of the build for the GPU.
 Instruction build_record(std::string_view name, std::vector<OperandRule> operands, std::string_view ptx) {
     Instruction op = record(name, std::move(operands), ptx);
     op.effects = [](const Step&, Effects& e) { e.unknown(); };

@@ -1,10 +1,10 @@
-// What threads say: the records of k:print, k:assert, k:trap and k:breakpoint, and those that a build for the
-// GPU has in their place (program/spoken.hpp).
+// What threads print: the records of k:print, k:assert, k:trap and k:breakpoint, and those that replace them
+// in a build for the GPU (program/spoken.hpp).
 //
 // These records are not part of the instruction set, and all() does not list them: the builder makes the
-// first ones (Builder::say), and no script can call the others.
+// first group (Builder::say), and no script can call the others.
 //
-// The host gives a control block in device memory, and records in memory that it sees itself:
+// The host passes a control block in device memory, and records in memory that the host can read too:
 //
 //     control   u32 count of records taken, u32 capacity, u64 address of the first record
 //     record    u32 message (from 1; 0: nothing here yet), u32 CTA x, u32 CTA y | z << 16, u32 thread;
@@ -15,29 +15,30 @@
 
 namespace wgrun::isa::say {
 
-// As written. Their operands: message (immediate: an index into Program::messages()), values (a list of
-// registers of any types); of assertion the condition comes first.
+// The records as the builder makes them. Their operands: message (immediate: an index into
+// Program::messages()) and values (a list of registers of any types); in an assertion the condition comes
+// first.
 const Instruction& print();
 const Instruction& assertion();
 const Instruction& trap();
-const Instruction& breakpoint();  ///< no operands, no text: a place for a debugger to stop at
+const Instruction& breakpoint();  ///< no operands, no text: a place where a debugger stops
 
-/// Is it one of the three that have a message?
+/// Returns whether it is one of the three that have a message.
 bool speaks(const Instruction& op);
 
 inline constexpr int control_bytes = 16;
 inline constexpr int header_bytes = 16;
 inline constexpr int value_bytes = 8;
 
-/// slot (u64), there (pred): the next free record, if there is one. control: u64 register; bytes: of a
+/// slot (u64), there (pred): the next free record, if there is one. control: u64 register; bytes: size of a
 /// record, an immediate.
 const Instruction& slot();
-/// Writes a value behind the header. slot, there as above; value: a register of the form's type; offset:
+/// Writes a value after the header. slot, there: as above; value: a register of the form's type; offset:
 /// bytes, an immediate.
 const Instruction& word();
 /// Writes the header. message: an immediate, from 1.
 const Instruction& publish();
-/// Ends the kernel once what was written is seen by the host and other warps have had time to say the same.
+/// Ends the kernel once the host can see what was written and other warps have had time to print too.
 const Instruction& end();
 
 }  // namespace wgrun::isa::say

@@ -1,4 +1,4 @@
-// Special registers (PTX ISA 10): what tells a thread where it is.
+// Special registers (PTX ISA 10): they tell a thread where it is.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ enum class Special : std::uint8_t {
     cluster_nctarank,
 };
 
-/// How they are spelled, in their order.
+/// Their spellings, in the order of the enumeration.
 inline constexpr std::array<std::string_view, 27> special_names{"tid.x",
                                                                 "tid.y",
                                                                 "tid.z",
@@ -72,11 +72,11 @@ inline constexpr std::array<std::string_view, 27> special_names{"tid.x",
                                                                 "cluster_nctarank"};
 static_assert(special_names.size() == static_cast<std::size_t>(Special::cluster_nctarank) + 1);
 
-/// The special register that a step of the record `special` reads.
+/// Returns the special register that a step of the record `special` reads.
 inline Special special_of(const Form& form) { return static_cast<Special>(form.get(Field::sreg)); }
 
-/// Where a value is the same: tid.x and laneid are those of a thread, tid.y and tid.z 0 (CTAs are
-/// one-dimensional).
+/// Returns the threads over which the value is the same: tid.x and laneid differ between threads; tid.y and
+/// tid.z are 0 (CTAs are one-dimensional).
 constexpr Uniform uniform_over(Special special) {
     using enum Special;
     switch (special) {
@@ -96,7 +96,7 @@ constexpr Uniform uniform_over(Special special) {
     }
 }
 
-/// Does it say something of the grid: how large it is, or where in it a CTA is?
+/// Returns whether it depends on the grid: its size, or the position of a CTA in it.
 constexpr bool is_of_grid(Special special) {
     using enum Special;
     return (special >= ctaid_x && special <= nctaid_z) || (special >= clusterid_x && special <= nclusterid_z);

@@ -21,7 +21,7 @@ Rule immediate(std::string_view name) {
 }
 Rule in_register(std::string_view name, Type (*type)(const Form&)) { return in(name, type, Rule::reg); }
 
-/// A record with a single form.
+/// Returns a record with a single form.
 Instruction record(std::string_view name, std::vector<OperandRule> operands, std::string_view ptx,
                    void (*run)(const Step&, Machine&)) {
     Instruction op{};
@@ -36,7 +36,7 @@ Instruction record(std::string_view name, std::vector<OperandRule> operands, std
 
 // --- meaning -------------------------------------------------------------------------------------------
 
-/// The block, as a machine that runs on the host sees it.
+/// The block, for a machine that runs on the host.
 class Memory {
   public:
     Memory(Machine& m, const Operand& block) : m_(m), block_(lead<std::uint64_t>(m, block)) {}
@@ -57,7 +57,7 @@ class Memory {
         const std::array<std::uint32_t, sizeof...(words)> row{static_cast<std::uint32_t>(words)...};
         if (std::byte* to = m_.unshared(block_ + offset, sizeof row)) std::memcpy(to, row.data(), sizeof row);
     }
-    /// Its time, in both units.
+    /// Writes the time, in both units.
     void write_time(std::uint64_t offset) const {
         constexpr int half = 32;
         const std::uint64_t now = m_.clock();
@@ -86,7 +86,7 @@ void run_open(const Step& s, Machine& m) {
                                    special(m, Special::clusterid_y)) *
                                       special(m, Special::nclusterid_x) +
                                   special(m, Special::clusterid_x);
-    // The simulator has an SM for each CTA of a cluster, and one cluster after the other.
+    // The simulator has an SM for each CTA of a cluster, and runs one cluster after the other.
     const std::uint32_t sm = special(m, Special::cluster_ctarank);
     const std::uint64_t mark = marks_at + std::uint64_t{4} * sm;
     if (cluster < memory.word(8)) memory.write(mark, 1);
@@ -134,7 +134,7 @@ void run_close(const Step& s, Machine& m) {
 }  // namespace
 
 const Instruction& open() {
-    // The destinations come last: in inline assembly they may be where the sources are.
+    // The destinations come last, because in inline assembly they may share registers with the sources.
     static_assert(control_bytes == 2048 && taken_at == 16 && marks_at == 64 && header_bytes == 64);
     static const Instruction it =
         record("stamp.open",
@@ -253,7 +253,7 @@ const Instruction& close() {
 
 namespace {
 
-/// What is asynchronous, and the waits for it.
+/// Tells what is asynchronous, and what waits for it.
 struct Pace final : Effects {
     Moment moment = Moment::nothing;
     void issue_mma(const AsyncMma&) override { moment = Moment::product; }

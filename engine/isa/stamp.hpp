@@ -1,9 +1,9 @@
-// What a profiled build adds to a kernel (program/stamped.hpp): lane 0 of a warp writes down what it does,
+// What a profiled build adds to a kernel (program/stamped.hpp): lane 0 of a warp records what the warp does,
 // and when.
 //
 // These records are not part of the instruction set: no script can call them, and all() does not list them.
 //
-// The host gives one block of memory, zeros but for its control words. Offsets are bytes from its start.
+// The host passes one block of memory, zero except for its control words. Offsets are bytes from its start.
 //
 //     0      u32 slices, u32 bytes of a slice, u32 clusters
 //     16     u32 slices taken
@@ -12,11 +12,11 @@
 //            0    u32 CTA x, u32 CTA y | z << 16, u32 warp, u32 SM
 //            16   u64 clock, u64 nanoseconds, when it began
 //            32   the same, when it ended
-//            48   u32 offset of the next stamp, u32 1 when it has ended, u32 address of the CTA's shared
-//            memory 64   stamps: u32 site, u32 value, u32 clock when it began, u32 clock when it ended
+//            48   u32 offset of the next stamp, u32 1 when it has ended, u32 address of shared memory
+//            64   stamps: u32 site, u32 value, u32 clock when it began, u32 clock when it ended
 //
-// The offset of the next stamp goes on where the slice is full, so that the host can tell how many are
-// missing.
+// The offset of the next stamp keeps growing when the slice is full, so that the host can tell how many
+// stamps are missing.
 #pragma once
 
 #include "wgrun/isa.hpp"
@@ -31,27 +31,27 @@ inline constexpr int header_bytes = 64, stamp_bytes = 16;
 const Instruction& open();
 /// d (u32): the low 32 bits of the SM's clock.
 const Instruction& clock();
-/// Writes a stamp that began at `begin` (u32) and ends now, and moves `at` on. site: immediate, from 1;
+/// Writes a stamp that began at `begin` (u32) and ends now, and advances `at`. site: immediate, from 1;
 /// value: u32 register or immediate.
 const Instruction& event();
-/// The warp ends.
+/// Marks the end of the warp.
 const Instruction& close();
 
-/// What a profile notes of a step.
+/// What a profile records about a step.
 enum class Moment : unsigned char {
     nothing,
-    mbarrier,  ///< a wait for one, by looking again and again
-    memory,    ///< likewise, for a value
-    copy,      ///< bulk bytes set out for shared memory, and an mbarrier counts them
-    store,     ///< bulk bytes set out for global memory
+    mbarrier,  ///< a wait for an mbarrier, by polling
+    memory,    ///< a wait for a value in memory, by polling
+    copy,      ///< starts to copy bulk bytes to shared memory, and an mbarrier counts them
+    store,     ///< starts to copy bulk bytes to global memory
     product,   ///< wgmma
-    commit,    ///< ends a group of them
+    commit,    ///< ends a group of wgmma
     products,  ///< waits for groups of wgmma
     stores,    ///< waits for groups of bulk stores
     loads,     ///< waits for groups of cp.async
-    barrier,   ///< of the CTA
-    cluster,   ///< its barrier
-    other,     ///< waits for registers, or for grids before
+    barrier,   ///< waits at a barrier of the CTA
+    cluster,   ///< waits at the cluster's barrier
+    other,     ///< waits for registers, or for earlier grids
 };
 Moment moment_of(const Step& step);
 

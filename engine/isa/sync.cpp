@@ -21,7 +21,7 @@ std::uint32_t first_lane(Machine& m, const Operand& operand) {
     return read<std::uint32_t>(m, operand)[active ? static_cast<std::size_t>(std::countr_zero(active)) : 0];
 }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "bar.sync",

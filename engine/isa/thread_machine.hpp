@@ -1,4 +1,4 @@
-// A machine that runs threads alone: what is asynchronous, or goes beyond a CTA, is refused.
+// A machine that runs threads alone: it refuses what is asynchronous, or goes beyond a CTA.
 #pragma once
 
 #include "isa/machine.hpp"
@@ -30,7 +30,7 @@ class ThreadMachine : public Machine {
     void set_registers(int, bool) override { refuse(); }
 
   private:
-    /// Called instead of what cannot be done.
+    /// Is called for what the machine cannot do.
     virtual void refuse() = 0;
 };
 

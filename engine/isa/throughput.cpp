@@ -9,10 +9,11 @@ namespace {
 
 constexpr int parts = 4;  // of an SM
 
-/// Cycles of a warp in the pipe of a part, where the whole SM gives so many results a cycle.
+/// Returns the cycles of a warp in the pipe of one part, if the whole SM computes that many results per
+/// cycle.
 constexpr int cycles_at(int results_of_sm) { return lanes * parts / results_of_sm; }
 
-/// By name: integers and bits, or floats in the second column.
+/// An entry by name: integers and bits in the first column, floats in the second.
 struct Entry {
     std::string_view name;
     Throughput bits, floats;
@@ -20,7 +21,7 @@ struct Entry {
 
 constexpr Throughput alu{Pipe::alu, cycles_at(64)}, fma{Pipe::fma, cycles_at(128)},
     special{Pipe::special, cycles_at(16)}, narrow{Pipe::alu, cycles_at(32)}, slot{};
-/// The assembler makes some ten instructions of a quotient of floats, and some twenty of one of integers.
+/// The assembler expands a quotient of floats to some ten instructions, and one of integers to some twenty.
 constexpr Throughput float_quotient{Pipe::fma, 10}, integer_quotient{Pipe::alu, 20 * alu.cycles};
 
 constexpr Entry table[] = {
@@ -86,8 +87,8 @@ constexpr Entry table[] = {
 
 Throughput throughput(const Step& step) {
     if (step.op->taken_by == Participants::warp && step.form.has(Field::m) && step.form.has(Field::k)) {
-        // A part of the SM multiplies 512 pairs of 16 bits a cycle; mma.sync gets 0.62 of that (Luo et al.,
-        // arXiv:2402.13499, 2024; from memory: docs/timeline.md).
+        // A part of the SM multiplies 512 pairs of 16 bits per cycle; mma.sync reaches 0.62 of that (Luo et
+        // al., arXiv:2402.13499, 2024; from memory: docs/timeline.md).
         constexpr double pairs_of_16_bits = 512 * 0.62;
         const double pairs = static_cast<double>(step.form.get(Field::m)) * step.form.get(Field::n, 8) *
                              step.form.get(Field::k) * bits(step.form.type(Field::a)) / 16;

@@ -1,11 +1,11 @@
-// How long a step keeps the arithmetic pipes of an SM busy: what a model of time asks of an instruction.
+// How long a step occupies the arithmetic pipes of an SM, for a model of time.
 #pragma once
 
 #include "wgrun/isa.hpp"
 
 namespace wgrun::isa {
 
-/// Each of the four parts of an SM has one of each.
+/// The pipes. Each of the four parts of an SM has one of each.
 enum class Pipe : std::uint8_t {
     none,     ///< only the issue slot
     fma,      ///< binary32 and binary16 arithmetic
@@ -21,8 +21,9 @@ struct Throughput {
     int cycles = 1;  ///< until the pipe takes the next warp's instruction
 };
 
-/// sm_90: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions", a quarter of an SM's.
-/// What the assembler makes several instructions of (integer division) counts as those.
+/// Returns the throughput on sm_90: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
+/// Instructions", a quarter of an SM's. An instruction that the assembler expands (integer division) counts
+/// as its expansion.
 Throughput throughput(const Step& step);
 
 }  // namespace wgrun::isa

@@ -18,8 +18,8 @@ struct TypeRow {
     Type in_register;
 };
 
-// In the order of the enumeration. The last column is what a register that holds the type is declared as:
-// PTX has no registers of 8 bits, nor any called bf16, tf32 or of a packed 8-bit type.
+// The types in the order of the enumeration. The last column is the declared type of a register that holds
+// the type: PTX has no registers of 8 bits, nor of bf16, tf32 or a packed 8-bit type.
 constexpr std::array rows{
     TypeRow{Type::none, "", 0, Kind::none, false, Type::none},
     TypeRow{Type::pred, "pred", 1, Kind::pred, false, Type::pred},
@@ -72,7 +72,7 @@ bool agrees(Type reg, Type wanted) {
     const TypeRow& want = row(register_type(wanted));
     if (have.bits != want.bits) return false;
     if (have.kind == Kind::pred || want.kind == Kind::pred) return have.kind == want.kind;
-    // tf32, f16x2 and the like stand in registers of bits; ptxas takes no .f32 for them.
+    // tf32, f16x2 and the like are held in registers of bits; ptxas accepts no .f32 for them.
     if (is_float(wanted) && want.kind == Kind::bits && have.kind == Kind::floating) return false;
     return have.kind == want.kind || have.kind == Kind::bits || want.kind == Kind::bits;
 }

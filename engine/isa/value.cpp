@@ -1,4 +1,4 @@
-// What is known of a value: joins over operands, constants.
+// What is known about a value: joins over operands, constants.
 #include <algorithm>
 
 #include "isa/families.hpp"
@@ -6,7 +6,7 @@
 namespace wgrun::isa {
 
 Value joined(const Step& step, const ValueOf& of) {
-    constexpr int none = 64;  // depends on no thread index
+    constexpr int none = 64;  // it depends on no thread index
     Value out;
     out.uniform = Uniform::grid;
     int shift = none;

@@ -1,4 +1,4 @@
-// What is known of a value before the kernel runs: its uniformity and its provenance.
+// What is known about a value before the kernel runs: its uniformity and its provenance.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace wgrun::isa {
 
-/// Over which threads a value is the same. The wider, the greater.
+/// The threads over which a value is the same, from the fewest to the most.
 enum class Uniform : std::uint8_t { thread, warp, warpgroup, cta, grid };
 std::string_view to_string(Uniform uniform);
 
-/// Abstract value of a register, as far as the checker follows it.
+/// The abstract value of a register, as far as the checker follows it.
 struct Value {
     Uniform uniform = Uniform::thread;
     std::optional<std::int64_t> constant;  ///< 32-bit values are sign-extended

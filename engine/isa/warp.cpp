@@ -1,7 +1,8 @@
-// What the lanes of a warp tell each other: shfl.sync, vote.sync, redux.sync, bar.warp.sync.
+// Communication between the lanes of a warp: shfl.sync, vote.sync, redux.sync, bar.warp.sync.
 //
 // None of them is .aligned: the lanes that the membermask names execute the instruction together, wherever
-// the others are. The simulator runs the lanes of a warp in lockstep, so those must be at the same step.
+// the other lanes are. The simulator runs the lanes of a warp in lockstep, so the named lanes must be at the
+// same step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ bool is_full(const Operand& membermask) {
     return membermask.kind == Operand::Kind::imm && static_cast<Mask>(membermask.imm) == ~Mask{0};
 }
 
-/// The lanes that take part. Throws unless these are the ones that execute the step.
+/// Returns the lanes that take part. Throws unless they are the lanes that execute the step.
 Mask members(const Step& s, Machine& m) {
     const Mask active = m.active(), existing = m.existing();
     const Lanes<Mask> masks = read<Mask>(m, s.operand("membermask"));
@@ -50,10 +51,10 @@ Mask members(const Step& s, Machine& m) {
 
 // --- shfl.sync -----------------------------------------------------------------------------------------
 
-/// What a lane gets that reads another one which takes no part: the ISA leaves it open.
+/// The value that a lane gets from one that takes no part: the ISA leaves it open.
 constexpr std::uint32_t poison = 0xFFFFFFFF;
 
-/// Where a lane reads (PTX ISA 9.7.9.6), and whether that lies in its segment.
+/// Where a lane reads (PTX ISA 9.7.9.6), and whether that is in its segment.
 struct Source {
     int lane;
     bool in_range;
@@ -87,7 +88,7 @@ void run_shfl(const Step& s, Machine& m) {
     if (const Operand& in_range = s.operand("p"); in_range.reg) write_reg(m, in_range.reg, p);
 }
 
-/// What is the same in the whole warp stays as it is; one lane's value, given to all, becomes so.
+/// A value that is the same in the whole warp stays so; one lane's value, given to all lanes, becomes so.
 Value value_shfl(const Step& s, const ValueOf& of) {
     if (s.operand("p").reg) return {};  // the value would be that of both results
     if (Value a = of(s.operands[1]); a.uniform >= Uniform::warp) return a;
@@ -116,7 +117,7 @@ void run_vote(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
-/// One result for all lanes that take part.
+/// All lanes that take part get the same result.
 Value value_of_all(const Step& s, const ValueOf&) {
     Value out;
     if (is_full(s.operand("membermask"))) out.uniform = Uniform::warp;
@@ -125,7 +126,7 @@ Value value_of_all(const Step& s, const ValueOf&) {
 
 // --- redux.sync ----------------------------------------------------------------------------------------
 
-/// Of the operands: ptxas takes no float registers for .b32 here.
+/// Returns the type of the operands: ptxas takes no float registers for .b32 here.
 Type redux_type(const Form& form) { return form.type() == b32 ? u32 : form.type(); }
 
 void run_redux(const Step& s, Machine& m) {
@@ -143,7 +144,7 @@ void run_redux(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "shfl.sync",

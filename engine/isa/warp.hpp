@@ -1,4 +1,4 @@
-// A warp is 32 lanes; a value for each of them.
+// A warp has 32 lanes; here is a value for each of them.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace wgrun::isa {
 inline constexpr int lanes = sm_90a.lanes;
 using Mask = std::uint32_t;
 
-/// A value for each lane, and the lanes whose value is known: all, but in a rehearsal.
+/// A value for each lane, and the lanes whose value is known: all, except in a rehearsal.
 template <class T>
 struct PerLane : std::array<T, lanes> {
     Mask known = ~Mask{0};

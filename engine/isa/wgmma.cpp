@@ -1,4 +1,4 @@
-// wgmma: the asynchronous warpgroup matrix multiply, and what orders it. PTX ISA 9.7.15.
+// wgmma: the asynchronous warpgroup matrix multiply, and the instructions that order it. PTX ISA 9.7.15.
 #include <algorithm>
 #include <vector>
 
@@ -25,7 +25,7 @@ Choice in_shared() { return spelled_as(Field::a_in, {"shared"}, "shared"); }
 Choice in_registers() { return spelled_as(Field::a_in, {"registers"}); }
 Choice scale_a() { return among(Field::scale_a, {-1, 1}, 1); }
 Choice scale_b() { return among(Field::scale_b, {-1, 1}, 1); }
-/// Which lanes' metadata counts: 0 the first two of four, 1 the last two. 8-bit types need all four.
+/// Which lanes provide metadata: 0 the first two of four, 1 the last two. 8-bit types need all four.
 Choice pair_of_lanes() { return among(Field::sp_sel, {0, 1}, 0); }
 Choice all_lanes() { return among(Field::sp_sel, {0}, 0); }
 Choice trans_a() { return among(Field::trans_a, {0, 1}, 0); }
@@ -39,7 +39,8 @@ struct Family {
     PtxVersion version = {8, 0};
 };
 
-/// Both places of A. Only 16-bit operands have transpose immediates, and only for matrices in shared memory.
+/// Adds rows for A in registers and in shared memory. Only 16-bit operands have transpose immediates, and
+/// only for matrices in shared memory.
 void add_rows(std::vector<Row>& rows, const Family& family, bool sparse) {
     for (const bool shared : {true, false}) {
         Row row{
@@ -80,7 +81,7 @@ std::vector<Row> all_rows(bool sparse) {
 
 Type accumulator_type(const Form& form) { return form.type(Field::d) == f16 ? f16x2 : form.type(Field::d); }
 int accumulator_count(const Form& form) { return form.get(Field::n) / (form.type(Field::d) == f16 ? 4 : 2); }
-/// A descriptor, or four registers that hold a fragment.
+/// Returns the number of registers of A: a descriptor, or four registers that hold a fragment.
 int a_count(const Form& form) { return form.get(Field::a_in) == 0 ? 1 : 4; }
 Type a_type(const Form& form) {
     if (form.get(Field::a_in) == 0) return u64;
@@ -128,7 +129,7 @@ OperandRule scale_d_rule() {
     return {"scale_d", Access::in, Rule::reg | Rule::imm, fixed<pred>, nullptr, true, 1, Range{0, 1}};
 }
 
-/// Made when they are first asked for.
+/// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
         {.name = "wgmma.fence",

@@ -1,5 +1,5 @@
-// What a wgmma does: operands from registers and from shared memory through their descriptors, metadata of a
-// sparse A, and the sums. PTX ISA 9.7.15.5 and 9.7.15.6.
+// The meaning of a wgmma: operands from registers and, through their descriptors, from shared memory;
+// metadata of a sparse A; and the sums. PTX ISA 9.7.15.5 and 9.7.15.6.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,20 +30,20 @@ Dtype dtype(Type type) {
     }
 }
 
-/// Scratch of one host thread: operand matrices as they are multiplied.
+/// Scratch space of one host thread: operand matrices for the multiplication.
 struct Scratch {
     std::vector<std::uint32_t> units;  // addresses of 16-byte units
     std::vector<std::byte> line;       // one line as stored
     std::vector<float> decoded;        // one line as numbers
     std::vector<float> a, b;           // [64][stored k], [k][n]
-    std::vector<int> k_of_a;           // [64][stored k]: where a stored element belongs
+    std::vector<int> k_of_a;           // [64][stored k]: the k of a stored element
     std::vector<int> a_exponents, b_exponents;
     std::vector<float> integers;  // sums of a row of D
     std::vector<double> sums;
 };
 
-/// Reads a matrix of `rows` x `k` elements through its descriptor; put(row, k, value) for each element.
-/// `warps_of(row)` tells which warps read that row.
+/// Reads a matrix of `rows` x `k` elements through its descriptor and calls put(row, k, value) for each
+/// element. `warps_of(row)` returns the warps that read that row.
 template <class Put, class WarpsOf>
 void read_matrix(Machine& m, std::uint64_t descriptor_bits, Major major, Dtype type, int rows, int k,
                  Scratch& scratch, WarpsOf warps_of, Put put) {
@@ -73,7 +73,7 @@ std::uint64_t descriptor_of(Machine& m, const Operand& operand) {
                                               : read<std::uint64_t>(m, operand)[0];
 }
 
-/// A as it is stored: a sparse one has half of its columns.
+/// Reads A as it is stored: a sparse A has half of its columns.
 void read_a(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
     const Type of_a = s.form.type(Field::a);
     const Dtype type = dtype(of_a);
@@ -122,14 +122,14 @@ void read_b(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
         });
 }
 
-/// Where the stored elements of one chunk belong, and how a meaningless code is reported.
+/// The k of the stored elements of one chunk; meaningless codes are reported.
 class Chunks {
   public:
     Chunks(Type a, std::vector<int>& k_of_a, int stored)
         : one_of_two_(a == tf32), k_of_a_(k_of_a), stored_(stored) {
         k_of_a.resize(static_cast<std::size_t>(rows_of_a * stored));
     }
-    /// 4 bits: two indices of 2 bits, the first element's lowest; tf32: 0b0100 or 0b1110.
+    /// A code has 4 bits: two indices of 2 bits, the first element's lowest; tf32: 0b0100 or 0b1110.
     void put(int row, int chunk, unsigned code) {
         const int first = static_cast<int>(code & 3), second = static_cast<int>(code >> 2);
         if (one_of_two_ ? code != 0b0100 && code != 0b1110 : first == second)
@@ -153,9 +153,9 @@ class Chunks {
     int stored_;
 };
 
-/// Metadata of a sparse A (9.7.15.6.2): a lane's word has eight codes. 8-bit types: lane q of four has the
-/// chunks 8(q/2) .. of row 16w + l/4 + 8(q%2). Wider ones: the lanes 2sel + p have the chunks 4p .. of rows
-/// 16w + l/4 (lower half) and 8 below (upper half).
+/// Reads the metadata of a sparse A (9.7.15.6.2): a lane's word has eight codes. 8-bit types: lane q of four
+/// has the chunks 8(q/2) .. of row 16w + l/4 + 8(q%2). Wider ones: the lanes 2sel + p have the chunks 4p ..
+/// of rows 16w + l/4 (lower half) and 8 below (upper half).
 void read_metadata(const Step& s, Reg metadata, int stored, Machine& m, Scratch& scratch) {
     const Type a = s.form.type(Field::a);
     const int selector = s.form.get(Field::sp_sel);
@@ -186,7 +186,7 @@ std::int32_t add_integer(std::int32_t d, float sum, bool saturate) {
                                               : exact);
 }
 
-/// One accumulator element as it lies in its register: f16 D packs two neighbours, the others have one each.
+/// One accumulator element as it is in its register: f16 D packs two neighbours, the others have one each.
 class Accumulator {
   public:
     Accumulator(const Step& s, const AsyncMma& mma, Machine& m, int warp)
@@ -201,7 +201,7 @@ class Accumulator {
             words_.push_back(static_cast<std::uint32_t*>(m.async_write(reg)));
         }
     }
-    /// What a row of 16 held, as numbers; zeros without scale-d.
+    /// Gets what a row of 16 held, as numbers; zeros without scale-d.
     void get(int row, std::span<double> out) const {
         for (int j = 0; j < static_cast<int>(out.size()); ++j) {
             const std::uint32_t bits = word(row, j);

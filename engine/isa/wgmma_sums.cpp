@@ -1,4 +1,4 @@
-// How the sums of a wgmma are made: exactly, or as a tensor core aligns and cuts off.
+// The sums of a wgmma: exact, or aligned and truncated as in a tensor core.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -6,8 +6,8 @@
 
 #include "isa/wgmma.hpp"
 
-// Many rows of D are made for one of A: the compiler is to use the host's widest vectors. Not under
-// ThreadSanitizer, which instruments the functions that choose, and those run before it is there.
+// Many rows of D are computed for one row of A, so the compiler should use the host's widest vectors.
+// ThreadSanitizer must not: it instruments the functions that choose, which run before it is initialised.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define WGRUN_VECTORISED __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -29,7 +29,7 @@ WGRUN_VECTORISED void largest(int exponent, const int* line, int n, int* out) {
     for (int j = 0; j < n; ++j) out[j] = std::max(out[j], exponent + line[j]);
 }
 
-/// sums[j] += factor * line[j] in units of 1 / scale[j], cut off.
+/// Computes sums[j] += factor * line[j] in units of 1 / scale[j], truncated.
 WGRUN_VECTORISED void add_cut(double factor, const float* line, const double* scale, int n, double* sums) {
     for (int j = 0; j < n; ++j) sums[j] += std::trunc(factor * static_cast<double>(line[j]) * scale[j]);
 }
@@ -45,8 +45,8 @@ double power_of_two(int exponent) {
 
 constexpr int least_exponent_of_f32 = -126;
 
-/// The binary32 with `bits` fraction bits that lies next to `value` towards zero; too large ones are
-/// infinite, and what becomes zero is +0.
+/// Returns the binary32 with `bits` fraction bits next to `value` towards zero. Too large values become
+/// infinite, and a zero result is +0.
 double cut_to_f32(double value, int bits) {
     const double magnitude = std::fabs(value);
     if (magnitude >= power_of_two(128)) return std::copysign(std::numeric_limits<double>::infinity(), value);
@@ -58,7 +58,7 @@ double cut_to_f32(double value, int bits) {
     return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & mask);
 }
 
-/// The binary16 that rounds to nearest is made by the caller; what it rounds to zero is +0.
+/// The caller rounds to the nearest binary16; what rounds to zero is +0.
 double without_negative_zero(double sum) { return std::fabs(sum) <= power_of_two(-25) ? 0 : sum; }
 
 int exponent_of_sum(double sum) {
@@ -69,7 +69,7 @@ bool all_finite(std::span<const double> values) {
     return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
-/// The block of products from `first` on, aligned to each other and to what `sums` hold.
+/// Adds the block of products from `first` on, aligned to each other and to the values of `sums`.
 void add_block(const Accumulation& model, const RowOfA& a, std::span<const int> exponents, const MatrixB& b,
                std::size_t first, std::size_t last, std::span<double> sums) {
     thread_local std::vector<int> top;
@@ -144,7 +144,7 @@ void add_aligned(const Accumulation& model, Type d, const RowOfA& a, std::span<c
         for (double& sum : sums) sum = rounded(sum);
     }
     if (finite) return;
-    // Infinities and NaN go their own way: no alignment can change them.
+    // Infinities and NaN are treated separately: no alignment can change them.
     for (std::size_t j = 0; j < sums.size(); ++j)
         if (!std::isfinite(exact[j]))
             sums[j] = std::isnan(exact[j]) ? std::bit_cast<float>(0x7FFFFFFFU) : exact[j];
