@@ -34,7 +34,7 @@ AssemblyReport report_of(const gpu::AssemblerLog& log, std::span<const Where> li
 
 constexpr std::chrono::seconds assembler_patience(60);
 
-/// Calls `assemble`; a CompileError that it throws gets its place in the script.
+/// Returns the result of `assemble`. A CompileError that it throws gets its place in the script.
 template <class Assemble>
 auto located(std::span<const Where> lines, const Program& program, Assemble assemble) {
     try {
@@ -53,8 +53,7 @@ class GpuLaunch::Arguments {
     Arguments(const gpu::Device& device, const Program& program, const std::vector<Argument>& args,
               Sharing sharing)
         : program_(program), args_(args), passed_(passed_tensors(args)) {
-        // The program that the GPU runs has a parameter more where its threads say something
-        // (program/spoken).
+        // If its threads print, the program that the GPU runs has one more parameter (program/spoken).
         if (args.size() < program.params().size())
             messages_ = std::make_unique<MessageBuffer>(device, program);
         for (std::size_t i = 0; i < program.params().size(); ++i) {
@@ -79,8 +78,8 @@ class GpuLaunch::Arguments {
 
     MessageBuffer* messages() { return messages_.get(); }
 
-    /// Brings all tensors to the device, in new memory where the old was lost, and writes the parameters.
-    /// EnvironmentError EFAULT, once, when with that results were lost.
+    /// Copies all tensors to the device, into new memory where the old was lost, and writes the parameters.
+    /// Throws EnvironmentError EFAULT, once, if results were lost with that memory.
     void make(const gpu::Device& device) {
         report_lost();
         std::vector<std::uint64_t> addresses;
@@ -91,8 +90,8 @@ class GpuLaunch::Arguments {
             } else if (first_of(i) == i) {
                 const Tensor& tensor = *passed_[i].host;
                 if (copy.buffer.lost()) remake(device, tensor, copy);
-                // Another launch may hold it, perhaps one that only waits for its garbage collection: the
-                // host decides what is in it, but for results that are still to be fetched.
+                // Another launch may hold it, perhaps one that only waits for its garbage collection. The
+                // host decides what is in it, except for results that are still to be downloaded.
                 if (!copy.ahead) copy.buffer.upload(tensor.bytes());
             }
             addresses.push_back(copy.buffer.address());
@@ -141,7 +140,7 @@ class GpuLaunch::Arguments {
             if (written_[i] && copies_[i]->buffer.lost()) copies_[i]->ahead = false;
     }
 
-    /// ArgumentError when a device tensor was closed.
+    /// Throws ArgumentError when a device tensor was closed.
     void check_open() const {
         for (const PassedTensor& passed : passed_)
             if (passed.device != nullptr && passed.device->closed()) passed.device->on_gpu();
@@ -209,7 +208,7 @@ GpuLaunch::GpuLaunch(const gpu::Device& device, Reload function, const Program& 
 GpuLaunch::GpuLaunch(GpuLaunch&&) noexcept = default;
 GpuLaunch::~GpuLaunch() = default;
 
-// After a failure of another launch: the kernel is loaded again, and the tensors are what the host has.
+// After a failure of another launch, the kernel is loaded again, and the tensors get the host's values.
 void GpuLaunch::restore() {
     arguments_->make(device_);
     launch_.emplace(function_().prepare(config_, arguments_->parameters()));

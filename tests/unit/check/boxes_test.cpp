@@ -1,5 +1,5 @@
-// Bulk copies before the memory that they go to (WG-TMA-01, WG-MEM-03), and the boxes of tensor maps before
-// what wgmma reads of them (WG-TMA-05).
+// Bulk copies, checked against the memory that they write (WG-TMA-01, WG-MEM-03), and the boxes of tensor
+// maps, checked against what wgmma reads of them (WG-TMA-05).
 #include "tests/catch.hpp"
 #include "tests/unit/check/rehearsal_kit.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 const Tile whole = kit::tile();  // 64 x 64 of bf16, 128B
 const TensorBox right{Dtype::bf16, {64, 64}, SwizzleMode::b128};
 
-/// A product whose operand A comes by the right box, and B as the test says.
+/// A product whose operand A is copied by the right box, and B as the test says.
 struct Product : Roles {
     explicit Product(const Tile& of_b = whole) : Roles(128), tile(of_b) {
         a = buffer(whole);
@@ -19,7 +19,7 @@ struct Product : Roles {
         map_a = map(right);
         make(in(bar), 1);
     }
-    /// B's boxes go to these offsets. Returns the line of the last copy.
+    /// Copies B's boxes to these offsets. Returns the line of the last copy.
     int copy(const TensorBox& box, const std::vector<std::int64_t>& offsets = {0}, int dims = 2) {
         const Reg map_b = map(box);
         const std::int64_t bytes = whole.bytes() + box.bytes() * static_cast<std::int64_t>(offsets.size());

@@ -1,4 +1,4 @@
-// WG-SYNC-01, -02, -03: who executes .aligned instructions.
+// WG-SYNC-01, -02, -03: which threads execute .aligned instructions.
 #include "tests/catch.hpp"
 #include "tests/unit/check/kit.hpp"
 
@@ -140,7 +140,7 @@ TEST_CASE("a barrier within a part of a warp") {
 }
 
 TEST_CASE("a barrier of the CTA that some warps go around") {
-    // Without a number it waits for those that have not ended.
+    // Without a number, it waits for the threads that have not ended.
     const int threads = GENERATE(0, 256);
     const bool both = GENERATE(false, true);
     Kernel k(256);

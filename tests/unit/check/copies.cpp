@@ -1,4 +1,4 @@
-// cp.async: WG-GROUP-04, and what its writes are to wgmma.
+// cp.async: WG-GROUP-04, and how wgmma sees its writes.
 #include "tests/catch.hpp"
 #include "tests/unit/check/kit.hpp"
 

@@ -6,7 +6,7 @@ using namespace kit;
 
 namespace {
 
-/// One wgmma whose operand B is made by the test.
+/// One wgmma whose operand B the test makes.
 struct OperandB : Kernel {
     OperandB() {
         a = buffer(tile());

@@ -1,4 +1,4 @@
-// Facts, and what they depend on.
+// Facts, and the values on which they depend.
 #include "check/fact.hpp"
 
 #include "check/exact.hpp"

@@ -1,4 +1,4 @@
-// Programs whose graph no loops and branches of a script make.
+// Programs whose graph cannot come from the loops and branches of a script.
 #include <random>
 
 #include "flow/graph.hpp"
@@ -70,8 +70,8 @@ TEST_CASE("graphs: a register is unwritten where no way leads from a write to it
         }
         const Program program = b.finish();
         const flow::Graph graph(program);
-        // The program has one block before these, which has the parameter. What later iterations
-        // of a loop bring is too late for the first one.
+        // The program has one block before these; it holds the parameter. Values from later iterations of a
+        // loop are too late for the first one.
         const auto block_of = [](BlockId id) { return id + 1; };
         const auto again = [&](BlockId from, BlockId to, BlockId reader) {
             for (int loop = 0; loop < static_cast<int>(graph.loops().size()); ++loop)

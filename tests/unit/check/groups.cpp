@@ -1,4 +1,4 @@
-// WG-GROUP-01, -02, -03, -05: commit, wait, and what may be touched meanwhile.
+// WG-GROUP-01, -02, -03, -05: commit, wait, and what may be accessed meanwhile.
 #include "tests/catch.hpp"
 #include "tests/unit/check/kit.hpp"
 
@@ -194,7 +194,7 @@ TEST_CASE("a wait inside a loop that may run no time at all") {
 
 namespace {
 
-/// Two accumulators in turn: while one is computed the other is read.
+/// Two accumulators in turn: while one is computed, the other is read.
 Findings double_buffered(int pending, bool drained, int* inner, int* outer) {
     Ready k;
     const std::vector<Reg> other = k.accumulators();

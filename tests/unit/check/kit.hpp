@@ -1,4 +1,4 @@
-// Small kernels for the tests of the checker: every step stands on a line of its own, which its call returns.
+// Small kernels for the tests of the checker: every step is on a line of its own, which its call returns.
 #pragma once
 
 #include <functional>
@@ -42,12 +42,12 @@ class Kernel : private test::Script {
     Builder& builder() { return Script::builder; }
     using Script::line;
 
-    /// One step, on a line of its own; returns the line.
+    /// Adds one step, on a line of its own. Returns the line.
     int step(std::string_view name, Form form = {}, std::vector<Operand> operands = {}) {
         last_ = &Script::step(*isa::find(name), form, std::move(operands), guard_, guard_negated_);
         return line();
     }
-    /// The same, for its destination.
+    /// Adds one step. Returns its destination.
     Reg value(std::string_view name, Form form, std::vector<Operand> sources) {
         sources.insert(sources.begin(), Operand{});
         step(name, form, std::move(sources));
@@ -83,7 +83,7 @@ class Kernel : private test::Script {
     int set(Reg a, std::int64_t number) {
         return step("mov", type(Type::u32), {Operand::of(a), imm(number)});
     }
-    /// `n` is a multiple of something only the caller knows: a condition that is the same everywhere.
+    /// `n` is a multiple of a number that only the caller knows: a condition that is the same in all threads.
     Reg uniform() { return compare("gt", n(), imm(3)); }
 
     // --- shared memory
@@ -137,7 +137,7 @@ class Kernel : private test::Script {
     void zero(const std::vector<Reg>& registers) {
         for (Reg reg : registers) write(reg);
     }
-    /// Fragment registers with something in them.
+    /// Returns fragment registers that have values.
     std::vector<Reg> fragment() {
         std::vector<Reg> out;
         for (int i = 0; i < 4; ++i) out.push_back(value("mov", type(Type::b32), {imm(0)}));
@@ -169,11 +169,11 @@ class Kernel : private test::Script {
     }
     void loop(const std::function<void(Reg)>& body) { loop(Operand::of(n()), body); }
 
-    /// The findings; the kernel is used up.
+    /// Returns the findings; the kernel is used up.
     Findings check() { return found(check::check(finish())); }
-    /// What is slow; the kernel is used up.
+    /// Returns the findings of WG-PERF; the kernel is used up.
     Findings performance() { return found(check::performance(finish())); }
-    /// After check() or performance(): the findings in full.
+    /// Returns the findings in full, after check() or performance().
     const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
   private:
@@ -199,7 +199,7 @@ class Kernel : private test::Script {
     std::vector<Diagnostic> diagnostics_;
 };
 
-/// A kernel whose operands A and B are there, unwritten by the kernel itself: for rules of registers and
+/// A kernel whose operands A and B have values that the kernel does not write: for rules of registers and
 /// groups.
 struct Ready : Kernel {
     explicit Ready(int threads = 128) : Kernel(threads) {

@@ -1,4 +1,4 @@
-// A program of two thousand steps (make bench has the time that checks take).
+// A program of two thousand steps (make bench measures the time of checks).
 #include "tests/catch.hpp"
 #include "tests/unit/check/kit.hpp"
 

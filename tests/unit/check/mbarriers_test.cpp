@@ -1,5 +1,4 @@
-// mbarriers of a rehearsal: WG-MBAR-01, -02, -03, and the bytes and arrivals that asynchronous instructions
-// bring.
+// mbarriers of a rehearsal: WG-MBAR-01, -02, -03, and the bytes and arrivals of asynchronous instructions.
 #include "tests/catch.hpp"
 #include "tests/unit/check/rehearsal_kit.hpp"
 
@@ -12,7 +11,7 @@ struct Mbarriers : Roles {
         bar = memory("bar", 64);
     }
     Operand object(int i = 0) { return in(bar, 8 * i); }
-    /// The address of the mbarrier in the CTA of that rank.
+    /// Returns the address of the mbarrier in the CTA of that rank.
     Operand in_cta(const Operand& rank) {
         const Reg here = address_of(bar);
         return at(peer(here, rank));

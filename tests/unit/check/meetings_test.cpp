@@ -1,4 +1,4 @@
-// Barriers of the CTA and of the cluster in a rehearsal, and what the end of a CTA is to its peers:
+// Barriers of the CTA and of the cluster in a rehearsal, and what the end of a CTA means for its peers:
 // WG-SYNC-02, -04, -05.
 #include "tests/catch.hpp"
 #include "tests/unit/check/rehearsal_kit.hpp"

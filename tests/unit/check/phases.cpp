@@ -1,4 +1,4 @@
-// WG-MBAR-06: who waits for which phase of an mbarrier.
+// WG-MBAR-06: which warp waits for which phase of an mbarrier.
 #include "tests/catch.hpp"
 #include "tests/unit/check/kit.hpp"
 
@@ -17,7 +17,7 @@ struct Phases : Kernel {
         bar();
     }
     int arrive() { return step("mbarrier.arrive", {}, {object, imm(1)}); }
-    /// In a loop of one line.
+    /// Waits in a loop of one line.
     int wait(int parity) {
         builder().at(Where::at("k.lua", line() + 1));
         builder().begin_loop();

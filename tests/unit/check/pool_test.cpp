@@ -6,7 +6,7 @@ using namespace kit;
 
 namespace {
 
-/// A wgmma of N columns by the first warpgroup or all. Returns its line.
+/// A wgmma of N columns by the first warpgroup or by all. Returns its line.
 int multiply(Roles& k, int buffer, int n) {
     const Reg d = k.descriptor(buffer);
     const std::vector<Reg> acc = k.accumulators(n);

@@ -1,4 +1,4 @@
-// The estimate of registers: what counts, for how long, and what the assembler can do without.
+// The estimate of registers: what counts, for how long, and what the assembler does without.
 #include "check/pressure.hpp"
 
 #include "tests/catch.hpp"
@@ -26,7 +26,7 @@ struct Values : Kernel {
     static constexpr int pointer = 2;  ///< registers of `at`
 };
 
-/// Two tiles, and what a wgmma of N columns needs.
+/// Two tiles, and the registers that a wgmma of N columns needs.
 struct Products : Values {
     Products() {
         a = descriptor(buffer(tile()));
@@ -36,7 +36,7 @@ struct Products : Values {
         mma(acc, a, b, scale_d, Form().set(Field::n, static_cast<int>(acc.size()) * 2));
         commit();
     }
-    /// At each wgmma, in the order of the program.
+    /// The estimate at each wgmma, in the order of the program.
     std::vector<int> needs() {
         const Program program = builder().finish();
         const check::Pressure pressure(program);
@@ -164,7 +164,7 @@ TEST_CASE("accumulators count until they are waited for") {
     k.multiply(second);
     k.wait(pending);
     k.wait(0);
-    // Nobody reads them.
+    // No step reads them.
     CHECK(k.needs() ==
           (pending == 0 ? std::vector{64 + besides, 64 + besides} : std::vector{64 + besides, 128}));
 }

@@ -1,4 +1,4 @@
-// WG-FENCE-01 and WG-REG-01: what registers hold when a wgmma uses them.
+// WG-FENCE-01 and WG-REG-01: the state of registers when a wgmma uses them.
 #include "tests/catch.hpp"
 #include "tests/unit/check/kit.hpp"
 

@@ -1,4 +1,4 @@
-// Kernels of roles, mbarriers and copies, and what a rehearsal of them comes to.
+// Kernels of roles, mbarriers and copies, and the outcome of their rehearsal.
 #pragma once
 
 #include "check/rehearsal.hpp"
@@ -6,14 +6,14 @@
 
 namespace kit {
 
-/// What came of a rehearsal.
+/// The outcome of a rehearsal.
 struct Rehearsed {
     Findings findings;
     std::vector<Diagnostic> full;  ///< the same
     Findings remarks;
     bool complete, gave_up;
 
-    /// The message of the first finding.
+    /// Returns the message of the first finding.
     std::string message() const { return full.empty() ? std::string() : full.front().message; }
 };
 
@@ -40,7 +40,7 @@ class Roles : public Kernel {
         guard({});
         return out;
     }
-    /// A value that memory holds.
+    /// Returns a value loaded from memory.
     Reg unknown() {
         if (pointer_ < 0) pointer_ = builder().param("x", Type::u64, Dtype::u32);
         const Reg at = value("ld.param", type(Type::u64), {Operand::param(pointer_)});
@@ -57,7 +57,7 @@ class Roles : public Kernel {
     static Operand at(Reg address, std::int64_t offset = 0) { return Operand::address(address, offset); }
     int init(const Operand& bar, std::int64_t count) { return step("mbarrier.init", {}, {bar, imm(count)}); }
     int announce() { return step("fence.mbarrier_init"); }
-    /// By thread 0, and everybody knows. Lines: the init, the fence, bar.sync.
+    /// Thread 0 initialises it, and all threads know. Lines: the init, the fence, bar.sync.
     int make(const Operand& bar, std::int64_t count) {
         const int line = once([&] { return init(bar, count); });
         once([&] { return announce(); });
@@ -85,7 +85,7 @@ class Roles : public Kernel {
     int wait_for(const Operand& bar, std::int64_t parity) { return wait_for(bar, imm(parity)); }
 
     // --- copies
-    /// The address of a tensor map of this box.
+    /// Returns the address of a tensor map of this box.
     Reg map(TensorBox box) {
         const int param = builder().tensor_map("map" + std::to_string(maps_++), std::move(box), false);
         return value("cvta.param", {}, {Operand::param(param)});
@@ -133,8 +133,8 @@ class Roles : public Kernel {
     }
 
     // --- what comes of it
-    /// One rehearsal with these sizes; integer parameters are 256. The kernel is used up. No thread writes to
-    /// shared memory but as `stored` says, by buffer.
+    /// Runs one rehearsal with these sizes; integer parameters are 256. The kernel is used up. Threads write
+    /// to shared memory only as `stored` says, by buffer.
     Rehearsed rehearse(Dim3 grid = {1, 1, 1}, std::vector<bool> stored = {}) {
         const Program program = builder().finish();
         const check::Pressure pressure(program);

@@ -1,4 +1,4 @@
-// The warps of a rehearsal: who goes which way, with which values, and who leaves.
+// The warps of a rehearsal: which way they go, with which values, and which of them end.
 #include "tests/catch.hpp"
 #include "tests/unit/check/rehearsal_kit.hpp"
 
@@ -21,7 +21,7 @@ TEST_CASE("values that follow from special registers and parameters decide the w
                                                               {"nclusterid.x", 3}}));
     Roles k(64, {2, 1, 1});
     const Reg reached = k.compare("eq", k.special(name), Kernel::imm(at));
-    // A barrier that too many threads are to come to: told where it is reached.
+    // A barrier that expects more threads than there are: it is reported where it is reached.
     int told = 0;
     k.branch(reached, [&] { told = k.bar_sync(0, 1024); });
     INFO(name);
@@ -40,7 +40,7 @@ TEST_CASE("a warp whose way depends on memory leaves, and nothing is missed of i
     const bool known = GENERATE(false, true);
     Roles k;
     const Reg value = known ? k.n() : k.unknown();
-    // One warp does not come to the barrier, if the value is what it is not.
+    // One warp does not arrive at the barrier if the value is a different one.
     k.branch(
         k.warps(1, 1), [&] { k.branch(k.compare("eq", value, Kernel::imm(7)), [&] { k.bar_sync(0, 64); }); },
         [&] { k.bar_sync(0, 64); });
@@ -120,7 +120,7 @@ TEST_CASE("a loop goes round as often as its bound says") {
     const Rehearsed out = k.rehearse();
     if (arrivals == 9) CHECK(out.findings == Findings{{"WG-MBAR-05", wait}});
     if (arrivals == 10) CHECK(out.findings == Findings{});
-    // The eleventh comes in the next phase, which nobody has waited for.
+    // The eleventh arrives in the next phase, for which no warp has waited.
     if (arrivals == 11) CHECK(out.findings == Findings{{"WG-MBAR-03", arrive}});
 }
 
@@ -174,9 +174,9 @@ TEST_CASE("what is found must come with all sizes of a launch") {
     const std::string cmp = GENERATE("gt", "ge");
     Roles k;
     int told = 0;
-    // With n = 0 nobody comes there; a fault for every other size, and one that large sizes alone have.
+    // With n = 0 no warp arrives there: a fault for every other size, and one for large sizes only.
     k.branch(k.compare(cmp, k.n(), Kernel::imm(cmp == "gt" ? 100 : 1)), [&] { told = k.bar_sync(0, 1024); });
-    // Sizes that do not come to the place say nothing of it.
+    // Sizes for which no warp reaches the place say nothing about it.
     CHECK(k.check() == Findings{{"WG-SYNC-02", told}});
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("a fault of some sizes alone is left to their launch") {
     Roles k(64);
     const int bar = k.memory("bar", 8);
     k.make(Roles::in(bar), 1);
-    // As many arrivals as the parameter says, where one is expected.
+    // The number of arrivals is the parameter; one is expected.
     k.loop([&](Reg) { k.once([&] { return k.arrive(Roles::in(bar)); }); });
     const int arrive = k.line() - 1;
     k.wait_for(Roles::in(bar), 0);

@@ -6,7 +6,7 @@ using namespace kit;
 
 namespace {
 
-/// Both operands are filled by all threads; what follows is up to the test.
+/// All threads fill both operands; the rest is up to the test.
 struct Filled : Ready {
     explicit Filled(int threads = 128) : Ready(threads) {
         to_a = of_thread(address(a));

@@ -1,4 +1,4 @@
-// What of a program decides about synchronisation, and how it is laid out for the warps of a rehearsal.
+// The part of a program that decides about synchronisation, and its layout for the warps of a rehearsal.
 #include "check/skeleton.hpp"
 
 #include "tests/catch.hpp"

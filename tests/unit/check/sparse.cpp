@@ -1,4 +1,4 @@
-// A sparse wgmma: its metadata register is in flight as its fragment is, and A and B differ in K.
+// A sparse wgmma: its metadata register is in flight, like its fragment, and A and B differ in K.
 #include "tests/catch.hpp"
 #include "tests/unit/check/kit.hpp"
 

@@ -1,5 +1,5 @@
-// What wgmma reads and copies overwrite in a rehearsal (WG-RACE-02, WG-TMA-02), and copies that a CTA leaves
-// behind (WG-TMA-03).
+// What wgmma reads and copies overwrite in a rehearsal (WG-RACE-02, WG-TMA-02), and copies that are
+// unfinished when a CTA ends (WG-TMA-03).
 #include "tests/catch.hpp"
 #include "tests/unit/check/rehearsal_kit.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 const TensorBox box{Dtype::bf16, {64, 64}, SwizzleMode::b128};
 
-/// One tile that a producer fills and a warpgroup multiplies by itself.
+/// One tile, which a producer fills and a warpgroup multiplies by itself.
 struct Stage : Roles {
     explicit Stage(int threads = 160) : Roles(threads) {
         tile = buffer(kit::tile());
@@ -45,7 +45,7 @@ TEST_CASE("wgmma waits for the copy that fills its tile") {
     const bool waits = GENERATE(false, true), copy_first = GENERATE(false, true);
     Stage k(256);
     k.barriers(1);
-    // The last warp that comes to the barrier of barriers() is the first that goes on.
+    // The last warp that arrives at the barrier of barriers() is the first to continue.
     const int group = copy_first ? 0 : 4, producer = copy_first ? 255 : 0;
     int mma = 0, copy = 0;
     k.branch(
@@ -68,7 +68,7 @@ TEST_CASE("wgmma waits for the copy that fills its tile") {
         CHECK(out.findings == Findings{});
         return;
     }
-    // The mbarrier is one that another warp has made known, but its phase nobody has waited for.
+    // Another warp has made the mbarrier known, but no warp has waited for its phase.
     REQUIRE(!out.findings.empty());
     CHECK(out.findings[0] == Found{"WG-TMA-02", mma});
     CHECK(out.message() ==
@@ -207,6 +207,6 @@ TEST_CASE("the last two of three groups may be left, and no more") {
         k.wait_stores(pending);
     });
     const Rehearsed out = k.rehearse();
-    // The newest that is left is told.
+    // The newest unfinished copy is reported.
     CHECK(out.findings == (pending == 0 ? Findings{} : Findings{{"WG-TMA-03", stores[2]}}));
 }

@@ -1,5 +1,5 @@
-// When no warp of a rehearsal can go on: who is told to wait, for what, and when nothing is said: WG-MBAR-05,
-// WG-SYNC-02, -04.
+// When no warp of a rehearsal can continue: which warps are reported to wait, for what, and when nothing is
+// reported: WG-MBAR-05, WG-SYNC-02, -04.
 #include "tests/catch.hpp"
 #include "tests/unit/check/rehearsal_kit.hpp"
 
@@ -66,7 +66,7 @@ TEST_CASE("a barrier of the cluster that not all come to") {
         },
         [&] { wait = k.wait_for(Roles::in(bar), 0); });
     const Rehearsed out = k.rehearse({2, 1, 1});
-    // An mbarrier that nobody has come to is likelier the cause than a barrier that is waited at.
+    // An mbarrier at which no warp has arrived is a likelier cause than a barrier at which warps wait.
     REQUIRE(out.findings.size() == 1);
     CHECK(out.findings[0] == Found{"WG-MBAR-05", wait});
     INFO(cluster);
@@ -146,7 +146,7 @@ TEST_CASE("lanes of a warp that take the other arm may go on while these wait") 
     Roles k(32);
     const int bar = k.memory("bar", 8);
     k.make(Roles::in(bar), 1);
-    // Lane 0 waits for lane 1, which the other arm lets arrive: the order of the arms is the machine's.
+    // Lane 0 waits for lane 1, which arrives in the other arm: the machine chooses the order of the arms.
     k.branch(
         k.first, [&] { k.wait_for(Roles::in(bar), 0); },
         [&] {

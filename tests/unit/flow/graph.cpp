@@ -1,4 +1,4 @@
-// The control-flow graph: what it says of random graphs is what its definitions say.
+// The control-flow graph: random graphs, compared with the definitions of its properties.
 #include "flow/graph.hpp"
 
 #include <algorithm>

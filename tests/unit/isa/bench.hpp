@@ -1,4 +1,4 @@
-// A machine of one warp for single steps: registers, byte memories, and a record of what was called.
+// A machine of one warp for single steps: registers, byte memories, and a record of the calls.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// What is offered to somebody who types a method.
+// The continuations offered for a partly typed method.
 #include <algorithm>
 #include <string>
 #include <vector>

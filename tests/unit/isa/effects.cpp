@@ -1,4 +1,4 @@
-// What records declare beside what their meaning does: the two must agree, call by call.
+// The effects that records declare, against the calls of their `run`: the two must agree, call by call.
 #include "isa/effects.hpp"
 
 #include <set>

@@ -1,4 +1,4 @@
-// Completing and refusing qualifiers: what resolve makes of them, and every kind of message.
+// Completing and refusing qualifiers: the results of resolve, and every kind of message.
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
 

@@ -1,4 +1,4 @@
-// What a form says of the order of memory.
+// The memory order of a form.
 #include "isa/order.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/isa/bench.hpp"

@@ -1,5 +1,5 @@
-// What the scalar instructions compute, written down a second time: integers as 128-bit numbers that are cut
-// to the type, floats in 113-bit precision that is rounded once.
+// The scalar instructions, implemented a second time: integers as 128-bit numbers that are cut to the type,
+// floats in 113-bit precision that is rounded once.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What isa/bits.cpp computes, bit by bit as the PTX ISA's listings do it.
+// The instructions of isa/bits.cpp, bit by bit as in the PTX ISA's listings.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,4 @@
-// red, atom and atom.cas: lanes that meet at one address, one after the other.
+// red, atom and atom.cas: lanes access one address, one after the other.
 #include <fmt/format.h>
 
 #include <algorithm>

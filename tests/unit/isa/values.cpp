@@ -1,5 +1,4 @@
-// What the checker is told of values holds: random straight-line programs, executed for the 256 threads of a
-// CTA.
+// The abstract values hold: random straight-line programs, executed for the 256 threads of a CTA.
 #include <fmt/format.h>
 
 #include <random>

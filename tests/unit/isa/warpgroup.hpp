@@ -1,4 +1,4 @@
-// A warpgroup for the tests of wgmma's meaning, and where the elements of its fragments lie.
+// A warpgroup for the tests of wgmma's meaning, and the places of its fragments' elements.
 #pragma once
 
 #include <vector>

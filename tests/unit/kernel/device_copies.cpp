@@ -1,4 +1,4 @@
-// Which tensors a launch on the GPU copies there, and when: before a driver without a GPU.
+// Which tensors a launch copies to the GPU, and when: with a driver that has no GPU.
 #include "kernel/device_copies.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// The rehearsal beside the simulator, on random small kernels with barriers and mbarriers, most of them
-// broken in one place or two. What the rehearsal tells is found in some schedule of the simulator; and where
-// every schedule finds a fault of synchronisation, the rehearsal tells of one, or does not claim to have seen
-// the kernel to its end.
+// The rehearsal against the simulator, on random small kernels with barriers and mbarriers, most of them
+// broken in one or two places. Some schedule of the simulator finds what the rehearsal reports. Where every
+// schedule finds a fault of synchronisation, the rehearsal reports one, or does not claim to have seen the
+// kernel to its end.
 #include <algorithm>
 #include <random>
 

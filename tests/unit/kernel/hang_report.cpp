@@ -1,4 +1,4 @@
-// What is made of the slots that a guarded run leaves behind.
+// The report made from the slots that a guarded run leaves behind.
 #include "kernel/hang_report.hpp"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Who comes to barriers of the CTA and of the cluster, and when they are complete.
+// Which warps arrive at barriers of the CTA and of the cluster, and when these are complete.
 #include "machine/barriers.hpp"
 
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// The operations of an mbarrier object, and what they say has happened.
+// The operations of an mbarrier object, and their results.
 #include "machine/mbarrier.hpp"
 
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// What warps of a CTA give back and take.
+// The registers that warps of a CTA release and request.
 #include "machine/register_pool.hpp"
 
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// What special registers say, and whose an address of shared memory is.
+// The values of special registers, and the CTA to which an address of shared memory belongs.
 #include "machine/seat.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Guarded builds: which loops and waits get a guard, and which numbers their places have.
+// Guarded builds: which loops and waits get a guard, and how their places are numbered.
 #include "program/guarded.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Messages of threads: formats, order, folding, and what the GPU runs in their place.
+// Messages of threads: formats, order, folding, and the steps that replace them on the GPU.
 #include "program/messages.hpp"
 
 #include <array>

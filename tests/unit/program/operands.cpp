@@ -1,4 +1,4 @@
-// Completing a step: types from registers, operands checked, with the text of every message.
+// Completing a step: types from registers, and checks of operands, with the text of every message.
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
 #include "wgrun/program.hpp"

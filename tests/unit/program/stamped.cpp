@@ -1,4 +1,4 @@
-// Profiled builds: what gets a stamp, where, and that everything else stays as it is.
+// Profiled builds: which steps get a stamp, where, and that everything else stays as it is.
 #include "program/stamped.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Random kernels of the asynchronous machine: whatever they do wrong, the run ends, and repeats.
+// Random kernels of the asynchronous machine: whatever they do wrong, the run ends and can be repeated.
 #include <random>
 
 #include "async_script.hpp"
@@ -88,10 +88,10 @@ TEST_CASE("random kernels end, and give the same findings again") {
                       again = run_mapped(program, {&x}, seed, {2});
         CHECK(text_of(once) == text_of(again));
         for (const Diagnostic& finding : once.findings) rules.insert(finding.rule);
-        // Without the watching some findings are missing, and nothing else happens.
+        // Without race detection some findings are missing, and nothing else changes.
         run_mapped(program, {&x}, seed, {2}, false);
     }
-    // It went into every corner.
+    // The runs covered everything.
     for (const char* rule : {"WG-MBAR-01", "WG-MBAR-02", "WG-MBAR-03", "WG-MBAR-04", "WG-MBAR-05",
                              "WG-TMA-01", "WG-TMA-02", "WG-TMA-03", "WG-RACE-01", "WG-RACE-03", "WG-PROXY-01",
                              "WG-SYNC-02", "WG-SYNC-04", "WG-SYNC-05", "WG-MEM-03", "WG-MEM-04"}) {

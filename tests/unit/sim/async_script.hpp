@@ -37,7 +37,7 @@ inline Mapped mapped(std::vector<std::int64_t> extents, TensorBox box) {
     return out;
 }
 
-/// A kernel with tensor maps and output. One thread, `first`, does what is done once.
+/// A kernel with tensor maps and output. One thread, `first`, executes what is done once.
 class AsyncScript : public Script {
   public:
     explicit AsyncScript(int threads = 128, Dim3 cluster = {}) : Script(threads) {
@@ -45,7 +45,7 @@ class AsyncScript : public Script {
         thread = tid();
         first = (*this)(1, "setp_eq_u32", {thread, 0});
     }
-    /// The address of a new tensor map parameter.
+    /// Returns the address of a new tensor map parameter.
     Reg map(const Mapped& tensor) {
         const int param = builder.tensor_map("map" + std::to_string(maps.size()), tensor.box, false);
         maps.push_back(&tensor);
@@ -55,7 +55,7 @@ class AsyncScript : public Script {
     Reg in(int buffer, std::int64_t offset = 0) {
         return (*this)(1, "mov_u32", {Operand::shared(buffer, offset)});
     }
-    /// Inits at line `number`, the fence on the next line, and bar.sync behind it.
+    /// Initialises at line `number`, with the fence on the next line and bar.sync on the one after it.
     void init(int number, int buffer, std::initializer_list<int> counts) {
         std::int64_t offset = 0;
         for (int count : counts) {
@@ -125,7 +125,7 @@ inline std::string text_of(const Outcome& outcome) {
     return text;
 }
 
-/// Every schedule finds `want` and nothing else. Gives the findings of the last.
+/// Expects that every schedule finds `want` and nothing else. Returns the findings of the last.
 inline Outcome expect_mapped(const Program& program, std::vector<Mapped*> tensors, const Found& want,
                              Dim3 grid = {}) {
     Outcome outcome;
@@ -137,7 +137,7 @@ inline Outcome expect_mapped(const Program& program, std::vector<Mapped*> tensor
     return outcome;
 }
 
-/// Every schedule finds one of `some`, and nothing that is not in `some` or `also`.
+/// Expects that every schedule finds one of `some`, and nothing that is not in `some` or `also`.
 inline void expect_some(const Program& program, std::vector<Mapped*> tensors, const Found& some,
                         const Found& also = {}, Dim3 grid = {}) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
@@ -152,7 +152,7 @@ inline void expect_some(const Program& program, std::vector<Mapped*> tensors, co
     }
 }
 
-/// The first finding of the rule, under the first seed that has it.
+/// Returns the first finding of the rule, under the first seed that has it.
 inline Diagnostic finding_of(const Program& program, std::vector<Mapped*> tensors, const std::string& rule,
                              Dim3 grid = {}) {
     for (std::uint64_t seed = 0; seed < 24; ++seed)

@@ -1,4 +1,5 @@
-// st.async and red.async: values that come to another CTA of the cluster, and the mbarrier that counts them.
+// st.async and red.async: values that are stored to another CTA of the cluster, and the mbarrier that counts
+// them.
 #include "async_script.hpp"
 
 using namespace wgrun;
@@ -6,7 +7,7 @@ using namespace wgrun::sim;
 
 namespace {
 
-/// Two CTAs of a warp each; every lane sends to the other CTA, whose mbarrier `full` counts the bytes.
+/// Two CTAs of one warp each; every lane stores to the other CTA, whose mbarrier `full` counts the bytes.
 struct SendScript : AsyncScript {
     explicit SendScript(Mapped& out) : AsyncScript(32, {2, 1, 1}) {
         map = AsyncScript::map(out);
@@ -27,7 +28,7 @@ struct SendScript : AsyncScript {
     void expect_bytes(int number, int bytes) {
         step(number, "mbarrier_arrive_expect_tx", {in_buffer(full), bytes}, {first});
     }
-    /// The tile goes out as words: that of CTA c from element 128 * c on.
+    /// The tile is written out as words: that of CTA c from element 128 * c on.
     void give_back(int number) {
         step(number, "fence_proxy_async");
         step(number + 1, "bar_sync", {0});
@@ -62,7 +63,7 @@ TEST_CASE("values come to the other CTA, of every size") {
                 k(1, "mad_lo_u32", {k.thread, 100, k(1, "mad_lo_u32", {k.rank, 10000, k.constant(i + 1)})});
             values.push_back(size == 8 ? k(1, "cvt_u64_u32", {value}) : value);
         }
-        // What nobody sends is zero.
+        // What no lane stores is zero.
         k.step(11, "st_shared_v4_b32", {at(k.start), std::vector<Reg>(4, k.constant(0))});
         k.meet(12);
         k.step(14, store, {at(k.there), count == 1 ? Arg(values[0]) : Arg(values), at(k.full_there)});
@@ -98,7 +99,7 @@ TEST_CASE("values are combined in the other CTA") {
         k.expect_bytes(10, 32 * 4);
         k.step(11, "st_shared_v4_b32", {at(k.start), std::vector<Reg>(4, k.constant(64))});
         k.meet(12);
-        // All lanes send to the same word: their order does not matter.
+        // All lanes store to the same word: their order does not matter.
         const Reg place = k(1, "mapa_u32", {k.in(k.tile), k(1, "xor_b32", {k.rank, 1})});
         k.step(14, std::string("red_async_") + c.op, {at(place), k.thread, at(k.full_there)});
         k.wait(15, in_buffer(k.full), 0);

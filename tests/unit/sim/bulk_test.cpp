@@ -1,4 +1,4 @@
-// The bulk-copy engine: what must be waited for, and by whom.
+// The bulk-copy engine: which waits are needed, and in which threads.
 #include "async_script.hpp"
 
 using namespace wgrun;
@@ -6,7 +6,7 @@ using namespace wgrun::sim;
 
 namespace {
 
-/// A tile of 128 words, one of which each thread writes or reads.
+/// A tile of 128 words; each thread writes or reads one of them.
 struct TileScript : AsyncScript {
     explicit TileScript(int threads = 128) : AsyncScript(threads) { mine = address(tile, thread, 4); }
     void write(int number) { step(number, "st_shared_u32", {at(mine), thread}); }
@@ -42,7 +42,7 @@ TEST_CASE("a box lands in shared memory; its readers wait for the phase: WG-TMA-
             expect_mapped(program, {&x, &y}, {});
             CHECK(x.data == y.data);
         } else {
-            // A warp may also read before the copy is issued. Nobody waits at all: it is unfinished, too.
+            // A warp may also read before the copy is issued. No thread waits: the copy is unfinished, too.
             expect_some(program, {&x, &y}, {{"WG-TMA-02", 13}, {"WG-RACE-01", 11}},
                         {{"WG-TMA-02", 15}, {"WG-MEM-04", 13}, {"WG-TMA-03", 11}});
             const Diagnostic finding = finding_of(program, {&x, &y}, "WG-TMA-02");

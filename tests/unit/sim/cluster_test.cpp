@@ -10,14 +10,14 @@ struct ClusterScript : AsyncScript {
     explicit ClusterScript(int threads = 32, Dim3 cluster = {2, 1, 1}) : AsyncScript(threads, cluster) {
         rank = special("cluster_ctarank");
     }
-    /// An address in shared memory, of the CTA of that rank.
+    /// Returns an address in the shared memory of the CTA of that rank.
     Reg remote(int buffer, Arg of) { return (*this)(1, "mapa_u32", {in(buffer), std::move(of)}); }
     Reg other() { return (*this)(1, "xor_b32", {rank, 1}); }
     void meet(int number) {
         step(number, "barrier_cluster_arrive");
         step(number + 1, "barrier_cluster_wait");
     }
-    /// st and ld of 32 bits through the window of the cluster.
+    /// st and ld of 32 bits through the cluster's window.
     void st(int number, Arg to, Arg value, Guard guard = {}) {
         add(number, *isa::find("st"), window(), {std::move(to), std::move(value)}, guard);
     }
@@ -223,7 +223,7 @@ TEST_CASE("a multicast lands in every CTA of the mask, and signals each one's mb
             expect_some(program, {&x, &y}, {{"WG-SYNC-05", 11}}, {{"WG-MBAR-05", 12}, {"WG-MEM-04", 14}},
                         {2});
         } else {
-            // Whoever waits for all its bytes may end: both halves have come by then.
+            // A CTA that waits for all its bytes may end: both halves have landed by then.
             expect_mapped(program, {&x, &y}, {}, {2});
             CHECK(std::equal(x.data.begin(), x.data.end(), y.data.begin()));
             CHECK(std::equal(x.data.begin(), x.data.end(), y.data.begin() + 256));

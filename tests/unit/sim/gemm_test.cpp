@@ -1,4 +1,4 @@
-// A whole GEMM: C[m][n] = sum over k of A[m][k] * B[n][k], bf16 in, f32 out, one 64 x 256 tile a CTA.
+// A whole GEMM: C[m][n] = sum over k of A[m][k] * B[n][k], bf16 in, f32 out, one 64 x 256 tile per CTA.
 #include <chrono>
 #include <iostream>
 

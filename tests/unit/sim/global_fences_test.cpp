@@ -1,4 +1,4 @@
-// What fences of global memory publish, and to whom.
+// Which writes to global memory fences publish, and to which threads.
 #include "sim/global_fences.hpp"
 #include "tests/catch.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr Lanes all{UINT32_MAX, UINT32_MAX}, first_lane{1, UINT32_MAX}, second_lane{2, UINT32_MAX};
 
-/// What the warp's next bulk copy sees of `thread`'s writes.
+/// Returns which of `thread`'s writes the warp's next bulk copy sees.
 std::uint32_t seen_of(GlobalFences& fences, const Clocks& clocks, int warp, int thread) {
     return fences.published(clocks.of(warp))[thread];
 }
@@ -52,7 +52,7 @@ TEST_CASE("others see what a fence has published when they know of the fence") {
     clocks.release(0, place, all);
     clocks.acquire(1, place, all);
     CHECK((seen_of(fences, clocks, 1, 5) >= written) == at_the_writer);
-    // The reader's fence speaks for those whose writes it knows of.
+    // The reader's fence publishes the writes that the reader knows of.
     if (!at_the_writer) fences.add(clocks, 1, first_lane);
     CHECK(seen_of(fences, clocks, 1, 5) >= written);
     CHECK(seen_of(fences, clocks, 2, 5) == 0);

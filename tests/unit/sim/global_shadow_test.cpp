@@ -1,4 +1,4 @@
-// What clusters of a launch do to one place in global memory, put together.
+// The accesses of a launch's clusters to one place in global memory, merged.
 #include "sim/global_shadow.hpp"
 
 #include "tests/catch.hpp"

@@ -1,5 +1,5 @@
 // Lanes against a model in which every thread has its own set of events that it knows: whatever the clocks
-// call a race is one, and what they miss for taking lanes together is little.
+// call a race is one, and merging sets of lanes makes them miss few.
 #include <bitset>
 #include <random>
 #include <vector>
@@ -32,7 +32,7 @@ struct Model {
     std::vector<Event> log{events};
     Events known[warps * lanes], left[places];
 
-    /// Does the access race with an earlier one? With a write (or, if `reads`, a read) to the same word.
+    /// Returns whether the access races with an earlier write (or, if `reads`, read) of the same word.
     bool races(int thread, std::uint32_t word, bool reads) const {
         for (int e = 0; e < events; ++e)
             if (log[e].thread >= 0 && log[e].thread != thread && log[e].word == word &&
@@ -62,7 +62,7 @@ struct Count {
     int found = 0, missed = 0, clean = 0;
 };
 
-/// One history of accesses and meetings. `single`: a set of lanes is one lane, or all.
+/// Checks one history of accesses and meetings. `single`: a set of lanes is one lane, or all.
 void play(unsigned trial, bool single, Count& count) {
     std::mt19937 random(trial);
     const auto draw = [&](unsigned below) { return static_cast<unsigned>(random()) % below; };

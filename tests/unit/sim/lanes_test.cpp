@@ -1,4 +1,4 @@
-// Lanes of one warp: what one of them does is known to the others when they have met (bar.warp.sync, or a
+// Lanes of one warp: the others know what one of them did when they have reconverged (bar.warp.sync, or a
 // barrier).
 #include "async_script.hpp"
 

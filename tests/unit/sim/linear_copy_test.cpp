@@ -1,4 +1,4 @@
-// Linear bulk copies: what they move, what they may name, and what they combine.
+// Linear bulk copies: what they copy, which addresses they may name, and what they combine.
 #include <cmath>
 #include <random>
 

@@ -1,5 +1,5 @@
 // Producer and consumers: TMA fills a ring of stages, wgmma empties it, TMA stores the result. Every
-// synchronising step is needed: without it some rule is broken under every schedule.
+// synchronising step is needed: without it, every schedule breaks some rule.
 #include <cmath>
 
 #include "async_script.hpp"
@@ -22,7 +22,7 @@ Mapped operand(int rows) {
 }
 
 /// D = A * B of 64 x 8, by one consumer warpgroup (warps 0 to 3) and one producer warp. `leaves_out` names a
-/// step that is missing.
+/// step to omit.
 Program pipeline(const Mapped& a, const Mapped& b, const Mapped& d, const std::string& leaves_out = {}) {
     const auto has = [&](const char* what) { return leaves_out != what; };
     AsyncScript k(160);

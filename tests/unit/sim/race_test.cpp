@@ -1,4 +1,4 @@
-// Generic accesses of shared memory: what barriers order, and what they do not.
+// Generic accesses to shared memory: what barriers order, and what they do not.
 #include "script.hpp"
 
 using namespace wgrun;

@@ -10,7 +10,7 @@ using namespace wgrun::sim;
 
 namespace {
 
-/// Runs a kernel whose thread t leaves a u32 at x[t]; returns them.
+/// Runs a kernel whose thread t stores a u32 at x[t]. Returns them.
 std::vector<std::uint32_t> results(const Program& program, std::size_t count, std::uint64_t seed = 0,
                                    Dim3 grid = {}) {
     std::vector<std::uint32_t> out(count, 0xDEAD);
@@ -121,7 +121,7 @@ TEST_CASE("a tree reduction over shared memory gives the same sum under every sc
 }
 
 TEST_CASE("the same seed gives the same run, another seed another one") {
-    // Two warps race for one word; who comes last is up to the schedule.
+    // Two warps race for one word; the schedule decides which comes last.
     ResultScript k(64);
     const int buffer = k.buffer("buf", 16);
     const Reg lane = k.special("laneid");

@@ -1,4 +1,4 @@
-// Writing small kernels for the simulator's tests: one call is one step, with the line that findings name.
+// Small kernels for the simulator's tests: one call makes one step, with the line that findings name.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Script : public test::Script {
 
     static Where line(int number) { return Where::at("k.lua", number); }
 
-    /// One step. A missing first operand is a destination that the step makes.
+    /// Adds one step. A missing first operand is a destination that the step makes.
     const Step& step(int number, std::string_view method, std::vector<Arg> args = {}, Guard guard = {}) {
         const isa::Spelling spelling = isa::parse_method(method);
         REQUIRE(spelling.op != nullptr);
@@ -53,7 +53,7 @@ class Script : public test::Script {
         builder.at(line(number));
         return builder.add(op, form, std::move(operands), guard.reg, guard.negated);
     }
-    /// One step; the register that it makes.
+    /// Adds one step. Returns the register that it makes.
     Reg operator()(int number, std::string_view method, std::vector<Arg> args = {}, Guard guard = {}) {
         const Step& made = step(number, method, std::move(args), guard);
         return made.operands.empty() ? Reg() : made.operands[0].reg;
@@ -66,7 +66,7 @@ class Script : public test::Script {
     }
     Reg tid() { return special("tid.x"); }
     Reg constant(std::int64_t value) { return (*this)(1, "mov_b32", {value}); }
-    /// Address in the shared window: the start of a buffer, plus `scale` times `index`.
+    /// Returns an address in the shared window: the start of a buffer, plus `scale` times `index`.
     Reg address(int buffer, Reg index, int scale) {
         const Reg start = (*this)(1, "mov_u32", {Operand::shared(buffer, 0)});
         return (*this)(1, "mad_lo_u32", {index, scale, start});
@@ -99,7 +99,7 @@ class Script : public test::Script {
     }
 };
 
-/// (rule, line) of findings.
+/// Returns (rule, line) of findings.
 using Found = std::set<std::pair<std::string, int>>;
 
 inline Outcome run_with(const Program& program, std::uint64_t seed,
@@ -119,7 +119,7 @@ inline Found found(const Outcome& outcome) {
     return out;
 }
 
-/// Every schedule finds `want` and nothing else.
+/// Expects that every schedule finds `want` and nothing else.
 inline void expect(const Program& program, const Found& want) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
         const Outcome outcome = run_with(program, seed);
@@ -130,7 +130,8 @@ inline void expect(const Program& program, const Found& want) {
     }
 }
 
-/// Every schedule finds `rule` at one of these lines, and nothing else: either side may come last.
+/// Expects that every schedule finds `rule` at one of these lines, and nothing else: either side may come
+/// last.
 inline void expect_either(const Program& program, const std::string& rule, std::set<int> lines) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
         const Outcome outcome = run_with(program, seed);

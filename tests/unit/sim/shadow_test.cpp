@@ -1,4 +1,4 @@
-// The shadow and the clocks against a plain model: sets of events that each warp knows, byte by byte.
+// The shadow and the clocks against a plain model: sets of events that each warp knows, for each byte.
 #include "sim/shadow.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using Events = std::bitset<events>;
 /// (what, earlier event); the event is 0 where there is none.
 using Found = std::set<std::pair<Hazard, std::uint32_t>>;
 
-/// What the shadow says of one access.
+/// What the shadow reports for one access.
 struct Sink : HazardSink {
     void hazard(Hazard hazard, std::uint32_t, Epoch other) override { found.emplace(hazard, other.pc()); }
     Found found;
@@ -112,7 +112,7 @@ struct Model {
             if (members >> i & 1U) mma_read[unit][4 * group + i] = event;
         return out;
     }
-    /// Nobody knows the copy to be past, not even who issues it.
+    /// No thread knows the copy to be past, not even the one that issues it.
     Found copy_in(std::uint32_t event, int warp, std::uint32_t unit) {
         log[event].copy = true;
         Found out = in_flight(warp, unit);
@@ -192,8 +192,8 @@ Actor actor_of(const Clocks& clocks, int warp, std::uint32_t pc) {
 
 constexpr Lanes whole{UINT32_MAX, UINT32_MAX};
 
-/// A place where warps meet whose bits are set: all of them wait. together: all their lanes release, not lane
-/// 0 alone.
+/// A place where the warps whose bits are set meet: all of them wait. together: all their lanes release,
+/// instead of lane 0 alone.
 void join(Clocks& clocks, std::uint32_t members, bool together) {
     const int place = warps;
     for (int w = 0; w < warps; ++w)
@@ -203,8 +203,8 @@ void join(Clocks& clocks, std::uint32_t members, bool together) {
     clocks.clear(place);
 }
 
-/// Of several reads by one warp the shadow remembers the last, and of readers that knew each other the last:
-/// of reads, only that there is one counts.
+/// The shadow remembers only the last of several reads by one warp, and only the last of readers that knew
+/// each other; so only the existence of a read is compared.
 Found comparable(const Found& found) {
     Found out;
     for (auto [hazard, event] : found) {

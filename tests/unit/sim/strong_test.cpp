@@ -1,4 +1,4 @@
-// Release and acquire, strong accesses that meet, and threads that look at memory until it changes.
+// Release and acquire, strong accesses to the same memory, and threads that poll memory until it changes.
 #include "tests/unit/sim/script.hpp"
 
 using namespace wgrun;
@@ -132,8 +132,8 @@ TEST_CASE("a lock that is taken by compare and swap") {
 
 namespace {
 
-/// Cluster i waits until cluster i + 1 has set its flag, adds 1 to what that has left and sets its own: the
-/// last one begins. first_flag: what the last one sets.
+/// Cluster i waits until cluster i + 1 has set its flag, adds 1 to what that cluster has left, and sets its
+/// own flag. The last cluster begins. first_flag: the value that it sets.
 struct Chain {
     explicit Chain(int clusters, int first_flag = 1, std::int64_t shared = 16) : script(32), count(clusters) {
         Builder& b = script.builder;

@@ -1,5 +1,5 @@
-// cp.async: what comes and when, the groups that threads wait for, mbarriers that wait for them, and what is
-// found where nobody does.
+// cp.async: what is copied and when, the groups that threads wait for, mbarriers that wait for them, and the
+// findings where no thread waits.
 #include <numeric>
 
 #include "async_script.hpp"
@@ -9,7 +9,7 @@ using namespace wgrun::sim;
 
 namespace {
 
-/// A kernel with one parameter, a pointer to bytes, and a buffer of 16 bytes a thread.
+/// A kernel with one parameter, a pointer to bytes, and a buffer of 16 bytes per thread.
 struct CopyScript : AsyncScript {
     explicit CopyScript(int threads = 64) : AsyncScript(threads) {
         builder.param("x", isa::Type::u64, Dtype::u32);
@@ -33,7 +33,7 @@ struct CopyScript : AsyncScript {
     void read(int number, Reg where, std::int64_t offset = 0) {
         (*this)(number, "ld_shared_u32", {at(where, offset)});
     }
-    /// Each thread stores what it reads from `where` behind the first 2048 bytes.
+    /// Each thread stores what it reads from `where` after the first 2048 bytes.
     void give_back(int number, Reg where) {
         const std::vector<Reg> values = list(number, "ld_shared_v4_b32", {Operand(), at(where)});
         step(number, "st_global_v4_b32", {at(from, 2048), values});
@@ -61,7 +61,7 @@ Outcome run_on(const Program& program, std::vector<std::byte>& data, std::uint64
     return run(program, launch);
 }
 
-/// Every schedule finds `want` and nothing else. Gives the last outcome.
+/// Expects that every schedule finds `want` and nothing else. Returns the last outcome.
 Outcome expect_on(const Program& program, const Found& want) {
     Outcome outcome;
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
@@ -173,7 +173,7 @@ TEST_CASE("a wait is that of the thread: others need a barrier after it") {
         for (std::uint64_t seed = 0; seed < 24; ++seed) {
             std::vector<std::byte> data = pattern();
             const Found is = found(run_on(program, data, seed));
-            // Who looks early reads what is under way, or what has not been issued.
+            // A thread that looks early reads bytes in flight, or bytes whose copy has not been issued.
             for (const auto& [rule, line] : is) CHECK((line == 16 || (line == 10 && rule == "WG-RACE-01")));
             CHECK_FALSE(is.empty());
             raced += is.contains({"WG-RACE-01", 16});
@@ -307,7 +307,7 @@ TEST_CASE("wgmma reads what cp.async brings after a wait, a proxy fence and a ba
 
 namespace {
 
-/// Warp 0 copies for all, 64 bytes a lane; an mbarrier waits for its copies.
+/// Warp 0 copies for all threads, 64 bytes per lane; an mbarrier waits for its copies.
 struct PipeScript : CopyScript {
     explicit PipeScript(int arrivals) {
         full = mbarriers("full", 1);
@@ -327,7 +327,7 @@ struct PipeScript : CopyScript {
 
 TEST_CASE("an mbarrier completes when the copies have come that its arrivals wait for") {
     for (const bool noinc : {true, false}) {
-        // Without noinc the arrivals are no part of those that init counts.
+        // Without noinc the arrivals are not among those that init counts.
         PipeScript k(32);
         k.produce(10, noinc ? "cp_async_mbarrier_arrive_noinc" : "cp_async_mbarrier_arrive");
         if (!noinc) k.step(13, "mbarrier_arrive", {in_buffer(k.full)}, {k.producer});

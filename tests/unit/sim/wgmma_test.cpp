@@ -1,4 +1,5 @@
-// wgmma, its groups, its fences, and the proxies: right orders find nothing, each wrong one its rule.
+// wgmma, its groups, its fences, and the proxies: right orders give no finding, and each wrong one breaks its
+// rule.
 #include "script.hpp"
 
 using namespace wgrun;
@@ -6,7 +7,7 @@ using namespace wgrun::sim;
 
 namespace {
 
-/// Tiles written, published and met: what a right kernel begins with. Lines 10 to 12.
+/// The tiles are written, published and synchronised: the beginning of a correct kernel. Lines 10 to 12.
 void ready_tiles(MmaScript& k) {
     k.fill(10);
     k.step(11, "fence_proxy_async");
@@ -531,7 +532,7 @@ TEST_CASE("what a record refuses while it runs is a finding at its line") {
     CHECK(outcome.findings[0].where.line == 21);
 }
 
-// The sanitizers see whether the warps that are missing are let alone.
+// The sanitizers show whether the missing warps are left alone.
 TEST_CASE("a wait_group is nothing special in a CTA of fewer warps than a warpgroup") {
     const int threads = GENERATE(1, 32, 96, 160);
     Script k(threads);
