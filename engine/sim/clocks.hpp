@@ -186,7 +186,7 @@ class Clocks {
     std::size_t stride_;     ///< of a row: actors, then threads, then warps
     std::vector<std::uint32_t> rows_;
     std::vector<Part> parts_;               ///< by row and warp
-    std::vector<std::uint8_t> some_parts_;  ///< by row: are there any?
+    std::vector<std::uint8_t> some_parts_;  ///< by row: whether there are any
     std::vector<std::uint32_t> met_;        ///< by warp: its lanes know about each other up to this clock
 
     /// The front of a warp in which some lanes know more than the others.

@@ -247,8 +247,8 @@ class Cluster final : public isa::Machine, private GlobalShadow::Sink {
     GlobalShadow global_shadow_;
     Clocks clocks_;
     Handoffs handoffs_;
-    bool pollers_ = false;  ///< may warps be asleep until memory changes?
-    bool wrote_ = false;    ///< to global memory, and others have not been told
+    bool pollers_ = false;  ///< whether warps may be asleep until memory changes
+    bool wrote_ = false;    ///< to global memory, which other clusters do not know yet
     std::vector<Warp> warps_;
     std::vector<Cta> ctas_;           ///< by rank
     std::vector<std::byte> outside_;  ///< the bytes that a read outside every buffer returns

@@ -99,7 +99,7 @@ TEST_CASE("it expects 1 to 2^20 - 1 arrivals") {
     CHECK(out.message() == "the mbarrier `bar` cannot expect 0 arrivals: 1 to 1048575");
 }
 
-// --- who knows of it -----------------------------------------------------------------------------------
+// --- when it is known ----------------------------------------------------------------------------------
 
 TEST_CASE("others know of an init by a barrier, the copy engine by a fence before it") {
     const bool fence = GENERATE(false, true), barrier = GENERATE(false, true), engine = GENERATE(false, true);
@@ -156,7 +156,7 @@ TEST_CASE("no more arrive than are expected") {
     k.arrive(k.object());
     const int line = count > 64 ? k.once([&] { return k.arrive(k.object(), count - 64); }) : k.line();
     const Rehearsed out = k.rehearse();
-    // Of the next phase, for which the warp has not waited.
+    // One more arrival belongs to the next phase, and the warp has not waited for this one.
     CHECK(out.findings == (count == 65 ? Findings{{"WG-MBAR-03", line}} : Findings{}));
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("a phase that completes while its bytes are under way") {
         "copies bring 512");
 }
 
-// --- who brings what -----------------------------------------------------------------------------------
+// --- bytes and arrivals --------------------------------------------------------------------------------
 
 TEST_CASE("a multicast brings its bytes to each CTA of the mask") {
     const int mask = GENERATE(1, 2, 3);

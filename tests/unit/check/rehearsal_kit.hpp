@@ -23,7 +23,7 @@ class Roles : public Kernel {
         first = compare("eq", thread, imm(0));
     }
 
-    // --- who
+    // --- threads
     Reg special(std::string_view name) {
         return value("special", Form().set(Field::sreg, *isa::parse_value(Field::sreg, name)), {});
     }
@@ -132,7 +132,7 @@ class Roles : public Kernel {
         return step("setmaxnreg", Form().set(Field::op, *isa::parse_value(Field::op, op)), {imm(registers)});
     }
 
-    // --- what comes of it
+    // --- the outcome
     /// Runs one rehearsal with these sizes; integer parameters are 256. The kernel is used up. Threads write
     /// to shared memory only as `stored` says, by buffer.
     Rehearsed rehearse(Dim3 grid = {1, 1, 1}, std::vector<bool> stored = {}) {

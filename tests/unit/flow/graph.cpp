@@ -77,7 +77,7 @@ TEST_CASE("dominators and post-dominators of random graphs are on every way") {
             const std::vector<bool> without_a = reached(blocks, 0, a);
             for (BlockId b = 0; b < blocks.size(); ++b)
                 if (reachable[b]) REQUIRE(graph.dominates(a, b) == !without_a[b]);
-            // Post-dominators are defined where every block may come to an end.
+            // Post-dominators are defined where every block can reach an end.
             bool all_end = true;
             for (BlockId b = 0; b < blocks.size(); ++b) all_end &= !reachable[b] || ends(blocks, b, no_block);
             if (!all_end) continue;
@@ -132,7 +132,8 @@ TEST_CASE("loops: their headers, what is inside, and which are inside others") {
     CHECK(graph.innermost_loop(4) == 1);
     CHECK(graph.innermost_loop(5) == 0);
     CHECK(graph.innermost_loop(6) == -1);
-    // Two ways into a loop: its header is where it is first come to, but does not dominate the rest.
+    // There are two ways into a loop: its header is the block that is reached first, but it does not dominate
+    // the rest.
     const std::vector<BasicBlock> irreducible_blocks{branch(1, 2), jump(2), branch(1, 3), leave()};
     const Graph irreducible(irreducible_blocks);
     CHECK_FALSE(irreducible.reducible());

@@ -44,7 +44,7 @@ class Machine : public isa::ThreadMachine {
 
     void refuse() override { throw std::logic_error("not a step of one warp"); }
 
-    /// A register with these values: 4 bytes a lane up to 32 bits, else 8.
+    /// Adds a register with these values: 4 bytes per lane for types up to 32 bits, else 8.
     Reg put(Type type, const Lanes& values) {
         files_.push_back({isa::bits(type) > 32, {}});
         const Reg reg{static_cast<std::uint32_t>(files_.size() - 1)};
@@ -134,7 +134,7 @@ class Machine : public isa::ThreadMachine {
     std::vector<File> files_;
 };
 
-/// A step as the builder would make it.
+/// Returns a step as the builder would make it.
 inline isa::Step step(std::string_view name, const Form& asked, std::vector<Operand> operands) {
     isa::Step out;
     out.op = isa::find(name);

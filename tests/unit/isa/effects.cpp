@@ -64,8 +64,8 @@ class Declared final : public Effects {
     void unknown() override { names.insert("unknown"); }
 };
 
-/// Notes what a record's meaning calls. Every register holds ones (of a wgmma zeros: they are descriptors),
-/// every address can be accessed.
+/// Records the calls of a record's `run`. Every register holds ones (in a wgmma zeros: they are descriptors),
+/// and every address can be accessed.
 class Done final : public Machine {
   public:
     explicit Done(const Step& step) {
@@ -151,10 +151,10 @@ class Done final : public Machine {
     alignas(16) std::array<std::byte, 1024> zeros_{};
 };
 
-/// What the simulator has no meaning for: it changes no result.
+/// Instructions without a meaning on the simulator: they change no result.
 const Names without_meaning{"prefetch", "launch dependents", "wait for grids"};
 
-/// What the step declares, and what it does: they differ where the record is wrong.
+/// Compares what the step declares with what it does: they differ where the record is wrong.
 std::pair<Names, Names> both(const Step& step) {
     Names declared = Declared(step).names, done = Done(step).names;
     for (const std::string& name : without_meaning) declared.erase(name);
@@ -192,7 +192,7 @@ TEST_CASE("what waits for others, or acquires, says that it knows what came befo
             const Declared declared(step);
             const bool waiting = std::ranges::any_of(
                 declared.names, [&](const std::string& name) { return waits.contains(name); });
-            // An mbarrier or the barrier of a cluster acquires unless it is told otherwise.
+            // An mbarrier or the barrier of a cluster acquires by default.
             CHECK(declared.awaits_arrivals == (waiting || order_of(step).acquire));
         }
 }

@@ -64,7 +64,7 @@ Quad fused(Quad x, Quad y, Quad z) {
     return std::bit_cast<Quad>(bits | 1);
 }
 
-/// `value` in a small format, rounded as the mode says.
+/// Returns `value` in a small format, rounded as the mode says.
 Raw encoded(double value, int exponent_bits, int mantissa_bits, const std::string& round) {
     const Raw sign = static_cast<Raw>(std::signbit(value)) << (exponent_bits + mantissa_bits);
     const Raw infinity = ((Raw{1} << exponent_bits) - 1) << mantissa_bits;
@@ -116,7 +116,7 @@ std::string spelling(const Form& form, Field field) {
     return form.has(field) ? isa::spelled(field, form.get(field)) : "";
 }
 
-/// `value` as half of a pair, or alone.
+/// Returns `value` as half of a pair, or alone.
 Raw narrow(const Form& form, Type to, double value) {
     const std::string round = spelling(form, Field::round);
     if (form.get(Field::relu, 0) == 1 && !std::isnan(value)) value = value > 0 ? value : 0.0;
@@ -172,7 +172,7 @@ double flushed(Type type, double value) {
     return std::abs(value) < least ? std::copysign(0.0, value) : value;
 }
 
-/// An operand as a number.
+/// Returns an operand as a number.
 double source(const Form& form, Type type, Raw a) {
     const double value = real(type, a);
     return form.get(Field::ftz, 0) == 1 ? flushed(type, value) : value;
@@ -200,7 +200,7 @@ Raw compare(const Form& form, Raw a, Raw b) {
     return !less;
 }
 
-/// `q` as a float or a double, rounded as the mode says.
+/// Returns `q` as a float or a double, rounded as the mode says.
 template <class T>
 T rounded(Quad q, const std::string& mode) {
     const T near = static_cast<T>(q);
@@ -212,14 +212,14 @@ T rounded(Quad q, const std::string& mode) {
     return above ? near : std::nextafter(near, std::numeric_limits<T>::infinity());
 }
 
-/// `q` as a double whose last bit is odd where it is not exact.
+/// Returns `q` as a double whose last bit is odd where it is not exact.
 double odd(Quad q) {
     const auto near = static_cast<double>(q);
     if (!std::isfinite(near) || Quad{near} == q || (std::bit_cast<Raw>(near) & 1U) != 0) return near;
     return std::nextafter(near, Quad{near} < q ? HUGE_VAL : -HUGE_VAL);
 }
 
-/// The bits of `q` in the form's type, rounded and flushed as it says; a NaN of halves is 0x7FFF.
+/// Returns the bits of `q` in the form's type, rounded and flushed as it says; a NaN of halves is 0x7FFF.
 Raw finished(const Form& form, Type type, Quad q) {
     const std::string mode = spelling(form, Field::round);
     const bool flush = form.get(Field::ftz, 0) == 1;
@@ -236,7 +236,7 @@ Raw finished(const Form& form, Type type, Quad q) {
     return std::bit_cast<Raw>(rounded<double>(q, mode));
 }
 
-/// The smaller float: a number beats a NaN, and -0 is below +0.
+/// Returns the smaller float: a number is preferred to a NaN, and -0 is below +0.
 Raw smaller(Type type, Raw a, Raw b, bool greater) {
     const double x = real(type, a), y = real(type, b);
     if (std::isnan(x)) return b;
@@ -259,7 +259,7 @@ Raw product(const Form& form, Raw a, Raw b, Raw c) {
     return cut(type, (half == "hi" ? whole >> width(type) : whole) + c);
 }
 
-/// The sum of x and y, whose sign where it is zero depends on the mode.
+/// Returns the sum of x and y. If it is zero, its sign depends on the mode.
 Quad sum(const Form& form, Quad x, Quad y, Quad z) {
     const Quad out = fused(x, y, z);
     const Quad p = x * y;
@@ -274,7 +274,8 @@ Raw divide(Type type, Raw a, Raw b, bool rest) {
     return cut(type, static_cast<Natural>(rest ? x % y : x / y));
 }
 
-/// The root of a double in any rounding: the nearest one, or its neighbour on the other side of the true one.
+/// Returns the root of a double in any rounding: the nearest one, or its neighbour on the other side of the
+/// true one.
 double root(double x, const std::string& mode) {
     const double near = std::sqrt(x);
     if (!std::isfinite(near) || mode.empty() || mode == "rn") return near;
@@ -352,7 +353,7 @@ Raw extreme(std::string_view name, const Form& form, Type type, Raw a, Raw b) {
     return smaller(type, a, b, name.starts_with("max"));
 }
 
-/// One value of the form; of f16x2 and bf16x2 a half.
+/// Returns one value of the form; of f16x2 and bf16x2, one half.
 Raw single(std::string_view name, const Form& form, Type type, Raw a, Raw b, Raw c) {
     if (name.starts_with("min") || name.starts_with("max")) return extreme(name, form, type, a, b);
     for (std::string_view f : {"rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh"})

@@ -8,21 +8,22 @@
 
 namespace bench {
 
-/// The result's bits for one lane. `in` has the bits of the sources.
+/// Returns the result's bits for one lane. `in` has the bits of the sources.
 Raw reference(std::string_view name, const Form& form, std::span<const Raw> in);
 
-/// The type of operand `place` (0: the destination).
+/// Returns the type of operand `place` (0: the destination).
 inline Type type_of(const isa::Instruction& op, const Form& form, std::size_t place) {
     return op.operands[place].type(form);
 }
 
-/// Equal bits; for floats also two NaN, and for the approximate functions a close number.
+/// Returns whether the bits are equal; floats may also be two NaN, or close numbers for the approximate
+/// functions.
 bool same(Type type, Raw got, Raw want, bool approximate);
 
-/// Of the instructions of isa/bits.cpp; nothing for others.
+/// Returns the result of an instruction of isa/bits.cpp; nothing for others.
 std::optional<Raw> reference_of_bits(std::string_view name, const Form& form, std::span<const Raw> in);
 
-/// Is `name` computed by reference()?
+/// Returns whether reference() computes `name`.
 bool has_reference(std::string_view name);
 
 }  // namespace bench

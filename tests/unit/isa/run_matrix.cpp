@@ -64,7 +64,7 @@ TEST_CASE("ldmatrix gives each lane the elements that its fragment says") {
             Machine m;
             Lanes rows = row_addresses(m, 3);
             fill_rows(m, rows, 8 * num, 4);
-            // Addresses of lanes beyond the last matrix are not looked at.
+            // Addresses of lanes after the last matrix are not read.
             Lanes given = rows;
             for (std::size_t l = 8 * static_cast<std::size_t>(num); l < lanes; ++l) given[l] = 0xDEAD;
             const Reg address = m.put(Type::u32, given);

@@ -134,7 +134,7 @@ class Sweep {
             return;
         std::vector<std::vector<Raw>> same_last(tuples.begin(), tuples.end());
         for (std::vector<Raw>& tuple : same_last) tuple.back() = tuples[0].back();
-        // As the builder makes them: integers of less than 64 bits are sign-extended or not, both are legal.
+        // The literals are as the builder makes them: those of less than 64 bits may be sign-extended or not.
         const Raw bits = tuples[0].back();
         const int unused = 64 - std::max(isa::bits(type), 1);
         const auto extended = static_cast<std::int64_t>(bits << unused) >> unused;

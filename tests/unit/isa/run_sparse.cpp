@@ -26,7 +26,7 @@ struct Case {
 Dtype dtype(Type type) { return *parse_dtype(isa::to_string(type)); }
 int k_of(Type type) { return 512 / isa::bits(type); }
 
-/// A sparse row-major matrix: its stored half, where each stored element belongs, and all of it.
+/// A sparse row-major matrix: its stored half, the k of each stored element, and the whole matrix.
 struct Sparse {
     int k;
     std::vector<int> stored, position, all;
@@ -120,7 +120,7 @@ void multiply(const Case& c) {
           [&](int row, int k) { return b[static_cast<std::size_t>(row * a.k + k)]; });
     Descriptor of_b{b_address, static_cast<std::uint32_t>(b_tile.lbo()),
                     static_cast<std::uint32_t>(b_tile.sbo()), 0, c.b_swizzle};
-    // Two atoms of 32 bytes lie LBO apart, which a dense B never comes to.
+    // Two atoms of 32 bytes are LBO apart, which does not happen for a dense B.
     if (c.b_swizzle == SwizzleMode::b32 && c.b_major == Major::k)
         of_b.lbo = static_cast<std::uint32_t>(c.n / 8 * b_tile.atom_bytes());
 

@@ -58,7 +58,7 @@ class Cta {
     Type type(std::size_t i) const { return types_[i]; }
 
   private:
-    /// As the checker takes it: no better than the worst source.
+    /// The checker's rule: the result is no better than the worst source.
     Value inherited(const isa::Step& s) const {
         Value out;
         out.uniform = Uniform::grid;
@@ -169,7 +169,7 @@ class Author {
         for (std::size_t i = 0; i < cta_.count(); ++i)
             if (isa::agrees(cta_.type(i), type)) fitting.push_back(static_cast<std::uint32_t>(i));
         if (fitting.empty()) return {};
-        // Often the latest ones, so that chains arise.
+        // The latest ones are taken often, so that chains arise.
         const std::size_t latest = std::min<std::size_t>(fitting.size(), 3);
         return Operand::of(
             Reg{pick(2) ? fitting[pick(fitting.size())] : fitting[fitting.size() - 1 - pick(latest)]});

@@ -12,7 +12,7 @@
 namespace wgrun {
 namespace {
 
-// Of a kernel that only reads its first tensor, and writes the second.
+// A kernel that only reads its first tensor, and writes the second.
 class Launches {
   public:
     Launches() {

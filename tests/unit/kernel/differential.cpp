@@ -72,7 +72,7 @@ class Planner {
                 for (int w = first; w <= last; ++w)
                     plan.roles[static_cast<std::size_t>(w)].push_back(
                         {w > first && pick(2) == 0 ? arrive_named : sync_named, id, 32 * (last - first + 1)});
-                // Who has only arrived must not come again before the others have been there.
+                // A warp that has only arrived must not arrive again before the others have arrived.
                 for (Role& role : plan.roles) role.push_back({sync});
                 return;
             }
@@ -172,15 +172,16 @@ std::string text_of(const std::vector<Diagnostic>& findings) {
     return out;
 }
 
-/// Does `told` speak of a fault that `found` speaks of? A hang has several places, of which either names one
-/// first.
+/// Returns whether `told` and `found` report the same fault. A hang has several places, of which either may
+/// name one first.
 bool same(const Diagnostic& told, const Diagnostic& found) {
     return told.rule == found.rule &&
            (told.where == found.where ||
             std::ranges::any_of(found.notes, [&](const Note& note) { return note.where == told.where; }));
 }
 
-/// Is it of synchronisation? The rehearsal does not follow which of two copies comes last, for one.
+/// Returns whether it is a fault of synchronisation. The rehearsal does not follow, for example, which of two
+/// copies lands last.
 bool synchronises(const Diagnostic& finding) {
     return finding.rule.starts_with("WG-MBAR") || finding.rule.starts_with("WG-SYNC");
 }
@@ -217,7 +218,7 @@ TEST_CASE("the rehearsal tells what schedules of the simulator show") {
                 shown += "a schedule:\n" + text;
         INFO("seed " << seed << "\nthe rehearsal:\n" << text_of(said) << shown);
         for (const Diagnostic& finding : said) {
-            // What follows the first may come of it, and then a schedule stops at another place.
+            // Findings after the first may be its consequences; then a schedule stops at another place.
             const bool first = &finding == said.data();
             const bool somewhere = std::ranges::any_of(found, [&](const auto& schedule) {
                 return std::ranges::any_of(schedule, [&](const auto& other) {

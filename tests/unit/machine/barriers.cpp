@@ -40,7 +40,7 @@ TEST_CASE("who gives another number than others is counted with theirs") {
     CHECK(barriers.arrive(0, 0, 64, true, 0) == Arrival::counted);
     CHECK(barriers.arrive(0, 1, 128, true, 0) == Arrival::counted_otherwise);
     CHECK(barriers.complete(0) == 0b0011U);
-    // No number is the number of all.
+    // Without a number, the barrier is for all threads.
     CHECK(barriers.arrive(0, 0, 0, true, 0) == Arrival::counted);
     CHECK(barriers.arrive(0, 1, 128, true, 0) == Arrival::counted);
     CHECK(barriers.arrive(0, 2, 64, true, 0) == Arrival::counted_otherwise);
@@ -78,7 +78,7 @@ TEST_CASE("who arrives without waiting and ends is counted once") {
     CHECK_FALSE(barriers.complete(0));
     CHECK(barriers.arrive(0, 2, 0, true, 0) == Arrival::counted);
     CHECK(barriers.complete(0) == 0b110U);
-    // A barrier that nobody has come to is not complete when all have ended.
+    // A barrier at which no warp has arrived is not complete when all have ended.
     barriers.end(1);
     barriers.end(2);
     CHECK_FALSE(barriers.complete(0));

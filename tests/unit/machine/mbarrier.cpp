@@ -121,7 +121,7 @@ TEST_CASE("an object that has ended counts no copies, and begins anew") {
     CHECK(mbarrier.announced() == 0);
     CHECK(mbarrier.offset() == 16);
     CHECK(mbarrier.actor() == 3);
-    // Who knew of the first life knows nothing of the second.
+    // A warp that knew of the first life knows nothing of the second.
     CHECK_FALSE(mbarrier.is_told(clock));
     CHECK(mbarrier.is_told(mbarrier.clock()));
 }
@@ -169,7 +169,7 @@ TEST_CASE("what a wait is to a warp depends on what the warp knows") {
     CHECK(mbarrier.wait(1, 0, first) == Wait::blocked);
     CHECK(mbarrier.arrive(1));
     CHECK(mbarrier.turn());
-    // Two phases behind: whatever it waits for, one has gone by unseen.
+    // The warp is two phases behind: whichever it waits for, it has missed one.
     CHECK(mbarrier.wait(0, 0, init) == Wait::skipped);
     CHECK(mbarrier.wait(1, 0, init) == Wait::skipped);
     CHECK(mbarrier.wait(1, 0, first) == Wait::news);

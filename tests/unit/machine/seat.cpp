@@ -13,7 +13,8 @@ using Whose = machine::SharedPlace::Whose;
 
 namespace {
 
-/// Of warp 3 of CTA 5 of a cluster of 2 x 3 x 1, in the cluster at (1, 2, 3) of a grid of 4 x 9 x 5 CTAs.
+/// The seat of warp 3 of CTA 5 of a cluster of 2 x 3 x 1, in the cluster at (1, 2, 3) of a grid of 4 x 9 x 5
+/// CTAs.
 const Seat seat{{4, 9, 5}, {2, 3, 1}, {1, 2, 3}, 5, 256, 3};
 
 std::uint32_t value(std::string_view name, int lane = 7) {

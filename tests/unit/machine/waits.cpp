@@ -41,7 +41,7 @@ TEST_CASE("a wait that a fresh mbarrier lets through is the one for phase 0") {
     CHECK(room.waits.for_phase(1, 5, room.mbarrier.next()) == nullptr);
     CHECK(room.waits.for_phase(0, 5, room.mbarrier.next() + 1) == nullptr);
     CHECK(room.waits.for_phase(0, 4, room.mbarrier.next()) == nullptr);
-    // It is to blame for whatever comes too early, once bytes have come.
+    // Once copies have begun, it is to blame for whatever comes too early.
     CHECK(room.waits.to_blame(1, room.mbarrier) == nullptr);
     room.mbarrier.begin_copy(16);
     CHECK(room.waits.to_blame(1, room.mbarrier) == wait);
