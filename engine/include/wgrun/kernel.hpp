@@ -17,15 +17,16 @@
 #include "wgrun/simulation_limits.hpp"
 #include "wgrun/tensor.hpp"
 
+namespace wgrun::sim {
+class Observer;  // hidden: it is declared here so that it is not shown by the following
+}
+
 #pragma GCC visibility push(default)
 
 namespace wgrun {
 
 namespace gpu {
 class HostContext;
-}
-namespace sim {
-class Observer;
 }
 
 /// Where a kernel runs. `automatic` is the GPU if there is an sm_90 device, else the simulator.
