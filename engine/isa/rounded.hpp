@@ -15,6 +15,16 @@ inline float flushed(float a) {
 }
 inline double flushed(double a) { return a; }
 
+/// The host rounds as `mode` says until the end of the scope, also if that is an exception (of a register
+/// that is not known, say).
+class HostRounding {
+  public:
+    explicit HostRounding(int mode) { std::fesetround(mode); }
+    HostRounding(const HostRounding&) = delete;
+    HostRounding& operator=(const HostRounding&) = delete;
+    ~HostRounding() { std::fesetround(FE_TONEAREST); }
+};
+
 /// Calls f while the host rounds as the form does. The values that f uses are passed through calls, so that
 /// no compiler moves the computation out of here.
 template <class F>
@@ -22,9 +32,8 @@ void with_rounding(const Form& form, F f) {
     constexpr int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};  // .rn, .rz, .rm, .rp
     const int mode = form.get(Field::round, 0);
     if (mode == 0) return f();
-    std::fesetround(modes[mode]);
+    const HostRounding rounding(modes[mode]);
     f();
-    std::fesetround(FE_TONEAREST);
 }
 
 /// Computes d = f(sources) of floats or integers, rounded and flushed as the form says.

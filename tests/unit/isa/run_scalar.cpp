@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <random>
+#include <stdexcept>
 
+#include "isa/rounded.hpp"
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
 #include "tests/unit/isa/reference.hpp"
@@ -178,6 +181,19 @@ TEST_CASE("instructions on registers compute what the reference computes") {
         for (const Form& form : wgrun::test::forms_of(*op)) Sweep(*op, form).run();
     }
     CHECK(records == 61);
+}
+
+TEST_CASE("the host rounds to nearest again, also after an exception") {
+    Form upwards;
+    upwards.set(Field::round, *isa::parse_value(Field::round, "rp"));
+    int inside = FE_TONEAREST;
+    const auto fails = [&] {
+        inside = std::fegetround();
+        throw std::runtime_error("a register that is not known");
+    };
+    CHECK_THROWS(isa::with_rounding(upwards, fails));
+    CHECK(inside == FE_UPWARD);
+    CHECK(std::fegetround() == FE_TONEAREST);
 }
 
 TEST_CASE("the least integer by -1 wraps") {
