@@ -94,8 +94,11 @@ int tensor_eq(lua_State* L) {
     if (test<TensorBox>(L, 1) == nullptr || test<TensorBox>(L, 2) == nullptr) return lua_pushboolean(L, 0), 1;
     const Tensor &a = hold_tensor(L, 1), &b = hold_tensor(L, 2);
     const bool equal = guarded(L, [&] {
-        return a.dtype() == b.dtype() && a.shape() == b.shape() &&
-               (a.items() == 0 || reduce(min, elementwise(eq, a, b)) == 1);
+        if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+        // elementwise() computes in binary64, which does not hold all integers of 64 bits.
+        if (a.dtype() == Dtype::s64 || a.dtype() == Dtype::u64)
+            return std::ranges::equal(a.bytes(), b.bytes());
+        return a.items() == 0 || reduce(min, elementwise(eq, a, b)) == 1;
     });
     return lua_pushboolean(L, equal ? 1 : 0), 1;
 }

@@ -115,6 +115,10 @@ do
   assert(a ~= wg.tensor { 1, 2, 3, 4 }, "another shape")
   assert(a ~= a:convert "f16", "another type")
   assert(a ~= 1 and a ~= nil)
+  local large <const> = 1 << 53
+  assert(wg.tensor("s64", { 1 }, { large }) ~= wg.tensor("s64", { 1 }, { large + 1 }), "no binary64 holds both")
+  assert(wg.tensor("s64", { 1 }, { large + 1 }) == wg.tensor("s64", { 1 }, { large + 1 }))
+  assert(wg.tensor("b1", { 64 }) == wg.tensor("b1", { 64 }))
   local function nan() return wg.full("f32", { 2 }, 0 / 0) end
   assert(nan() ~= nan(), "a NaN differs from every number")
   assert(wg.zeros("f32", { 0, 3 }) == wg.zeros("f32", { 0, 3 }))
