@@ -80,15 +80,15 @@ endfunction()
 # OUTPUT: the OBJECTS and the private Lua as one object, in which only what KEEP matches is global. DEPENDS names the
 # targets that the objects are of (make knows no objects of other targets). The linker is GNU's
 # whatever CMake found, for the sake of --force-group-allocation: without it inline functions would still be shared with
-# the program around. Static variables of inline functions are "unique" symbols, which objcopy cannot make local unless they
-# are weak first.
+# the program around. Static variables of inline functions are "unique" symbols with g++, which objcopy cannot make local
+# unless they are weak first. It fails on an empty list, so that the list starts with a name that nothing has.
 function(wgrun_merge output)
     cmake_parse_arguments(arg "" "" "OBJECTS;DEPENDS;KEEP" ${ARGN})
     list(TRANSFORM arg_KEEP PREPEND --keep-global-symbol=)
     add_custom_command(OUTPUT ${output}
         COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -fuse-ld=bfd -Wl,--force-group-allocation -o ${output} ${arg_OBJECTS}
                 -Wl,--whole-archive ${WGRUN_PRIVATE_LUA}
-        COMMAND sh -c "\"$1\" --defined-only \"$2\" | awk '$2 == \"u\" { print $3 }' > \"$2.unique\"" sh ${CMAKE_NM} ${output}
+        COMMAND sh -c "\"$1\" --defined-only \"$2\" | awk 'BEGIN { print \"-\" } $2 == \"u\" { print $3 }' > \"$2.unique\"" sh ${CMAKE_NM} ${output}
         COMMAND ${CMAKE_OBJCOPY} --weaken-symbols=${output}.unique ${output}
         COMMAND ${CMAKE_OBJCOPY} --wildcard ${arg_KEEP} ${output}
         DEPENDS ${arg_DEPENDS} wgrun_private_lua COMMAND_EXPAND_LISTS VERBATIM)

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
+#include <utility>
 
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
@@ -110,6 +112,16 @@ std::string include_folder(const std::string& library) {
     return {};
 }
 
+// From 12.9 on, NVRTC has a cache of its own, and what comes from it has no log: the notes of ptxas are missing.
+std::string_view without_own_cache(std::string_view version) {
+    int major = 0;
+    int minor = 0;
+    const auto dot = version.find('.');
+    std::from_chars(version.data(), version.data() + dot, major);
+    std::from_chars(version.data() + dot + 1, version.data() + version.size(), minor);
+    return std::pair(major, minor) >= std::pair(12, 9) ? "--no-cache" : "";
+}
+
 // The library of functions that device code calls, which NVRTC opens by itself.
 std::string builtins_of(const Part& nvrtc) {
     const std::filesystem::path folder = std::filesystem::path(nvrtc.path).parent_path();
@@ -157,6 +169,8 @@ Cubin nvrtc_compile(std::string_view cuda_text, std::span<const std::string> opt
 
     std::vector<std::string> all = {fmt::format("--gpu-architecture={}", architecture), "--std=c++17",
                                     "--ptxas-options=-v"};
+    if (const std::string_view option = without_own_cache(nvrtc.part.version); !option.empty())
+        all.emplace_back(option);
     const std::string include = include_folder(nvrtc.part.path);
     if (!include.empty()) all.push_back("--include-path=" + include);
     all.insert(all.end(), options.begin(), options.end());

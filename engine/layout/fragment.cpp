@@ -127,8 +127,8 @@ Fragment wgmma_metadata(Dtype a) {
     const std::string name = fmt::format("sparse wgmma metadata {} 64x{}", to_string(a), k);
     if (bits(a) == 8)
         return {name,
-                Layout(IntTuple{IntTuple{2, 2, 8, 4}, IntTuple{IntTuple(32)}},
-                       IntTuple{IntTuple{8, 64 * 32, 1, 16}, IntTuple{IntTuple(64)}}),
+                Layout(IntTuple{IntTuple{2, 2, 8, 4}, IntTuple{32}},
+                       IntTuple{IntTuple{8, 64 * 32, 1, 16}, IntTuple{64}}),
                 64, k, 32};
     // Lanes q = 0, 1 hold the two halves of K for rows g and g+8; lanes 2, 3 the same for the other selector.
     return {name,

@@ -184,7 +184,7 @@ std::uint64_t interpret(const Reader::Told& told, SafetensorsEntry& entry) {
             fmt::format("{} elements of {} bits are not a whole number of bytes", items, kind.bits));
     entry.dtype = kind.dtype;
     entry.shape = told.shape;
-    if (packed) entry.shape = {items * kind.bits / 8};
+    if (packed) entry.shape.assign(1, items * kind.bits / 8);
     if (kind.pieces > 1) entry.shape.push_back(kind.pieces);
     return static_cast<std::uint64_t>(bytes_of(entry.dtype, count_items(entry.dtype, entry.shape)));
 }

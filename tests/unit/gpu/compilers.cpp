@@ -110,6 +110,16 @@ TEST_CASE("NVRTC compiles inline wgmma to sm_90a") {
     CHECK_FALSE(nvrtc_compile(unfenced_cuda, define).cached);
 }
 
+TEST_CASE("NVRTC tells its notes although it has seen the text before") {
+    if (!have_nvrtc()) return;
+    for (int time = 0; time < 2; ++time) {
+        const OwnCache cache;  // Beside a GPU, NVRTC keeps what it compiled in a cache of its own.
+        const Cubin cubin = nvrtc_compile(unfenced_cuda);
+        CHECK(cubin.log.functions.size() == 1);
+        CHECK(cubin.log.notes.size() == 2);
+    }
+}
+
 TEST_CASE("NVRTC errors carry their lines") {
     if (!have_nvrtc()) return;
     const OwnCache cache;
