@@ -34,7 +34,8 @@ target_include_directories(wgrun_inside INTERFACE ${PROJECT_SOURCE_DIR}/engine $
 
 function(wgrun_library name folder)
     cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
-    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${name}/*.cpp)
+    set(place ${PROJECT_SOURCE_DIR}/${folder}/${name})
+    file(GLOB sources CONFIGURE_DEPENDS ${place}/*.cpp ${place}/*/*.cpp)
     list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/bindings/cli/main.cpp)
     list(TRANSFORM arg_DEPENDS PREPEND wgrun_)
     add_library(wgrun_${name} STATIC ${sources})

@@ -1,7 +1,7 @@
 // An mbarrier object (PTX ISA 9.7.13.15): its state, and the effect of each operation.
 //
-// The rehearsal and the simulator drive it. An operation returns what has happened, and they report it in
-// their way; they keep further data (places in the code, what each warp knows) themselves.
+// An operation returns what has happened. mbarrier_unit.hpp has the instructions, lane by lane, and says what
+// is wrong; the rehearsal and the simulator, which drive both, keep what each warp knows.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "isa/warp.hpp"
+
 namespace wgrun::machine {
+
+/// Steps are named by their numbers in the flat code of who drives the machine; this stands for none.
+inline constexpr std::uint32_t no_pc = UINT32_MAX;
 
 /// The object is an actor, too, whose clock counts its events: the init, the fence that announces it, and
 /// completed phases. A warp that knows of one of these events knows the clock.
@@ -22,10 +27,17 @@ class Mbarrier {
 
     /// A completed phase.
     struct Turn {
-        std::uint32_t phase;     ///< its number
-        std::int64_t under_way;  ///< bytes that its copies had not yet delivered
-        std::int64_t to_expect;  ///< bytes that it was told to expect
-        std::int64_t to_bring;   ///< bytes of its copies
+        std::uint32_t phase;      ///< its number
+        std::int64_t under_way;   ///< bytes that its copies had not yet delivered
+        std::int64_t to_expect;   ///< bytes that it was told to expect
+        std::int64_t to_bring;    ///< bytes of its copies
+        std::uint32_t told_at;    ///< the last expectation of bytes in it, or else the last arrival
+        std::uint32_t copied_at;  ///< the last copy that began in it
+    };
+    /// Who initialised the object: a lane of a warp, at that clock of the warp and that step.
+    struct Maker {
+        int warp = 0, lane = 0;
+        std::uint32_t clock = 0, pc = no_pc;
     };
     /// A copy that has landed.
     struct Landing {
@@ -50,11 +62,13 @@ class Mbarrier {
 
     /// mbarrier.init, of an object at which the waits of so many warps are tracked. Are the arrivals within 1
     /// to `most`?
-    bool init(std::int64_t arrivals, int warps) {
+    bool init(std::int64_t arrivals, int warps) { return init(arrivals, warps, Maker()); }
+    bool init(std::int64_t arrivals, int warps, Maker by) {
         const int actor = actor_;
         const std::uint32_t clock = clock_ + 1;
         *this = Mbarrier(offset_, actor);
         live_ = true;
+        made_ = by;
         expected_ = pending_ = arrivals;
         clock_ = init_ = since_ = before_ = clock;
         passed_.assign(static_cast<std::size_t>(warps), 0U);
@@ -62,12 +76,18 @@ class Mbarrier {
     }
     /// mbarrier.inval
     void end() { live_ = false; }
-    /// A fence that makes the init known to all that know of the fence. Returns the clock of that.
-    std::uint32_t announce() { return announced_ = ++clock_; }
+    /// A fence by these lanes of a warp (fence.mbarrier_init, or one of the async proxy). If they have
+    /// initialised the object, and no fence before has done so, it makes the init known to all that know of
+    /// the fence: returns the clock of that.
+    std::optional<std::uint32_t> announce(int warp, isa::Mask lanes) {
+        if (announced_ != 0 || !live_ || made_.warp != warp || (lanes >> made_.lane & 1U) == 0) return {};
+        return announced_ = ++clock_;
+    }
     /// Counts arrivals. False, without effect: the phase expects fewer.
-    bool arrive(std::int64_t arrivals) {
+    bool arrive(std::int64_t arrivals, std::uint32_t pc = no_pc) {
         if (arrivals > pending_) return false;
         pending_ -= arrivals;
+        arrived_at_ = pc;
         return true;
     }
     /// The phase expects one more arrival. False, without effect: it expects as many as it can.
@@ -77,12 +97,14 @@ class Mbarrier {
         return true;
     }
     /// expect_tx. Returns the tx-count if that is more than the object holds; it stays at the limit.
-    std::optional<std::int64_t> expect(std::int64_t size) {
+    std::optional<std::int64_t> expect(std::int64_t size, std::uint32_t pc = no_pc) {
+        expected_at_ = pc;
         to_expect_ += size;
         return add(size);
     }
     /// A copy begins that the current phase counts.
-    void begin_copy(std::int64_t size) {
+    void begin_copy(std::int64_t size, std::uint32_t pc = no_pc) {
+        copied_at_ = pc;
         under_way_ += size;
         to_bring_ += size;
         copied_ = true;
@@ -96,8 +118,13 @@ class Mbarrier {
     /// Completes the current phase if everything that it expects has arrived.
     std::optional<Turn> turn() {
         if (pending_ != 0 || tx_ != 0) return {};
-        const Turn out{phase_++, std::exchange(under_way_, 0), std::exchange(to_expect_, 0),
-                       std::exchange(to_bring_, 0)};
+        const std::uint32_t expected_at = std::exchange(expected_at_, no_pc);
+        const Turn out{phase_++,
+                       std::exchange(under_way_, 0),
+                       std::exchange(to_expect_, 0),
+                       std::exchange(to_bring_, 0),
+                       expected_at != no_pc ? expected_at : arrived_at_,
+                       std::exchange(copied_at_, no_pc)};
         pending_ = expected_;
         before_ = std::exchange(since_, ++clock_);
         return out;
@@ -133,6 +160,15 @@ class Mbarrier {
     /// Is the phase of this parity, the current or the previous one, complete?
     bool is_complete(std::int64_t parity) const { return (phase_ & 1) != (parity & 1); }
 
+    // --- places in the code; no_pc: there was none
+
+    const Maker& made() const { return made_; }
+    std::uint32_t arrived_at() const { return arrived_at_; }  ///< the last arrival
+    std::uint32_t expected_at() const {
+        return expected_at_;
+    }                                                       ///< the last expectation of bytes in this phase
+    std::uint32_t copied_at() const { return copied_at_; }  ///< the last copy that began in this phase
+
     // --- what warps know
 
     /// The clock of the current phase's completion.
@@ -156,6 +192,8 @@ class Mbarrier {
 
     std::uint32_t offset_;
     int actor_;
+    Maker made_;
+    std::uint32_t arrived_at_ = no_pc, expected_at_ = no_pc, copied_at_ = no_pc;
     bool live_ = false, copied_ = false;
     std::int64_t expected_ = 0, pending_ = 0;
     std::int64_t tx_ = 0, under_way_ = 0, to_expect_ = 0, to_bring_ = 0;

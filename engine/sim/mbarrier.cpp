@@ -98,7 +98,8 @@ void Cluster::mbarrier_init(const isa::Addresses& address, const isa::Counts& ar
                 mbarrier->complete = clocks_.add_place();
             }
         }
-        if (!mbarrier->init(arrivals[lane], warps_per_cta_))
+        if (!mbarrier->init(arrivals[lane], warps_per_cta_,
+                            {current_, static_cast<int>(lane), clocks_.now(current_), pc_}))
             report_.fault(
                 rules::too_many_arrivals_asked(report_.place(offset), arrivals[lane], Mbarrier::most));
         mbarrier->made = Epoch(clocks_.now(current_), pc_, current_, static_cast<int>(lane));
@@ -129,10 +130,8 @@ void Cluster::mbarrier_inval(const isa::Addresses& address) {
 void Cluster::announce_mbarriers() {
     if (!launch_.detect_races) return;
     for (Mbarrier& mbarrier : cta_->mbarriers.all()) {
-        if (mbarrier.announced() != 0 || !mbarrier.live() || mbarrier.made.actor() != current_ ||
-            (active_ >> mbarrier.made.lane() & 1U) == 0)
-            continue;
-        clocks_.learn(current_, active_lanes(), mbarrier.actor(), mbarrier.announce());
+        if (const auto clock = mbarrier.announce(current_, active_))
+            clocks_.learn(current_, active_lanes(), mbarrier.actor(), *clock);
     }
 }
 

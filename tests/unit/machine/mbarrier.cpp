@@ -133,10 +133,45 @@ TEST_CASE("who knows of the init and of the fence") {
     CHECK(mbarrier.is_told(init));
     CHECK_FALSE(mbarrier.is_told_to_engine(init));
     CHECK_FALSE(mbarrier.is_told_to_engine(UINT32_MAX));
-    const std::uint32_t fence = mbarrier.announce();
-    CHECK(fence > init);
+    const auto fence = mbarrier.announce(0, 1);
+    REQUIRE(fence);
+    CHECK(*fence > init);
     CHECK_FALSE(mbarrier.is_told_to_engine(init));
-    CHECK(mbarrier.is_told_to_engine(fence));
+    CHECK(mbarrier.is_told_to_engine(*fence));
+    CHECK_FALSE(mbarrier.announce(0, 1));  // the first fence has done so
+}
+
+TEST_CASE("a fence announces what its own lanes have initialised") {
+    Mbarrier mbarrier(0, 1);
+    CHECK(mbarrier.init(1, 4, {2, 5, 7, 11}));
+    CHECK_FALSE(mbarrier.announce(3, ~0U));         // another warp
+    CHECK_FALSE(mbarrier.announce(2, ~(1U << 5)));  // other lanes of the warp
+    CHECK(mbarrier.announced() == 0);
+    CHECK(mbarrier.announce(2, 1U << 5));
+    CHECK(mbarrier.made().pc == 11);
+    mbarrier.end();
+    Mbarrier ended(0, 1);
+    ended.init(1, 4, {2, 5, 7, 11});
+    ended.end();
+    CHECK_FALSE(ended.announce(2, 1U << 5));
+}
+
+TEST_CASE("a phase names the steps that belong to it") {
+    Mbarrier mbarrier = made(1);
+    CHECK_FALSE(mbarrier.expect(64, 20));
+    mbarrier.begin_copy(64, 21);
+    CHECK(mbarrier.arrive(1, 22));
+    CHECK(mbarrier.land(64, 0).counts);
+    const auto turn = mbarrier.turn();
+    REQUIRE(turn);
+    CHECK(turn->told_at == 20);
+    CHECK(turn->copied_at == 21);
+    CHECK(mbarrier.expected_at() == wgrun::machine::no_pc);
+    CHECK(mbarrier.copied_at() == wgrun::machine::no_pc);
+    CHECK(mbarrier.arrive(1, 23));
+    const auto next = mbarrier.turn();
+    REQUIRE(next);
+    CHECK(next->told_at == 23);  // without an expectation, the last arrival
 }
 
 TEST_CASE("who has not waited for a phase is early for the next") {

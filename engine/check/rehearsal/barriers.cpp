@@ -1,0 +1,52 @@
+#include "check/rehearsal/barriers.hpp"
+
+#include "isa/order.hpp"
+
+namespace wgrun::check::rehearsal {
+
+Barriers::Barriers(Scene& scene, Report& report, Mbarriers& mbarriers)
+    : scene_(scene), report_(report), mbarriers_(mbarriers), ctas_(static_cast<std::size_t>(scene.ctas)) {
+    reset(scene.warps.size());
+    for (int rank = 0; rank < scene.ctas; ++rank) {
+        Cta& cta = ctas_[static_cast<std::size_t>(rank)];
+        cta.first = scene.first(rank);
+        cta.barriers.reset(scene.warps_per_cta);
+    }
+}
+
+void Barriers::fault(rules::Saying saying, std::uint32_t other, std::string_view note) {
+    std::vector<Note> notes;
+    if (other != machine::no_pc) notes.push_back({scene_.where(other), std::string(note)});
+    report_.fault(std::move(saying), std::move(notes));
+}
+
+void Barriers::waits_at(std::uint32_t id) {
+    scene_.warp->state = Warp::State::at_barrier;
+    scene_.warp->barrier = id;
+}
+
+void Barriers::continues(Cta& cta, int number, std::uint32_t id) {
+    Warp& warp = scene_.warps[static_cast<std::size_t>(number)];
+    Scene::acquire(warp, cta.meetings[id]);
+    warp.state = Warp::State::ready;
+}
+
+void Barriers::arrives_at_cluster() {
+    if (isa::arrival_order(*scene_.op->step).release)
+        scene_.release(meeting_);
+    else
+        mbarriers_.release_announced(meeting_);
+}
+
+void Barriers::cluster_completed() {
+    met_.learn(meeting_);
+    meeting_.clear();
+    scene_.wake(Warp::Wait::cluster, [](const Warp&) { return true; });
+}
+
+void Barriers::passes_cluster(std::uint32_t) {
+    Scene::acquire(*scene_.warp, met_);
+    mbarriers_.announced_to_warp(met_);
+}
+
+}  // namespace wgrun::check::rehearsal

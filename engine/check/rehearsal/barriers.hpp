@@ -1,0 +1,55 @@
+// Barriers of the CTA and of the cluster in a rehearsal: WG-SYNC-02, -04, -05.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "check/rehearsal/mbarriers.hpp"
+#include "machine/barrier_unit.hpp"
+
+namespace wgrun::check::rehearsal {
+
+struct BarriersOfCta {
+    int first = 0;  ///< the first warp
+    machine::NamedBarriers barriers;
+    std::array<Knowledge, sm_90a.barriers> meetings{};  ///< by barrier: what the arrived warps knew
+};
+
+class Barriers : public machine::BarrierUnit<Barriers, BarriersOfCta> {
+  public:
+    Barriers(Scene& scene, Report& report, Mbarriers& mbarriers);
+
+    const machine::NamedBarriers& of(int cta) const { return ctas_[static_cast<std::size_t>(cta)].barriers; }
+
+  private:
+    friend machine::BarrierUnit<Barriers, BarriersOfCta>;
+    using Cta = BarriersOfCta;
+
+    // As machine::BarrierUnit asks.
+    int warp() const { return scene_.warp->number; }
+    int warp_in_cta() const { return scene_.local(*scene_.warp); }
+    std::uint32_t pc() const { return scene_.warp->pc; }
+    Cta& own() { return ctas_[static_cast<std::size_t>(scene_.warp->cta)]; }
+    int threads() const { return scene_.program.threads(); }
+    machine::Waits& waits() { return scene_.waits; }
+    void progress() { scene_.progress(); }
+    std::string warp_name() const { return scene_.name(); }
+    Where here() const { return scene_.op->where; }
+    void fault(rules::Saying saying, std::uint32_t other = machine::no_pc, std::string_view note = {});
+    void arrives(Cta& cta, std::uint32_t id, bool) { scene_.release(cta.meetings[id]); }
+    void waits_at(std::uint32_t id);
+    void continues(Cta& cta, int warp, std::uint32_t id);
+    void completed(Cta& cta, std::uint32_t id) { cta.meetings[id].clear(); }
+    void arrives_at_cluster();
+    void cluster_completed();
+    void passes_cluster(std::uint32_t phase);
+    void sleeps_at_cluster() { scene_.sleep(Warp::Wait::cluster); }
+
+    Scene& scene_;
+    Report& report_;
+    Mbarriers& mbarriers_;
+    std::vector<Cta> ctas_;
+    Knowledge meeting_, met_;  ///< at the cluster barrier: of warps that arrive; of those that have
+};
+
+}  // namespace wgrun::check::rehearsal

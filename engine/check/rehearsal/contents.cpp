@@ -1,0 +1,59 @@
+#include "check/rehearsal/contents.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace wgrun::check::rehearsal {
+
+std::string describe(const TensorBox& box) {
+    return fmt::format("{{{}}} of {}", fmt::join(box.extents, ", "), to_string(box.dtype));
+}
+
+void Contents::Cta::bring(std::uint32_t lo, std::uint32_t hi) {
+    const auto apart = [&](const auto& other) { return other.second < lo || hi < other.first; };
+    for (const auto& other : brought) {
+        if (apart(other)) continue;
+        lo = std::min(lo, other.first);
+        hi = std::max(hi, other.second);
+    }
+    std::erase_if(brought, [&](const auto& other) { return !apart(other); });
+    brought.emplace_back(lo, hi);
+}
+
+void Contents::write(int rank, const Written& written) {
+    Cta& cta = ctas_[static_cast<std::size_t>(rank)];
+    std::erase_if(cta.written,
+                  [&](const Written& other) { return other.lo < written.hi && written.lo < other.hi; });
+    cta.written.push_back(written);
+    if (written.box == nullptr)
+        cta.bring(written.lo, written.hi);
+    else
+        written.box->for_each_run(written.lo,
+                                  [&](std::uint32_t at, std::uint32_t size) { cta.bring(at, at + size); });
+}
+
+const Written* Contents::at(int cta, std::uint32_t address) const {
+    const auto& all = ctas_[static_cast<std::size_t>(cta)].written;
+    const auto found =
+        std::ranges::find_if(all, [&](const Written& written) { return written.has(address); });
+    return found == all.end() ? nullptr : &*found;
+}
+
+bool Contents::brought(int cta, std::uint32_t address) const {
+    return std::ranges::any_of(ctas_[static_cast<std::size_t>(cta)].brought, [&](const auto& part) {
+        return address >= part.first && address < part.second;
+    });
+}
+
+bool Contents::maybe_stored(std::uint32_t offset) const {
+    const std::vector<bool>& stored = scene_.skeleton.stored;
+    for (std::size_t b = 0; b < stored.size(); ++b) {
+        const SharedBuffer& buffer = scene_.program.shared()[b];
+        if (offset >= buffer.offset && offset < buffer.offset + buffer.bytes) return stored[b];
+    }
+    return true;
+}
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,51 @@
+// What bulk copies have written to the shared memory of a rehearsal's CTAs.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check/rehearsal/mbarriers.hpp"
+
+namespace wgrun::check::rehearsal {
+
+/// "{64, 32} of bf16"
+std::string describe(const TensorBox& box);
+
+/// The destination of a copy.
+struct Written {
+    std::uint32_t lo, hi;  ///< addresses
+    const Mbarrier* mbarrier;
+    std::uint32_t clock;  ///< clock of the mbarrier when the copy has landed
+    const Step* step;
+    const TensorBox* box;  ///< null for a linear copy
+
+    bool has(std::uint32_t address) const { return lo <= address && address < hi; }
+};
+
+class Contents {
+  public:
+    explicit Contents(const Scene& scene) : scene_(scene), ctas_(static_cast<std::size_t>(scene.ctas)) {}
+
+    void write(int cta, const Written& written);
+    /// Returns the copy that has last written that byte, or null.
+    const Written* at(int cta, std::uint32_t address) const;
+    /// Returns whether some copy has brought that byte.
+    bool brought(int cta, std::uint32_t address) const;
+    /// Returns whether threads may have written to the buffer of this byte, perhaps with its elements in
+    /// another order.
+    bool maybe_stored(std::uint32_t offset) const;
+
+  private:
+    struct Cta {
+        std::vector<Written> written;                                  ///< they do not overlap
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> brought;  ///< addresses [lo, hi)
+
+        void bring(std::uint32_t lo, std::uint32_t hi);
+    };
+
+    const Scene& scene_;
+    std::vector<Cta> ctas_;
+};
+
+}  // namespace wgrun::check::rehearsal

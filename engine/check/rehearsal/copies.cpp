@@ -1,0 +1,167 @@
+#include "check/rehearsal/copies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "isa/peer_window.hpp"
+#include "program/end.hpp"
+#include "rules/barrier_words.hpp"
+#include "rules/copy_words.hpp"
+
+namespace wgrun::check::rehearsal {
+
+using machine::MbarrierUser;
+
+namespace {
+
+constexpr std::uint32_t base = sm_90a.shared_base;
+constexpr std::uint32_t box_align = 128, unit = 16;  // bytes, in shared memory
+
+template <class Visit>
+void for_each_lane(isa::Mask mask, Visit visit) {
+    for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
+}
+
+}  // namespace
+
+Copies::Copies(Scene& scene, Report& report, Peers& peers, Mbarriers& mbarriers, Contents& contents,
+               Products& products)
+    : scene_(scene),
+      report_(report),
+      peers_(peers),
+      mbarriers_(mbarriers),
+      contents_(contents),
+      products_(products),
+      stores_(scene.warps.size()) {}
+
+// --- issue ---------------------------------------------------------------------------------------------
+
+void Copies::bulk_copy(const isa::BulkCopy& copy) {
+    using Direction = isa::BulkCopy::Direction;
+    if (copy.direction == Direction::prefetch) return;
+    std::int64_t bytes = copy.bytes;
+    const TensorBox* its_box = nullptr;
+    if (copy.dims != 0) {
+        const std::vector<Param>& params = scene_.program.params();
+        const auto map = static_cast<std::size_t>(copy.tensor_map) - 1;
+        if (copy.known.tensor_map && map < params.size() && params[map].box)
+            its_box = &*params[map].box;
+        else if (copy.direction != Direction::to_global)
+            return scene_.refuse();
+        if (its_box != nullptr) bytes = its_box->bytes();
+    }
+    if (!fits_shared(copy, its_box)) return;
+    if (copy.direction == Direction::to_global)
+        return own().running.push_back({copy.lane, own().groups.issue(), scene_.op->step});
+    const bool size_known = its_box != nullptr || copy.known.bytes;
+    if (!size_known || !copy.known.multicast || !copy.known.shared || !copy.known.mbarrier)
+        return scene_.refuse();
+    constexpr MbarrierUser engine = MbarrierUser::engine;
+    if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, copy.lane, bytes, its_box, engine);
+    // Data and signal have the same offsets in each CTA.
+    for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
+        const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
+        const auto ctas = static_cast<std::size_t>(scene_.ctas);
+        if (rank >= ctas) return report_.fault(rules::multicast_outside_cluster(copy.multicast, rank, ctas));
+        copy_to(isa::peer_address(copy.shared, rank), isa::peer_address(copy.mbarrier, rank), copy.lane,
+                bytes, its_box, engine);
+    }
+}
+
+void Copies::store_async(const isa::AsyncStore& store, const isa::Addresses& to,
+                         const isa::Addresses& mbarrier) {
+    for_each_lane(scene_.active, [&](int lane) {
+        const auto l = static_cast<std::size_t>(lane);
+        if (!to.knows(l) || !mbarrier.knows(l)) return scene_.refuse();
+        copy_to(to[l], mbarrier[l], lane, store.bytes, nullptr, MbarrierUser::async_store);
+    });
+}
+
+void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std::int64_t bytes,
+                     const TensorBox* box, MbarrierUser user) {
+    const std::optional<int> cta = peers_.find(shared);
+    Mbarrier* mbarrier = cta ? mbarriers_.count(*cta, address, user, lane) : nullptr;
+    if (mbarrier == nullptr) return;
+    const auto lo = static_cast<std::uint32_t>(shared),
+               hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes);
+    products_.overwritten(*mbarrier, lo, hi);
+    contents_.write(*cta, {lo, hi, mbarrier, mbarrier->next(), scene_.op->step, box});
+    mbarriers_.begin_copy(*mbarrier, bytes);
+    under_way_.push_back({mbarrier, scene_.warp->pc, bytes, mbarrier->phase()});
+}
+
+/// Returns whether the shared memory that the copy reads or writes suits it; reports what does not.
+bool Copies::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
+    if (box != nullptr && static_cast<std::size_t>(copy.dims) != box->extents.size()) {
+        report_.fault(rules::copy_of_other_dimensions(copy.dims, box->extents.size()));
+        return false;
+    }
+    if (!copy.known.shared || (box == nullptr && !copy.known.bytes)) return true;
+    const std::uint32_t address = copy.shared & isa::peer_window, offset = address - base;
+    const std::uint32_t align = box != nullptr ? box_align : unit;
+    if (address % align != 0) {
+        report_.fault(rules::copy_misaligned(scene_.place(offset), align));
+        return false;
+    }
+    const std::int64_t bytes = box != nullptr ? box->span() : copy.bytes;
+    const std::vector<SharedBuffer>& buffers = scene_.program.shared();
+    const auto holder = std::ranges::find_if(buffers, [&](const SharedBuffer& buffer) {
+        return offset >= buffer.offset && offset < buffer.offset + buffer.bytes;
+    });
+    if (holder == buffers.end() || offset + bytes <= holder->offset + holder->bytes) return true;
+    const std::int64_t left = holder->offset + holder->bytes - offset;
+    report_.fault({rules::WG_MEM_03,
+                   box != nullptr ? fmt::format("a box of {} is {} bytes, and from {} on there are {}",
+                                                describe(*box), bytes, scene_.place(offset), left)
+                                  : fmt::format("the copy is {} bytes long, and from {} on there are {}",
+                                                bytes, scene_.place(offset), left),
+                   "a smaller box, or a larger buffer"},
+                  {{holder->where, fmt::format("`{}` is declared here", holder->name)}});
+    return false;
+}
+
+// --- landing and groups --------------------------------------------------------------------------------
+
+void Copies::land() {
+    scene_.progress();
+    const Copy copy = under_way_.front();
+    under_way_.erase(under_way_.begin());
+    mbarriers_.land(*copy.mbarrier, copy.bytes, copy.phase, copy.pc);
+}
+
+void Copies::bulk_commit() { own().groups.commit(scene_.active); }
+
+void Copies::bulk_wait(int pending) {
+    for_each_lane(scene_.active, [&](int lane) {
+        const std::uint32_t last = own().groups.awaited(lane, pending);
+        own().groups.finish(lane, last);
+        std::erase_if(own().running,
+                      [&](const Stores::Store& store) { return store.lane == lane && store.number <= last; });
+    });
+}
+
+void Copies::unfinished(int cta) {
+    for (const auto& mbarrier : mbarriers_.of(cta).objects) {
+        if (mbarrier->brought == nullptr || scene_.known_in(cta, mbarrier->actor(), mbarrier->landed))
+            continue;
+        const machine::LetThrough* wait = scene_.waits.for_phase(mbarrier->actor(), mbarrier->landed);
+        if (!mbarriers_.let_through(wait, mbarrier->brought))
+            report_.add(rules::copy_in_at_end(), mbarrier->brought->where);
+    }
+    // Of each lane one copy: the last that is committed, or else the last.
+    for (int w = scene_.first(cta); w < scene_.first(cta) + scene_.warps_per_cta; ++w) {
+        const Stores& stores = stores_[static_cast<std::size_t>(w)];
+        for (int lane = 0; lane < isa::lanes; ++lane) {
+            const Step* copy = nullptr;
+            for (const Stores::Store& store : stores.running)
+                if (store.lane == lane && (copy == nullptr || store.number <= stores.groups.committed(lane)))
+                    copy = store.step;
+            if (copy != nullptr)
+                report_.add(rules::copy_out_at_end(copy->where, end_of(scene_.program)), copy->where);
+        }
+    }
+}
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,62 @@
+// Bulk copies in a rehearsal, and stores to the memory of other CTAs: WG-TMA-01, -03, WG-MEM-03.
+#pragma once
+
+#include <vector>
+
+#include "check/rehearsal/products.hpp"
+#include "isa/bulk_copy.hpp"
+#include "machine/groups.hpp"
+
+namespace wgrun::check::rehearsal {
+
+class Copies {
+  public:
+    Copies(Scene& scene, Report& report, Peers& peers, Mbarriers& mbarriers, Contents& contents,
+           Products& products);
+
+    void bulk_copy(const isa::BulkCopy& copy);
+    void bulk_commit();
+    /// A copy that has been read no longer needs the CTA's memory: with .read, a wait is worth the same here.
+    void bulk_wait(int pending);
+    void store_async(const isa::AsyncStore& store, const isa::Addresses& to, const isa::Addresses& mbarrier);
+
+    bool under_way() const { return !under_way_.empty(); }
+    /// The oldest copy that an mbarrier counts lands.
+    void land();
+    /// The last warp of a CTA has ended: reports copies still in flight to or from its memory.
+    void unfinished(int cta);
+
+  private:
+    struct Copy {
+        Mbarrier* mbarrier;
+        std::uint32_t pc;
+        std::int64_t bytes;
+        std::uint32_t phase;
+    };
+    /// The copies of a warp to global memory.
+    struct Stores {
+        struct Store {
+            int lane;
+            std::uint32_t number;
+            const Step* step;
+        };
+        machine::Groups<> groups;
+        std::vector<Store> running;  ///< that no wait has covered
+    };
+
+    bool fits_shared(const isa::BulkCopy& copy, const TensorBox* box);
+    void copy_to(std::uint64_t shared, std::uint64_t mbarrier, int lane, std::int64_t bytes,
+                 const TensorBox* box, machine::MbarrierUser user);
+    Stores& own() { return stores_[static_cast<std::size_t>(scene_.warp->number)]; }
+
+    Scene& scene_;
+    Report& report_;
+    Peers& peers_;
+    Mbarriers& mbarriers_;
+    Contents& contents_;
+    Products& products_;
+    std::vector<Copy> under_way_;
+    std::vector<Stores> stores_;  ///< by warp
+};
+
+}  // namespace wgrun::check::rehearsal

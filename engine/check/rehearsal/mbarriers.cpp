@@ -1,0 +1,206 @@
+#include "check/rehearsal/mbarriers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "machine/peers.hpp"
+#include "program/wait_words.hpp"
+#include "rules/barrier_words.hpp"
+#include "rules/phase_words.hpp"
+
+namespace wgrun::check::rehearsal {
+
+Mbarriers::Mbarriers(Scene& scene, Report& report, Peers& peers)
+    : scene_(scene),
+      report_(report),
+      peers_(peers),
+      waiting_(scene.warps.size()),
+      actors_(static_cast<int>(scene.warps.size())) {
+    for (int rank = 0; rank < scene.ctas; ++rank) ctas_.push_back({rank});
+}
+
+// --- objects -------------------------------------------------------------------------------------------
+
+MbarriersOfCta* Mbarriers::peer(std::uint64_t& address, int, User) {
+    const std::optional<int> rank = peers_.find(address);
+    return rank ? &ctas_[static_cast<std::size_t>(*rank)] : nullptr;
+}
+
+/// An object is initialised by threads of its own CTA.
+bool Mbarriers::holds(Cta& cta, std::uint64_t at, bool init) {
+    if (!init || isa::window_of(at) == 0) return true;
+    const auto place = machine::locate(at, static_cast<std::uint32_t>(cta.rank), ctas_.size());
+    const bool nobodys = place.whose == machine::SharedPlace::Whose::nobodys;
+    report_.fault(nobodys ? rules::outside_cluster(scene_.name(), place.rank, ctas_.size())
+                          : rules::peer_as_own(scene_.name(), at));
+    return false;
+}
+
+Mbarrier* Mbarriers::object(Cta& cta, std::uint32_t offset) {
+    const auto found =
+        std::ranges::find_if(cta.objects, [&](const auto& m) { return m->offset() == offset; });
+    return found == cta.objects.end() ? nullptr : found->get();
+}
+
+Mbarrier& Mbarriers::create(Cta& cta, std::uint32_t offset) {
+    cta.objects.push_back(std::make_unique<Mbarrier>(offset, actors_++));
+    cta.objects.back()->cta = cta.rank;
+    return *cta.objects.back();
+}
+
+void Mbarriers::made(Cta&, Mbarrier& mbarrier, int) {
+    mbarrier.known_to_warp = false;
+    mbarrier.brought = nullptr;
+    scene_.warp->known.learn(mbarrier.actor(), mbarrier.clock());
+}
+
+void Mbarriers::announce() {
+    for (auto& mbarrier : own().objects)
+        if (const auto clock = mbarrier->announce(warp(), active()))
+            scene_.warp->known.learn(mbarrier->actor(), *clock);
+}
+
+void Mbarriers::release_announced(Knowledge& place) const {
+    for (const Cta& cta : ctas_)
+        for (const auto& mbarrier : cta.objects)
+            if (mbarrier->is_told_to_engine(known_to_warp(*mbarrier)))
+                place.learn(mbarrier->actor(), mbarrier->announced());
+}
+
+void Mbarriers::announced_to_warp(const Knowledge& met) {
+    for (const auto& mbarrier : own().objects)
+        if (mbarrier->made().warp == warp())
+            mbarrier->known_to_warp |= mbarrier->is_told_to_engine(met.of(mbarrier->actor()));
+}
+
+// --- faults --------------------------------------------------------------------------------------------
+
+void Mbarriers::fault(rules::Saying saying, std::uint32_t other, std::string_view note) {
+    fault_at(pc(), std::move(saying), other, note);
+}
+
+void Mbarriers::fault_at(std::uint32_t pc, rules::Saying saying, std::uint32_t other, std::string_view note) {
+    std::vector<Note> notes;
+    if (other != machine::no_pc) notes.push_back({where(other), std::string(note)});
+    report_.add(std::move(saying), where(pc), std::move(notes));
+}
+
+void Mbarriers::misaligned(std::uint64_t address) {
+    const auto offset = (static_cast<std::uint32_t>(address) & isa::peer_window) - sm_90a.shared_base;
+    report_.fault(wait_words::mbarrier_misaligned(scene_.program, place(offset), offset));
+}
+
+/// A warp that has left may have initialised it.
+void Mbarriers::absent(std::uint32_t offset) {
+    if (scene_.anybody_left)
+        scene_.refuse();
+    else
+        report_.fault(rules::mbarrier_absent(place(offset)));
+}
+
+/// Another lane of this warp may have initialised it, and the lanes have not converged since.
+std::optional<std::string> Mbarriers::untold(const Mbarrier& mbarrier, int lane) const {
+    const Mbarrier::Maker& by = mbarrier.made();
+    if (by.warp == warp() && by.lane != lane && !mbarrier.known_to_warp && by.clock > scene_.warp->gathered)
+        return "the other lanes of " + who();
+    if (!mbarrier.is_told(known_to_warp(mbarrier))) return who();
+    return std::nullopt;
+}
+
+void Mbarriers::early(const Mbarrier& mbarrier, rules::Saying saying) {
+    if (const machine::LetThrough* wait = scene_.waits.to_blame(warp(), mbarrier))
+        return blame(*wait, {scene_.op->where, std::move(saying.message)});
+    fault(std::move(saying), mbarrier.made().pc, initialised_here);
+}
+
+// --- phases --------------------------------------------------------------------------------------------
+
+void Mbarriers::arrives(Cta&, Mbarrier& mbarrier, int, isa::Mask) {
+    if (std::exchange(released_, true))
+        mbarrier.arriving.learn(scene_.warp->known);
+    else
+        scene_.release(mbarrier.arriving);
+}
+
+void Mbarriers::turned(Cta&, Mbarrier& mbarrier) {
+    mbarrier.complete.learn(mbarrier.arriving);
+    mbarrier.complete.learn(mbarrier.actor(), mbarrier.clock());
+    mbarrier.arriving.clear();
+    scene_.wake(Warp::Wait::mbarrier, [&](const Warp& warp) {
+        const Mbarrier* its = waited_for(warp);
+        return its == &mbarrier || its == nullptr;
+    });
+}
+
+void Mbarriers::wait_begins() {
+    past_.clear();
+    waiting() = {};
+}
+
+void Mbarriers::passes(Cta&, Mbarrier& mbarrier, int) {
+    if (past_.empty() || past_.back() != &mbarrier) past_.push_back(&mbarrier);
+}
+
+void Mbarriers::blocked(Mbarrier& mbarrier, std::int64_t parity) {
+    Waiting& wait = waiting();
+    wait.several |= wait.mbarrier != nullptr && wait.mbarrier != &mbarrier;
+    wait.mbarrier = &mbarrier;
+    wait.parity = parity;
+}
+
+bool Mbarriers::returns(isa::Mask complete) {
+    for (const Mbarrier* mbarrier : past_) Scene::acquire(*scene_.warp, mbarrier->complete);
+    if (complete != 0 || scene_.unclear || std::exchange(scene_.warp->give_up, false)) return true;
+    if (waiting().several) waiting().mbarrier = nullptr;
+    scene_.sleep(Warp::Wait::mbarrier);
+    return false;
+}
+
+void Mbarriers::bad_parity(Mbarrier& mbarrier, std::int64_t parity) {
+    skips(rules::bad_parity(who(), place(mbarrier.offset()), parity), pc(),
+          {where(mbarrier.made().pc), std::string(initialised_here)});
+}
+
+void Mbarriers::skipped(Mbarrier& mbarrier, std::int64_t parity) {
+    rules::Saying saying = rules::phase_skipped(who(), place(mbarrier.offset()), mbarrier.phase(), parity,
+                                                mbarrier.is_complete(parity));
+    if (const machine::LetThrough* wait = scene_.waits.repeated(warp()))
+        return blame(*wait, {scene_.op->where, std::move(saying.message)});
+    skips(std::move(saying), pc(), {where(mbarrier.made().pc), std::string(initialised_here)});
+}
+
+/// Reports a skipped phase, unless one is reported already: further ones are consequences.
+void Mbarriers::skips(rules::Saying saying, std::uint32_t wait, Note note) {
+    if (!report_.told_anywhere(saying.rule)) report_.add(std::move(saying), where(wait), {std::move(note)});
+}
+
+bool Mbarriers::let_through(const machine::LetThrough* wait, const Step* copy) {
+    if (wait == nullptr) return false;
+    blame(*wait, {copy->where, fmt::format("the bytes of phase {} are copied here", wait->phase)});
+    return true;
+}
+
+void Mbarriers::blame(const machine::LetThrough& wait, Note consequence) {
+    skips(rules::let_through(place(wait.offset), wait.phase, wait.parity), wait.pc, std::move(consequence));
+}
+
+// --- copies --------------------------------------------------------------------------------------------
+
+Mbarrier* Mbarriers::count(int cta, std::uint64_t address, User user, int lane) {
+    return find_for(ctas_[static_cast<std::size_t>(cta)], address, user, lane).object;
+}
+
+void Mbarriers::begin_copy(Mbarrier& mbarrier, std::int64_t bytes) {
+    mbarrier.arriving.learn(scene_.warp->known, static_cast<int>(scene_.warps.size()));
+    mbarrier.brought = scene_.op->step;
+    mbarrier.landed = mbarrier.next();
+    mbarrier.begin_copy(bytes, pc());
+}
+
+void Mbarriers::land(Mbarrier& mbarrier, std::int64_t bytes, std::uint32_t phase, std::uint32_t pc) {
+    MbarrierUnit::land(ctas_[static_cast<std::size_t>(mbarrier.cta)], mbarrier, bytes, phase, pc);
+}
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,54 @@
+#include "check/rehearsal/peers.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "machine/peers.hpp"
+#include "program/end.hpp"
+#include "rules/barrier_words.hpp"
+
+namespace wgrun::check::rehearsal {
+
+std::optional<int> Peers::find(std::uint64_t& address) {
+    using Whose = machine::SharedPlace::Whose;
+    const Warp& warp = *scene_.warp;
+    const auto [whose, rank, there] =
+        machine::locate(address, static_cast<std::uint32_t>(warp.cta), ctas_.size());
+    if (whose == Whose::nobodys) {
+        report_.fault(rules::outside_cluster(scene_.name(), rank, ctas_.size()));
+        return std::nullopt;
+    }
+    address = there;
+    Cta& cta = ctas_[rank];
+    if (whose == Whose::own) return warp.cta;
+    if (cta.ended) {
+        report_.fault(rules::peer_has_ended(scene_.name(), rank, false, end_of(scene_.program)));
+        return static_cast<int>(rank);
+    }
+    const Visit visit{warp.number, warp.now, scene_.op->step};
+    if (const auto before = std::ranges::find(cta.visits, warp.number, &Visit::warp);
+        before != cta.visits.end())
+        *before = visit;
+    else
+        cta.visits.push_back(visit);
+    return static_cast<int>(rank);
+}
+
+void Peers::visit(isa::Space space, const isa::Addresses& address) {
+    if (space != isa::Space::shared_cluster) return;
+    for (isa::Mask left = scene_.active & address.known; left != 0; left &= left - 1) {
+        std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
+        find(at);
+    }
+}
+
+void Peers::close(int rank) {
+    Cta& cta = ctas_[static_cast<std::size_t>(rank)];
+    cta.ended = true;
+    if (scene_.anybody_left) return;
+    for (const Visit& visit : cta.visits)
+        if (!scene_.known_in(rank, visit.warp, visit.clock))
+            report_.add(rules::peer_may_have_ended(end_of(scene_.program)), visit.step->where);
+}
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,42 @@
+// The memory of a cluster's CTAs in a rehearsal: who accesses that of others, and whether they may have ended
+// by then (WG-SYNC-05).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "check/rehearsal/report.hpp"
+
+namespace wgrun::check::rehearsal {
+
+class Peers {
+  public:
+    Peers(Scene& scene, Report& report)
+        : scene_(scene), report_(report), ctas_(static_cast<std::size_t>(scene.ctas)) {}
+
+    /// Returns the rank of the CTA that a shared address of the current warp lies in, and turns the address
+    /// into one of that CTA's own window. If there is none, reports that and returns nothing.
+    std::optional<int> find(std::uint64_t& address);
+    /// The current step accesses memory there.
+    void visit(isa::Space space, const isa::Addresses& address);
+    /// The last warp of a CTA has ended. Its warps must know that every access to its memory is complete.
+    void close(int cta);
+
+  private:
+    /// An access to a CTA's memory by a warp of another CTA.
+    struct Visit {
+        int warp = 0;
+        std::uint32_t clock = 0;
+        const Step* step = nullptr;
+    };
+    struct Cta {
+        bool ended = false;
+        std::vector<Visit> visits;  ///< the last one of each warp
+    };
+
+    Scene& scene_;
+    Report& report_;
+    std::vector<Cta> ctas_;
+};
+
+}  // namespace wgrun::check::rehearsal

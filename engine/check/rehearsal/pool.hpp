@@ -1,0 +1,37 @@
+// The register pool of a CTA in a rehearsal: WG-REG-02, WG-REG-03, and what wgmma needs of it: WG-REG-04.
+#pragma once
+
+#include <vector>
+
+#include "check/rehearsal/report.hpp"
+#include "machine/register_pool.hpp"
+
+namespace wgrun::check::rehearsal {
+
+class Pool {
+  public:
+    Pool(Scene& scene, Report& report);
+
+    void set_registers(int registers, bool increase);
+    /// Reports a wgmma that needs more registers than its warp has, once per line.
+    void fits();
+
+    const machine::RegisterPool& of(int cta) const { return ctas_[static_cast<std::size_t>(cta)]; }
+
+  private:
+    /// The setmaxnreg of a warp.
+    struct Resized {
+        int times = 0;
+        std::uint32_t clock = 0;  ///< of the warp at the last one
+        const Step* by = nullptr;
+    };
+    Resized& own() { return warps_[static_cast<std::size_t>(scene_.warp->number)]; }
+    void resized_together();
+
+    Scene& scene_;
+    Report& report_;
+    std::vector<machine::RegisterPool> ctas_;
+    std::vector<Resized> warps_;
+};
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,225 @@
+#include "check/rehearsal/products.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/findings.hpp"
+#include "rules/copy_words.hpp"
+#include "rules/phrases.hpp"
+
+namespace wgrun::check::rehearsal {
+
+namespace {
+
+constexpr std::uint32_t base = sm_90a.shared_base;
+constexpr std::uint32_t unit = 16;  // bytes, that a descriptor counts in
+constexpr int core_matrix = 128;    // bytes: 8 contiguous rows of 16
+constexpr int whole = 0;            // the lane that stands for the warp in its groups
+
+constexpr const char* as_the_tile = "k:tensor_map(name, tile) of the tile that the descriptor is made from";
+
+std::int64_t line_bytes(const TensorBox& box) { return box.extents[0] * bits(box.dtype) / 8; }
+
+/// Returns whether wgmma may read elements of a tensor map of `brought` as `multiplied`. An integer may hold
+/// any bits.
+bool stands_for(Dtype brought, isa::Type multiplied) {
+    return !is_float(brought) || to_string(brought) == isa::to_string(multiplied) ||
+           (brought == Dtype::f32 && multiplied == isa::Type::tf32);
+}
+
+/// Returns whether the lines of the box can be those of the descriptor. With a swizzle, their pitch is its
+/// width. Lines of whole core matrices may come from a tensor that is already laid out as the tile.
+bool lines_fit(const TensorBox& box) {
+    const std::int64_t line = line_bytes(box);
+    return box.swizzle != SwizzleMode::none || line == width(SwizzleMode::none) || line % core_matrix == 0;
+}
+
+}  // namespace
+
+Products::Products(Scene& scene, Report& report, const Values& values, Mbarriers& mbarriers,
+                   const Contents& contents)
+    : scene_(scene),
+      report_(report),
+      values_(values),
+      mbarriers_(mbarriers),
+      contents_(contents),
+      points_(static_cast<std::size_t>(scene.ctas)),
+      issuers_(scene.warps.size()) {}
+
+void Products::step() {
+    ++own().steps;
+    isa::tell(*scene_.op->step, *this);
+}
+
+void Products::issue_mma(const isa::AsyncMma& mma) {
+    own().groups.issue();
+    if (mma.a_descriptor != nullptr) reads(*mma.a_descriptor, Matrix::a(mma));
+    reads(*mma.b_descriptor, Matrix::b(mma));
+}
+
+void Products::reads(const Operand& operand, const Matrix& read) {
+    std::uint64_t bits = static_cast<std::uint64_t>(operand.imm);
+    if (operand.kind == Operand::Kind::reg) {
+        const std::optional<std::uint64_t> value = values_.first_of(operand.reg);
+        if (!value) return;
+        bits = *value;
+    }
+    constexpr std::uint64_t start_mask = (1 << 14) - 1;
+    const auto address = static_cast<std::uint32_t>((bits & start_mask) << 4);
+    const Warp& warp = *scene_.warp;
+    if (const Written* written = scene_.anybody_left ? nullptr : contents_.at(warp.cta, address)) {
+        const Note copied{written->step->where, "copied here"};
+        const std::string matrix = scene_.place(address - base);
+        const int actor = written->mbarrier->actor();
+        if (warp.known.of(actor) >= written->clock) {
+            if (written->box != nullptr && !contents_.maybe_stored(address - base))
+                compare(*written, read, bits);
+        } else if (!mbarriers_.let_through(scene_.waits.for_phase(warp.number, actor, written->clock),
+                                           written->step)) {
+            report_.fault(
+                rules::copy_not_awaited(rules::unordered("the wgmma of " + scene_.name(), "reads", matrix,
+                                                         "a bulk copy", "writes"),
+                                        scene_.op->where, scene_.place(written->mbarrier->offset())),
+                {copied});
+        }
+    }
+    std::vector<Point>& points = this->points(warp.cta);
+    auto point = std::ranges::find(points, address, &Point::address);
+    if (point == points.end()) point = points.insert(point, Point{address});
+    const Point::Reader reader{warp.number, own().steps, own().groups.issued(), 0, scene_.op->step, nullptr};
+    auto& readers = point->readers;
+    if (const auto mine = std::ranges::find(readers, warp.number, &Point::Reader::warp);
+        mine != readers.end())
+        *mine = reader;
+    else
+        readers.push_back(reader);
+}
+
+/// Calls f(reader) for what the current warp has read.
+template <class F>
+void Products::for_each_own(F f) {
+    for (Point& point : points(scene_.warp->cta))
+        for (Point::Reader& reader : point.readers)
+            if (reader.warp == scene_.warp->number) f(reader);
+}
+
+void Products::commit_mma() {
+    own().groups.commit(isa::Mask{1} << whole);
+    for_each_own([&](Point::Reader& reader) {
+        if (reader.committed == nullptr) reader.committed = scene_.op->step;
+    });
+}
+
+void Products::wait_mma(int pending) {
+    const std::uint32_t last = own().groups.awaited(whole, pending);
+    own().groups.finish(whole, last);
+    for_each_own([&](Point::Reader& reader) {
+        if (reader.product <= last && reader.clock == 0) reader.clock = scene_.warp->now;
+    });
+}
+
+// --- copies that overwrite what is read ----------------------------------------------------------------
+
+/// Returns whether the current warp knows that a warp of the reader's warpgroup has waited for the wgmma.
+bool Products::known_past(const Point& point, const Point::Reader& reader) const {
+    const auto group = [&](int warp) {
+        return scene_.local(scene_.warps[static_cast<std::size_t>(warp)]) / 4;
+    };
+    return std::ranges::any_of(point.readers, [&](const Point::Reader& mate) {
+        if (group(mate.warp) != group(reader.warp) || mate.serial != reader.serial || mate.clock == 0)
+            return false;
+        return mate.warp == scene_.warp->number || scene_.warp->known.of(mate.warp) >= mate.clock;
+    });
+}
+
+/// Returns the fix that makes the copy wait for `reader`.
+Fix Products::release_later(const Point::Reader& reader) {
+    const Where issued = reader.step->where;
+    std::vector<Remedy> remedies;
+    if (reader.committed != nullptr)
+        remedies.push_back({insert_after(reader.committed->where, {rules::wgmma_wait_group(0)})});
+    else
+        remedies.push_back({insert_after(issued, {rules::wgmma_commit_group(), rules::wgmma_wait_group(0)})});
+    return {fmt::format("release the stage after a k:wgmma_wait_group that covers the wgmma of line {}",
+                        issued.line),
+            std::move(remedies)};
+}
+
+void Products::overwritten(const Mbarrier& mbarrier, std::uint32_t lo, std::uint32_t hi) {
+    if (scene_.anybody_left) return;
+    for (Point& point : points(mbarrier.cta)) {
+        if (point.address < lo || point.address >= hi) continue;
+        const bool fresh = contents_.at(mbarrier.cta, point.address) == nullptr;
+        const std::string matrix = scene_.place(point.address - base);
+        for (const Point::Reader& reader : point.readers) {
+            if (known_past(point, reader)) continue;
+            if (mbarriers_.let_through(scene_.waits.for_phase(reader.warp, mbarrier.actor(), mbarrier.next()),
+                                       scene_.op->step))
+                break;
+            if (fresh && !contents_.maybe_stored(point.address - base)) {
+                report_.add(
+                    rules::WG_TMA_02, reader.step->where,
+                    fmt::format("the wgmma reads {}, and nothing makes it wait for the copy that fills it",
+                                matrix),
+                    fmt::format("wait for the phase of the copy's mbarrier {}", before(reader.step->where)),
+                    {{scene_.op->where, "copied here"}});
+                break;
+            }
+            const Warp& who = scene_.warps[static_cast<std::size_t>(reader.warp)];
+            report_.fault({rules::WG_RACE_02,
+                           rules::overwritten_while_read("the copy overwrites " + matrix, scene_.name(who)),
+                           release_later(reader)},
+                          {{reader.step->where, "issued here"}});
+            break;
+        }
+        point.readers.clear();
+    }
+}
+
+// --- boxes of tensor maps ------------------------------------------------------------------------------
+
+/// Compares the box of a copy with the matrix that the current wgmma reads. The copy has filled the first
+/// byte of the matrix, and no thread has written there.
+void Products::compare(const Written& written, const Matrix& read, std::uint64_t bits) {
+    if (!compared_.insert({scene_.op->step, written.step, bits}).second) return;
+    const TensorBox& box = *written.box;
+    const Descriptor descriptor = Descriptor::decode(bits);
+    const std::string matrix = scene_.place(descriptor.start - base);
+    const auto tell = [&](std::string message, std::string fix) {
+        report_.add(rules::WG_TMA_05, written.step->where, std::move(message), std::move(fix),
+                    {{scene_.op->where, "multiplied here"}});
+    };
+    if (descriptor.swizzle != box.swizzle)
+        return tell(
+            fmt::format("the copy fills {} with {} swizzle, and the wgmma that multiplies it reads {}",
+                        matrix, to_string(box.swizzle), to_string(descriptor.swizzle)),
+            "make the tensor map and the descriptor from the same tile");
+    const isa::Type type = scene_.op->step->form.type(read.name == 'A' ? isa::Field::a : isa::Field::b);
+    if (!stands_for(box.dtype, type))
+        return tell(fmt::format("the copy brings {} to {}, and the wgmma that multiplies it reads {}",
+                                to_string(box.dtype), matrix, isa::to_string(type)),
+                    fmt::format("a tensor of {}, and a tensor map of it", isa::to_string(type)));
+    if (!lines_fit(box))
+        return tell(
+            fmt::format("the box of {} fills {} in lines of {} bytes, and the wgmma that multiplies it "
+                        "reads lines of {}",
+                        describe(box), matrix, line_bytes(box), width(descriptor.swizzle)),
+            as_the_tile);
+    const std::vector<std::uint32_t> all = units(descriptor, read);
+    const auto missing = [&](std::uint32_t address) {
+        return !contents_.maybe_stored(address - base) && !contents_.brought(scene_.warp->cta, address);
+    };
+    const auto first = std::ranges::find_if(all, missing);
+    if (first == all.end()) return;
+    const auto per_line = all.size() / static_cast<std::size_t>(read.lines());
+    tell(fmt::format(
+             "the box of {} fills a part of what the wgmma reads of {}: nothing brings {} of {} bytes, "
+             "from {} {} of operand {} on",
+             describe(box), matrix, std::ranges::count_if(all, missing) * unit, all.size() * unit,
+             read.mn_major ? "column" : "row", static_cast<std::size_t>(first - all.begin()) / per_line,
+             read.name),
+         as_the_tile);
+}
+
+}  // namespace wgrun::check::rehearsal

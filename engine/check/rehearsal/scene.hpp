@@ -1,0 +1,92 @@
+// What the parts of a rehearsal share: the warps and CTAs, the step that is executed, and how warps sleep,
+// wake up and learn from each other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/check.hpp"
+#include "check/knowledge.hpp"
+#include "check/skeleton.hpp"
+#include "isa/warp.hpp"
+#include "machine/waits.hpp"
+
+namespace wgrun::check::rehearsal {
+
+using Op = SkeletonOp;
+
+struct Warp {
+    /// at_barrier waits after its step; asleep waits before its step, and executes it again. A warp that has
+    /// left may do anything that the program allows.
+    enum class State : std::uint8_t { ready, at_barrier, asleep, ended, left };
+    enum class Wait : std::uint8_t { registers, mbarrier, cluster };  ///< the likeliest cause first
+    int number = 0;                                                   ///< in the cluster
+    int cta = 0;                                                      ///< its rank
+    std::uint32_t pc = 0;
+    isa::Mask all = 0, running = 0;  ///< all: lanes that have not ended; running: the active ones
+    State state = State::ready;
+    Wait wait = Wait::mbarrier;
+    bool give_up = false;        ///< its next wait for an mbarrier returns without success
+    std::uint32_t barrier = 0;   ///< at which it waits
+    std::uint32_t now = 1;       ///< its clock
+    std::uint32_t gathered = 0;  ///< its clock when its lanes last synchronised
+    flow::Divergence parted;
+    Knowledge known;
+};
+
+/// One thread uses a scene at a time.
+class Scene {
+  public:
+    Scene(const Program& program, const Skeleton& skeleton, LaunchSizes sizes, Dim3 cluster);
+
+    const Program& program;
+    const Skeleton& skeleton;
+    const LaunchSizes sizes;
+    const Dim3 at;  ///< position of the cluster in the grid of clusters
+    const int warps_per_cta;
+    const int ctas;           ///< of the cluster
+    std::vector<Warp> warps;  ///< of the cluster
+    machine::Waits waits;
+    bool anybody_left = false;
+    int fruitless = 0;  ///< rounds in which warps that sleep were woken and nothing happened
+
+    // The current step.
+    Warp* warp = nullptr;
+    const Op* op = nullptr;
+    isa::Mask active = 0;
+    bool unclear = false;  ///< it depends on unknown values...
+    bool loads = false;    ///< ...or its results are loaded from memory
+
+    void refuse() { unclear = true; }
+    void progress() { fruitless = 0; }
+    void sleep(Warp::Wait wait) {
+        warp->state = Warp::State::asleep;
+        warp->wait = wait;
+    }
+    /// Wakes the warps that sleep for something of this kind, of those that which(warp) names.
+    template <class Which>
+    void wake(Warp::Wait wait, Which which) {
+        fruitless = 0;
+        for (Warp& other : warps)
+            if (other.state == Warp::State::asleep && other.wait == wait && which(other))
+                other.state = Warp::State::ready;
+    }
+
+    /// `place` learns what the current warp knows; later operations of the warp are not included.
+    void release(Knowledge& place);
+    /// A warp learns what `place` knows, and its lanes learn of each other if they released there.
+    static void acquire(Warp& warp, const Knowledge& place);
+
+    int local(const Warp& warp) const { return warp.number - first(warp.cta); }  ///< its number in its CTA
+    int first(int cta) const { return cta * warps_per_cta; }  ///< the first warp of that CTA
+    /// Returns whether some warp of the CTA knows that `actor` got as far as `clock`.
+    bool known_in(int cta, int actor, std::uint32_t clock) const;
+    /// "warp 3", with its CTA where there are several.
+    std::string name(const Warp& warp) const;
+    std::string name() const { return name(*warp); }
+    /// "`full` + 8"
+    std::string place(std::uint32_t offset) const;
+    Where where(std::uint32_t pc) const;
+};
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,168 @@
+#include "check/rehearsal/stuck.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "program/wait_words.hpp"
+#include "rules/wait_words.hpp"
+
+namespace wgrun::check::rehearsal {
+
+using isa::lanes;
+
+namespace {
+
+/// Rounds in which warps that wait for mbarriers may do nothing but test them again.
+constexpr int patience = 200;
+
+bool asleep_for(const Warp& warp, Warp::Wait wait) {
+    return warp.state == Warp::State::asleep && warp.wait == wait;
+}
+bool waits(const Warp& warp) {
+    return warp.state == Warp::State::asleep || warp.state == Warp::State::at_barrier;
+}
+
+}  // namespace
+
+bool Stuck::look_again() {
+    if (++scene_.fruitless > patience) return false;
+    bool any = false;
+    for (Warp& warp : scene_.warps) {
+        if (!asleep_for(warp, Warp::Wait::mbarrier)) continue;
+        warp.state = Warp::State::ready;
+        warp.give_up = any = true;
+    }
+    return any;
+}
+
+/// Returns whether lanes of a waiting warp may run on the other arm of a branch.
+bool Stuck::others_may_run() const {
+    return std::ranges::any_of(scene_.warps, [this](const Warp& warp) {
+        return waits(warp) &&
+               std::ranges::any_of(warp.parted.groups(), [&](const flow::Divergence::Group& group) {
+                   return group.from != flow::Divergence::nowhere &&
+                          scene_.skeleton.ops[group.from].both_arms;
+               });
+    });
+}
+
+/// Returns whether registers would be lacking even if each warp that has left kept only the least that
+/// setmaxnreg takes.
+bool Stuck::never_enough_registers(const Warp& warp) const {
+    constexpr int least = sm_90a.least_setmaxnreg;
+    const machine::RegisterPool& pool = pool_.of(warp.cta);
+    int free = pool.free();
+    for (const Warp& other : scene_.warps)
+        if (other.cta == warp.cta && other.state == Warp::State::left)
+            free += (pool.held(scene_.local(other)) - least) * lanes;
+    const int local = scene_.local(warp);
+    return (pool.wanted(local) - pool.held(local)) * lanes > free;
+}
+
+std::string Stuck::waits_for(const Warp& warp) const {
+    if (warp.state == Warp::State::at_barrier) {
+        const machine::NamedBarriers& barriers = barriers_.of(warp.cta);
+        return rules::at_barrier(warp.barrier, barriers.arrived(warp.barrier),
+                                 barriers.expected(warp.barrier));
+    }
+    if (warp.wait == Warp::Wait::registers) {
+        const machine::RegisterPool& pool = pool_.of(warp.cta);
+        const int local = scene_.local(warp);
+        return rules::for_registers(pool.wanted(local), pool.held(local), pool.free());
+    }
+    if (warp.wait == Warp::Wait::cluster)
+        return rules::at_cluster_barrier(barriers_.cluster().arrived(), scene_.warps.size());
+    const Mbarrier* its = mbarriers_.waited_for(warp);
+    if (its == nullptr) return "for several mbarriers";
+    return rules::for_phase(
+        its->phase(), mbarriers_.parity(warp), scene_.place(its->offset()),
+        rules::what_has_come(its->expected() - its->pending(), its->expected(), its->tx()));
+}
+
+/// A waiting warp, ordered by the likelihood of being the cause: an mbarrier whose phase has begun and cannot
+/// complete is likelier than one at which no thread has arrived.
+struct Stuck::Suspect {
+    int kind;
+    int progress;
+    std::uint32_t pc;
+    int warp;
+    auto operator<=>(const Suspect&) const = default;
+};
+
+Stuck::Suspect Stuck::suspect(const Warp& warp) const {
+    if (warp.state == Warp::State::at_barrier) return {3, 0, warp.pc - 1, warp.number};
+    int progress = 2;
+    if (const Mbarrier* m = warp.wait == Warp::Wait::mbarrier ? mbarriers_.waited_for(warp) : nullptr) {
+        if (m->pending() == 0 || m->tx() < 0)
+            progress = 0;
+        else if (m->pending() < m->expected())
+            progress = 1;
+    }
+    return {static_cast<int>(warp.wait), progress, warp.pc, warp.number};
+}
+
+void Stuck::report() {
+    report_.stuck();
+    std::vector<Suspect> waiting;
+    for (const Warp& warp : scene_.warps) {
+        if (!waits(warp)) continue;
+        const bool registers = asleep_for(warp, Warp::Wait::registers);
+        if (scene_.anybody_left && !(registers && never_enough_registers(warp))) continue;
+        waiting.push_back(suspect(warp));
+    }
+    if (waiting.empty() || others_may_run()) return;
+    std::ranges::sort(waiting);
+    const Warp& warp = scene_.warps[static_cast<std::size_t>(waiting.front().warp)];
+    if (asleep_for(warp, Warp::Wait::mbarrier)) return at_mbarrier(warp);
+
+    const Where at = scene_.where(waiting.front().pc);
+    std::vector<Note> notes;
+    for (const Suspect& other : waiting) {
+        const Warp& who = scene_.warps[static_cast<std::size_t>(other.warp)];
+        const Where where = scene_.where(other.pc);
+        if (other.pc != waiting.front().pc && std::ranges::find(notes, where, &Note::where) == notes.end())
+            notes.push_back({where, fmt::format("{} waits here, {}", scene_.name(who), waits_for(who))});
+    }
+    const auto ended = std::ranges::count(scene_.warps, Warp::State::ended, &Warp::state);
+    if (ended > 0)
+        notes.push_back(
+            {scene_.program.where(), fmt::format("{} of {} warps have ended", ended, scene_.warps.size())});
+    const std::string message = rules::kernel_hangs(scene_.name(warp) + " waits " + waits_for(warp));
+    const auto fix = [](isa::Awaits what) { return std::string(wait_words::law(what).fix); };
+    if (warp.state == Warp::State::at_barrier)
+        return report_.add(rules::WG_SYNC_02, at, message, fix(isa::Awaits::barrier), std::move(notes));
+    if (warp.wait == Warp::Wait::cluster)
+        return report_.add(rules::WG_SYNC_04, at, message, fix(isa::Awaits::cluster), std::move(notes));
+    const int threads = scene_.program.threads();
+    report_.add(
+        rules::WG_REG_02, at, message,
+        fmt::format("a CTA of {} threads has {} registers: what its warpgroups ask for may not exceed "
+                    "them, and setmaxnreg.dec frees them",
+                    threads, scene_.warps_per_cta * lanes * sm_90a.registers_at_entry(threads)),
+        std::move(notes));
+}
+
+void Stuck::at_mbarrier(const Warp& warp) {
+    const std::string message = rules::kernel_hangs(scene_.name(warp) + " waits " + waits_for(warp));
+    std::vector<Note> notes;
+    std::string fix(wait_words::law(isa::Awaits::mbarrier).fix);
+    if (const Mbarrier* m = mbarriers_.waited_for(warp)) {
+        notes.push_back(
+            {scene_.where(m->made().pc), fmt::format("initialised here with {} arrivals", m->expected())});
+        if (m->pending() == 0 || m->tx() < 0) {
+            notes.push_back(
+                {scene_.where(m->expected_at()), fmt::format("{} bytes are expected", m->to_expect())});
+            notes.push_back({scene_.where(m->copied_at()),
+                             fmt::format("the copies of the phase bring {}", m->to_bring())});
+            fix = fmt::format("expect {} bytes", m->to_bring());
+        } else if (m->pending() < m->expected()) {
+            notes.push_back({scene_.where(m->arrived_at()), "the last arrival"});
+            fix = fmt::format("{} arrivals come in this phase: give mbarrier.init their number",
+                              m->expected() - m->pending());
+        }
+    }
+    report_.add(rules::WG_MBAR_05, scene_.where(warp.pc), message, fix, std::move(notes));
+}
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,37 @@
+// When no warp of a rehearsal can continue: which warps wait for what, and why it never happens. WG-MBAR-05,
+// WG-REG-02, WG-SYNC-02, WG-SYNC-04.
+#pragma once
+
+#include "check/rehearsal/barriers.hpp"
+#include "check/rehearsal/pool.hpp"
+
+namespace wgrun::check::rehearsal {
+
+class Stuck {
+  public:
+    Stuck(Scene& scene, Report& report, const Mbarriers& mbarriers, const Barriers& barriers,
+          const Pool& pool)
+        : scene_(scene), report_(report), mbarriers_(mbarriers), barriers_(barriers), pool_(pool) {}
+
+    /// Lets waits for mbarriers time out, after which the kernel may do something else. Returns whether any
+    /// did.
+    bool look_again();
+    /// Reports the likeliest cause, unless warps that have left may help.
+    void report();
+
+  private:
+    struct Suspect;
+    bool others_may_run() const;
+    bool never_enough_registers(const Warp& warp) const;
+    Suspect suspect(const Warp& warp) const;
+    std::string waits_for(const Warp& warp) const;
+    void at_mbarrier(const Warp& warp);
+
+    Scene& scene_;
+    Report& report_;
+    const Mbarriers& mbarriers_;
+    const Barriers& barriers_;
+    const Pool& pool_;
+};
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,82 @@
+#include "check/rehearsal/values.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "isa/machine.hpp"
+
+namespace wgrun::check::rehearsal {
+
+using isa::lanes;
+
+Values::Values(const Scene& scene) : scene_(scene), warps_(scene.warps.size()) {
+    const auto registers = static_cast<std::size_t>(scene.skeleton.slot_count);
+    for (Registers& warp : warps_) {
+        warp.lanes.resize(registers * lanes);
+        warp.known.resize(registers);
+    }
+}
+
+const void* Values::read(Reg reg) const {
+    isa::Mask known = 0;
+    const void* data = read_some(reg, known);
+    if ((scene_.active & ~known) != 0) throw isa::Unknown{};
+    return data;
+}
+
+const void* Values::read_some(Reg reg, isa::Mask& known) const {
+    const int at = slot(reg);
+    known = at < 0 ? 0 : own().known[static_cast<std::size_t>(at)];
+    return at < 0 ? nothing_.data() : own().lanes.data() + static_cast<std::size_t>(at) * lanes;
+}
+
+void* Values::write(Reg reg) {
+    const auto at = static_cast<std::size_t>(slot(reg));
+    own().known[at] |= scene_.active;
+    return own().lanes.data() + at * lanes;
+}
+
+std::optional<isa::Mask> Values::condition(const Op& op) const {
+    const auto at = static_cast<std::size_t>(slot(op.reg));
+    const isa::Mask running = scene_.warp->running;
+    if ((running & ~own().known[at]) != 0) return std::nullopt;
+    const auto* bits = reinterpret_cast<const std::uint32_t*>(own().lanes.data() + at * lanes);
+    isa::Mask mask = 0;
+    for (int l = 0; l < lanes; ++l) mask |= (bits[l] & 1U) << l;
+    return (op.negated ? ~mask : mask) & running;
+}
+
+bool Values::sources_known(const Op& op) const {
+    const auto known = [&](Reg reg) {
+        return (scene_.active & ~own().known[static_cast<std::size_t>(slot(reg))]) == 0;
+    };
+    const Step& step = *op.step;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        if (step.op->operands[i].access == isa::Access::out) continue;
+        const Operand& operand = step.operands[i];
+        if (operand.kind == Operand::Kind::list ? !std::ranges::all_of(operand.list, known)
+                                                : operand.reg && !known(operand.reg))
+            return false;
+    }
+    return true;
+}
+
+void Values::forget_results(const Op& op) {
+    const Step& step = *op.step;
+    const auto forget = [&](Reg reg) {
+        if (const int at = slot(reg); at >= 0) own().known[static_cast<std::size_t>(at)] &= ~scene_.active;
+    };
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        if (step.op->operands[i].access == isa::Access::in) continue;
+        if (step.operands[i].reg) forget(step.operands[i].reg);
+        for (Reg reg : step.operands[i].list) forget(reg);
+    }
+}
+
+std::optional<std::uint64_t> Values::first_of(Reg reg) const {
+    const auto at = static_cast<std::size_t>(slot(reg));
+    if ((scene_.active & ~own().known[at]) != 0) return std::nullopt;
+    return own().lanes[at * lanes + static_cast<std::size_t>(std::countr_zero(scene_.active))];
+}
+
+}  // namespace wgrun::check::rehearsal

@@ -1,0 +1,47 @@
+// The registers of a rehearsal's warps: which lanes have a value that is known before a launch.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "check/rehearsal/scene.hpp"
+
+namespace wgrun::check::rehearsal {
+
+class Values {
+  public:
+    explicit Values(const Scene& scene);
+
+    /// Returns the 32 lanes of a register of the current warp, and which of them are known.
+    const void* read_some(Reg reg, isa::Mask& known) const;
+    /// Returns the same; throws isa::Unknown unless all active lanes are known.
+    const void* read(Reg reg) const;
+    /// The active lanes get a known value, at the place that is returned.
+    void* write(Reg reg);
+
+    /// Returns the active lanes for which the guard or condition of `op` holds; nullopt unless it is known
+    /// for all of them. The active lanes are those that run.
+    std::optional<isa::Mask> condition(const Op& op) const;
+    /// Returns whether everything that the step reads is known to the active lanes.
+    bool sources_known(const Op& op) const;
+    /// Marks the results of the step as unknown.
+    void forget_results(const Op& op);
+    /// Returns the value of a register of 64 bits in the first active lane, if all active lanes are known.
+    std::optional<std::uint64_t> first_of(Reg reg) const;
+
+  private:
+    struct Registers {
+        std::vector<std::uint64_t> lanes;  ///< all lanes of each register
+        std::vector<isa::Mask> known;      ///< the lanes of each register whose value is known
+    };
+    int slot(Reg reg) const { return scene_.skeleton.slots[reg.id]; }
+    const Registers& own() const { return warps_[static_cast<std::size_t>(scene_.warp->number)]; }
+    Registers& own() { return warps_[static_cast<std::size_t>(scene_.warp->number)]; }
+
+    const Scene& scene_;
+    std::vector<Registers> warps_;
+    const std::array<std::uint64_t, isa::lanes> nothing_{};  ///< read where nothing is known
+};
+
+}  // namespace wgrun::check::rehearsal

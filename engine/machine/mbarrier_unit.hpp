@@ -1,0 +1,241 @@
+// The instructions on mbarriers (PTX ISA 9.7.13.15), lane by lane: which object an address names, what the
+// lanes of a step do to one object or to several, what is wrong with that, and when a phase turns.
+//
+// The rehearsal and the simulator derive from it. They know where objects are, what warps and threads know,
+// who sleeps and who wakes up, and how a fault is reported.
+#pragma once
+
+#include <bit>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "machine/lanes.hpp"
+#include "machine/waits.hpp"
+#include "rules/mbarrier_words.hpp"
+#include "wgrun/target.hpp"
+
+namespace wgrun::machine {
+
+/// On whose behalf an mbarrier is accessed.
+enum class MbarrierUser : std::uint8_t { thread, engine, async_store };
+
+/// Driver derives from this (CRTP); Object derives from Mbarrier; Cta has objects. Driver has, for its
+/// current step:
+///
+///   isa::Mask active(); int warp(), warp_in_cta(), warps_per_cta(); std::uint32_t pc(), now(); Cta& own()
+///   machine::Waits& waits()
+///   void lane(int)          what follows is done by this lane
+///   void unknown()          the step depends on a value that is not known
+///   bool watches()          it is known what the warp knows: orders are checked
+///   void progress()         something has happened for which others may wait
+///
+///   Cta* peer(std::uint64_t& address, int lane, MbarrierUser)  as machine::locate; null after a report
+///   bool holds(Cta&, std::uint64_t address, bool init)         is this memory? false after a report
+///   Object* object(Cta&, std::uint32_t offset)                 live or ended, or null
+///   Object& create(Cta&, std::uint32_t offset)
+///   void made(Cta&, Object&, int lane)                         it has been initialised
+///   std::uint32_t known(const Object&, int lane)               the clock of the object that the lane knows
+///   std::uint32_t known_to_warp(const Object&)                 the same of any lane
+///
+///   std::string who(), place(std::uint32_t offset); Where where(std::uint32_t pc); bool of_cluster()
+///   void fault(rules::Saying, std::uint32_t other = no_pc, std::string_view note = {})   of the current step
+///   void fault_at(std::uint32_t pc, rules::Saying, std::uint32_t other = no_pc, std::string_view note = {})
+///   void misaligned(std::uint64_t address), absent(std::uint32_t offset), early(const Object&,
+///   rules::Saying) bool told(const Object&)             WG-MBAR-02 has been reported here
+///   std::optional<std::string> untold(const Object&, int lane)   who does not know of the init
+///   void bad_parity(Object&, std::int64_t), skipped(Object&, std::int64_t)               WG-MBAR-06
+///
+///   void arrivals_begin(); void arrives(Cta&, Object&, int lane, isa::Mask lanes_there)  it releases there
+///   void turned(Cta&, Object&)           its phase has completed
+///   void wait_begins(); void passes(Cta&, Object&, int lane); void blocked(Object&, std::int64_t parity)
+///   bool returns(isa::Mask complete)     the wait ends here, also without success
+template <class Driver, class Object, class Cta>
+class MbarrierUnit {
+  public:
+    void init(const isa::Addresses& address, const isa::Counts& arrivals) {
+        for_each_lane([&](int lane, std::size_t l, isa::Mask) {
+            if (!address.knows(l) || !arrivals.knows(l)) return self().unknown();
+            const std::uint64_t at = address[l];
+            if (at % Mbarrier::bytes != 0) return self().misaligned(at);
+            Cta& cta = self().own();
+            if (!self().holds(cta, at, true)) return;
+            const std::uint32_t offset = offset_of(at);
+            Object* object = self().object(cta, offset);
+            if (object != nullptr && object->live())
+                self().fault(rules::mbarrier_made_again(self().place(offset)), object->made().pc,
+                             initialised_here);
+            if (object == nullptr) object = &self().create(cta, offset);
+            if (!object->init(arrivals[l], self().warps_per_cta(),
+                              {self().warp(), lane, self().now(), self().pc()}))
+                self().fault(
+                    rules::too_many_arrivals_asked(self().place(offset), arrivals[l], Mbarrier::most));
+            self().waits().forget(*object);
+            self().made(cta, *object, lane);
+        });
+    }
+
+    void inval(const isa::Addresses& address) {
+        for_each_lane([&](int lane, std::size_t l, isa::Mask) {
+            if (!address.knows(l)) return self().unknown();
+            const Found found = find(address[l], MbarrierUser::thread, lane);
+            if (found.object == nullptr) return;
+            if (found.object->under_way() != 0)
+                self().fault(rules::mbarrier_ended_early(self().place(found.object->offset()),
+                                                         found.object->under_way()),
+                             found.object->copied_at(), copied_here);
+            found.object->end();
+        });
+    }
+
+    /// Each lane expects `bytes`, then arrives `arrivals` times.
+    void arrive(const isa::Addresses& address, const isa::Counts& bytes, const isa::Counts& arrivals) {
+        self().arrivals_begin();
+        for_each_lane([&](int lane, std::size_t l, isa::Mask left) {
+            if (!address.knows(l) || !bytes.knows(l) || !arrivals.knows(l)) return self().unknown();
+            const Found found = find(address[l], MbarrierUser::thread, lane);
+            if (found.object == nullptr) return;
+            Object& object = *found.object;
+            self().progress();
+            check_phase_known(object, lane, "arrives at");
+            if (!object.arrive(arrivals[l], self().pc())) return too_many(object, arrivals[l]);
+            if (bytes[l] != 0) check_bytes(object, object.expect(bytes[l], self().pc()), self().pc());
+            if (arrivals[l] != 0)
+                self().arrives(*found.cta, object, lane, lanes_at(address, left, address[l]));
+            self().waits().arrives_at(self().warp(), object);
+            turn(*found.cta, object);
+        });
+        self().waits().arrives(self().warp());
+    }
+
+    /// As isa::Machine::mbarrier_wait; nothing: the warp is to sleep.
+    std::optional<isa::Mask> wait(const isa::Addresses& address, const isa::Counts& parity) {
+        isa::Mask complete = 0;
+        const Object* watched = nullptr;
+        self().wait_begins();
+        for_each_lane([&](int lane, std::size_t l, isa::Mask) {
+            if (!address.knows(l) || !parity.knows(l)) return self().unknown();
+            const Found found = find(address[l], MbarrierUser::thread, lane);
+            Object* object = found.object;
+            if (object != nullptr && found.cta != &self().own()) {
+                self().fault(rules::waits_for_foreign_mbarrier(self().who()));
+            } else if (object != nullptr) {
+                if (std::exchange(watched, object) != object) watch_phase(*object, parity[l]);
+                if (!object->is_complete(parity[l])) return self().blocked(*object, parity[l] & 1);
+                self().passes(*found.cta, *object, lane);
+            }
+            complete |= isa::Mask{1} << lane;
+        });
+        if (self().returns(complete)) return complete;
+        return std::nullopt;
+    }
+
+  protected:
+    struct Found {
+        Cta* cta = nullptr;
+        Object* object = nullptr;
+    };
+
+    /// Returns the object that the lane names. Faults are reported; null if the lane cannot go on.
+    Found find(std::uint64_t address, MbarrierUser user, int lane) {
+        Cta* cta = self().peer(address, lane, user);
+        if (cta == nullptr) return {};
+        if (address % Mbarrier::bytes != 0) return self().misaligned(address), Found{};
+        if (!self().holds(*cta, address, false)) return {};
+        const std::uint32_t offset = offset_of(address);
+        Object* object = self().object(*cta, offset);
+        if (object == nullptr || !object->live()) return self().absent(offset), Found{};
+        if (self().watches() && !self().told(*object)) check_told(*object, user, lane);
+        return {cta, object};
+    }
+
+    /// The object that is to count bytes that come to shared memory of `cta`, or null after a report.
+    Found find_for(Cta& cta, std::uint64_t address, MbarrierUser user, int lane) {
+        const Found found = find(address, user, lane);
+        if (found.object == nullptr) return {};
+        if (found.cta != &cta) return self().fault(rules::mbarrier_apart_from_bytes()), Found{};
+        check_phase_known(*found.object, lane, user == MbarrierUser::engine ? "copies into" : "stores for");
+        return found;
+    }
+
+    /// What belongs to a phase comes after the completion of the phase before: a thread has waited for that,
+    /// and the lane knows it. Otherwise it might count for the phase before.
+    void check_phase_known(const Object& object, int lane, std::string_view what) {
+        if (!self().watches() || !object.is_early(self().known(object, lane))) return;
+        self().early(object, rules::phase_not_awaited(self().who(), what, object.phase(),
+                                                      self().place(object.offset())));
+    }
+
+    void too_many(const Object& object, std::int64_t arrivals) {
+        self().early(object, rules::arrival_too_many(self().who(), arrivals, self().place(object.offset()),
+                                                     object.pending(), object.expected(), object.phase()));
+    }
+
+    /// A copy has landed that began at step `pc`, in that phase.
+    void land(Cta& cta, Object& object, std::int64_t bytes, std::uint32_t phase, std::uint32_t pc) {
+        const Mbarrier::Landing landing = object.land(bytes, phase);
+        if (!landing.counts) return;
+        check_bytes(object, landing.too_many, pc);
+        turn(cta, object);
+    }
+
+    /// Completes the phase if everything that it expects has arrived.
+    void turn(Cta& cta, Object& object) {
+        const std::optional<Mbarrier::Turn> turn = object.turn();
+        if (!turn) return;
+        if (turn->under_way != 0)
+            self().fault_at(turn->told_at,
+                            rules::phase_complete_early(self().place(object.offset()), turn->phase,
+                                                        turn->under_way, turn->to_expect, turn->to_bring),
+                            turn->copied_at, copied_here);
+        self().turned(cta, object);
+    }
+
+    static constexpr std::string_view initialised_here = "initialised here", copied_here = "copied here";
+
+  private:
+    Driver& self() { return static_cast<Driver&>(*this); }
+    static std::uint32_t offset_of(std::uint64_t address) {
+        return static_cast<std::uint32_t>(address) - sm_90a.shared_base;
+    }
+
+    /// Calls f(lane, its index, the active lanes from it on).
+    template <class F>
+    void for_each_lane(F f) {
+        for (isa::Mask left = self().active(); left != 0; left &= left - 1) {
+            const int lane = std::countr_zero(left);
+            self().lane(lane);
+            f(lane, static_cast<std::size_t>(lane), left);
+        }
+    }
+
+    void check_told(const Object& object, MbarrierUser user, int lane) {
+        if (const std::optional<std::string> who = self().untold(object, lane))
+            self().fault(rules::mbarrier_untold(*who, self().place(object.offset()),
+                                                self().where(object.made().pc), self().of_cluster()),
+                         object.made().pc, initialised_here);
+        else if (user == MbarrierUser::engine && !object.is_told_to_engine(self().known(object, lane)))
+            self().fault(
+                rules::mbarrier_untold_to_engine(self().place(object.offset()),
+                                                 self().where(object.made().pc), self().of_cluster()),
+                object.made().pc, initialised_here);
+    }
+
+    void check_bytes(const Object& object, std::optional<std::int64_t> too_many, std::uint32_t pc) {
+        if (too_many)
+            self().fault_at(pc,
+                            rules::too_many_bytes(self().place(object.offset()), *too_many, Mbarrier::most));
+    }
+
+    /// WG-MBAR-06
+    void watch_phase(Object& object, std::int64_t parity) {
+        if (parity != 0 && parity != 1) return self().bad_parity(object, parity);
+        if (!self().watches()) return;
+        const std::uint32_t known = self().known_to_warp(object);
+        if (self().waits().wait(self().warp(), self().warp_in_cta(), object, parity, known, self().pc()) ==
+            Mbarrier::Wait::skipped)
+            self().skipped(object, parity);
+    }
+};
+
+}  // namespace wgrun::machine
