@@ -1,137 +1,254 @@
-// What the CTAs of a cluster share: addresses, a barrier and their end; and the register file of each CTA.
+// The scheduler of a cluster: interleaves its warps and the engines as the seed determines.
 #include "sim/cluster.hpp"
 
-#include <fmt/format.h>
+#include <bit>
+#include <type_traits>
+#include <utility>
 
-#include <algorithm>
-
-#include "isa/order.hpp"
+#include "isa/peer_window.hpp"
+#include "machine/seat.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
 
 namespace wgrun::sim {
+namespace {
 
-using isa::lanes;
+constexpr std::uint32_t longest_burst = 128;
 
-// The address of a CTA that does not exist does no harm until it is used.
-std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
-    return isa::peer_address(address, rank);
+}  // namespace
+
+Cluster::Cluster(const Program& program, const Code& code, const Launch& launch, Turns& turns,
+                 Allowance& allowance)
+    : scene_(*this, program, code, launch, turns),
+      mbarriers_(scene_),
+      barriers_(scene_, mbarriers_),
+      accesses_(scene_),
+      bulk_(scene_, mbarriers_),
+      copies_(scene_, accesses_, mbarriers_),
+      wgmma_(scene_),
+      deadlock_(scene_, barriers_),
+      allowance_(allowance),
+      messages_(program, launch.grid, message_capacity(program)) {}
+
+void Cluster::reset(std::uint64_t index) {
+    scene_.reset(index);
+    barriers_.reset();
+    accesses_.reset();
+    bulk_.reset();
+    copies_.reset();
+    messages_ = MessageLog(scene_.program, scene_.launch.grid, message_capacity(scene_.program));
+    trapped_ = false;
+    steps_ = mmas_ = accounted_ = 0;
 }
 
-// Returns the CTA that an address of the cluster's window refers to, and turns the address into one of the
-// CTA's own window. Null, with a report, if there is none. owes: the access is over when the warp knows that
-// it is.
-Cta* Cluster::peer(std::uint64_t& address, int lane, bool owes) {
-    using Whose = machine::SharedPlace::Whose;
-    const auto [whose, rank, there] =
-        machine::locate(address, static_cast<std::uint32_t>(this->rank(*cta_)), ctas_.size());
-    if (whose == Whose::nobodys) {
-        report_.shared_out_of_bounds(false, 1, address);
-        return nullptr;
-    }
-    Cta& cta = ctas_[rank];
-    address = there;
-    if (whose == Whose::own) return cta_;
-    if (cta.running == 0)
-        report_.fault(rules::peer_has_ended(report_.who(), rank, true, report_.end()));
-    else if (owes && launch_.detect_races)
-        cta.owe(Epoch(clocks_.now(current_), pc_, current_, lane));
-    return &cta;
-}
-
-// --- barrier.cluster -----------------------------------------------------------------------------------
-
-void Cluster::cluster_arrive() {
-    if (!cluster_barrier_.arrive(current_))
-        return report_.fault(rules::cluster_arrives_again(report_.warp(), report_.where(pc_)));
-    signal({Signal::Kind::cluster_arrival, 0, 0, cluster_barrier_.arrived_in(current_)});
-    waits_.meets(current_);
-    fruitless_ = 0;
-    if (launch_.detect_races) {
-        if (meeting_ < 0) {
-            meeting_ = clocks_.add_place();
-            met_ = clocks_.add_place();
+bool Cluster::run(bool alone) {
+    const std::uint64_t changes = scene_.turns.changes();
+    if (scene_.pollers) scene_.wake_pollers();
+    for (;;) {
+        ready_.clear();
+        for (std::size_t w = 0; w < scene_.warps.size(); ++w)
+            if (scene_.warps[w].state == Warp::State::ready) ready_.push_back(static_cast<int>(w));
+        const std::atomic<bool>* stop = scene_.launch.stop;
+        if (stop != nullptr && stop->load(std::memory_order_relaxed)) return true;
+        const auto under_way = static_cast<std::uint32_t>(bulk_.under_way() + copies_.under_way());
+        if (ready_.empty() && under_way == 0) {
+            scene_.tell();
+            if (accesses_.polls_global() && !(alone && scene_.turns.changes() == changes)) return false;
+            if (deadlock_.wake_sleepers()) continue;
+            deadlock_.report();
+            return true;
         }
-        if (isa::arrival_order(*code_.ops[pc_].step).release)
-            clocks_.release(current_, meeting_, {warp().all, warp().all});
-        else
-            release_announced(meeting_);
+        const auto ready = static_cast<std::uint32_t>(ready_.size());
+        const std::uint32_t next = scene_.draw(ready + (under_way == 0 ? 0 : 1));
+        if (next == ready) {
+            const std::size_t copy = scene_.draw(under_way), bulk = bulk_.under_way();
+            if (copy < bulk)
+                bulk_.land(copy);
+            else
+                copies_.land(copy - bulk);
+        } else {
+            scene_.enter(ready_[next]);
+            burst(1 + scene_.draw(longest_burst));
+            allowance_.take(steps_ - std::exchange(accounted_, steps_), scene_.code.ops[scene_.pc].where);
+            if (trapped_) return true;
+        }
     }
-    complete_meeting();
 }
 
-// A relaxed arrival releases the mbarriers that a fence has announced, and nothing else.
-void Cluster::release_announced(int place) {
-    for (Cta& cta : ctas_)
-        for (const Mbarrier& mbarrier : cta.mbarriers.all())
-            if (const int actor = mbarrier.actor();
-                mbarrier.is_told_to_engine(clocks_.of(current_).seen[actor]))
-                clocks_.learn(place, actor, mbarrier.announced());
+void Cluster::burst(std::uint32_t steps) {
+    // There are two loops so that a run without an observer does not pay for one.
+    const auto execute = [&](auto observed) {
+        Warp& warp = scene_.warp();
+        for (; steps > 0 && warp.state == Warp::State::ready && !trapped_; --steps) {
+            if constexpr (observed) scene_.launch.observer->before(View(*this), scene_.current);
+            const Op& op = scene_.code.ops[warp.pc];
+            scene_.pc = warp.pc;
+            if (op.kind == Op::Kind::step || op.kind == Op::Kind::collective)
+                step(warp, op);
+            else if (op.kind == Op::Kind::end)
+                end(warp);
+            else
+                jump(warp, op);
+            if constexpr (observed) scene_.launch.observer->after(View(*this), scene_.current, scene_.pc);
+        }
+    };
+    if (scene_.launch.observer == nullptr)
+        execute(std::false_type());
+    else
+        execute(std::true_type());
 }
 
-void Cluster::complete_meeting() {
-    if (!cluster_barrier_.turn()) return;
-    if (launch_.detect_races) clocks_.drain(meeting_, met_);
-    wake(nullptr, Warp::Wait::cluster, [](const Warp&) { return true; });
+isa::Mask Cluster::condition(const Op& op) {
+    const auto* values = static_cast<const std::uint32_t*>(wgmma_.read({op.reg}));
+    isa::Mask mask = 0;
+    for (int l = 0; l < isa::lanes; ++l) mask |= (values[l] & 1U) << l;
+    return (op.negated ? ~mask : mask) & scene_.active;
 }
 
-void Cluster::cluster_wait() {
-    using Wait = machine::ClusterBarrier::Wait;
-    const std::uint32_t phase = cluster_barrier_.arrived_in(current_);
-    switch (cluster_barrier_.wait(current_)) {
-        case Wait::not_arrived:
-            return report_.fault(rules::cluster_not_arrived(report_.warp(), report_.where(pc_)));
-        case Wait::blocked: return sleep(Warp::Wait::cluster);
-        case Wait::passes: break;
+void Cluster::jump(Warp& warp, const Op& op) {
+    if (op.kind == Op::Kind::jump) return warp.parted.go(op.ways.taken, warp.running, warp.pc);
+    scene_.active = warp.running;
+    scene_.report.at(scene_.pc, scene_.thread(0));
+    warp.parted.part(scene_.pc, op.ways, condition(op), warp.running, warp.pc);
+}
+
+void Cluster::step(Warp& warp, const Op& op) {
+    ++steps_;
+    scene_.active = warp.running;
+    scene_.report.at(scene_.pc, scene_.thread(0));
+    if (op.reg != no_reg) scene_.active = condition(op);
+    if (scene_.active == 0) {
+        ++warp.pc;
+        return;
     }
-    signal({Signal::Kind::cluster_passed, 0, 0, phase});
-    if (launch_.detect_races) clocks_.acquire(current_, met_, {warp().all, warp().all});
+    if (op.aligned && scene_.active != warp.whole)
+        scene_.report.diverged(*op.step->op, scene_.active, warp.whole);
+    if (op.kind == Op::Kind::collective) return collective(warp, op, scene_.active);
+    execute(op);
+    if (warp.state != Warp::State::asleep) ++warp.pc;
 }
 
-// --- the end of a CTA ----------------------------------------------------------------------------------
+// The last warp of a warpgroup to arrive executes the step for all four.
+void Cluster::collective(Warp& warp, const Op& op, isa::Mask active) {
+    const int first = scene_.local() / 4 * 4;
+    const std::span<Warp> mates(&scene_.warps[static_cast<std::size_t>(scene_.cta->first)],
+                                static_cast<std::size_t>(scene_.warps_per_cta));
+    if (first + 4 > scene_.warps_per_cta || mates[static_cast<std::size_t>(first + 3)].whole != UINT32_MAX) {
+        scene_.report.no_warpgroup(*op.step->op, scene_.program.threads());
+        ++warp.pc;
+        return;
+    }
+    warp.active = active;
+    warp.state = Warp::State::at_collective;
+    const std::span<Warp> group = mates.subspan(static_cast<std::size_t>(first), 4);
+    for (const Warp& other : group)
+        if (other.state != Warp::State::at_collective || other.pc != scene_.pc) return;
+    ++mmas_;
+    const int arrived = scene_.current;
+    scene_.report.at(scene_.pc, (scene_.cta->first + first) * isa::lanes, Subject::wgmma);
+    select(0);
+    execute(op);
+    scene_.current = arrived;
+    for (Warp& other : group) {
+        other.state = Warp::State::ready;
+        ++other.pc;
+    }
+}
+
+void Cluster::execute(const Op& op) {
+    try {
+        op.step->op->run(*op.step, *this);
+    } catch (const ArgumentError& error) {
+        scene_.report.refused(error.finding());
+    }
+}
+
+void Cluster::end(Warp& warp) {
+    const isa::Mask ended = warp.running;
+    if (warp.parted.end(warp.running, warp.pc)) {
+        warp.all &= ~ended;
+        return;
+    }
+    warp.state = Warp::State::ended;
+    scene_.fruitless = 0;
+    if (const std::uint32_t mma = warp.registers.uncommitted(); mma != no_pc) scene_.report.uncommitted(mma);
+    warp.registers.for_each_running([&](const Registers::Closed& group) { scene_.report.left_over(group); });
+    barriers_.end();
+    if (--scene_.cta->running == 0) leave(*scene_.cta);
+    barriers_.end_in_cluster();
+}
 
 // Everything that accessed the memory of the CTA must be known to its warps as past.
 void Cluster::leave(Cta& cta) {
     for (const Epoch& access : cta.owed) {
         if (!access) continue;
         bool known = false;
-        for (int w = cta.first; w < cta.first + warps_per_cta_; ++w)
-            known |= cta.shadow.ordered(clocks_.of(w), access);
+        for (int w = cta.first; w < cta.first + scene_.warps_per_cta; ++w)
+            known |= cta.shadow.ordered(scene_.clocks.of(w), access);
         if (known) continue;
-        report_.at(access.pc(), access.thread(), Subject::copy);
-        const bool in_group = std::ranges::any_of(
-            groups_, [&](const BulkGroups& groups) { return groups.actor == access.actor(); });
-        if (access.actor() < clocks_.warps())
-            report_.fault(rules::peer_may_have_ended(report_.end()));
-        else if (in_group)
-            report_.fault(rules::copy_out_at_end(report_.where(access.pc()), report_.end()));
+        scene_.report.at(access.pc(), access.thread(), Subject::copy);
+        if (access.actor() < scene_.clocks.warps())
+            scene_.report.fault(rules::peer_may_have_ended(scene_.report.end()));
+        else if (bulk_.stores_as(access.actor()))
+            scene_.report.fault(
+                rules::copy_out_at_end(scene_.report.where(access.pc()), scene_.report.end()));
         else
-            report_.unfinished_load(access);
+            scene_.report.unfinished_load(access);
     }
-    copies_left_over(cta);
-    for (const Mbarrier& mbarrier : cta.mbarriers.all()) {
-        const std::int64_t missing = mbarrier.tx() - mbarrier.under_way();
-        if (!mbarrier.live() || missing == 0) continue;
-        report_.at(mbarrier.pc != no_pc ? mbarrier.pc : mbarrier.copy_pc, current_ * lanes);
-        report_.fault(
-            {rules::WG_MBAR_03,
-             fmt::format("the CTA ends in phase {} of {}, which {} {} bytes", mbarrier.phase(),
-                         report_.place(mbarrier.offset()), missing > 0 ? "still expects" : "has not expected",
-                         std::abs(missing)),
-             "expect the bytes of all copies of the phase, and wait for it before the kernel ends"});
-    }
+    copies_.left_over(cta);
+    mbarriers_.left_over(cta);
 }
 
-// --- registers -----------------------------------------------------------------------------------------
+// --- what steps do ---------------------------------------------------------------------------------------
+
+std::uint32_t Cluster::special(isa::Special which, int lane) {
+    return machine::special(
+        {scene_.launch.grid, scene_.program.cluster(), scene_.position,
+         static_cast<std::uint32_t>(scene_.rank(*scene_.cta)),
+         static_cast<std::uint32_t>(scene_.program.threads()), static_cast<std::uint32_t>(scene_.local())},
+        which, lane);
+}
+
+// The address of a CTA that does not exist does no harm until it is used.
+std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
+    return isa::peer_address(address, rank);
+}
+
+void Cluster::proxy_fence(std::optional<isa::Space> space) {
+    accesses_.proxy_fence(space);
+    if (space != isa::Space::global) mbarriers_.announce();
+}
+
+void Cluster::say(std::size_t index, isa::Mask who, const std::vector<isa::Reg>& values) {
+    const Message& message = scene_.program.messages()[index];
+    std::vector<const void*> lanes_of;
+    for (isa::Reg reg : values) lanes_of.push_back(wgmma_.read(reg));
+    std::vector<std::uint64_t> words(values.size());
+    MessageLog last(scene_.program, scene_.launch.grid, isa::lanes);
+    for (isa::Mask left = who; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        for (std::size_t i = 0; i < words.size(); ++i)
+            words[i] = isa::bits(message.types[i]) > 32
+                           ? static_cast<const std::uint64_t*>(lanes_of[i])[lane]
+                           : static_cast<const std::uint32_t*>(lanes_of[i])[lane];
+        const auto thread = static_cast<std::uint32_t>(scene_.local() * isa::lanes + lane);
+        (message.kind == Message::Kind::print ? messages_ : last)
+            .add(scene_.cta->position, thread, static_cast<std::uint32_t>(index), words);
+    }
+    if (message.kind == Message::Kind::print) return;
+    scene_.report.said(*last.end());
+    trapped_ = true;
+}
 
 void Cluster::set_registers(int registers, bool increase) {
     using Resize = machine::RegisterPool::Resize;
-    machine::RegisterPool& pool = cta_->registers;
-    switch (pool.resize(local(), registers, increase)) {
+    machine::RegisterPool& pool = scene_.cta->registers;
+    switch (pool.resize(scene_.local(), registers, increase)) {
         case Resize::wrong_way:
-            return report_.fault(rules::resized_the_wrong_way(increase, registers, pool.held(local())));
-        case Resize::blocked: return sleep(Warp::Wait::registers);
-        case Resize::given_back: return wake(cta_, Warp::Wait::registers, [](const Warp&) { return true; });
+            return scene_.report.fault(
+                rules::resized_the_wrong_way(increase, registers, pool.held(scene_.local())));
+        case Resize::blocked: return scene_.sleep(Warp::Wait::registers);
+        case Resize::given_back: return scene_.wake_all(scene_.cta, Warp::Wait::registers);
         case Resize::taken: return;
     }
 }

@@ -6,13 +6,14 @@
 
 #include "flow/divergence.hpp"
 #include "isa/order.hpp"
+#include "machine/mbarrier.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::sim {
 
 inline constexpr std::uint32_t no_reg = UINT32_MAX;
-/// Stands for no operation: the other party of a finding that has none.
-inline constexpr std::uint32_t no_pc = UINT32_MAX;
+/// Also: the other party of a finding that has none.
+using machine::no_pc;
 /// The shadow of shared memory names operations with 22 bits.
 inline constexpr std::size_t max_ops = (std::size_t{1} << 22) - 1;
 

@@ -88,7 +88,7 @@ struct Cta {
     machine::NamedBarriers barriers;
     std::array<int, sm_90a.barriers> meetings{};  ///< their places in Clocks; -1: none so far
     machine::RegisterPool registers;
-    Mbarriers mbarriers;
+    MbarrierTable mbarriers;
     std::vector<Epoch> owed;  ///< the last access of each actor
     Dim3 position;            ///< in the grid
     int first;                ///< its first warp, numbered in the cluster

@@ -1,4 +1,5 @@
-// What happens when no warp can continue: which warps wait, where, and for what.
+#include "sim/deadlock.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <map>
 
 #include "rules/wait_words.hpp"
-#include "sim/cluster.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -30,18 +30,19 @@ isa::Awaits kind_of(const Warp& warp) {
 // A wait for an mbarrier ends by itself after a while, and the kernel may then do something else. Before
 // that, lanes that have diverged from those that wait get their turn; finally also lanes that wait to
 // reconverge with them, such as the one that holds a lock.
-bool Cluster::wake_sleepers() {
+bool Deadlock::wake_sleepers() {
     const auto polls = [](const Warp& warp) {
         return warp.state == Warp::State::asleep && warp.wait == Warp::Wait::memory;
     };
-    if (++fruitless_ > (std::ranges::any_of(warps_, polls) ? patience_of_pollers : patience)) return false;
+    if (++scene_.fruitless > (std::ranges::any_of(scene_.warps, polls) ? patience_of_pollers : patience))
+        return false;
     bool any = false;
-    for (Warp& warp : warps_) {
+    for (Warp& warp : scene_.warps) {
         if (warp.state != Warp::State::asleep || (warp.wait != Warp::Wait::mbarrier && !polls(warp)))
             continue;
         warp.state = Warp::State::ready;
         any = true;
-        if (warp.parted.let_others(warp.running, warp.pc, fruitless_ > patience / 2))
+        if (warp.parted.let_others(warp.running, warp.pc, scene_.fruitless > patience / 2))
             warp.polled = {};
         else
             warp.give_up = true;
@@ -50,37 +51,36 @@ bool Cluster::wake_sleepers() {
 }
 
 // Returns the mbarrier that a sleeping warp waits for, or null.
-const Mbarrier* Cluster::waited_for(const Warp& warp, Cta& cta) {
+const Mbarrier* Deadlock::waited_for(const Warp& warp, Cta& cta) {
     const bool waits = warp.state == Warp::State::asleep && warp.wait == Warp::Wait::mbarrier;
     return waits && warp.barrier < Warp::several ? cta.mbarriers.find(warp.barrier) : nullptr;
 }
 
-// Returns a text such as "at barrier 1: 64 of 128 threads have arrived".
-std::string Cluster::waits_for(const Warp& warp, Cta& cta) {
+std::string Deadlock::waits_for(const Warp& warp, Cta& cta) const {
     using State = Warp::State;
     using Wait = Warp::Wait;
     if (warp.state == State::at_collective)
-        return fmt::format("for the whole warpgroup at {}", code_.ops[warp.pc].step->op->name);
+        return fmt::format("for the whole warpgroup at {}", scene_.code.ops[warp.pc].step->op->name);
     if (warp.state == State::at_barrier) {
         const std::uint32_t id = warp.barrier;
         return rules::at_barrier(id, cta.barriers.arrived(id), cta.barriers.expected(id));
     }
     if (warp.wait == Wait::registers) {
-        const auto local = static_cast<int>(&warp - warps_.data()) - cta.first;
+        const auto local = static_cast<int>(&warp - scene_.warps.data()) - cta.first;
         const machine::RegisterPool& pool = cta.registers;
         return rules::for_registers(pool.wanted(local), pool.held(local), pool.free());
     }
     if (warp.wait == Wait::cluster)
-        return rules::at_cluster_barrier(cluster_barrier_.arrived(), warps_.size());
+        return rules::at_cluster_barrier(barriers_.cluster().arrived(), scene_.warps.size());
     if (warp.wait == Wait::memory) return "for memory to change that nobody writes any more";
     const Mbarrier* mbarrier = waited_for(warp, cta);
     if (mbarrier == nullptr) return "for several mbarriers";
-    return rules::for_phase(mbarrier->phase(), warp.parity, report_.place(mbarrier->offset()),
+    return rules::for_phase(mbarrier->phase(), warp.parity, scene_.report.place(mbarrier->offset()),
                             rules::what_has_come(mbarrier->expected() - mbarrier->pending(),
                                                  mbarrier->expected(), mbarrier->tx()));
 }
 
-void Cluster::report_deadlock() {
+void Deadlock::report() {
     // The waits: the likeliest cause first, then in the order of the code.
     struct Place {
         isa::Awaits wait;
@@ -93,21 +93,21 @@ void Cluster::report_deadlock() {
     std::map<Place, std::uint32_t> places;
     std::vector<Note> notes;
     const auto of = [&](std::size_t rank) {
-        return ctas_.size() == 1 ? std::string() : fmt::format(" of CTA {} of the cluster", rank);
+        return scene_.ctas.size() == 1 ? std::string() : fmt::format(" of CTA {} of the cluster", rank);
     };
     std::string ended;
-    for (std::size_t rank = 0; rank < ctas_.size(); ++rank) {
+    for (std::size_t rank = 0; rank < scene_.ctas.size(); ++rank) {
         std::uint32_t done = 0;
-        for (int w = 0; w < warps_per_cta_; ++w) {
-            const Warp& warp = warps_[static_cast<std::size_t>(ctas_[rank].first + w)];
+        for (int w = 0; w < scene_.warps_per_cta; ++w) {
+            const Warp& warp = scene_.warps[static_cast<std::size_t>(scene_.ctas[rank].first + w)];
             if (warp.state == Warp::State::ended) {
                 done |= 1U << w;
                 continue;
             }
             const std::uint32_t pc = warp.state == Warp::State::at_barrier ? warp.pc - 1 : warp.pc;
-            const Mbarrier* mbarrier = waited_for(warp, ctas_[rank]);
-            places[{kind_of(warp), pc, rank, waits_for(warp, ctas_[rank]),
-                    mbarrier != nullptr ? mbarrier->made.pc() : no_pc}] |= 1U << w;
+            const Mbarrier* mbarrier = waited_for(warp, scene_.ctas[rank]);
+            places[{kind_of(warp), pc, rank, waits_for(warp, scene_.ctas[rank]),
+                    mbarrier != nullptr ? mbarrier->made().pc : no_pc}] |= 1U << w;
         }
         if (done != 0)
             ended += (ended.empty() ? "" : "; ") + rules::names_of_warps(done) + of(rank) + " ended";
@@ -119,14 +119,14 @@ void Cluster::report_deadlock() {
                            (std::has_single_bit(warps) ? " waits " : " wait ") + place.what;
         if (message.empty()) {
             message = rules::kernel_hangs(text);
-            if (place.made != no_pc) notes.push_back({code_.where(place.made), "initialised here"});
+            if (place.made != no_pc) notes.push_back({scene_.code.where(place.made), "initialised here"});
             continue;
         }
-        notes.push_back({code_.where(place.pc), std::move(text)});
+        notes.push_back({scene_.code.where(place.pc), std::move(text)});
     }
-    if (!ended.empty()) notes.push_back({program_.where(), std::move(ended)});
+    if (!ended.empty()) notes.push_back({scene_.program.where(), std::move(ended)});
     const Place& first = places.begin()->first;
-    report_.deadlock(first.wait, first.pc, std::move(message), std::move(notes));
+    scene_.report.deadlock(first.wait, first.pc, std::move(message), std::move(notes));
 }
 
 }  // namespace wgrun::sim

@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "machine/mbarrier.hpp"
-#include "sim/code.hpp"
-#include "sim/shadow.hpp"
 
 namespace wgrun::sim {
 
@@ -16,15 +14,10 @@ struct Mbarrier : machine::Mbarrier {
     // Places in Clocks: what came before the arrivals of the current phase, and before the complete ones.
     int arriving = -1, complete = -1;
     int generic_actor = -1;  ///< stands for writes through the generic proxy, at the clock of `actor`
-
-    Epoch made;                       ///< the init
-    std::uint32_t pc = no_pc;         ///< of the last arrival or expectation
-    std::uint32_t expect_pc = no_pc;  ///< of the last expectation of the current phase
-    std::uint32_t copy_pc = no_pc;    ///< of the last copy
 };
 
 /// The mbarrier objects of a CTA.
-class Mbarriers {
+class MbarrierTable {
   public:
     void reset() {
         objects_.clear();

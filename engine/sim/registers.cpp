@@ -12,30 +12,31 @@ Registers::Registers(const Code& code)
 void Registers::reset() {
     std::fill(data_.begin(), data_.end(), std::byte{0xFF});
     std::fill(states_.begin(), states_.end(), RegisterState());
-    groups_.clear();
-    fences_ = issued_ = committed_ = finished_ = waited_ = 0;
+    groups_ = {};
+    fences_ = committed_ = finished_ = waited_ = 0;
     last_issued_pc_ = wait_pc_ = no_pc;
 }
 
 void Registers::commit(std::uint32_t pc) {
-    committed_ = issued_;
-    groups_.push_back({issued_, last_issued_pc_, pc});
+    committed_ = groups_.issued();
+    groups_.commit(isa::Mask{1} << whole, {last_issued_pc_, pc});
 }
 
 void Registers::wait(int pending, std::uint32_t pc) {
-    waited_ = issued_;
+    waited_ = groups_.issued();
     wait_pc_ = pc;
-    while (groups_.size() > static_cast<std::size_t>(pending)) {
-        finished_ = groups_.front().last;
-        groups_.pop_front();
-    }
+    finish(groups_.awaited(whole, pending));
 }
 
 void Registers::assume_waited(std::uint32_t serial) {
-    while (!groups_.empty() && finished_ < serial) {
-        finished_ = groups_.front().last;
-        groups_.pop_front();
-    }
+    for (const auto& group : groups_.running())
+        if (group.last >= serial) return finish(group.last);
+    finish(committed_);
+}
+
+void Registers::finish(std::uint32_t last) {
+    finished_ = std::max(finished_, last);
+    groups_.finish(whole, last);
 }
 
 }  // namespace wgrun::sim

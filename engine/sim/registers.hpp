@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "isa/warp.hpp"
+#include "machine/groups.hpp"
 #include "sim/code.hpp"
 
 namespace wgrun::sim {
@@ -30,9 +30,8 @@ struct RegisterState {
 
 class Registers {
   public:
-    /// The wgmma that a commit_group has closed.
-    struct Group {
-        std::uint32_t last;  ///< serial of the last of them; in an empty group, that of the group before
+    /// Where a group comes from: its last wgmma, and the commit_group.
+    struct Closed {
         std::uint32_t mma_pc, commit_pc;
     };
 
@@ -55,7 +54,7 @@ class Registers {
     /// leaves `pending` groups running.
     std::uint32_t issue(std::uint32_t pc) {
         last_issued_pc_ = pc;
-        return ++issued_;
+        return groups_.issue();
     }
     void commit(std::uint32_t pc);
     void wait(int pending, std::uint32_t pc);
@@ -69,21 +68,26 @@ class Registers {
     /// Returns the serial up to which wgmma are complete.
     std::uint32_t finished() const { return finished_; }
     /// Returns the step of the last wgmma that no commit_group has closed, or no_pc.
-    std::uint32_t uncommitted() const { return issued_ > committed_ ? last_issued_pc_ : no_pc; }
-    /// Calls f(group) for each committed group that still runs.
+    std::uint32_t uncommitted() const { return groups_.issued() > committed_ ? last_issued_pc_ : no_pc; }
+    /// Calls f(where it comes from) for each committed group that still runs and is not empty.
     template <class F>
     void for_each_running(F f) const {
         std::uint32_t before = finished_;
-        for (const Group& group : groups_)
-            if (group.last > std::exchange(before, group.last)) f(group);
+        for (const auto& group : groups_.running())
+            if (group.last > std::exchange(before, group.last)) f(group.note);
     }
 
   private:
+    void finish(std::uint32_t last);
+
+    /// A warp waits as a whole: one lane stands for all.
+    static constexpr int whole = 0;
+
     const std::vector<std::uint32_t>& offsets_;
     std::vector<std::byte> data_;
     std::vector<RegisterState> states_;
-    std::deque<Group> groups_;  ///< committed and running
-    std::uint32_t fences_ = 0, issued_ = 0, committed_ = 0, finished_ = 0;
+    machine::Groups<Closed> groups_;
+    std::uint32_t fences_ = 0, committed_ = 0, finished_ = 0;
     std::uint32_t waited_ = 0;  ///< serial of the last wgmma before the last wait_group
     std::uint32_t last_issued_pc_ = no_pc, wait_pc_ = no_pc;
 };

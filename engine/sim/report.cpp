@@ -172,7 +172,7 @@ void Report::uncommitted(std::uint32_t mma_pc) {
     add(rules::never_committed(code_.where(mma_pc), true), no_pc);
 }
 
-void Report::left_over(const Registers::Group& group) {
+void Report::left_over(const Registers::Closed& group) {
     pc_ = group.commit_pc;
     add(rules::group_at_end(warp(), code_.where(pc_), end()), no_pc,
         {{code_.where(group.mma_pc), "issued here"}});

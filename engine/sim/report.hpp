@@ -98,7 +98,7 @@ class Report final : public HazardSink {
     void waited_in_vain(const RegisterState& state, std::uint32_t wait_pc, bool write);
     void uncommitted(std::uint32_t mma_pc);
     /// WG-GROUP-05: the warp ends without having waited for the group.
-    void left_over(const Registers::Group& group);
+    void left_over(const Registers::Closed& group);
     /// WG-GROUP-06: no thread has waited for the cp.async of the current step when the CTA ends.
     void copy_left_over();
     void missing_fence(const RegisterState& state, bool accumulator);

@@ -10,7 +10,7 @@ namespace wgrun::sim {
 
 void Report::bad_parity(const Mbarrier& mbarrier, std::int64_t parity) {
     add(rules::bad_parity(who(), place(mbarrier.offset()), parity), no_pc,
-        {{code_.where(mbarrier.made.pc()), "initialised here"}});
+        {{code_.where(mbarrier.made().pc), "initialised here"}});
     settled_ = true;
 }
 
@@ -19,7 +19,7 @@ void Report::phase_skipped(const Mbarrier& mbarrier, std::int64_t parity, int wa
                                                 mbarrier.phase(), parity, mbarrier.is_complete(parity));
     if (const machine::LetThrough* wait = waits_.repeated(warp_at_hand()))
         return blame(*wait, std::move(saying.message));
-    add(std::move(saying), no_pc, {{code_.where(mbarrier.made.pc()), "initialised here"}});
+    add(std::move(saying), no_pc, {{code_.where(mbarrier.made().pc), "initialised here"}});
     settled_ = true;
 }
 

@@ -1,4 +1,4 @@
-#include "sim/bulk.hpp"
+#include "sim/bulk_engine.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "isa/combine.hpp"
+#include "isa/peer_window.hpp"
 #include "rules/barrier_words.hpp"
 #include "rules/copy_words.hpp"
 #include "rules/mbarrier_words.hpp"
-#include "sim/cluster.hpp"
 #include "sim/reduce.hpp"
 
 namespace wgrun::sim {
@@ -28,32 +28,32 @@ constexpr std::uint32_t box_align = 128;  // bytes: of a box in shared memory
 
 // --- issue ---------------------------------------------------------------------------------------------
 
-void Cluster::bulk_copy(const isa::BulkCopy& asked) {
-    report_.at(pc_, current_ * lanes + asked.lane, Subject::copy);
+void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
+    report_.at(scene_.pc, scene_.thread(asked.lane), Subject::copy);
     Copy copy{};
     copy.direction = asked.direction;
     copy.reduction = asked.reduction;
     copy.type = asked.type;
-    copy.pc = pc_;
-    copy.issuer = current_ * lanes + asked.lane;
+    copy.pc = scene_.pc;
+    copy.issuer = scene_.thread(asked.lane);
     if (!global_side(asked, copy) || asked.direction == Direction::prefetch) return;
     if (asked.direction == Direction::to_global) return store_bulk(asked, copy);
     if (asked.direction == Direction::to_cluster) {
-        if (!check_shared_side(*cta_, asked.source, copy.span, unit)) return;
-        copy.source_cta = rank(*cta_);
+        if (!check_shared_side(*scene_.cta, asked.source, copy.span, unit)) return;
+        copy.source_cta = scene_.rank(*scene_.cta);
         copy.source = asked.source;
     }
     std::optional<Actor> issuer;
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
-        if (!issuer) issuer = global_shadow_.issuer(actor(asked.lane));
-        global_shadow_.copy_from(*issuer, asked.lane, address, bytes);
+        if (!issuer) issuer = scene_.global_shadow.issuer(scene_.actor(asked.lane));
+        scene_.global_shadow.copy_from(*issuer, asked.lane, address, bytes);
     });
     if (asked.multicast == 0) return load_bulk(asked.shared, asked.mbarrier, copy);
     // Data and signal go to the same offset in each CTA.
     for (std::uint32_t left = asked.multicast; left != 0; left &= left - 1) {
         const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
-        if (rank >= ctas_.size()) {
-            report_.fault(rules::multicast_outside_cluster(asked.multicast, rank, ctas_.size()));
+        if (rank >= scene_.ctas.size()) {
+            report_.fault(rules::multicast_outside_cluster(asked.multicast, rank, scene_.ctas.size()));
             return;
         }
         load_bulk(isa::peer_address(asked.shared, rank), isa::peer_address(asked.mbarrier, rank), copy);
@@ -62,9 +62,9 @@ void Cluster::bulk_copy(const isa::BulkCopy& asked) {
 
 // Finds the global side of the copy and its number of bytes. Returns false, with a report, when that is
 // impossible.
-bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
+bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
     if (asked.dims != 0) {
-        copy.tensor = global_.tensor(asked.tensor_map);
+        copy.tensor = scene_.global.tensor(asked.tensor_map);
         if (copy.tensor.map == nullptr) {
             report_.fault({rules::WG_TMA_01,
                            fmt::format("{:#x} is not a tensor map of the launch", asked.tensor_map),
@@ -80,8 +80,8 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
         copy.bytes = static_cast<std::uint32_t>(box.bytes());
         copy.span = static_cast<std::uint32_t>(box.span());
         if (asked.direction != Direction::to_global) return true;
-        if (const std::uint64_t start = copy.tensor.map->address; global_.constant(start)) {
-            report_.constant_store(static_cast<int>(copy.bytes), global_.place(start));
+        if (const std::uint64_t start = copy.tensor.map->address; scene_.global.constant(start)) {
+            report_.constant_store(static_cast<int>(copy.bytes), scene_.global.place(start));
             return false;
         }
         for (int d = 0; d < asked.dims; ++d)
@@ -106,29 +106,29 @@ bool Cluster::global_side(const isa::BulkCopy& asked, Copy& copy) {
     }
     if (asked.direction == Direction::to_cluster) return true;
     copy.global_address = asked.global;
-    copy.global = global_.find(asked.global, static_cast<int>(asked.bytes));
+    copy.global = scene_.global.find(asked.global, static_cast<int>(asked.bytes));
     if (copy.global != nullptr) {
-        if (asked.direction != Direction::to_global || !global_.constant(asked.global)) return true;
-        report_.constant_store(static_cast<int>(asked.bytes), global_.place(asked.global));
+        if (asked.direction != Direction::to_global || !scene_.global.constant(asked.global)) return true;
+        report_.constant_store(static_cast<int>(asked.bytes), scene_.global.place(asked.global));
         return false;
     }
     report_.global_out_of_bounds(asked.direction == Direction::to_global, static_cast<int>(asked.bytes),
-                                 global_.describe(asked.global, static_cast<int>(asked.bytes)));
+                                 scene_.global.describe(asked.global, static_cast<int>(asked.bytes)));
     return false;
 }
 
 /// Calls f(address, data, bytes) for the watched global memory that the copy reads or writes.
 template <class F>
-void Cluster::for_each_global_run(const Copy& copy, F f) {
+void BulkEngine::for_each_global_run(const Copy& copy, F f) {
     if (copy.tensor.map != nullptr) {
         const std::uint64_t start = copy.tensor.map->address;
-        if (const std::uint64_t at = global_shadow_.watched(start))
+        if (const std::uint64_t at = scene_.global_shadow.watched(start))
             for_each_run(copy.tensor, copy.at,
                          [&](std::uint64_t address, const std::byte* data, std::uint64_t bytes) {
                              f(address - start + at, data, bytes);
                          });
     } else if (copy.global != nullptr) {
-        if (const std::uint64_t at = global_shadow_.watched(copy.global_address))
+        if (const std::uint64_t at = scene_.global_shadow.watched(copy.global_address))
             f(at, copy.global, copy.bytes);
     }
 }
@@ -142,7 +142,8 @@ void for_each_shared_run(const Copy& copy, std::uint32_t address, F f) {
 }
 
 // Returns whether the copy may use this piece of the CTA's shared memory. Faults are reported.
-bool Cluster::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align) {
+bool BulkEngine::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes,
+                                   std::uint32_t align) {
     if (address % align != 0) {
         report_.fault(rules::copy_misaligned(
             report_.place(static_cast<std::uint32_t>(address) - SharedMemory::base), align));
@@ -157,28 +158,27 @@ bool Cluster::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t b
     return true;
 }
 
-void Cluster::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Copy copy) {
+void BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Copy copy) {
     const int lane = copy.issuer % lanes;
-    Cta* cta = peer(shared, lane, false);
+    Cta* cta = scene_.peer(shared, lane, false);
     if (cta == nullptr ||
         !check_shared_side(*cta, shared, copy.span, copy.tensor.map != nullptr ? box_align : unit))
         return;
-    const Found found = find_mbarrier(mbarrier_address, User::engine, lane);
-    if (found.mbarrier == nullptr) return;
-    if (found.cta != cta) return report_.fault(rules::mbarrier_apart_from_bytes());
-    const Mbarrier& mbarrier = *found.mbarrier;
+    const Mbarriers::Found found = mbarriers_.count(*cta, mbarrier_address, Mbarriers::User::engine, lane);
+    if (found.object == nullptr) return;
+    const Mbarrier& mbarrier = *found.object;
     copy.shared = static_cast<std::uint32_t>(shared);
-    check_phase_known(mbarrier, lane, "copies into");
-    if (launch_.detect_races) {
-        const Epoch epoch(mbarrier.next(), pc_, mbarrier.actor(), lane);
+    if (scene_.launch.detect_races) {
+        const Epoch epoch(mbarrier.next(), scene_.pc, mbarrier.actor(), lane);
         const Report::Copying copying(report_, mbarrier.actor(), epoch.clock());
         for_each_shared_run(copy, copy.shared, [&](std::uint32_t offset, std::uint32_t bytes) {
-            cta->shadow.copy_in(actor(lane), epoch, offset, bytes);
+            cta->shadow.copy_in(scene_.actor(lane), epoch, offset, bytes);
         });
         cta->owe(epoch);
         if (copy.direction == Direction::to_cluster) {
-            cta_->shadow.copy_out(actor(lane), epoch, copy.source - SharedMemory::base, copy.span);
-            cta_->owe(epoch);
+            scene_.cta->shadow.copy_out(scene_.actor(lane), epoch, copy.source - SharedMemory::base,
+                                        copy.span);
+            scene_.cta->owe(epoch);
         }
     }
     count_for(found, std::move(copy));
@@ -193,60 +193,55 @@ std::uint64_t global_name(const Copy& copy) {
 
 }  // namespace
 
-// The mbarrier counts the bytes of the copy when it lands. A thread that sees them knows what came before the
-// copy.
-void Cluster::count_for(const Found& found, Copy copy) {
-    Mbarrier& mbarrier = *found.mbarrier;
-    copy.cta = rank(*found.cta);
+// The mbarrier counts the bytes of the copy when it lands.
+void BulkEngine::count_for(const Mbarriers::Found& found, Copy copy) {
+    Mbarrier& mbarrier = *found.object;
+    copy.cta = scene_.rank(*found.cta);
     copy.mbarrier = mbarrier.offset();
     copy.serial = mbarrier.phase();
-    if (launch_.detect_races) clocks_.release_actors(current_, copy.issuer % lanes, mbarrier.arriving);
-    mbarrier.begin_copy(copy.bytes);
-    signal({Signal::Kind::copy, copy.cta, copy.mbarrier, copy.serial, copy.bytes, global_name(copy)});
-    mbarrier.copy_pc = pc_;
+    mbarriers_.begin_copy(mbarrier, copy.issuer % lanes, copy.bytes);
+    scene_.signal({Signal::Kind::copy, copy.cta, copy.mbarrier, copy.serial, copy.bytes, global_name(copy)});
     copies_.push_back(std::move(copy));
 }
 
-void Cluster::store_bulk(const isa::BulkCopy& asked, Copy copy) {
+void BulkEngine::store_bulk(const isa::BulkCopy& asked, Copy copy) {
     const std::uint32_t align = copy.tensor.map != nullptr ? box_align : unit;
-    if (!check_shared_side(*cta_, asked.shared, copy.span, align)) return;
+    if (!check_shared_side(*scene_.cta, asked.shared, copy.span, align)) return;
     if (copy.reduction != isa::BulkCopy::Reduction::none &&
         !reduce(copy.reduction, copy.tensor.map != nullptr ? element_type(copy.tensor) : copy.type, nullptr,
                 nullptr, 0))
         return report_.fault({rules::WG_TMA_01, "the tensor map's element type has no such reduction",
                               "wgrun isa cp.reduce.async.bulk.tensor lists the types of each"});
-    copy.cta = rank(*cta_);
+    copy.cta = scene_.rank(*scene_.cta);
     copy.shared = asked.shared;
-    BulkGroups& groups = groups_of(asked.lane);
-    copy.serial = ++groups.issued;
-    if (launch_.detect_races) {
-        const Epoch epoch(copy.serial, pc_, groups.actor, asked.lane);
+    Storer& storer = this->storer(asked.lane);
+    copy.serial = groups().issue();
+    if (scene_.launch.detect_races) {
+        const Epoch epoch(copy.serial, scene_.pc, storer.actor, asked.lane);
         for_each_shared_run(copy, copy.shared, [&](std::uint32_t offset, std::uint32_t bytes) {
-            cta_->shadow.copy_out(actor(asked.lane), epoch, offset, bytes);
+            scene_.cta->shadow.copy_out(scene_.actor(asked.lane), epoch, offset, bytes);
         });
-        cta_->owe(epoch);
+        scene_.cta->owe(epoch);
     }
     std::optional<Actor> issuer;
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte*, std::uint64_t bytes) {
-        if (groups.writer < 0) groups.writer = clocks_.add_actor();
-        if (!issuer) issuer = global_shadow_.issuer(actor(asked.lane));
-        global_shadow_.copy_to(*issuer, Epoch(copy.serial, pc_, groups.writer, asked.lane), address, bytes,
-                               copy.reduction != isa::BulkCopy::Reduction::none);
+        if (storer.writer < 0) storer.writer = clocks_.add_actor();
+        if (!issuer) issuer = scene_.global_shadow.issuer(scene_.actor(asked.lane));
+        scene_.global_shadow.copy_to(*issuer, Epoch(copy.serial, scene_.pc, storer.writer, asked.lane),
+                                     address, bytes, copy.reduction != isa::BulkCopy::Reduction::none);
     });
-    signal({Signal::Kind::store, copy.cta, 0, 0, copy.bytes, global_name(copy)});
+    scene_.signal({Signal::Kind::store, copy.cta, 0, 0, copy.bytes, global_name(copy)});
     copies_.push_back(std::move(copy));
 }
 
 // --- landing -------------------------------------------------------------------------------------------
 
-void Cluster::land(std::size_t index) {
-    fruitless_ = 0;
-    if (pollers_) wake_pollers();
+void BulkEngine::land(std::size_t index) {
+    scene_.landed();
     Copy& next = copies_[index];
-    Cta& cta = ctas_[static_cast<std::size_t>(next.cta)];
+    Cta& cta = scene_.ctas[static_cast<std::size_t>(next.cta)];
     const std::byte* shared = cta.shared.at(next.shared);
-    if (next.direction == Direction::to_global)
-        wake(&cta, Warp::Wait::copies, [](const Warp&) { return true; });
+    if (next.direction == Direction::to_global) scene_.wake_all(&cta, Warp::Wait::copies);
     if (next.direction == Direction::to_global && next.read.empty())
         return next.read.assign(shared, shared + next.span);
     const Copy copy = std::move(next);
@@ -256,14 +251,14 @@ void Cluster::land(std::size_t index) {
         write_global(copy);
     else
         write_shared(copy, cta);
-    if (launch_.observer != nullptr) launch_.observer->landed(View(*this), copy.pc, copy.issuer);
+    scene_.signal_landed(copy.pc, copy.issuer);
 }
 
-void Cluster::write_global(const Copy& copy) {
+void BulkEngine::write_global(const Copy& copy) {
     const std::byte* from = copy.read.data();
-    std::unique_lock lock(turns_.global_memory(), std::defer_lock);
+    std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
     if (copy.reduction != isa::BulkCopy::Reduction::none) {
-        turns_.await(index_);
+        scene_.turns.await(scene_.index);
         lock.lock();
     }
     if (copy.tensor.map != nullptr)
@@ -272,9 +267,9 @@ void Cluster::write_global(const Copy& copy) {
         std::memcpy(copy.global, from, copy.bytes);
     else
         reduce(copy.reduction, copy.type, copy.global, from, copy.bytes * 8 / isa::bits(copy.type));
-    wrote_ = true;
+    scene_.wrote = true;
     for_each_global_run(copy, [&](std::uint64_t address, const std::byte* data, std::uint64_t bytes) {
-        global_shadow_.landed(address, data, bytes);
+        scene_.global_shadow.landed(address, data, bytes);
     });
 }
 
@@ -295,7 +290,7 @@ void store_value(const Copy& copy, std::byte* to) {
 
 }  // namespace
 
-void Cluster::write_shared(const Copy& copy, Cta& cta) {
+void BulkEngine::write_shared(const Copy& copy, Cta& cta) {
     std::byte* to = cta.shared.at(copy.shared);
     if (copy.tensor.map != nullptr)
         load_box(copy.tensor, copy.at, {to, copy.shared, copy.shared});
@@ -304,63 +299,64 @@ void Cluster::write_shared(const Copy& copy, Cta& cta) {
     else if (copy.direction == Direction::to_shared)
         std::memcpy(to, copy.global, copy.bytes);
     else
-        std::memmove(to, ctas_[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source), copy.bytes);
-    Mbarrier* mbarrier = cta.mbarriers.find(copy.mbarrier);
-    if (mbarrier == nullptr) return;
+        std::memmove(to, scene_.ctas[static_cast<std::size_t>(copy.source_cta)].shared.at(copy.source),
+                     copy.bytes);
     report_.at(copy.pc, copy.issuer, Subject::copy);
-    const Mbarrier::Landing landing = mbarrier->land(copy.bytes, copy.serial);
-    if (!landing.counts) return;
-    check_bytes(*mbarrier, landing.too_many);
-    advance(cta, *mbarrier);
+    mbarriers_.land(cta, copy.mbarrier, copy.bytes, copy.serial, copy.pc);
 }
 
 // --- groups --------------------------------------------------------------------------------------------
 
-BulkGroups* Cluster::find_groups(int lane) {
-    if (groups_of_thread_.empty()) return nullptr;
-    const std::uint32_t index = groups_of_thread_[static_cast<std::size_t>(current_ * lanes + lane)];
-    return index == 0 ? nullptr : &groups_[index - 1];
+const BulkEngine::Storer* BulkEngine::find_storer(int lane) const {
+    if (storer_of_thread_.empty()) return nullptr;
+    const std::uint32_t at = storer_of_thread_[static_cast<std::size_t>(scene_.thread(lane))];
+    return at == 0 ? nullptr : &storers_[at - 1];
 }
 
-BulkGroups& Cluster::groups_of(int lane) {
-    if (BulkGroups* groups = find_groups(lane)) return *groups;
-    groups_of_thread_.resize(warps_.size() * lanes);
-    BulkGroups made;
-    if (launch_.detect_races) made.actor = clocks_.add_actor();
-    groups_.push_back(made);
-    groups_of_thread_[static_cast<std::size_t>(current_ * lanes + lane)] =
-        static_cast<std::uint32_t>(groups_.size());
-    return groups_.back();
+BulkEngine::Storer& BulkEngine::storer(int lane) {
+    storer_of_thread_.resize(scene_.warps.size() * lanes);
+    std::uint32_t& at = storer_of_thread_[static_cast<std::size_t>(scene_.thread(lane))];
+    if (at == 0) {
+        storers_.push_back({scene_.launch.detect_races ? clocks_.add_actor() : 0});
+        at = static_cast<std::uint32_t>(storers_.size());
+    }
+    return storers_[at - 1];
 }
 
-void Cluster::bulk_commit() {
-    for (isa::Mask left = active_; left != 0; left &= left - 1)
-        if (BulkGroups* groups = find_groups(std::countr_zero(left)))
-            groups->committed.push_back(groups->issued);
-    signal({Signal::Kind::commit});
+bool BulkEngine::stores_as(int actor) const {
+    return std::ranges::find(storers_, actor, &Storer::actor) != storers_.end();
 }
 
-void Cluster::bulk_wait(int pending, bool read) {
-    for (isa::Mask left = active_; left != 0; left &= left - 1) {
+void BulkEngine::bulk_commit() {
+    groups().commit(scene_.active);
+    scene_.signal({Signal::Kind::commit});
+}
+
+void BulkEngine::bulk_wait(int pending, bool read) {
+    for (isa::Mask left = scene_.active; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
-        BulkGroups* groups = find_groups(lane);
-        if (groups == nullptr || groups->committed.size() <= static_cast<std::size_t>(pending)) continue;
-        const auto end = groups->committed.end() - pending;
-        const std::uint32_t last = *(end - 1);
+        const std::uint32_t last = groups().awaited(lane, pending);
+        if (last == 0) continue;
         const auto runs = [&](const Copy& copy) {
-            return copy.direction == Direction::to_global && copy.issuer == current_ * lanes + lane &&
+            return copy.direction == Direction::to_global && copy.issuer == scene_.thread(lane) &&
                    copy.serial <= last && !(read && !copy.read.empty());
         };
-        if (std::ranges::any_of(copies_, runs)) {
-            sleep(Warp::Wait::copies);
-            return;
-        }
-        if (!read) groups->committed.erase(groups->committed.begin(), end);
-        const Lanes waiting{isa::Mask{1} << lane, warp().all};
-        if (launch_.detect_races) clocks_.learn(current_, waiting, groups->actor, last);
-        if (!read && groups->writer >= 0) clocks_.learn(current_, waiting, groups->writer, last);
+        if (std::ranges::any_of(copies_, runs)) return scene_.sleep(Warp::Wait::copies);
+        if (!read) groups().finish(lane, last);
+        const Storer* storer = find_storer(lane);
+        if (storer == nullptr) continue;
+        const Lanes waiting = scene_.lanes(isa::Mask{1} << lane);
+        if (scene_.launch.detect_races) clocks_.learn(scene_.current, waiting, storer->actor, last);
+        if (!read && storer->writer >= 0) clocks_.learn(scene_.current, waiting, storer->writer, last);
     }
-    signal({Signal::Kind::drained, 0, 0, static_cast<std::uint32_t>(pending), read ? 1U : 0U});
+    scene_.signal({Signal::Kind::drained, 0, 0, static_cast<std::uint32_t>(pending), read ? 1U : 0U});
+}
+
+void BulkEngine::reset() {
+    copies_.clear();
+    groups_.assign(scene_.warps.size(), {});
+    storers_.clear();
+    storer_of_thread_.clear();
 }
 
 }  // namespace wgrun::sim

@@ -7,8 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "isa/warp.hpp"
-#include "wgrun/isa.hpp"
+#include "machine/groups.hpp"
+#include "sim/accesses.hpp"
+#include "sim/mbarriers.hpp"
 
 namespace wgrun::sim {
 
@@ -28,11 +29,6 @@ struct ThreadCopy {
 
 /// The copies that one warp has issued.
 struct ThreadCopies {
-    /// A commit_group by these lanes, after so many copies of the warp.
-    struct Group {
-        isa::Mask lanes;
-        std::uint32_t serial;
-    };
     /// An arrival of one lane that waits for its copies up to `serial`.
     struct Arrival {
         int lane;
@@ -50,12 +46,51 @@ struct ThreadCopies {
         isa::Mask lanes;
     };
 
-    std::uint32_t issued = 0;
+    machine::Groups<> groups;
     std::vector<std::unique_ptr<ThreadCopy>>
-        copies;                 ///< those not landed, or not waited for by all their lanes
-    std::vector<Group> groups;  ///< not waited for by all their lanes, in order
+        copies;  ///< those not landed, or not waited for by all their lanes
     std::vector<Arrival> arrivals;
     std::vector<Delivery> deliveries;  ///< the last to each mbarrier
+};
+
+class AsyncCopies {
+  public:
+    AsyncCopies(Scene& scene, Accesses& accesses, Mbarriers& mbarriers)
+        : scene_(scene),
+          report_(scene.report),
+          clocks_(scene.clocks),
+          accesses_(accesses),
+          mbarriers_(mbarriers) {}
+
+    void reset();
+
+    void copy_async(const isa::Addresses& to, const isa::Addresses& from, int bytes,
+                    const isa::Counts& from_bytes);
+    void commit_copies();
+    void wait_copies(std::optional<int> pending);
+    void arrive_copies(const isa::Addresses& mbarrier, bool increase);
+
+    std::size_t under_way() const { return flying_.size(); }
+    void land(std::size_t index);
+    /// Reports copies of a CTA that ends for which neither their own threads have waited, nor any thread at
+    /// an mbarrier.
+    void left_over(const Cta& cta);
+
+  private:
+    void seen_by(ThreadCopy& copy, int lane, Epoch epoch);
+    void complete_arrivals(int warp);
+    void arrive_for(ThreadCopies& own, int warp, const ThreadCopies::Arrival& arrival);
+    ThreadCopies& of(int warp) { return warps_[static_cast<std::size_t>(warp)]; }
+
+    Scene& scene_;
+    Report& report_;
+    Clocks& clocks_;
+    Accesses& accesses_;
+    Mbarriers& mbarriers_;
+    std::vector<ThreadCopies> warps_;
+    std::vector<ThreadCopy*> flying_;  ///< those that have not landed
+    int copy_actor_ = -1;              ///< of copies for which no thread has waited
+    std::uint32_t copy_clock_ = 0;     ///< of the last of them
 };
 
 }  // namespace wgrun::sim

@@ -1,0 +1,157 @@
+#include "sim/accesses.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+namespace wgrun::sim {
+
+using isa::lanes;
+
+namespace {
+
+/// A digest of what some lanes found in memory.
+class Digest {
+  public:
+    void add(int lane, std::uint64_t address, const std::byte* place, int bytes) {
+        mix(address * isa::lanes + static_cast<std::uint64_t>(lane));
+        for (int i = 0; i < bytes; i += 8) {
+            std::uint64_t part = 0;
+            std::memcpy(&part, place + i, static_cast<std::size_t>(std::min(bytes - i, 8)));
+            mix(part);
+        }
+    }
+    std::uint64_t value() const { return value_; }
+
+  private:
+    void mix(std::uint64_t part) {
+        value_ = (value_ ^ part) * 0x9E3779B97F4A7C15U;
+        value_ ^= value_ >> 29;
+    }
+    std::uint64_t value_ = 0;
+};
+
+/// Copies 1, 2, 4, 8 or 16 bytes as memcpy does, without a call.
+void copy(std::byte* to, const std::byte* from, int bytes) {
+    switch (bytes) {
+        case 1: *to = *from; return;
+        case 2: std::memcpy(to, from, 2); return;
+        case 4: std::memcpy(to, from, 4); return;
+        case 8: std::memcpy(to, from, 8); return;
+        default: std::memcpy(to, from, 16);
+    }
+}
+
+}  // namespace
+
+void Accesses::load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) {
+    const bool strong = scene_.code.ops[scene_.pc].order.strong;
+    std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
+    if (strong && space == isa::Space::global) lock.lock();
+    const Scene::Actors actors = scene_.actors();
+    Digest seen;
+    for_each_access(
+        false, space, address, bytes, [&](const std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+            copy(static_cast<std::byte*>(data) + lane * stride, place, bytes);
+            if (strong) seen.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
+            if (cta != nullptr && scene_.launch.detect_races)
+                cta->shadow.load(actors.of(lane), lane, offset, bytes);
+            else if (const std::uint64_t at = cta == nullptr ? scene_.global_shadow.watched(
+                                                                   address[static_cast<std::size_t>(lane)])
+                                                             : 0)
+                scene_.global_shadow.load(actors.of(lane), lane, at, bytes);
+        });
+    if (!strong) return;
+    strong_read(space, address);
+    poll(space, seen.value());
+}
+
+void Accesses::store(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
+                     int stride) {
+    const bool strong = scene_.code.ops[scene_.pc].order.strong;
+    std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
+    if (strong && space == isa::Space::global) lock.lock();
+    const Scene::Actors actors = scene_.actors();
+    bool overlap = false;
+    for_each_access(
+        true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+            const std::byte* from = static_cast<const std::byte*>(data) + lane * stride;
+            copy(place, from, bytes);
+            if (cta != nullptr && scene_.launch.detect_races)
+                overlap |= cta->shadow.store(actors.of(lane), lane, offset, bytes);
+            else if (const std::uint64_t at = cta == nullptr ? scene_.global_shadow.watched(
+                                                                   address[static_cast<std::size_t>(lane)])
+                                                             : 0)
+                overlap |= scene_.global_shadow.store(actors.of(lane), lane, at, bytes, from);
+        });
+    scene_.acted();
+    scene_.wrote |= space == isa::Space::global;
+    if (strong) {
+        strong_write(space, address, false);
+        scene_.tell();
+    } else if (overlap) {
+        check_overlap(space, address, bytes, data, stride);
+    }
+}
+
+void Accesses::update(isa::Space space, const isa::Addresses& address, int bytes,
+                      const std::function<void(int, std::byte*)>& change) {
+    std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
+    if (space == isa::Space::global) lock.lock();
+    strong_read(space, address);
+    const Scene::Actors actors = scene_.actors();
+    Digest before, after;
+    for_each_access(
+        true, space, address, bytes, [&](std::byte* place, int lane, Cta* cta, std::uint32_t offset) {
+            before.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
+            change(lane, place);
+            after.add(lane, address[static_cast<std::size_t>(lane)], place, bytes);
+            if (const std::uint64_t at =
+                    cta == nullptr ? scene_.global_shadow.watched(address[static_cast<std::size_t>(lane)])
+                                   : 0)
+                scene_.global_shadow.update(actors.of(lane), lane, at, bytes);
+            if (cta == nullptr || !scene_.launch.detect_races) return;
+            cta->shadow.load(actors.of(lane), lane, offset, bytes);
+            cta->shadow.store(actors.of(lane), lane, offset, bytes);
+        });
+    strong_write(space, address, true);
+    // An operation that changes nothing only reads.
+    if (before.value() == after.value()) return poll(space, before.value());
+    scene_.acted();
+    scene_.wrote |= space == isa::Space::global;
+    scene_.tell();
+}
+
+// Lanes of one step may write the same byte only if they write the same value. Sizes are equal and addresses
+// aligned, so accesses overlap completely or not at all.
+void Accesses::check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
+                             int stride) {
+    const auto* values = static_cast<const std::byte*>(data);
+    for (int later = 1; later < lanes; ++later)
+        for (int lane = 0; lane < later; ++lane) {
+            const std::uint64_t at = address[static_cast<std::size_t>(lane)];
+            if ((scene_.active >> lane & scene_.active >> later & 1U) == 0 ||
+                at != address[static_cast<std::size_t>(later)])
+                continue;
+            if (std::memcmp(values + lane * stride, values + later * stride,
+                            static_cast<std::size_t>(bytes)) == 0)
+                continue;
+            report_.lane(scene_.thread(later));
+            const bool global = space == isa::Space::global;
+            return report_.overlapping_store(
+                global ? rules::WG_RACE_04 : rules::WG_RACE_01,
+                global ? scene_.global.place(at)
+                       : report_.place(static_cast<std::uint32_t>(at) - SharedMemory::base),
+                scene_.thread(lane));
+        }
+}
+
+void Accesses::proxy_fence(std::optional<isa::Space> space) {
+    if (!space || space == isa::Space::global)
+        scene_.global_shadow.proxy_fence(clocks_, scene_.current, scene_.active_lanes());
+    if (space == isa::Space::global) return;
+    clocks_.proxy_fence(scene_.current, scene_.active_lanes(),
+                        space == isa::Space::shared || space == isa::Space::shared_cta);
+}
+
+}  // namespace wgrun::sim

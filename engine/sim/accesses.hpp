@@ -1,0 +1,88 @@
+// Accesses of threads to memory through the generic proxy: bounds, races, the order that strong accesses make
+// (PTX ISA 8), and warps that poll memory until it changes.
+#pragma once
+
+#include <functional>
+
+#include "sim/handoffs.hpp"
+#include "sim/scene.hpp"
+
+namespace wgrun::sim {
+
+class Accesses {
+  public:
+    explicit Accesses(Scene& scene)
+        : scene_(scene),
+          report_(scene.report),
+          clocks_(scene.clocks),
+          handoffs_(clocks_, scene.warps_per_cta) {}
+
+    void reset() { handoffs_.reset(); }
+
+    void load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride);
+    void store(isa::Space space, const isa::Addresses& address, int bytes, const void* data, int stride);
+    void update(isa::Space space, const isa::Addresses& address, int bytes,
+                const std::function<void(int, std::byte*)>& change);
+    void fence(const isa::MemoryOrder& order);
+    /// fence.proxy.async. Mbarriers are announced elsewhere.
+    void proxy_fence(std::optional<isa::Space> space);
+
+    /// Calls move(pointer to the bytes, lane, CTA, offset) for each active lane whose access is legal. For
+    /// global memory the CTA is null.
+    template <class Move>
+    void for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes, Move move);
+
+    /// Returns whether a warp sleeps until global memory changes.
+    bool polls_global() const;
+    /// Returns what the last run did to global memory.
+    GlobalTrace global_trace() const;
+
+  private:
+    void check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
+                       int stride);
+    std::uint64_t location(isa::Space space, std::uint64_t address) const;
+    void strong_read(isa::Space space, const isa::Addresses& address);
+    void strong_write(isa::Space space, const isa::Addresses& address, bool combines);
+    void poll(isa::Space space, std::uint64_t digest);
+
+    Scene& scene_;
+    Report& report_;
+    Clocks& clocks_;
+    Handoffs handoffs_;
+};
+
+template <class Move>
+void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes,
+                               Move move) {
+    for (isa::Mask left = scene_.active; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        std::uint64_t at = address[static_cast<std::size_t>(lane)];
+        report_.lane(scene_.thread(lane));
+        if ((at & static_cast<std::uint64_t>(bytes - 1)) != 0) {
+            report_.misaligned(store, bytes, at);
+        } else if (space == isa::Space::global) {
+            std::byte* place = scene_.global.find(at, bytes);
+            if (place == nullptr)
+                report_.global_out_of_bounds(store, bytes, scene_.global.describe(at, bytes));
+            else if (store && scene_.global.constant(at))
+                report_.constant_store(bytes, scene_.global.place(at));
+            else
+                move(place, lane, nullptr, 0);
+        } else {
+            Cta* cta = space == isa::Space::shared_cluster ? scene_.peer(at, lane, true) : scene_.cta;
+            if (cta == nullptr) continue;
+            if (!cta->shared.declared(at, bytes)) {
+                report_.shared_out_of_bounds(store, bytes, at);
+                continue;
+            }
+            const std::uint32_t offset = static_cast<std::uint32_t>(at) - SharedMemory::base;
+            if (cta->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes)) != nullptr) {
+                report_.mbarrier_touched(offset, store ? "stores to" : "loads");
+                continue;
+            }
+            move(cta->shared.at(static_cast<std::uint32_t>(at)), lane, cta, offset);
+        }
+    }
+}
+
+}  // namespace wgrun::sim

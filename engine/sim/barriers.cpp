@@ -1,0 +1,58 @@
+#include "sim/barriers.hpp"
+
+#include "isa/order.hpp"
+
+namespace wgrun::sim {
+
+// --- of the CTA ----------------------------------------------------------------------------------------
+
+void Barriers::arrives(Cta& cta, std::uint32_t id, bool waits) {
+    scene_.signal({Signal::Kind::meeting, scene_.rank(cta), id, 0, waits ? 1U : 0U});
+    if (!watches()) return;
+    int& place = cta.meetings[id];
+    if (place < 0) place = clocks_.add_place();
+    clocks_.release(scene_.current, place, scene_.whole_warp());
+}
+
+void Barriers::waits_at(std::uint32_t id) {
+    scene_.warp().state = Warp::State::at_barrier;
+    scene_.warp().barrier = id;
+}
+
+void Barriers::continues(Cta& cta, int number, std::uint32_t id) {
+    Warp& warp = scene_.warps[static_cast<std::size_t>(number)];
+    if (watches()) clocks_.acquire(number, cta.meetings[id], {warp.all, warp.all});
+    warp.state = Warp::State::ready;
+}
+
+void Barriers::completed(Cta& cta, std::uint32_t id) {
+    scene_.signal({Signal::Kind::met, scene_.rank(cta), id});
+    if (watches()) clocks_.clear(cta.meetings[id]);
+}
+
+// --- of the cluster ------------------------------------------------------------------------------------
+
+void Barriers::arrives_at_cluster() {
+    scene_.signal({Signal::Kind::cluster_arrival, 0, 0, cluster().arrived_in(scene_.current)});
+    if (!watches()) return;
+    if (meeting_ < 0) {
+        meeting_ = clocks_.add_place();
+        met_ = clocks_.add_place();
+    }
+    if (isa::arrival_order(*scene_.code.ops[scene_.pc].step).release)
+        clocks_.release(scene_.current, meeting_, scene_.whole_warp());
+    else
+        mbarriers_.release_announced(meeting_);
+}
+
+void Barriers::cluster_completed() {
+    if (watches()) clocks_.drain(meeting_, met_);
+    scene_.wake_all(nullptr, Warp::Wait::cluster);
+}
+
+void Barriers::passes_cluster(std::uint32_t phase) {
+    scene_.signal({Signal::Kind::cluster_passed, 0, 0, phase});
+    if (watches()) clocks_.acquire(scene_.current, met_, scene_.whole_warp());
+}
+
+}  // namespace wgrun::sim

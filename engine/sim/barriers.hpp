@@ -1,0 +1,57 @@
+// Barriers of the CTA and of the cluster in a simulation: what threads learn there, and who sleeps.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "machine/barrier_unit.hpp"
+#include "sim/mbarriers.hpp"
+
+namespace wgrun::sim {
+
+class Barriers : public machine::BarrierUnit<Barriers, Cta> {
+  public:
+    Barriers(Scene& scene, Mbarriers& mbarriers)
+        : scene_(scene), report_(scene.report), clocks_(scene.clocks), mbarriers_(mbarriers) {}
+
+    void reset() {
+        BarrierUnit::reset(scene_.warps.size());
+        meeting_ = met_ = -1;
+    }
+
+  private:
+    friend machine::BarrierUnit<Barriers, Cta>;
+
+    // As machine::BarrierUnit asks.
+    int warp() const { return scene_.current; }
+    int warp_in_cta() const { return scene_.local(); }
+    std::uint32_t pc() const { return scene_.pc; }
+    Cta& own() { return *scene_.cta; }
+    int threads() const { return scene_.program.threads(); }
+    machine::Waits& waits() { return scene_.waits; }
+    void progress() { scene_.fruitless = 0; }
+    std::string warp_name() const { return report_.warp(); }
+    Where here() const { return report_.where(scene_.pc); }
+    void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string_view note = {}) {
+        report_.fault(std::move(saying), other, std::string(note));
+    }
+    void arrives(Cta& cta, std::uint32_t id, bool waits);
+    void waits_at(std::uint32_t id);
+    void continues(Cta& cta, int warp, std::uint32_t id);
+    void completed(Cta& cta, std::uint32_t id);
+    void arrives_at_cluster();
+    void cluster_completed();
+    void passes_cluster(std::uint32_t phase);
+    void sleeps_at_cluster() { scene_.sleep(Warp::Wait::cluster); }
+    bool watches() const { return scene_.launch.detect_races; }
+
+    Scene& scene_;
+    Report& report_;
+    Clocks& clocks_;
+    Mbarriers& mbarriers_;
+    /// Places in Clocks: of the arrivals in the current phase of the cluster's barrier, and of those before.
+    int meeting_ = -1, met_ = -1;
+};
+
+}  // namespace wgrun::sim

@@ -1,0 +1,159 @@
+#include "sim/mbarriers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace wgrun::sim {
+
+// --- objects -------------------------------------------------------------------------------------------
+
+bool Mbarriers::holds(Cta& cta, std::uint64_t address, bool init) {
+    if (cta.shared.declared(address, Mbarrier::bytes)) return true;
+    report_.shared_out_of_bounds(init, Mbarrier::bytes, address);
+    return false;
+}
+
+Mbarrier& Mbarriers::create(Cta& cta, std::uint32_t offset) {
+    if (!watches()) return cta.mbarriers.add(offset, -1);
+    Mbarrier& mbarrier = cta.mbarriers.add(offset, clocks_.add_actor());
+    mbarrier.arriving = clocks_.add_place();
+    mbarrier.complete = clocks_.add_place();
+    return mbarrier;
+}
+
+void Mbarriers::made(Cta& cta, Mbarrier& mbarrier, int lane) {
+    if (!watches()) return;
+    // For threads that access the bytes as data, this is a write like any other.
+    cta.shadow.store(scene_.actor(lane), lane, mbarrier.offset(), Mbarrier::bytes);
+    clocks_.learn(scene_.current, scene_.lanes(isa::Mask{1} << lane), mbarrier.actor(), mbarrier.clock());
+}
+
+void Mbarriers::absent(std::uint32_t offset) {
+    if (!report_.said(rules::WG_MBAR_01)) report_.fault(rules::mbarrier_absent(report_.place(offset)));
+}
+
+std::optional<std::string> Mbarriers::untold(const Mbarrier& mbarrier, int lane) const {
+    if (mbarrier.is_told(known(mbarrier, lane))) return std::nullopt;
+    return report_.who();
+}
+
+void Mbarriers::announce() {
+    if (!watches()) return;
+    for (Mbarrier& mbarrier : scene_.cta->mbarriers.all())
+        if (const auto clock = mbarrier.announce(scene_.current, scene_.active))
+            clocks_.learn(scene_.current, scene_.active_lanes(), mbarrier.actor(), *clock);
+}
+
+void Mbarriers::release_announced(int place) {
+    for (Cta& cta : scene_.ctas)
+        for (const Mbarrier& mbarrier : cta.mbarriers.all())
+            if (mbarrier.is_told_to_engine(known_to_warp(mbarrier)))
+                clocks_.learn(place, mbarrier.actor(), mbarrier.announced());
+}
+
+int Mbarriers::generic_actor(const Cta& cta, Mbarrier& mbarrier) {
+    if (watches() && mbarrier.generic_actor < 0)
+        mbarrier.generic_actor = clocks_.add_generic_actor(scene_.rank(cta));
+    return std::max(mbarrier.generic_actor, 0);
+}
+
+// --- arrivals and phases -------------------------------------------------------------------------------
+
+/// These lanes leave what they know at the object, once a step.
+void Mbarriers::release(Mbarrier& mbarrier, int lane, isa::Mask lanes) {
+    if (!watches() || (released_ >> lane & 1U) != 0) return;
+    clocks_.release(scene_.current, mbarrier.arriving, scene_.lanes(lanes));
+    released_ |= lanes;
+}
+
+void Mbarriers::arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes) {
+    release(mbarrier, lane, lanes);
+    scene_.signal({Signal::Kind::arrival, scene_.rank(cta), mbarrier.offset(), mbarrier.phase()});
+}
+
+void Mbarriers::turned(Cta& cta, Mbarrier& mbarrier) {
+    released_ = 0;
+    if (watches()) {
+        clocks_.drain(mbarrier.arriving, mbarrier.complete);
+        clocks_.learn(mbarrier.complete, mbarrier.actor(), mbarrier.clock());
+        if (mbarrier.generic_actor >= 0)
+            clocks_.learn(mbarrier.complete, mbarrier.generic_actor, mbarrier.clock());
+    }
+    scene_.wake(&cta, Warp::Wait::mbarrier, [&](const Warp& warp) {
+        return warp.barrier == mbarrier.offset() || warp.barrier == Warp::several;
+    });
+}
+
+// WG-MBAR-06
+void Mbarriers::bad_parity(Mbarrier& mbarrier, std::int64_t parity) {
+    if (watches()) report_.bad_parity(mbarrier, parity);
+}
+
+void Mbarriers::wait_begins() {
+    places_ = 0;
+    told_ = nullptr;
+    scene_.warp().barrier = Warp::none;
+}
+
+void Mbarriers::passes(Cta& cta, Mbarrier& mbarrier, int lane) {
+    if (watches()) {
+        if (places_ == 0 || past_[places_ - 1].first != mbarrier.complete)
+            past_[places_++] = {mbarrier.complete, 0};
+        past_[places_ - 1].second |= isa::Mask{1} << lane;
+    }
+    if (std::exchange(told_, &mbarrier) == &mbarrier) return;
+    scene_.signal({Signal::Kind::passed, scene_.rank(cta), mbarrier.offset(),
+                   mbarrier.phase() == 0 ? Signal::no_phase : mbarrier.phase() - 1});
+}
+
+void Mbarriers::blocked(Mbarrier& mbarrier, std::int64_t parity) {
+    Warp& warp = scene_.warp();
+    const std::uint32_t offset = mbarrier.offset();
+    warp.barrier = warp.barrier == Warp::none || warp.barrier == offset ? offset : Warp::several;
+    warp.parity = parity;
+}
+
+bool Mbarriers::returns(isa::Mask complete) {
+    // try_wait may return early; test_wait always does.
+    constexpr std::uint32_t early = 4;
+    Warp& warp = scene_.warp();
+    for (std::size_t i = 0; i < places_; ++i)
+        clocks_.acquire(scene_.current, past_[i].first, scene_.lanes(past_[i].second));
+    if (complete != 0 || warp.give_up || scene_.draw(early) == 0) {
+        warp.give_up = false;
+        return true;
+    }
+    scene_.sleep(Warp::Wait::mbarrier);
+    return false;
+}
+
+// --- copies --------------------------------------------------------------------------------------------
+
+void Mbarriers::begin_copy(Mbarrier& mbarrier, int lane, std::int64_t bytes) {
+    if (watches()) clocks_.release_actors(scene_.current, lane, mbarrier.arriving);
+    mbarrier.begin_copy(bytes, scene_.pc);
+}
+
+void Mbarriers::land(Cta& cta, std::uint32_t offset, std::int64_t bytes, std::uint32_t phase,
+                     std::uint32_t pc) {
+    if (Mbarrier* mbarrier = cta.mbarriers.find(offset)) MbarrierUnit::land(cta, *mbarrier, bytes, phase, pc);
+}
+
+void Mbarriers::left_over(Cta& cta) {
+    for (const Mbarrier& mbarrier : cta.mbarriers.all()) {
+        const std::int64_t missing = mbarrier.tx() - mbarrier.under_way();
+        if (!mbarrier.live() || missing == 0) continue;
+        const std::uint32_t last = mbarrier.arrived_at();
+        report_.at(last != no_pc ? last : mbarrier.copied_at(), scene_.thread(0));
+        report_.fault(
+            {rules::WG_MBAR_03,
+             fmt::format("the CTA ends in phase {} of {}, which {} {} bytes", mbarrier.phase(),
+                         report_.place(mbarrier.offset()), missing > 0 ? "still expects" : "has not expected",
+                         std::abs(missing)),
+             "expect the bytes of all copies of the phase, and wait for it before the kernel ends"});
+    }
+}
+
+}  // namespace wgrun::sim

@@ -1,0 +1,88 @@
+#include "sim/scene.hpp"
+
+#include "machine/peers.hpp"
+#include "machine/seat.hpp"
+#include "rules/barrier_words.hpp"
+
+namespace wgrun::sim {
+
+Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const Launch& launch, Turns& turns)
+    : program(program),
+      code(code),
+      launch(launch),
+      turns(turns),
+      warps_per_cta((program.threads() + isa::lanes - 1) / isa::lanes),
+      entry_registers(sm_90a.registers_at_entry(program.threads())),
+      global(program, launch),
+      report(program, code, launch.grid, waits),
+      global_shadow(program, launch, warps_per_cta * static_cast<int>(program.cluster().volume()), *this),
+      clocks(warps_per_cta * static_cast<int>(program.cluster().volume()), warps_per_cta),
+      warps(static_cast<std::size_t>(clocks.warps()), Warp(code)),
+      cluster_(cluster) {
+    const auto count = static_cast<int>(program.cluster().volume());
+    ctas.reserve(static_cast<std::size_t>(count));
+    for (int rank = 0; rank < count; ++rank)
+        ctas.emplace_back(program, Shadow::Warps{clocks.warps(), rank * warps_per_cta, warps_per_cta},
+                          launch.detect_races, report);
+}
+
+void Scene::reset(std::uint64_t number) {
+    const Dim3 size = program.cluster();
+    index = number;
+    position = cluster_position(launch.grid, size, number);
+    random_ = launch.seed + number * 0x9E3779B97F4A7C15U;
+    fruitless = 0;
+    report.reset(position);
+    waits.reset(warps.size());
+    clocks.reset();
+    global_shadow.reset();
+    pollers = wrote = false;
+    for (std::size_t rank = 0; rank < ctas.size(); ++rank) {
+        const auto r = static_cast<std::uint32_t>(rank);
+        ctas[rank].reset(machine::Seat{.cluster_size = size, .cluster = position, .rank = r}.cta(),
+                         warps_per_cta, entry_registers);
+        int threads = program.threads();
+        for (int w = 0; w < warps_per_cta; ++w, threads -= isa::lanes)
+            warps[static_cast<std::size_t>(ctas[rank].first + w)].reset(threads);
+    }
+}
+
+// SplitMix64 (Steele, Lea and Flood, 2014).
+std::uint32_t Scene::draw(std::uint32_t below) {
+    random_ += 0x9E3779B97F4A7C15U;
+    std::uint64_t z = random_;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBU;
+    return static_cast<std::uint32_t>(z >> 32) % below;
+}
+
+Cta* Scene::peer(std::uint64_t& address, int lane, bool owes) {
+    using Whose = machine::SharedPlace::Whose;
+    const auto [whose, rank, there] =
+        machine::locate(address, static_cast<std::uint32_t>(this->rank(*cta)), ctas.size());
+    if (whose == Whose::nobodys) {
+        report.shared_out_of_bounds(false, 1, address);
+        return nullptr;
+    }
+    address = there;
+    if (whose == Whose::own) return cta;
+    Cta& other = ctas[rank];
+    if (other.running == 0)
+        report.fault(rules::peer_has_ended(report.who(), rank, true, report.end()));
+    else if (owes && launch.detect_races)
+        other.owe(Epoch(clocks.now(current), pc, current, lane));
+    return &other;
+}
+
+void Scene::global_race(const GlobalRace& race) {
+    if (race.other.actor() < clocks.warps() &&
+        code.meet(pc, race.other.pc(), race.other.actor() / warps_per_cta == current / warps_per_cta))
+        return;
+    report.global_race(race, global.place(race.address));
+}
+
+void Scene::global_unfenced(const GlobalRace& race) {
+    report.global_unfenced(race, global.place(race.address));
+}
+
+}  // namespace wgrun::sim

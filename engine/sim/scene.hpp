@@ -1,0 +1,144 @@
+// What the parts of a simulated cluster share: its warps, CTAs and memories, the step that is executed, what
+// warps know (Clocks), and how they sleep and wake up.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "sim/cta.hpp"
+#include "sim/global_shadow.hpp"
+#include "sim/observer.hpp"
+#include "sim/report.hpp"
+#include "sim/turns.hpp"
+
+namespace wgrun::sim {
+
+class Cluster;
+
+/// Warps and threads are numbered through all CTAs of the cluster. One thread uses a scene at a time.
+class Scene final : private GlobalShadow::Sink {
+  public:
+    /// cluster: whom an observer sees.
+    Scene(Cluster& cluster, const Program& program, const Code& code, const Launch& launch, Turns& turns);
+
+    /// Begins cluster number `index` of the grid.
+    void reset(std::uint64_t index);
+
+    const Program& program;
+    const Code& code;
+    const Launch& launch;
+    Turns& turns;
+    const int warps_per_cta;
+    const int entry_registers;  ///< a thread
+    GlobalMemory global;
+    machine::Waits waits;
+    Report report;
+    GlobalShadow global_shadow;
+    Clocks clocks;
+    std::vector<Warp> warps;
+    std::vector<Cta> ctas;    ///< by rank
+    std::uint64_t index = 0;  ///< of the cluster, in the grid of clusters
+    Dim3 position;            ///< of the cluster in the grid of clusters
+    int fruitless = 0;        ///< rounds in which sleeping warps woke up and nothing happened
+    bool pollers = false;     ///< whether warps may be asleep until memory changes
+    bool wrote = false;       ///< to global memory, which other clusters do not know yet
+
+    // The current step.
+    int current = 0;  ///< warp
+    Cta* cta = nullptr;
+    isa::Mask active = 0;
+    std::uint32_t pc = 0;
+
+    void enter(int warp) {
+        current = warp;
+        cta = &ctas[static_cast<std::size_t>(warp / warps_per_cta)];
+    }
+    Warp& warp() { return warps[static_cast<std::size_t>(current)]; }
+    int local() const { return current - cta->first; }  ///< number of the warp in its CTA
+    int rank(const Cta& of) const { return static_cast<int>(&of - ctas.data()); }
+    Cta& cta_of(int warp) { return ctas[static_cast<std::size_t>(warp / warps_per_cta)]; }
+    Lanes active_lanes() { return {active, warp().all}; }
+    Lanes lanes(isa::Mask some) { return {some, warp().all}; }
+    Lanes whole_warp() { return {warp().all, warp().all}; }
+    int thread(int lane) const { return current * isa::lanes + lane; }
+
+    Actor actor(int lane) const { return {clocks.of(current, lane), current, pc, clocks.now(current)}; }
+    /// The actors by lane: for those that know more than the others, and for the others.
+    struct Actors {
+        isa::Mask ahead;
+        Actor first, others;
+        const Actor& of(int lane) const { return (ahead >> lane & 1U) != 0 ? first : others; }
+    };
+    Actors actors() const {
+        const isa::Mask ahead = clocks.ahead(current);
+        const Actor others = actor(ahead == UINT32_MAX ? 0 : std::countr_one(ahead));
+        return {ahead, ahead == 0 ? others : actor(std::countr_zero(ahead)), others};
+    }
+
+    /// Returns the CTA that an address of the cluster's window refers to, and turns the address into one of
+    /// the CTA's own window. Null, with a report, if there is none. owes: the access is over when the warp
+    /// knows that it is.
+    Cta* peer(std::uint64_t& address, int lane, bool owes);
+
+    /// Returns a draw below a limit. The seed determines them all.
+    std::uint32_t draw(std::uint32_t below);
+
+    void sleep(Warp::Wait wait) {
+        warp().state = Warp::State::asleep;
+        warp().wait = wait;
+    }
+    /// Wakes the sleeping warps of a CTA, or of all CTAs (null), that wait for something of this kind.
+    template <class Which>
+    void wake(const Cta* of, Warp::Wait wait, Which which) {
+        fruitless = 0;
+        const std::size_t first = of == nullptr ? 0 : static_cast<std::size_t>(of->first);
+        const std::size_t end =
+            of == nullptr ? warps.size() : first + static_cast<std::size_t>(warps_per_cta);
+        for (std::size_t w = first; w < end; ++w) {
+            Warp& warp = warps[w];
+            if (warp.state == Warp::State::asleep && warp.wait == wait && which(warp))
+                warp.state = Warp::State::ready;
+        }
+    }
+    void wake_all(const Cta* of, Warp::Wait wait) {
+        wake(of, wait, [](const Warp&) { return true; });
+    }
+
+    /// The warp has changed memory: what it polls, and what others poll, may have changed.
+    void acted() {
+        warp().polled = {};
+        if (pollers) wake_pollers();
+    }
+    void wake_pollers() {
+        pollers = false;
+        wake_all(nullptr, Warp::Wait::memory);
+    }
+    /// Something has happened in memory that no warp did just now.
+    void landed() {
+        fruitless = 0;
+        if (pollers) wake_pollers();
+    }
+    /// Tells other clusters that they may read global memory again.
+    void tell() {
+        if (std::exchange(wrote, false)) turns.changed();
+    }
+
+    /// Passes a signal to the observer, if there is one.
+    void signal(const Signal& signal) {
+        if (launch.observer != nullptr) [[unlikely]]
+            launch.observer->signal(View(cluster_), current, signal);
+    }
+    /// Tells the observer that the bytes of a copy have moved, which a thread issued at that operation.
+    void signal_landed(std::uint32_t at, int thread) {
+        if (launch.observer != nullptr) launch.observer->landed(View(cluster_), at, thread);
+    }
+
+  private:
+    void global_race(const GlobalRace& race) override;
+    void global_unfenced(const GlobalRace& race) override;
+
+    Cluster& cluster_;
+    std::uint64_t random_ = 0;  ///< state of the draws
+};
+
+}  // namespace wgrun::sim

@@ -1,0 +1,80 @@
+#include "sim/wgmma_unit.hpp"
+
+#include <algorithm>
+
+namespace wgrun::sim {
+
+using isa::Reg;
+
+void WgmmaUnit::unwritten(Reg reg, isa::Mask missing) {
+    report_.lane(scene_.thread(std::countr_zero(missing)));
+    report_.unwritten_register(reg);
+}
+
+void WgmmaUnit::in_flight(Registers& registers, const RegisterState& state, bool write) {
+    if (const std::uint32_t wait = registers.waited_in_vain(state); wait != no_pc)
+        report_.waited_in_vain(state, wait, write);
+    else
+        report_.register_in_flight(state, write);
+    registers.assume_waited(state.mma);
+}
+
+void WgmmaUnit::begin(const isa::AsyncMma& mma) {
+    for (int w = 0; w < 4; ++w) {
+        select(w);
+        Registers& registers = scene_.warp().registers;
+        serial_ = registers.issue(scene_.pc);
+        for (Reg reg : *mma.accumulators) use(registers, registers.state(reg), mma, true);
+        if (mma.a_fragment != nullptr)
+            for (Reg reg : *mma.a_fragment) use(registers, registers.state(reg), mma, false);
+        if (mma.metadata != nullptr) use(registers, registers.state(mma.metadata->reg), mma, false);
+    }
+}
+
+// A wgmma uses a register. The access is ordered by a wgmma.fence since the last access, or, for an
+// accumulator, if the last access was a wgmma of the same shape. Two wgmma that read the same fragment do not
+// conflict.
+void WgmmaUnit::use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator) {
+    const int purpose = accumulator ? mma.same_shape_key : RegisterState::read_as_a;
+    if (!accumulator && state.accumulator && registers.in_flight(state)) in_flight(registers, state, false);
+    if (state.fence >= registers.fences() && state.last != purpose) report_.missing_fence(state, accumulator);
+    state.fence = registers.fences();
+    state.last = purpose;
+    state.mma = serial_;
+    state.mma_pc = scene_.pc;
+    state.accumulator = accumulator;
+}
+
+const std::byte* WgmmaUnit::read_shared(std::uint32_t address, int bytes, unsigned warps) {
+    if (!scene_.cta->shared.declared(address, bytes)) {
+        report_.operand_out_of_bounds(address);
+        outside_.resize(std::max(outside_.size(), static_cast<std::size_t>(bytes)), std::byte{0xFF});
+        return outside_.data();
+    }
+    const std::uint32_t offset = address - SharedMemory::base;
+    if (scene_.cta->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes)) != nullptr)
+        report_.mbarrier_touched(offset, "reads");
+    if (scene_.launch.detect_races)
+        scene_.cta->shadow.async_read({leader(), scene_.pc, serial_}, warps, clocks_, offset, bytes);
+    return scene_.cta->shared.at(address);
+}
+
+const void* WgmmaUnit::read_async(Reg reg, isa::Mask read) {
+    Registers& registers = scene_.warp().registers;
+    if ((read & ~registers.state(reg).written) != 0) report_.unwritten_register(reg);
+    return registers.data(reg);
+}
+
+void* WgmmaUnit::write_async(Reg reg) {
+    Registers& registers = scene_.warp().registers;
+    registers.state(reg).written = UINT32_MAX;
+    return registers.data(reg);
+}
+
+void WgmmaUnit::wait(int pending) {
+    Registers& registers = scene_.warp().registers;
+    registers.wait(pending, scene_.pc);
+    clocks_.finish(scene_.current, leader(), registers.finished());
+}
+
+}  // namespace wgrun::sim
