@@ -82,6 +82,11 @@ Program Rewriting::take() {
     return std::move(to_);
 }
 
+Program Rewriting::take_text(Where end) {
+    to_.blocks_ = text_.take(end);
+    return std::move(to_);
+}
+
 Reg Rewriting::reg(Type type) {
     to_.registers_.push_back({isa::register_type(type), from_.where_});
     return {static_cast<std::uint32_t>(to_.registers_.size() - 1)};

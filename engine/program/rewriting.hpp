@@ -1,4 +1,5 @@
-// Builds derived from a kernel's program: the same blocks, with additional steps, registers and parameters.
+// Builds derived from a kernel's program: the same blocks, with additional steps, registers and parameters. And
+// programs whose blocks are written step by step, without a Builder's checks: those read from a text.
 #pragma once
 
 #include <utility>
@@ -23,6 +24,12 @@ class Rewriting {
     void copy_blocks();
     /// Returns the copy, whose blocks are complete.
     Program take();
+
+    /// The blocks that are written here, where none are copied.
+    Constructs& text() { return text_; }
+    /// Returns the program whose blocks were all written here, and whose last one ends at `end`. Throws
+    /// ArgumentError if a label that is jumped to has no place.
+    Program take_text(Where end);
 
     /// By default, copies the step as it is.
     virtual void copy(const Step& step) { add(step); }

@@ -1,0 +1,574 @@
+#include "ptx/lower.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "isa/effects.hpp"
+#include "isa/value.hpp"
+#include "program/limits.hpp"
+#include "program/rewriting.hpp"
+#include "ptx/read.hpp"
+#include "ptx/symbols.hpp"
+
+namespace wgrun::ptx {
+namespace {
+
+using isa::OperandRule;
+using isa::Type;
+
+// --- instructions without a record ---------------------------------------------------------------------
+
+isa::Instruction opaque_record(void (*effects)(const Step&, isa::Effects&)) {
+    isa::Instruction op;
+    op.name = "opaque";
+    op.summary = "an instruction that wgrun does not know";
+    op.section = "9.7";
+    op.rows = {{{}, {8, 0}}};
+    op.operands = {{"out", isa::Access::out, OperandRule::list, nullptr, nullptr, false, {}, {}},
+                   {"in", isa::Access::in, OperandRule::list, nullptr, nullptr, false, {}, {}}};
+    op.effects = effects;
+    op.value = [](const Step&, const isa::ValueOf&) { return isa::Value{}; };
+    op.run = [](const Step&, isa::Machine&) {
+        throw ArgumentError("the simulator does not know this instruction");
+    };
+    return op;
+}
+
+/// One that may do anything besides computing registers, and one that does not: it has neither an address nor a
+/// barrier.
+const isa::Instruction& opaque(bool effects) {
+    static const isa::Instruction computes = opaque_record(nullptr);
+    static const isa::Instruction acts =
+        opaque_record([](const Step&, isa::Effects& e) { e.unknown(); });
+    return effects ? acts : computes;
+}
+
+// --- the head of an entry ------------------------------------------------------------------------------
+
+struct Shape {
+    int threads = 128;
+    Dim3 cluster;
+    bool threads_given = false, several_dimensions = false, cluster_given = false;
+};
+
+Shape shape_of(const Module& module, const Function& function) {
+    Shape out;
+    const auto extent = [](const Directive& directive, std::size_t i) {
+        return i < directive.numbers.size() ? std::clamp<std::int64_t>(directive.numbers[i], 1, 1 << 20) : 1;
+    };
+    for (const Directive& directive : function.directives) {
+        const std::string_view name = module.at(directive.name);
+        const std::int64_t x = extent(directive, 0), y = extent(directive, 1), z = extent(directive, 2);
+        if (name == ".reqntid" || name == ".maxntid") {
+            if (x * y * z > sm_90a.cta_threads) continue;
+            out.threads = static_cast<int>(x * y * z);
+            out.threads_given = true;
+            out.several_dimensions = y * z > 1;
+        } else if (name == ".reqnctapercluster" && x * y * z <= sm_90a.cluster) {
+            out.cluster = {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
+                           static_cast<std::uint32_t>(z)};
+            out.cluster_given = true;
+        }
+    }
+    return out;
+}
+
+bool is_identifier(std::string_view name) {
+    return !name.empty() && name.size() <= max_name && name != "_" &&
+           std::ranges::all_of(name, [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+           });
+}
+
+Type declared_type(const Module& module, const Variable& variable) {
+    std::string_view text = module.at(variable.type);
+    text.remove_prefix(1);
+    return isa::parse_type(text).value_or(Type::none);
+}
+
+/// Bytes of a variable; -1: an array without an extent.
+std::int64_t bytes_of(const Module& module, const Variable& variable) {
+    const Type type = declared_type(module, variable);
+    std::int64_t bytes = std::max(1, isa::bits(type) / 8);
+    if (variable.vector) bytes *= module.at(variable.vector)[2] - '0';
+    for (const std::int64_t extent : variable.extents) {
+        if (extent < 0) return -1;
+        if (extent > max_shared_bytes || bytes > max_shared_bytes) return max_shared_bytes + 1;
+        bytes *= extent;
+    }
+    return bytes;
+}
+
+// --- the body ------------------------------------------------------------------------------------------
+
+/// The program that has no blocks yet, and what its names stand for.
+struct Head {
+    Program program;
+    std::vector<std::pair<std::string_view, Symbol>> names;
+    Shape shape;
+};
+
+class Lowering final : private Rewriting, private Names {
+  public:
+    Lowering(const Module& module, const Function& function, const Head& head, Lowered& out)
+        : Rewriting(head.program),
+          module_(module),
+          function_(function),
+          out_(out),
+          reader_(module),
+          symbols_([this](const Symbol& symbol) { return reg(symbol.type); }) {
+        file_ = Where::at(module.file, 1).file;
+        for (const auto& [name, symbol] : head.names) symbols_.declare(name, symbol);
+    }
+
+    Program run() {
+        find_labels();
+        end_label_ = text().label({});
+        std::uint32_t scopes = 0;
+        std::vector<std::uint32_t> open{0};
+        for (std::uint32_t i = function_.first; i < function_.last;) {
+            const Statement& statement = module_.statements[i];
+            switch (statement.kind) {
+                case Statement::Kind::open:
+                    symbols_.open();
+                    open.push_back(++scopes);
+                    break;
+                case Statement::Kind::close:
+                    symbols_.close();
+                    open.pop_back();
+                    break;
+                case Statement::Kind::variable: declare(statement); break;
+                case Statement::Kind::label: place(open.back(), statement); break;
+                case Statement::Kind::instruction:
+                    scope_ = open.back();
+                    i += instruction(i);
+                    continue;
+                default: break;
+            }
+            ++i;
+        }
+        const Where end = where(function_.last > function_.first ? module_.statements[function_.last - 1].text
+                                                                 : function_.text);
+        if (end_used_) text().place(end_label_, end);
+        return take_text(end);
+    }
+
+  private:
+    Where where(Span span) const { return {file_, module_.line(span.offset)}; }
+
+    void error(Span span, std::string message) {
+        const Where place = where(span);
+        const auto told = [&](const Diagnostic& other) {
+            return other.where == place && other.message == message;
+        };
+        constexpr std::size_t most = 100;
+        if (out_.errors.size() >= most || std::ranges::any_of(out_.errors, told)) return;
+        Diagnostic finding;
+        finding.where = place;
+        finding.message = std::move(message);
+        out_.errors.push_back(std::move(finding));
+    }
+
+    // --- names ---
+
+    Operand find(std::string_view name, std::int64_t added) override {
+        if (const auto found = symbols_.reg(name)) return Operand::of(*found);
+        const Symbol* symbol = symbols_.find(name);
+        if (symbol == nullptr) return {};
+        if (symbol->kind == Symbol::Kind::parameter && symbol->index >= 0) return Operand::param(symbol->index);
+        if (symbol->kind == Symbol::Kind::shared) return shared(*symbol, symbol->offset + added);
+        return {};
+    }
+    Type type_of(Reg reg) const override { return Rewriting::type_of(reg); }
+
+    /// Returns the buffer that the byte of a variable lies in. The dynamic memory of wgrun's own texts has
+    /// several.
+    Operand shared(const Symbol& symbol, std::int64_t offset) const {
+        const std::vector<SharedBuffer>& buffers = from().shared();
+        const auto index = static_cast<std::size_t>(symbol.index);
+        const std::int64_t at = buffers[index].offset + offset;
+        for (std::size_t i = index; i < buffers.size(); ++i)
+            if (at >= buffers[i].offset && at < buffers[i].offset + buffers[i].bytes)
+                return Operand::shared(static_cast<int>(i), at - buffers[i].offset);
+        return Operand::shared(symbol.index, offset);
+    }
+
+    void declare(const Statement& statement) {
+        for (std::uint32_t i = 0; i < statement.count; ++i) {
+            const Variable& variable = module_.variables[statement.index + i];
+            if (module_.at(variable.space) == ".shared") continue;  // they are in the head
+            Symbol symbol;
+            if (module_.at(variable.space) == ".reg") {
+                symbol.kind = Symbol::Kind::registers;
+                symbol.type = declared_type(module_, variable);
+                symbol.counted = variable.counted;
+                symbol.count = variable.count;
+                if (isa::register_type(symbol.type) == Type::none || variable.vector) symbol.kind = Symbol::Kind::other;
+            }
+            symbols_.declare(module_.at(variable.name), symbol);
+        }
+    }
+
+    // --- labels ---
+
+    /// Calls visit(statement, scope) for each statement. Scopes are numbered in the order in which they open.
+    template <class Visit>
+    void for_each_statement(Visit visit) {
+        std::uint32_t scopes = 0;
+        std::vector<std::uint32_t> open{0};
+        for (std::uint32_t i = function_.first; i < function_.last; ++i) {
+            const Statement& statement = module_.statements[i];
+            if (statement.kind == Statement::Kind::open) open.push_back(++scopes);
+            if (statement.kind == Statement::Kind::close && open.size() > 1) open.pop_back();
+            visit(statement, open);
+        }
+    }
+
+    /// Finds the labels, which belong to the scope that they stand in, and those that are jumped to: others are
+    /// for a debugger, and divide no blocks.
+    void find_labels() {
+        for_each_statement([&](const Statement& statement, const std::vector<std::uint32_t>& open) {
+            if (statement.kind == Statement::Kind::open) parents_.push_back(open[open.size() - 2]);
+            if (statement.kind != Statement::Kind::label) return;
+            const std::string_view name = module_.at(statement.name);
+            if (!labels_.try_emplace({open.back(), name}, not_a_target).second)
+                error(statement.name, fmt::format("the label `{}` is here twice", name));
+        });
+        for_each_statement([&](const Statement& statement, const std::vector<std::uint32_t>& open) {
+            if (statement.kind != Statement::Kind::instruction || statement.operands == nothing) return;
+            if (!module_.at(statement.name).starts_with("bra")) return;
+            int* label = label_in(open.back(), module_.at(module_.nodes[statement.operands].text));
+            if (label != nullptr && *label == not_a_target) *label = text().label({});
+        });
+    }
+
+    /// Returns the label that a jump in the scope means; null: there is none.
+    int* label_in(std::uint32_t scope, std::string_view name) {
+        for (;; scope = parents_[scope]) {
+            const auto found = labels_.find({scope, name});
+            if (found != labels_.end()) return &found->second;
+            if (scope == 0) return nullptr;
+        }
+    }
+
+    void place(std::uint32_t scope, const Statement& statement) {
+        int& label = labels_.at({scope, module_.at(statement.name)});
+        if (label < 0) return;
+        text().place(label, where(statement.text));
+        label = -label - 2;
+    }
+
+    // --- instructions ---
+
+    /// Adds the instruction, and returns how many statements it is.
+    std::uint32_t instruction(std::uint32_t index) {
+        const Statement& statement = module_.statements[index];
+        std::string_view opcode = module_.at(statement.name);
+        opcode = opcode.substr(0, opcode.find('.'));
+        ++out_.instructions;
+        Reg guard;
+        if (statement.guard) {
+            const auto found = symbols_.reg(module_.at(statement.guard));
+            if (!found || type_of(*found) != Type::pred) {
+                error(statement.guard, fmt::format("no predicate is called `{}` here", module_.at(statement.guard)));
+                return 1;
+            }
+            guard = *found;
+        }
+        if (opcode == "bra") return jump(statement, guard);
+        if (opcode == "ret" || opcode == "exit") return leave(statement, guard);
+        Reading reading = reader_.read(index, function_.last, *this);
+        Step step;
+        step.guard = guard;
+        step.guard_negated = statement.guard_negated;
+        step.where = where(statement.text);
+        if (reading.op == nullptr) {
+            unread(statement, step);
+        } else {
+            out_.instructions += reading.statements - 1;
+            step.op = reading.op;
+            step.form = reading.form;
+            step.operands = std::move(reading.operands);
+        }
+        add(std::move(step));
+        return reading.statements;
+    }
+
+    std::uint32_t jump(const Statement& statement, Reg guard) {
+        const Node* target = statement.operands == nothing ? nullptr : &module_.nodes[statement.operands];
+        const int* to = target == nullptr ? nullptr : label_in(scope_, module_.at(target->text));
+        if (to == nullptr)
+            error(statement.text, target == nullptr ? "a branch without a label"
+                                                    : fmt::format("no label is called `{}` here", module_.at(target->text)));
+        else
+            text().jump(*to >= 0 ? *to : -*to - 2, guard, statement.guard_negated, where(statement.text));
+        return 1;
+    }
+
+    std::uint32_t leave(const Statement& statement, Reg guard) {
+        if (!guard) {
+            text().leave(Leave::kernel, where(statement.text));
+        } else {
+            text().jump(end_label_, guard, statement.guard_negated, where(statement.text));
+            end_used_ = true;
+        }
+        return 1;
+    }
+
+    /// An instruction without a record. What it writes comes first, unless it writes nothing.
+    void unread(const Statement& statement, Step& step) {
+        const std::string opcode = module_.opcode(statement);
+        ++out_.opaque;
+        out_.unread[opcode].push_back(module_.line(statement.text.offset));
+        out_.unknown.calls |= opcode.starts_with("call");
+        out_.unknown.indirect |= opcode.starts_with("brx");
+        std::vector<Reg> written, read;
+        bool address = false;
+        for (std::uint32_t at = statement.operands; at != nothing; at = module_.nodes[at].next) {
+            const Node& node = module_.nodes[at];
+            const bool first = at == statement.operands && node.kind != Node::Kind::address;
+            address |= node.kind == Node::Kind::address;
+            registers(node, first && !writes_nothing(opcode) ? written : read);
+        }
+        const bool acts = address || writes_nothing(opcode) || has_effects(opcode);
+        step.op = &opaque(acts);
+        step.operands = {Operand::of(std::move(written)), Operand::of(std::move(read))};
+    }
+
+    static bool begins_with_any(std::string_view opcode, std::initializer_list<std::string_view> beginnings) {
+        return std::ranges::any_of(beginnings, [&](std::string_view b) { return opcode.starts_with(b); });
+    }
+    static bool writes_nothing(std::string_view opcode) {
+        return begins_with_any(opcode, {"st.", "red.", "bar", "membar", "fence", "cp.", "prefetch", "trap", "brkpt",
+                                        "nanosleep", "pmevent", "discard", "applypriority", "wgmma", "tensormap",
+                                        "brx", "sust", "sured", "setmaxnreg", "griddep", "stackrestore"});
+    }
+    static bool has_effects(std::string_view opcode) {
+        return begins_with_any(opcode, {"call", "atom", "ld", "vote", "shfl", "match", "activemask", "elect",
+                                        "redux", "mbarrier", "mma", "wmma", "tex", "tld4", "suld", "alloca"});
+    }
+
+    /// Collects the registers of an operand, and reports names that nothing declares.
+    void registers(const Node& node, std::vector<Reg>& out) {
+        if (node.kind == Node::Kind::name) {
+            const std::string_view name = module_.at(node.text);
+            if (const auto found = symbols_.reg(name))
+                out.push_back(*found);
+            else if (const auto found = symbols_.reg(name.substr(0, name.find('.'))))
+                out.push_back(*found);
+            else if (name.starts_with('%') && name.find_first_of("0123456789") != std::string_view::npos &&
+                     symbols_.find(name) == nullptr && !isa::parse_value(isa::Field::sreg, name.substr(1)) &&
+                     !is_special(name))
+                error(node.text, fmt::format("no register is called `{}` here", name));
+        }
+        for (std::uint32_t at = node.child; at != nothing; at = module_.nodes[at].next) registers(module_.nodes[at], out);
+    }
+    static bool is_special(std::string_view name) {
+        return begins_with_any(name, {"%clock", "%globaltimer", "%envreg", "%pm", "%reserved_smem", "%lanemask"});
+    }
+
+    const Module& module_;
+    const Function& function_;
+    Lowered& out_;
+    Reader reader_;
+    Symbols symbols_;
+    std::string_view file_;
+    std::uint32_t scope_ = 0;                 ///< the current one
+    std::vector<std::uint32_t> parents_{0};  ///< by scope: the one around it
+    static constexpr int not_a_target = -1;
+    /// By scope and name; after its place, label n is -n - 2.
+    std::map<std::pair<std::uint32_t, std::string_view>, int> labels_;
+    int end_label_ = 0;
+    bool end_used_ = false;
+};
+
+/// Adds the buffers that a text of wgrun's own names in comments, "// wgrun_shared+0: a, 8192 bytes". Returns
+/// whether there are any.
+bool name_buffers(const Module& module, const Function& function, std::string_view array, std::int64_t align,
+                  Builder& builder) {
+    const std::string mark = fmt::format("// {}+", array);
+    const std::string& text = module.text();
+    const std::size_t end =
+        function.last > function.first ? module.statements[function.last - 1].text.offset : text.size();
+    bool any = false;
+    for (std::size_t at = text.find(mark, function.text.offset); at < end; at = text.find(mark, at + 1)) {
+        const std::string_view line = module.line_text(module.line(static_cast<std::uint32_t>(at)));
+        const std::string_view rest = line.substr(line.find(mark) + mark.size());
+        const std::size_t colon = rest.find(": "), comma = rest.rfind(", ");
+        if (colon == std::string_view::npos || comma == std::string_view::npos || comma < colon) continue;
+        std::int64_t offset = -1, bytes = 0;
+        std::from_chars(rest.data(), rest.data() + colon, offset);
+        std::from_chars(rest.data() + comma + 2, rest.data() + rest.size(), bytes);
+        if (offset < 0) continue;
+        // The offset tells the alignment, as far as it is known.
+        std::int64_t its = align;
+        while (its > 1 && offset % its != 0) its /= 2;
+        try {
+            builder.shared(std::string(rest.substr(colon + 2, comma - colon - 2)), bytes, its, {});
+        } catch (const ArgumentError&) {  // a comment that only looks like one of wgrun's
+            return any;
+        }
+        any = true;
+    }
+    return any;
+}
+
+class HeadMaker {
+  public:
+    HeadMaker(const Module& module, const Function& function, Lowered& out)
+        : module_(module), function_(function), out_(out), shape_(shape_of(module, function)),
+          builder_("kernel", shape_.threads, shape_.cluster, out.where) {}
+
+    Head run() {
+        parameters();
+        shared();
+        return {builder_.finish(), std::move(names_), shape_};
+    }
+
+  private:
+    void parameters() {
+        constexpr std::string_view prefix = "param_";
+        for (std::size_t i = 0; i < function_.params.size(); ++i) {
+            const Variable& variable = function_.params[i];
+            Type type = declared_type(module_, variable);
+            const bool map = variable.array && bytes_of(module_, variable) == 128 && variable.align >= 64;
+            if (map) type = Type::tensormap;
+            Symbol symbol;
+            symbol.kind = Symbol::Kind::parameter;
+            std::string_view name = module_.at(variable.name);
+            if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+            if ((!variable.array || map) && type != Type::none) {
+                try {
+                    symbol.index = builder_.param(is_identifier(name) && !(name[0] >= '0' && name[0] <= '9')
+                                                      ? std::string(name) : fmt::format("p{}", i), type, {});
+                } catch (const ArgumentError&) {  // more of them than wgrun's own kernels may have
+                    symbol.index = -1;
+                }
+            }
+            names_.emplace_back(module_.at(variable.name), symbol);
+        }
+    }
+
+    /// The variables in shared memory: those with a size one after the other, then the dynamic memory, where all
+    /// arrays without a size begin.
+    void shared() {
+        std::vector<const Variable*> open;
+        const auto visit = [&](const Variable& variable) {
+            if (module_.at(variable.space) != ".shared") {
+                names_.emplace_back(module_.at(variable.name), Symbol{});
+                return;
+            }
+            const std::int64_t bytes = bytes_of(module_, variable);
+            if (bytes < 0) {
+                open.push_back(&variable);
+                return;
+            }
+            add(std::string(module_.at(variable.name)), variable, std::max<std::int64_t>(bytes, 1));
+        };
+        for (const Item& item : module_.items)
+            if (item.kind == Item::Kind::variable) visit(module_.variables[item.index]);
+        for (std::uint32_t i = function_.first; i < function_.last; ++i) {
+            const Statement& statement = module_.statements[i];
+            if (statement.kind != Statement::Kind::variable) continue;
+            for (std::uint32_t j = 0; j < statement.count; ++j)
+                if (const Variable& variable = module_.variables[statement.index + j]; module_.at(variable.space) == ".shared")
+                    visit(variable);
+        }
+        if (open.empty()) return;
+        std::int64_t align = 16;
+        for (const Variable* variable : open) align = std::max(align, variable->align);
+        align = std::min<std::int64_t>(align, 1024);
+        if (!name_buffers(module_, function_, module_.at(open.front()->name), align, builder_)) {
+            const std::int64_t left = max_shared_bytes - (used_ + align - 1) / align * align;
+            if (left <= 0) return;
+            builder_.shared("shared", left, align, {});
+        }
+        Symbol symbol;
+        symbol.kind = Symbol::Kind::shared;
+        symbol.index = buffers_;
+        for (const Variable* variable : open) names_.emplace_back(module_.at(variable->name), symbol);
+    }
+
+    void add(std::string name, const Variable& variable, std::int64_t bytes) {
+        Symbol symbol;
+        if (name.size() > 64) name = name.substr(0, 61) + "...";
+        try {
+            const std::int64_t align = std::clamp<std::int64_t>(variable.align, 1, 1024);
+            symbol.index = builder_.shared(std::move(name), bytes, align, {});
+            symbol.kind = Symbol::Kind::shared;
+            used_ = builder_.shared_buffer(symbol.index).offset + bytes;
+            ++buffers_;
+        } catch (const ArgumentError& error) {  // more than a CTA has
+            Diagnostic finding = error.finding();
+            finding.where = out_.where;
+            out_.errors.push_back(std::move(finding));
+        }
+        names_.emplace_back(module_.at(variable.name), symbol);
+    }
+
+    const Module& module_;
+    const Function& function_;
+    Lowered& out_;
+    Shape shape_;
+    Builder builder_;
+    int buffers_ = 0;        ///< variables with a size
+    std::int64_t used_ = 0;  ///< bytes up to the end of the last of them
+    std::vector<std::pair<std::string_view, Symbol>> names_;
+};
+
+}  // namespace
+
+bool is_opaque(const isa::Instruction& op) { return &op == &opaque(false) || &op == &opaque(true); }
+
+Lowered lower(const Module& module, const Function& function) {
+    Lowered out;
+    out.name = module.at(function.name);
+    out.where = module.where(function.text);
+    const Head head = HeadMaker(module, function, out).run();
+    out.program = Lowering(module, function, head, out).run();
+    out.unknown.threads = !head.shape.threads_given;
+    out.unknown.shape = head.shape.several_dimensions;
+    out.unknown.cluster = !head.shape.cluster_given;
+    std::ranges::stable_sort(out.errors, {}, [](const Diagnostic& error) { return error.where.line; });
+    return out;
+}
+
+std::vector<Where> sources_of(const Module& module, int line) {
+    // The last .loc before the line, in its function.
+    const Location* last = nullptr;
+    for (const Function& function : module.functions) {
+        if (!function.body || module.line(function.text.offset) > line) continue;
+        last = nullptr;
+        for (std::uint32_t i = function.first; i < function.last; ++i) {
+            const Statement& statement = module.statements[i];
+            if (module.line(statement.text.offset) > line) break;
+            if (statement.kind == Statement::Kind::location) last = &module.locations[statement.index];
+        }
+    }
+    std::vector<Where> out;
+    constexpr std::size_t deepest = 8;
+    while (last != nullptr && last->line > 0 && out.size() < deepest) {
+        const std::string_view file = module.source(last->file);
+        if (file.empty()) break;
+        out.push_back(Where::at(file, last->line));
+        if (last->at_line == 0) break;
+        // The call may itself be in a function that was inlined: then a .loc for it says where.
+        const Location at{last->at_file, last->at_line, last->at_column};
+        const auto outer = std::ranges::find_if(module.locations, [&](const Location& other) {
+            return other.file == at.file && other.line == at.line && other.column == at.column && other.at_line != 0;
+        });
+        if (outer != module.locations.end()) {
+            last = &*outer;
+            continue;
+        }
+        if (const std::string_view call = module.source(at.file); !call.empty())
+            out.push_back(Where::at(call, at.line));
+        break;
+    }
+    return out;
+}
+
+}  // namespace wgrun::ptx

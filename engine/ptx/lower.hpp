@@ -1,0 +1,45 @@
+// An entry of a module as a program, which can be checked as those that scripts make.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ptx/module.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun::ptx {
+
+/// What is not known of a kernel that is nothing but text.
+struct Unknowns {
+    bool threads = false;   ///< neither .reqntid nor .maxntid
+    bool shape = false;     ///< CTAs of two or three dimensions
+    bool cluster = false;   ///< the size of clusters is left to the launch, and the kernel uses clusters
+    bool calls = false;     ///< it calls functions, which are not followed
+    bool indirect = false;  ///< it branches through a register
+};
+
+/// A kernel read from text. The lines of its steps are those of the text.
+struct Lowered {
+    Program program;
+    std::string name;
+    Where where;
+    std::size_t instructions = 0;              ///< of the text, with branches
+    std::size_t opaque = 0;                    ///< of them, those that no record reads
+    std::map<std::string, std::vector<int>> unread;  ///< their opcodes, and the lines of each
+    Unknowns unknown;
+    std::vector<Diagnostic> errors;  ///< names that nothing declares, and labels without a place
+};
+
+/// Makes a program of `function`, an entry with a body. Instructions that no record reads become steps whose
+/// effects are unknown.
+Lowered lower(const Module& module, const Function& function);
+
+/// Returns whether the record stands for an instruction that could not be read.
+bool is_opaque(const isa::Instruction& op);
+
+/// Where an instruction comes from, by .loc: its place in a source, then the places of the calls that it was
+/// inlined at. Empty: nowhere.
+std::vector<Where> sources_of(const Module& module, int line);
+
+}  // namespace wgrun::ptx

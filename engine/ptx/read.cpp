@@ -1,0 +1,287 @@
+#include "ptx/read.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+namespace wgrun::ptx {
+namespace {
+
+using isa::Field;
+using isa::Form;
+using isa::Operand;
+using isa::OperandRule;
+using isa::Type;
+
+// --- opcodes -------------------------------------------------------------------------------------------
+
+/// Calls found(form) for each way in which the opcode fits the parts from `part` on.
+template <class Found>
+void match_opcode(const Template& text, const std::vector<OpcodePart>& parts, std::size_t part,
+                  std::string_view rest, const Form& form, const Found& found) {
+    if (part == parts.size()) {
+        if (rest.empty()) found(form);
+        return;
+    }
+    const OpcodePart& here = parts[part];
+    if (!here.text.empty()) {
+        if (rest.starts_with(here.text))
+            match_opcode(text, parts, part + 1, rest.substr(here.text.size()), form, found);
+        return;
+    }
+    const auto& spellings = text.spellings[static_cast<std::size_t>(here.field)];
+    if (!here.dotted || rest.starts_with('.')) {
+        const std::string_view word = rest.substr(here.dotted ? 1 : 0);
+        for (const Spelling& spelling : spellings) {
+            if (!word.starts_with(spelling.text)) continue;
+            const std::string_view after = word.substr(spelling.text.size());
+            const bool ends = after.empty() || after[0] == '.' || !here.dotted;
+            // A number is not cut in two.
+            const bool cut = !here.dotted && !after.empty() && after[0] >= '0' && after[0] <= '9';
+            if (!ends || cut || form.get(here.field, spelling.value) != spelling.value) continue;
+            match_opcode(text, parts, part + 1, after, Form(form).set(here.field, spelling.value), found);
+        }
+    }
+    if (here.dotted) match_opcode(text, parts, part + 1, rest, form, found);
+}
+
+// --- operands ------------------------------------------------------------------------------------------
+
+/// Binds the nodes of a statement to the operands of a record.
+class Binder {
+  public:
+    Binder(const Module& module, Names& names, const isa::Instruction& op, Form& form, std::vector<Operand>& bound)
+        : module_(module), names_(names), op_(op), form_(form), bound_(bound) {}
+
+    /// Binds the patterns from `at` on to `node` and those after it.
+    bool bind(const std::vector<Pattern>& patterns, std::size_t at, std::uint32_t node) {
+        if (at == patterns.size()) return node == nothing;
+        const Pattern& pattern = patterns[at];
+        if (node != nothing && wanted(pattern)) {
+            // What a pattern binds is undone where the rest does not fit without it.
+            const auto bound = pattern.optional ? std::optional(bound_) : std::nullopt;
+            const Form form = form_;
+            if (one(pattern, node) && bind(patterns, at + 1, module_.nodes[node].next)) return true;
+            if (!pattern.optional) return false;
+            bound_ = *bound;
+            form_ = form;
+        }
+        return pattern.optional && bind(patterns, at + 1, node);
+    }
+
+  private:
+    /// An optional operand that a flag of the opcode announces is there exactly if the flag is.
+    bool wanted(const Pattern& pattern) const {
+        if (!pattern.optional || pattern.kind != Pattern::Kind::operand) return true;
+        const OperandRule& rule = op_.operands[pattern.index];
+        return !rule.flag || form_.get(*rule.flag, 0) != 0;
+    }
+
+    bool one(const Pattern& pattern, std::uint32_t index) {
+        const Node& node = module_.nodes[index];
+        switch (pattern.kind) {
+            case Pattern::Kind::sink: return node.kind == Node::Kind::sink;
+            case Pattern::Kind::number: return node.kind == Node::Kind::integer && node.value == pattern.number;
+            case Pattern::Kind::field: {
+                if (node.kind != Node::Kind::integer || node.value < INT32_MIN || node.value > INT32_MAX) return false;
+                form_.set(pattern.field, static_cast<int>(node.value));
+                return true;
+            }
+            case Pattern::Kind::special: {
+                const std::string_view name = module_.at(node.text);
+                if (node.kind != Node::Kind::name || node.value != 0 || !name.starts_with('%')) return false;
+                const auto value = isa::parse_value(Field::sreg, name.substr(1));
+                if (!value) return false;
+                form_.set(Field::sreg, *value);
+                return true;
+            }
+            case Pattern::Kind::address:
+                return node.kind == Node::Kind::address && bind(pattern.inside, 0, node.child);
+            case Pattern::Kind::pair: {
+                if (node.kind != Node::Kind::pair)
+                    return pattern.inside[1].optional && one(pattern.inside[0], index);
+                const std::uint32_t second = module_.nodes[node.child].next;
+                return one(pattern.inside[0], node.child) && one(pattern.inside[1], second);
+            }
+            case Pattern::Kind::operand: return operand(pattern.index, node);
+        }
+        return false;
+    }
+
+    bool operand(std::size_t index, const Node& node) {
+        std::optional<Operand> read = of(op_.operands[index], node);
+        if (!read) return false;
+        Operand& bound = bound_[index];
+        if (bound.kind != Operand::Kind::none)  // it stands in the text twice
+            return bound.kind == read->kind && bound.reg == read->reg && bound.imm == read->imm;
+        bound = std::move(*read);
+        return true;
+    }
+
+    std::optional<Operand> of(const OperandRule& rule, const Node& node) {
+        switch (node.kind) {
+            case Node::Kind::integer:
+                if (rule.kinds & OperandRule::imm) return Operand::immediate(node.value);
+                if (rule.kinds & OperandRule::address) return Operand::address({}, node.value);
+                return {};
+            case Node::Kind::f32:
+                if (!(rule.kinds & OperandRule::imm)) return {};
+                return Operand::immediate(static_cast<std::int32_t>(node.value));
+            case Node::Kind::f64: {
+                if (!(rule.kinds & OperandRule::imm)) return {};
+                const double real = std::bit_cast<double>(node.value);
+                if (rule.type != nullptr && rule.type(form_) == Type::f32)
+                    return Operand::immediate(std::bit_cast<std::int32_t>(static_cast<float>(real)));
+                return Operand::immediate(node.value);
+            }
+            case Node::Kind::vector: return list(rule, node);
+            case Node::Kind::name: return named(rule, node);
+            default: return {};
+        }
+    }
+
+    std::optional<Operand> list(const OperandRule& rule, const Node& node) {
+        if (!(rule.kinds & OperandRule::list)) return {};
+        std::vector<isa::Reg> regs;
+        for (std::uint32_t at = node.child; at != nothing; at = module_.nodes[at].next) {
+            const Node& element = module_.nodes[at];
+            if (element.kind != Node::Kind::name || element.negated) return {};
+            const Operand found = names_.find(module_.at(element.text), element.value);
+            if (found.kind != Operand::Kind::reg || element.value != 0) return {};
+            regs.push_back(found.reg);
+        }
+        return Operand::of(std::move(regs));
+    }
+
+    std::optional<Operand> named(const OperandRule& rule, const Node& node) {
+        Operand found = names_.find(module_.at(node.text), node.value);
+        if (node.negated && found.kind != Operand::Kind::reg) return {};
+        switch (found.kind) {
+            case Operand::Kind::reg:
+                if (rule.kinds & OperandRule::address && !node.negated) return Operand::address(found.reg, node.value);
+                if (!(rule.kinds & OperandRule::reg) || node.value != 0) return {};
+                found.negated = node.negated;
+                return found;
+            case Operand::Kind::param:
+                if (!(rule.kinds & OperandRule::param) || node.value != 0) return {};
+                return found;
+            case Operand::Kind::shared:
+                if (rule.kinds & OperandRule::address) {
+                    Operand address = Operand::address({}, found.offset);
+                    address.index = found.index;
+                    return address;
+                }
+                if (rule.kinds & OperandRule::shared) return found;
+                return {};
+            default: return {};
+        }
+    }
+
+    const Module& module_;
+    Names& names_;
+    const isa::Instruction& op_;
+    Form& form_;
+    std::vector<Operand>& bound_;
+};
+
+/// Completes what the text leaves out, and checks that the operands are of the kinds and types that the record
+/// takes. Returns whether they are.
+bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& operands, const Names& names) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const OperandRule& rule = op.operands[i];
+        if (operands[i].kind != Operand::Kind::none) continue;
+        if (rule.access == isa::Access::out ? !rule.by_name : !rule.fallback) return false;
+        if (rule.access != isa::Access::out) operands[i] = Operand::immediate(*rule.fallback);
+    }
+    if (op.infer != nullptr) op.infer(operands, form);
+    try {
+        form = isa::resolve(op, form);
+    } catch (const ArgumentError&) {
+        return false;
+    }
+    const auto agrees = [&](const OperandRule& rule, isa::Reg reg) {
+        if (rule.type == nullptr) return true;
+        const Type have = names.type_of(reg), want = rule.type(form);
+        if (isa::agrees(have, want)) return true;
+        // ld, st and cvt take wider registers than their type (PTX ISA 9.4.1).
+        const Type in_register = isa::register_type(want);
+        const bool relaxed = op.name == "ld" || op.name == "st" || op.name == "cvt";
+        return relaxed && have != Type::pred && in_register != Type::pred && isa::bits(have) > isa::bits(in_register);
+    };
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const OperandRule& rule = op.operands[i];
+        Operand& operand = operands[i];
+        const int count = rule.count != nullptr ? rule.count(form) : 1;
+        const bool takes_list = (rule.kinds & OperandRule::list) != 0 && (count > 1 || !(rule.kinds & OperandRule::reg));
+        if (operand.kind == Operand::Kind::list) {
+            if (static_cast<int>(operand.list.size()) != count) return false;
+            for (const isa::Reg reg : operand.list)
+                if (!agrees(rule, reg)) return false;
+            if (!takes_list) operand = Operand::of(operand.list.front());
+        } else if (operand.kind == Operand::Kind::reg) {
+            if (takes_list || !agrees(rule, operand.reg)) return false;
+        } else if (operand.kind == Operand::Kind::address) {
+            if (operand.reg && !agrees(rule, operand.reg)) return false;
+            if (!operand.reg && rule.type != nullptr && isa::bits(rule.type(form)) == 64) return false;
+        } else if (operand.kind == Operand::Kind::imm && takes_list) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+/// The templates that fit the opcode. They are the same wherever it stands, so each opcode is compared once.
+const std::vector<Reader::Candidate>& Reader::candidates(const Statement& statement) {
+    const std::string_view written = module_.at(statement.name);
+    const auto known = seen_.find(written);
+    if (known != seen_.end()) return known->second;
+    std::vector<Candidate>& out = seen_[written];
+    const std::string exact = module_.opcode(statement), usual = usual_spelling(exact);
+    for (const std::string* opcode : {&exact, &usual}) {
+        if (opcode == &usual && usual == exact) break;
+        for (const Template* text : templates(std::string_view(*opcode).substr(0, opcode->find('.'))))
+            match_opcode(*text, text->lines.front().opcode, 0, *opcode, Form(),
+                         [&](const Form& form) { out.push_back({text, form}); });
+    }
+    return out;
+}
+
+bool Reader::fits(const Candidate& candidate, std::uint32_t statement, std::uint32_t last, Names& names, Reading& out) {
+    const Template& text = *candidate.text;
+    out.op = text.op;
+    out.form = candidate.form;
+    out.operands.assign(text.op->operands.size(), {});
+    out.statements = static_cast<std::uint32_t>(text.lines.size());
+    if (last - statement < out.statements) return false;
+    Binder binder(module_, names, *text.op, out.form, out.operands);
+    for (std::uint32_t i = 0; i < out.statements; ++i) {
+        const Statement& here = module_.statements[statement + i];
+        const Line& line = text.lines[i];
+        if (i > 0) {
+            const Statement& first = module_.statements[statement];
+            if (here.kind != Statement::Kind::instruction || module_.at(here.guard) != module_.at(first.guard) ||
+                here.guard_negated != first.guard_negated)
+                return false;
+            bool same = false;
+            const Form before = out.form;
+            match_opcode(text, line.opcode, 0, module_.opcode(here), before, [&](const Form& form) {
+                if (!same) out.form = form;
+                same = true;
+            });
+            if (!same) return false;
+        }
+        if (!binder.bind(line.operands, 0, here.operands)) return false;
+    }
+    return complete(*text.op, out.form, out.operands, names);
+}
+
+Reading Reader::read(std::uint32_t statement, std::uint32_t last, Names& names) {
+    Reading out;
+    for (const Candidate& candidate : candidates(module_.statements[statement]))
+        if (fits(candidate, statement, last, names, out)) return out;
+    return {};
+}
+
+}  // namespace wgrun::ptx

@@ -1,0 +1,54 @@
+// Statements as steps: which record prints this instruction, with which qualifiers and operands?
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/module.hpp"
+#include "ptx/pattern.hpp"
+#include "wgrun/isa.hpp"
+
+namespace wgrun::ptx {
+
+/// What the names in a function stand for.
+class Names {
+  public:
+    virtual ~Names() = default;
+    /// Returns a register, a parameter, or the byte `added` of a variable in shared memory; Kind::none for
+    /// other names, such as labels.
+    virtual isa::Operand find(std::string_view name, std::int64_t added) = 0;
+    virtual isa::Type type_of(isa::Reg reg) const = 0;
+};
+
+/// An instruction of the text that a record prints.
+struct Reading {
+    const isa::Instruction* op = nullptr;  ///< null: no record does
+    isa::Form form;                        ///< complete
+    std::vector<isa::Operand> operands{};  ///< as in a step
+    std::uint32_t statements = 1;          ///< how many of the text it is
+};
+
+/// Reads the instructions of a module. It remembers the spellings that it has met, and is for one thread at a
+/// time.
+class Reader {
+  public:
+    explicit Reader(const Module& module) : module_(module) {}
+    /// Reads the instruction `statement` and, where one record prints several instructions, those after it; all
+    /// of them before `last`.
+    Reading read(std::uint32_t statement, std::uint32_t last, Names& names);
+
+  private:
+    /// A template and a form that fit an opcode.
+    struct Candidate {
+        const Template* text;
+        isa::Form form;
+    };
+    const std::vector<Candidate>& candidates(const Statement& statement);
+    bool fits(const Candidate& candidate, std::uint32_t statement, std::uint32_t last, Names& names, Reading& out);
+
+    const Module& module_;
+    std::unordered_map<std::string_view, std::vector<Candidate>> seen_;
+};
+
+}  // namespace wgrun::ptx

@@ -1,0 +1,52 @@
+// What PTX spells in two ways, as data. Records have one spelling of each instruction.
+#include <array>
+
+#include "ptx/pattern.hpp"
+
+namespace wgrun::ptx {
+namespace {
+
+/// In opcodes that begin with `begins`, `written` is read as `means`.
+struct Equivalent {
+    std::string_view begins, written, means;
+};
+
+constexpr std::array equivalents{
+    // bar is barrier.cta with .aligned (9.7.13.1).
+    Equivalent{"barrier.cta.sync.aligned", "barrier.cta.sync.aligned", "bar.sync"},
+    Equivalent{"barrier.cta.arrive.aligned", "barrier.cta.arrive.aligned", "bar.arrive"},
+    Equivalent{"barrier.sync.aligned", "barrier.sync.aligned", "bar.sync"},
+    Equivalent{"barrier.arrive.aligned", "barrier.arrive.aligned", "bar.arrive"},
+    Equivalent{"bar.cta.", "bar.cta.", "bar."},
+    // Weak accesses are the default (9.7.9.8, 9.7.9.11).
+    Equivalent{"ld.weak", ".weak", ""},
+    Equivalent{"st.weak", ".weak", ""},
+    Equivalent{"ld.volatile.global.relaxed.sys", ".volatile.global.relaxed.sys", ".volatile.global"},
+    // A CTA's own shared memory is a part of its cluster's (9.7.9.27.5.2); .tile is the default mode.
+    Equivalent{"cp.async.bulk.tensor", ".shared::cta.global", ".shared::cluster.global"},
+    Equivalent{"cp.async.bulk.shared::cta.global", ".shared::cta.global", ".shared::cluster.global"},
+    Equivalent{"cp.async.bulk.tensor", ".tile", ""},
+    Equivalent{"cp.reduce.async.bulk.tensor", ".tile", ""},
+    Equivalent{"cp.async.bulk.prefetch.tensor", ".tile", ""},
+    Equivalent{"st.async.shared::cluster", "st.async.", "st.async.weak."},
+    Equivalent{"red.async.shared::cluster", "red.async.", "red.async.relaxed.cluster."},
+    // Without .space, st.async and its like mean the cluster.
+    Equivalent{"bra.uni", ".uni", ""},
+    Equivalent{"ret.uni", ".uni", ""},
+};
+
+}  // namespace
+
+std::string usual_spelling(std::string opcode) {
+    for (const Equivalent& row : equivalents) {
+        if (!opcode.starts_with(row.begins)) continue;
+        const std::size_t at = opcode.find(row.written);
+        const std::size_t end = at + row.written.size();
+        if (at == std::string::npos) continue;
+        const bool whole = row.written.ends_with('.') || end == opcode.size() || opcode[end] == '.';
+        if (whole) opcode.replace(at, row.written.size(), row.means);
+    }
+    return opcode;
+}
+
+}  // namespace wgrun::ptx

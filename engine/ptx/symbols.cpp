@@ -1,0 +1,45 @@
+#include "ptx/symbols.hpp"
+
+#include <charconv>
+
+namespace wgrun::ptx {
+
+void Symbols::declare(std::string_view name, Symbol symbol) {
+    symbol.id = declarations_++;
+    scopes_.back().insert_or_assign(name, symbol);
+}
+
+const Symbol* Symbols::find(std::string_view name) const {
+    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
+        if (const auto found = scope->find(name); found != scope->end()) return &found->second;
+    return nullptr;
+}
+
+/// Returns the declaration of %r<n> that the register %r123 comes from, and its number. The name that is
+/// declared may end with digits itself, so each division of the digits is tried.
+const Symbol* Symbols::counted(std::string_view name, std::int64_t& number) const {
+    std::size_t digits = name.size();
+    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
+    for (std::size_t split = digits; split < name.size(); ++split) {
+        const std::string_view ending = name.substr(split);
+        if (ending.size() > 1 && ending[0] == '0') continue;
+        const Symbol* symbol = find(name.substr(0, split));
+        if (symbol == nullptr || !symbol->counted) continue;
+        const auto [last, error] = std::from_chars(ending.data(), ending.data() + ending.size(), number);
+        if (error == std::errc() && number < symbol->count) return symbol;
+    }
+    return nullptr;
+}
+
+std::optional<isa::Reg> Symbols::reg(std::string_view name) {
+    std::int64_t number = 0;
+    const Symbol* symbol = find(name);
+    if (symbol == nullptr || symbol->counted) symbol = counted(name, number);
+    if (symbol == nullptr || symbol->kind != Symbol::Kind::registers) return {};
+    const std::uint64_t key = std::uint64_t{symbol->id} << 32U | static_cast<std::uint32_t>(number);
+    const auto [place, added] = made_.try_emplace(key);
+    if (added) place->second = make_(*symbol);
+    return place->second;
+}
+
+}  // namespace wgrun::ptx

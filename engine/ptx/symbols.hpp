@@ -1,0 +1,52 @@
+// What the names of a function stand for, scope by scope (PTX ISA 4.4, 5.4.5).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/module.hpp"
+#include "wgrun/isa.hpp"
+
+namespace wgrun::ptx {
+
+/// Something that is declared.
+struct Symbol {
+    enum class Kind : std::uint8_t { registers, parameter, shared, other };
+    Kind kind = Kind::other;
+    isa::Type type = isa::Type::none;  ///< of registers
+    bool counted = false;              ///< %r<n>: registers %r0 to %r(n-1)
+    std::int64_t count = 0;
+    int index = -1;           ///< of a parameter; of the buffer of a variable in shared memory
+    std::int64_t offset = 0;  ///< bytes from the buffer's start
+    std::uint32_t id = 0;     ///< of this declaration, for registers
+};
+
+/// The scopes that are open, the innermost last. A name of the text means the innermost declaration of it.
+class Symbols {
+  public:
+    /// A register, of the declaration `symbol`, is used for the first time: `make` returns it.
+    using Make = std::function<isa::Reg(const Symbol& symbol)>;
+    explicit Symbols(Make make) : make_(std::move(make)), scopes_(1) {}
+
+    void open() { scopes_.emplace_back(); }
+    void close() { scopes_.pop_back(); }
+    /// Declares a name in the innermost scope.
+    void declare(std::string_view name, Symbol symbol);
+    /// Returns the declaration of a name; null: there is none.
+    const Symbol* find(std::string_view name) const;
+    /// Returns the register of that name; nothing: no register has it.
+    std::optional<isa::Reg> reg(std::string_view name);
+
+  private:
+    const Symbol* counted(std::string_view name, std::int64_t& number) const;
+
+    Make make_;
+    std::vector<std::unordered_map<std::string_view, Symbol>> scopes_;
+    std::uint32_t declarations_ = 0;
+    std::unordered_map<std::uint64_t, isa::Reg> made_;  ///< by declaration and number
+};
+
+}  // namespace wgrun::ptx
