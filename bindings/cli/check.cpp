@@ -1,10 +1,12 @@
-// wgrun check FILE: every finding in every kernel of a script. Kernels run only with --dynamic.
+// wgrun check FILE: every finding in every kernel of a script, or of a PTX text. Kernels run only with
+// --dynamic.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "bindings/cli/check_ptx.hpp"
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/fix.hpp"
 #include "wgrun/rules.hpp"
@@ -70,8 +72,22 @@ void resolve_remedies(std::vector<Diagnostic>& findings) {
             }
 }
 
-int check(const Request& request, const Options& options) {
+int check(Request request, const Options& options) {
     Results results(true);
+    if (std::optional<std::string> text = ptx_text(request)) {
+        if (options.fix || options.diff || options.search.dynamic || options.search.assemble ||
+            options.search.perf) {
+            remark(
+                "wgrun: --fix, --diff, --dynamic, --perf and --assemble are for scripts: a PTX text is only "
+                "checked");
+            return Exit::usage;
+        }
+        return check_ptx_text(request, std::move(*text),
+                              request.json    ? PtxReport::json
+                              : options.sarif ? PtxReport::sarif
+                                              : PtxReport::text,
+                              results);
+    }
     if (options.fix || options.diff) return fix(request, options.search, options.diff, results);
     Checked checked = gather(request, options.search);
     if (request.json || options.sarif) resolve_remedies(checked.findings);
@@ -109,7 +125,7 @@ Command::Run declare(CLI::App& app) {
 
 }  // namespace
 
-const Command check_command{"check", "Print every finding in every kernel of a script", Takes::script,
-                            declare};
+const Command check_command{"check", "Print every finding in every kernel of a script or of a PTX text",
+                            Takes::script, declare};
 
 }  // namespace wgrun::cli

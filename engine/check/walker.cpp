@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check/rehearsal.hpp"
+#include "isa/opaque.hpp"
 #include "wgrun/inline_ptx.hpp"
 
 namespace wgrun::check {
@@ -19,6 +20,7 @@ std::vector<Diagnostic> check(const Program& program) {
     walker.run();
     std::vector<bool> stored = walker.stored();
     for_each_step(program, [&](const Step& step) {
+        if (isa::may_store(*step.op)) stored.assign(stored.size(), true);
         const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
         if (text == nullptr) return;
         if (!text->declared || text->writes) stored.assign(stored.size(), true);

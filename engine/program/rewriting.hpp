@@ -1,5 +1,5 @@
-// Builds derived from a kernel's program: the same blocks, with additional steps, registers and parameters. And
-// programs whose blocks are written step by step, without a Builder's checks: those read from a text.
+// Builds derived from a kernel's program: the same blocks, with additional steps, registers and parameters.
+// And programs whose blocks are written step by step, without a Builder's checks: those read from a text.
 #pragma once
 
 #include <utility>

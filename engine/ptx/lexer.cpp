@@ -55,6 +55,7 @@ void Lexer::skip(Token& token) {
                 at_ = text_.size();
                 return;
             }
+            line_begins_ |= text_.substr(at_, end - at_).find('\n') != std::string_view::npos;
             at_ = end + 2;
         } else {
             return;

@@ -16,14 +16,14 @@ struct Token {
         integer,  ///< `value`: its bits
         f32,      ///< `value`: IEEE bits
         f64,
-        string,   ///< with its quotes
-        symbol,   ///< a character, or two: << >> <= >= == != && || ::
-        bad,      ///< nothing that PTX has
+        string,  ///< with its quotes
+        symbol,  ///< a character, or two: << >> <= >= == != && || ::
+        bad,     ///< nothing that PTX has
     };
     Kind kind = Kind::end;
-    bool first = false;       ///< the first of its line
-    char symbol = 0;          ///< the character; of two, as the list in lexer.cpp says
-    const char* what = "";    ///< bad: what is wrong
+    bool first = false;     ///< the first of its line
+    char symbol = 0;        ///< the character; of two, as the list in lexer.cpp says
+    const char* what = "";  ///< bad: what is wrong
     Span span;
     std::int64_t value = 0;
 };

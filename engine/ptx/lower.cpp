@@ -6,8 +6,7 @@
 #include <charconv>
 #include <map>
 
-#include "isa/effects.hpp"
-#include "isa/value.hpp"
+#include "isa/opaque.hpp"
 #include "program/limits.hpp"
 #include "program/rewriting.hpp"
 #include "ptx/read.hpp"
@@ -21,29 +20,38 @@ using isa::Type;
 
 // --- instructions without a record ---------------------------------------------------------------------
 
-isa::Instruction opaque_record(void (*effects)(const Step&, isa::Effects&)) {
-    isa::Instruction op;
-    op.name = "opaque";
-    op.summary = "an instruction that wgrun does not know";
-    op.section = "9.7";
-    op.rows = {{{}, {8, 0}}};
-    op.operands = {{"out", isa::Access::out, OperandRule::list, nullptr, nullptr, false, {}, {}},
-                   {"in", isa::Access::in, OperandRule::list, nullptr, nullptr, false, {}, {}}};
-    op.effects = effects;
-    op.value = [](const Step&, const isa::ValueOf&) { return isa::Value{}; };
-    op.run = [](const Step&, isa::Machine&) {
-        throw ArgumentError("the simulator does not know this instruction");
-    };
-    return op;
+bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
+    return std::ranges::any_of(beginnings, [&](std::string_view b) { return text.starts_with(b); });
 }
 
-/// One that may do anything besides computing registers, and one that does not: it has neither an address nor a
-/// barrier.
-const isa::Instruction& opaque(bool effects) {
-    static const isa::Instruction computes = opaque_record(nullptr);
-    static const isa::Instruction acts =
-        opaque_record([](const Step&, isa::Effects& e) { e.unknown(); });
-    return effects ? acts : computes;
+/// Returns whether the first operand of the instruction is no destination.
+bool writes_nothing(std::string_view opcode) {
+    return begins_with_any(
+               opcode,
+               {"st.",          "st ",           "red",           "bar",          "membar",    "fence",
+                "cp.",          "prefetch",      "trap",          "brkpt",        "nanosleep", "pmevent",
+                "discard",      "applypriority", "wgmma",         "tensormap",    "brx",       "sust",
+                "sured",        "setmaxnreg",    "griddep",       "stackrestore", "call",      "multimem.st",
+                "multimem.red", "mbarrier.init", "mbarrier.inval"}) &&
+           !begins_with_any(opcode, {"barrier.cta.red", "barrier.red", "bar.red", "redux"});
+}
+
+/// Returns what an instruction without a record may do. `address`: it has an operand in brackets.
+isa::Reach reach_of(std::string_view opcode, bool address) {
+    // Parameters and local memory are nobody else's.
+    if (begins_with_any(opcode, {"ld.param", "st.param", "ld.local", "st.local", "ld.const", "nanosleep",
+                                 "cvta", "prefetch", "pmevent", "isspacep", "activemask"}))
+        return isa::Reach::registers;
+    if (begins_with_any(opcode,
+                        {"ld", "st.", "atom", "red.", "multimem.", "tex", "tld4", "suld", "sust", "sured"}) &&
+        !begins_with_any(opcode, {"st.async", "red.async", "st.bulk"}))
+        return isa::Reach::memory;
+    const bool meets =
+        begins_with_any(opcode, {"vote", "shfl", "match", "elect", "redux", "mma", "wmma", "ldmatrix"});
+    if (meets) return isa::Reach::registers;
+    return address || writes_nothing(opcode) || opcode.starts_with("mbarrier") || opcode.starts_with("bar")
+               ? isa::Reach::anything
+               : isa::Reach::registers;
 }
 
 // --- the head of an entry ------------------------------------------------------------------------------
@@ -77,10 +85,9 @@ Shape shape_of(const Module& module, const Function& function) {
 }
 
 bool is_identifier(std::string_view name) {
-    return !name.empty() && name.size() <= max_name && name != "_" &&
-           std::ranges::all_of(name, [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-           });
+    return !name.empty() && name.size() <= max_name && name != "_" && std::ranges::all_of(name, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
 }
 
 Type declared_type(const Module& module, const Variable& variable) {
@@ -178,11 +185,26 @@ class Lowering final : private Rewriting, private Names {
         if (const auto found = symbols_.reg(name)) return Operand::of(*found);
         const Symbol* symbol = symbols_.find(name);
         if (symbol == nullptr) return {};
-        if (symbol->kind == Symbol::Kind::parameter && symbol->index >= 0) return Operand::param(symbol->index);
+        if (symbol->kind == Symbol::Kind::parameter && symbol->index >= 0)
+            return Operand::param(symbol->index);
         if (symbol->kind == Symbol::Kind::shared) return shared(*symbol, symbol->offset + added);
         return {};
     }
     Type type_of(Reg reg) const override { return Rewriting::type_of(reg); }
+    Reg constant(std::int64_t bits, Type type) override {
+        constants_.push_back({reg(type), bits});
+        return constants_.back().reg;
+    }
+
+    /// Writes the constants in the lists of a step to their registers.
+    void write_constants(const Step& step) {
+        for (const Constant& constant : constants_)
+            for (const Operand& operand : step.operands)
+                if (std::ranges::find(operand.list, constant.reg) != operand.list.end())
+                    add(made(*isa::find("mov"), isa::Form().set(isa::Field::type, type_of(constant.reg)),
+                             {Operand::of(constant.reg), Operand::immediate(constant.bits)}, step.where));
+        constants_.clear();
+    }
 
     /// Returns the buffer that the byte of a variable lies in. The dynamic memory of wgrun's own texts has
     /// several.
@@ -206,7 +228,8 @@ class Lowering final : private Rewriting, private Names {
                 symbol.type = declared_type(module_, variable);
                 symbol.counted = variable.counted;
                 symbol.count = variable.count;
-                if (isa::register_type(symbol.type) == Type::none || variable.vector) symbol.kind = Symbol::Kind::other;
+                if (isa::register_type(symbol.type) == Type::none || variable.vector)
+                    symbol.kind = Symbol::Kind::other;
             }
             symbols_.declare(module_.at(variable.name), symbol);
         }
@@ -227,8 +250,8 @@ class Lowering final : private Rewriting, private Names {
         }
     }
 
-    /// Finds the labels, which belong to the scope that they stand in, and those that are jumped to: others are
-    /// for a debugger, and divide no blocks.
+    /// Finds the labels, which belong to the scope that they stand in, and those that are jumped to: others
+    /// are for a debugger, and divide no blocks.
     void find_labels() {
         for_each_statement([&](const Statement& statement, const std::vector<std::uint32_t>& open) {
             if (statement.kind == Statement::Kind::open) parents_.push_back(open[open.size() - 2]);
@@ -273,7 +296,8 @@ class Lowering final : private Rewriting, private Names {
         if (statement.guard) {
             const auto found = symbols_.reg(module_.at(statement.guard));
             if (!found || type_of(*found) != Type::pred) {
-                error(statement.guard, fmt::format("no predicate is called `{}` here", module_.at(statement.guard)));
+                error(statement.guard,
+                      fmt::format("no predicate is called `{}` here", module_.at(statement.guard)));
                 return 1;
             }
             guard = *found;
@@ -293,6 +317,7 @@ class Lowering final : private Rewriting, private Names {
             step.form = reading.form;
             step.operands = std::move(reading.operands);
         }
+        write_constants(step);
         add(std::move(step));
         return reading.statements;
     }
@@ -301,8 +326,9 @@ class Lowering final : private Rewriting, private Names {
         const Node* target = statement.operands == nothing ? nullptr : &module_.nodes[statement.operands];
         const int* to = target == nullptr ? nullptr : label_in(scope_, module_.at(target->text));
         if (to == nullptr)
-            error(statement.text, target == nullptr ? "a branch without a label"
-                                                    : fmt::format("no label is called `{}` here", module_.at(target->text)));
+            error(statement.text,
+                  target == nullptr ? "a branch without a label"
+                                    : fmt::format("no label is called `{}` here", module_.at(target->text)));
         else
             text().jump(*to >= 0 ? *to : -*to - 2, guard, statement.guard_negated, where(statement.text));
         return 1;
@@ -333,22 +359,8 @@ class Lowering final : private Rewriting, private Names {
             address |= node.kind == Node::Kind::address;
             registers(node, first && !writes_nothing(opcode) ? written : read);
         }
-        const bool acts = address || writes_nothing(opcode) || has_effects(opcode);
-        step.op = &opaque(acts);
+        step.op = &isa::opaque(reach_of(opcode, address));
         step.operands = {Operand::of(std::move(written)), Operand::of(std::move(read))};
-    }
-
-    static bool begins_with_any(std::string_view opcode, std::initializer_list<std::string_view> beginnings) {
-        return std::ranges::any_of(beginnings, [&](std::string_view b) { return opcode.starts_with(b); });
-    }
-    static bool writes_nothing(std::string_view opcode) {
-        return begins_with_any(opcode, {"st.", "red.", "bar", "membar", "fence", "cp.", "prefetch", "trap", "brkpt",
-                                        "nanosleep", "pmevent", "discard", "applypriority", "wgmma", "tensormap",
-                                        "brx", "sust", "sured", "setmaxnreg", "griddep", "stackrestore"});
-    }
-    static bool has_effects(std::string_view opcode) {
-        return begins_with_any(opcode, {"call", "atom", "ld", "vote", "shfl", "match", "activemask", "elect",
-                                        "redux", "mbarrier", "mma", "wmma", "tex", "tld4", "suld", "alloca"});
     }
 
     /// Collects the registers of an operand, and reports names that nothing declares.
@@ -364,10 +376,12 @@ class Lowering final : private Rewriting, private Names {
                      !is_special(name))
                 error(node.text, fmt::format("no register is called `{}` here", name));
         }
-        for (std::uint32_t at = node.child; at != nothing; at = module_.nodes[at].next) registers(module_.nodes[at], out);
+        for (std::uint32_t at = node.child; at != nothing; at = module_.nodes[at].next)
+            registers(module_.nodes[at], out);
     }
     static bool is_special(std::string_view name) {
-        return begins_with_any(name, {"%clock", "%globaltimer", "%envreg", "%pm", "%reserved_smem", "%lanemask"});
+        return begins_with_any(name,
+                               {"%clock", "%globaltimer", "%envreg", "%pm", "%reserved_smem", "%lanemask"});
     }
 
     const Module& module_;
@@ -375,8 +389,13 @@ class Lowering final : private Rewriting, private Names {
     Lowered& out_;
     Reader reader_;
     Symbols symbols_;
+    struct Constant {
+        Reg reg;
+        std::int64_t bits;
+    };
+    std::vector<Constant> constants_;  ///< that the instruction at hand may need in registers
     std::string_view file_;
-    std::uint32_t scope_ = 0;                 ///< the current one
+    std::uint32_t scope_ = 0;                ///< the current one
     std::vector<std::uint32_t> parents_{0};  ///< by scope: the one around it
     static constexpr int not_a_target = -1;
     /// By scope and name; after its place, label n is -n - 2.
@@ -419,7 +438,10 @@ bool name_buffers(const Module& module, const Function& function, std::string_vi
 class HeadMaker {
   public:
     HeadMaker(const Module& module, const Function& function, Lowered& out)
-        : module_(module), function_(function), out_(out), shape_(shape_of(module, function)),
+        : module_(module),
+          function_(function),
+          out_(out),
+          shape_(shape_of(module, function)),
           builder_("kernel", shape_.threads, shape_.cluster, out.where) {}
 
     Head run() {
@@ -443,7 +465,9 @@ class HeadMaker {
             if ((!variable.array || map) && type != Type::none) {
                 try {
                     symbol.index = builder_.param(is_identifier(name) && !(name[0] >= '0' && name[0] <= '9')
-                                                      ? std::string(name) : fmt::format("p{}", i), type, {});
+                                                      ? std::string(name)
+                                                      : fmt::format("p{}", i),
+                                                  type, {});
                 } catch (const ArgumentError&) {  // more of them than wgrun's own kernels may have
                     symbol.index = -1;
                 }
@@ -452,8 +476,8 @@ class HeadMaker {
         }
     }
 
-    /// The variables in shared memory: those with a size one after the other, then the dynamic memory, where all
-    /// arrays without a size begin.
+    /// The variables in shared memory: those with a size one after the other, then the dynamic memory, where
+    /// all arrays without a size begin.
     void shared() {
         std::vector<const Variable*> open;
         const auto visit = [&](const Variable& variable) {
@@ -474,7 +498,8 @@ class HeadMaker {
             const Statement& statement = module_.statements[i];
             if (statement.kind != Statement::Kind::variable) continue;
             for (std::uint32_t j = 0; j < statement.count; ++j)
-                if (const Variable& variable = module_.variables[statement.index + j]; module_.at(variable.space) == ".shared")
+                if (const Variable& variable = module_.variables[statement.index + j];
+                    module_.at(variable.space) == ".shared")
                     visit(variable);
         }
         if (open.empty()) return;
@@ -521,8 +546,6 @@ class HeadMaker {
 
 }  // namespace
 
-bool is_opaque(const isa::Instruction& op) { return &op == &opaque(false) || &op == &opaque(true); }
-
 Lowered lower(const Module& module, const Function& function) {
     Lowered out;
     out.name = module.at(function.name);
@@ -558,7 +581,8 @@ std::vector<Where> sources_of(const Module& module, int line) {
         // The call may itself be in a function that was inlined: then a .loc for it says where.
         const Location at{last->at_file, last->at_line, last->at_column};
         const auto outer = std::ranges::find_if(module.locations, [&](const Location& other) {
-            return other.file == at.file && other.line == at.line && other.column == at.column && other.at_line != 0;
+            return other.file == at.file && other.line == at.line && other.column == at.column &&
+                   other.at_line != 0;
         });
         if (outer != module.locations.end()) {
             last = &*outer;

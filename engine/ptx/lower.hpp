@@ -24,19 +24,16 @@ struct Lowered {
     Program program;
     std::string name;
     Where where;
-    std::size_t instructions = 0;              ///< of the text, with branches
-    std::size_t opaque = 0;                    ///< of them, those that no record reads
+    std::size_t instructions = 0;                    ///< of the text, with branches
+    std::size_t opaque = 0;                          ///< of them, those that no record reads
     std::map<std::string, std::vector<int>> unread;  ///< their opcodes, and the lines of each
     Unknowns unknown;
     std::vector<Diagnostic> errors;  ///< names that nothing declares, and labels without a place
 };
 
-/// Makes a program of `function`, an entry with a body. Instructions that no record reads become steps whose
-/// effects are unknown.
+/// Makes a program of `function`, an entry with a body. Instructions that no record reads become steps of
+/// isa::opaque.
 Lowered lower(const Module& module, const Function& function);
-
-/// Returns whether the record stands for an instruction that could not be read.
-bool is_opaque(const isa::Instruction& op);
 
 /// Where an instruction comes from, by .loc: its place in a source, then the places of the calls that it was
 /// inlined at. Empty: nowhere.

@@ -1,8 +1,8 @@
 // A PTX module as a tree: what its text says, in its order, before anything is known of what it means.
 //
-// The tree refers to the text by spans, and keeps the statements of a function as one flat list in which scopes
-// open and close. However deep a text nests, nothing here recurses. Plain values; any number of threads may
-// read them.
+// The tree refers to the text by spans, and keeps the statements of a function as one flat list in which
+// scopes open and close. However deep a text nests, nothing here recurses. Plain values; any number of
+// threads may read them.
 #pragma once
 
 #include <cstdint>
@@ -37,24 +37,24 @@ struct Node {
         pair,     ///< a|b
     };
     Kind kind = Kind::name;
-    bool negated = false;             ///< written !p
-    Span text{};                        ///< a name with its component (%tid.x); else all of it
-    std::int64_t value = 0;           ///< integer: its 64 bits; f32, f64: IEEE bits; name: bytes added
-    std::uint32_t child = nothing;    ///< of vector, address, list, pair: the first one
-    std::uint32_t next = nothing;     ///< the following operand, or sibling
+    bool negated = false;           ///< written !p
+    Span text{};                    ///< a name with its component (%tid.x); else all of it
+    std::int64_t value = 0;         ///< integer: its 64 bits; f32, f64: IEEE bits; name: bytes added
+    std::uint32_t child = nothing;  ///< of vector, address, list, pair: the first one
+    std::uint32_t next = nothing;   ///< the following operand, or sibling
 };
 
 /// A declaration of a variable, a parameter or registers.
 struct Variable {
-    Span linkage{};                       ///< ".visible"; empty: none
-    Span space{};                         ///< ".shared", ".param", ".reg"
-    std::int64_t align = 0;             ///< bytes; 0: not given
-    Span vector{};                        ///< ".v4"
-    Span type{};                          ///< ".b8"
-    Span pointer{};                       ///< " .ptr .global .align 16" of a parameter
+    Span linkage{};          ///< ".visible"; empty: none
+    Span space{};            ///< ".shared", ".param", ".reg"
+    std::int64_t align = 0;  ///< bytes; 0: not given
+    Span vector{};           ///< ".v4"
+    Span type{};             ///< ".b8"
+    Span pointer{};          ///< " .ptr .global .align 16" of a parameter
     Span name{};
-    bool counted = false;               ///< %r<47900>
-    std::int64_t count = 0;             ///< ... whose registers are %r0 to %r47899
+    bool counted = false;    ///< %r<47900>
+    std::int64_t count = 0;  ///< ... whose registers are %r0 to %r47899
     bool array = false;
     std::vector<std::int64_t> extents{};  ///< elements of each dimension; -1: not given
     Span initializer{};                   ///< "{1, 2}"
@@ -62,7 +62,7 @@ struct Variable {
 
 /// A directive that is kept as it is written, such as ".maxntid 128, 1, 1".
 struct Directive {
-    Span name{}, text{};                    ///< text: all of it
+    Span name{}, text{};                  ///< text: all of it
     std::vector<std::int64_t> numbers{};  ///< that follow the name
 };
 
@@ -84,24 +84,24 @@ struct Statement {
     };
     Kind kind = Kind::instruction;
     bool guard_negated = false;
-    bool broken = false;              ///< the opcode has blanks inside
-    Span text{};                        ///< all of it, without the semicolon
-    Span name{};                        ///< the opcode with its qualifiers, or the label
-    Span guard{};                       ///< @p; empty: none
-    std::uint32_t operands = nothing; ///< the first one
+    bool broken = false;               ///< the opcode has blanks inside
+    Span text{};                       ///< all of it, without the semicolon
+    Span name{};                       ///< the opcode with its qualifiers, or the label
+    Span guard{};                      ///< @p; empty: none
+    std::uint32_t operands = nothing;  ///< the first one
     std::uint32_t index = 0, count = 0;
 };
 
 struct Function {
-    Span linkage{};   ///< ".visible"
+    Span linkage{};  ///< ".visible"
     bool entry = false;
     Span name{};
     std::vector<Variable> results{}, params{};
-    bool listed = false;  ///< has a parameter list, if an empty one
+    bool listed = false;                  ///< has a parameter list, if an empty one
     std::vector<Directive> directives{};  ///< .maxntid and the like
     bool body = false;
     std::uint32_t first = 0, last = 0;  ///< its statements, [first, last)
-    Span text{};                          ///< its head
+    Span text{};                        ///< its head
 };
 
 /// A file that .loc refers to.
@@ -131,9 +131,7 @@ class Module {
 
     explicit Module(std::string file, std::string text);
     const std::string& text() const { return *text_; }
-    std::string_view at(Span span) const {
-        return std::string_view(*text_).substr(span.offset, span.size);
-    }
+    std::string_view at(Span span) const { return std::string_view(*text_).substr(span.offset, span.size); }
     /// Returns the opcode with its qualifiers, without blanks.
     std::string opcode(const Statement& statement) const;
     int line(std::uint32_t offset) const;    ///< from 1
@@ -156,8 +154,8 @@ struct Parsed {
     std::vector<Diagnostic> errors;  ///< each with its column, and a note that shows the line
 };
 
-/// Reads a module. It goes on after an error, at the next statement, and reports at most 100 of them. `file` is
-/// how findings name the text. Throws ArgumentError for a text of 1 GiB and more.
+/// Reads a module. It goes on after an error, at the next statement, and reports at most 100 of them. `file`
+/// is how findings name the text. Throws ArgumentError for a text of 1 GiB and more.
 Parsed parse(std::string file, std::string text);
 
 /// Returns the module as text, a statement a line, without comments.

@@ -13,7 +13,8 @@ constexpr int deepest = 64;  ///< parentheses, brackets and braces inside each o
 struct Parser::Deeper {
     explicit Deeper(Parser& parser) : parser(parser) {
         if (++parser.depth_ > deepest) {
-            parser.report(parser.token_.span, fmt::format("more than {} brackets inside each other", deepest));
+            parser.report(parser.token_.span,
+                          fmt::format("more than {} brackets inside each other", deepest));
             --parser.depth_;
             throw Unreadable{};
         }
@@ -47,34 +48,27 @@ std::uint32_t Parser::operand() {
     if (token_.kind == Token::Kind::word) {
         out = named();
     } else if (is('!')) {
+        const std::uint32_t mark = token_.span.offset;
         advance();
-        if (token_.kind != Token::Kind::word) {
-            out = constant();
-        } else {
+        if (token_.kind == Token::Kind::word) {
             out = named();
             module_.nodes[out].negated = true;
+        } else {
+            lexer_.seek(mark);
+            advance();
+            out = constant();
         }
     } else if (is('{')) {
         out = group(Node::Kind::vector, '}');
     } else if (is('[')) {
         out = group(Node::Kind::address, ']');
-    } else if (is('(')) {
-        // Parentheses around constants, or the arguments of a call.
-        const std::uint32_t nodes = static_cast<std::uint32_t>(module_.nodes.size());
-        const std::uint32_t inside = group(Node::Kind::list, ')');
-        const std::uint32_t child = module_.nodes[inside].child;
-        const bool number = child != nothing && module_.nodes[child].kind == Node::Kind::integer &&
-                            module_.nodes[child].next == nothing;
-        const bool goes_on = token_.kind == Token::Kind::symbol && !is(',') && !is(';') && !is(')') && !is(']') && !is('}');
-        if (!number || !goes_on) return inside;
-        module_.nodes.resize(nodes);
-        lexer_.seek(begin);
-        advance();
-        out = constant();
+    } else if (is('(') && calls_) {
+        out = group(Node::Kind::list, ')');
     } else {
         out = constant();
     }
-    if (!is('|')) return out;
+    const Node::Kind kind = module_.nodes[out].kind;
+    if (!is('|') || (kind != Node::Kind::name && kind != Node::Kind::sink)) return out;
     advance();
     const std::uint32_t second = operand();
     module_.nodes[out].next = second;
@@ -97,7 +91,8 @@ std::uint32_t Parser::named() {
         advance();
         constexpr int tighter_than_sums = 10;
         const auto value = static_cast<std::uint64_t>(expression(tighter_than_sums));
-        node.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(node.value) + (minus ? 0 - value : value));
+        node.value =
+            static_cast<std::int64_t>(static_cast<std::uint64_t>(node.value) + (minus ? 0 - value : value));
     }
     return add(node);
 }
@@ -130,7 +125,8 @@ std::uint32_t Parser::constant() {
         advance();
         if (token_.kind == Token::Kind::f64) {  // -1.5
             node.kind = Node::Kind::f64;
-            node.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(token_.value) ^ (std::uint64_t{1} << 63U));
+            node.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(token_.value) ^
+                                                   (std::uint64_t{1} << 63U));
             advance();
             node.text = since(begin);
             return add(node);
@@ -145,14 +141,13 @@ std::uint32_t Parser::constant() {
 
 namespace {
 
-/// Returns how tightly an operator of two operands binds; -1: it is none. A | separates pairs of operands at the
-/// top, and stands for itself in parentheses.
-int precedence(char symbol, bool inside) {
+/// Returns how tightly an operator of two operands binds; -1: it is none.
+int precedence(char symbol) {
     switch (symbol) {
         case '?': return 0;
         case either: return 1;
         case both: return 2;
-        case '|': return inside ? 3 : -1;
+        case '|': return 3;
         case '^': return 4;
         case '&': return 5;
         case same:
@@ -206,11 +201,10 @@ bool apply(char symbol, std::int64_t x, std::int64_t y, std::int64_t& out) {
 /// An expression of operators that bind at least as tightly as `least`.
 std::int64_t Parser::expression(int least) {
     const Deeper deeper(*this);
-    const bool inside = depth_ > 1;
     std::int64_t left = term();
     while (token_.kind == Token::Kind::symbol) {
         const char symbol = token_.symbol;
-        const int binds = precedence(symbol, inside);
+        const int binds = precedence(symbol);
         if (binds < least) return left;
         const Span place = token_.span;
         advance();

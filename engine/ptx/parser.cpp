@@ -22,15 +22,14 @@ bool is_space(std::string_view text) {
     return one_of(text, {".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"});
 }
 
-bool is_linkage(std::string_view text) {
-    return one_of(text, {".visible", ".extern", ".weak", ".common"});
-}
+bool is_linkage(std::string_view text) { return one_of(text, {".visible", ".extern", ".weak", ".common"}); }
 
 bool is_type(std::string_view text) {
-    return one_of(text, {".b8",   ".b16",   ".b32",    ".b64",    ".b128",   ".u8",       ".u16",       ".u32",
-                         ".u64",  ".s8",    ".s16",    ".s32",    ".s64",    ".f16",      ".f16x2",     ".f32",
-                         ".f64",  ".pred",  ".bf16",   ".bf16x2", ".tf32",   ".e4m3",     ".e5m2",      ".e4m3x2",
-                         ".e5m2x2", ".f32x2", ".texref", ".samplerref", ".surfref"});
+    return one_of(text,
+                  {".b8",     ".b16",   ".b32",    ".b64",        ".b128",   ".u8",   ".u16",   ".u32",
+                   ".u64",    ".s8",    ".s16",    ".s32",        ".s64",    ".f16",  ".f16x2", ".f32",
+                   ".f64",    ".pred",  ".bf16",   ".bf16x2",     ".tf32",   ".e4m3", ".e5m2",  ".e4m3x2",
+                   ".e5m2x2", ".f32x2", ".texref", ".samplerref", ".surfref"});
 }
 
 }  // namespace
@@ -109,7 +108,8 @@ void Parser::report(Span span, std::string message) {
 }
 
 void Parser::recover() {
-    // A statement ends with a semicolon, or before a brace, a directive or a label at the beginning of a line.
+    // A statement ends with a semicolon, or before a brace, a directive or a label at the beginning of a
+    // line.
     for (int open = 0; token_.kind != Token::Kind::end; advance()) {
         if (open == 0 && is(';')) return advance();
         if (is('{')) ++open;
@@ -145,7 +145,8 @@ Parsed Parser::run() {
 
 void Parser::item() {
     if (is(';')) return advance();
-    if (token_.kind != Token::Kind::dotted) expected("a directive, such as .version, .global or .visible .entry");
+    if (token_.kind != Token::Kind::dotted)
+        expected("a directive, such as .version, .global or .visible .entry");
     Span linkage;
     if (is_linkage(at(token_.span))) {
         linkage = token_.span;
@@ -162,9 +163,9 @@ void Parser::directive_at_module() {
     const std::string_view name = at(token_.span);
     if (!one_of(name, {".version", ".target", ".address_size", ".file", ".pragma", ".alias", ".loc"}))
         expected("a directive of modules");
-    module_.items.push_back({Item::Kind::directive, static_cast<std::uint32_t>(module_.directives.size())});
     Directive read = directive();
     if (name == ".file") source_file(read);
+    module_.items.push_back({Item::Kind::directive, static_cast<std::uint32_t>(module_.directives.size())});
     module_.directives.push_back(std::move(read));
 }
 
@@ -203,7 +204,8 @@ void Parser::source_file(const Directive& directive) {
     const std::size_t open = text.find('"'), close = text.find('"', open + 1);
     if (directive.numbers.empty() || open == std::string_view::npos || close == std::string_view::npos)
         return report(directive.text, "expected .file NUMBER \"NAME\"");
-    module_.files.push_back({static_cast<int>(directive.numbers[0]), std::string(text.substr(open + 1, close - open - 1))});
+    module_.files.push_back(
+        {static_cast<int>(directive.numbers[0]), std::string(text.substr(open + 1, close - open - 1))});
 }
 
 /// .section NAME { ... }: for a debugger. It is kept as text.
@@ -494,6 +496,7 @@ void Parser::instruction() {
         report(out.name, fmt::format("expected an instruction, found `{}`", at(out.name)));
         throw Unreadable{};
     }
+    calls_ = at(out.name).starts_with("call");
     const auto nodes = module_.nodes.size();
     if (!is(';') && !is('}') && token_.kind != Token::Kind::end) out.operands = operands(';');
     if (!is(';') && !token_.first && !is('}') && token_.kind != Token::Kind::end) {

@@ -68,9 +68,10 @@ class Parser {
 
     Module module_;
     Lexer lexer_;
-    Token token_;               ///< the next one
-    std::uint32_t end_ = 0;     ///< of the last one that was taken
-    int depth_ = 0;             ///< of parentheses and braces inside a statement
+    Token token_;            ///< the next one
+    std::uint32_t end_ = 0;  ///< of the last one that was taken
+    bool calls_ = false;     ///< the instruction is a call, whose arguments are in parentheses
+    int depth_ = 0;          ///< of parentheses and braces inside a statement
     std::vector<Diagnostic> errors_;
     bool gave_up_ = false;
 };

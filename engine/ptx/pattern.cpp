@@ -118,7 +118,8 @@ class Compiler {
             const int base = digits.starts_with("0x") ? 16 : 10;
             if (base == 16) digits.remove_prefix(2);
             std::uint64_t value = 0;
-            const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+            const auto [last, error] =
+                std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
             if (error != std::errc() || last != digits.data() + digits.size()) fail();
             at_ = end;
             out.kind = Pattern::Kind::number;
@@ -162,7 +163,8 @@ std::vector<std::vector<Spelling>> spellings_of(const Instruction& op) {
                 if (text == "shared") add("shared::cta", value);
                 if (text == "shared::cta") add("shared", value);
             });
-        std::ranges::stable_sort(list, [](const Spelling& a, const Spelling& b) { return a.text.size() > b.text.size(); });
+        std::ranges::stable_sort(
+            list, [](const Spelling& a, const Spelling& b) { return a.text.size() > b.text.size(); });
     }
     return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <optional>
 
 namespace wgrun::ptx {
@@ -50,26 +51,34 @@ void match_opcode(const Template& text, const std::vector<OpcodePart>& parts, st
 /// Binds the nodes of a statement to the operands of a record.
 class Binder {
   public:
-    Binder(const Module& module, Names& names, const isa::Instruction& op, Form& form, std::vector<Operand>& bound)
+    Binder(const Module& module, Names& names, const isa::Instruction& op, Form& form,
+           std::vector<Operand>& bound)
         : module_(module), names_(names), op_(op), form_(form), bound_(bound) {}
 
+    /// Binds the operands of a line. `accept` decides at its end; if it refuses, other ways to bind what is
+    /// optional are tried.
+    bool bind(const Line& line, std::uint32_t first, const std::function<bool()>& accept) {
+        accept_ = &accept;
+        return bind(line.operands, 0, first, true);
+    }
+
+  private:
     /// Binds the patterns from `at` on to `node` and those after it.
-    bool bind(const std::vector<Pattern>& patterns, std::size_t at, std::uint32_t node) {
-        if (at == patterns.size()) return node == nothing;
+    bool bind(const std::vector<Pattern>& patterns, std::size_t at, std::uint32_t node, bool whole = false) {
+        if (at == patterns.size()) return node == nothing && (!whole || (*accept_)());
         const Pattern& pattern = patterns[at];
         if (node != nothing && wanted(pattern)) {
             // What a pattern binds is undone where the rest does not fit without it.
             const auto bound = pattern.optional ? std::optional(bound_) : std::nullopt;
             const Form form = form_;
-            if (one(pattern, node) && bind(patterns, at + 1, module_.nodes[node].next)) return true;
+            if (one(pattern, node) && bind(patterns, at + 1, module_.nodes[node].next, whole)) return true;
             if (!pattern.optional) return false;
             bound_ = *bound;
             form_ = form;
         }
-        return pattern.optional && bind(patterns, at + 1, node);
+        return pattern.optional && bind(patterns, at + 1, node, whole);
     }
 
-  private:
     /// An optional operand that a flag of the opcode announces is there exactly if the flag is.
     bool wanted(const Pattern& pattern) const {
         if (!pattern.optional || pattern.kind != Pattern::Kind::operand) return true;
@@ -81,9 +90,11 @@ class Binder {
         const Node& node = module_.nodes[index];
         switch (pattern.kind) {
             case Pattern::Kind::sink: return node.kind == Node::Kind::sink;
-            case Pattern::Kind::number: return node.kind == Node::Kind::integer && node.value == pattern.number;
+            case Pattern::Kind::number:
+                return node.kind == Node::Kind::integer && node.value == pattern.number;
             case Pattern::Kind::field: {
-                if (node.kind != Node::Kind::integer || node.value < INT32_MIN || node.value > INT32_MAX) return false;
+                if (node.kind != Node::Kind::integer || node.value < INT32_MIN || node.value > INT32_MAX)
+                    return false;
                 form_.set(pattern.field, static_cast<int>(node.value));
                 return true;
             }
@@ -145,6 +156,11 @@ class Binder {
         std::vector<isa::Reg> regs;
         for (std::uint32_t at = node.child; at != nothing; at = module_.nodes[at].next) {
             const Node& element = module_.nodes[at];
+            const bool number = element.kind == Node::Kind::integer || element.kind == Node::Kind::f32;
+            if (number && rule.access == isa::Access::in && rule.type != nullptr) {
+                regs.push_back(names_.constant(element.value, isa::register_type(rule.type(form_))));
+                continue;
+            }
             if (element.kind != Node::Kind::name || element.negated) return {};
             const Operand found = names_.find(module_.at(element.text), element.value);
             if (found.kind != Operand::Kind::reg || element.value != 0) return {};
@@ -158,7 +174,8 @@ class Binder {
         if (node.negated && found.kind != Operand::Kind::reg) return {};
         switch (found.kind) {
             case Operand::Kind::reg:
-                if (rule.kinds & OperandRule::address && !node.negated) return Operand::address(found.reg, node.value);
+                if (rule.kinds & OperandRule::address && !node.negated)
+                    return Operand::address(found.reg, node.value);
                 if (!(rule.kinds & OperandRule::reg) || node.value != 0) return {};
                 found.negated = node.negated;
                 return found;
@@ -182,10 +199,11 @@ class Binder {
     const isa::Instruction& op_;
     Form& form_;
     std::vector<Operand>& bound_;
+    const std::function<bool()>* accept_ = nullptr;
 };
 
-/// Completes what the text leaves out, and checks that the operands are of the kinds and types that the record
-/// takes. Returns whether they are.
+/// Completes what the text leaves out, and checks that the operands are of the kinds and types that the
+/// record takes. Returns whether they are.
 bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& operands, const Names& names) {
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const OperandRule& rule = op.operands[i];
@@ -206,13 +224,15 @@ bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& oper
         // ld, st and cvt take wider registers than their type (PTX ISA 9.4.1).
         const Type in_register = isa::register_type(want);
         const bool relaxed = op.name == "ld" || op.name == "st" || op.name == "cvt";
-        return relaxed && have != Type::pred && in_register != Type::pred && isa::bits(have) > isa::bits(in_register);
+        return relaxed && have != Type::pred && in_register != Type::pred &&
+               isa::bits(have) > isa::bits(in_register);
     };
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const OperandRule& rule = op.operands[i];
         Operand& operand = operands[i];
         const int count = rule.count != nullptr ? rule.count(form) : 1;
-        const bool takes_list = (rule.kinds & OperandRule::list) != 0 && (count > 1 || !(rule.kinds & OperandRule::reg));
+        const bool takes_list =
+            (rule.kinds & OperandRule::list) != 0 && (count > 1 || !(rule.kinds & OperandRule::reg));
         if (operand.kind == Operand::Kind::list) {
             if (static_cast<int>(operand.list.size()) != count) return false;
             for (const isa::Reg reg : operand.list)
@@ -242,13 +262,15 @@ const std::vector<Reader::Candidate>& Reader::candidates(const Statement& statem
     for (const std::string* opcode : {&exact, &usual}) {
         if (opcode == &usual && usual == exact) break;
         for (const Template* text : templates(std::string_view(*opcode).substr(0, opcode->find('.'))))
-            match_opcode(*text, text->lines.front().opcode, 0, *opcode, Form(),
-                         [&](const Form& form) { out.push_back({text, form}); });
+            match_opcode(*text, text->lines.front().opcode, 0, *opcode, Form(), [&](const Form& form) {
+                out.push_back({text, form});
+            });
     }
     return out;
 }
 
-bool Reader::fits(const Candidate& candidate, std::uint32_t statement, std::uint32_t last, Names& names, Reading& out) {
+bool Reader::fits(const Candidate& candidate, std::uint32_t statement, std::uint32_t last, Names& names,
+                  Reading& out) {
     const Template& text = *candidate.text;
     out.op = text.op;
     out.form = candidate.form;
@@ -261,7 +283,8 @@ bool Reader::fits(const Candidate& candidate, std::uint32_t statement, std::uint
         const Line& line = text.lines[i];
         if (i > 0) {
             const Statement& first = module_.statements[statement];
-            if (here.kind != Statement::Kind::instruction || module_.at(here.guard) != module_.at(first.guard) ||
+            if (here.kind != Statement::Kind::instruction ||
+                module_.at(here.guard) != module_.at(first.guard) ||
                 here.guard_negated != first.guard_negated)
                 return false;
             bool same = false;
@@ -272,9 +295,19 @@ bool Reader::fits(const Candidate& candidate, std::uint32_t statement, std::uint
             });
             if (!same) return false;
         }
-        if (!binder.bind(line.operands, 0, here.operands)) return false;
+        const bool last_line = i + 1 == out.statements;
+        const auto accept = [&] {
+            if (!last_line) return true;
+            Form form = out.form;
+            std::vector<Operand> operands = out.operands;
+            if (!complete(*text.op, form, operands, names)) return false;
+            out.form = form;
+            out.operands = std::move(operands);
+            return true;
+        };
+        if (!binder.bind(line, here.operands, accept)) return false;
     }
-    return complete(*text.op, out.form, out.operands, names);
+    return true;
 }
 
 Reading Reader::read(std::uint32_t statement, std::uint32_t last, Names& names) {

@@ -19,6 +19,9 @@ class Names {
     /// other names, such as labels.
     virtual isa::Operand find(std::string_view name, std::int64_t added) = 0;
     virtual isa::Type type_of(isa::Reg reg) const = 0;
+    /// Returns a register that holds the constant before the instruction: records list registers alone where
+    /// PTX also takes constants, {0, %r1}.
+    virtual isa::Reg constant(std::int64_t bits, isa::Type type) = 0;
 };
 
 /// An instruction of the text that a record prints.
@@ -34,8 +37,8 @@ struct Reading {
 class Reader {
   public:
     explicit Reader(const Module& module) : module_(module) {}
-    /// Reads the instruction `statement` and, where one record prints several instructions, those after it; all
-    /// of them before `last`.
+    /// Reads the instruction `statement` and, where one record prints several instructions, those after it;
+    /// all of them before `last`.
     Reading read(std::uint32_t statement, std::uint32_t last, Names& names);
 
   private:
@@ -45,7 +48,8 @@ class Reader {
         isa::Form form;
     };
     const std::vector<Candidate>& candidates(const Statement& statement);
-    bool fits(const Candidate& candidate, std::uint32_t statement, std::uint32_t last, Names& names, Reading& out);
+    bool fits(const Candidate& candidate, std::uint32_t statement, std::uint32_t last, Names& names,
+              Reading& out);
 
     const Module& module_;
     std::unordered_map<std::string_view, std::vector<Candidate>> seen_;

@@ -30,7 +30,19 @@ constexpr std::array equivalents{
     Equivalent{"cp.async.bulk.prefetch.tensor", ".tile", ""},
     Equivalent{"st.async.shared::cluster", "st.async.", "st.async.weak."},
     Equivalent{"red.async.shared::cluster", "red.async.", "red.async.relaxed.cluster."},
-    // Without .space, st.async and its like mean the cluster.
+    // The shape may also come after the number of matrices.
+    Equivalent{"ldmatrix", ".x1.m8n8", ".m8n8.x1"},
+    Equivalent{"ldmatrix", ".x2.m8n8", ".m8n8.x2"},
+    Equivalent{"ldmatrix", ".x4.m8n8", ".m8n8.x4"},
+    Equivalent{"ldmatrix", ".x1.trans.m8n8", ".m8n8.x1.trans"},
+    Equivalent{"ldmatrix", ".x2.trans.m8n8", ".m8n8.x2.trans"},
+    Equivalent{"ldmatrix", ".x4.trans.m8n8", ".m8n8.x4.trans"},
+    Equivalent{"stmatrix", ".x1.m8n8", ".m8n8.x1"},
+    Equivalent{"stmatrix", ".x2.m8n8", ".m8n8.x2"},
+    Equivalent{"stmatrix", ".x4.m8n8", ".m8n8.x4"},
+    Equivalent{"stmatrix", ".x1.trans.m8n8", ".m8n8.x1.trans"},
+    Equivalent{"stmatrix", ".x2.trans.m8n8", ".m8n8.x2.trans"},
+    Equivalent{"stmatrix", ".x4.trans.m8n8", ".m8n8.x4.trans"},
     Equivalent{"bra.uni", ".uni", ""},
     Equivalent{"ret.uni", ".uni", ""},
 };

@@ -191,3 +191,22 @@ TEST_CASE("Lua's syntax, mutated") {
         REQUIRE_NOTHROW(fuzz::syntax(text));
     }
 }
+
+TEST_CASE("PTX, mutated") {
+    std::vector<std::vector<std::uint8_t>> files;
+    for (const char* folder : {"/tests/ptx", "/tests/golden"})
+        for (const auto& entry :
+             std::filesystem::directory_iterator(std::string(WGRUN_SOURCE_DIR) + folder)) {
+            constexpr std::uintmax_t most = 20000;  // bytes; larger ones take their time
+            if (entry.path().extension() != ".ptx" || entry.file_size() > most) continue;
+            std::ifstream file(entry.path(), std::ios::binary);
+            files.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+        }
+    REQUIRE(files.size() > 5);
+    std::mt19937_64 random(20261122);
+    for (std::size_t i = 0; i < 1500; ++i) {
+        std::vector<std::uint8_t> text = files[i % files.size()];
+        if (i >= files.size()) mutate(text, "{}[]()<>;:,.@!|%+-_0x9 \nbraU", random);
+        REQUIRE_NOTHROW(fuzz::ptx(text));
+    }
+}

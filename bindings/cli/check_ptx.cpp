@@ -1,0 +1,117 @@
+// Kernels that others have made are checked as scripts are: the same rules, the same exit codes.
+#include "bindings/cli/check_ptx.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bindings/cli/host.hpp"
+#include "wgrun/foreign.hpp"
+#include "wgrun/printable.hpp"
+#include "wgrun/rules.hpp"
+
+namespace wgrun::cli {
+namespace {
+
+struct CloseFile {
+    void operator()(std::FILE* file) const {
+        if (file != stdin) std::fclose(file);
+    }
+};
+
+std::string contents(const std::string& name) {
+    errno = 0;
+    const std::unique_ptr<std::FILE, CloseFile> file(name == "-" ? stdin : std::fopen(name.c_str(), "rb"));
+    std::string text;
+    char piece[1 << 16];
+    while (file != nullptr && std::ferror(file.get()) == 0) {
+        const std::size_t read = std::fread(piece, 1, sizeof piece, file.get());
+        text.append(piece, read);
+        if (read == 0) break;
+    }
+    if (file == nullptr || std::ferror(file.get()) != 0)
+        throw EnvironmentError("ENOENT", "cannot read " + name + ": " + std::strerror(errno));
+    return text;
+}
+
+std::string counted(std::size_t count, const char* noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// Long names, as those of C++ templates are, are cut.
+std::string shown(const std::string& name) {
+    constexpr std::size_t longest = 72;
+    return printable(name.size() <= longest ? name : name.substr(0, longest - 3) + "...");
+}
+
+std::string describe(const Request& request, const ForeignKernel& kernel) {
+    std::string out = fmt::format("{}:{}: {}: {}", request.file, kernel.where.line, shown(kernel.name),
+                                  counted(kernel.instructions, "instruction"));
+    if (kernel.unread > 0) out += fmt::format(", {} not checked", kernel.unread);
+    out += '\n';
+    constexpr std::size_t most = 8;
+    for (std::size_t i = 0; i < std::min(kernel.opcodes.size(), most); ++i) {
+        const auto& [opcode, lines] = kernel.opcodes[i];
+        out += fmt::format("  not checked: {} ({})\n", opcode,
+                           lines.size() == 1
+                               ? fmt::format("line {}", lines[0])
+                               : fmt::format("{} times, first in line {}", lines.size(), lines[0]));
+    }
+    if (kernel.opcodes.size() > most) out += fmt::format("  and {} more\n", kernel.opcodes.size() - most);
+    for (const std::string& sentence : kernel.undecided) out += fmt::format("  not decided: {}\n", sentence);
+    return out;
+}
+
+std::string as_json(const ForeignText& text, std::span<const Diagnostic> findings) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(findings));
+    json["kernels"] = nlohmann::ordered_json::array();
+    for (const ForeignKernel& kernel : text.kernels) {
+        nlohmann::ordered_json unread = nlohmann::ordered_json::object();
+        for (const auto& [opcode, lines] : kernel.opcodes) unread[opcode] = lines;
+        json["kernels"].push_back({{"name", kernel.name},
+                                   {"line", kernel.where.line},
+                                   {"instructions", kernel.instructions},
+                                   {"unread", std::move(unread)},
+                                   {"undecided", kernel.undecided}});
+    }
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::optional<std::string> ptx_text(Request& request) {
+    if (request.file.ends_with(".ptx")) return contents(request.file);
+    if (request.file != "-" || request.text) return {};
+    std::string text = contents(request.file);
+    if (is_ptx(text)) return text;
+    request.text = std::move(text);
+    return {};
+}
+
+int check_ptx_text(const Request& request, std::string text, PtxReport report, Results& results) {
+    const ForeignText checked = check_ptx(request.file == "-" ? "stdin" : request.file, std::move(text));
+    std::vector<Diagnostic> findings = checked.errors;
+    for (const ForeignKernel& kernel : checked.kernels)
+        findings.insert(findings.end(), kernel.findings.begin(), kernel.findings.end());
+    const auto errors =
+        static_cast<std::size_t>(std::ranges::count(findings, Severity::error, &Diagnostic::severity));
+    if (report == PtxReport::json) {
+        results.write(as_json(checked, findings));
+    } else if (report == PtxReport::sarif) {
+        results.write(to_sarif(findings));
+    } else {
+        print_findings(request, findings);
+        for (const ForeignKernel& kernel : checked.kernels) results.write(describe(request, kernel));
+        results.write(fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels.size(), "kernel"),
+                                  counted(errors, "error"), counted(findings.size() - errors, "remark")));
+    }
+    if (!results.finish()) return Exit::failed;
+    if (!checked.errors.empty()) return Exit::not_assembled;
+    return errors > 0 ? Exit::failed : Exit::ok;
+}
+
+}  // namespace wgrun::cli

@@ -1,0 +1,21 @@
+// wgrun check kernel.ptx.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bindings/cli/cli.hpp"
+
+namespace wgrun::cli {
+
+/// Returns the text of the request's file if it is PTX: a file called *.ptx, or standard input that looks
+/// like it. Standard input that is something else becomes the request's text. Throws EnvironmentError for a
+/// .ptx file that cannot be read.
+std::optional<std::string> ptx_text(Request& request);
+
+enum class PtxReport : unsigned char { text, json, sarif };
+
+/// Checks a PTX text and prints what is found. Returns the exit code.
+int check_ptx_text(const Request& request, std::string text, PtxReport report, Results& results);
+
+}  // namespace wgrun::cli

@@ -1,0 +1,43 @@
+// PTX that wgrun did not make: which of it can be checked, and what is wrong with it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "wgrun/diagnostic.hpp"
+
+#pragma GCC visibility push(default)
+
+namespace wgrun {
+
+/// An entry of a PTX text.
+struct ForeignKernel {
+    std::string name;  ///< as in the text
+    Where where;
+    std::size_t instructions = 0;
+    std::size_t unread = 0;  ///< of them, those that wgrun does not know: what they do is not checked
+    /// Their opcodes, and the lines of each.
+    std::vector<std::pair<std::string, std::vector<int>>> opcodes;
+    /// What was taken for granted, or could not be decided, and why: a sentence each.
+    std::vector<std::string> undecided;
+    std::vector<Diagnostic> findings;
+};
+
+struct ForeignText {
+    std::vector<Diagnostic> errors;  ///< what is no PTX, by line; the kernels are not checked then
+    std::vector<ForeignKernel> kernels;
+};
+
+/// Returns whether a text looks like PTX: it begins, after comments, with .version.
+bool is_ptx(std::string_view text);
+
+/// Checks every entry of a PTX text by the rules that need no launch. `file` is how findings name the text.
+/// Their places are lines of it; a note names the line of the source that .loc tells, if there is one. Throws
+/// ArgumentError for a text of 1 GiB or more. Thread-safe.
+ForeignText check_ptx(std::string file, std::string text);
+
+}  // namespace wgrun
+
+#pragma GCC visibility pop

@@ -1,0 +1,144 @@
+#include "wgrun/foreign.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/check.hpp"
+#include "ptx/lower.hpp"
+#include "wgrun/rules.hpp"
+
+namespace wgrun {
+
+bool is_ptx(std::string_view text) {
+    while (!text.empty()) {
+        if (text.starts_with("//")) {
+            text.remove_prefix(std::min(text.find('\n'), text.size()));
+        } else if (text.starts_with("/*")) {
+            const std::size_t end = text.find("*/", 2);
+            if (end == std::string_view::npos) return false;
+            text.remove_prefix(end + 2);
+        } else if (std::string_view(" \t\r\n").find(text[0]) != std::string_view::npos) {
+            text.remove_prefix(1);
+        } else {
+            return text.starts_with(".version");
+        }
+    }
+    return false;
+}
+
+namespace {
+
+/// Returns the instruction that a call of the builder makes, wgmma_wait_group(0), as PTX; empty: it makes
+/// none.
+std::string call_as_ptx(std::string_view method, std::string_view arguments) {
+    const isa::Spelling spelling = isa::parse_method(method);
+    if (spelling.op == nullptr) return {};
+    std::vector<std::string> texts;
+    while (!arguments.empty()) {
+        const std::size_t end = std::min(arguments.find(", "), arguments.size());
+        texts.emplace_back(arguments.substr(0, end));
+        arguments.remove_prefix(std::min(end + 2, arguments.size()));
+    }
+    isa::Step step;
+    step.op = spelling.op;
+    try {
+        step.form = isa::resolve(*step.op, spelling.form);
+    } catch (const ArgumentError&) {
+        return {};
+    }
+    for (std::size_t i = 0; i < step.op->operands.size(); ++i)
+        step.operands.push_back(i < texts.size() ? Operand::param(static_cast<int>(i)) : Operand());
+    return isa::expand(step.op->ptx, step,
+                       [&](const Operand& operand, const isa::OperandRule& rule) {
+                           return operand.kind == Operand::Kind::param
+                                      ? texts[static_cast<std::size_t>(operand.index)]
+                                      : std::string(rule.name);
+                       }) +
+           ";";
+}
+
+/// Fixes are in the words of scripts: each k:method(arguments) becomes the instruction that it makes.
+std::string fix_as_ptx(std::string_view fix) {
+    std::string out;
+    for (;;) {
+        const std::size_t call = fix.find("k:"), open = fix.find('(', call), close = fix.find(')', open);
+        if (call == std::string_view::npos || open == std::string_view::npos ||
+            close == std::string_view::npos)
+            break;
+        const std::string ptx =
+            call_as_ptx(fix.substr(call + 2, open - call - 2), fix.substr(open + 1, close - open - 1));
+        out += fix.substr(0, call);
+        out += ptx.empty() ? std::string(fix.substr(call, close + 1 - call)) : ptx;
+        fix.remove_prefix(close + 1);
+    }
+    return out += fix;
+}
+
+/// What an error of a script is need not be one of a compiler's text.
+void weigh(Diagnostic& finding) {
+    // Compilers leave values undefined that nothing depends on, and begin dynamic shared memory, which the
+    // driver places on 1024 bytes, with a lesser .align.
+    if (finding.rule == rules::WG_REG_01.id || finding.rule == rules::WG_DESC_04.id)
+        finding.severity = Severity::warning;
+}
+
+/// Adds to a finding the lines of the source that it comes from.
+void name_sources(const ptx::Module& module, Diagnostic& finding) {
+    const std::vector<Where> sources = ptx::sources_of(module, finding.where.line);
+    for (std::size_t i = 0; i < sources.size(); ++i)
+        finding.notes.insert(finding.notes.begin() + static_cast<std::ptrdiff_t>(i),
+                             {sources[i], i == 0 ? "the source" : "which is inlined here"});
+}
+
+std::vector<std::string> undecided(const ptx::Lowered& kernel) {
+    std::vector<std::string> out;
+    const ptx::Unknowns& unknown = kernel.unknown;
+    if (unknown.threads)
+        out.push_back(
+            fmt::format("neither .reqntid nor .maxntid says how many threads a CTA has: {} are assumed",
+                        kernel.program.threads()));
+    if (unknown.shape) out.emplace_back("CTAs of two or three dimensions: tid.y and tid.z are taken for 0");
+    if (unknown.calls) out.emplace_back("what the functions do that it calls");
+    if (unknown.indirect) out.emplace_back("where its branches through registers lead");
+    return out;
+}
+
+ForeignKernel checked(const ptx::Module& module, ptx::Lowered lowered) {
+    ForeignKernel out;
+    out.name = lowered.name;
+    out.where = lowered.where;
+    out.instructions = lowered.instructions;
+    out.unread = lowered.opaque;
+    for (auto& [opcode, lines] : lowered.unread) out.opcodes.emplace_back(opcode, std::move(lines));
+    std::ranges::stable_sort(out.opcodes,
+                             [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+    out.undecided = undecided(lowered);
+    if (!lowered.unknown.indirect) out.findings = check::check(lowered.program);
+    for (Diagnostic& finding : out.findings) {
+        finding.fix = fix_as_ptx(finding.fix);
+        weigh(finding);
+        name_sources(module, finding);
+    }
+    return out;
+}
+
+}  // namespace
+
+ForeignText check_ptx(std::string file, std::string text) {
+    const ptx::Parsed parsed = ptx::parse(std::move(file), std::move(text));
+    ForeignText out;
+    out.errors = parsed.errors;
+    if (!out.errors.empty()) return out;
+    std::vector<ptx::Lowered> kernels;
+    for (const ptx::Function& function : parsed.module.functions) {
+        if (!function.entry || !function.body) continue;
+        kernels.push_back(ptx::lower(parsed.module, function));
+        std::ranges::move(kernels.back().errors, std::back_inserter(out.errors));
+    }
+    if (!out.errors.empty()) return out;
+    for (ptx::Lowered& kernel : kernels) out.kernels.push_back(checked(parsed.module, std::move(kernel)));
+    return out;
+}
+
+}  // namespace wgrun

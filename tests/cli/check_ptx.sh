@@ -1,0 +1,77 @@
+# A PTX text is checked as a script is: findings at its lines and at those of its source.
+run check "$SOURCE/tests/ptx/missing_fence.ptx"
+exits 1
+err_has "missing_fence.ptx:32: error: an accumulator is accessed by a thread, and no wgmma.fence comes between that and this wgmma [WG-FENCE-01]"
+err_has "product.cu:15: the source"
+err_has "product.cu:20: which is inlined here"
+err_has "missing_fence.ptx:30: accessed here"
+err_has "fix: wgmma.fence.sync.aligned; before line 32"
+out_has "missing_fence.ptx:8: product: "
+out_has ": 1 kernel, 1 error, 0 remarks"
+
+run check "$SOURCE/tests/ptx/wait_loops.ptx"
+exits 0
+err ""
+
+# From standard input, and as JSON and SARIF.
+input=$(cat "$SOURCE/tests/ptx/missing_fence.ptx")
+run check --json -
+exits 1
+out_has '"rule": "WG-FENCE-01"'
+out_has '"name": "product"'
+run check --sarif -
+exits 1
+out_has '"ruleId": "WG-FENCE-01"'
+
+# A script on standard input is still a script.
+input='print(6 * 7)'
+run check -
+exits 0
+err_has "42"
+input=
+
+# What is no PTX is said to be none, all of it, and with another exit code.
+file bad.ptx <<'END'
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{
+    .reg .b32 %r<4>;
+    mov.b32 %r1 %r2;
+    add.s32 %r1, %r2;
+    bra nowhere
+}
+END
+run check bad.ptx
+exits 3
+err_has "bad.ptx:7: error: expected \`,\` or \`;\` after an operand of mov.b32, found \`%r2\` (column 17)"
+err_has "    mov.b32 %r1 %r2;"
+err_has "bad.ptx:9: error: expected \`;\` at the end of bra (column 16)"
+printf '\177ELF\002\001' > binary.ptx
+run check binary.ptx
+exits 3
+run check absent.ptx
+exits 1
+err_has "cannot read absent.ptx"
+
+# An unknown instruction is reported as not checked, and stops nothing.
+file unknown.ptx <<'END'
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+.reqntid 32
+{
+    .reg .b32 %r<4>;
+    mov.b32 %r2, 1;
+    brandnew.op.b32 %r1, %r2;
+    ret;
+}
+END
+run check unknown.ptx
+exits 0
+out_has "unknown.ptx:4: k: 3 instructions, 1 not checked"
+out_has "not checked: brandnew.op.b32 (line 9)"
+run check --fix unknown.ptx
+exits 2

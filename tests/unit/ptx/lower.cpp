@@ -1,0 +1,185 @@
+#include "ptx/lower.hpp"
+
+#include <string>
+
+#include "isa/opaque.hpp"
+#include "tests/catch.hpp"
+
+using namespace wgrun;
+
+namespace {
+
+ptx::Lowered lowered(const std::string& body, const std::string& parameters = "",
+                     const std::string& module = "") {
+    const ptx::Parsed parsed = ptx::parse("k.ptx", ".version 8.0\n.target sm_90a\n.address_size 64\n" +
+                                                       module + ".visible .entry k(" + parameters +
+                                                       ")\n.reqntid 128, 1, 1\n{\n" + body + "\n}\n");
+    for (const Diagnostic& error : parsed.errors) UNSCOPED_INFO(to_text(error));
+    REQUIRE(parsed.errors.empty());
+    return ptx::lower(parsed.module, parsed.module.functions.back());
+}
+
+/// The names of all steps.
+std::vector<std::string> names(const Program& program) {
+    std::vector<std::string> out;
+    for_each_step(program, [&](const Step& step) { out.emplace_back(step.op->name); });
+    return out;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("instructions become steps of their records, with the line of the text") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\n.reg .pred p;\nmov.u32 %r1, %tid.x;\n@!p add.s32 %r2, %r1, -1;\n"
+        "setp.lt.s32 p, %r2, 0x10;\nret;");
+    CHECK(names(k.program) == Names{"special", "add", "setp"});
+    CHECK(k.instructions == 4);
+    CHECK(k.opaque == 0);
+    CHECK(k.errors.empty());
+    const Step& add = k.program.blocks()[0].steps[1];
+    CHECK(add.where == Where{"k.ptx", 10});
+    CHECK(add.guard_negated);
+    CHECK(add.operands[2].imm == -1);
+    CHECK(k.program.threads() == 128);
+    // Registers that are declared and not used cost nothing.
+    CHECK(k.program.registers().size() == 3);
+}
+
+TEST_CASE("a declaration of a billion registers costs nothing") {
+    const ptx::Lowered k = lowered(".reg .b32 %r<2000000000>;\nmov.b32 %r1999999999, 1;\nret;");
+    CHECK(k.program.registers().size() == 1);
+    CHECK(k.errors.empty());
+}
+
+TEST_CASE("names belong to their scope, labels too") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<4>;\n.reg .pred p;\n"
+        "{ .reg .b32 p; W: mov.b32 p, 1; bra D; bra W; D: }\n"
+        "{ .reg .b64 p; W: mov.b64 p, 2; bra D; bra W; D: }\n"
+        "@p bra E;\nmov.b32 %r1, 3;\nE: ret;");
+    CHECK(k.errors.empty());
+    CHECK(names(k.program) == Names{"mov", "mov", "mov"});
+    CHECK(k.program.registers().size() == 4);
+}
+
+TEST_CASE("names that end with digits themselves") {
+    const ptx::Lowered k = lowered(".reg .b32 %r1<3>, %r<20>;\nmov.b32 %r11, 1;\nmov.b32 %r19, 2;\nret;");
+    CHECK(k.errors.empty());
+    CHECK(k.program.registers().size() == 2);
+}
+
+TEST_CASE("what nothing declares is an error") {
+    const ptx::Lowered k = lowered(".reg .b32 %r<4>;\nmov.b32 %r4, 1;\nbra nowhere;\n@q bra L;\nL:\nL: ret;");
+    REQUIRE(k.errors.size() == 4);
+    CHECK(k.errors[0].message == "no register is called `%r4` here");
+    CHECK(k.errors[1].message == "no label is called `nowhere` here");
+    CHECK(k.errors[2].message == "no predicate is called `q` here");
+    CHECK(k.errors[3].message == "the label `L` is here twice");
+}
+
+TEST_CASE("the graph follows branches, returns and exits") {
+    const ptx::Lowered k = lowered(
+        ".reg .pred p;\n.reg .b32 %r<3>;\nTOP:\nmov.b32 %r1, 1;\n@p bra TOP;\n@!p exit;\n"
+        "mov.b32 %r2, 2;\nbra.uni END;\nEND: ret;");
+    CHECK(k.errors.empty());
+    const auto& blocks = k.program.blocks();
+    int branches = 0, exits = 0;
+    for (const BasicBlock& block : blocks) {
+        branches += block.end == BasicBlock::End::branch;
+        exits += block.end == BasicBlock::End::exit;
+    }
+    CHECK(branches == 2);
+    CHECK(exits >= 1);
+}
+
+TEST_CASE("an unknown instruction is kept, and stops nothing") {
+    const ptx::Lowered k =
+        lowered(".reg .b32 %r<9>;\nfancy.new.b32 %r1, [%r2+8], {%r3, %r4};\nmov.b32 %r5, %r1;\nret;");
+    CHECK(names(k.program) == Names{"opaque", "mov"});
+    CHECK(k.opaque == 1);
+    CHECK(k.unread.at("fancy.new.b32") == std::vector{8});
+    const Step& step = k.program.blocks()[0].steps[0];
+    CHECK(isa::is_opaque(*step.op));
+    CHECK(step.operands[0].list.size() == 1);
+    CHECK(step.operands[1].list.size() == 3);
+}
+
+TEST_CASE("equivalent spellings are the same instruction") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\n.reg .f32 %f<4>;\n.reg .pred p;\n"
+        "add.f32 %f1, %f2, %f3;\nadd.rn.f32 %f1, %f2, %f3;\n"
+        "mbarrier.init.shared.b64 [%r1], 1;\nmbarrier.init.shared::cta.b64 [%r1], 1;\n"
+        "barrier.sync.aligned 0;\nbar.sync 0;\nld.weak.shared.b32 %r1, [%r2];\nret;");
+    CHECK(k.unread.empty());
+    const auto& steps = k.program.blocks()[0].steps;
+    CHECK(steps[0].form == steps[1].form);
+    CHECK(steps[2].form == steps[3].form);
+    CHECK(steps[4].op == steps[5].op);
+}
+
+TEST_CASE("A in registers: the last numbers of a wgmma mean what its form has") {
+    std::string d;
+    for (int i = 0; i < 4; ++i) d += (i > 0 ? ", %f" : "%f") + std::to_string(i);
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\n.reg .f32 %f<4>;\n.reg .pred p;\n.reg .b64 %rd<2>;\n"
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {" +
+        d +
+        "}, {%r0, %r1, %r2, %r3}, %rd0, p, 1, -1, 1;\n"
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {" +
+        d + "}, %rd1, %rd0, 0, -1, 1, 0, 1;\nret;");
+    CHECK(k.unread.empty());
+    const auto& steps = k.program.blocks()[0].steps;
+    using isa::Field;
+    CHECK(steps[0].form.get(Field::scale_b) == -1);
+    CHECK(steps[0].form.get(Field::trans_b) == 1);
+    CHECK_FALSE(steps[0].form.has(Field::trans_a));
+    CHECK(steps[1].form.get(Field::scale_a) == -1);
+    CHECK(steps[1].form.get(Field::trans_a) == 0);
+    CHECK(steps[1].operand("scale_d").imm == 0);
+}
+
+TEST_CASE("constants in a vector come from registers that hold them") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\n.reg .b64 "
+        "%rd<4>;\ncp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[%r1], [%rd1, {0, %r2}], [%r3];\nret;");
+    CHECK(names(k.program) == Names{"mov", "cp.async.bulk.tensor"});
+}
+
+TEST_CASE("variables in shared memory are buffers; all arrays without a size begin the dynamic memory") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\n.shared .align 8 .b64 bar[4];\nmov.u32 %r1, bar;\nmov.u32 %r2, a;\nadd.s32 %r3, "
+        "%r2, 4;\n"
+        "st.shared.u32 [b+16], %r3;\nret;",
+        "",
+        ".extern .shared .align 128 .b8 a[];\n.extern .shared .align 1024 .b8 b[];\n.shared .b32 flag;\n");
+    CHECK(k.errors.empty());
+    CHECK(k.unread.empty());
+    REQUIRE(k.program.shared().size() == 3);
+    CHECK(k.program.shared()[1].bytes == 32);
+    CHECK(k.program.shared()[2].align == 1024);
+    const auto& steps = k.program.blocks()[0].steps;
+    CHECK(steps[0].operands[1].index == 1);
+    CHECK(steps[1].operands[1].index == 2);
+    CHECK(steps[3].operands[0].index == 2);
+    CHECK(steps[3].operands[0].offset == 16);
+}
+
+TEST_CASE("places in the source, with the calls that were inlined") {
+    const ptx::Parsed parsed = ptx::parse(
+        "k.ptx",
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.file 1 \"a.cu\"\n.file 2 \"b.cuh\"\n.entry k()\n{\n"
+        ".loc 2 7 1, function_name $n, inlined_at 2 9 3\nret;\n.loc 2 9 3, function_name $m, inlined_at 1 30 "
+        "5\nret;\n"
+        ".loc 1 31 1\nret;\n}\n");
+    REQUIRE(parsed.errors.empty());
+    const std::vector<Where> inner = ptx::sources_of(parsed.module, 9);
+    REQUIRE(inner.size() == 3);
+    CHECK(inner[0] == Where{"b.cuh", 7});
+    CHECK(inner[1] == Where{"b.cuh", 9});
+    CHECK(inner[2] == Where{"a.cu", 30});
+    CHECK(ptx::sources_of(parsed.module, 13) == std::vector{Where{"a.cu", 31}});
+    CHECK(ptx::sources_of(parsed.module, 3).empty());
+}
