@@ -151,7 +151,7 @@ std::uint64_t Rehearsal::param(int index) {
     if (param.box) return static_cast<std::uint64_t>(index) + 1;
     const bool map = param.type == isa::Type::tensormap;  // of a foreign kernel, whose box is unknown
     if (param.pointee || isa::is_float(param.type) || map) return refuse(), 0;
-    return static_cast<std::uint64_t>(sizes_.params[static_cast<std::size_t>(index)]);
+    return static_cast<std::uint64_t>(scene_.sizes.params[static_cast<std::size_t>(index)]);
 }
 
 std::uint32_t Rehearsal::shared_address(int buffer) {
