@@ -220,6 +220,19 @@ void Walker::issue_mma(const isa::AsyncMma& mma) {
     flight.mma = step_;
     flight.shape = mma.same_shape_key;
     flight.pending = Fact::always();
+    // Threads that do not get here count too: a value of theirs that differs within a warpgroup is no
+    // accident.
+    const auto common = [&](const Operand& operand, std::string_view name) {
+        const Exact& exact = known(operand).exact;
+        if (!exact.known() || exact.spread() >= isa::Uniform::warpgroup) return;
+        findings_.add(rules::WG_DESC_05, step_->where,
+                      fmt::format("{} is the same in each {}, but not in the warpgroup", name,
+                                  to_string(exact.spread())),
+                      "make it of values that are the same in the whole warpgroup");
+    };
+    if (mma.a_descriptor) common(*mma.a_descriptor, "the descriptor of A");
+    common(*mma.b_descriptor, "the descriptor of B");
+    common(step_->operands.back(), "scale-d");
     if (mma.a_descriptor) flight.a = matrix_(*step_, Matrix::a(mma), known(*mma.a_descriptor));
     flight.b = matrix_(*step_, Matrix::b(mma), known(*mma.b_descriptor));
     drained_for(mma);

@@ -40,6 +40,11 @@ Awaits awaited_by(const Step& step) {
     return looks ? Awaits::memory : Awaits::nothing;
 }
 
+bool computes(const Step& step) {
+    // Some special registers, such as the clocks, change from one read to the next.
+    return step.op->effects == nullptr && !step.form.has(Field::sreg) && awaited_by(step) == Awaits::nothing;
+}
+
 bool asynchronous(const Step& step) {
     struct Listener final : Effects {
         bool heard = false;

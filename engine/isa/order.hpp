@@ -28,4 +28,8 @@ MemoryOrder arrival_order(const Step& step);
 /// memory (a loop around it may wait for a value).
 Awaits awaited_by(const Step& step);
 
+/// Returns whether the step only computes: what it writes follows from registers alone, and it does nothing
+/// else.
+bool computes(const Step& step);
+
 }  // namespace wgrun::isa

@@ -86,9 +86,25 @@ void read_matrix(Machine& m, std::uint64_t descriptor_bits, Major major, Dtype t
     }
 }
 
-std::uint64_t descriptor_of(Machine& m, const Operand& operand) {
-    return operand.kind == Operand::Kind::imm ? static_cast<std::uint64_t>(operand.imm)
-                                              : read<std::uint64_t>(m, operand)[0];
+/// Returns the value of an operand that all threads of the warpgroup share, or refuses.
+template <class T>
+T common(Machine& m, const Operand& operand, std::string_view name) {
+    if (operand.kind == Operand::Kind::imm) return static_cast<T>(operand.imm);
+    std::optional<T> first;
+    for (int w = 0; w < 4; ++w) {
+        m.select(w);
+        const Lanes<T> values = read<T>(m, operand);
+        for (int lane = 0; lane < lanes; ++lane) {
+            if (!first) first = values[lane];
+            if (values[lane] != *first)
+                throw rules::refusal(
+                    rules::WG_DESC_05,
+                    fmt::format("{} is {:#x} in thread 0 of the warpgroup, but {:#x} in thread {}", name,
+                                *first, values[lane], w * lanes + lane),
+                    "make it of values that are the same in the whole warpgroup");
+        }
+    }
+    return *first;
 }
 
 /// Reads A as it is stored: a sparse A has half of its columns.
@@ -102,10 +118,11 @@ void read_a(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
         scratch.a[static_cast<std::size_t>(row * k + col)] = scale * value;
     };
     if (mma.a_descriptor) {
+        const auto descriptor = common<std::uint64_t>(m, *mma.a_descriptor, "the descriptor of A");
         m.select(0);
         read_matrix(
-            m, descriptor_of(m, *mma.a_descriptor), mma.a_mn_major ? Major::mn : Major::k, type, rows_of_a, k,
-            scratch, [](int row) { return 1U << (row / 16); }, put);
+            m, descriptor, mma.a_mn_major ? Major::mn : Major::k, type, rows_of_a, k, scratch,
+            [](int row) { return 1U << (row / 16); }, put);
         return;
     }
     // Fragment: register r of lane l holds E elements of row 16w + l/4 + 8(r%2), columns 4E(r/2) + E(l%4)..
@@ -131,10 +148,11 @@ void read_b(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
     const int k = s.form.get(Field::k), n = s.form.get(Field::n);
     const float scale = static_cast<float>(s.form.get(Field::scale_b, 1));
     scratch.b.assign(static_cast<std::size_t>(k * n), 0);
+    const auto descriptor = common<std::uint64_t>(m, *mma.b_descriptor, "the descriptor of B");
     m.select(0);
     read_matrix(
-        m, descriptor_of(m, *mma.b_descriptor), mma.b_mn_major ? Major::mn : Major::k,
-        dtype(s.form.type(Field::b)), n, k, scratch, [](int) { return 15U; },
+        m, descriptor, mma.b_mn_major ? Major::mn : Major::k, dtype(s.form.type(Field::b)), n, k, scratch,
+        [](int) { return 15U; },
         [&](int row, int col, float value) {
             scratch.b[static_cast<std::size_t>(col * n + row)] = scale * value;
         });
@@ -207,12 +225,9 @@ std::int32_t add_integer(std::int32_t d, float sum, bool saturate) {
 /// One accumulator element as it is in its register: f16 D packs two neighbours, the others have one each.
 class Accumulator {
   public:
-    Accumulator(const Step& s, const AsyncMma& mma, Machine& m, int warp)
-        : half_(s.form.type(Field::d) == f16), sat_(s.form.get(Field::satfinite, 0) == 1) {
+    Accumulator(const Step& s, const AsyncMma& mma, Machine& m, int warp, bool keep)
+        : half_(s.form.type(Field::d) == f16), sat_(s.form.get(Field::satfinite, 0) == 1), keep_(keep) {
         m.select(warp);
-        const Operand& scale_d = s.operands.back();
-        keep_ =
-            scale_d.kind == Operand::Kind::imm ? scale_d.imm != 0 : read<std::uint32_t>(m, scale_d)[0] != 0;
         for (Reg reg : *mma.accumulators) {
             // Without scale-d the old contents do not matter and may be unwritten.
             if (keep_) m.async_read(reg, ~Mask{0});
@@ -255,7 +270,7 @@ class Accumulator {
         return words_[static_cast<std::size_t>(half_ ? pair : 2 * pair + col % 2)][lane];
     }
 
-    bool half_, sat_, keep_ = false;
+    bool half_, sat_, keep_;
     std::vector<std::uint32_t*> words_;
 };
 
@@ -290,8 +305,9 @@ void run_mma(const Step& s, const AsyncMma& mma, Machine& m) {
         b.exponents = scratch.b_exponents;
     }
     scratch.sums.resize(n);
+    const bool keep = common<std::uint32_t>(m, s.operands.back(), "scale-d") != 0;
     for (int w = 0; w < 4; ++w) {
-        Accumulator acc(s, mma, m, w);
+        Accumulator acc(s, mma, m, w, keep);
         for (int row = 0; row < 16; ++row) {
             const std::size_t first = static_cast<std::size_t>(16 * w + row) * stored;
             const RowOfA a{std::span(scratch.a).subspan(first, stored),

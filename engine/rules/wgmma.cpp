@@ -114,6 +114,34 @@ k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d
 k:wgmma_commit_group()
 k:wgmma_wait_group(0))"};
 
+constexpr Rule WG_DESC_05{
+    .id = "WG-DESC-05",
+    .severity = error,
+    .found_by = check | run,
+    .title = "a descriptor that differs within a warpgroup",
+    .law = "All threads of a warpgroup give a wgmma the same descriptors and the same scale-d.",
+    .section = "9.7.15.5.1.2.2",
+    .why =
+        "The four warps execute one multiplication, which has one descriptor for each matrix: the tensor "
+        "core "
+        "takes that of some thread, and which one nobody says.",
+    .fix =
+        "Make it of values that are the same in the whole warpgroup: of tid.x >> 7 and not of tid.x >> 5, or "
+        "of "
+        "what one lane has told the others.",
+    .wrong = R"(local da = k:descriptor(A)
+da:set(da + k:cvt_u64_u32((thread >> 5) * 2))
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))",
+    .right = R"(local da = k:descriptor(A)
+da:set(da + k:cvt_u64_u32((thread >> 7) * 2))
+k:wgmma_fence()
+k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16", scale_d=0})
+k:wgmma_commit_group()
+k:wgmma_wait_group(0))"};
+
 // --- FENCE --------------------------------------------------------------------------------------
 constexpr Rule WG_FENCE_01{
     .id = "WG-FENCE-01",

@@ -59,7 +59,9 @@ void Accesses::load(isa::Space space, const isa::Addresses& address, int bytes, 
             else if (const std::uint64_t at = cta == nullptr ? scene_.global_shadow.watched(
                                                                    address[static_cast<std::size_t>(lane)])
                                                              : 0)
-                scene_.global_shadow.load(actors.of(lane), lane, at, bytes);
+                scene_.code.ops[scene_.pc].constant
+                    ? scene_.global_shadow.load_constant(actors.of(lane), lane, at, bytes)
+                    : scene_.global_shadow.load(actors.of(lane), lane, at, bytes);
         });
     if (!strong) return;
     strong_read(space, address);

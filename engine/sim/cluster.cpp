@@ -106,10 +106,18 @@ isa::Mask Cluster::condition(const Op& op) {
 }
 
 void Cluster::jump(Warp& warp, const Op& op) {
-    if (op.kind == Op::Kind::jump) return warp.parted.go(op.ways.taken, warp.running, warp.pc);
-    scene_.active = warp.running;
-    scene_.report.at(scene_.pc, scene_.thread(0));
-    warp.parted.part(scene_.pc, op.ways, condition(op), warp.running, warp.pc);
+    if (op.kind == Op::Kind::jump) {
+        warp.parted.go(op.ways.taken, warp.running, warp.pc);
+    } else {
+        scene_.active = warp.running;
+        scene_.report.at(scene_.pc, scene_.thread(0));
+        warp.parted.part(scene_.pc, op.ways, condition(op), warp.running, warp.pc);
+    }
+    if (warp.pc <= scene_.pc && warp.turns.again(warp.pc, warp.running, warp.registers.all())) {
+        scene_.report.at(scene_.pc, scene_.thread(0));
+        scene_.report.endless_loop();
+        trapped_ = true;
+    }
 }
 
 void Cluster::step(Warp& warp, const Op& op) {
@@ -121,6 +129,7 @@ void Cluster::step(Warp& warp, const Op& op) {
         ++warp.pc;
         return;
     }
+    if (!op.quiet) warp.turns.stir();
     if (op.aligned && scene_.active != warp.whole)
         scene_.report.diverged(*op.step->op, scene_.active, warp.whole);
     if (op.kind == Op::Kind::collective) return collective(warp, op, scene_.active);

@@ -56,6 +56,8 @@ class Flattener {
         if (step.guard) op.reg = step.guard.id;
         op.step = &step;
         op.order = isa::order_of(step);
+        op.constant = step.form.get(isa::Field::nc, 0) == 1;
+        op.quiet = isa::computes(step);
     }
 
     void end(const BasicBlock& block) {

@@ -23,6 +23,8 @@ struct Op {
     Kind kind = Kind::end;
     bool negated = false;              ///< the guard or the condition is negated
     bool aligned = false;              ///< all lanes of a warp must execute it together
+    bool constant = false;             ///< it loads through ld.global.nc
+    bool quiet = false;                ///< its results follow from registers, and it does nothing else
     std::uint32_t reg = no_reg;        ///< guard of a step, condition of a branch
     flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
     isa::MemoryOrder order = {};       ///< of a step

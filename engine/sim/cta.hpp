@@ -11,6 +11,7 @@
 #include "sim/memory.hpp"
 #include "sim/registers.hpp"
 #include "sim/shadow.hpp"
+#include "sim/turns_in_vain.hpp"
 
 namespace wgrun::sim {
 
@@ -41,6 +42,7 @@ struct Warp {
         give_up = false;
         polled = {};
         parted.clear();
+        turns.reset();
         registers.reset();
     }
 
@@ -57,6 +59,7 @@ struct Warp {
     std::int64_t parity = 0;    ///< that it waits for there
     flow::Divergence parted;
     Registers registers;
+    TurnsInVain turns;
 };
 
 struct Cta {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <tuple>
 
 namespace wgrun::sim {
 namespace {
@@ -61,6 +62,7 @@ void GlobalShadow::reset() {
     addresses_.clear();
     touched_.clear();
     values_.clear();
+    constant_.clear();
     last_page_ = UINT64_MAX;
     steps_ = {};
     fences_.reset();
@@ -111,12 +113,34 @@ void GlobalShadow::load(const Actor& actor, int lane, std::uint64_t address, int
     shadow_.load(actor, lane, offset(address, static_cast<std::uint64_t>(bytes)), bytes);
 }
 
+void GlobalShadow::load_constant(const Actor& actor, int lane, std::uint64_t address, int bytes) {
+    pc_ = actor.pc;
+    steps_.constant.insert(pc_);
+    const std::uint32_t at = offset(address, static_cast<std::uint64_t>(bytes));
+    for (std::uint32_t word = at / word_bytes; word * word_bytes < at + static_cast<std::uint32_t>(bytes);
+         ++word) {
+        if (const Shadow::Last last = shadow_.last(word); last.written != 0)
+            return sink_.global_stale({true, false, address, last.write});
+        constant_[word] = Epoch(actor.clock, actor.pc, actor.warp, lane);
+    }
+    shadow_.load(actor, lane, at, bytes);
+}
+
+void GlobalShadow::written(std::uint32_t offset, std::uint32_t bytes) {
+    if (constant_.empty()) return;
+    for (std::uint32_t word = offset / word_bytes; word * word_bytes < offset + bytes; ++word)
+        if (const auto read = constant_.find(word); read != constant_.end())
+            return sink_.global_stale(
+                {false, true, addresses_[offset / page_bytes] + offset % page_bytes, read->second});
+}
+
 bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, int bytes,
                          const std::byte* data) {
     pc_ = actor.pc;
     wrote_ = true;
     const auto size = static_cast<std::size_t>(bytes);
     const std::uint32_t at = offset(address, size);
+    written(at, static_cast<std::uint32_t>(bytes));
     same_value_ = std::memcmp(values_.data() + at, data, size) == 0;
     const bool overlaps = shadow_.store(actor, lane, at, bytes);
     same_value_ = false;
@@ -127,13 +151,16 @@ bool GlobalShadow::store(const Actor& actor, int lane, std::uint64_t address, in
 void GlobalShadow::update(const Actor& actor, int lane, std::uint64_t address, int bytes) {
     pc_ = actor.pc;
     wrote_ = true;
+    steps_.updates.insert(pc_);
     const std::uint32_t at = offset(address, static_cast<std::uint64_t>(bytes));
+    written(at, static_cast<std::uint32_t>(bytes));
     shadow_.load(actor, lane, at, bytes);
     shadow_.store(actor, lane, at, bytes);
 }
 
 void GlobalShadow::copy_from(const Actor& issuer, int lane, std::uint64_t address, std::uint64_t bytes) {
     pc_ = issuer.pc;
+    steps_.copies.insert(pc_);
     for_each_part(address, bytes, [&](std::uint64_t, std::uint32_t at, std::uint32_t part) {
         for (std::uint32_t i = 0, size = 0; i < part; i += size) {
             size = word_bytes;
@@ -147,8 +174,10 @@ void GlobalShadow::copy_from(const Actor& issuer, int lane, std::uint64_t addres
 void GlobalShadow::copy_to(const Actor& issuer, Epoch copy, std::uint64_t address, std::uint64_t bytes,
                            bool combines) {
     pc_ = issuer.pc;
+    steps_.copies.insert(pc_);
     if (combines) steps_.reductions.insert(pc_);
     for_each_part(address, bytes, [&](std::uint64_t, std::uint32_t at, std::uint32_t part) {
+        written(at, part);
         // The words are whole: a row of a box begins and ends with one, except at the edges of a tensor.
         const std::uint32_t begin = (at + word_bytes - 1) / word_bytes * word_bytes;
         const std::uint32_t end = (at + part) / word_bytes * word_bytes;
@@ -222,15 +251,27 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
     std::vector<Conflict> out;
     std::set<std::pair<std::uint32_t, std::uint32_t>> steps;
     const auto self = static_cast<std::uint32_t>(cluster);
-    steps_.strong.insert(trace.strong.begin(), trace.strong.end());
-    steps_.reductions.insert(trace.reductions.begin(), trace.reductions.end());
+    steps_.add_steps(trace);
+    if (trace.fenced) fenced_.insert(self);
     if (!trace.meetings.empty()) meetings_[self] = trace.meetings;
     // What a cluster did before its release comes before what other clusters do that acquire, or release,
     // there. Whether it comes before or after their synchronisation is not checked.
-    const auto in_order = [&](Epoch by, std::uint32_t other, Epoch others) {
-        const auto found = meetings_.find(other);
-        return found != meetings_.end() && (handed_over(found->second, others, trace.meetings) ||
-                                            handed_over(trace.meetings, by, found->second));
+    const auto judge = [&](std::uint64_t address, const Side& by,
+                           const Side& other) -> std::optional<Conflict> {
+        const std::uint32_t pc = by.by.pc(), others = other.by.pc();
+        if (steps_.constant.contains(pc) || steps_.constant.contains(others))
+            return Conflict{Wrong::stale, address, by, other};
+        if (steps_.both_combine(pc, others)) return std::nullopt;
+        const auto found = meetings_.find(other.cluster);
+        const bool after = found != meetings_.end() && handed_over(found->second, other.by, trace.meetings);
+        const bool before = found != meetings_.end() && handed_over(trace.meetings, by.by, found->second);
+        if (!after && !before) return Conflict{Wrong::unordered, address, by, other};
+        // Whether the fence stands where it is needed is not checked.
+        const auto& [first, second] = after ? std::tie(other, by) : std::tie(by, other);
+        if (!first.writes || fenced_.contains(self) || fenced_.contains(other.cluster) ||
+            steps_.copies.contains(first.by.pc()) || !steps_.copies.contains(second.by.pc()))
+            return std::nullopt;
+        return Conflict{Wrong::unfenced, address, second, first};
     };
     for (std::uint32_t index = 0; index < trace.lines(); ++index) {
         const auto [line, first] = lines_.try_emplace(trace.address(index), Line{self, index, nullptr});
@@ -243,14 +284,15 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
             const auto compare = [&](unsigned bytes, Epoch by, const Access& other, bool writes,
                                      bool other_writes) {
                 if ((bytes & other.bytes) == 0) return;
-                if (steps_.both_combine(by.pc(), other.by.pc())) return;
-                if (in_order(by, other.cluster, other.by)) return;
-                if (!steps.emplace(by.pc(), other.by.pc()).second) return;
                 const auto byte = static_cast<std::uint64_t>(std::countr_zero(bytes & other.bytes));
-                out.push_back({writes, other_writes, word.address + byte, other.cluster, by, other.by});
+                const auto conflict =
+                    judge(word.address + byte, {self, writes, by}, {other.cluster, other_writes, other.by});
+                if (conflict && steps.emplace(by.pc(), other.by.pc()).second) out.push_back(*conflict);
             };
             if (const std::uint32_t both = bits_of(last.written & known.write.bytes);
-                (word.value & both) != (known.value & both))
+                (word.value & both) != (known.value & both) ||
+                (both != 0 &&
+                 (steps_.updates.contains(last.write.pc()) || steps_.updates.contains(known.write.by.pc()))))
                 compare(last.written, last.write, known.write, true, true);
             compare(last.written, last.write, known.read, true, false);
             compare(last.read, last.reader, known.write, false, true);

@@ -14,7 +14,14 @@
 
 namespace wgrun::sim {
 
-/// Two unordered accesses, of which at least one is a write.
+/// What is wrong with two accesses, of which at least one is a write.
+enum class Wrong : std::uint8_t {
+    unordered,
+    unfenced,  ///< a bulk copy comes after an access through the generic proxy, with no fence.proxy.async
+    stale,     ///< one of them reads through ld.global.nc
+};
+
+/// Two accesses of which something is wrong.
 struct GlobalRace {
     bool reads, other_reads;
     std::uint64_t address;
@@ -37,6 +44,17 @@ class GlobalTrace {
     std::map<std::uint64_t, Snapshot> meetings;  ///< where the cluster acquired, or released what it knew
     /// Steps that do not race with steps of the same kind: strong accesses, and reducing copies.
     std::set<std::uint32_t> strong, reductions;
+    std::set<std::uint32_t> updates;   ///< atomics: what they write depends on what is there
+    std::set<std::uint32_t> constant;  ///< loads through ld.global.nc
+    std::set<std::uint32_t> copies;    ///< bulk copies: accesses through the async proxy
+    bool fenced = false;               ///< a fence.proxy.async of global memory was executed
+    void add_steps(const GlobalTrace& other) {
+        strong.insert(other.strong.begin(), other.strong.end());
+        reductions.insert(other.reductions.begin(), other.reductions.end());
+        updates.insert(other.updates.begin(), other.updates.end());
+        constant.insert(other.constant.begin(), other.constant.end());
+        copies.insert(other.copies.begin(), other.copies.end());
+    }
     bool both_combine(std::uint32_t a, std::uint32_t b) const {
         return (strong.contains(a) && strong.contains(b)) ||
                (reductions.contains(a) && reductions.contains(b));
@@ -95,6 +113,8 @@ class GlobalShadow final : public HazardSink {
         /// A bulk copy reads or overwrites what was written through the generic proxy. The accesses are
         /// ordered, but no fence.proxy.async is between them.
         virtual void global_unfenced(const GlobalRace& race) = 0;
+        /// One of the two reads through ld.global.nc what the other writes, ordered or not.
+        virtual void global_stale(const GlobalRace& race) = 0;
     };
     GlobalShadow(const Program& program, const Launch& launch, int warps, Sink& sink);
 
@@ -105,6 +125,8 @@ class GlobalShadow final : public HazardSink {
 
     // Accesses of one lane: 1, 2, 4, 8 or 16 bytes, aligned to their size, of watched memory.
     void load(const Actor& actor, int lane, std::uint64_t address, int bytes);
+    /// Records a load through ld.global.nc.
+    void load_constant(const Actor& actor, int lane, std::uint64_t address, int bytes);
     /// Returns whether another lane wrote one of the bytes in this step.
     bool store(const Actor& actor, int lane, std::uint64_t address, int bytes, const std::byte* data);
     /// Records an atomic.
@@ -114,6 +136,7 @@ class GlobalShadow final : public HazardSink {
 
     /// Records a fence.proxy.async of global memory.
     void proxy_fence(Clocks& clocks, int warp, Lanes lanes) {
+        steps_.fenced = true;
         if (wrote_) fences_.add(clocks, warp, lanes);
     }
     /// Returns what the warp knows, with what the async proxy sees of global memory. The result is valid
@@ -135,6 +158,8 @@ class GlobalShadow final : public HazardSink {
 
     void hazard(Hazard hazard, std::uint32_t offset, Epoch other) override;
     std::uint32_t offset(std::uint64_t address, std::uint64_t bytes);
+    /// Something writes these bytes of a page.
+    void written(std::uint32_t offset, std::uint32_t bytes);
     template <class F>
     void for_each_part(std::uint64_t address, std::uint64_t bytes, F f);
 
@@ -146,10 +171,11 @@ class GlobalShadow final : public HazardSink {
     Sink& sink_;
     Shadow shadow_;
     std::unordered_map<std::uint64_t, std::uint32_t>
-        pages_;                             ///< number of the page, and its place in the shadow
-    std::vector<std::uint64_t> addresses_;  ///< of the pages in the shadow
-    std::vector<std::uint32_t> touched_;    ///< by page: a bit for each line
-    std::vector<std::byte> values_;         ///< last written
+        pages_;                                          ///< number of the page, and its place in the shadow
+    std::vector<std::uint64_t> addresses_;               ///< of the pages in the shadow
+    std::vector<std::uint32_t> touched_;                 ///< by page: a bit for each line
+    std::vector<std::byte> values_;                      ///< last written
+    std::unordered_map<std::uint32_t, Epoch> constant_;  ///< by word: the last load through ld.global.nc
     std::uint64_t last_page_ = UINT64_MAX;
     std::uint32_t last_place_ = 0;
     GlobalTrace steps_;  ///< of the whole cluster, without lines
@@ -162,11 +188,16 @@ class GlobalShadow final : public HazardSink {
 /// What all clusters of a launch did, merged in the order of the grid.
 class LaunchShadow {
   public:
+    struct Side {
+        std::uint32_t cluster;
+        bool writes;
+        Epoch by;
+    };
+    /// Of unfenced accesses the bulk copy is `access`.
     struct Conflict {
-        bool writes, other_writes;
+        Wrong wrong;
         std::uint64_t address;
-        std::uint64_t other_cluster;
-        Epoch access, other;
+        Side access, other;
     };
     /// Adds a cluster. Returns its conflicts with earlier clusters, each pair of steps once.
     std::vector<Conflict> add(std::uint64_t cluster, GlobalTrace trace);
@@ -194,7 +225,8 @@ class LaunchShadow {
     std::unordered_map<std::uint64_t, Line> lines_;  ///< by address
     std::map<std::uint32_t, GlobalTrace> traces_;
     std::map<std::uint32_t, std::map<std::uint64_t, Snapshot>> meetings_;
-    GlobalTrace steps_;  ///< of all clusters, without lines
+    GlobalTrace steps_;               ///< of all clusters, without lines
+    std::set<std::uint32_t> fenced_;  ///< clusters that executed a fence.proxy.async of global memory
 };
 
 }  // namespace wgrun::sim

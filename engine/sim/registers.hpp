@@ -42,6 +42,7 @@ class Registers {
 
     /// Returns the 32 lanes of a register.
     std::byte* data(isa::Reg reg) { return data_.data() + offsets_[reg.id]; }
+    std::span<const std::byte> all() const { return data_; }
     RegisterState& state(isa::Reg reg) { return states_[reg.id]; }
 
     /// Returns whether the last wgmma that uses the register may still run.

@@ -204,6 +204,14 @@ void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask al
         "move it out of the divergent branch, or make the condition the same for the whole warp");
 }
 
+void Report::endless_loop() {
+    add(rules::WG_SYNC_07, no_pc,
+        fmt::format("{} goes round this loop without an end: its registers are what they were, and it looks at "
+                    "nothing else",
+                    warp()),
+        "let the body change what the condition looks at");
+}
+
 void Report::no_warpgroup(const isa::Instruction& op, int threads) {
     add(rules::no_whole_warpgroup(op.name, threads), no_pc);
 }

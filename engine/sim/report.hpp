@@ -78,9 +78,10 @@ class Report final : public HazardSink {
     void hazard_of_lane(Hazard hazard, std::uint32_t offset, Epoch other) override {
         describe(hazard, offset, other, true);
     }
-    // WG-RACE-04, WG-PROXY-03
+    // WG-RACE-04, WG-PROXY-03, WG-MEM-06
     void global_race(const GlobalRace& race, const std::string& place);
     void global_unfenced(const GlobalRace& race, const std::string& place);
+    void global_stale(const GlobalRace& race, const std::string& place);
     void global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place);
     /// Two lanes of one step write the same bytes: WG-RACE-01 or WG-RACE-04.
     void overlapping_store(const Rule& rule, const std::string& place, int other_thread);
@@ -104,6 +105,8 @@ class Report final : public HazardSink {
     void missing_fence(const RegisterState& state, bool accumulator);
     // WG-SYNC-01, -02, -03
     void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all);
+    /// WG-SYNC-07: the warp goes round a loop, and nothing changes.
+    void endless_loop();
     void no_warpgroup(const isa::Instruction& op, int threads);
     /// A thread waits for ever at step `pc`.
     void deadlock(isa::Awaits wait, std::uint32_t pc, std::string message, std::vector<Note> notes);
@@ -130,6 +133,11 @@ class Report final : public HazardSink {
   private:
     /// one_told: a lane of the other's warp has synchronised, but for itself and not for the other.
     void describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told);
+    /// A bulk copy of `who` comes after a write of `past`; a load of one of them reads what the other writes.
+    void unfenced(std::uint32_t other, const std::string& who, bool reads, const std::string& place,
+                  const std::string& past);
+    void stale(std::uint32_t other, const std::string& who, bool reads, const std::string& place,
+               const std::string& past);
     void add(rules::Saying saying, std::uint32_t other, std::vector<Note> notes = {});
     void add(const Rule& rule, std::uint32_t other, std::string message, Fix fix,
              std::vector<Note> notes = {}) {

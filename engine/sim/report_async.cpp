@@ -60,32 +60,54 @@ void Report::global_race(const GlobalRace& race, const std::string& place) {
 }
 
 void Report::global_unfenced(const GlobalRace& race, const std::string& place) {
-    const Where where = code_.where(race.other.pc());
-    add(rules::WG_PROXY_03, race.other.pc(),
+    unfenced(race.other.pc(), who(), race.reads, place, past(race.other));
+}
+
+void Report::unfenced(std::uint32_t other, const std::string& who, bool reads, const std::string& place,
+                      const std::string& past) {
+    const Where where = code_.where(other);
+    add(rules::WG_PROXY_03, other,
         fmt::format(
             "{} {} {}, which {} wrote through the generic proxy: no fence.proxy.async of global memory "
             "orders the two",
-            who(), race.reads ? "reads" : "overwrites", place, past(race.other)),
-        Fix(fmt::format("k:fence_proxy_async() after line {}, before the barrier", line(race.other.pc())),
+            who, reads ? "reads" : "overwrites", place, past),
+        Fix(fmt::format("k:fence_proxy_async() after line {}, before the barrier", line(other)),
             {{insert_after(where, {rules::fence_proxy_async()})},
              {insert_before(code_.where(pc_), {rules::fence_proxy_async()})}}),
-        {{where, "written here by " + past(race.other)}});
+        {{where, "written here by " + past}});
+}
+
+void Report::global_stale(const GlobalRace& race, const std::string& place) {
+    stale(race.other.pc(), who(), race.reads, place, past(race.other));
+}
+
+void Report::stale(std::uint32_t other, const std::string& who, bool reads, const std::string& place,
+                   const std::string& past) {
+    add(rules::WG_MEM_06, other,
+        fmt::format("{} {} {}, which {} {}", who, reads ? "reads through ld.global.nc" : "writes", place,
+                    past, reads ? "writes in this launch" : "reads through ld.global.nc"),
+        fmt::format("ld.global without nc in line {}", line(reads ? pc_ : other)),
+        {{code_.where(other), reads ? "written here" : "read here"}});
 }
 
 void Report::global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place) {
-    const auto name = [&](Epoch access, Dim3 cluster) {
-        const int thread = by_copy(access) ? 0 : access.thread();
-        return (by_copy(access) ? "a bulk copy of " : "") + who(thread, cluster);
+    const auto name = [&](const LaunchShadow::Side& side) {
+        const int thread = by_copy(side.by) ? 0 : side.by.thread();
+        return (by_copy(side.by) ? "a bulk copy of " : "") +
+               who(thread, cluster_position(grid_, program_.cluster(), side.cluster));
     };
-    pc_ = conflict.access.pc();
-    const Dim3 other = cluster_position(grid_, program_.cluster(), conflict.other_cluster);
-    add(rules::WG_RACE_04, conflict.other.pc(),
-        fmt::format("{} {} {}, which {} {}: nothing orders CTAs of a launch", name(conflict.access, cluster_),
-                    conflict.writes ? "writes" : "reads", place, name(conflict.other, other),
-                    conflict.other_writes ? "writes" : "reads"),
+    const auto& [wrong, address, access, other] = conflict;
+    pc_ = access.by.pc();
+    const std::uint32_t there = other.by.pc();
+    if (wrong == Wrong::unfenced) return unfenced(there, name(access), !access.writes, place, name(other));
+    if (wrong == Wrong::stale) return stale(there, name(access), !access.writes, place, name(other));
+    add(rules::WG_RACE_04, there,
+        fmt::format("{} {} {}, which {} {}: nothing orders CTAs of a launch", name(access),
+                    access.writes ? "writes" : "reads", place, name(other),
+                    other.writes ? "writes" : "reads"),
         "give each CTA a part of the tensor of its own, or let atomics combine what they write; what another "
         "CTA is to read is for the next launch, or for atomics that release and acquire",
-        {{code_.where(conflict.other.pc()), conflict.other_writes ? "written here" : "read here"}});
+        {{code_.where(there), other.writes ? "written here" : "read here"}});
 }
 
 void Report::describe(Hazard hazard, std::uint32_t offset, Epoch other, bool one_told) {

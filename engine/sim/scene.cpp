@@ -85,4 +85,8 @@ void Scene::global_unfenced(const GlobalRace& race) {
     report.global_unfenced(race, global.place(race.address));
 }
 
+void Scene::global_stale(const GlobalRace& race) {
+    report.global_stale(race, global.place(race.address));
+}
+
 }  // namespace wgrun::sim

@@ -136,6 +136,7 @@ class Scene final : private GlobalShadow::Sink {
   private:
     void global_race(const GlobalRace& race) override;
     void global_unfenced(const GlobalRace& race) override;
+    void global_stale(const GlobalRace& race) override;
 
     Cluster& cluster_;
     std::uint64_t random_ = 0;  ///< state of the draws

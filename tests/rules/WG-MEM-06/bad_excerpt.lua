@@ -1,0 +1,10 @@
+-- WG-MEM-06, broken: What is read through ld.global.nc is not written while the kernel runs.
+local wg = require "wgrun"
+
+local kernel = wg.kernel("case", { threads = 128 }, function(k)
+  local X, thread = k:param("X", "f32*"), k:special "tid.x"
+  local place = k:element(X, thread)
+  k:st_global_f32(place, 1)
+  k:ld_global_nc_f32(place) -- EXPECT IN RUN: WG-MEM-06
+end)
+kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 128 }) } }

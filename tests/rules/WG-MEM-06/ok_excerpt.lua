@@ -1,0 +1,10 @@
+-- WG-MEM-06, kept: What is read through ld.global.nc is not written while the kernel runs.
+local wg = require "wgrun"
+
+local kernel = wg.kernel("case", { threads = 128 }, function(k)
+  local X, thread = k:param("X", "f32*"), k:special "tid.x"
+  local place = k:element(X, thread)
+  k:st_global_f32(place, 1)
+  k:ld_global_f32(place)
+end)
+kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 128 }) } }
