@@ -6,7 +6,7 @@
 
 #include "check/findings.hpp"
 #include "check/state.hpp"
-#include "isa/effects.hpp"
+#include "machine/matrix.hpp"
 
 namespace wgrun::check {
 
@@ -29,25 +29,7 @@ class Cells {
     std::vector<int> owners_;  // buffer of each cell
 };
 
-/// A matrix operand of a wgmma.
-struct Matrix {
-    char name;  ///< 'A' or 'B'
-    int rows;   ///< M or N extent, elements
-    int k_bytes;
-    int element_bits;
-    bool mn_major;  ///< as the instruction reads it
-
-    static Matrix a(const isa::AsyncMma& mma) {
-        return {'A', mma.rows_a, mma.k_bytes_a, mma.element_bits_a, mma.a_mn_major};
-    }
-    static Matrix b(const isa::AsyncMma& mma) {
-        return {'B', mma.rows_b, mma.k_bytes_b, mma.element_bits_b, mma.b_mn_major};
-    }
-    int lines() const { return mn_major ? k_bytes * 8 / element_bits : rows; }  ///< of contiguous elements
-};
-
-/// Returns the addresses of the 16-byte units that wgmma reads through a descriptor, line by line.
-std::vector<std::uint32_t> units(const Descriptor& descriptor, const Matrix& matrix);
+using machine::Matrix;
 
 /// Applies the DESC rules to the operands of wgmma.
 class MatrixCheck {
@@ -59,10 +41,8 @@ class MatrixCheck {
     Region operator()(const Step& step, const Matrix& matrix, const Known& descriptor);
 
   private:
-    void alignment(const Step& step, const SharedBuffer& buffer, SwizzleMode swizzle);
-    bool tile_fits(const Step& step, const Matrix& matrix, const SharedBuffer& buffer);
-    bool position(const Step& step, const Matrix& matrix, const SharedBuffer& buffer, std::int64_t offset,
-                  const std::optional<Descriptor>& fields);
+    /// Reports the misfit; returns whether there is none.
+    bool fits(const Step& step, const SharedBuffer& buffer, std::optional<machine::Misfit> misfit);
     Region footprint(const Step& step, const Matrix& matrix, int buffer, const Descriptor& fields);
 
     const Program& program_;

@@ -106,6 +106,11 @@ class Machine {
     /// Opens an asynchronous operation of the warpgroup: the accesses below belong to it until it is waited
     /// for.
     virtual void begin_mma(const AsyncMma& mma) = 0;
+    /// The operation reads a matrix of shared memory, 'A' or 'B', through this descriptor. Returns whether it
+    /// is to be read; if not, the machine has said why.
+    virtual bool describe_matrix(const AsyncMma&, char /*name*/, std::uint64_t /*descriptor*/) {
+        return true;
+    }
     /// Reads for the warps of the group whose bits are set in `warps` (bit w: warp w; 15 for operand B).
     virtual const std::byte* async_read_shared(std::uint32_t address, int bytes, unsigned warps) = 0;
     virtual const void* async_read(Reg reg, Mask read) = 0;  ///< the values of these lanes are used

@@ -119,6 +119,7 @@ void read_a(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
     };
     if (mma.a_descriptor) {
         const auto descriptor = common<std::uint64_t>(m, *mma.a_descriptor, "the descriptor of A");
+        if (!m.describe_matrix(mma, 'A', descriptor)) return;
         m.select(0);
         read_matrix(
             m, descriptor, mma.a_mn_major ? Major::mn : Major::k, type, rows_of_a, k, scratch,
@@ -149,6 +150,7 @@ void read_b(const Step& s, const AsyncMma& mma, Machine& m, Scratch& scratch) {
     const float scale = static_cast<float>(s.form.get(Field::scale_b, 1));
     scratch.b.assign(static_cast<std::size_t>(k * n), 0);
     const auto descriptor = common<std::uint64_t>(m, *mma.b_descriptor, "the descriptor of B");
+    if (!m.describe_matrix(mma, 'B', descriptor)) return;
     m.select(0);
     read_matrix(
         m, descriptor, mma.b_mn_major ? Major::mn : Major::k, dtype(s.form.type(Field::b)), n, k, scratch,

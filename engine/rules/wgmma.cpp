@@ -10,7 +10,7 @@ using enum Finder;
 constexpr Rule WG_DESC_01{
     .id = "WG-DESC-01",
     .severity = error,
-    .found_by = script | check,
+    .found_by = script | check | run,
     .title = "a descriptor of another layout",
     .law = "A matrix descriptor has the swizzle, LBO, SBO and major-ness of the tile that it points into.",
     .section = "9.7.15.5.1.2",
@@ -35,7 +35,7 @@ k:wgmma_wait_group(0))"};
 constexpr Rule WG_DESC_02{
     .id = "WG-DESC-02",
     .severity = error,
-    .found_by = script | check,
+    .found_by = script | check | run,
     .title = "a descriptor that starts inside an atom",
     .law =
         "The M or N rows and the K step that a wgmma reads lie inside the tile and start on an 8-row group.",

@@ -104,6 +104,9 @@ class Cluster final : public isa::Machine {
     void order_registers() override { wgmma_.order_registers(); }
     void select(int warp_of_group) override { wgmma_.select(warp_of_group); }
     void begin_mma(const isa::AsyncMma& mma) override { wgmma_.begin(mma); }
+    bool describe_matrix(const isa::AsyncMma& mma, char name, std::uint64_t descriptor) override {
+        return wgmma_.describe(mma, name, descriptor);
+    }
     const std::byte* async_read_shared(std::uint32_t address, int bytes, unsigned warps) override {
         return wgmma_.read_shared(address, bytes, warps);
     }

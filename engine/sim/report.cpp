@@ -206,9 +206,10 @@ void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask al
 
 void Report::endless_loop() {
     add(rules::WG_SYNC_07, no_pc,
-        fmt::format("{} goes round this loop without an end: its registers are what they were, and it looks at "
-                    "nothing else",
-                    warp()),
+        fmt::format(
+            "{} goes round this loop without an end: its registers are what they were, and it looks at "
+            "nothing else",
+            warp()),
         "let the body change what the condition looks at");
 }
 

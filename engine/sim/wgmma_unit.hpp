@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "isa/effects.hpp"
+#include "sim/descriptors.hpp"
 #include "sim/scene.hpp"
 
 namespace wgrun::sim {
 
 class WgmmaUnit {
   public:
-    explicit WgmmaUnit(Scene& scene) : scene_(scene), report_(scene.report), clocks_(scene.clocks) {}
+    explicit WgmmaUnit(Scene& scene)
+        : scene_(scene), report_(scene.report), clocks_(scene.clocks), descriptors_(scene.program) {}
 
     // Registers of the current warp.
     const void* read(isa::Reg reg) {
@@ -39,6 +41,9 @@ class WgmmaUnit {
         scene_.active = scene_.warp().active;
     }
     void begin(const isa::AsyncMma& mma);
+    bool describe(const isa::AsyncMma& mma, char name, std::uint64_t descriptor) {
+        return descriptors_.judge(report_, scene_.pc, mma, name, descriptor);
+    }
     const std::byte* read_shared(std::uint32_t address, int bytes, unsigned warps);
     const void* read_async(isa::Reg reg, isa::Mask read);
     void* write_async(isa::Reg reg);
@@ -61,6 +66,7 @@ class WgmmaUnit {
     Scene& scene_;
     Report& report_;
     Clocks& clocks_;
+    Descriptors descriptors_;
     std::uint32_t serial_ = 0;        ///< of the current wgmma
     std::vector<std::byte> outside_;  ///< the bytes that a read outside every buffer returns
 };

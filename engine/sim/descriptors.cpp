@@ -1,0 +1,30 @@
+#include "sim/descriptors.hpp"
+
+#include <algorithm>
+
+#include "machine/matrix.hpp"
+
+namespace wgrun::sim {
+
+bool Descriptors::judge(Report& report, std::uint32_t pc, const isa::AsyncMma& mma, char name,
+                        std::uint64_t bits) {
+    const auto key = std::tuple(pc, name, bits);
+    if (right_.contains(key)) return true;
+    const Descriptor descriptor = Descriptor::decode(bits);
+    const std::int64_t start = std::int64_t{descriptor.start} - SharedMemory::base;
+    const auto buffer = std::ranges::find_if(program_.shared(), [&](const SharedBuffer& b) {
+        return b.offset <= start && start < b.offset + b.bytes;
+    });
+    // Reads outside every buffer are reported one by one.
+    const machine::Matrix matrix = name == 'A' ? machine::Matrix::a(mma) : machine::Matrix::b(mma);
+    if (buffer != program_.shared().end() && buffer->tile) {
+        if (auto misfit = machine::unlike(matrix, *buffer, report.where(pc)))
+            return report.fault(std::move(misfit->saying)), false;
+        if (auto misfit = machine::misplaced(matrix, *buffer, start - buffer->offset, descriptor))
+            return report.fault(std::move(misfit->saying)), false;
+    }
+    right_.insert(key);
+    return true;
+}
+
+}  // namespace wgrun::sim
