@@ -106,23 +106,27 @@ local place = k:element(X, k:special "tid.x")
 local x = k:ld_global_f32(place)
 k:st_global_f32(place, k:add_f32(x, x)))"};
 
-constexpr Rule WG_MEM_06{.id = "WG-MEM-06",
-                         .severity = error,
-                         .found_by = run,
-                         .title = "ld.global.nc of what the kernel writes",
-                         .law = "What is read through ld.global.nc is not written while the kernel runs.",
-                         .section = "9.7.9.9",
-                         .why =
-                             "ld.global.nc reads through a cache that no write, fence or barrier keeps up to "
-                             "date: it may return what "
-                             "was there before.",
-                         .fix = "Read with ld.global what the kernel writes, or leave it to the next launch.",
-                         .wrong = R"(local place = k:element(X, thread)
+constexpr Rule WG_MEM_06{
+    .id = "WG-MEM-06",
+    .severity = error,
+    .found_by = run,
+    .title = "ld.global.nc of what the kernel writes",
+    .law = "What is read through ld.global.nc is not written while the kernel runs.",
+    .section = "9.7.9.9",
+    .why =
+        "ld.global.nc reads through a cache that no write, fence or barrier keeps up to date: it may return "
+        "what was there before.",
+    .fix = "Read with ld.global what the kernel writes, or leave it to the next launch.",
+    .wrong = R"(local place = k:element(X, thread)
 k:st_global_f32(place, 1)
-k:ld_global_nc_f32(place))",
-                         .right = R"(local place = k:element(X, thread)
+k:bar_sync(0)
+local before = k:ld_global_nc_f32(place)
+k:st_global_f32(place, before + 1))",
+    .right = R"(local place = k:element(X, thread)
 k:st_global_f32(place, 1)
-k:ld_global_f32(place))"};
+k:bar_sync(0)
+local before = k:ld_global_f32(place)
+k:st_global_f32(place, before + 1))"};
 
 // --- PROXY --------------------------------------------------------------------------------------
 constexpr Rule WG_PROXY_01{

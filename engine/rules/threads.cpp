@@ -298,20 +298,24 @@ k:if_(k:special "tid.x":eq(0), function()
   k:while_(function() return k:ld_acquire_cta_shared_u32(flag):ne(1) end, function() end)
 end))"};
 
-constexpr Rule WG_SYNC_07{.id = "WG-SYNC-07",
-                          .severity = error,
-                          .found_by = run,
-                          .title = "a loop without an end",
-                          .law = "Every loop of a kernel ends.",
-                          .section = "9.7.12.1",
-                          .why =
-                              "A warp whose registers are what they were some turns ago, and that has looked "
-                              "at nothing else meanwhile, "
-                              "goes on like that for ever: the kernel hangs.",
-                          .fix = "Let the body change what the condition looks at.",
-                          .wrong = R"(local n = k:mov(8, { type = "u32" })
-k:while_(function() return n:gt(0) end, function() n:set(n >> 0) end))",
-                          .right = R"(local n = k:mov(8, { type = "u32" })
-k:while_(function() return n:gt(0) end, function() n:set(n >> 1) end))"};
+constexpr Rule WG_SYNC_07{
+    .id = "WG-SYNC-07",
+    .severity = error,
+    .found_by = run,
+    .title = "a loop without an end",
+    .law = "Every loop of a kernel ends.",
+    .section = "9.7.12.3",
+    .why =
+        "A warp whose registers are what they were some turns ago, and that has looked at nothing else "
+        "meanwhile, goes on like that for ever: the kernel hangs.",
+    .fix = "Let the body change what the condition looks at.",
+    .wrong = R"(local n = k:mov(8, { type = "u32" })
+k:while_(function() return n:gt(0) end, function()
+  local half = n >> 1   -- and n stays what it is
+end))",
+    .right = R"(local n = k:mov(8, { type = "u32" })
+k:while_(function() return n:gt(0) end, function()
+  n:set(n >> 1)
+end))"};
 
 }  // namespace wgrun::rules

@@ -122,13 +122,12 @@ constexpr Rule WG_DESC_05{
     .law = "All threads of a warpgroup give a wgmma the same descriptors and the same scale-d.",
     .section = "9.7.15.5.1.2.2",
     .why =
-        "The four warps execute one multiplication, which has one descriptor for each matrix: the tensor "
+        "The four warps execute one multiplication, which has one descriptor for each matrix. The tensor "
         "core "
-        "takes that of some thread, and which one nobody says.",
+        "takes that of some thread, and nobody says which.",
     .fix =
         "Make it of values that are the same in the whole warpgroup: of tid.x >> 7 and not of tid.x >> 5, or "
-        "of "
-        "what one lane has told the others.",
+        "of what one lane has told the others.",
     .wrong = R"(local da = k:descriptor(A)
 da:set(da + k:cvt_u64_u32((thread >> 5) * 2))
 k:wgmma_fence()

@@ -39,7 +39,7 @@ local kernel = wg.kernel("shape", { threads = ({ one = 32, part = 1, odd = 33, a
     k:barrier_cluster_arrive()
     k:barrier_cluster_wait()
   end
-  if shape == "endless" then k:while_(function() return tid:ge(0) end, function() end) end
+  if shape == "endless" then k:while_(function() return tid:ge(0) end, function() k:bar_sync(0) end) end
   if shape == "trap" then k:if_(tid:eq(3), function() k:trap("at %d", tid) end) end
   if shape == "assert" then k:assert(tid:lt(60), "not %d", tid) end
   if shape == "print" then k:print("here", { guard = tid:eq(0) }) end

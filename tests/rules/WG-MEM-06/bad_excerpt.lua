@@ -5,6 +5,8 @@ local kernel = wg.kernel("case", { threads = 128 }, function(k)
   local X, thread = k:param("X", "f32*"), k:special "tid.x"
   local place = k:element(X, thread)
   k:st_global_f32(place, 1)
-  k:ld_global_nc_f32(place) -- EXPECT IN RUN: WG-MEM-06
+  k:bar_sync(0)
+  local before = k:ld_global_nc_f32(place) -- EXPECT IN RUN: WG-MEM-06
+  k:st_global_f32(place, before + 1)
 end)
 kernel:run { grid = { 1 }, args = { wg.zeros("f32", { 128 }) } }

@@ -39,13 +39,13 @@ TEST_CASE("clusters conflict where they access the same byte and one writes") {
                 const bool expected = (bytes & 0b0011) != 0 && (first == writes || second == writes);
                 REQUIRE(conflicts.size() == (expected ? 1 : 0));
                 if (!expected) continue;
-                CHECK(conflicts[0].writes == (second == writes));
-                CHECK(conflicts[0].other_writes == (first == writes));
+                CHECK(conflicts[0].access.writes == (second == writes));
+                CHECK(conflicts[0].other.writes == (first == writes));
                 CHECK(conflicts[0].address == (bytes == 0b0110 ? 0x1001 : 0x1000));
-                CHECK(conflicts[0].other_cluster == 0);
-                CHECK(conflicts[0].access.pc() == 6);
-                CHECK(conflicts[0].other.pc() == 5);
-                CHECK(conflicts[0].other.thread() == 3);
+                CHECK(conflicts[0].other.cluster == 0);
+                CHECK(conflicts[0].access.by.pc() == 6);
+                CHECK(conflicts[0].other.by.pc() == 5);
+                CHECK(conflicts[0].other.by.thread() == 3);
             }
 }
 

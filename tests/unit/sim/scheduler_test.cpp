@@ -245,6 +245,7 @@ TEST_CASE("barriers: a warp whose lanes part, counts that differ, numbers out of
 TEST_CASE("an endless loop ends when it is told to") {
     Script k(32);
     k.begin_loop(2, 1);
+    k.step(3, "bar_sync", {0});
     k.builder.end_loop();  // the counter never moves
     const Program program = k.finish();
     std::atomic<bool> stop = false;
