@@ -238,7 +238,7 @@ function wg.hilbert(rows, columns) end
 function wg.identify(layout, dtype) end
 
 ---@class wgrun.wg.kernel.options
----@field threads? integer the threads of a CTA: 1 to 1024
+---@field threads? integer|table the threads of a CTA: 1 to 1024, or { x, y, z }
 ---@field cluster? integer|table the CTAs of a cluster: a number, or { x, y, z }
 ---@field names? boolean remembers the script's names of registers, for kernel:debug; wgrun debug sets it by itself
 

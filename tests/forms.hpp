@@ -162,15 +162,15 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::k: return {0, 1, 4, 8, 12, 16, 24, 32, 64, 128, 256, 512};
         case Field::vec:
         case Field::num: return count(10);
-        case Field::space: return count(4);
+        case Field::space: return count(8);
         case Field::dim: return {1, 2, 3, 4, 5};
         case Field::sem: return count(24);
         case Field::round: return count(9);
         case Field::cmp: return count(18);
         case Field::half: return count(3);
-        case Field::op: return count(20);
+        case Field::op: return count(23);
         case Field::a_in: return count(2);
-        case Field::sreg: return count(27);
+        case Field::sreg: return count(46);
         case Field::sp_sel: return count(5);
         case Field::multicast:
         case Field::cache:
@@ -180,7 +180,11 @@ inline std::vector<int> writable_values(isa::Field field) {
         case Field::relu:
         case Field::nc:
         case Field::noinc:
+        case Field::sat:
+        case Field::xorsign:
         case Field::trans: return {0, 1};
+        case Field::combine: return count(3);
+        case Field::part: return count(10);
         case Field::cop: return count(7);
         case Field::evict: return count(5);
         case Field::prefetch: return count(3);

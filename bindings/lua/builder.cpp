@@ -236,6 +236,24 @@ int builder_shared(lua_State* L) {
     return 1;
 }
 
+constexpr Option local_keys[] = {
+    {"bytes", "integer", "the size in bytes"},
+    {"align", "integer = 16", "the alignment in bytes: a power of two up to 128"}};
+
+// k:local_{ bytes =, align = }
+int builder_local(lua_State* L) {
+    const auto& trace = trace_argument(L);
+    const Options options(L, 2, "k:local_", local_keys);
+    const std::int64_t bytes = options.integer("bytes"), align = options.integer("align", 16);
+    Builder& builder = builder_of(L, trace);
+    const Reg address = guarded(L, [&] {
+        const std::int64_t offset = builder.local(bytes, align);
+        return builder.add(*isa::find("local.address"), {}, {{}, Operand::immediate(offset)}).operands[0].reg;
+    });
+    push_reg(L, trace, address);
+    return 1;
+}
+
 const RegBox& condition_argument(lua_State* L, int arg) {
     const RegBox* box = test<RegBox>(L, arg);
     if (box == nullptr) fail_argument(L, arg, "a predicate register");
@@ -338,6 +356,11 @@ int builder_special(lua_State* L) {
         });
     isa::Spelling full = spelling;
     full.form.set(isa::Field::sreg, *sreg);
+    const auto has_it = [&](const isa::Row& row) {
+        const isa::Choice* choice = row.find(isa::Field::sreg);
+        return choice != nullptr && choice->allows(*sreg);
+    };
+    if (std::ranges::none_of(full.op->rows, has_it)) full.op = isa::find("special.clock");
     lua_settop(L, 1);
     return emit_from_lua(L, trace_argument(L), full, 2);
 }
@@ -517,6 +540,16 @@ Allocates a buffer in shared memory.
   local barrier = k:shared { bytes = 8, align = 8, name = "full" })",
                                       shared_keys},
 
+                                     {"local_", builder_local, R"(
+Reserves local memory: each thread has its own, which outlives registers and is as far away as global memory. Every byte is undefined at first.
+@param options table
+@return reg  u64: the address in the local space, for k:ld_local_... and k:st_local_...
+@example
+  local stack = k:local_ { bytes = 64, align = 16 }
+  k:st_local_u32(stack + 4, 1)
+  local x = k:ld_local_u32(stack + 4))",
+                                      local_keys},
+
                                      {"tensor_map", builder_tensor_map, R"(
 Declares a parameter that is a tensor map, for cp.async.bulk.tensor. The argument of a launch is a tensor, from which the map is made.
 @param name string
@@ -528,8 +561,8 @@ Declares a parameter that is a tensor map, for cp.async.bulk.tensor. The argumen
 
                                      {"special", builder_special, R"(
 The value of a special register.
-@param name string  "tid.x", "ctaid.x", "nctaid.x", "ntid.x", "laneid", "cluster_ctarank", ...
-@return reg  u32
+@param name string  "tid.x", "ctaid.x", "nctaid.x", "ntid.x", "laneid", "cluster_ctarank", "clock64", ...
+@return reg  u32; of clock64, globaltimer and gridid u64, of is_explicit_cluster a predicate
 @example
   local tid = k:special "tid.x")"},
 

@@ -16,7 +16,7 @@ namespace wgrun::lua {
 namespace {
 
 constexpr Option kernel_keys[] = {
-    {"threads", "integer = 128", "the threads of a CTA: 1 to 1024"},
+    {"threads", "integer|table = 128", "the threads of a CTA: 1 to 1024, or { x, y, z }"},
     {"cluster", "integer|table = 1", "the CTAs of a cluster: a number, or { x, y, z }"},
     {"names", "boolean = false",
      "remembers the script's names of registers, for kernel:debug; wgrun debug sets it by itself"}};
@@ -30,7 +30,10 @@ int kernel_new(lua_State* L) {
         });
     const std::string_view name = string_argument(L, 1);
     const Options options(L, 2, "wg.kernel", kernel_keys);
-    const std::int64_t threads = options.integer("threads", 128, 0, INT32_MAX);
+    const bool several = options.push("threads") == LUA_TTABLE;
+    lua_pop(L, 1);
+    const std::int64_t threads = several ? 0 : options.integer("threads", 128, 0, INT32_MAX);
+    const Dim3 block = several ? options.extents("threads") : Dim3{static_cast<std::uint32_t>(threads), 1, 1};
     const Dim3 cluster = options.extents("cluster");
     const bool names = options.boolean("names", session(L).name_registers);
     if (lua_type(L, 3) != LUA_TFUNCTION) fail_argument(L, 3, "a function that builds the kernel");
@@ -42,8 +45,8 @@ int kernel_new(lua_State* L) {
         auto trace = std::make_shared<Trace>();
         trace->name = name;
         trace->names = names;
-        trace->threads = static_cast<int>(threads);
-        trace->builder.emplace(std::string(name), static_cast<int>(threads), cluster, where);
+        trace->builder.emplace(std::string(name), block, cluster, where);
+        trace->threads = static_cast<int>(block.volume());
         return BuilderBox{std::move(trace)};
     });
     lua_pushvalue(L, -1);

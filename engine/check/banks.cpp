@@ -30,7 +30,7 @@ BankPhase worst_phase(const Exact& address, std::int64_t offset, int bytes, int 
 /// Reports a conflict only if every warp has it: a branch may exclude some of them.
 void Walker::bank_conflicts(const isa::MemoryAccess& access) {
     const Operand& operand = *access.address;
-    if (access.space == isa::Space::global || !operand.reg) return;
+    if (!isa::is_shared(access.space) || !operand.reg) return;
     const Known& base = state_.values[operand.reg.id];
     if (base.origin < 0 || !base.exact.known() || base.exact.uniform()) return;
     const bool parted = std::any_of(scopes_.begin(), scopes_.end(),

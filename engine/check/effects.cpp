@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/walker.hpp"
+#include "isa/generic.hpp"
 #include "program/end.hpp"
 #include "rules/copy_words.hpp"
 #include "rules/phrases.hpp"
@@ -19,7 +20,7 @@ std::string Walker::buffer_name(int cell) const {
 void Walker::memory(const isa::MemoryAccess& access) {
     if (remarks_ != nullptr) bank_conflicts(access);
     if (!access.write) reads_memory_ = true;
-    if (access.space == isa::Space::global) return;
+    if (access.space == isa::Space::global || access.space == isa::Space::local) return;
     if (access.write) note_stored(*access.address);
     const Region region = accessed(access);
     if (region.cell < 0) return;
@@ -83,7 +84,10 @@ Region Walker::accessed(const isa::MemoryAccess& access) const {
     if (operand.reg) {
         const Known& base = state_.values[operand.reg.id];
         if (base.origin >= 0 && base.exact.known()) {
-            const auto [least, greatest] = base.exact.range();
+            auto [least, greatest] = base.exact.range();
+            if (access.space == isa::Space::generic)
+                for (std::int64_t* at : {&least, &greatest})
+                    *at = static_cast<std::int64_t>(isa::within_space(static_cast<std::uint64_t>(*at)));
             return cells_.access(base.origin, least + operand.offset,
                                  greatest + operand.offset + access.bytes, least == greatest);
         }

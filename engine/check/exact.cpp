@@ -73,15 +73,18 @@ class FoldingMachine final : public isa::ThreadMachine {
         return wide(program_.registers()[reg.id].type) ? static_cast<void*>(wide_out_.data())
                                                        : static_cast<void*>(narrow_out_.data());
     }
-    std::uint32_t special(isa::Special which, int lane) override {
+    std::uint64_t special(isa::Special which, int lane) override {
         using enum isa::Special;
-        if (which == tid_x || which == laneid) {
-            varies_ = true;
-            return static_cast<std::uint32_t>(which == laneid ? lane : thread(lane));
-        }
-        if (which > ntid_z) return unknown();
-        const machine::Seat seat{.threads = static_cast<std::uint32_t>(program_.threads())};
-        return machine::special(seat, which, lane);
+        const bool of_lane = which == laneid || (which >= lanemask_eq && which <= lanemask_gt);
+        const bool of_thread = of_lane || which <= tid_z || which == warpid;
+        if (!of_thread && (which < ntid_x || which > ntid_z)) return unknown();
+        // Only x differs between the threads of a CTA of one dimension.
+        const bool flat = program_.block().x == static_cast<std::uint32_t>(program_.threads());
+        varies_ |= of_thread && !(flat && (which == tid_y || which == tid_z));
+        const int index = of_lane ? lane : thread(lane);
+        const machine::Seat seat{.block = program_.block(),
+                                 .warp = static_cast<std::uint32_t>(index / lanes)};
+        return machine::special(seat, which, index % lanes);
     }
     std::uint32_t shared_address(int buffer) override {
         from(buffer);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "check/walker.hpp"
 #include "isa/registers.hpp"
@@ -66,9 +67,13 @@ Known Walker::result(const Step& step) {
         });
         if (operand.kind == Operand::Kind::param) out.inputs |= roots::param(operand.index);
     }
-    if (step.op->value)
+    if (step.op->value) {
         out.value = step.op->value(step, value_of_);
-    else if (has_register)
+        // (tid.x >> s) + c says which warp it is in CTAs of one dimension alone.
+        if (program_.block().x != static_cast<std::uint32_t>(program_.threads()) &&
+            std::exchange(out.value.thread_shift, -1) >= 0)
+            out.value.constant.reset();
+    } else if (has_register)
         out.value.uniform = least;
     if (reads_memory_) out.inputs |= roots::memory;
 

@@ -136,12 +136,15 @@ bool Rehearsal::came_to(Where where) const {
 
 // --- what steps read and do ----------------------------------------------------------------------------
 
-std::uint32_t Rehearsal::special(isa::Special which, int lane) {
+std::uint64_t Rehearsal::special(isa::Special which, int lane) {
+    // What the chip alone decides.
+    if (isa::is_clock(which) || which == isa::Special::smid || which == isa::Special::gridid)
+        return refuse(), 0;
     const Warp& warp = *scene_.warp;
     return machine::special(
         {scene_.sizes.grid, scene_.program.cluster(), scene_.at, static_cast<std::uint32_t>(warp.cta),
-         static_cast<std::uint32_t>(scene_.program.threads()),
-         static_cast<std::uint32_t>(scene_.local(warp))},
+         scene_.program.block(), static_cast<std::uint32_t>(scene_.local(warp)),
+         static_cast<std::uint32_t>(scene_.program.shared_bytes())},
         which, lane);
 }
 

@@ -37,7 +37,7 @@ class Rehearsal final : public isa::ThreadMachine {
     const void* read(Reg reg) override { return values_.read(reg); }
     const void* read_some(Reg reg, isa::Mask& known) override { return values_.read_some(reg, known); }
     void* write(Reg reg) override { return values_.write(reg); }
-    std::uint32_t special(isa::Special which, int lane) override;
+    std::uint64_t special(isa::Special which, int lane) override;
     std::uint64_t param(int index) override;
     std::uint32_t shared_address(int buffer) override;
     void load(isa::Space space, const isa::Addresses& address, int, void*, int) override;
@@ -49,15 +49,24 @@ class Rehearsal final : public isa::ThreadMachine {
     void barrier_arrive(std::uint32_t id, std::uint32_t threads) override {
         barriers_.meet(id, threads, false);
     }
+    /// What the votes of all warps combine to is not followed.
+    void barrier_vote(std::uint32_t id, std::uint32_t threads, isa::Vote, isa::Mask, Reg) override {
+        scene_.loads = true;
+        barriers_.meet(id, threads, true);
+    }
+    void trap() override { refuse(); }  ///< what follows is not executed
     void converge() override { scene_.warp->gathered = scene_.warp->now++; }
     void proxy_fence(std::optional<isa::Space> space) override;
     void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override {
         mbarriers_.init(address, arrivals);
     }
     void mbarrier_inval(const isa::Addresses& address) override { mbarriers_.inval(address); }
-    void mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
-                         const isa::Counts& arrivals) override {
-        mbarriers_.arrive(address, bytes, arrivals);
+    isa::Tokens mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
+                                const isa::Counts& arrivals, isa::Arrival how = {}) override {
+        return mbarriers_.arrive(address, bytes, arrivals, how);
+    }
+    void mbarrier_complete(const isa::Addresses& address, const isa::Counts& bytes) override {
+        mbarriers_.deliver(address, bytes);
     }
     std::optional<isa::Mask> mbarrier_wait(const isa::Addresses& address,
                                            const isa::Counts& parity) override {

@@ -19,7 +19,8 @@ struct Skeleton::Nature final : isa::Effects {
     // The results of the step are unknown before the kernel runs.
     void memory(const isa::MemoryAccess& access) override {
         known = false;
-        synchronises |= access.space == isa::Space::shared_cluster;  // of a peer CTA, which must be running
+        // Of a peer CTA, which must be running.
+        synchronises |= access.space == isa::Space::shared_cluster || access.space == isa::Space::generic;
     }
     void copy_async(const isa::MemoryAccess&) override { known = false; }
     void unknown() override { known = false; }

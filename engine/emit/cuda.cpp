@@ -210,6 +210,9 @@ class CudaEmitter {
                 out_.line(fmt::format("// shared_base + {}: {}, {} bytes", buffer.offset, buffer.name,
                                       buffer.bytes));
         }
+        if (program_.local_bytes() > 0)
+            out_.line(fmt::format("__align__({}) unsigned char {}[{}];", program_.local_align(), local_name,
+                                  program_.local_bytes()));
         declare_registers();
         for (BlockId id = 0; id < program_.blocks().size(); ++id) block(id);
         out_.indent(-1);

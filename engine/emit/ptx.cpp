@@ -56,6 +56,9 @@ class PtxEmitter {
         out_.line("{");
         out_.indent(1);
         declare_registers();
+        if (program_.local_bytes() > 0)
+            out_.line(fmt::format(".local .align {} .b8 {}[{}];", program_.local_align(), local_name,
+                                  program_.local_bytes()));
         describe_shared();
         for (BlockId id = 0; id < program_.blocks().size(); ++id) block(id);
         out_.indent(-1);
@@ -75,7 +78,8 @@ class PtxEmitter {
                                   param.box ? "[128]" : "", last ? "" : ","));
         }
         out_.line(")");
-        out_.line(fmt::format(".maxntid {}, 1, 1", program_.threads()));
+        const Dim3 block = program_.block();
+        out_.line(fmt::format(".maxntid {}, {}, {}", block.x, block.y, block.z));
         // Without this, ptxas cannot know the registers at entry, and ignores setmaxnreg (C7508).
         out_.line(".minnctapersm 1");
         if (program_.cluster().volume() > 1)

@@ -7,6 +7,8 @@ namespace wgrun::emit {
 
 /// The name of dynamic shared memory in the texts.
 inline constexpr std::string_view shared_name = "wgrun_shared";
+/// The name of a thread's local memory, which the record `local.address` names too.
+inline constexpr std::string_view local_name = "wgrun_local";
 
 /// Returns a parameter's name in the texts, which differs from registers, keywords and predefined names.
 std::string param_name(const Program& program, int index);

@@ -5,6 +5,7 @@
 #include "isa/combine.hpp"
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
+#include "isa/generic.hpp"
 #include "isa/lanes.hpp"
 #include "isa/order.hpp"
 
@@ -15,23 +16,26 @@ using enum Type;
 using Rule = OperandRule;
 
 int vec(const Form& form) { return form.get(Field::vec, 1); }
-Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
-Type address_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
+/// Returns the space; an address without one is generic.
+Space space(const Form& form) {
+    return static_cast<Space>(form.get(Field::space, static_cast<int>(Space::generic)));
+}
+bool is_wide(Space space) { return space == Space::global || space == Space::generic; }
+Type address_type(const Form& form) { return is_wide(space(form)) ? u64 : u32; }
 
 Addresses addresses(Machine& m, const Operand& address, Space space) {
-    return space == Space::global ? addresses_of<std::uint64_t>(m, address)
-                                  : addresses_of<std::uint32_t>(m, address);
+    return is_wide(space) ? addresses_of<std::uint64_t>(m, address) : addresses_of<std::uint32_t>(m, address);
 }
 
 // --- meaning -------------------------------------------------------------------------------------------
 
-/// Returns the new value in place of `old`. The bits of each value are the lowest ones.
-std::uint64_t replacement(std::string_view op, const Form& form, std::uint64_t old, std::uint64_t b,
-                          std::uint64_t c) {
+/// Returns the new value in place of `old`. The bits of each value are the lowest ones. global: in global
+/// memory.
+std::uint64_t replacement(std::string_view op, const Form& form, bool global, std::uint64_t old,
+                          std::uint64_t b, std::uint64_t c) {
     if (op == "exch") return b;
     if (op == "cas") return old == b ? c : old;
-    return combined(static_cast<BulkCopy::Reduction>(form.get(Field::op)), form.type(),
-                    space(form) == Space::global, old, b);
+    return combined(static_cast<BulkCopy::Reduction>(form.get(Field::op)), form.type(), global, old, b);
 }
 
 template <class F>
@@ -68,11 +72,15 @@ Elements update(const Step& s, Machine& m, const Operand& address, const Element
     const Space where = space(s.form);
     const int size = element_bytes(s.form), count = vec(s.form);
     Elements old{};
-    m.update(where, addresses(m, address, where), size * count, [&](int lane, std::byte* place) {
+    const Addresses at = addresses(m, address, where);
+    m.update(where, at, size * count, [&](int lane, std::byte* place) {
+        const bool global = where == Space::generic
+                                ? space_of(at[static_cast<std::size_t>(lane)]) == Space::global
+                                : where == Space::global;
         for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
             const auto l = static_cast<std::size_t>(lane), bytes = static_cast<std::size_t>(size);
             std::memcpy(&old[i][l], place + i * bytes, bytes);
-            const std::uint64_t value = replacement(op, s.form, old[i][l], b[i][l], c[i][l]);
+            const std::uint64_t value = replacement(op, s.form, global, old[i][l], b[i][l], c[i][l]);
             std::memcpy(place + i * bytes, &value, bytes);
         }
     });
@@ -117,6 +125,16 @@ Choice of_atom(std::string_view fallback) {
     return in_all_scopes({"relaxed", "acquire", "release", "acq_rel"}, fallback);
 }
 
+Choice global_space() {
+    Choice out = spelled_as(Field::space, {"global"});
+    out.asked = true;
+    return out;
+}
+/// Without a space the address is generic.
+Choice shared_or_generic() {
+    return optional(spelled_as(Field::space, {"shared", "shared::cta", "shared::cluster"}));
+}
+
 /// Returns the rows that red and atom share. Accesses to shared memory need not name an order.
 std::vector<Row> rows(Choice (*orders)(std::string_view fallback), Names bitwise, Names more = {}) {
     std::vector<Row> out;
@@ -124,8 +142,7 @@ std::vector<Row> rows(Choice (*orders)(std::string_view fallback), Names bitwise
     const auto add = [&](Names ops, std::initializer_list<Type> of, std::vector<Choice> tail = {}) {
         for (bool global : {true, false}) {
             Row row{{reductions(ops), types(of), among(Field::vec, {1}, 1)}, {7, 8}};
-            row.choices.push_back(global ? spelled_as(Field::space, {"global"})
-                                         : spelled_as(Field::space, {"shared", "shared::cluster"}));
+            row.choices.push_back(global ? global_space() : shared_or_generic());
             row.choices.push_back(global ? of_global : of_shared);
             if (global) row.choices.push_back(cache_hint());
             row.choices.insert(row.choices.end(), tail.begin(), tail.end());
@@ -141,9 +158,9 @@ std::vector<Row> rows(Choice (*orders)(std::string_view fallback), Names bitwise
     if (more.size() > 0) add(more, {b32, b64});
     const auto add_vector = [&](Names ops, std::initializer_list<Type> of, std::initializer_list<int> sizes,
                                 std::initializer_list<Choice> tail) {
-        Row row{{reductions(ops), types(of), among(Field::vec, sizes), spelled_as(Field::space, {"global"}),
-                 of_global, cache_hint()},
-                {8, 1}};
+        Row row{
+            {reductions(ops), types(of), among(Field::vec, sizes), global_space(), of_global, cache_hint()},
+            {8, 1}};
         row.choices.insert(row.choices.end(), tail.begin(), tail.end());
         out.push_back(row);
     };
@@ -155,9 +172,8 @@ std::vector<Row> rows(Choice (*orders)(std::string_view fallback), Names bitwise
 
 std::vector<Row> cas_rows() {
     const Choice op = spelled_as(Field::op, {"cas"}), type = types({b16, b32, b64});
-    return {
-        {{op, type, spelled_as(Field::space, {"global"}), of_atom("relaxed.gpu")}, {7, 8}},
-        {{op, type, spelled_as(Field::space, {"shared", "shared::cluster"}), optional(of_atom({}))}, {7, 8}}};
+    return {{{op, type, global_space(), of_atom("relaxed.gpu")}, {7, 8}},
+            {{op, type, shared_or_generic(), optional(of_atom({}))}, {7, 8}}};
 }
 
 OperandRule destination() {

@@ -1,6 +1,7 @@
 // CTAs of a cluster, and agreements of warps: elections, register pools, dependent grids.
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
+#include "isa/generic.hpp"
 #include "isa/lanes.hpp"
 #include "wgrun/target.hpp"
 
@@ -15,6 +16,40 @@ Choice whole_warps() { return among(Field::aligned, {1}, 1); }
 
 /// Returns whether a setmaxnreg increases.
 bool increases(const Step& s) { return spelled(Field::op, s.form.get(Field::op)) == "inc"; }
+
+void run_mapa(const Step& s, Machine& m) {
+    const auto rank = read<std::uint32_t>(m, s.operands[2]);
+    const auto map = [&]<class T>(T) {
+        const Lanes<T> address = read<T>(m, s.operands[1]);
+        Lanes<T> d{};
+        for_each_lane(m.active(), [&](std::size_t l) {
+            const std::uint32_t there = m.map_shared(static_cast<std::uint32_t>(address[l]), rank[l]);
+            d[l] = s.form.has(Field::space) ? T{there}
+                                            : static_cast<T>(generic_of(Space::shared_cluster, there));
+        });
+        write_reg(m, s.operands[0].reg, d);
+    };
+    if (s.form.type() == u64)
+        map(std::uint64_t{});
+    else
+        map(std::uint32_t{});
+}
+
+void run_getctarank(const Step& s, Machine& m) {
+    const auto own = static_cast<std::uint32_t>(m.special(Special::cluster_ctarank, 0));
+    Lanes<std::uint32_t> d{};
+    const auto rank_of = [&](auto address) {
+        for (std::size_t l = 0; l < lanes; ++l) {
+            const std::uint64_t window = window_of(address[l] & UINT32_MAX);
+            d[l] = window == 0 ? own : static_cast<std::uint32_t>(window - 1);
+        }
+    };
+    if (s.form.type() == u64)
+        rank_of(read<std::uint64_t>(m, s.operands[1]));
+    else
+        rank_of(read<std::uint32_t>(m, s.operands[1]));
+    write_reg(m, s.operands[0].reg, d);
+}
 
 /// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
@@ -38,9 +73,11 @@ const std::vector<Instruction>& records() {
          .effects = [](const Step&, Effects& e) { e.cluster_wait(), e.await_arrivals(); },
          .run = [](const Step&, Machine& m) { m.cluster_wait(); }},
         {.name = "mapa",
-         .summary = "the address in the CTA of rank b that corresponds to a in this CTA",
+         .summary = "the address in the CTA of rank b that corresponds to a in this CTA; without a space of "
+                    "generic addresses",
          .section = "9.7.9.23",
-         .rows = {{{types({u32})}, {7, 8}}},
+         .rows = {{{spelled_as(Field::space, {"shared::cluster"}), types({u32})}, {7, 8}},
+                  {{optional(spelled_as(Field::space, {"shared::cluster"})), types({u64})}, {7, 8}}},
          .operands = {out("d"),
                       in("a", typed<Field::type>, Rule::reg),
                       {"b",
@@ -51,15 +88,17 @@ const std::vector<Instruction>& records() {
                        false,
                        {},
                        Range{0, sm_90a.cluster - 1}}},
-         .ptx = "mapa.shared::cluster{.type} {%d}, {%a}, {%b}",
-         .run =
-             [](const Step& s, Machine& m) {
-                 const auto address = read<std::uint32_t>(m, s.operands[1]);
-                 const auto rank = read<std::uint32_t>(m, s.operands[2]);
-                 Lanes<std::uint32_t> d{};
-                 for_each_lane(m.active(), [&](std::size_t l) { d[l] = m.map_shared(address[l], rank[l]); });
-                 write_reg(m, s.operands[0].reg, d);
-             }},
+         .ptx = "mapa{.space}{.type} {%d}, {%a}, {%b}",
+         .run = run_mapa},
+        {.name = "getctarank",
+         .summary = "the rank of the CTA in whose shared memory an address is; without a space of a generic "
+                    "address",
+         .section = "9.7.9.24",
+         .rows = {{{spelled_as(Field::space, {"shared::cluster"}), types({u32})}, {7, 8}},
+                  {{optional(spelled_as(Field::space, {"shared::cluster"})), types({u64})}, {7, 8}}},
+         .operands = {out("d", fixed<u32>), in("a", typed<Field::type>, Rule::reg)},
+         .ptx = "getctarank{.space}{.type} {%d}, {%a}",
+         .run = run_getctarank},
         {.name = "elect.sync",
          .summary = "elects one lane of the mask: true in that lane",
          .section = "9.7.13.14",

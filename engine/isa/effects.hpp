@@ -32,14 +32,15 @@ struct MbarrierAccess {
     enum class Kind : std::uint8_t {
         init,
         inval,
-        expect,  ///< bytes, without an arrival
-        arrive,  ///< the step may also expect bytes
-        wait     ///< tests whether a phase is complete; the step does not wait for long
+        expect,    ///< bytes, without an arrival
+        complete,  ///< bytes that were expected, without a copy
+        arrive,    ///< the step may also expect bytes
+        wait       ///< tests whether a phase is complete; the step does not wait for long
     };
     Kind kind;
     const Operand* address;
     const Operand* count = nullptr;  ///< of init and arrive: number of arrivals; null: one
-    const Operand* bytes = nullptr;  ///< of expect and arrive; null: none
+    const Operand* bytes = nullptr;  ///< of expect, complete and arrive; null: none
 };
 
 /// An asynchronous matrix multiply: accumulators, A's fragment registers (or none), shared-memory operands.
@@ -75,6 +76,8 @@ class Effects {
     /// Threads that pass know what came before the arrivals, or releases, for which they have waited.
     virtual void await_arrivals() {}
     virtual void prefetch() {}  ///< into a cache: only the time of an access changes
+    virtual void pause() {}     ///< only the time of what follows changes
+    virtual void trap() {}      ///< the kernel ends with an error
 
     // Products.
     virtual void multiply(const WarpMma&) {}

@@ -14,6 +14,7 @@ std::span<const Instruction> logic_family();    // logic.cpp: and, or, xor, not,
 std::span<const Instruction> bits_family();     // bits.cpp: popc, clz, bfe, bfi, lop3, shf, prmt, dp4a, ...
 std::span<const Instruction> convert_family();  // convert.cpp: cvt
 std::span<const Instruction> memory_family();   // memory.cpp: ld, st
+std::span<const Instruction> generic_family();  // generic.cpp: cvta, isspacep, local memory
 std::span<const Instruction> cache_family();    // cache.cpp: prefetch, createpolicy
 std::span<const Instruction> sync_family();     // sync.cpp: bar, fence.proxy
 std::span<const Instruction> wgmma_family();    // wgmma.cpp

@@ -14,22 +14,24 @@ namespace wgrun::isa {
 namespace {
 
 constexpr std::array<std::string_view, field_count> field_names{
-    "type",      "from",     "d",       "a",         "b",      "m",         "n",    "k",   "space",
-    "vec",       "round",    "cmp",     "approx",    "ftz",    "satfinite", "half", "op",  "a_in",
-    "trans_a",   "trans_b",  "scale_a", "scale_b",   "sp_sel", "sreg",      "dim",  "sem", "aligned",
-    "multicast", "cache",    "read",    "num",       "trans",  "noftz",     "relu", "cop", "nc",
-    "evict",     "prefetch", "level",   "secondary", "noinc",  "bytes"};
+    "type",  "from",  "d",       "a",         "b",       "m",        "n",         "k",
+    "space", "vec",   "round",   "cmp",       "approx",  "ftz",      "satfinite", "half",
+    "op",    "a_in",  "trans_a", "trans_b",   "scale_a", "scale_b",  "sp_sel",    "sreg",
+    "dim",   "sem",   "aligned", "multicast", "cache",   "read",     "num",       "trans",
+    "noftz", "relu",  "cop",     "nc",        "evict",   "prefetch", "level",     "secondary",
+    "noinc", "bytes", "sat",     "xorsign",   "combine", "part"};
 
 using Names = std::span<const std::string_view>;
-constexpr std::array<std::string_view, 4> spaces{"global", "shared", "shared::cta", "shared::cluster"};
+constexpr std::array<std::string_view, 8> spaces{"global", "shared", "shared::cta", "shared::cluster",
+                                                 "local",  "const",  "param",       "generic"};
 constexpr std::array<std::string_view, 9> rounds{"rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi"};
 constexpr std::array<std::string_view, 18> compares{"eq",  "ne",  "lt",  "le",  "gt",  "ge",
                                                     "lo",  "ls",  "hi",  "hs",  "equ", "neu",
                                                     "ltu", "leu", "gtu", "geu", "num", "nan"};
 constexpr std::array<std::string_view, 3> halves{"lo", "hi", "wide"};
-constexpr std::array<std::string_view, 20> operations{
-    "and.popc", "add",      "min", "max",  "inc",  "dec", "and", "or",  "xor", "exch",
-    "cas",      "xor.popc", "up",  "down", "bfly", "idx", "all", "any", "uni", "ballot"};
+constexpr std::array<std::string_view, 23> operations{
+    "and.popc", "add",  "min",  "max", "inc", "dec", "and", "or",     "xor",  "exch",  "cas", "xor.popc",
+    "up",       "down", "bfly", "idx", "all", "any", "uni", "ballot", "popc", "clamp", "wrap"};
 constexpr std::array<std::string_view, 6> dims{"", "1d", "2d", "3d", "4d", "5d"};
 constexpr std::array<std::string_view, 24> orders{
     "release.cta",     "release.cluster", "acquire.cta", "acquire.cluster", "relaxed.cta",
@@ -44,6 +46,10 @@ constexpr std::array<std::string_view, 3> prefetches{"L2::64B", "L2::128B", "L2:
 constexpr std::array<std::string_view, 6> levels{
     "L1", "L2", "L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"};
 constexpr std::array<std::string_view, 2> sources{"shared", "registers"};
+constexpr std::array<std::string_view, 3> combinations{"and", "or", "xor"};
+constexpr std::array<std::string_view, 10> parts_of_maps{
+    "global_address", "rank",     "box_dim",           "global_dim",   "global_stride",
+    "element_stride", "elemtype", "interleave_layout", "swizzle_mode", "fill_mode"};
 /// Returns the spellings of a field's values 0, 1, ...; empty for numbers, flags and types.
 Names names_of(Field field) {
     switch (field) {
@@ -61,6 +67,8 @@ Names names_of(Field field) {
         case Field::prefetch: return prefetches;
         case Field::level:
         case Field::secondary: return levels;
+        case Field::combine: return combinations;
+        case Field::part: return parts_of_maps;
         default: return {};
     }
 }
@@ -82,7 +90,9 @@ std::string_view flag_text(Field field) {
         case Field::relu:
         case Field::nc:
         case Field::noinc:
+        case Field::sat:
         case Field::trans: return to_string(field);
+        case Field::xorsign: return "xorsign.abs";
         case Field::multicast: return "multicast::cluster";
         case Field::cache: return "L2::cache_hint";
         default: return {};
@@ -246,6 +256,10 @@ std::string_view summary(Field field) {
         "the priority of the accesses that the fraction leaves out",
         "the pending count of the mbarrier is not incremented",
         "the bytes that are copied",
+        "results are limited to 0 to 1, or to the range of the type",
+        "the result has the larger or smaller magnitude, and the signs' exclusive or",
+        "how the comparison is combined with a predicate",
+        "the part of a tensor map that is replaced",
     };
     static_assert(!summaries.back().empty());
     return summaries[static_cast<std::size_t>(field)];

@@ -8,6 +8,7 @@
 
 #include "isa/bulk_copy.hpp"
 #include "isa/special.hpp"
+#include "isa/token.hpp"
 #include "isa/warp.hpp"
 #include "wgrun/isa.hpp"
 
@@ -18,6 +19,15 @@ struct MemoryOrder;  // isa/order.hpp
 
 /// Is thrown when a value that a step depends on is not known (in a rehearsal); the step has had no effect.
 struct Unknown {};
+
+/// How the votes of bar.red combine.
+enum class Vote : std::uint8_t { count, all, any };
+
+/// How an arrival counts.
+struct Arrival {
+    bool drops = false;     ///< later phases expect so many fewer
+    bool completes = true;  ///< false: the program promises that it does not complete the phase
+};
 
 /// What a step can do to the machine. The simulator implements it; a record's `run` calls it. Everything
 /// refers to the executing warp, or, in a step that a whole warpgroup executes together, to the warp chosen
@@ -37,7 +47,7 @@ class Machine {
         return read(reg);
     }
     virtual void* write(Reg reg) = 0;  ///< only the active lanes may be changed
-    virtual std::uint32_t special(Special which, int lane) = 0;
+    virtual std::uint64_t special(Special which, int lane) = 0;
     virtual std::uint64_t param(int index) = 0;
     virtual std::uint32_t shared_address(int buffer) = 0;  ///< in the shared window, bytes
 
@@ -52,6 +62,10 @@ class Machine {
 
     virtual void barrier(std::uint32_t id, std::uint32_t threads) = 0;
     virtual void barrier_arrive(std::uint32_t id, std::uint32_t threads) = 0;  ///< does not wait
+    /// Waits like barrier(). Then `to` holds in every thread what the votes of all threads that wait there
+    /// combine to.
+    virtual void barrier_vote(std::uint32_t id, std::uint32_t threads, Vote vote, Mask votes, Reg to) = 0;
+    virtual void trap() {}      ///< the kernel ends with an error
     virtual void converge() {}  ///< the active lanes wait for each other
     virtual void proxy_fence(std::optional<Space> space) = 0;
     /// Orders accesses before and after it; those of the step itself are ordered by its form.
@@ -61,8 +75,12 @@ class Machine {
     // map_shared returned are in another CTA of the cluster.
     virtual void mbarrier_init(const Addresses& address, const Counts& arrivals) = 0;
     virtual void mbarrier_inval(const Addresses& address) = 0;
-    /// Adds `bytes` to the tx-count, then arrives `arrivals` times. Either may be 0.
-    virtual void mbarrier_arrive(const Addresses& address, const Counts& bytes, const Counts& arrivals) = 0;
+    /// Adds `bytes` to the tx-count, then arrives `arrivals` times. Either may be 0. Returns the state of the
+    /// object before the arrivals (isa/token.hpp).
+    virtual Tokens mbarrier_arrive(const Addresses& address, const Counts& bytes, const Counts& arrivals,
+                                   Arrival how = {}) = 0;
+    /// Subtracts `bytes` from the tx-count, as a copy of so many does.
+    virtual void mbarrier_complete(const Addresses& address, const Counts& bytes) = 0;
     /// Returns the active lanes for which the phase of that parity is complete. If it returns nothing, the
     /// warp sleeps until a barrier changes, and executes the step again.
     virtual std::optional<Mask> mbarrier_wait(const Addresses& address, const Counts& parity) = 0;

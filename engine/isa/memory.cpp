@@ -15,11 +15,14 @@ int vec(const Form& form) { return form.get(Field::vec, 1); }
 /// Returns the register type: 8-bit values are in registers of 16 bits, because PTX has no smaller ones.
 Type loaded(const Form& form) { return register_type(form.type()); }
 
-Space space(const Form& form) { return static_cast<Space>(form.get(Field::space)); }
+/// Returns the space; an address without one is generic.
+Space space(const Form& form) {
+    return static_cast<Space>(form.get(Field::space, static_cast<int>(Space::generic)));
+}
 
 Addresses addresses(Machine& m, const Operand& address, Space space) {
-    return space == Space::global ? addresses_of<std::uint64_t>(m, address)
-                                  : addresses_of<std::uint32_t>(m, address);
+    return is_shared(space) ? addresses_of<std::uint32_t>(m, address)
+                            : addresses_of<std::uint64_t>(m, address);
 }
 
 /// Returns the registers of a scalar or vector data operand.
@@ -99,8 +102,12 @@ Value value_ld(const Step& s, const ValueOf& of) {
 
 Choice scalar() { return types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64}); }
 Choice scalar_of_four() { return types({b8, u8, s8, b16, u16, s16, b32, u32, s32, f32}); }
-Choice every_space() { return spelled_as(Field::space, {"global", "shared", "shared::cluster"}); }
-Choice shared_spaces() { return spelled_as(Field::space, {"shared", "shared::cluster"}); }
+/// Without a space the address is generic.
+Choice every_space() {
+    return optional(
+        spelled_as(Field::space, {"global", "shared", "shared::cta", "shared::cluster", "local"}));
+}
+Choice shared_spaces() { return spelled_as(Field::space, {"shared", "shared::cta", "shared::cluster"}); }
 Choice global_space() {
     return [] {
         Choice out = spelled_as(Field::space, {"global"});
@@ -132,8 +139,8 @@ void add_strong(std::vector<Row>& rows, std::string_view order, const std::vecto
         choice.asked = true;
         return choice;
     };
-    add_sizes(rows, shared_spaces(), {sem});
-    add_sizes(rows, shared_spaces(), {strong(is_volatile)});
+    add_sizes(rows, optional(shared_spaces()), {sem});
+    add_sizes(rows, optional(shared_spaces()), {strong(is_volatile)});
     std::vector<Choice> of_global{sem, optional(evictions()), cache_hint()};
     of_global.insert(of_global.end(), more.begin(), more.end());
     add_sizes(rows, global_space(), of_global);
@@ -171,7 +178,7 @@ std::vector<Row> store_rows() {
 }
 
 /// Returns the type of an address: a register of the space's width, or a shared buffer; with a byte offset.
-Type address_type(const Form& form) { return space(form) == Space::global ? u64 : u32; }
+Type address_type(const Form& form) { return is_shared(space(form)) ? u32 : u64; }
 
 /// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {

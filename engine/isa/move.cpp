@@ -1,4 +1,5 @@
 // mov, special registers, packing, and the matrix descriptor of wgmma.
+#include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
 
@@ -24,9 +25,16 @@ Value value_mov(const Step& s, const ValueOf& of) {
 }
 
 void run_special(const Step& s, Machine& m) {
-    Lanes<std::uint32_t> d;
-    for (int l = 0; l < lanes; ++l) d[static_cast<std::size_t>(l)] = m.special(special_of(s.form), l);
-    write_reg(m, s.operands[0].reg, d);
+    const auto read_all = [&]<class T>(T) {
+        Lanes<T> d;
+        for (int l = 0; l < lanes; ++l)
+            d[static_cast<std::size_t>(l)] = static_cast<T>(m.special(special_of(s.form), l));
+        write_reg(m, s.operands[0].reg, d);
+    };
+    if (s.form.type() == u64)
+        read_all(std::uint64_t{});
+    else
+        read_all(std::uint32_t{});
 }
 
 Value value_special(const Step& s, const ValueOf&) {
@@ -34,7 +42,7 @@ Value value_special(const Step& s, const ValueOf&) {
     Value out;
     out.uniform = uniform_over(which);
     if (which == Special::tid_x) out.thread_shift = 0;  // value = (tid.x >> 0) + 0
-    if (which == Special::tid_x || which == Special::tid_y || which == Special::tid_z) out.constant = 0;
+    if (which == Special::tid_x) out.constant = 0;
     return out;
 }
 
@@ -72,6 +80,20 @@ Value value_descriptor(const Step& s, const ValueOf& of) {
     return out;
 }
 
+/// Returns a row for each type: the clocks, or all others.
+std::vector<Row> special_rows(bool clocks) {
+    std::vector<Row> out;
+    for (const Type type : {u32, u64, pred}) {
+        Choice sreg{Field::sreg, {}, {}, true};
+        for (int i = 0; i < static_cast<int>(special_names.size()); ++i)
+            if (const auto which = static_cast<Special>(i);
+                is_clock(which) == clocks && type_of(which) == type)
+                sreg.allowed.push_back({i, i});
+        if (!sreg.allowed.empty()) out.push_back({{std::move(sreg), types({type})}, {8, 0}});
+    }
+    return out;
+}
+
 Row any_register() {
     return {{types({b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred})}, {7, 8}};
 }
@@ -91,9 +113,18 @@ const std::vector<Instruction>& records() {
         {.name = "special",
          .summary = "reads a special register: mov.u32 d, %tid.x",
          .section = "10",
-         .rows = {{{Choice{Field::sreg, {{0, 26}}, {}}, types({u32})}, {7, 8}}},
+         .rows = special_rows(false),
          .operands = {out("d")},
          .ptx = "mov{.type} {%d}, %{sreg}",
+         .value = value_special,
+         .run = run_special},
+        {.name = "special.clock",
+         .summary = "reads a clock: mov.u64 d, %globaltimer",
+         .section = "10",
+         .rows = special_rows(true),
+         .operands = {out("d")},
+         .ptx = "mov{.type} {%d}, %{sreg}",
+         .effects = [](const Step&, Effects& e) { e.pause(); },
          .value = value_special,
          .run = run_special},
         {.name = "ld.param",

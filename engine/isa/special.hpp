@@ -40,10 +40,30 @@ enum class Special : std::uint8_t {
     cluster_nctaid_z,
     cluster_ctarank,
     cluster_nctarank,
+    warpid,
+    nwarpid,
+    lanemask_eq,
+    lanemask_le,
+    lanemask_lt,
+    lanemask_ge,
+    lanemask_gt,
+    smid,
+    nsmid,
+    total_smem_size,
+    dynamic_smem_size,
+    gridid,
+    is_explicit_cluster,  ///< a predicate
+    // The clocks: two reads of one may differ.
+    clock,
+    clock_hi,
+    globaltimer_lo,
+    globaltimer_hi,
+    clock64,
+    globaltimer,
 };
 
 /// Their spellings, in the order of the enumeration.
-inline constexpr std::array<std::string_view, 27> special_names{"tid.x",
+inline constexpr std::array<std::string_view, 46> special_names{"tid.x",
                                                                 "tid.y",
                                                                 "tid.z",
                                                                 "ntid.x",
@@ -69,19 +89,67 @@ inline constexpr std::array<std::string_view, 27> special_names{"tid.x",
                                                                 "cluster_nctaid.y",
                                                                 "cluster_nctaid.z",
                                                                 "cluster_ctarank",
-                                                                "cluster_nctarank"};
-static_assert(special_names.size() == static_cast<std::size_t>(Special::cluster_nctarank) + 1);
+                                                                "cluster_nctarank",
+                                                                "warpid",
+                                                                "nwarpid",
+                                                                "lanemask_eq",
+                                                                "lanemask_le",
+                                                                "lanemask_lt",
+                                                                "lanemask_ge",
+                                                                "lanemask_gt",
+                                                                "smid",
+                                                                "nsmid",
+                                                                "total_smem_size",
+                                                                "dynamic_smem_size",
+                                                                "gridid",
+                                                                "is_explicit_cluster",
+                                                                "clock",
+                                                                "clock_hi",
+                                                                "globaltimer_lo",
+                                                                "globaltimer_hi",
+                                                                "clock64",
+                                                                "globaltimer"};
+static_assert(special_names.size() == static_cast<std::size_t>(Special::globaltimer) + 1);
 
 /// Returns the special register that a step of the record `special` reads.
 inline Special special_of(const Form& form) { return static_cast<Special>(form.get(Field::sreg)); }
 
-/// Returns the threads over which the value is the same: tid.x and laneid differ between threads; tid.y and
-/// tid.z are 0 (CTAs are one-dimensional).
+/// Returns whether it is a clock.
+constexpr bool is_clock(Special special) { return special >= Special::clock; }
+
+/// Returns the type of its value.
+constexpr Type type_of(Special special) {
+    using enum Special;
+    switch (special) {
+        case is_explicit_cluster: return Type::pred;
+        case gridid:
+        case clock64:
+        case globaltimer: return Type::u64;
+        default: return Type::u32;
+    }
+}
+
+/// Returns the threads over which the value is the same. (In a CTA of one dimension tid.y and tid.z are 0.)
 constexpr Uniform uniform_over(Special special) {
     using enum Special;
     switch (special) {
         case tid_x:
+        case tid_y:
+        case tid_z:
+        case lanemask_eq:
+        case lanemask_le:
+        case lanemask_lt:
+        case lanemask_ge:
+        case lanemask_gt:
+        case clock:
+        case clock_hi:
+        case clock64:
+        case globaltimer:
+        case globaltimer_lo:
+        case globaltimer_hi:
         case laneid: return Uniform::thread;
+        case warpid: return Uniform::warp;
+        case smid:
         case ctaid_x:
         case ctaid_y:
         case ctaid_z:
@@ -99,7 +167,8 @@ constexpr Uniform uniform_over(Special special) {
 /// Returns whether it depends on the grid: its size, or the position of a CTA in it.
 constexpr bool is_of_grid(Special special) {
     using enum Special;
-    return (special >= ctaid_x && special <= nctaid_z) || (special >= clusterid_x && special <= nclusterid_z);
+    return special == smid || (special >= ctaid_x && special <= nctaid_z) ||
+           (special >= clusterid_x && special <= nclusterid_z);
 }
 
 }  // namespace wgrun::isa

@@ -73,7 +73,7 @@ void set_lead(Machine& m, const Operand& to, std::uint32_t value) {
     if ((m.active() & 1U) != 0) static_cast<std::uint32_t*>(m.write(to.reg))[0] = value;
 }
 
-std::uint32_t special(Machine& m, Special which) { return m.special(which, 0); }
+std::uint32_t special(Machine& m, Special which) { return static_cast<std::uint32_t>(m.special(which, 0)); }
 
 void run_open(const Step& s, Machine& m) {
     auto* at = static_cast<std::uint32_t*>(m.write(s.operand("at").reg));

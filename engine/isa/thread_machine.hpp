@@ -11,7 +11,11 @@ class ThreadMachine : public Machine {
     void barrier_arrive(std::uint32_t, std::uint32_t) override { refuse(); }
     void mbarrier_init(const Addresses&, const Counts&) override { refuse(); }
     void mbarrier_inval(const Addresses&) override { refuse(); }
-    void mbarrier_arrive(const Addresses&, const Counts&, const Counts&) override { refuse(); }
+    void barrier_vote(std::uint32_t, std::uint32_t, Vote, Mask, Reg) override { refuse(); }
+    Tokens mbarrier_arrive(const Addresses&, const Counts&, const Counts&, Arrival) override {
+        return refuse(), Tokens{};
+    }
+    void mbarrier_complete(const Addresses&, const Counts&) override { refuse(); }
     std::optional<Mask> mbarrier_wait(const Addresses&, const Counts&) override { return refuse(), Mask{0}; }
     void mbarrier_fence_init() override { refuse(); }
     void bulk_copy(const BulkCopy&) override { refuse(); }

@@ -19,7 +19,8 @@ bool waits_for_previous(const Program& program) {
 gpu::LaunchConfig config_of(const Program& program, Dim3 grid) {
     gpu::LaunchConfig config;
     config.grid = {grid.x, grid.y, grid.z};
-    config.block = {program.threads(), 1, 1};
+    const Dim3 block = program.block();
+    config.block = {block.x, block.y, block.z};
     config.shared_bytes = program.shared_bytes();
     config.non_portable_cluster = std::cmp_greater(program.cluster().volume(), gpu::portable_cluster);
     config.overlaps_previous = waits_for_previous(program);

@@ -37,14 +37,18 @@ class BarrierUnit {
     /// All warps of the cluster are there, and none has arrived anywhere.
     void reset(std::size_t warps) { cluster_.reset(warps); }
 
-    void meet(std::uint32_t id, std::uint32_t threads, bool waits) {
+    /// Returns whether the arrival counts.
+    bool meet(std::uint32_t id, std::uint32_t threads, bool waits) {
         using Arrival = NamedBarriers::Arrival;
         Cta& cta = self().own();
         switch (cta.barriers.arrive(id, self().warp_in_cta(), threads, waits, self().pc())) {
-            case Arrival::illegal: return self().fault(rules::barrier_out_of_range(id, threads));
+            case Arrival::illegal:
+                self().fault(rules::barrier_out_of_range(id, threads));
+                return false;
             case Arrival::too_large:
-                return self().fault(rules::barrier_too_large(id, threads, self().threads()));
-            case Arrival::twice: return self().fault(rules::barrier_twice(id, self().warp_name()));
+                self().fault(rules::barrier_too_large(id, threads, self().threads()));
+                return false;
+            case Arrival::twice: self().fault(rules::barrier_twice(id, self().warp_name())); return false;
             case Arrival::counted_otherwise: {
                 const std::uint32_t others = cta.barriers.expected(id);
                 self().fault(rules::barrier_counted_otherwise(id, threads, others), cta.barriers.first(id),
@@ -58,6 +62,7 @@ class BarrierUnit {
         self().arrives(cta, id, waits);
         if (waits) self().waits_at(id);
         complete(cta, id);
+        return true;
     }
 
     void cluster_arrive() {

@@ -102,6 +102,10 @@ class Mbarrier {
         to_expect_ += size;
         return add(size);
     }
+    /// complete_tx by a thread: so many bytes count as arrived. Returns as expect() does.
+    std::optional<std::int64_t> deliver(std::int64_t size) { return add(-size); }
+    /// Later phases expect so many arrivals fewer.
+    void drop(std::int64_t arrivals) { expected_ = std::max(expected_ - arrivals, std::int64_t{0}); }
     /// A copy begins that the current phase counts.
     void begin_copy(std::int64_t size, std::uint32_t pc = no_pc) {
         copied_at_ = pc;

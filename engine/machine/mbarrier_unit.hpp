@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "isa/machine.hpp"
 #include "machine/lanes.hpp"
 #include "machine/waits.hpp"
 #include "rules/mbarrier_words.hpp"
@@ -88,8 +89,10 @@ class MbarrierUnit {
         });
     }
 
-    /// Each lane expects `bytes`, then arrives `arrivals` times.
-    void arrive(const isa::Addresses& address, const isa::Counts& bytes, const isa::Counts& arrivals) {
+    /// Each lane expects `bytes`, then arrives `arrivals` times. Returns the states before the arrivals.
+    isa::Tokens arrive(const isa::Addresses& address, const isa::Counts& bytes, const isa::Counts& arrivals,
+                       isa::Arrival how = {}) {
+        isa::Tokens tokens{};
         self().arrivals_begin();
         for_each_lane([&](int lane, std::size_t l, isa::Mask left) {
             if (!address.knows(l) || !bytes.knows(l) || !arrivals.knows(l)) return self().unknown();
@@ -98,14 +101,31 @@ class MbarrierUnit {
             Object& object = *found.object;
             self().progress();
             check_phase_known(object, lane, "arrives at");
+            tokens[l] = isa::token(object.phase(), object.pending());
             if (!object.arrive(arrivals[l], self().pc())) return too_many(object, arrivals[l]);
             if (bytes[l] != 0) check_bytes(object, object.expect(bytes[l], self().pc()), self().pc());
             if (arrivals[l] != 0)
                 self().arrives(*found.cta, object, lane, lanes_at(address, left, address[l]));
+            if (how.drops) object.drop(arrivals[l]);
             self().waits().arrives_at(self().warp(), object);
-            turn(*found.cta, object);
+            if (turn(*found.cta, object) && !how.completes)
+                self().fault(rules::arrival_completes(self().who(), self().place(object.offset())));
         });
         self().waits().arrives(self().warp());
+        return tokens;
+    }
+
+    /// Each lane delivers `bytes`, as a copy does.
+    void deliver(const isa::Addresses& address, const isa::Counts& bytes) {
+        for_each_lane([&](int lane, std::size_t l, isa::Mask) {
+            if (!address.knows(l) || !bytes.knows(l)) return self().unknown();
+            const Found found = find(address[l], MbarrierUser::thread, lane);
+            if (found.object == nullptr) return;
+            self().progress();
+            check_phase_known(*found.object, lane, "completes bytes of");
+            check_bytes(*found.object, found.object->deliver(bytes[l]), self().pc());
+            turn(*found.cta, *found.object);
+        });
     }
 
     /// As isa::Machine::mbarrier_wait; nothing: the warp is to sleep.
@@ -179,16 +199,17 @@ class MbarrierUnit {
         turn(cta, object);
     }
 
-    /// Completes the phase if everything that it expects has arrived.
-    void turn(Cta& cta, Object& object) {
+    /// Completes the phase if everything that it expects has arrived. Returns whether it did.
+    bool turn(Cta& cta, Object& object) {
         const std::optional<Mbarrier::Turn> turn = object.turn();
-        if (!turn) return;
+        if (!turn) return false;
         if (turn->under_way != 0)
             self().fault_at(turn->told_at,
                             rules::phase_complete_early(self().place(object.offset()), turn->phase,
                                                         turn->under_way, turn->to_expect, turn->to_bring),
                             turn->copied_at, copied_here);
         self().turned(cta, object);
+        return true;
     }
 
     static constexpr std::string_view initialised_here = "initialised here", copied_here = "copied here";

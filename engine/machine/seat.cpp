@@ -2,16 +2,21 @@
 
 namespace wgrun::machine {
 
-std::uint32_t special(const Seat& seat, isa::Special which, int lane) {
+std::uint64_t special(const Seat& seat, isa::Special which, int lane) {
     using enum isa::Special;
     const Dim3 &grid = seat.grid, &size = seat.cluster_size;
+    const std::uint32_t thread = seat.warp * sm_90a.lanes + static_cast<std::uint32_t>(lane);
+    const std::uint64_t below = (std::uint64_t{1} << lane) - 1, own = std::uint64_t{1} << lane;
+    constexpr std::uint64_t nanoseconds_of_a_tick = 32, all = UINT32_MAX;
+    const std::uint64_t time = seat.clock / nanoseconds_of_a_tick * nanoseconds_of_a_tick;
     switch (which) {
-        case tid_x: return seat.warp * sm_90a.lanes + static_cast<std::uint32_t>(lane);
-        case tid_y:
-        case tid_z: return 0;
-        case ntid_x: return seat.threads;
-        case ntid_y:
-        case ntid_z: return 1;
+        // Threads are numbered along x first, then along y and z (PTX ISA 10.1).
+        case tid_x: return in_cluster(seat.block, thread).x;
+        case tid_y: return in_cluster(seat.block, thread).y;
+        case tid_z: return in_cluster(seat.block, thread).z;
+        case ntid_x: return seat.block.x;
+        case ntid_y: return seat.block.y;
+        case ntid_z: return seat.block.z;
         case ctaid_x: return seat.cta().x;
         case ctaid_y: return seat.cta().y;
         case ctaid_z: return seat.cta().z;
@@ -33,6 +38,29 @@ std::uint32_t special(const Seat& seat, isa::Special which, int lane) {
         case cluster_nctaid_z: return size.z;
         case cluster_ctarank: return seat.rank;
         case cluster_nctarank: return static_cast<std::uint32_t>(size.volume());
+        case warpid: return seat.warp;
+        case nwarpid: return static_cast<std::uint64_t>(sm_90a.sm_warps());
+        case lanemask_eq: return own;
+        case lanemask_le: return own | below;
+        case lanemask_lt: return below;
+        case lanemask_ge: return all & ~below;
+        case lanemask_gt: return all & ~(own | below);
+        case smid: {
+            const Dim3 at = seat.cta();
+            const std::uint64_t number = (std::uint64_t{at.z} * grid.y + at.y) * grid.x + at.x;
+            return number % static_cast<std::uint64_t>(sm_90a.multiprocessors);
+        }
+        case nsmid: return static_cast<std::uint64_t>(sm_90a.multiprocessors);
+        case total_smem_size:
+        case dynamic_smem_size: return seat.shared_bytes;
+        case gridid: return 1;
+        case is_explicit_cluster: return size.volume() > 1 ? 1 : 0;
+        case clock: return seat.clock & all;
+        case clock_hi: return seat.clock >> 32;
+        case clock64: return seat.clock;
+        case globaltimer: return time;
+        case globaltimer_lo: return time & all;
+        case globaltimer_hi: return time >> 32;
     }
     return 0;
 }

@@ -15,12 +15,15 @@ constexpr Dim3 in_cluster(Dim3 cluster_size, std::uint32_t rank) {
 }
 
 struct Seat {
-    Dim3 grid{};                ///< CTAs
-    Dim3 cluster_size{};        ///< CTAs
-    Dim3 cluster{};             ///< the warp's cluster, in the grid of clusters
-    std::uint32_t rank = 0;     ///< the rank of its CTA, in the cluster
-    std::uint32_t threads = 0;  ///< of a CTA
-    std::uint32_t warp = 0;     ///< in the CTA
+    Dim3 grid{};             ///< CTAs
+    Dim3 cluster_size{};     ///< CTAs
+    Dim3 cluster{};          ///< the warp's cluster, in the grid of clusters
+    std::uint32_t rank = 0;  ///< the rank of its CTA, in the cluster
+    Dim3 block{};            ///< threads of a CTA
+    std::uint32_t warp = 0;  ///< in the CTA
+
+    std::uint32_t shared_bytes = 0;  ///< dynamic shared memory of a CTA
+    std::uint64_t clock = 0;         ///< cycles
 
     /// The CTA's coordinates in the grid.
     constexpr Dim3 cta() const {
@@ -30,7 +33,8 @@ struct Seat {
     }
 };
 
-/// The value of a special register in a lane of that warp.
-std::uint32_t special(const Seat& seat, isa::Special which, int lane);
+/// The value of a special register in a lane of that warp. Which multiprocessor a CTA runs on, and the time,
+/// are the simulator's own choice.
+std::uint64_t special(const Seat& seat, isa::Special which, int lane);
 
 }  // namespace wgrun::machine

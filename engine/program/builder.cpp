@@ -50,6 +50,21 @@ void check_parameter_bytes(const Program& program, const std::string& name, isa:
             "fewer parameters, or a tensor that holds them");
 }
 
+/// Returns the threads of a CTA of these extents. Throws ArgumentError for more than a CTA has.
+int threads_of(const std::string& name, Dim3 block) {
+    constexpr std::uint32_t most = sm_90a.cta_threads, most_layers = 64;
+    if (block.y == 1 && block.z == 1) return static_cast<int>(std::min<std::uint32_t>(block.x, INT32_MAX));
+    const auto fits = [](std::uint32_t extent, std::uint32_t limit) {
+        return extent >= 1 && extent <= limit;
+    };
+    if (!fits(block.x, most) || !fits(block.y, most) || !fits(block.z, most_layers) || block.volume() > most)
+        throw rules::refusal(
+            rules::WG_FORM_03,
+            fmt::format("kernel {}: threads = {{{}, {}, {}}}: {}, {} and {} at most, and {} in all", name,
+                        block.x, block.y, block.z, most, most, most_layers, most));
+    return static_cast<int>(block.volume());
+}
+
 void check_depth(const std::string& name, std::size_t open) {
     if (open >= max_block_depth)
         throw ArgumentError(fmt::format("kernel {}: more than {} loops and branches inside each other", name,
@@ -72,8 +87,14 @@ Builder::Builder(std::string name, int threads, Dim3 cluster, Where where)
                         cluster.x, cluster.y, cluster.z, most_ctas));
     program_.name_ = std::move(name);
     program_.threads_ = threads;
+    program_.block_ = {static_cast<std::uint32_t>(threads), 1, 1};
     program_.cluster_ = cluster;
     program_.where_ = where;
+}
+
+Builder::Builder(std::string name, Dim3 block, Dim3 cluster, Where where)
+    : Builder(name, threads_of(name, block), cluster, where) {
+    program_.block_ = block;
 }
 
 Builder::~Builder() = default;
@@ -145,6 +166,23 @@ int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,
     }
     program_.shared_.push_back({std::move(name), offset, bytes, align, tile, where_});
     return static_cast<int>(program_.shared_.size() - 1);
+}
+
+std::int64_t Builder::local(std::int64_t bytes, std::int64_t align) {
+    constexpr std::int64_t most = 512 << 10;  // a thread's (CUDA programming guide, compute capability 9.0)
+    constexpr std::int64_t most_align = 128;
+    if (bytes < 1) throw ArgumentError(fmt::format("local memory of {} bytes", bytes));
+    if (align < 1 || align > most_align || (align & (align - 1)) != 0)
+        throw ArgumentError(fmt::format("alignment {}: a power of two up to {} bytes", align, most_align));
+    const std::int64_t used = program_.local_bytes_, offset = (used + align - 1) / align * align;
+    if (bytes > most || offset + bytes > most)
+        throw rules::refusal(
+            rules::WG_FORM_03,
+            fmt::format("local memory: {} bytes on top of {} exceed the {} bytes of a thread", bytes, used,
+                        most));
+    program_.local_bytes_ = offset + bytes;
+    program_.local_align_ = std::max(program_.local_align_, align);
+    return offset;
 }
 
 const Step& Builder::add(const isa::Instruction& op, isa::Form asked, std::vector<Operand> operands,

@@ -40,6 +40,9 @@ void renumber(std::vector<BasicBlock>& blocks) {
 Rewriting::Rewriting(const Program& from) : from_(from), text_(constructs(from)) {
     to_.name_ = from.name_;
     to_.threads_ = from.threads_;
+    to_.block_ = from.block_;
+    to_.local_bytes_ = from.local_bytes_;
+    to_.local_align_ = from.local_align_;
     to_.cluster_ = from.cluster_;
     to_.registers_ = from.registers_;
     to_.params_ = from.params_;

@@ -97,6 +97,13 @@ Saying phase_complete_early(const std::string& place, std::int64_t phase, std::i
             fmt::format("expect {} bytes, before the last arrival of the phase", to_bring)};
 }
 
+Saying arrival_completes(const std::string& who, const std::string& place) {
+    return {
+        WG_MBAR_03,
+        fmt::format("{} completes a phase of {} with an arrival that is declared .noComplete", who, place),
+        "mbarrier.arrive without .noComplete, where the arrival may be the last one of its phase"};
+}
+
 Saying too_many_bytes(const std::string& place, std::int64_t bytes, std::int64_t most) {
     return {WG_MBAR_03,
             fmt::format("the tx-count of {} becomes {} bytes: it holds {} at most", place, bytes, most),

@@ -29,6 +29,8 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
 /// to_expect, to_bring: the bytes that the phase was told to expect, and those of its copies.
 Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
                             std::int64_t to_expect, std::int64_t to_bring);
+/// An arrival that was said not to complete a phase, and does.
+Saying arrival_completes(const std::string& who, const std::string& place);
 /// The tx-count comes to that many bytes: more than `most`, or less than none by as many.
 Saying too_many_bytes(const std::string& place, std::int64_t bytes, std::int64_t most);
 /// One arrival more than the phase can expect.

@@ -44,7 +44,29 @@ void copy(std::byte* to, const std::byte* from, int bytes) {
 
 }  // namespace
 
+void Accesses::reset() {
+    handoffs_.reset();
+    // As shared memory: a NaN in all formats.
+    local_.assign(scene_.warps.size() * lanes * static_cast<std::size_t>(scene_.program.local_bytes()),
+                  std::byte{0xFF});
+}
+
+template <class Access>
+void Accesses::in_each_space(const isa::Addresses& generic, Access access) {
+    const isa::Mask all = scene_.active;
+    isa::for_each_space(generic, all,
+                        [&](isa::Space space, isa::Mask there, const isa::Addresses& within) {
+                            scene_.active = there;
+                            access(space, within);
+                        });
+    scene_.active = all;
+}
+
 void Accesses::load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) {
+    if (space == isa::Space::generic)
+        return in_each_space(address, [&](isa::Space found, const isa::Addresses& within) {
+            load(found, within, bytes, data, stride);
+        });
     const bool strong = scene_.code.ops[scene_.pc].order.strong;
     std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
     if (strong && space == isa::Space::global) lock.lock();
@@ -70,6 +92,10 @@ void Accesses::load(isa::Space space, const isa::Addresses& address, int bytes, 
 
 void Accesses::store(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                      int stride) {
+    if (space == isa::Space::generic)
+        return in_each_space(address, [&](isa::Space found, const isa::Addresses& within) {
+            store(found, within, bytes, data, stride);
+        });
     const bool strong = scene_.code.ops[scene_.pc].order.strong;
     std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
     if (strong && space == isa::Space::global) lock.lock();
@@ -98,6 +124,10 @@ void Accesses::store(isa::Space space, const isa::Addresses& address, int bytes,
 
 void Accesses::update(isa::Space space, const isa::Addresses& address, int bytes,
                       const std::function<void(int, std::byte*)>& change) {
+    if (space == isa::Space::generic)
+        return in_each_space(address, [&](isa::Space found, const isa::Addresses& within) {
+            update(found, within, bytes, change);
+        });
     std::unique_lock lock(scene_.turns.global_memory(), std::defer_lock);
     if (space == isa::Space::global) lock.lock();
     strong_read(space, address);

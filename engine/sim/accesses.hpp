@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
+#include "isa/generic.hpp"
 #include "sim/handoffs.hpp"
 #include "sim/scene.hpp"
 
@@ -17,7 +19,7 @@ class Accesses {
           clocks_(scene.clocks),
           handoffs_(clocks_, scene.warps_per_cta) {}
 
-    void reset() { handoffs_.reset(); }
+    void reset();
 
     void load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride);
     void store(isa::Space space, const isa::Addresses& address, int bytes, const void* data, int stride);
@@ -28,7 +30,7 @@ class Accesses {
     void proxy_fence(std::optional<isa::Space> space);
 
     /// Calls move(pointer to the bytes, lane, CTA, offset) for each active lane whose access is legal. For
-    /// global memory the CTA is null.
+    /// global and local memory the CTA is null.
     template <class Move>
     void for_each_access(bool store, isa::Space space, const isa::Addresses& address, int bytes, Move move);
 
@@ -38,6 +40,10 @@ class Accesses {
     GlobalTrace global_trace() const;
 
   private:
+    /// Calls access(space, addresses within it) for each space that generic addresses of the active lanes
+    /// point to, with these lanes active.
+    template <class Access>
+    void in_each_space(const isa::Addresses& generic, Access access);
     void check_overlap(isa::Space space, const isa::Addresses& address, int bytes, const void* data,
                        int stride);
     std::uint64_t location(isa::Space space, std::uint64_t address) const;
@@ -49,6 +55,7 @@ class Accesses {
     Report& report_;
     Clocks& clocks_;
     Handoffs handoffs_;
+    std::vector<std::byte> local_;  ///< the local memory of all threads
 };
 
 template <class Move>
@@ -60,6 +67,13 @@ void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresse
         report_.lane(scene_.thread(lane));
         if ((at & static_cast<std::uint64_t>(bytes - 1)) != 0) {
             report_.misaligned(store, bytes, at);
+        } else if (space == isa::Space::local) {
+            const std::int64_t size = scene_.program.local_bytes();
+            const auto offset = static_cast<std::int64_t>(at - isa::local_base);
+            if (at < isa::local_base || offset > size - bytes)
+                report_.local_out_of_bounds(store, bytes, offset);
+            else
+                move(local_.data() + scene_.thread(lane) * size + offset, lane, nullptr, 0);
         } else if (space == isa::Space::global) {
             std::byte* place = scene_.global.find(at, bytes);
             if (place == nullptr)

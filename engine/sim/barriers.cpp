@@ -1,5 +1,7 @@
 #include "sim/barriers.hpp"
 
+#include <bit>
+
 #include "isa/order.hpp"
 
 namespace wgrun::sim {
@@ -25,7 +27,35 @@ void Barriers::continues(Cta& cta, int number, std::uint32_t id) {
     warp.state = Warp::State::ready;
 }
 
+void Barriers::vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes, isa::Reg to) {
+    Cta& cta = own();
+    Cta::Ballot& ballot = cta.ballots[id];
+    const Cta::Ballot before = ballot;
+    ballot.vote = vote;
+    ballot.ayes += static_cast<std::uint32_t>(std::popcount(votes & scene_.active));
+    ballot.voters += static_cast<std::uint32_t>(std::popcount(scene_.active));
+    ballot.to.emplace_back(scene_.local(), to);
+    if (!meet(id, threads, true)) cta.ballots[id] = before;
+}
+
+void Barriers::count_votes(Cta& cta, std::uint32_t id) {
+    const auto found = cta.ballots.find(id);
+    if (found == cta.ballots.end()) return;
+    const Cta::Ballot& ballot = found->second;
+    const std::uint32_t result = ballot.vote == isa::Vote::count ? ballot.ayes
+                                 : ballot.vote == isa::Vote::all ? ballot.ayes == ballot.voters
+                                                                 : ballot.ayes != 0;
+    for (const auto& [number, to] : ballot.to) {
+        Warp& warp = scene_.warps[static_cast<std::size_t>(cta.first + number)];
+        auto* values = reinterpret_cast<std::uint32_t*>(warp.registers.data(to));
+        for (int lane = 0; lane < isa::lanes; ++lane)
+            if ((warp.running >> lane & 1U) != 0) values[lane] = result;
+    }
+    cta.ballots.erase(found);
+}
+
 void Barriers::completed(Cta& cta, std::uint32_t id) {
+    count_votes(cta, id);
     scene_.signal({Signal::Kind::met, scene_.rank(cta), id});
     if (watches()) clocks_.clear(cta.meetings[id]);
 }

@@ -20,6 +20,9 @@ class Barriers : public machine::BarrierUnit<Barriers, Cta> {
         meeting_ = met_ = -1;
     }
 
+    /// bar.red: the warp waits, and then `to` holds what the votes of all warps that wait there combine to.
+    void vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes, isa::Reg to);
+
   private:
     friend machine::BarrierUnit<Barriers, Cta>;
 
@@ -40,6 +43,7 @@ class Barriers : public machine::BarrierUnit<Barriers, Cta> {
     void waits_at(std::uint32_t id);
     void continues(Cta& cta, int warp, std::uint32_t id);
     void completed(Cta& cta, std::uint32_t id);
+    void count_votes(Cta& cta, std::uint32_t id);
     void arrives_at_cluster();
     void cluster_completed();
     void passes_cluster(std::uint32_t phase);

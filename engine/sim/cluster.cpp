@@ -1,6 +1,8 @@
 // The scheduler of a cluster: interleaves its warps and the engines as the seed determines.
 #include "sim/cluster.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <type_traits>
 #include <utility>
@@ -210,11 +212,12 @@ void Cluster::leave(Cta& cta) {
 
 // --- what steps do ---------------------------------------------------------------------------------------
 
-std::uint32_t Cluster::special(isa::Special which, int lane) {
+std::uint64_t Cluster::special(isa::Special which, int lane) {
     return machine::special(
         {scene_.launch.grid, scene_.program.cluster(), scene_.position,
-         static_cast<std::uint32_t>(scene_.rank(*scene_.cta)),
-         static_cast<std::uint32_t>(scene_.program.threads()), static_cast<std::uint32_t>(scene_.local())},
+         static_cast<std::uint32_t>(scene_.rank(*scene_.cta)), scene_.program.block(),
+         static_cast<std::uint32_t>(scene_.local()),
+         static_cast<std::uint32_t>(scene_.program.shared_bytes()), clock()},
         which, lane);
 }
 
@@ -226,6 +229,14 @@ std::uint32_t Cluster::map_shared(std::uint32_t address, std::uint32_t rank) {
 void Cluster::proxy_fence(std::optional<isa::Space> space) {
     accesses_.proxy_fence(space);
     if (space != isa::Space::global) mbarriers_.announce();
+}
+
+void Cluster::trap() {
+    Diagnostic finding;
+    finding.where = scene_.code.where(scene_.pc);
+    finding.message = fmt::format("the kernel traps ({})", scene_.report.who());
+    scene_.report.said(std::move(finding));
+    trapped_ = true;
 }
 
 void Cluster::say(std::size_t index, isa::Mask who, const std::vector<isa::Reg>& values) {

@@ -42,7 +42,7 @@ class Cluster final : public isa::Machine {
         return wgmma_.read(reg);
     }
     void* write(isa::Reg reg) override { return wgmma_.write(reg); }
-    std::uint32_t special(isa::Special which, int lane) override;
+    std::uint64_t special(isa::Special which, int lane) override;
     std::uint64_t param(int index) override { return scene_.launch.params[static_cast<std::size_t>(index)]; }
     std::uint32_t shared_address(int buffer) override { return scene_.cta->shared.address_of(buffer); }
     void load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) override {
@@ -60,6 +60,12 @@ class Cluster final : public isa::Machine {
     void barrier_arrive(std::uint32_t id, std::uint32_t threads) override {
         barriers_.meet(id, threads, false);
     }
+    void barrier_vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes,
+                      isa::Reg to) override {
+        wgmma_.write(to);
+        barriers_.vote(id, threads, vote, votes, to);
+    }
+    void trap() override;
     void converge() override { scene_.clocks.meet(scene_.current, scene_.active_lanes()); }
     void proxy_fence(std::optional<isa::Space> space) override;
     void fence(const isa::MemoryOrder& order) override { accesses_.fence(order); }
@@ -68,9 +74,12 @@ class Cluster final : public isa::Machine {
         mbarriers_.init(address, arrivals);
     }
     void mbarrier_inval(const isa::Addresses& address) override { mbarriers_.inval(address); }
-    void mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
-                         const isa::Counts& arrivals) override {
-        mbarriers_.arrive(address, bytes, arrivals);
+    isa::Tokens mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
+                                const isa::Counts& arrivals, isa::Arrival how = {}) override {
+        return mbarriers_.arrive(address, bytes, arrivals, how);
+    }
+    void mbarrier_complete(const isa::Addresses& address, const isa::Counts& bytes) override {
+        mbarriers_.deliver(address, bytes);
     }
     std::optional<isa::Mask> mbarrier_wait(const isa::Addresses& address,
                                            const isa::Counts& parity) override {

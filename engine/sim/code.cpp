@@ -80,8 +80,14 @@ Code flatten(const Program& program) {
     Code code;
     Flattener(code.ops).graph(flow::Graph(program));
     code.hands_over = std::ranges::any_of(code.ops, [](const Op& op) {
-        return op.order.strong && op.order.scope >= isa::Scope::gpu && !op.step->op->atomic &&
-               op.step->form.get(isa::Field::space, -1) == static_cast<int>(isa::Space::global);
+        if (!op.order.strong || op.order.scope < isa::Scope::gpu || op.step->op->atomic) return false;
+        const auto is_address = [](const isa::OperandRule& rule) {
+            return (rule.kinds & isa::OperandRule::address) != 0;
+        };
+        // A generic address may be one of global memory.
+        return op.step->form.has(isa::Field::space)
+                   ? op.step->form.get(isa::Field::space) == static_cast<int>(isa::Space::global)
+                   : std::ranges::any_of(op.step->op->operands, is_address);
     });
     for (const RegisterInfo& info : program.registers()) {
         if (code.register_bytes > UINT32_MAX - 256)

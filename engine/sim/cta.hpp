@@ -2,8 +2,12 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "isa/machine.hpp"
 #include "machine/barriers.hpp"
 #include "machine/register_pool.hpp"
 #include "sim/clocks.hpp"
@@ -72,6 +76,7 @@ struct Cta {
         shadow.reset();
         barriers.reset(warps);
         meetings.fill(-1);
+        ballots.clear();
         registers.reset(warps, entry_registers);
         mbarriers.reset();
         owed.clear();
@@ -90,6 +95,13 @@ struct Cta {
     Shadow shadow;
     machine::NamedBarriers barriers;
     std::array<int, sm_90a.barriers> meetings{};  ///< their places in Clocks; -1: none so far
+    /// What the warps that wait at a barrier have voted.
+    struct Ballot {
+        isa::Vote vote = isa::Vote::count;
+        std::uint32_t ayes = 0, voters = 0;          ///< threads
+        std::vector<std::pair<int, isa::Reg>> to{};  ///< the warps, in the CTA, and their destinations
+    };
+    std::map<std::uint32_t, Ballot> ballots;  ///< by barrier
     machine::RegisterPool registers;
     MbarrierTable mbarriers;
     std::vector<Epoch> owed;  ///< the last access of each actor

@@ -126,6 +126,13 @@ void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) 
         "check the index, or declare the buffer larger");
 }
 
+void Report::local_out_of_bounds(bool store, int bytes, std::int64_t offset) {
+    add(rules::WG_MEM_03, no_pc,
+        fmt::format("{} {} {} bytes at byte {} of its local memory, which has {}", who(),
+                    store ? "stores" : "loads", bytes, offset, program_.local_bytes()),
+        "check the index, or declare more local memory");
+}
+
 void Report::operand_out_of_bounds(std::uint64_t address) {
     const std::int64_t offset = static_cast<std::int64_t>(address) - SharedMemory::base;
     add(rules::WG_DESC_03, no_pc,

@@ -90,6 +90,7 @@ class Report final : public HazardSink {
     void constant_store(int bytes, const std::string& place);
     void misaligned(bool store, int bytes, std::uint64_t address);
     void shared_out_of_bounds(bool store, int bytes, std::uint64_t address);
+    void local_out_of_bounds(bool store, int bytes, std::int64_t offset);
     void operand_out_of_bounds(std::uint64_t address);
     // WG-REG-01, WG-GROUP-01, WG-GROUP-02, WG-FENCE-01
     void unwritten_register(isa::Reg reg);

@@ -29,7 +29,7 @@ class Reader final : public isa::Effects {
     void memory(const isa::MemoryAccess& access) override {
         const bool again = cost_.kind != Kind::plain;
         cost_.bytes = access.bytes;
-        if (access.space != isa::Space::global)
+        if (isa::is_shared(access.space))
             cost_.kind = Kind::shared;
         else
             cost_.kind = again ? Kind::atomic : access.write ? Kind::store : Kind::load;

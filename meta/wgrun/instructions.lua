@@ -53,7 +53,7 @@ k["and"] = function(self, d, a, b, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, f16x2, bf16x2, s64, b32, b64
----@field space? string the state space of the address: global, shared, shared::cluster
+---@field space? string the state space of the address: global, shared, shared::cta, shared::cluster
 ---@field vec? string the number of values moved at once: 1, v2, v4, v8
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor, exch
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
@@ -75,7 +75,7 @@ function k:atom(d, a, b, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field type? string the type of the operation and of its operands: b16, b32, b64
----@field space? string the state space of the address: global, shared, shared::cluster
+---@field space? string the state space of the address: global, shared, shared::cta, shared::cluster
 ---@field op? string the operation: cas
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, release.cta, release.cluster, release.gpu, release.sys, acq_rel.cta, acq_rel.cluster, acq_rel.gpu, acq_rel.sys
 
@@ -585,6 +585,20 @@ function k:cvt(d, a, options) end
 ---@return wgrun.reg # the destination `d`
 function k:cvt_pair(d, a, b, options) end
 
+---@class wgrun.k.cvta.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u64
+---@field space? string the state space of the address: shared, shared::cta, shared::cluster, global, local
+
+---Converts an address of a state space to a generic one.
+---@param d wgrun.reg a u64 register; by default a new one
+---@param a wgrun.reg a u64 register
+---@param options? wgrun.k.cvta.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.cvta.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:cvta(d, a, options) end
+
 ---@class wgrun.k.cvta_param.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -597,6 +611,20 @@ function k:cvt_pair(d, a, b, options) end
 ---@overload fun(self: wgrun.k, a: integer, options?: wgrun.k.cvta_param.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:cvta_param(d, a, options) end
+
+---@class wgrun.k.cvta_to.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u64
+---@field space? string the state space of the address: shared, shared::cta, shared::cluster, local
+
+---Converts a generic address to one of a state space.
+---@param d wgrun.reg a u64 register; by default a new one
+---@param a wgrun.reg a u64 register
+---@param options? wgrun.k.cvta_to.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.cvta_to.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:cvta_to(d, a, options) end
 
 ---@class wgrun.k.cvta_to_global.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -761,6 +789,20 @@ function k:fence_proxy_async(options) end
 ---@return wgrun.reg # the destination `d`
 function k:fma(d, a, b, c, options) end
 
+---@class wgrun.k.getctarank.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, u64
+---@field space? string the state space of the address: shared::cluster
+
+---The rank of the CTA in whose shared memory an address is; without a space of a generic address.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param a wgrun.reg a u32 register
+---@param options? wgrun.k.getctarank.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.getctarank.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:getctarank(d, a, options) end
+
 ---@class wgrun.k.griddepcontrol_launch_dependents.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -777,12 +819,25 @@ function k:griddepcontrol_launch_dependents(options) end
 ---@param options? wgrun.k.griddepcontrol_wait.options qualifiers and operands by name
 function k:griddepcontrol_wait(options) end
 
+---@class wgrun.k.isspacep.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field space? string the state space of the address: shared, shared::cta, shared::cluster, global, local
+
+---p = whether a generic address points to a state space.
+---@param p wgrun.reg a pred register; by default a new one
+---@param a wgrun.reg a u64 register
+---@param options? wgrun.k.isspacep.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.isspacep.options): wgrun.reg
+---@return wgrun.reg # the destination `p`
+function k:isspacep(p, a, options) end
+
 ---@class wgrun.k.ld.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
----@field space? string the state space of the address: global, shared, shared::cluster
+---@field space? string the state space of the address: global, shared, shared::cta, shared::cluster, local
 ---@field vec? string the number of values moved at once: 1, v2, v4
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, acquire.cta, acquire.cluster, acquire.gpu, acquire.sys, volatile, mmio.relaxed.sys
 ---@field cache? boolean an operand holds the L2 cache policy
@@ -845,6 +900,19 @@ function k:ldmatrix(d, a, options) end
 ---@return wgrun.reg # the destination `d`
 function k:lg2(d, a, options) end
 
+---@class wgrun.k.local_address.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u64
+
+---The address, in the local space, of a byte of the thread's local memory.
+---@param d wgrun.reg a u64 register; by default a new one
+---@param offset? number an integer from 0 to 524288
+---@param options? wgrun.k.local_address.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, offset?: number, options?: wgrun.k.local_address.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:local_address(d, offset, options) end
+
 ---@class wgrun.k.lop3.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -880,9 +948,10 @@ function k:mad(d, a, b, c, options) end
 ---@class wgrun.k.mapa.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u32
+---@field type? string the type of the operation and of its operands: u32, u64
+---@field space? string the state space of the address: shared::cluster
 
----The address in the CTA of rank b that corresponds to a in this CTA.
+---The address in the CTA of rank b that corresponds to a in this CTA; without a space of generic addresses.
 ---@param d wgrun.reg a u32 register; by default a new one
 ---@param a wgrun.reg a u32 register
 ---@param b wgrun.reg|number a u32 register, or an integer from 0 to 15
@@ -939,7 +1008,7 @@ function k:max_NaN(d, a, b, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared::cluster
+---@field space? string the state space of the address: shared::cta, shared, shared::cluster
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Arrives at an mbarrier, of this CTA or with shared::cluster of another.
@@ -948,11 +1017,85 @@ function k:max_NaN(d, a, b, options) end
 ---@param options? wgrun.k.mbarrier_arrive.options qualifiers and operands by name
 function k:mbarrier_arrive(a, count, options) end
 
+---@class wgrun.k.mbarrier_arrive_drop.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared, shared::cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster
+
+---Arrives at an mbarrier, whose later phases expect so many arrivals fewer.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param count? wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_arrive_drop.options qualifiers and operands by name
+function k:mbarrier_arrive_drop(a, count, options) end
+
+---@class wgrun.k.mbarrier_arrive_drop_expect_tx.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared, shared::cluster
+---@field sem? string the memory order and its scope: release.cta, release.cluster
+
+---Increases the phase's tx-count, then arrives once; later phases expect one arrival less.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param bytes wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_arrive_drop_expect_tx.options qualifiers and operands by name
+function k:mbarrier_arrive_drop_expect_tx(a, bytes, options) end
+
+---@class wgrun.k.mbarrier_arrive_drop_expect_tx_state.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared
+---@field sem? string the memory order and its scope: release.cta, release.cluster
+
+---Increases the phase's tx-count and arrives once, also for later phases; returns the state before the arrival.
+---@param state wgrun.reg a u64 register; by default a new one
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param bytes wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_arrive_drop_expect_tx_state.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, bytes: wgrun.reg|number, options?: wgrun.k.mbarrier_arrive_drop_expect_tx_state.options): wgrun.reg
+---@return wgrun.reg # the destination `state`
+function k:mbarrier_arrive_drop_expect_tx_state(state, a, bytes, options) end
+
+---@class wgrun.k.mbarrier_arrive_drop_noComplete.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared
+---@field sem? string the memory order and its scope: release.cta
+
+---Arrives at an mbarrier, also for later phases, where that does not complete the phase.
+---@param state wgrun.reg a u64 register; by default a new one
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param count wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_arrive_drop_noComplete.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, count: wgrun.reg|number, options?: wgrun.k.mbarrier_arrive_drop_noComplete.options): wgrun.reg
+---@return wgrun.reg # the destination `state`
+function k:mbarrier_arrive_drop_noComplete(state, a, count, options) end
+
+---@class wgrun.k.mbarrier_arrive_drop_state.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared
+---@field sem? string the memory order and its scope: release.cta, release.cluster
+
+---Arrives at an mbarrier, whose later phases expect so many arrivals fewer, and returns its state before that.
+---@param state wgrun.reg a u64 register; by default a new one
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param count? wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_arrive_drop_state.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, count?: wgrun.reg|number, options?: wgrun.k.mbarrier_arrive_drop_state.options): wgrun.reg
+---@return wgrun.reg # the destination `state`
+function k:mbarrier_arrive_drop_state(state, a, count, options) end
+
 ---@class wgrun.k.mbarrier_arrive_expect_tx.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared::cluster
+---@field space? string the state space of the address: shared::cta, shared, shared::cluster
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Increases the phase's tx-count (the bytes that it waits for), then arrives once.
@@ -961,11 +1104,72 @@ function k:mbarrier_arrive(a, count, options) end
 ---@param options? wgrun.k.mbarrier_arrive_expect_tx.options qualifiers and operands by name
 function k:mbarrier_arrive_expect_tx(a, bytes, options) end
 
+---@class wgrun.k.mbarrier_arrive_expect_tx_state.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared
+---@field sem? string the memory order and its scope: release.cta, release.cluster
+
+---Increases the phase's tx-count, arrives once, and returns the state before the arrival.
+---@param state wgrun.reg a u64 register; by default a new one
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param bytes wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_arrive_expect_tx_state.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, bytes: wgrun.reg|number, options?: wgrun.k.mbarrier_arrive_expect_tx_state.options): wgrun.reg
+---@return wgrun.reg # the destination `state`
+function k:mbarrier_arrive_expect_tx_state(state, a, bytes, options) end
+
+---@class wgrun.k.mbarrier_arrive_noComplete.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared
+---@field sem? string the memory order and its scope: release.cta
+
+---Arrives at an mbarrier, where that does not complete the phase.
+---@param state wgrun.reg a u64 register; by default a new one
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param count wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_arrive_noComplete.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, count: wgrun.reg|number, options?: wgrun.k.mbarrier_arrive_noComplete.options): wgrun.reg
+---@return wgrun.reg # the destination `state`
+function k:mbarrier_arrive_noComplete(state, a, count, options) end
+
+---@class wgrun.k.mbarrier_arrive_state.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared
+---@field sem? string the memory order and its scope: release.cta, release.cluster
+
+---Arrives at an mbarrier of this CTA, and returns its state before that.
+---@param state wgrun.reg a u64 register; by default a new one
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param count? wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_arrive_state.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, count?: wgrun.reg|number, options?: wgrun.k.mbarrier_arrive_state.options): wgrun.reg
+---@return wgrun.reg # the destination `state`
+function k:mbarrier_arrive_state(state, a, count, options) end
+
+---@class wgrun.k.mbarrier_complete_tx.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared, shared::cluster
+---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster
+
+---Decreases the phase's tx-count, as a copy of so many bytes does.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param bytes wgrun.reg|number a u32 register, or an integer from 1 to 1048575
+---@param options? wgrun.k.mbarrier_complete_tx.options qualifiers and operands by name
+function k:mbarrier_complete_tx(a, bytes, options) end
+
 ---@class wgrun.k.mbarrier_expect_tx.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared::cluster
+---@field space? string the state space of the address: shared::cta, shared, shared::cluster
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster
 
 ---Increases the phase's tx-count (the bytes that it waits for).
@@ -978,7 +1182,7 @@ function k:mbarrier_expect_tx(a, bytes, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta
+---@field space? string the state space of the address: shared::cta, shared
 
 ---Initialises an mbarrier object of 8 bytes that expects `count` arrivals in each phase.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -990,18 +1194,46 @@ function k:mbarrier_init(a, count, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta
+---@field space? string the state space of the address: shared::cta, shared
 
 ---Invalidates an mbarrier object, so that its memory can be reused.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
 ---@param options? wgrun.k.mbarrier_inval.options qualifiers and operands by name
 function k:mbarrier_inval(a, options) end
 
+---@class wgrun.k.mbarrier_pending_count.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---The arrivals that were outstanding in a state.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param state wgrun.reg a u64 register
+---@param options? wgrun.k.mbarrier_pending_count.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, state: wgrun.reg, options?: wgrun.k.mbarrier_pending_count.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:mbarrier_pending_count(d, state, options) end
+
+---@class wgrun.k.mbarrier_test_wait.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared
+---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
+
+---Tests whether the phase of that state is complete; does not wait.
+---@param p wgrun.reg a pred register; by default a new one
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param state wgrun.reg a u64 register
+---@param options? wgrun.k.mbarrier_test_wait.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, state: wgrun.reg, options?: wgrun.k.mbarrier_test_wait.options): wgrun.reg
+---@return wgrun.reg # the destination `p`
+function k:mbarrier_test_wait(p, a, state, options) end
+
 ---@class wgrun.k.mbarrier_test_wait_parity.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta
+---@field space? string the state space of the address: shared::cta, shared
 ---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 
 ---Tests whether the phase of that parity is complete; does not wait.
@@ -1013,12 +1245,30 @@ function k:mbarrier_inval(a, options) end
 ---@return wgrun.reg # the destination `p`
 function k:mbarrier_test_wait_parity(p, a, parity, options) end
 
+---@class wgrun.k.mbarrier_try_wait.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: shared::cta, shared
+---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
+---@field hint? wgrun.reg|number a u32 register, or a number
+
+---Waits for a limited time; true if the phase of that state is complete.
+---@param p wgrun.reg a pred register; by default a new one
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param state wgrun.reg a u64 register
+---@param options? wgrun.k.mbarrier_try_wait.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared, state: wgrun.reg, options?: wgrun.k.mbarrier_try_wait.options): wgrun.reg
+---@return wgrun.reg # the destination `p`
+function k:mbarrier_try_wait(p, a, state, options) end
+
 ---@class wgrun.k.mbarrier_try_wait_parity.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta
+---@field space? string the state space of the address: shared::cta, shared
 ---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
+---@field hint? wgrun.reg|number a u32 register, or a number
 
 ---Waits for a limited time; true if the phase of that parity is complete.
 ---@param p wgrun.reg a pred register; by default a new one
@@ -1338,7 +1588,7 @@ function k:rcp(d, a, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field type? string the type of the operation and of its operands: u32, s32, u64, f32, f64, f16, bf16, f16x2, bf16x2, s64, b32, b64
----@field space? string the state space of the address: global, shared, shared::cluster
+---@field space? string the state space of the address: global, shared, shared::cta, shared::cluster
 ---@field vec? string the number of values moved at once: 1, v2, v4, v8
 ---@field op? string the operation: add, min, max, inc, dec, and, or, xor
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys
@@ -1586,6 +1836,19 @@ function k:shr(d, a, b, options) end
 ---@return wgrun.reg # the destination `d`
 function k:sin(d, a, options) end
 
+---@class wgrun.k.special_clock.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, u64
+---@field sreg? string the special register: clock, clock_hi, globaltimer_lo, globaltimer_hi, clock64, globaltimer
+
+---Reads a clock: mov.u64 d, %globaltimer.
+---@param d wgrun.reg a register; by default a new one
+---@param options? wgrun.k.special_clock.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, options?: wgrun.k.special_clock.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:special_clock(d, options) end
+
 ---@class wgrun.k.sqrt.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -1607,7 +1870,7 @@ function k:sqrt(d, a, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
 ---@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
----@field space? string the state space of the address: global, shared, shared::cluster
+---@field space? string the state space of the address: global, shared, shared::cta, shared::cluster, local
 ---@field vec? string the number of values moved at once: 1, v2, v4
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster, relaxed.gpu, relaxed.sys, release.cta, release.cluster, release.gpu, release.sys, volatile, mmio.relaxed.sys
 ---@field cache? boolean an operand holds the L2 cache policy

@@ -429,6 +429,15 @@ function k:if_(predicate, when_true, otherwise) end
 ---@param options wgrun.k.load_tile.options
 function k:load_tile(options) end
 
+---@class wgrun.k.local_.options
+---@field bytes integer the size in bytes
+---@field align? integer the alignment in bytes: a power of two up to 128
+
+---Reserves local memory: each thread has its own, which outlives registers and is as far away as global memory. Every byte is undefined at first.
+---@param options wgrun.k.local_.options
+---@return wgrun.reg # u64: the address in the local space, for k:ld_local_... and k:st_local_...
+function k:local_(options) end
+
 ---@class wgrun.k.loop.options
 ---@field from? integer|wgrun.reg the first value of i
 ---@field to integer|wgrun.reg the end of the range: the loop runs while i < `to`
@@ -528,8 +537,8 @@ function k:regs(type, count) end
 function k:shared(options, name) end
 
 ---The value of a special register.
----@param name string "tid.x", "ctaid.x", "nctaid.x", "ntid.x", "laneid", "cluster_ctarank", ...
----@return wgrun.reg # u32
+---@param name string "tid.x", "ctaid.x", "nctaid.x", "ntid.x", "laneid", "cluster_ctarank", "clock64", ...
+---@return wgrun.reg # u32; of clock64, globaltimer and gridid u64, of is_explicit_cluster a predicate
 function k:special(name) end
 
 ---@class wgrun.k.store_accumulator.options

@@ -48,6 +48,7 @@ class Batch {
         params_[Type::tensormap] =
             builder_.tensor_map("p_map", {Dtype::bf16, {64, 64}, SwizzleMode::b128, false}, true);
         shared_ = builder_.shared("S", 4096, 1024, {});
+        builder_.local(4096, 16);
     }
 
     Builder& builder() { return builder_; }

@@ -34,17 +34,19 @@ bool is_legal(const Instruction& op, const Form& form) {
     }
 }
 
-/// The message is "OP: FIELD=VALUE is not legal ... (legal: X, Y)" or "OP takes no `FIELD` ...": doing as it
-/// says makes the form legal.
+/// The message is "OP: FIELD=VALUE is not legal ... (legal: X, Y)", "OP needs `FIELD` ... (legal: X, Y)" or
+/// "OP takes no `FIELD` ...": doing as it says makes the form legal.
 bool names_a_remedy(const Instruction& op, const Form& refused, const std::string& message) {
     const std::string name(op.name);
     if (message.starts_with(name + " takes no `")) {
         const auto field = isa::parse_field(between(message, "`", "`"));
         return field && is_legal(op, without(refused, *field));
     }
-    const auto field = isa::parse_field(between(message, name + ": ", "="));
+    const bool is_missing = message.starts_with(name + " needs `");
+    const auto field =
+        isa::parse_field(is_missing ? between(message, "`", "`") : between(message, name + ": ", "="));
     std::string legal = between(message, "(legal: ", ")") + ", ";
-    if (!message.starts_with(name + ": ") || !field || legal.size() == 2) return false;
+    if ((!is_missing && !message.starts_with(name + ": ")) || !field || legal.size() == 2) return false;
     for (std::size_t end; (end = legal.find(", ")) != std::string::npos; legal.erase(0, end + 2)) {
         const std::string text = legal.substr(0, end);
         if (text == "...") continue;

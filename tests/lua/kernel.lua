@@ -90,7 +90,7 @@ in_kernel("guard of ld: expected a predicate register, got number 1", function(k
 in_kernel("guard of ld: a predicate is expected, not a register of type u32", function(k) k:ld_global_b32(k:reg "u64", { guard = k:reg "u32" }) end)
 in_kernel("ld: `guard` and `guard_not` exclude each other", function(k) k:ld_global_b32(k:reg "u64", { guard = k:reg "pred", guard_not = k:reg "pred" }) end)
 in_kernel("bar.sync, operand barrier: 16 is out of range (legal: 0 to 15)", function(k) k:bar_sync(16) end)
-in_kernel("fence.proxy.async: option `space`: string \"local\" is not legal (legal: global, shared::cta, shared::cluster)", function(k) k:fence_proxy_async { space = "local" } end)
+in_kernel("fence.proxy.async: option `space`: string \"texture\" is not legal (legal: global, shared::cta, shared::cluster)", function(k) k:fence_proxy_async { space = "texture" } end)
 
 -- Registers and buffers live in their own kernel, and only while its function runs.
 local old = {}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "isa/generic.hpp"
 #include "machine/peers.hpp"
 #include "program/end.hpp"
 #include "rules/barrier_words.hpp"
@@ -35,11 +36,18 @@ std::optional<int> Peers::find(std::uint64_t& address) {
 }
 
 void Peers::visit(isa::Space space, const isa::Addresses& address) {
-    if (space != isa::Space::shared_cluster) return;
-    for (isa::Mask left = scene_.active & address.known; left != 0; left &= left - 1) {
-        std::uint64_t at = address[static_cast<std::size_t>(std::countr_zero(left))];
-        find(at);
-    }
+    const auto visit_all = [&](isa::Space found, isa::Mask lanes, const isa::Addresses& within) {
+        if (found != isa::Space::shared_cluster) return;
+        for (isa::Mask left = lanes; left != 0; left &= left - 1) {
+            std::uint64_t at = within[static_cast<std::size_t>(std::countr_zero(left))];
+            find(at);
+        }
+    };
+    const isa::Mask lanes = scene_.active & address.known;
+    if (space == isa::Space::generic)
+        isa::for_each_space(address, lanes, visit_all);
+    else
+        visit_all(space, lanes, address);
 }
 
 void Peers::close(int rank) {

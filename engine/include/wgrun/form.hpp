@@ -61,9 +61,23 @@ Type register_type(Type type);
 /// register cannot hold a tf32, an f16x2 or a bf16x2.
 bool agrees(Type reg, Type wanted);
 
-/// State spaces as PTX spells them; shared_cta is "shared::cta", which plain `shared` also means in ld and
-/// st.
-enum class Space : std::uint8_t { global, shared, shared_cta, shared_cluster };
+/// State spaces as PTX spells them; shared_cta is "shared::cta", which plain `shared` also means. An address
+/// of the generic space, which PTX does not spell, lies in one of the others.
+enum class Space : std::uint8_t {
+    global,
+    shared,
+    shared_cta,
+    shared_cluster,
+    local,
+    constant,
+    param,
+    generic
+};
+
+/// Is it the shared memory of the CTA, or of its cluster?
+constexpr bool is_shared(Space space) {
+    return space == Space::shared || space == Space::shared_cta || space == Space::shared_cluster;
+}
 
 /// A qualifier of an instruction: one key of the option table of a builder call.
 enum class Field : std::uint8_t {
@@ -109,6 +123,10 @@ enum class Field : std::uint8_t {
     secondary,
     noinc,
     bytes,
+    sat,
+    xorsign,
+    combine,
+    part,
     count_
 };
 inline constexpr int field_count = static_cast<int>(Field::count_);

@@ -147,13 +147,16 @@ inline constexpr std::int64_t max_shared_bytes = sm_90a.cta_shared();
 class Program {
   public:
     const std::string& name() const { return name_; }
-    int threads() const { return threads_; }  ///< of a CTA, along x
+    int threads() const { return threads_; }  ///< of a CTA
+    Dim3 block() const { return block_; }     ///< the threads of a CTA by dimension
     Dim3 cluster() const { return cluster_; }
     const std::vector<RegisterInfo>& registers() const { return registers_; }
     const std::vector<Param>& params() const { return params_; }
     const std::vector<SharedBuffer>& shared() const { return shared_; }
-    std::int64_t shared_bytes() const;  ///< dynamic shared memory in total, bytes
-    std::int64_t shared_align() const;  ///< alignment of its start, bytes
+    std::int64_t shared_bytes() const;                         ///< dynamic shared memory in total, bytes
+    std::int64_t shared_align() const;                         ///< alignment of its start, bytes
+    std::int64_t local_bytes() const { return local_bytes_; }  ///< local memory of a thread, bytes
+    std::int64_t local_align() const { return local_align_; }  ///< alignment of its start, bytes
     const std::vector<Message>& messages() const { return messages_; }  ///< steps refer to them by index
     /// Returns the names in order; of several equal names, each holds from its line on.
     const std::vector<RegisterName>& names() const { return names_; }
@@ -169,6 +172,8 @@ class Program {
     friend class Rewriting;  // program/rewriting.hpp
     std::string name_;
     int threads_ = 128;
+    Dim3 block_{128, 1, 1};
+    std::int64_t local_bytes_ = 0, local_align_ = 1;
     Dim3 cluster_;
     std::vector<RegisterInfo> registers_;
     std::vector<Param> params_;
@@ -197,6 +202,8 @@ class Builder {
   public:
     /// threads: per CTA, 1 to 1024. Throws ArgumentError when the CTA or the cluster cannot be launched.
     Builder(std::string name, int threads, Dim3 cluster, Where where);
+    /// The same for CTAs of several dimensions: `block` threads, 1024, 1024 and 64 at most, 1024 in all.
+    Builder(std::string name, Dim3 block, Dim3 cluster, Where where);
 
     /// Sets the line of the script that the following steps come from.
     void at(Where where) { where_ = where; }
@@ -211,6 +218,9 @@ class Builder {
     /// Reserves shared memory (bytes) after the existing buffers and returns the buffer's index. Throws
     /// ArgumentError when the total exceeds max_shared_bytes.
     int shared(std::string name, std::int64_t bytes, std::int64_t align, const std::optional<Tile>& tile);
+    /// Reserves `bytes` of each thread's local memory after the existing ones and returns their offset from
+    /// its start, which the step `local.address` takes. Throws ArgumentError when the total exceeds 512 KiB.
+    std::int64_t local(std::int64_t bytes, std::int64_t align);
     const SharedBuffer& shared_buffer(int index) const {
         return program_.shared_[static_cast<std::size_t>(index)];
     }

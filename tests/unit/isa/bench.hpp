@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isa/effects.hpp"
+#include "isa/generic.hpp"
 #include "isa/thread_machine.hpp"
 
 namespace bench {
@@ -39,6 +40,7 @@ class Machine : public isa::ThreadMachine {
     isa::Mask mask = ~isa::Mask{0};
     Memory global{std::uint64_t{1} << 40};
     Memory shared{1024};
+    Memory local{256};
     std::vector<std::uint64_t> params;
     std::vector<std::string> calls;
 
@@ -70,8 +72,8 @@ class Machine : public isa::ThreadMachine {
     isa::Mask existing() const override { return ~isa::Mask{0}; }
     const void* read(Reg reg) override { return files_[reg.id].bytes.data(); }
     void* write(Reg reg) override { return files_[reg.id].bytes.data(); }
-    std::uint32_t special(isa::Special which, int lane) override {
-        return static_cast<std::uint32_t>(static_cast<int>(which) * 100 + lane);
+    std::uint64_t special(isa::Special which, int lane) override {
+        return static_cast<std::uint64_t>(static_cast<int>(which) * 100 + lane);
     }
     std::uint64_t param(int index) override { return params[static_cast<std::size_t>(index)]; }
     std::uint32_t shared_address(int buffer) override {
@@ -79,6 +81,10 @@ class Machine : public isa::ThreadMachine {
     }
 
     void load(Space space, const isa::Addresses& address, int bytes, void* data, int stride) override {
+        if (space == Space::generic)
+            return in_each_space(address, [&](Space found, const isa::Addresses& within) {
+                load(found, within, bytes, data, stride);
+            });
         for (int l = 0; l < lanes; ++l)
             if (mask >> l & 1U)
                 std::memcpy(
@@ -87,6 +93,10 @@ class Machine : public isa::ThreadMachine {
                     static_cast<std::size_t>(bytes));
     }
     void store(Space space, const isa::Addresses& address, int bytes, const void* data, int stride) override {
+        if (space == Space::generic)
+            return in_each_space(address, [&](Space found, const isa::Addresses& within) {
+                store(found, within, bytes, data, stride);
+            });
         for (int l = 0; l < lanes; ++l)
             if (mask >> l & 1U)
                 std::memcpy(
@@ -96,6 +106,10 @@ class Machine : public isa::ThreadMachine {
 
     void update(Space space, const isa::Addresses& address, int bytes,
                 const std::function<void(int, std::byte*)>& change) override {
+        if (space == Space::generic)
+            return in_each_space(address, [&](Space found, const isa::Addresses& within) {
+                update(found, within, bytes, change);
+            });
         for (int l = 0; l < lanes; ++l)
             if (mask >> l & 1U)
                 change(l, memory(space).at(address[static_cast<std::size_t>(l)],
@@ -124,12 +138,24 @@ class Machine : public isa::ThreadMachine {
     void end_mma() override { throw std::logic_error("end_mma"); }
 
   private:
+    template <class Access>
+    void in_each_space(const isa::Addresses& generic, Access access) {
+        const isa::Mask all = mask;
+        isa::for_each_space(generic, all, [&](Space space, isa::Mask there, const isa::Addresses& within) {
+            mask = there;
+            access(space, within);
+        });
+        mask = all;
+    }
+
     struct File {
         bool wide;
         alignas(8) std::array<std::byte, std::size_t{lanes} * 8> bytes;
         std::size_t width() const { return wide ? 8 : 4; }
     };
-    Memory& memory(Space space) { return space == Space::global ? global : shared; }
+    Memory& memory(Space space) {
+        return space == Space::global ? global : space == Space::local ? local : shared;
+    }
 
     std::vector<File> files_;
 };

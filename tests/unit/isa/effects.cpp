@@ -36,6 +36,8 @@ class Declared final : public Effects {
     void proxy_fence(std::optional<Space>) override { names.insert("proxy fence"); }
     void await_arrivals() override { awaits_arrivals = true; }
     void prefetch() override { names.insert("prefetch"); }
+    void pause() override { names.insert("pause"); }
+    void trap() override { names.insert("trap"); }
     void order_registers() override { names.insert("order registers"); }
     void issue_mma(const AsyncMma&) override { names.insert("wgmma"); }
     void commit_mma() override { names.insert("commit wgmma"); }
@@ -49,7 +51,7 @@ class Declared final : public Effects {
     void wait_bulk(int, bool) override { names.insert("wait for bulk"); }
     void counted(const Operand&) override { names.insert("counted"); }
     void mbarrier(const MbarrierAccess& m) override {
-        constexpr std::string_view kinds[] = {"init", "inval", "expect", "arrive", "wait"};
+        constexpr std::string_view kinds[] = {"init", "inval", "expect", "complete", "arrive", "wait"};
         names.insert(fmt::format("mbarrier {}", kinds[static_cast<std::size_t>(m.kind)]));
         if (m.kind == MbarrierAccess::Kind::arrive && m.bytes != nullptr) names.insert("mbarrier expect");
     }
@@ -78,7 +80,7 @@ class Done final : public Machine {
     Mask existing() const override { return ~Mask{0}; }
     const void* read(Reg reg) override { return reg == metadata_ ? first_two_.data() : values_.data(); }
     void* write(Reg) override { return sink_.data(); }
-    std::uint32_t special(Special, int) override { return 0; }
+    std::uint64_t special(Special, int) override { return 0; }
     std::uint64_t param(int) override { return 0; }
     std::uint32_t shared_address(int) override { return 0; }
     void load(Space space, const Addresses&, int, void*, int) override { names.insert(of("read", space)); }
@@ -96,10 +98,14 @@ class Done final : public Machine {
     void fence(const MemoryOrder&) override { names.insert("fence"); }
     void mbarrier_init(const Addresses&, const Counts&) override { names.insert("mbarrier init"); }
     void mbarrier_inval(const Addresses&) override { names.insert("mbarrier inval"); }
-    void mbarrier_arrive(const Addresses&, const Counts& bytes, const Counts& arrivals) override {
+    Tokens mbarrier_arrive(const Addresses&, const Counts& bytes, const Counts& arrivals, Arrival) override {
         if (bytes[0] != 0) names.insert("mbarrier expect");
         if (arrivals[0] != 0) names.insert("mbarrier arrive");
+        return {};
     }
+    void mbarrier_complete(const Addresses&, const Counts&) override { names.insert("mbarrier complete"); }
+    void barrier_vote(std::uint32_t, std::uint32_t, Vote, Mask, Reg) override { names.insert("barrier"); }
+    void trap() override { names.insert("trap"); }
     std::optional<Mask> mbarrier_wait(const Addresses&, const Counts&) override {
         names.insert("mbarrier wait");
         return Mask{0};
@@ -152,7 +158,7 @@ class Done final : public Machine {
 };
 
 /// Instructions without a meaning on the simulator: they change no result.
-const Names without_meaning{"prefetch", "launch dependents", "wait for grids"};
+const Names without_meaning{"prefetch", "pause", "launch dependents", "wait for grids"};
 
 /// Compares what the step declares with what it does: they differ where the record is wrong.
 std::pair<Names, Names> both(const Step& step) {

@@ -102,8 +102,9 @@ TEST_CASE("a refusal names the qualifier and what would be legal") {
     CHECK(refused("wgmma.mma_async", "n=64 d=f32 a=f16 b=f16 vec=2") == "wgmma.mma_async takes no `vec`");
     CHECK(refused("ld", "type=f64 space=global vec=4") ==
           "ld: vec=v4 is not legal for type=f64, space=global (legal: 1, v2)");
-    CHECK(refused("ld", "type=f32 space=shared::cta") ==
-          "ld: space=shared::cta is not legal for type=f32 (legal: global, shared, shared::cluster)");
+    CHECK(refused("ld", "type=f32 space=param") ==
+          "ld: space=param is not legal for type=f32 (legal: global, shared, shared::cta, shared::cluster, "
+          "local)");
     CHECK(refused("setp", "type=s32 cmp=lo") ==
           "setp: cmp=lo is not legal for type=s32 (legal: eq, ne, lt, le, gt, ge)");
     CHECK(refused("mul", "type=u64 half=wide") == "mul: half=wide is not legal for type=u64 (legal: lo, hi)");
@@ -116,13 +117,13 @@ TEST_CASE("what is missing is asked for") {
           "wgmma.mma_async needs `n` for d=f32, a=bf16, b=bf16 (legal: 8, 16, 24, ..., 256)");
     CHECK(refused("add", "") ==
           "add needs `type` (legal: u16, s16, f16, bf16, u32, s32, f32, f16x2, bf16x2, u64, s64, f64)");
-    CHECK(refused("ld", "type=f32") ==
-          "ld needs `space` for type=f32 (legal: global, shared, shared::cluster)");
+    CHECK(refused("isspacep", "") ==
+          "isspacep needs `space` (legal: global, shared, shared::cta, shared::cluster, local)");
     CHECK(refused("setp", "type=f32") == "setp needs `cmp` for type=f32 (legal: eq, ne, lt, ..., nan)");
     CHECK(refused("cvt", "from=f32 round=rpi") ==
           "cvt needs `type` for from=f32 (legal: u32, s32, u64, s64)");
     CHECK(refused("special", "") ==
-          "special needs `sreg` (legal: tid.x, tid.y, tid.z, ..., cluster_nctarank)");
+          "special needs `sreg` (legal: tid.x, tid.y, tid.z, ..., is_explicit_cluster)");
 }
 
 TEST_CASE("row_of finds the row of a complete form, with its PTX version") {

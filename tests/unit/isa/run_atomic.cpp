@@ -89,7 +89,7 @@ void run_form(const std::string& name, const Form& form) {
     const Type type = form.type();
     const auto count = static_cast<std::size_t>(form.get(Field::vec, 1)),
                size = static_cast<std::size_t>(isa::bits(type)) / 8;
-    const bool global = form.get(Field::space) == static_cast<int>(Space::global);
+    const bool global = !form.has(Field::space) || form.get(Field::space) == static_cast<int>(Space::global);
     Machine m;
     m.mask = 0x7FFFFF7E;
     Memory& memory = global ? m.global : m.shared;
@@ -142,7 +142,8 @@ TEST_CASE("red and atom combine lane after lane: every form") {
 
 TEST_CASE("atom.cas: one lane of those that expect the same takes the place") {
     for (const Form& form : wgrun::test::forms_of(*isa::find("atom.cas"))) {
-        const bool global = form.get(Field::space) == static_cast<int>(Space::global);
+        const bool global =
+            !form.has(Field::space) || form.get(Field::space) == static_cast<int>(Space::global);
         const Type type = form.type();
         Machine m;
         m.mask = 0xFFFFFF00;

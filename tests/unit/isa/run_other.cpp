@@ -49,6 +49,16 @@ Data data(Machine& m, Type type, int count, std::uint64_t seed) {
     return out;
 }
 
+/// The space of a form; without one the addresses are generic.
+Space space_of(const Form& form) {
+    return static_cast<Space>(form.get(Field::space, static_cast<int>(Space::generic)));
+}
+/// The memory that a form accesses; generic addresses that are no window's are global.
+Memory& memory_of(const Form& form, Machine& m) {
+    const Space space = space_of(form);
+    return space == Space::local ? m.local : isa::is_shared(space) ? m.shared : m.global;
+}
+
 /// Caches change no value; one form with each memory order.
 bool only_hints(const Form& form) {
     return form.get(Field::cache, 0) != 0 || form.has(Field::prefetch) ||
@@ -62,15 +72,14 @@ TEST_CASE("ld loads every type, in vectors, from both spaces, at positive and ne
         if (only_hints(form)) continue;
         const Type type = form.type();
         const int count = form.get(Field::vec), size = isa::bits(type) / 8;
-        const bool global = form.get(Field::space) == static_cast<int>(Space::global);
         for (std::int64_t offset : {-64, 0, 48}) {
             INFO(wgrun::test::spelled(form) << " offset " << offset);
             Machine m;
-            Memory& memory = global ? m.global : m.shared;
+            Memory& memory = memory_of(form, m);
             fill(memory);
             m.mask = 0x7FFF0FFE;
             const Lanes address = iota(memory.base + 256, static_cast<Raw>(size * count));
-            const Reg base = m.put(global ? Type::u64 : Type::u32, address);
+            const Reg base = m.put(isa::is_shared(space_of(form)) ? Type::u32 : Type::u64, address);
             const Data d = data(m, type, count, 1);
             std::vector<Lanes> before;
             for (Reg reg : d.regs) before.push_back(m.get(reg));
@@ -94,14 +103,13 @@ TEST_CASE("st stores every type, in vectors, to both spaces") {
         INFO(wgrun::test::spelled(form));
         const Type type = form.type();
         const int count = form.get(Field::vec), size = isa::bits(type) / 8;
-        const bool global = form.get(Field::space) == static_cast<int>(Space::global);
         Machine m;
-        Memory& memory = global ? m.global : m.shared;
+        Memory& memory = memory_of(form, m);
         fill(memory);
         const std::vector<std::byte> untouched = memory.bytes;
         m.mask = 0xF0F0F0F1;
         const Lanes address = iota(memory.base + 512, static_cast<Raw>(size * count));
-        const Reg base = m.put(global ? Type::u64 : Type::u32, address);
+        const Reg base = m.put(isa::is_shared(space_of(form)) ? Type::u32 : Type::u64, address);
         const Data d = data(m, type, count, 2);
         run(step("st", form, {Operand::address(base, 16), d.operand}), m);
         std::vector<std::byte> want = untouched;
@@ -113,6 +121,61 @@ TEST_CASE("st stores every type, in vectors, to both spaces") {
                     &value, static_cast<std::size_t>(size));
             }
         REQUIRE(memory.bytes == want);
+    }
+}
+
+TEST_CASE("lanes of one generic access may be in different memories") {
+    Machine m;
+    fill(m.global), fill(m.shared), fill(m.local);
+    Lanes within{}, generic{};
+    for (std::size_t l = 0; l < lanes; ++l) {
+        const Memory& memory = l % 3 == 0 ? m.global : l % 3 == 1 ? m.shared : m.local;
+        within[l] = memory.base + 8 * l;
+        generic[l] = isa::generic_of(l % 3 == 0   ? Space::global
+                                     : l % 3 == 1 ? Space::shared
+                                                  : Space::local,
+                                     within[l]);
+    }
+    m.mask = 0x7FFFFFF7;
+    const Reg address = m.put(Type::u64, generic), d = m.put(Type::u32, iota(5, 0));
+    run(step("ld", typed(Type::u32), {Operand::of(d), Operand::address(address, 4)}), m);
+    const auto memory_at = [&](std::size_t l) -> Memory& {
+        return l % 3 == 0 ? m.global : l % 3 == 1 ? m.shared : m.local;
+    };
+    for (std::size_t l = 0; l < lanes; ++l)
+        CHECK(m.get(d)[l] == (m.mask >> l & 1U ? stored(memory_at(l), within[l] + 4, Type::u32) : 5));
+    CHECK(m.mask == 0x7FFFFFF7);
+    run(step("st", typed(Type::u32), {Operand::address(address, 0), Operand::of(d)}), m);
+    const Reg one = m.put(Type::u32, iota(1, 0));
+    const Form red = with(with(typed(Type::u32), Field::op, "add"), Field::sem, "relaxed.gpu");
+    run(step("red", red, {Operand::address(address, 0), Operand::of(one)}), m);
+    for (std::size_t l = 0; l < lanes; ++l)
+        if (m.mask >> l & 1U)
+            CHECK(stored(memory_at(l), within[l], Type::u32) ==
+                  ((stored(memory_at(l), within[l] + 4, Type::u32) + 1) & 0xFFFFFFFF));
+}
+
+TEST_CASE("cvta and cvta.to are each other's opposite, and isspacep tells spaces apart") {
+    for (const char* name : {"shared", "shared::cta", "shared::cluster", "global", "local"}) {
+        INFO(name);
+        Machine m;
+        const Lanes within = iota(1024, 16);
+        const Reg a = m.put(Type::u64, within), generic = m.put(Type::u64, {}), back = m.put(Type::u64, {});
+        const Form form = with(typed(Type::u64), Field::space, name);
+        const bool global = std::string_view(name) == "global";
+        run(step("cvta", form, {Operand::of(generic), Operand::of(a)}), m);
+        CHECK((m.get(generic) == within) == global);
+        run(step(global ? "cvta.to.global" : "cvta.to", global ? typed(Type::u64) : form,
+                 {Operand::of(back), Operand::of(generic)}),
+            m);
+        CHECK(m.get(back) == within);
+        for (const char* other : {"shared", "shared::cta", "shared::cluster", "global", "local"}) {
+            INFO(other);
+            const Reg p = m.put(Type::pred, {});
+            run(step("isspacep", with({}, Field::space, other), {Operand::of(p), Operand::of(generic)}), m);
+            CHECK(m.get(p)[7] ==
+                  (std::string_view(name).substr(0, 6) == std::string_view(other).substr(0, 6)));
+        }
     }
 }
 

@@ -20,7 +20,7 @@ int claims_affine = 0, claims_uniform = 0;  // of the sorts that are rare
 class Warp final : public Machine {
   public:
     explicit Warp(int index) : first_(32 * index) {}
-    std::uint32_t special(isa::Special which, int lane) override {
+    std::uint64_t special(isa::Special which, int lane) override {
         using enum isa::Special;
         if (which == tid_x) return static_cast<std::uint32_t>(first_ + lane);
         if (which == laneid) return static_cast<std::uint32_t>(lane);

@@ -57,7 +57,7 @@ class Warpgroup final : public isa::ThreadMachine {
     isa::Numerics numerics() const override { return sums; }
 
     void* write(Reg) override { throw std::logic_error("write"); }
-    std::uint32_t special(isa::Special, int) override { throw std::logic_error("special"); }
+    std::uint64_t special(isa::Special, int) override { throw std::logic_error("special"); }
     std::uint64_t param(int) override { throw std::logic_error("param"); }
     std::uint32_t shared_address(int) override { throw std::logic_error("shared_address"); }
     void load(Space, const isa::Addresses&, int, void*, int) override { throw std::logic_error("load"); }

@@ -15,9 +15,9 @@ namespace {
 
 /// The seat of warp 3 of CTA 5 of a cluster of 2 x 3 x 1, in the cluster at (1, 2, 3) of a grid of 4 x 9 x 5
 /// CTAs.
-const Seat seat{{4, 9, 5}, {2, 3, 1}, {1, 2, 3}, 5, 256, 3};
+const Seat seat{{4, 9, 5}, {2, 3, 1}, {1, 2, 3}, 5, {256, 1, 1}, 3, 4096, 1000};
 
-std::uint32_t value(std::string_view name, int lane = 7) {
+std::uint64_t value(std::string_view name, int lane = 7) {
     const auto found = std::ranges::find(isa::special_names, name);
     REQUIRE(found != isa::special_names.end());
     return machine::special(seat, static_cast<isa::Special>(found - isa::special_names.begin()), lane);
@@ -53,6 +53,41 @@ TEST_CASE("each special register by its name") {
     CHECK(value("cluster_nctaid.z") == 1);
     CHECK(value("cluster_ctarank") == 5);
     CHECK(value("cluster_nctarank") == 6);
+}
+
+TEST_CASE("registers of a warp's lanes, of the chip, and clocks") {
+    CHECK(value("warpid") == 3);
+    CHECK(value("nwarpid") == 64);
+    CHECK(value("lanemask_eq") == 0x80);
+    CHECK(value("lanemask_lt") == 0x7F);
+    CHECK(value("lanemask_le") == 0xFF);
+    CHECK(value("lanemask_gt") == 0xFFFFFF00);
+    CHECK(value("lanemask_ge") == 0xFFFFFF80);
+    CHECK(value("lanemask_ge", 0) == 0xFFFFFFFF);
+    CHECK(value("lanemask_gt", 31) == 0);
+    CHECK(value("smid") == ((3 * 9 + 8) * 4 + 3) % 132);
+    CHECK(value("nsmid") == 132);
+    CHECK(value("dynamic_smem_size") == 4096);
+    CHECK(value("is_explicit_cluster") == 1);
+    CHECK(value("clock64") == 1000);
+    CHECK(value("clock") == 1000);
+    CHECK(value("clock_hi") == 0);
+    CHECK(value("globaltimer") == 992);
+}
+
+TEST_CASE("threads of a CTA of three dimensions are numbered along x, then y, then z") {
+    Seat other = seat;
+    other.block = {10, 4, 3};
+    for (int lane = 0; lane < 24; ++lane) {
+        const std::uint64_t x = machine::special(other, isa::Special::tid_x, lane),
+                            y = machine::special(other, isa::Special::tid_y, lane),
+                            z = machine::special(other, isa::Special::tid_z, lane);
+        CHECK((z * 4 + y) * 10 + x == 3 * 32 + static_cast<std::uint64_t>(lane));
+        CHECK(x < 10);
+        CHECK(y < 4);
+    }
+    CHECK(machine::special(other, isa::Special::ntid_y, 0) == 4);
+    CHECK(machine::special(other, isa::Special::ntid_z, 0) == 3);
 }
 
 TEST_CASE("those of the grid are those that another grid, or another place in it, changes") {
