@@ -91,12 +91,13 @@ void parse_param_type(std::string_view text, ParamRequest& request) {
         return;
     }
     const auto type = isa::parse_type(rest);
-    constexpr std::array legal{isa::Type::u32, isa::Type::s32, isa::Type::f32,
-                               isa::Type::u64, isa::Type::s64, isa::Type::f64};
+    using enum isa::Type;
+    constexpr std::array legal{u8, s8, u16, s16, u32, s32, f32, u64, s64, f64};
     if (request.constant || !type || std::find(legal.begin(), legal.end(), *type) == legal.end())
-        throw ArgumentError(
-            "parameter type `" + std::string(text) +
-            "`: expected a pointer such as `const bf16*` or `f32*`, or u32, s32, f32, u64, s64, f64");
+        throw ArgumentError("parameter type `" + std::string(text) +
+                            "`: expected a pointer such as `const bf16*` or `f32*`, or u32, s32, f32, u64, "
+                            "s64, f64, u16, s16, u8, "
+                            "s8");
     request.type = *type;
 }
 
@@ -524,8 +525,8 @@ Makes an array of registers, such as accumulators.
                                      {"param", builder_param, R"(
 Declares a parameter of the kernel. The arguments of a launch have the order of these calls.
 @param name string
-@param type string  a pointer such as "const bf16*" or "f32*", or "u32", "s32", "f32", "u64", "s64", "f64"
-@return reg  its value; for a pointer, the u64 address in global memory
+@param type string  a pointer such as "const bf16*" or "f32*", or "u32", "s32", "f32", "u64", "s64", "f64", "u16", "s16", "u8", "s8"
+@return reg  its value, of 8 bits in a register of 16; for a pointer, the u64 address in global memory
 @example
   local X, count = k:param("X", "const f32*"), k:param("count", "u32"))"},
 

@@ -45,14 +45,16 @@ class Rehearsal final : public isa::ThreadMachine {
     void update(isa::Space space, const isa::Addresses& address, int,
                 const std::function<void(int, std::byte*)>&) override;
 
-    void barrier(std::uint32_t id, std::uint32_t threads) override { barriers_.meet(id, threads, true); }
+    void barrier(std::uint32_t id, std::uint32_t threads) override {
+        if (!is_part()) barriers_.meet(id, threads, true);
+    }
     void barrier_arrive(std::uint32_t id, std::uint32_t threads) override {
-        barriers_.meet(id, threads, false);
+        if (!is_part()) barriers_.meet(id, threads, false);
     }
     /// What the votes of all warps combine to is not followed.
     void barrier_vote(std::uint32_t id, std::uint32_t threads, isa::Vote, isa::Mask, Reg) override {
         scene_.loads = true;
-        barriers_.meet(id, threads, true);
+        if (!is_part()) barriers_.meet(id, threads, true);
     }
     void trap() override { refuse(); }  ///< what follows is not executed
     void converge() override { scene_.warp->gathered = scene_.warp->now++; }
@@ -82,8 +84,12 @@ class Rehearsal final : public isa::ThreadMachine {
         copies_.store_async(store, to, mbarrier);
     }
     std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) override;
-    void cluster_arrive() override { barriers_.cluster_arrive(); }
-    void cluster_wait() override { barriers_.cluster_wait(); }
+    void cluster_arrive() override {
+        if (!is_part()) barriers_.cluster_arrive();
+    }
+    void cluster_wait() override {
+        if (!is_part()) barriers_.cluster_wait();
+    }
     void set_registers(int registers, bool increase) override { pool_.set_registers(registers, increase); }
 
     // Only the effects of wgmma matter (rehearsal/products.hpp), not the products.
@@ -101,6 +107,14 @@ class Rehearsal final : public isa::ThreadMachine {
     using Warp = rehearsal::Warp;
     using Op = rehearsal::Op;
 
+    /// Does a part of a warp execute a barrier that need not be aligned? Whole warps alone are followed: the
+    /// warp leaves.
+    bool is_part() {
+        const bool part =
+            scene_.op->step->op->taken_by == isa::Participants::thread && scene_.active != scene_.warp->all;
+        if (part) refuse();
+        return part;
+    }
     void go(Warp& warp);
     void jump(Warp& warp, const Op& op);
     void step(Warp& warp, const Op& op);

@@ -50,6 +50,7 @@ struct Skeleton::Nature final : isa::Effects {
     void cluster_arrive() override { synchronises = true; }
     void cluster_wait() override { synchronises = true; }
     void converge() override { synchronises = true; }
+    void trap() override { synchronises = true; }
     void set_registers(int, bool) override { synchronises = true; }
 
     bool synchronises = false, multiplies = false;

@@ -37,6 +37,10 @@ std::string_view param_type(Type type) {
         case Type::f64: return "double";
         case Type::s32: return "int";
         case Type::s64: return "long long";
+        case Type::u16: return "unsigned short";
+        case Type::s16: return "short";
+        case Type::u8: return "unsigned char";
+        case Type::s8: return "signed char";
         case Type::tensormap: return "const __grid_constant__ TensorMap";
         default: return isa::bits(type) == 64 ? "unsigned long long" : "unsigned";
     }
@@ -156,6 +160,7 @@ class Assembly {
                 return operand.offset == 0
                            ? find(operand.reg, rule.access)->text
                            : fmt::format("{}+{}", find(operand.reg, rule.access)->text, operand.offset);
+            case Kind::none: return "_";
             default: return literal(operand.imm, rule.type ? rule.type(step_.form) : Type::u32);
         }
     }

@@ -14,8 +14,19 @@ std::string_view scalar_type(isa::Type type) {
         case isa::Type::s32: return "int32_t";
         case isa::Type::s64: return "int64_t";
         case isa::Type::u64: return "uint64_t";
+        case isa::Type::u16: return "uint16_t";
+        case isa::Type::s16: return "int16_t";
+        case isa::Type::u8: return "uint8_t";
+        case isa::Type::s8: return "int8_t";
         default: return "uint32_t";
     }
+}
+
+std::string block_extents(Dim3 block) {
+    const std::string along_x = fmt::format("    config.blockDimX = {};\n", block.x);
+    if (block.y == 1 && block.z == 1) return along_x + "    config.blockDimY = config.blockDimZ = 1;\n";
+    return along_x +
+           fmt::format("    config.blockDimY = {};\n    config.blockDimZ = {};\n", block.y, block.z);
 }
 
 std::string declarations(const Facts& facts) {
@@ -176,9 +187,7 @@ constexpr std::string_view launch_function = R"(@signature@
     config.gridDimX = grid_x;
     config.gridDimY = grid_y;
     config.gridDimZ = grid_z;
-    config.blockDimX = @threads@;
-    config.blockDimY = config.blockDimZ = 1;
-    config.sharedMemBytes = @shared@;
+@block@    config.sharedMemBytes = @shared@;
     config.hStream = stream;
 @attributes@    return cuLaunchKernelEx(&config, kernel->function, arguments, NULL);
 }
@@ -295,7 +304,7 @@ std::string launch_source(const Facts& facts) {
                  {"count", std::to_string(std::max<std::size_t>(1, facts.arguments.size()))},
                  {"maps", maps},
                  {"arguments", arguments},
-                 {"threads", std::to_string(facts.program.threads())},
+                 {"block", block_extents(facts.program.block())},
                  {"shared", std::to_string(facts.launch.shared_bytes)},
                  {"attributes", facts.launch.overlaps_previous ? std::string(overlap) : ""}});
 }

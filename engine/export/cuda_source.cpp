@@ -22,6 +22,10 @@ std::string_view scalar_type(isa::Type type) {
         case isa::Type::s32: return "int";
         case isa::Type::s64: return "long long";
         case isa::Type::u64: return "unsigned long long";
+        case isa::Type::u16: return "unsigned short";
+        case isa::Type::s16: return "short";
+        case isa::Type::u8: return "unsigned char";
+        case isa::Type::s8: return "signed char";
         default: return "unsigned";
     }
 }
@@ -129,7 +133,7 @@ constexpr std::string_view launch_function =
 @allow@@maps@    void* arguments[] = {@arguments@};
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
-    config.blockDim = dim3(@threads@, 1, 1);
+    config.blockDim = dim3(@block@);
     config.dynamicSmemBytes = @shared@;
     config.stream = stream;
 @attributes@    return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(&@name@_kernel), arguments);
@@ -260,7 +264,8 @@ std::string cuda_source(const Facts& facts) {
                  {"allow", allow_call(facts)},
                  {"maps", maps},
                  {"arguments", arguments.empty() ? "nullptr" : arguments},
-                 {"threads", std::to_string(facts.program.threads())},
+                 {"block", fmt::format("{}, {}, {}", facts.program.block().x, facts.program.block().y,
+                                       facts.program.block().z)},
                  {"shared", std::to_string(facts.launch.shared_bytes)},
                  {"attributes", facts.launch.overlaps_previous ? std::string(overlap) : ""}});
 }

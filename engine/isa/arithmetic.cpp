@@ -1,5 +1,6 @@
 // Arithmetic that integers and floats share (add, sub, mul, mad, div, min, max, neg, abs), min.NaN, max.NaN
 // and rem.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -27,7 +28,18 @@ T wrapping(T a, T b, F f) {
     }
 }
 
+/// Returns the sum or difference of numbers of 32 bits, limited to their range.
+template <class F>
+void map_limited(const Step& s, Machine& m, F f) {
+    map2<std::int32_t, std::int32_t>(s, m, [&](std::int32_t a, std::int32_t b) {
+        return static_cast<std::int32_t>(
+            std::clamp<std::int64_t>(f(std::int64_t{a}, std::int64_t{b}), INT32_MIN, INT32_MAX));
+    });
+}
+bool limits_integers(const Form& form) { return form.type() == s32 && form.get(Field::sat, 0) == 1; }
+
 void run_add(const Step& s, Machine& m) {
+    if (limits_integers(s.form)) return map_limited(s, m, [](auto a, auto b) { return a + b; });
     if (is_half(s.form.type()))
         return map_halves<2>(s, m, [](double a, double b) { return sum_to_odd(a, b); });
     with_number(s.form.type(), [&]<class T>(T) {
@@ -37,6 +49,7 @@ void run_add(const Step& s, Machine& m) {
 }
 
 void run_sub(const Step& s, Machine& m) {
+    if (limits_integers(s.form)) return map_limited(s, m, [](auto a, auto b) { return a - b; });
     if (is_half(s.form.type()))
         return map_halves<2>(s, m, [](double a, double b) { return sum_to_odd(a, -b); });
     with_number(s.form.type(), [&]<class T>(T) {
@@ -90,6 +103,12 @@ void run_mul(const Step& s, Machine& m) {
 }
 
 void run_mad(const Step& s, Machine& m) {
+    if (limits_integers(s.form))
+        return map3<std::int32_t, std::int32_t, std::int32_t>(
+            s, m, [](std::int32_t a, std::int32_t b, std::int32_t c) {
+                return static_cast<std::int32_t>(
+                    std::clamp<std::int64_t>(std::int64_t{product_high(a, b)} + c, INT32_MIN, INT32_MAX));
+            });
     run_product(s, m, []<class R, class T>(const Step& step, Machine& machine, R, T, auto product) {
         map3<R, T, R>(step, machine, [&](T a, T b, R c) {
             return wrapping<R>(static_cast<R>(product(a, b)), c, [](auto x, auto y) { return x + y; });
@@ -155,19 +174,45 @@ T greatest_or_nan(T a, T b) {
     return std::isnan(a) || std::isnan(b) ? std::numeric_limits<T>::quiet_NaN() : greatest(a, b);
 }
 
+/// min and max of the magnitudes; the sign is the exclusive or of the signs.
+template <class F>
+void run_of_magnitudes(const Step& s, Machine& m, F f) {
+    if (is_half(s.form.type())) {
+        const HalfFormat format(s.form);
+        constexpr unsigned sign = 0x8000;
+        return map_half_bits<2>(s, m, [&](std::uint16_t a, std::uint16_t b) {
+            const auto magnitude = [&](unsigned bits) {
+                return format.number(static_cast<std::uint16_t>(bits & ~sign));
+            };
+            const double least = f(magnitude(a), magnitude(b));
+            return static_cast<std::uint16_t>(format.bits(least) |
+                                              (std::isnan(least) ? 0U : (unsigned{a} ^ b) & sign));
+        });
+    }
+    map_rounded<float, 2>(s, m, [&](float a, float b) {
+        return std::copysign(static_cast<float>(f(double{std::abs(a)}, double{std::abs(b)})),
+                             std::signbit(a) != std::signbit(b) ? -1.F : 1.F);
+    });
+}
+bool is_of_magnitudes(const Form& form) { return form.get(Field::xorsign, 0) == 1; }
+
 void run_min(const Step& s, Machine& m) {
+    if (is_of_magnitudes(s.form)) return run_of_magnitudes(s, m, least<double>);
     if (is_half(s.form.type())) return map_halves<2>(s, m, least<double>);
     with_number(s.form.type(), [&]<class T>(T) { map_rounded<T, 2>(s, m, least<T>); });
 }
 void run_max(const Step& s, Machine& m) {
+    if (is_of_magnitudes(s.form)) return run_of_magnitudes(s, m, greatest<double>);
     if (is_half(s.form.type())) return map_halves<2>(s, m, greatest<double>);
     with_number(s.form.type(), [&]<class T>(T) { map_rounded<T, 2>(s, m, greatest<T>); });
 }
 void run_min_nan(const Step& s, Machine& m) {
+    if (is_of_magnitudes(s.form)) return run_of_magnitudes(s, m, least_or_nan<double>);
     if (is_half(s.form.type())) return map_halves<2>(s, m, least_or_nan<double>);
     map_rounded<float, 2>(s, m, least_or_nan<float>);
 }
 void run_max_nan(const Step& s, Machine& m) {
+    if (is_of_magnitudes(s.form)) return run_of_magnitudes(s, m, greatest_or_nan<double>);
     if (is_half(s.form.type())) return map_halves<2>(s, m, greatest_or_nan<double>);
     map_rounded<float, 2>(s, m, greatest_or_nan<float>);
 }
@@ -226,7 +271,7 @@ Value value_sum(const Step& s, const ValueOf& of, bool subtract) {
     const Type type = s.form.type();
     Value a = of(s.operands[1]), b = of(s.operands[2]);
     Value out = joined(s, of);
-    if (!is_word(type)) return out;
+    if (!is_word(type) || s.form.get(Field::sat, 0) == 1) return out;
     if (!subtract && a.buffer < 0 && !plain(b)) std::swap(a, b);
     if (b.buffer >= 0) return out;
     std::optional<std::int64_t> by = plain(b);
@@ -261,7 +306,7 @@ Value value_mad(const Step& s, const ValueOf& of) {
     const Value c = of(s.operands[3]);
     const std::optional<std::int64_t> product = constant_product(s, of);
     Value out = joined(s, of);
-    if (!is_word(type)) return out;
+    if (!is_word(type) || s.form.get(Field::sat, 0) == 1) return out;
     if (c.buffer >= 0) {
         move_in_buffer(type, c, product, out);
     } else if (c.constant && product) {
@@ -273,11 +318,13 @@ Value value_mad(const Step& s, const ValueOf& of) {
 
 Row integers() { return {{types({u16, s16, u32, s32, u64, s64})}, {7, 8}}; }
 /// Returns `rest` and the rows of floats: with every rounding, or without any.
-std::vector<Row> with_floats(std::vector<Row> rest, bool rounded) {
+/// limited: with .sat.
+std::vector<Row> with_floats(std::vector<Row> rest, bool rounded, bool limited = false) {
     Row single{{only(f32), flag(Field::ftz)}, {7, 8}}, twice{{only(f64)}, {7, 8}};
     if (rounded)
         for (Row* row : {&single, &twice})
             row->choices.push_back(spelled_as(Field::round, {"rn", "rz", "rm", "rp"}, "rn"));
+    if (limited) single.choices.push_back(flag(Field::sat));
     rest.push_back(single);
     rest.push_back(twice);
     return rest;
@@ -287,6 +334,17 @@ std::vector<Row> with_halves(std::vector<Row> rest, bool rounded) {
     return rest;
 }
 std::vector<Row> single_and_halves() { return with_halves({{{only(f32), flag(Field::ftz)}, {7, 8}}}, false); }
+/// Adds the rows of magnitudes: of the floats but f64, with .xorsign.abs.
+std::vector<Row> with_magnitudes(std::vector<Row> rest) {
+    for (Row row : single_and_halves()) {
+        row.choices.push_back(among(Field::xorsign, {1}));
+        row.choices.back().asked = true;
+        rest.push_back(row);
+    }
+    return rest;
+}
+/// Limited sums are those of s32 alone.
+Row limited() { return {{only(s32), Choice{Field::sat, {{1, 1}}, {}, true}}, {7, 8}}; }
 
 Row halves() {
     return {{types({u16, s16, u32, s32, u64, s64}), spelled_as(Field::half, {"lo", "hi"}, "lo")}, {7, 8}};
@@ -299,33 +357,36 @@ const std::vector<Instruction>& records() {
         {.name = "add",
          .summary = "d = a + b",
          .section = "9.7.1.1",
-         .rows = with_halves(with_floats({integers()}, true), true),
+         .rows = with_halves(with_floats({integers(), limited()}, true, true), true),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "add{.round}{.ftz}{.type} {%d}, {%a}, {%b}",
+         .ptx = "add{.round}{.ftz}{.sat}{.type} {%d}, {%a}, {%b}",
          .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, false); },
          .run = run_add},
         {.name = "sub",
          .summary = "d = a - b",
          .section = "9.7.1.2",
-         .rows = with_halves(with_floats({integers()}, true), true),
+         .rows = with_halves(with_floats({integers(), limited()}, true, true), true),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "sub{.round}{.ftz}{.type} {%d}, {%a}, {%b}",
+         .ptx = "sub{.round}{.ftz}{.sat}{.type} {%d}, {%a}, {%b}",
          .value = [](const Step& s, const ValueOf& of) { return value_sum(s, of, true); },
          .run = run_sub},
         {.name = "mul",
          .summary = "d = a * b: the low half, the high half, or the wide product of integers",
          .section = "9.7.1.3",
-         .rows = with_halves(with_floats({halves(), wide()}, true), true),
+         .rows = with_halves(with_floats({halves(), wide()}, true, true), true),
          .operands = {out("d", product_type), in("a"), in("b")},
-         .ptx = "mul{.half}{.round}{.ftz}{.type} {%d}, {%a}, {%b}",
+         .ptx = "mul{.half}{.round}{.ftz}{.sat}{.type} {%d}, {%a}, {%b}",
          .value = value_mul,
          .run = run_mul},
         {.name = "mad",
          .summary = "d = a * b + c of integers (floats: fma)",
          .section = "9.7.1.4",
-         .rows = {halves(), wide()},
+         .rows = {halves(),
+                  wide(),
+                  {{only(s32), spelled_as(Field::half, {"hi"}), Choice{Field::sat, {{1, 1}}, {}, true}},
+                   {7, 8}}},
          .operands = {out("d", product_type), in("a"), in("b"), in("c", product_type)},
-         .ptx = "mad{.half}{.type} {%d}, {%a}, {%b}, {%c}",
+         .ptx = "mad{.half}{.sat}{.type} {%d}, {%a}, {%b}, {%c}",
          .value = value_mad,
          .run = run_mad},
         {.name = "div",
@@ -345,30 +406,30 @@ const std::vector<Instruction>& records() {
         {.name = "min",
          .summary = "the smaller of a and b",
          .section = "9.7.1.12",
-         .rows = with_halves(with_floats({integers()}, false), false),
+         .rows = with_magnitudes(with_halves(with_floats({integers()}, false), false)),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "min{.ftz}{.type} {%d}, {%a}, {%b}",
+         .ptx = "min{.ftz}{.xorsign}{.type} {%d}, {%a}, {%b}",
          .run = run_min},
         {.name = "min.NaN",
          .summary = "the smaller of a and b; NaN if one of them is a NaN",
          .section = "9.7.3.11",
-         .rows = single_and_halves(),
+         .rows = with_magnitudes(single_and_halves()),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "min{.ftz}.NaN{.type} {%d}, {%a}, {%b}",
+         .ptx = "min{.ftz}.NaN{.xorsign}{.type} {%d}, {%a}, {%b}",
          .run = run_min_nan},
         {.name = "max",
          .summary = "the larger of a and b",
          .section = "9.7.1.13",
-         .rows = with_halves(with_floats({integers()}, false), false),
+         .rows = with_magnitudes(with_halves(with_floats({integers()}, false), false)),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "max{.ftz}{.type} {%d}, {%a}, {%b}",
+         .ptx = "max{.ftz}{.xorsign}{.type} {%d}, {%a}, {%b}",
          .run = run_max},
         {.name = "max.NaN",
          .summary = "the larger of a and b; NaN if one of them is a NaN",
          .section = "9.7.3.12",
-         .rows = single_and_halves(),
+         .rows = with_magnitudes(single_and_halves()),
          .operands = {out("d"), in("a"), in("b")},
-         .ptx = "max{.ftz}.NaN{.type} {%d}, {%a}, {%b}",
+         .ptx = "max{.ftz}.NaN{.xorsign}{.type} {%d}, {%a}, {%b}",
          .run = run_max_nan},
         {.name = "neg",
          .summary = "d = -a",

@@ -256,6 +256,43 @@ void run_cnot(const Step& s, Machine& m) {
 Row words() { return {{types({b32, b64})}, {7, 8}}; }
 Row numbers() { return {{types({u32, s32, u64, s64})}, {7, 8}}; }
 
+/// The n-th set bit from `base` on (PTX ISA 9.7.1.17); a negative n counts downwards.
+std::uint32_t nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t n) {
+    if (base > 31) return UINT32_MAX;
+    const auto set = [&](std::int64_t bit) { return (mask >> bit & 1U) != 0; };
+    if (n == 0) return set(base) ? base : UINT32_MAX;
+    std::int64_t left = std::abs(std::int64_t{n});
+    for (std::int64_t bit = base; bit >= 0 && bit<32; bit += n> 0 ? 1 : -1)
+        if (set(bit) && --left == 0) return static_cast<std::uint32_t>(bit);
+    return UINT32_MAX;
+}
+
+void run_fns(const Step& s, Machine& m) { map3<std::uint32_t, std::uint32_t, std::int32_t>(s, m, nth_set); }
+
+/// The lowest n bits of a, extended to 32.
+template <bool wrap>
+void run_szext(const Step& s, Machine& m) {
+    const bool is_signed = s.form.type() == s32;
+    map2<std::uint32_t, std::uint32_t>(s, m, [&](std::uint32_t a, std::uint32_t b) -> std::uint32_t {
+        const std::uint32_t n = wrap ? b & 31U : std::min(b, 32U);
+        if (n == 0) return 0;
+        const std::uint32_t left = a << (32 - n);
+        return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(left) >> (32 - n))
+                         : left >> (32 - n);
+    });
+}
+
+template <bool wrap>
+Instruction extension(std::string_view name, std::string_view summary, std::string_view ptx) {
+    return {.name = name,
+            .summary = summary,
+            .section = "9.7.1.21",
+            .rows = {{{types({u32, s32})}, {7, 8}}},
+            .operands = {out("d"), in("a"), in("b", fixed<u32>)},
+            .ptx = ptx,
+            .run = run_szext<wrap>};
+}
+
 /// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
@@ -325,6 +362,18 @@ const std::vector<Instruction>& records() {
          .operands = {out("d", fixed<u32>), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bmsk.wrap{.type} {%d}, {%position}, {%length}",
          .run = run_bmsk<true>},
+        {.name = "fns",
+         .summary = "the place of the n-th set bit of a mask from bit `base` on; all ones if there is none",
+         .section = "9.7.1.17",
+         .rows = {{{types({b32})}, {7, 8}}},
+         .operands = {out("d", fixed<u32>), in("mask", fixed<u32>), in("base", fixed<u32>),
+                      in("n", fixed<s32>)},
+         .ptx = "fns{.type} {%d}, {%mask}, {%base}, {%n}",
+         .run = run_fns},
+        extension<false>("szext.clamp", "the lowest min(b, 32) bits of a, extended by their sign or by zeros",
+                         "szext.clamp{.type} {%d}, {%a}, {%b}"),
+        extension<true>("szext.wrap", "the lowest b % 32 bits of a, extended by their sign or by zeros",
+                        "szext.wrap{.type} {%d}, {%a}, {%b}"),
         {.name = "cnot",
          .summary = "d = a == 0 ? 1 : 0",
          .section = "9.7.8.5",

@@ -72,6 +72,21 @@ const std::vector<Instruction>& records() {
          .awaits = Awaits::cluster,
          .effects = [](const Step&, Effects& e) { e.cluster_wait(), e.await_arrivals(); },
          .run = [](const Step&, Machine& m) { m.cluster_wait(); }},
+        {.name = "barrier.cluster.arrive.unaligned",
+         .summary = "as barrier.cluster.arrive, also where the lanes of a warp have diverged",
+         .section = "9.7.13.3",
+         .rows = {{{}, {7, 8}}, {{spelled_as(Field::sem, {"release", "relaxed"})}, {8, 0}}},
+         .ptx = "barrier.cluster.arrive{.sem}",
+         .effects = [](const Step&, Effects& e) { e.cluster_arrive(); },
+         .run = [](const Step&, Machine& m) { m.cluster_arrive(); }},
+        {.name = "barrier.cluster.wait.unaligned",
+         .summary = "as barrier.cluster.wait, also where the lanes of a warp have diverged",
+         .section = "9.7.13.3",
+         .rows = {{{}, {7, 8}}},
+         .ptx = "barrier.cluster.wait",
+         .awaits = Awaits::cluster,
+         .effects = [](const Step&, Effects& e) { e.cluster_wait(), e.await_arrivals(); },
+         .run = [](const Step&, Machine& m) { m.cluster_wait(); }},
         {.name = "mapa",
          .summary = "the address in the CTA of rank b that corresponds to a in this CTA; without a space of "
                     "generic addresses",
@@ -100,25 +115,27 @@ const std::vector<Instruction>& records() {
          .ptx = "getctarank{.space}{.type} {%d}, {%a}",
          .run = run_getctarank},
         {.name = "elect.sync",
-         .summary = "elects one lane of the mask: true in that lane",
+         .summary = "elects one lane of the mask: p is true in that lane; leader: its number",
          .section = "9.7.13.14",
          .rows = {{{}, {8, 0}}},
-         .operands =
-             {{"p", Access::out, Rule::reg, fixed<pred>, nullptr, false, {}, {}},
-              {"mask", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, 0xFFFFFFFF, {}}},
-         .ptx = "elect.sync _|{%p}, {%mask}",
+         .operands = {{"p", Access::out, Rule::reg, fixed<pred>, nullptr, false, {}, {}},
+                      {"mask", Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, 0xFFFFFFFF, {}},
+                      {"leader", Access::out, Rule::reg, fixed<u32>, nullptr, true, {}, {}}},
+         .ptx = "elect.sync {%leader}|{%p}, {%mask}",
          .taken_by = Participants::warp,
          .value = [](const Step&, const ValueOf&) { return Value{}; },
          .run =
              [](const Step& s, Machine& m) {
                  const auto mask = read<std::uint32_t>(m, s.operands[1]);
                  const Mask active = m.active();
-                 Lanes<std::uint32_t> d{};
+                 Lanes<std::uint32_t> d{}, leader{};
                  for_each_lane(active, [&](std::size_t l) {
                      const Mask among = mask[l] & active;
-                     d[l] = among != 0 && l == static_cast<std::size_t>(std::countr_zero(among));
+                     leader[l] = static_cast<std::uint32_t>(std::countr_zero(among));
+                     d[l] = among != 0 && l == leader[l];
                  });
                  write_reg(m, s.operands[0].reg, d);
+                 if (const Operand& number = s.operands[2]; number.reg) write_reg(m, number.reg, leader);
              }},
         {.name = "setmaxnreg",
          .summary = "releases registers of the warpgroup (dec), or waits until it has more (inc)",

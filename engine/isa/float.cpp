@@ -1,7 +1,9 @@
 // fma, the functions of one float (rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh), copysign, and approximate
 // division.
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "isa/families.hpp"
 #include "isa/halves.hpp"
@@ -37,6 +39,22 @@ void run_function(const Step& s, Machine& m) {
         map_rounded<double, 1>(s, m, [](double a) { return f(a); });
 }
 
+/// A function of the upper half of a binary64 number, whose result has an upper half alone.
+template <double (*f)(double)>
+void run_gross_function(const Step& s, Machine& m) {
+    if (s.form.type() != f64 || s.form.get(Field::approx, 0) == 0) return run_function<f>(s, m);
+    constexpr std::uint64_t upper = ~std::uint64_t{0} << 32, half = std::uint64_t{1} << 31;
+    const bool flushes = s.form.get(Field::ftz, 0) == 1;
+    const auto normal = [&](double a) {
+        return flushes && std::abs(a) < std::numeric_limits<double>::min() ? std::copysign(0.0, a) : a;
+    };
+    map1<std::uint64_t, std::uint64_t>(s, m, [&](std::uint64_t bits) -> std::uint64_t {
+        const double y = normal(f(normal(std::bit_cast<double>(bits & upper))));
+        if (std::isnan(y)) return std::uint64_t{0x7FFFFFFF} << 32;
+        return (std::bit_cast<std::uint64_t>(y) + half) & upper;
+    });
+}
+
 void run_quotient(const Step& s, Machine& m) {
     map_rounded<float, 2>(s, m, [](float a, float b) { return a / b; });
 }
@@ -63,6 +81,12 @@ double sine(double a) { return std::sin(a); }
 double cosine(double a) { return std::cos(a); }
 double hyperbolic_tangent(double a) { return std::tanh(a); }
 
+/// Without .ftz, the root of a binary64 number is a program of the compiler's, of binary64 precision.
+void run_reciprocal_root(const Step& s, Machine& m) {
+    if (s.form.get(Field::ftz, 0) == 0) return run_function<reciprocal_root>(s, m);
+    run_gross_function<reciprocal_root>(s, m);
+}
+
 std::vector<Row> rounded() {
     const Choice any = spelled_as(Field::round, {"rn", "rz", "rm", "rp"}, "rn");
     return {{{only(f32), any, flag(Field::ftz)}, {7, 8}}, {{only(f64), any}, {7, 8}}};
@@ -81,8 +105,13 @@ std::vector<Row> approximate_halves(bool brain_ftz) {
 }
 std::vector<Row> fma_rows() {
     const Choice nearest = spelled_as(Field::round, {"rn"}, "rn");
-    return with(rounded(), {{{types({f16, f16x2}), nearest, flag(Field::ftz), flag(Field::relu)}, {7, 8}},
-                            {{types({bf16, bf16x2}), nearest, flag(Field::relu)}, {7, 8}}});
+    std::vector<Row> singles = rounded();
+    singles.front().choices.push_back(flag(Field::sat));
+    return with(
+        singles,
+        {{{types({f16, f16x2}), nearest, flag(Field::ftz), flag(Field::relu)}, {7, 8}},
+         {{types({f16, f16x2}), nearest, flag(Field::ftz), Choice{Field::sat, {{1, 1}}, {}, true}}, {7, 8}},
+         {{types({bf16, bf16x2}), nearest, flag(Field::relu)}, {7, 8}}});
 }
 Row approximate() { return {{types({f32}), Choice{Field::approx, {{1, 1}}, {}}, flag(Field::ftz)}, {7, 8}}; }
 Row approximate_only() {
@@ -90,6 +119,14 @@ Row approximate_only() {
 }
 Row approximate_single() {
     return {{only(f32), Choice{Field::approx, {{1, 1}}, 1}, flag(Field::ftz)}, {7, 8}};
+}
+
+/// slow: without .ftz.
+Row approximate_double(bool slow) {
+    Row out{{only(f64), Choice{Field::approx, {{1, 1}}, slow ? std::optional(1) : std::nullopt, !slow}},
+            {7, 8}};
+    if (!slow) out.choices.push_back(Choice{Field::ftz, {{1, 1}}, {}, true});
+    return out;
 }
 
 Instruction function(std::string_view name, std::string_view summary, std::string_view section,
@@ -111,14 +148,16 @@ const std::vector<Instruction>& records() {
          .section = "9.7.3.6",
          .rows = fma_rows(),
          .operands = {out("d"), in("a"), in("b"), in("c")},
-         .ptx = "fma{.round}{.ftz}{.relu}{.type} {%d}, {%a}, {%b}, {%c}",
+         .ptx = "fma{.round}{.ftz}{.sat}{.relu}{.type} {%d}, {%a}, {%b}, {%c}",
          .run = run_fma},
-        function("rcp", "d = 1 / a", "9.7.3.13", with(rounded(), {approximate()}),
-                 "rcp{.round}{.approx}{.ftz}{.type} {%d}, {%a}", run_function<reciprocal>),
+        function("rcp", "d = 1 / a; .approx of f64 has 20 bits", "9.7.3.13",
+                 with(rounded(), {approximate(), approximate_double(false)}),
+                 "rcp{.round}{.approx}{.ftz}{.type} {%d}, {%a}", run_gross_function<reciprocal>),
         function("sqrt", "d = square root of a", "9.7.3.15", with(rounded(), {approximate()}),
                  "sqrt{.round}{.approx}{.ftz}{.type} {%d}, {%a}", run_function<root>),
-        function("rsqrt", "d = 1 / square root of a", "9.7.3.16", {approximate_only()},
-                 "rsqrt{.approx}{.ftz}{.type} {%d}, {%a}", run_function<reciprocal_root>),
+        function("rsqrt", "d = 1 / square root of a; .ftz of f64 has 20 bits", "9.7.3.16",
+                 {approximate_only(), approximate_double(true), approximate_double(false)},
+                 "rsqrt{.approx}{.ftz}{.type} {%d}, {%a}", run_reciprocal_root),
         function("ex2", "d = 2 to the power of a", "9.7.3.21",
                  with({approximate_single()}, approximate_halves(true)),
                  "ex2{.approx}{.ftz}{.type} {%d}, {%a}", run_function<power_of_two>),

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "isa/families.hpp"
+#include "isa/rounded.hpp"
 #include "number/number.hpp"
 
 namespace wgrun::isa {
@@ -15,13 +16,16 @@ bool is_half(Type type) { return type == f16 || type == bf16 || type == f16x2 ||
 std::vector<Row> half_rows(bool rounded) {
     Row with_ftz{{types({f16, f16x2}), flag(Field::ftz)}, {7, 8}};
     Row others{{types({bf16, bf16x2})}, {7, 8}};
+    if (rounded) with_ftz.choices.push_back(flag(Field::sat));
     if (rounded)
         for (Row* row : {&with_ftz, &others}) row->choices.push_back(spelled_as(Field::round, {"rn"}, "rn"));
     return {with_ftz, others};
 }
 
-HalfFormat::HalfFormat(const Form& form)
-    : brain_(form.type() == bf16 || form.type() == bf16x2), flush_(form.get(Field::ftz, 0) == 1) {}
+HalfFormat::HalfFormat(Type type, const Form& form)
+    : brain_(type == bf16 || type == bf16x2),
+      flush_(form.get(Field::ftz, 0) == 1),
+      limit_(form.get(Field::sat, 0) == 1) {}
 
 double HalfFormat::number(std::uint16_t bits) const {
     const double value = brain_ ? from_bf16(bits) : from_f16(bits);
@@ -30,6 +34,7 @@ double HalfFormat::number(std::uint16_t bits) const {
 }
 
 std::uint16_t HalfFormat::bits(double value) const {
+    if (limit_) value = saturated(value);
     if (std::isnan(value)) return 0x7FFF;
     const std::uint16_t out = brain_ ? to_bf16(value) : to_f16(value);
     constexpr std::uint16_t exponent = 0x7C00, sign = 0x8000;

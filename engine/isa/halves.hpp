@@ -15,13 +15,16 @@ std::vector<Row> half_rows(bool rounded);
 /// Converts a value of the type to a number and back. NaN becomes 0x7FFF, as in the chip's arithmetic.
 class HalfFormat {
   public:
-    explicit HalfFormat(const Form& form);
+    explicit HalfFormat(const Form& form) : HalfFormat(form.type(), form) {}
+    /// The same for values of another type than the form's.
+    HalfFormat(Type type, const Form& form);
     double number(std::uint16_t bits) const;
     std::uint16_t bits(double value) const;
 
   private:
     bool brain_;  ///< bf16
     bool flush_;  ///< .ftz
+    bool limit_;  ///< .sat
 };
 
 /// Returns a + b, rounded to odd: a further rounding, to a format with half the digits, gives the same as a

@@ -1,6 +1,7 @@
 // Bits, shifts, comparisons and selection.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "isa/families.hpp"
@@ -104,22 +105,107 @@ unsigned relations_of(int cmp) {
     return by_value.at(static_cast<std::size_t>(cmp));
 }
 
-void run_setp(const Step& s, Machine& m) {
+/// Compares the sources a and b, which are of the type. Returns 1 where it holds, else 0.
+Lanes<std::uint32_t> compared(const Step& s, Machine& m, const Operand& a, const Operand& b, Type type) {
     const unsigned relations = relations_of(s.form.get(Field::cmp));
-    const auto compare = [&](auto a, auto b) -> std::uint32_t {
-        return (relations & relation(a, b)) != 0 ? 1 : 0;
+    Lanes<std::uint32_t> out;
+    const auto compare = [&]<class T>(T, auto number) {
+        const Lanes<T> x = read<T>(m, a), y = read<T>(m, b);
+        for (std::size_t l = 0; l < lanes; ++l)
+            out[l] = (relations & relation(number(x[l]), number(y[l]))) != 0 ? 1 : 0;
     };
-    const Type type = s.form.type();
     if (is_half(type)) {
-        const HalfFormat format(s.form);
-        return map2<std::uint32_t, std::uint16_t>(s, m, [&](std::uint16_t a, std::uint16_t b) {
-            return compare(format.number(a), format.number(b));
-        });
+        const HalfFormat format(type, s.form);
+        compare(std::uint16_t{}, [&](std::uint16_t bits) { return format.number(bits); });
+    } else if (type == f32 && s.form.get(Field::ftz, 0) == 1) {
+        compare(float{}, [](float value) { return flushed(value); });
+    } else {
+        with_number(type, [&]<class T>(T t) { compare(t, [](T value) { return value; }); });
     }
-    if (type == f32 && s.form.get(Field::ftz, 0) == 1)
-        return map2<std::uint32_t, float>(s, m,
-                                          [&](float a, float b) { return compare(flushed(a), flushed(b)); });
-    with_number(type, [&]<class T>(T) { map2<std::uint32_t, T>(s, m, compare); });
+    return out;
+}
+
+/// The comparison that holds where the other does not.
+Lanes<std::uint32_t> opposite(Lanes<std::uint32_t> holds) {
+    for (std::uint32_t& lane : holds) lane ^= 1U;
+    return holds;
+}
+
+/// Combines a comparison with the predicate c, if the form asks for that (PTX ISA 9.7.6.2).
+Lanes<std::uint32_t> combined(const Step& s, Machine& m, Lanes<std::uint32_t> holds) {
+    if (!s.form.has(Field::combine)) return holds;
+    const Lanes<std::uint32_t> c = read<std::uint32_t>(m, s.operand("c"));
+    const std::string how = spelled(Field::combine, s.form.get(Field::combine));
+    for (std::size_t l = 0; l < lanes; ++l)
+        holds[l] = how == "and" ? holds[l] & c[l] : how == "or" ? holds[l] | c[l] : holds[l] ^ c[l];
+    return holds;
+}
+
+void run_setp(const Step& s, Machine& m) {
+    write_reg(m, s.operands[0].reg,
+              combined(s, m, compared(s, m, s.operands[1], s.operands[2], s.form.type())));
+}
+
+/// q is the opposite comparison, combined likewise.
+void run_setp_both(const Step& s, Machine& m) {
+    const Lanes<std::uint32_t> holds = compared(s, m, s.operands[2], s.operands[3], s.form.type()),
+                               p = combined(s, m, holds), q = combined(s, m, opposite(holds));
+    write_reg(m, s.operands[0].reg, p);
+    write_reg(m, s.operands[1].reg, q);
+}
+
+/// Compares both halves: p is the result of the lower ones, q that of the upper ones.
+void run_setp_pair(const Step& s, Machine& m) {
+    const HalfFormat format(s.form);
+    const unsigned relations = relations_of(s.form.get(Field::cmp));
+    const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[2]),
+                               b = read<std::uint32_t>(m, s.operands[3]);
+    for (const unsigned half : {0U, 1U}) {
+        Lanes<std::uint32_t> d;
+        for (std::size_t l = 0; l < lanes; ++l) {
+            const double x = format.number(static_cast<std::uint16_t>(a[l] >> 16 * half)),
+                         y = format.number(static_cast<std::uint16_t>(b[l] >> 16 * half));
+            d[l] = (relations & relation(x, y)) != 0 ? 1 : 0;
+        }
+        write_reg(m, s.operands[half].reg, d);
+    }
+}
+
+/// All ones, or the number 1, where the comparison holds; else 0.
+void run_set(const Step& s, Machine& m) {
+    const Lanes<std::uint32_t> holds = compared(s, m, s.operands[1], s.operands[2], s.form.type(Field::from));
+    const Type type = s.form.type();
+    const std::uint32_t yes = type == f32        ? std::bit_cast<std::uint32_t>(1.F)
+                              : type == f16      ? 0x3C00
+                              : type == bf16     ? 0x3F80
+                              : bits(type) == 16 ? 0xFFFF
+                                                 : 0xFFFFFFFF;
+    Lanes<std::uint32_t> d;
+    for (std::size_t l = 0; l < lanes; ++l) d[l] = holds[l] != 0 ? yes : 0;
+    write_reg(m, s.operands[0].reg, d);
+}
+
+void run_slct(const Step& s, Machine& m) {
+    Lanes<std::uint32_t> first;
+    const auto choose = [&]<class T>(T) {
+        const Lanes<T> c = read<T>(m, s.operands[3]);
+        const bool flushes = s.form.get(Field::ftz, 0) == 1;
+        for (std::size_t l = 0; l < lanes; ++l)
+            if constexpr (std::is_same_v<T, float>)
+                first[l] = (flushes ? flushed(c[l]) : c[l]) >= 0 ? 1 : 0;
+            else
+                first[l] = c[l] >= 0 ? 1 : 0;
+    };
+    if (s.form.type(Field::from) == f32)
+        choose(float{});
+    else
+        choose(std::int32_t{});
+    with_number(s.form.type(), [&]<class T>(T) {
+        const Lanes<T> a = read<T>(m, s.operands[1]), b = read<T>(m, s.operands[2]);
+        Lanes<T> d;
+        for (std::size_t l = 0; l < lanes; ++l) d[l] = first[l] != 0 ? a[l] : b[l];
+        write_reg<T>(m, s.operands[0].reg, d);
+    });
 }
 
 void run_selp(const Step& s, Machine& m) {
@@ -221,6 +307,36 @@ Row ordered(std::initializer_list<Type> of, bool flushes) {
     return out;
 }
 
+/// Returns the rows of setp, each with `more`. halves: also those of f16 and bf16.
+std::vector<Row> comparisons(bool halves, const std::vector<Choice>& more = {}) {
+    std::vector<Row> out{signed_or_unsigned(), unsigned_names(), equality(),
+                         halves ? ordered({f32, f16}, true) : ordered({f32}, true),
+                         halves ? ordered({f64, bf16}, false) : ordered({f64}, false)};
+    for (Row& row : out) row.choices.insert(row.choices.end(), more.begin(), more.end());
+    return out;
+}
+Choice combination() { return {Field::combine, {{0, 2}}, {}}; }
+
+/// Returns the rows of set: results of 32 bits of everything but halves, and those of halves.
+std::vector<Row> set_rows() {
+    std::vector<Row> out;
+    for (Row row :
+         {signed_or_unsigned(), unsigned_names(), equality(), ordered({f32}, true), ordered({f64}, false)}) {
+        for (Choice& choice : row.choices)
+            if (choice.field == Field::type) choice.field = Field::from;
+        row.choices.push_back(types({u32, s32, f32}));
+        out.push_back(row);
+    }
+    for (const Type half : {f16, bf16}) {
+        Row row = ordered({half}, half == f16);
+        for (Choice& choice : row.choices)
+            if (choice.field == Field::type) choice.field = Field::from;
+        row.choices.push_back(types({half, u16, s16, u32, s32}));
+        out.push_back(row);
+    }
+    return out;
+}
+
 /// Returns the records, which are made at the first call.
 const std::vector<Instruction>& records() {
     static const std::vector<Instruction> list{
@@ -275,12 +391,62 @@ const std::vector<Instruction>& records() {
         {.name = "setp",
          .summary = "p = a cmp b",
          .section = "9.7.6.2",
-         .rows = {signed_or_unsigned(), unsigned_names(), equality(), ordered({f32, f16}, true),
-                  ordered({f64, bf16}, false)},
+         .rows = comparisons(true),
          .operands = {out("p", fixed<pred>), in("a"), in("b")},
          .ptx = "setp{.cmp}{.ftz}{.type} {%p}, {%a}, {%b}",
          .value = value_setp,
          .run = run_setp},
+        {.name = "setp.bool",
+         .summary = "p = (a cmp b) and, or, xor c",
+         .section = "9.7.6.2",
+         .rows = comparisons(true, {combination()}),
+         .operands = {out("p", fixed<pred>), in("a"), in("b"), in("c", fixed<pred>, OperandRule::reg)},
+         .ptx = "setp{.cmp}{.combine}{.ftz}{.type} {%p}, {%a}, {%b}, {%c}",
+         .run = run_setp},
+        {.name = "setp.both",
+         .summary = "p = a cmp b, q = the opposite",
+         .section = "9.7.6.2",
+         .rows = comparisons(false),
+         .operands = {out("p", fixed<pred>), out("q", fixed<pred>), in("a"), in("b")},
+         .ptx = "setp{.cmp}{.ftz}{.type} {%p}|{%q}, {%a}, {%b}",
+         .value = [](const Step&, const ValueOf&) { return Value{}; },
+         .run = run_setp_both},
+        {.name = "setp.bool.both",
+         .summary = "p = (a cmp b) and, or, xor c; q = the same of the opposite comparison",
+         .section = "9.7.6.2",
+         .rows = comparisons(false, {combination()}),
+         .operands = {out("p", fixed<pred>), out("q", fixed<pred>), in("a"), in("b"),
+                      in("c", fixed<pred>, OperandRule::reg)},
+         .ptx = "setp{.cmp}{.combine}{.ftz}{.type} {%p}|{%q}, {%a}, {%b}, {%c}",
+         .value = [](const Step&, const ValueOf&) { return Value{}; },
+         .run = run_setp_both},
+        {.name = "setp.pair",
+         .summary = "compares two pairs: p is the result of the lower halves, q that of the upper ones",
+         .section = "9.7.7.2",
+         .rows = {ordered({f16x2}, true), ordered({bf16x2}, false)},
+         .operands = {out("p", fixed<pred>), out("q", fixed<pred>), in("a"), in("b")},
+         .ptx = "setp{.cmp}{.ftz}{.type} {%p}|{%q}, {%a}, {%b}",
+         .value = [](const Step&, const ValueOf&) { return Value{}; },
+         .run = run_setp_pair},
+        {.name = "set",
+         .summary = "d = a cmp b ? all ones, or the number 1 : 0",
+         .section = "9.7.6.1",
+         .rows = set_rows(),
+         .operands = {out("d"), in("a", typed<Field::from>), in("b", typed<Field::from>)},
+         .ptx = "set{.cmp}{.ftz}{.type}{.from} {%d}, {%a}, {%b}",
+         .run = run_set},
+        {.name = "slct",
+         .summary = "d = c >= 0 ? a : b",
+         .section = "9.7.6.4",
+         .rows = {{{types({b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64}),
+                    types(Field::from, {s32})},
+                   {7, 8}},
+                  {{types({b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64}), types(Field::from, {f32}),
+                    flag(Field::ftz)},
+                   {7, 8}}},
+         .operands = {out("d"), in("a"), in("b"), in("c", typed<Field::from>)},
+         .ptx = "slct{.ftz}{.type}{.from} {%d}, {%a}, {%b}, {%c}",
+         .run = run_slct},
         {.name = "selp",
          .summary = "d = p ? a : b",
          .section = "9.7.6.3",

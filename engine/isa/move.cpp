@@ -18,6 +18,16 @@ void run_mov(const Step& s, Machine& m) {
         map1<std::uint32_t, std::uint32_t>(s, m, [](auto a) { return a; });
 }
 
+/// A value of 8 bits is extended to a register of 16.
+void run_ld_param(const Step& s, Machine& m) {
+    if (bits(s.form.type()) != 8) return run_mov(s, m);
+    const bool is_signed = s.form.type() == s8;
+    map1<std::uint16_t, std::uint64_t>(s, m, [=](std::uint64_t a) {
+        const auto low = static_cast<std::uint8_t>(a);
+        return is_signed ? static_cast<std::uint16_t>(static_cast<std::int8_t>(low)) : std::uint16_t{low};
+    });
+}
+
 Value value_mov(const Step& s, const ValueOf& of) {
     Value out = of(s.operands[1]);
     if (out.constant && bits(s.form.type()) >= 32) out.constant = wrapped(s.form.type(), *out.constant);
@@ -46,23 +56,52 @@ Value value_special(const Step& s, const ValueOf&) {
     return out;
 }
 
-void run_pack(const Step& s, Machine& m) {
-    const Lanes<std::uint32_t> lo = read_reg<std::uint32_t>(m, s.operands[1].list[0]);
-    const Lanes<std::uint32_t> hi = read_reg<std::uint32_t>(m, s.operands[1].list[1]);
-    Lanes<std::uint32_t> d;
-    for (std::size_t l = 0; l < lanes; ++l) d[l] = (lo[l] & 0xFFFF) | hi[l] << 16;
+/// The parts of a register have at most 32 bits: the first one is the lowest.
+template <class Whole>
+void pack(const Step& s, Machine& m) {
+    const std::vector<Reg>& parts = s.operands[1].list;
+    const std::size_t width = sizeof(Whole) * 8 / parts.size();
+    Lanes<Whole> d{};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const Lanes<std::uint32_t> part = read_reg<std::uint32_t>(m, parts[i]);
+        const std::uint32_t mask = width == 32 ? UINT32_MAX : (1U << width) - 1;
+        for (std::size_t l = 0; l < lanes; ++l)
+            d[l] |= static_cast<Whole>(Whole{part[l] & mask} << i * width);
+    }
     write_reg(m, s.operands[0].reg, d);
 }
+void run_pack(const Step& s, Machine& m) {
+    if (bits(s.form.type()) == 64)
+        pack<std::uint64_t>(s, m);
+    else
+        pack<std::uint32_t>(s, m);
+}
 
+template <class Whole>
+void unpack(const Step& s, Machine& m) {
+    const std::vector<Reg>& parts = s.operands[0].list;
+    const std::size_t width = sizeof(Whole) * 8 / parts.size();
+    const Lanes<Whole> a = read<Whole>(m, s.operands[1]);
+    const std::uint32_t mask = width == 32 ? UINT32_MAX : (1U << width) - 1;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        Lanes<std::uint32_t> part;
+        for (std::size_t l = 0; l < lanes; ++l)
+            part[l] = static_cast<std::uint32_t>(a[l] >> i * width) & mask;
+        write_reg(m, parts[i], part);
+    }
+}
 void run_unpack(const Step& s, Machine& m) {
-    const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[1]);
-    Lanes<std::uint32_t> lo, hi;
-    for (std::size_t l = 0; l < lanes; ++l) lo[l] = a[l] & 0xFFFF, hi[l] = a[l] >> 16;
-    write_reg(m, s.operands[0].list[0], lo);
-    write_reg(m, s.operands[0].list[1], hi);
+    if (bits(s.form.type()) == 64)
+        unpack<std::uint64_t>(s, m);
+    else
+        unpack<std::uint32_t>(s, m);
 }
 
 int two(const Form&) { return 2; }
+int four(const Form&) { return 4; }
+Type half_of(const Form& form) { return form.type() == b64 ? b32 : b16; }
+/// 32 bits are of two halves by default.
+std::vector<Row> packed_rows() { return {{{types({b32})}, {7, 8}}, {{types({b64})}, {7, 8}}}; }
 
 void run_descriptor(const Step& s, Machine& m) {
     const Lanes<std::uint32_t> address = read<std::uint32_t>(m, s.operands[1]);
@@ -130,7 +169,7 @@ const std::vector<Instruction>& records() {
         {.name = "ld.param",
          .summary = "reads a kernel parameter",
          .section = "9.7.9.8",
-         .rows = {{{types({u32, s32, f32, u64, s64, f64, b32, b64})}, {7, 8}}},
+         .rows = {{{types({u8, s8, u16, s16, b16, u32, s32, f32, u64, s64, f64, b32, b64})}, {7, 8}}},
          .operands = {out("d"), in("a", typed<Field::type>, Rule::param)},
          .ptx = "ld.param{.type} {%d}, [{%a}]",
          .cuda = "{%d} = {%a}",
@@ -138,7 +177,7 @@ const std::vector<Instruction>& records() {
              [](const Step&, const ValueOf&) {
                  return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
              },
-         .run = run_mov},
+         .run = run_ld_param},
         {.name = "cvta.param",
          .summary = "the generic address of a tensor map that is a kernel parameter",
          .section = "9.7.9.20",
@@ -160,17 +199,34 @@ const std::vector<Instruction>& records() {
          .value = value_mov,
          .run = run_mov},
         {.name = "pack",
-         .summary = "mov.b32 d, {lo, hi}: two 16-bit registers into one of 32 bits",
+         .summary =
+             "mov.b32 d, {lo, hi}: two registers of 16 bits into one of 32, or two of 32 into one of 64",
          .section = "9.7.9.1",
-         .rows = {{{types({b32})}, {7, 8}}},
-         .operands = {out("d"), {"a", Access::in, Rule::list, fixed<b16>, two, false, {}, {}}},
+         .rows = packed_rows(),
+         .operands = {out("d"), {"a", Access::in, Rule::list, half_of, two, false, {}, {}}},
          .ptx = "mov{.type} {%d}, {%a}",
          .run = run_pack},
-        {.name = "unpack",
-         .summary = "mov.b32 {lo, hi}, a: one 32-bit register into two of 16 bits",
+        {.name = "pack.v4",
+         .summary = "mov.b64 d, {a, b, c, d}: four registers of 16 bits into one of 64",
          .section = "9.7.9.1",
-         .rows = {{{types({b32})}, {7, 8}}},
-         .operands = {{"d", Access::out, Rule::list, fixed<b16>, two, false, {}, {}},
+         .rows = {{{types({b64})}, {7, 8}}},
+         .operands = {out("d"), {"a", Access::in, Rule::list, fixed<b16>, four, false, {}, {}}},
+         .ptx = "mov{.type} {%d}, {%a}",
+         .run = run_pack},
+        {.name = "unpack.v4",
+         .summary = "mov.b64 {a, b, c, d}, x: one register of 64 bits into four of 16",
+         .section = "9.7.9.1",
+         .rows = {{{types({b64})}, {7, 8}}},
+         .operands = {{"d", Access::out, Rule::list, fixed<b16>, four, false, {}, {}},
+                      in("a", typed<Field::type>, Rule::reg)},
+         .ptx = "mov{.type} {%d}, {%a}",
+         .run = run_unpack},
+        {.name = "unpack",
+         .summary =
+             "mov.b32 {lo, hi}, a: one register of 32 bits into two of 16, or one of 64 into two of 32",
+         .section = "9.7.9.1",
+         .rows = packed_rows(),
+         .operands = {{"d", Access::out, Rule::list, half_of, two, false, {}, {}},
                       in("a", typed<Field::type>, Rule::reg)},
          .ptx = "mov{.type} {%d}, {%a}",
          .run = run_unpack},

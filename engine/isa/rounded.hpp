@@ -15,6 +15,12 @@ inline float flushed(float a) {
 }
 inline double flushed(double a) { return a; }
 
+/// Returns the value with .sat applied: within 0 to 1, and 0 in place of a NaN.
+template <class T>
+T saturated(T a) {
+    return a > 0 ? (a < 1 ? a : T{1}) : T{0};
+}
+
 /// The host rounds as `mode` says until the end of the scope, also if that is an exception (of a register
 /// that is not known, say).
 class HostRounding {
@@ -51,8 +57,13 @@ void map_rounded(const Step& s, Machine& m, F f) {
         map(f);
     else
         with_rounding(s.form, [&] {
-            if (s.form.get(Field::ftz, 0) == 1)
+            const bool flushes = s.form.get(Field::ftz, 0) == 1, limits = s.form.get(Field::sat, 0) == 1;
+            if (flushes && limits)
+                map([&](auto... a) { return saturated(flushed(f(flushed(a)...))); });
+            else if (flushes)
                 map([&](auto... a) { return flushed(f(flushed(a)...)); });
+            else if (limits)
+                map([&](auto... a) { return saturated(f(a...)); });
             else
                 map(f);
         });

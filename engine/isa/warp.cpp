@@ -124,6 +124,61 @@ Value value_of_all(const Step& s, const ValueOf&) {
     return out;
 }
 
+// --- match.sync, activemask ----------------------------------------------------------------------------
+
+/// Returns, by lane, the lanes that take part and hold the same value.
+template <class T>
+Lanes<Mask> equal_lanes(const Lanes<T>& a, Mask taking_part) {
+    Lanes<Mask> out{};
+    for (std::size_t l = 0; l < lanes; ++l)
+        for_each_lane(taking_part, [&](std::size_t other) { out[l] |= Mask{a[l] == a[other]} << other; });
+    return out;
+}
+Lanes<Mask> equal_lanes(const Step& s, Machine& m, Mask taking_part) {
+    if (bits(s.form.type()) == 64) return equal_lanes(read<std::uint64_t>(m, s.operands[1]), taking_part);
+    return equal_lanes(read<std::uint32_t>(m, s.operands[1]), taking_part);
+}
+
+void run_match_any(const Step& s, Machine& m) {
+    write_reg(m, s.operands[0].reg, equal_lanes(s, m, members(s, m)));
+}
+
+void run_match_all(const Step& s, Machine& m) {
+    const Mask taking_part = members(s, m);
+    Lanes<Mask> d = equal_lanes(s, m, taking_part);
+    Lanes<std::uint32_t> p;
+    for (std::size_t l = 0; l < lanes; ++l) {
+        p[l] = d[l] == taking_part ? 1 : 0;
+        d[l] = p[l] != 0 ? taking_part : 0;
+    }
+    write_reg(m, s.operands[0].reg, d);
+    if (const Operand& equal = s.operand("p"); equal.reg) write_reg(m, equal.reg, p);
+}
+
+void run_activemask(const Step& s, Machine& m) {
+    Lanes<Mask> d;
+    d.fill(m.active());
+    write_reg(m, s.operands[0].reg, d);
+}
+
+/// Returns the record of match.any or match.all: ptxas takes no floats.
+Instruction matching(std::string_view name, std::string_view summary, std::string_view ptx, bool all,
+                     void (*run)(const Step&, Machine&)) {
+    const auto bits_of = [](const Form& form) { return form.type() == b64 ? b64 : b32; };
+    std::vector<OperandRule> operands{out("d", fixed<u32>), in("a", +bits_of, Rule::reg)};
+    if (all) operands.push_back({"p", Access::out, Rule::reg, fixed<pred>, nullptr, true, {}, {}});
+    operands.push_back(membermask(true));
+    return {.name = name,
+            .summary = summary,
+            .section = "9.7.13.10",
+            .rows = {{{types({b32, b64})}, {7, 8}}},
+            .operands = std::move(operands),
+            .ptx = ptx,
+            .convergent = true,
+            .value = [](const Step&, const ValueOf&) { return Value{}; },
+            .run = run};
+}
+
 // --- redux.sync ----------------------------------------------------------------------------------------
 
 /// Returns the type of the operands: ptxas takes no float registers for .b32 here.
@@ -172,6 +227,20 @@ const std::vector<Instruction>& records() {
          .convergent = true,
          .value = value_of_all,
          .run = run_vote},
+        matching("match.any.sync", "the lanes that hold the same value as this one",
+                 "match.any.sync{.type} {%d}, {%a}, {%membermask}", false, run_match_any),
+        matching("match.all.sync", "the mask if all lanes hold the same value, else 0; p: whether they do",
+                 "match.all.sync{.type} {%d}{|%p}, {%a}, {%membermask}", true, run_match_all),
+        {.name = "activemask",
+         .summary = "the lanes of the warp that execute it now",
+         .section = "9.7.13.11",
+         .rows = {{{types({b32})}, {7, 8}}},
+         .operands = {out("d", fixed<u32>)},
+         .ptx = "activemask{.type} {%d}",
+         .convergent = true,
+         .effects = [](const Step&, Effects& e) { e.pause(); },
+         .value = [](const Step&, const ValueOf&) { return Value{}; },
+         .run = run_activemask},
         {.name = "redux.sync",
          .summary =
              "the sum, the least, the greatest or the bits of all lanes' values together, for each of them",

@@ -42,9 +42,7 @@ class BarrierUnit {
         using Arrival = NamedBarriers::Arrival;
         Cta& cta = self().own();
         switch (cta.barriers.arrive(id, self().warp_in_cta(), threads, waits, self().pc())) {
-            case Arrival::illegal:
-                self().fault(rules::barrier_out_of_range(id, threads));
-                return false;
+            case Arrival::illegal: self().fault(rules::barrier_out_of_range(id, threads)); return false;
             case Arrival::too_large:
                 self().fault(rules::barrier_too_large(id, threads, self().threads()));
                 return false;

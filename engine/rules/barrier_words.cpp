@@ -43,6 +43,15 @@ Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta) {
             count_those_who_come};
 }
 
+Saying barrier_of_part(std::string_view instruction, const std::string& who) {
+    return {
+        WG_SYNC_01,
+        fmt::format("some lanes of {} execute {}, and the others do not: that is legal, but the simulator "
+                    "follows this barrier by whole warps only",
+                    who, instruction),
+        "bar.warp.sync before it, on one path for all lanes"};
+}
+
 Saying barrier_twice(std::uint32_t id, const std::string& who) {
     return {WG_SYNC_02, fmt::format("barrier {}: {} arrives a second time before the others have", id, who),
             count_those_who_come};

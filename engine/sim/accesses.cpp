@@ -54,11 +54,10 @@ void Accesses::reset() {
 template <class Access>
 void Accesses::in_each_space(const isa::Addresses& generic, Access access) {
     const isa::Mask all = scene_.active;
-    isa::for_each_space(generic, all,
-                        [&](isa::Space space, isa::Mask there, const isa::Addresses& within) {
-                            scene_.active = there;
-                            access(space, within);
-                        });
+    isa::for_each_space(generic, all, [&](isa::Space space, isa::Mask there, const isa::Addresses& within) {
+        scene_.active = there;
+        access(space, within);
+    });
     scene_.active = all;
 }
 

@@ -27,6 +27,12 @@ void Barriers::continues(Cta& cta, int number, std::uint32_t id) {
     warp.state = Warp::State::ready;
 }
 
+void Barriers::check_whole() {
+    const Op& op = scene_.code.ops[scene_.pc];
+    if (!op.aligned && scene_.active != scene_.warp().all)
+        report_.fault(rules::barrier_of_part(op.step->op->name, report_.warp()));
+}
+
 void Barriers::vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes, isa::Reg to) {
     Cta& cta = own();
     Cta::Ballot& ballot = cta.ballots[id];

@@ -23,6 +23,9 @@ class Barriers : public machine::BarrierUnit<Barriers, Cta> {
     /// bar.red: the warp waits, and then `to` holds what the votes of all warps that wait there combine to.
     void vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes, isa::Reg to);
 
+    /// Reports a part of a warp at a barrier that need not be aligned: whole warps alone are followed.
+    void check_whole();
+
   private:
     friend machine::BarrierUnit<Barriers, Cta>;
 

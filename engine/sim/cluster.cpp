@@ -213,12 +213,11 @@ void Cluster::leave(Cta& cta) {
 // --- what steps do ---------------------------------------------------------------------------------------
 
 std::uint64_t Cluster::special(isa::Special which, int lane) {
-    return machine::special(
-        {scene_.launch.grid, scene_.program.cluster(), scene_.position,
-         static_cast<std::uint32_t>(scene_.rank(*scene_.cta)), scene_.program.block(),
-         static_cast<std::uint32_t>(scene_.local()),
-         static_cast<std::uint32_t>(scene_.program.shared_bytes()), clock()},
-        which, lane);
+    return machine::special({scene_.launch.grid, scene_.program.cluster(), scene_.position,
+                             static_cast<std::uint32_t>(scene_.rank(*scene_.cta)), scene_.program.block(),
+                             static_cast<std::uint32_t>(scene_.local()),
+                             static_cast<std::uint32_t>(scene_.program.shared_bytes()), clock()},
+                            which, lane);
 }
 
 // The address of a CTA that does not exist does no harm until it is used.

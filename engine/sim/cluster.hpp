@@ -56,13 +56,18 @@ class Cluster final : public isa::Machine {
                 const std::function<void(int, std::byte*)>& change) override {
         accesses_.update(space, address, bytes, change);
     }
-    void barrier(std::uint32_t id, std::uint32_t threads) override { barriers_.meet(id, threads, true); }
+    void barrier(std::uint32_t id, std::uint32_t threads) override {
+        barriers_.check_whole();
+        barriers_.meet(id, threads, true);
+    }
     void barrier_arrive(std::uint32_t id, std::uint32_t threads) override {
+        barriers_.check_whole();
         barriers_.meet(id, threads, false);
     }
     void barrier_vote(std::uint32_t id, std::uint32_t threads, isa::Vote vote, isa::Mask votes,
                       isa::Reg to) override {
         wgmma_.write(to);
+        barriers_.check_whole();
         barriers_.vote(id, threads, vote, votes, to);
     }
     void trap() override;
@@ -106,7 +111,10 @@ class Cluster final : public isa::Machine {
     }
 
     std::uint32_t map_shared(std::uint32_t address, std::uint32_t rank) override;
-    void cluster_arrive() override { barriers_.cluster_arrive(); }
+    void cluster_arrive() override {
+        barriers_.check_whole();
+        barriers_.cluster_arrive();
+    }
     void cluster_wait() override { barriers_.cluster_wait(); }
     void set_registers(int registers, bool increase) override;
 

@@ -42,8 +42,8 @@ inline bool no_nvrtc() {
 class Batch {
   public:
     explicit Batch(const std::string& name = "batch") : builder_(name, 128, {}, Where::at("cases", 1)) {
-        for (Type type :
-             {Type::u32, Type::s32, Type::f32, Type::u64, Type::s64, Type::f64, Type::b32, Type::b64})
+        for (Type type : {Type::u8, Type::s8, Type::u16, Type::s16, Type::b16, Type::u32, Type::s32,
+                          Type::f32, Type::u64, Type::s64, Type::f64, Type::b32, Type::b64})
             params_[type] = builder_.param(fmt::format("p_{}", isa::to_string(type)), type, {});
         params_[Type::tensormap] =
             builder_.tensor_map("p_map", {Dtype::bf16, {64, 64}, SwizzleMode::b128, false}, true);

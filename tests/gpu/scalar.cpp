@@ -38,6 +38,12 @@ struct Case {
 bool computes(const Instruction& op) {
     // Cache policies are opaque, and mapa wants a cluster.
     static const std::set<std::string_view> others{"special",
+                                                   "cvta",
+                                                   "cvta.to",
+                                                   "isspacep",
+                                                   "local.address",
+                                                   "getctarank",
+                                                   "mbarrier.pending_count",
                                                    "ld.param",
                                                    "cvta.param",
                                                    "cvta.to.global",
@@ -189,6 +195,8 @@ class Batch {
     }
 
     Operand operand(const OperandRule& rule, const Form& form) {
+        if (rule.access == isa::Access::out && rule.by_name)
+            return Operand::of(builder_.reg(isa::register_type(rule.type(form))));
         if (rule.access != isa::Access::in && rule.access != isa::Access::inout) return {};
         if (rule.kinds == OperandRule::imm) return Operand::number(static_cast<double>(0xE4 ^ count_ % 7));
         const Type wanted = isa::register_type(rule.type ? rule.type(form) : Type::u32);
@@ -259,6 +267,7 @@ float tolerance(const Case& c) {
     if (c.op->name == "div.full" || c.op->name == "div.approx") return 3e-7F;
     if (!approximate) return 0;
     switch (static_cast<Type>(c.form.get(Field::type))) {
+        case Type::f64: return 0x1p-19F;
         case Type::f16:
         case Type::f16x2: return 0x1p-9F;
         case Type::bf16:
@@ -271,6 +280,11 @@ bool close(Type type, std::uint64_t a, std::uint64_t b, float part) {
     if (type == Type::f16x2 || type == Type::bf16x2) {
         const Type half = type == Type::f16x2 ? Type::f16 : Type::bf16;
         return close(half, a & 0xFFFF, b & 0xFFFF, part) && close(half, a >> 16, b >> 16, part);
+    }
+    if (type == Type::f64) {
+        const double x = std::bit_cast<double>(a), y = std::bit_cast<double>(b);
+        if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
+        return x == y || std::abs(x - y) <= part * std::abs(y);
     }
     const auto number = [&](std::uint64_t bits) {
         if (type == Type::f16) return from_f16(static_cast<std::uint16_t>(bits));
@@ -293,6 +307,7 @@ void restrict_inputs(const Case& c, std::span<std::uint64_t> words) {
             const auto part = static_cast<float>(static_cast<std::int32_t>(word)) / 0x1p31F;
             word = std::bit_cast<std::uint32_t>(part * 6.28F);
         });
+    if (c.op->name == "fns") for_each(1, [](std::uint64_t& word) { word &= 31; });
     if (c.op->name == "div.approx" || c.op->name == "div.full")
         for (const std::size_t source : {0, 1})
             for_each(source, [](std::uint64_t& word) {

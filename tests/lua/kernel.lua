@@ -56,7 +56,7 @@ in_kernel("unknown special register `tid.w`: did you mean `tid.x`? (tid.x, ctaid
 
 -- Parameters.
 in_kernel("bad argument #2 to `param`: expected a string, got nothing", function(k) k:param("A") end)
-in_kernel("parameter type `b16`: expected a pointer such as `const bf16*` or `f32*`, or u32, s32, f32, u64, s64, f64", function(k) k:param("A", "b16") end)
+in_kernel("parameter type `b16`: expected a pointer such as `const bf16*` or `f32*`, or u32, s32, f32, u64, s64, f64, u16, s16, u8, s8", function(k) k:param("A", "b16") end)
 in_kernel("parameter type `const u32`: expected a pointer...", function(k) k:param("A", "const u32") end)
 in_kernel("unknown dtype `x`", function(k) k:param("A", "x*") end)
 in_kernel("two parameters called `A`", function(k) k:param("A", "u32") k:param("A", "u32") end)

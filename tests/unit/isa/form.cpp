@@ -65,7 +65,7 @@ TEST_CASE("what follows from the row or has a fallback may be left out") {
           "d=f16 a=e5m2 b=e4m3 m=64 n=64 k=32 a_in=registers scale_a=1 scale_b=1");
     CHECK(resolved("wgmma.mma_async", "n=48 a=b1 b=b1") ==
           "d=s32 a=b1 b=b1 m=64 n=48 k=256 op=and.popc a_in=shared");
-    CHECK(resolved("add", "type=f32") == "type=f32 round=rn ftz=0");
+    CHECK(resolved("add", "type=f32") == "type=f32 round=rn ftz=0 sat=0");
     CHECK(resolved("add", "type=u32") == "type=u32");
     CHECK(resolved("mul", "type=s16") == "type=s16 half=lo");
     CHECK(resolved("ld", "type=f32 space=global") == "type=f32 space=global vec=1");

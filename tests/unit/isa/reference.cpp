@@ -168,7 +168,7 @@ Raw convert(const Form& form, Raw a) {
 }
 
 double flushed(Type type, double value) {
-    const double least = type == Type::f16 ? 0x1p-14 : 0x1p-126;
+    const double least = type == Type::f16 ? 0x1p-14 : type == Type::f64 ? 0x1p-1022 : 0x1p-126;
     return std::abs(value) < least ? std::copysign(0.0, value) : value;
 }
 
@@ -223,6 +223,7 @@ double odd(Quad q) {
 Raw finished(const Form& form, Type type, Quad q) {
     const std::string mode = spelling(form, Field::round);
     const bool flush = form.get(Field::ftz, 0) == 1;
+    if (form.get(Field::sat, 0) == 1) q = !(q > 0) ? Quad{0} : q > 1 ? Quad{1} : q;
     if (type == Type::f16 || type == Type::bf16) {
         const double value = odd(q);
         if (std::isnan(value)) return 0x7FFF;
@@ -233,7 +234,8 @@ Raw finished(const Form& form, Type type, Quad q) {
         const auto value = rounded<float>(q, mode);
         return std::bit_cast<std::uint32_t>(flush ? static_cast<float>(flushed(type, value)) : value);
     }
-    return std::bit_cast<Raw>(rounded<double>(q, mode));
+    const auto value = rounded<double>(q, mode);
+    return std::bit_cast<Raw>(flush ? flushed(type, value) : value);
 }
 
 /// Returns the smaller float: a number is preferred to a NaN, and -0 is below +0.
@@ -249,6 +251,9 @@ Raw product(const Form& form, Raw a, Raw b, Raw c) {
     const Type type = form.type();
     const std::string half = spelling(form, Field::half);
     const Int x = integer(type, a), y = integer(type, b);
+    if (form.get(Field::sat, 0) == 1)
+        return cut(type, static_cast<Natural>(
+                             std::clamp((x * y >> 32) + integer(type, c), Int{INT32_MIN}, Int{INT32_MAX})));
     if (half == "wide") {
         const Natural wide = static_cast<Natural>(x * y) + c;
         return width(type) == 32 ? static_cast<Raw>(wide) : static_cast<Raw>(wide) & 0xFFFFFFFF;
@@ -317,6 +322,10 @@ Raw arithmetic(std::string_view name, const Form& form, Type type, Raw a, Raw b,
         return finished(form, type, std::abs(static_cast<double>(x)));
     }
     const Int x = integer(type, a), y = integer(type, b);
+    if (form.get(Field::sat, 0) == 1) {
+        const Int exact = name == "add" ? x + y : x - y;
+        return cut(type, static_cast<Natural>(std::clamp(exact, Int{INT32_MIN}, Int{INT32_MAX})));
+    }
     if (name == "add") return cut(type, static_cast<Natural>(x + y));
     if (name == "sub") return cut(type, static_cast<Natural>(x - y));
     if (name == "neg") return cut(type, static_cast<Natural>(-x));
@@ -334,15 +343,62 @@ Raw bitwise(std::string_view name, const Form& form, Raw a, Raw b) {
     return cut(type, static_cast<Natural>(integer(type, a) >> by));
 }
 
-constexpr std::array names{"add",    "sub",  "mul",  "mad",      "div",        "rem",      "min",
-                           "max",    "neg",  "abs",  "fma",      "rcp",        "sqrt",     "rsqrt",
-                           "ex2",    "lg2",  "and",  "or",       "xor",        "not",      "shl",
-                           "shr",    "setp", "selp", "cvt",      "cvt.pair",   "mov",      "cvta.to.global",
-                           "sin",    "cos",  "tanh", "div.full", "div.approx", "copysign", "min.NaN",
+/// All ones, or the number 1.
+Raw yes(Type type) {
+    if (type == Type::f32) return 0x3F800000;
+    if (type == Type::f16) return 0x3C00;
+    if (type == Type::bf16) return 0x3F80;
+    return cut(type, ~Natural{0});
+}
+
+constexpr std::array names{"setp.bool",
+                           "set",
+                           "slct",
+                           "add",
+                           "sub",
+                           "mul",
+                           "mad",
+                           "div",
+                           "rem",
+                           "min",
+                           "max",
+                           "neg",
+                           "abs",
+                           "fma",
+                           "rcp",
+                           "sqrt",
+                           "rsqrt",
+                           "ex2",
+                           "lg2",
+                           "and",
+                           "or",
+                           "xor",
+                           "not",
+                           "shl",
+                           "shr",
+                           "setp",
+                           "selp",
+                           "cvt",
+                           "cvt.pair",
+                           "mov",
+                           "cvta.to.global",
+                           "sin",
+                           "cos",
+                           "tanh",
+                           "div.full",
+                           "div.approx",
+                           "copysign",
+                           "min.NaN",
                            "max.NaN"};
 
 /// min, max, min.NaN, max.NaN of floats.
 Raw extreme(std::string_view name, const Form& form, Type type, Raw a, Raw b) {
+    if (form.get(Field::xorsign, 0) == 1) {
+        const Raw sign = Raw{1} << (width(type) - 1);
+        const Form plain = Form(form).set(Field::xorsign, 0);
+        const Raw magnitude = extreme(name, plain, type, a & ~sign, b & ~sign);
+        return std::isnan(real(type, magnitude)) ? magnitude : magnitude | ((a ^ b) & sign);
+    }
     const bool nan_a = std::isnan(real(type, a)), nan_b = std::isnan(real(type, b));
     const bool nan = name.ends_with("NaN") ? nan_a || nan_b : nan_a && nan_b;
     if (nan) return finished(form, type, std::numeric_limits<double>::quiet_NaN());
@@ -379,6 +435,18 @@ Raw reference(std::string_view name, const Form& form, std::span<const Raw> in) 
     if (name == "cvt") return convert(form, a);
     if (name == "cvt.pair") return convert_pair(form, real(Type::f32, a), real(Type::f32, b));
     if (name == "setp") return compare(form, a, b);
+    if (name == "setp.bool") {
+        const Raw holds = compare(form, a, b);
+        const std::string how = spelling(form, Field::combine);
+        return how == "and" ? holds & c : how == "or" ? holds | c : holds ^ c;
+    }
+    if (name == "set")
+        return compare(Form(form).set(Field::type, form.type(Field::from)), a, b) != 0 ? yes(type) : 0;
+    if (name == "slct") {
+        const Type of_c = form.type(Field::from);
+        const bool first = of_c == Type::s32 ? integer(of_c, c) >= 0 : source(form, of_c, c) >= 0;
+        return cut(type, first ? a : b);
+    }
     if (name == "selp") return c & 1U ? cut(type, a) : cut(type, b);
     if ((name == "mul" || name == "mad") && !isa::is_float(type)) return product(form, a, b, c);
     if (name == "rem" || (name == "div" && !isa::is_float(type))) return divide(type, a, b, name == "rem");
@@ -407,7 +475,11 @@ bool same(Type type, Raw got, Raw want, bool approximate) {
     const double x = real(type, got), y = real(type, want);
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
     // A function of f16 or bf16 may come out on the other side of a tie.
-    const double part = type == Type::f16 ? 0x1p-10 : type == Type::bf16 ? 0x1p-7 : 0x1p-21;
+    // Of binary64 the approximations have 20 bits.
+    const double part = type == Type::f16    ? 0x1p-10
+                        : type == Type::bf16 ? 0x1p-7
+                        : type == Type::f64  ? 0x1p-19
+                                             : 0x1p-21;
     return approximate && std::abs(x - y) <= std::abs(y) * part;
 }
 

@@ -1,6 +1,7 @@
 // The instructions of isa/bits.cpp, bit by bit as in the PTX ISA's listings.
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "tests/unit/isa/reference.hpp"
 
@@ -109,6 +110,23 @@ std::optional<Raw> reference_of_bits(std::string_view name, const Form& form, st
     if (name == "bmsk.clamp") return mask(a, b, false);
     if (name == "bmsk.wrap") return mask(a, b, true);
     if (name == "cnot") return a == 0;
+    if (name == "fns") {
+        // The places of set bits on the side that n points to, nearest first.
+        const auto n = static_cast<std::int32_t>(at(2));
+        std::vector<Raw> places;
+        for (Raw i = 0; i < 32; ++i)
+            if (bit(a, static_cast<unsigned>(i)) && (n > 0 ? i >= b : n < 0 ? i <= b : i == b))
+                places.push_back(i);
+        if (n < 0) std::reverse(places.begin(), places.end());
+        const std::int64_t rank = n == 0 ? 0 : std::abs(std::int64_t{n}) - 1;
+        return b < 32 && rank < static_cast<std::int64_t>(places.size())
+                   ? places[static_cast<std::size_t>(rank)]
+                   : 0xFFFFFFFF;
+    }
+    if (name == "szext.clamp" || name == "szext.wrap") {
+        const auto n = static_cast<unsigned>(name == "szext.clamp" ? std::min<Raw>(b, 32) : b % 32);
+        return n == 0 ? 0 : static_cast<Raw>(number(type, a, n)) & all;
+    }
     if (name == "lop3") {
         Raw out = 0;
         for (unsigned i = 0; i < 32; ++i)

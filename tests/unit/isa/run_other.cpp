@@ -240,6 +240,37 @@ TEST_CASE("pack and unpack: the first of two stands in the lower half") {
     CHECK(m.get(y)[9] == 0xF009);
 }
 
+TEST_CASE("pack and unpack of 64 bits: two halves, or four quarters") {
+    Machine m;
+    const Reg lo = m.put(Type::b32, iota(0x80001000, 1)), hi = m.put(Type::b32, iota(0xF0000000, 1));
+    const Reg d = m.put(Type::b64, {}), x = m.put(Type::b32, {}), y = m.put(Type::b32, {});
+    run(step("pack", typed(Type::b64), {Operand::of(d), Operand::of(std::vector{lo, hi})}), m);
+    CHECK(m.get(d)[9] == 0xF000000980001009);
+    run(step("unpack", typed(Type::b64), {Operand::of(std::vector{x, y}), Operand::of(d)}), m);
+    CHECK(m.get(x) == m.get(lo));
+    CHECK(m.get(y) == m.get(hi));
+    std::vector<Reg> quarters;
+    for (int i = 0; i < 4; ++i) quarters.push_back(m.put(Type::b16, {}));
+    run(step("unpack.v4", {}, {Operand::of(quarters), Operand::of(d)}), m);
+    CHECK(m.get(quarters[0])[9] == 0x1009);
+    CHECK(m.get(quarters[1])[9] == 0x8000);
+    CHECK(m.get(quarters[3])[9] == 0xF000);
+    const Reg whole = m.put(Type::b64, {});
+    run(step("pack.v4", {}, {Operand::of(whole), Operand::of(quarters)}), m);
+    CHECK(m.get(whole) == m.get(d));
+}
+
+TEST_CASE("elect.sync elects the first lane of the mask, and tells its number") {
+    Machine m;
+    m.mask = 0x0000FF00;
+    const Reg p = m.put(Type::pred, {}), leader = m.put(Type::u32, {});
+    run(step("elect.sync", {}, {Operand::of(p), Operand::immediate(0xFFF0), Operand::of(leader)}), m);
+    for (std::size_t l = 8; l < 16; ++l) {
+        CHECK(m.get(p)[l] == (l == 8 ? 1 : 0));
+        CHECK(m.get(leader)[l] == 8);
+    }
+}
+
 TEST_CASE("matrix.descriptor puts bits 4 to 17 of the address below the constant fields") {
     Machine m;
     const Reg address = m.put(Type::u32, iota(0x0003FFF0, 16)), d = m.put(Type::b64, {});

@@ -67,6 +67,12 @@ std::vector<Raw> interesting(Type type) {
     return out;
 }
 
+Lanes iota(Raw first, Raw step) {
+    Lanes out{};
+    for (std::size_t l = 0; l < lanes; ++l) out[l] = first + l * step;
+    return out;
+}
+
 std::string hex(std::span<const Raw> values) {
     std::string out;
     for (Raw value : values) out += fmt::format("{}0x{:x}", out.empty() ? "" : ", ", value);
@@ -180,7 +186,61 @@ TEST_CASE("instructions on registers compute what the reference computes") {
         ++records;
         for (const Form& form : wgrun::test::forms_of(*op)) Sweep(*op, form).run();
     }
-    CHECK(records == 61);
+    CHECK(records == 67);
+}
+
+TEST_CASE("setp's second destination is the opposite, combined with the same predicate") {
+    for (const char* combine : {"", "and", "or", "xor"}) {
+        Machine m;
+        const Lanes a = iota(0, 7), b = iota(100, 1);
+        Lanes c{};
+        for (std::size_t l = 0; l < lanes; ++l) c[l] = l / 2 % 2;
+        const Reg p = m.put(Type::pred, {}), q = m.put(Type::pred, {});
+        Form form = with(typed(Type::u32), Field::cmp, "lt");
+        std::vector<Operand> operands{Operand::of(p), Operand::of(q), Operand::of(m.put(Type::u32, a)),
+                                      Operand::of(m.put(Type::u32, b))};
+        if (*combine != 0) {
+            form = with(form, Field::combine, combine);
+            operands.push_back(Operand::of(m.put(Type::pred, c)));
+        }
+        const isa::Step s = step(*combine != 0 ? "setp.bool.both" : "setp.both", form, operands);
+        s.op->run(s, m);
+        const std::string_view how = combine;
+        for (std::size_t l = 0; l < lanes; ++l) {
+            const auto combined = [&](Raw holds) {
+                return how.empty()    ? holds
+                       : how == "and" ? holds & c[l]
+                       : how == "or"  ? holds | c[l]
+                                      : holds ^ c[l];
+            };
+            CHECK(m.get(p)[l] == combined(a[l] < b[l] ? 1 : 0));
+            CHECK(m.get(q)[l] == combined(a[l] < b[l] ? 0 : 1));
+        }
+    }
+}
+
+TEST_CASE("setp of a pair compares each half as setp of a half does") {
+    for (const auto& [pair, half] : {std::pair{Type::f16x2, Type::f16}, {Type::bf16x2, Type::bf16}})
+        for (const Form& form : wgrun::test::forms_of(*isa::find("setp.pair"))) {
+            if (form.type() != pair) continue;
+            Machine m;
+            Lanes a{}, b{};
+            for (std::size_t l = 0; l < lanes; ++l) {
+                a[l] = random_bits() & 0xFFFFFFFF;
+                b[l] = l % 3 == 0 ? (a[l] & 0xFFFF) << 16 | a[l] >> 16 : random_bits() & 0xFFFFFFFF;
+                if (l % 5 == 0) b[l] = a[l];
+            }
+            const Reg p = m.put(Type::pred, {}), q = m.put(Type::pred, {});
+            const isa::Step s = step("setp.pair", form,
+                                     {Operand::of(p), Operand::of(q), Operand::of(m.put(Type::b32, a)),
+                                      Operand::of(m.put(Type::b32, b))});
+            s.op->run(s, m);
+            const Form single = Form(form).set(Field::type, half);
+            for (std::size_t l = 0; l < lanes; ++l) {
+                CHECK(m.get(p)[l] == reference("setp", single, std::array{a[l] & 0xFFFF, b[l] & 0xFFFF}));
+                CHECK(m.get(q)[l] == reference("setp", single, std::array{a[l] >> 16, b[l] >> 16}));
+            }
+        }
 }
 
 TEST_CASE("the host rounds to nearest again, also after an exception") {

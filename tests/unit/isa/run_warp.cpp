@@ -134,6 +134,47 @@ TEST_CASE("vote.sync takes negated predicates") {
     CHECK(m.get(d)[0] == 0xFFFFFFF4);
 }
 
+TEST_CASE("match.any and match.all over all lanes and over some") {
+    std::mt19937_64 random{11};
+    for (const Type type : {Type::b32, Type::b64})
+        for (const isa::Mask mask : {0xFFFFFFFFU, 0x0000FFFFU, 0x80000001U, 0x00000400U})
+            for (const unsigned kinds : {1U, 2U, 7U}) {
+                Machine m;
+                m.mask = mask;
+                Lanes a{};
+                for (Raw& raw : a)
+                    raw = type == Type::b64 ? Raw{random() % kinds} << 40 | 5 : Raw{random() % kinds};
+                const Reg any = m.put(Type::b32, {}), all = m.put(Type::b32, {}), p = m.put(Type::pred, {}),
+                          in = m.put(type, a);
+                const Operand members = Operand::immediate(mask);
+                const isa::Step first =
+                    step("match.any.sync", typed(type), {Operand::of(any), Operand::of(in), members});
+                first.op->run(first, m);
+                const isa::Step second = step("match.all.sync", typed(type),
+                                              {Operand::of(all), Operand::of(in), Operand::of(p), members});
+                second.op->run(second, m);
+                for (std::size_t l = 0; l < lanes; ++l) {
+                    isa::Mask same = 0;
+                    for (std::size_t other = 0; other < lanes; ++other)
+                        if ((mask >> other & 1U) != 0 && a[other] == a[l]) same |= 1U << other;
+                    const bool on = (mask >> l & 1U) != 0;
+                    CHECK(m.get(any)[l] == (on ? same : 0));
+                    CHECK(m.get(all)[l] == (on && same == mask ? mask : 0));
+                    CHECK(m.get(p)[l] == (on && same == mask ? 1 : 0));
+                }
+            }
+}
+
+TEST_CASE("activemask names the lanes that execute it") {
+    Machine m;
+    m.mask = 0x00F00F01;
+    const Reg d = m.put(Type::b32, {});
+    const isa::Step s = step("activemask", {}, {Operand::of(d)});
+    s.op->run(s, m);
+    CHECK(m.get(d)[0] == 0x00F00F01);
+    CHECK(m.get(d)[1] == 0);
+}
+
 TEST_CASE("redux.sync over all lanes and over some") {
     const auto run = [](std::string_view operation, Type type, const Lanes& a, isa::Mask mask) {
         Machine m;
