@@ -20,10 +20,8 @@ constexpr Counts one = [] {
 
 /// Order and scope are both given, or both omitted.
 Choice order(std::initializer_list<std::string_view> list) { return spelled_as(Field::sem, list); }
-Choice here() {
-    return spelled_as(Field::space, {"shared::cta", "shared", "shared::cluster"}, "shared::cta");
-}
-Choice in_cta() { return spelled_as(Field::space, {"shared::cta", "shared"}, "shared::cta"); }
+Choice here() { return spelled_as(Field::space, {"shared::cta", "shared::cluster"}, "shared::cta"); }
+Choice in_cta() { return spelled_as(Field::space, {"shared::cta"}, "shared::cta"); }
 
 std::vector<Row> arrive_rows(PtxVersion least) {
     return {{{here()}, least}, {{here(), order({"release.cta", "release.cluster"})}, {8, 0}}};

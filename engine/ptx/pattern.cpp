@@ -192,8 +192,12 @@ const Index& index() {
     static const Index all = [] {
         Index out;
         static std::vector<Template> list;
+        // A text that names memory as printed programs declare it is no pattern: symbols are read elsewhere.
+        const auto readable = [](const Instruction& op) {
+            return !op.ptx.empty() && !op.ptx.starts_with("{{") && op.ptx.find("wgrun_") == op.ptx.npos;
+        };
         for (const Instruction* op : isa::all())
-            if (!op->ptx.empty() && !op->ptx.starts_with("{{")) list.push_back(compiled(*op));
+            if (readable(*op)) list.push_back(compiled(*op));
         for (const Template& one : list) {
             const OpcodePart& first = one.lines.front().opcode.front();
             out[std::string(first_word(first.text))].push_back(&one);

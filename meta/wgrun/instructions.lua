@@ -18,12 +18,25 @@ local k = {}
 ---@return wgrun.reg # the destination `d`
 function k:abs(d, a, options) end
 
+---@class wgrun.k.activemask.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---The lanes of the warp that execute it now.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param options? wgrun.k.activemask.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, options?: wgrun.k.activemask.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:activemask(d, options) end
+
 ---@class wgrun.k.add.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
 ---@field round? string the rounding mode: rn, rz, rm, rp
 ---@field ftz? boolean subnormal inputs and results become zero
+---@field sat? boolean results are limited to 0 to 1, or to the range of the type
 
 ---d = a + b.
 ---@param d wgrun.reg a register; by default a new one
@@ -47,6 +60,19 @@ function k:add(d, a, b, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.and.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 k["and"] = function(self, d, a, b, options) end
+
+---@class wgrun.k.applypriority.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field space? string the state space of the address: global
+---@field level? string the level of the cache, or the priority there: L2::evict_normal
+---@field bytes? number an integer from 128 to 128
+
+---Gives the 128 bytes at an address the priority of the L2 cache that is usual.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.applypriority.options qualifiers and operands by name
+function k:applypriority(a, options) end
 
 ---@class wgrun.k.atom.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -99,6 +125,22 @@ function k:atom_cas(d, a, b, c, options) end
 ---@param options? wgrun.k.bar_arrive.options qualifiers and operands by name
 function k:bar_arrive(barrier, options) end
 
+---@class wgrun.k.bar_red.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, pred
+---@field op? string the operation: popc, and, or
+---@field threads? wgrun.reg|number a u32 register, or an integer from 0 to 1024
+
+---Waits as bar.sync, and counts or combines the predicates of all threads that wait.
+---@param d wgrun.reg a register; by default a new one
+---@param barrier wgrun.reg|number a u32 register, or an integer from 0 to 15
+---@param c wgrun.reg a pred register
+---@param options? wgrun.k.bar_red.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, barrier: wgrun.reg|number, c: wgrun.reg, options?: wgrun.k.bar_red.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:bar_red(d, barrier, c, options) end
+
 ---@class wgrun.k.bar_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -118,6 +160,16 @@ function k:bar_sync(barrier, options) end
 ---@param options? wgrun.k.bar_warp_sync.options qualifiers and operands by name
 function k:bar_warp_sync(membermask, options) end
 
+---@class wgrun.k.barrier_arrive.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field threads? wgrun.reg|number a u32 register, or an integer from 32 to 1024
+
+---As bar.arrive, also where the lanes of a warp have diverged.
+---@param barrier wgrun.reg|number a u32 register, or an integer from 0 to 15
+---@param options? wgrun.k.barrier_arrive.options qualifiers and operands by name
+function k:barrier_arrive(barrier, options) end
+
 ---@class wgrun.k.barrier_cluster_arrive.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -128,6 +180,15 @@ function k:bar_warp_sync(membermask, options) end
 ---@param options? wgrun.k.barrier_cluster_arrive.options qualifiers and operands by name
 function k:barrier_cluster_arrive(options) end
 
+---@class wgrun.k.barrier_cluster_arrive_unaligned.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field sem? string the memory order and its scope: release, relaxed
+
+---As barrier.cluster.arrive, also where the lanes of a warp have diverged.
+---@param options? wgrun.k.barrier_cluster_arrive_unaligned.options qualifiers and operands by name
+function k:barrier_cluster_arrive_unaligned(options) end
+
 ---@class wgrun.k.barrier_cluster_wait.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -136,6 +197,40 @@ function k:barrier_cluster_arrive(options) end
 ---Waits until all threads of the cluster have arrived at its barrier.
 ---@param options? wgrun.k.barrier_cluster_wait.options qualifiers and operands by name
 function k:barrier_cluster_wait(options) end
+
+---@class wgrun.k.barrier_cluster_wait_unaligned.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---As barrier.cluster.wait, also where the lanes of a warp have diverged.
+---@param options? wgrun.k.barrier_cluster_wait_unaligned.options qualifiers and operands by name
+function k:barrier_cluster_wait_unaligned(options) end
+
+---@class wgrun.k.barrier_red.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, pred
+---@field op? string the operation: popc, and, or
+---@field threads? wgrun.reg|number a u32 register, or an integer from 0 to 1024
+
+---As bar.red, also where the lanes of a warp have diverged.
+---@param d wgrun.reg a register; by default a new one
+---@param barrier wgrun.reg|number a u32 register, or an integer from 0 to 15
+---@param c wgrun.reg a pred register
+---@param options? wgrun.k.barrier_red.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, barrier: wgrun.reg|number, c: wgrun.reg, options?: wgrun.k.barrier_red.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:barrier_red(d, barrier, c, options) end
+
+---@class wgrun.k.barrier_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field threads? wgrun.reg|number a u32 register, or an integer from 0 to 1024
+
+---As bar.sync, also where the lanes of a warp have diverged.
+---@param barrier? wgrun.reg|number a u32 register, or an integer from 0 to 15
+---@param options? wgrun.k.barrier_sync.options qualifiers and operands by name
+function k:barrier_sync(barrier, options) end
 
 ---@class wgrun.k.bfe.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -234,6 +329,14 @@ function k:bmsk_wrap(d, position, length, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.brev.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:brev(d, a, options) end
+
+---@class wgrun.k.brkpt.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---A breakpoint of the hardware; the simulator passes it.
+---@param options? wgrun.k.brkpt.options qualifiers and operands by name
+function k:brkpt(options) end
 
 ---@class wgrun.k.clz.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -721,8 +824,9 @@ function k:dp4a(d, a, b, c, options) end
 ---@class wgrun.k.elect_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field leader? wgrun.reg a u32 register
 
----Elects one lane of the mask: true in that lane.
+---Elects one lane of the mask: p is true in that lane; leader: its number.
 ---@param p wgrun.reg a pred register; by default a new one
 ---@param mask? wgrun.reg|number a u32 register, or a number
 ---@param options? wgrun.k.elect_sync.options qualifiers and operands by name
@@ -762,6 +866,14 @@ function k:fence(options) end
 ---@param options? wgrun.k.fence_mbarrier_init.options qualifiers and operands by name
 function k:fence_mbarrier_init(options) end
 
+---@class wgrun.k.fence_proxy_alias.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+
+---Orders accesses to the same memory by different virtual addresses.
+---@param options? wgrun.k.fence_proxy_alias.options qualifiers and operands by name
+function k:fence_proxy_alias(options) end
+
 ---@class wgrun.k.fence_proxy_async.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -771,6 +883,27 @@ function k:fence_mbarrier_init(options) end
 ---@param options? wgrun.k.fence_proxy_async.options qualifiers and operands by name
 function k:fence_proxy_async(options) end
 
+---@class wgrun.k.fence_proxy_tensormap_acquire.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster, acquire.gpu, acquire.sys
+---@field bytes? number an integer from 128 to 128
+
+---Copies that follow see the tensor map of 128 bytes as it was released.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.fence_proxy_tensormap_acquire.options qualifiers and operands by name
+function k:fence_proxy_tensormap_acquire(a, options) end
+
+---@class wgrun.k.fence_proxy_tensormap_release.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field sem? string the memory order and its scope: release.cta, release.cluster, release.gpu, release.sys
+
+---Orders what was written to a tensor map before, for the threads of the scope that acquire it.
+---@param options? wgrun.k.fence_proxy_tensormap_release.options qualifiers and operands by name
+function k:fence_proxy_tensormap_release(options) end
+
 ---@class wgrun.k.fma.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -778,6 +911,7 @@ function k:fence_proxy_async(options) end
 ---@field round? string the rounding mode: rn, rz, rm, rp
 ---@field ftz? boolean subnormal inputs and results become zero
 ---@field relu? boolean negative results become zero
+---@field sat? boolean results are limited to 0 to 1, or to the range of the type
 
 ---d = a * b + c, rounded once.
 ---@param d wgrun.reg a register; by default a new one
@@ -788,6 +922,21 @@ function k:fence_proxy_async(options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.fma.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:fma(d, a, b, c, options) end
+
+---@class wgrun.k.fns.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32
+
+---The place of the n-th set bit of a mask from bit `base` on; all ones if there is none.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param mask wgrun.reg|number a u32 register, or a number
+---@param base wgrun.reg|number a u32 register, or a number
+---@param n wgrun.reg|number a s32 register, or a number
+---@param options? wgrun.k.fns.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, mask: wgrun.reg|number, base: wgrun.reg|number, n: wgrun.reg|number, options?: wgrun.k.fns.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:fns(d, mask, base, n, options) end
 
 ---@class wgrun.k.getctarank.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -858,7 +1007,7 @@ function k:ld(d, a, options) end
 ---@class wgrun.k.ld_param.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: u32, s32, f32, u64, s64, f64, b32, b64
+---@field type? string the type of the operation and of its operands: u8, s8, u16, s16, b16, u32, s32, f32, u64, s64, f64, b32, b64
 
 ---Reads a kernel parameter.
 ---@param d wgrun.reg a register; by default a new one
@@ -934,6 +1083,7 @@ function k:lop3(d, a, b, c, table, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64
 ---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
+---@field sat? boolean results are limited to 0 to 1, or to the range of the type
 
 ---d = a * b + c of integers (floats: fma).
 ---@param d wgrun.reg a register; by default a new one
@@ -960,6 +1110,35 @@ function k:mad(d, a, b, c, options) end
 ---@return wgrun.reg # the destination `d`
 function k:mapa(d, a, b, options) end
 
+---@class wgrun.k.match_all_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32, b64
+---@field p? wgrun.reg a pred register
+---@field membermask? wgrun.reg|number a u32 register, or a number
+
+---The mask if all lanes hold the same value, else 0; p: whether they do.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param a wgrun.reg a register
+---@param options? wgrun.k.match_all_sync.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.match_all_sync.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:match_all_sync(d, a, options) end
+
+---@class wgrun.k.match_any_sync.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b32, b64
+---@field membermask? wgrun.reg|number a u32 register, or a number
+
+---The lanes that hold the same value as this one.
+---@param d wgrun.reg a u32 register; by default a new one
+---@param a wgrun.reg a register
+---@param options? wgrun.k.match_any_sync.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.match_any_sync.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:match_any_sync(d, a, options) end
+
 ---@class wgrun.k.matrix_descriptor.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -979,6 +1158,7 @@ function k:matrix_descriptor(d, address, fields, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
 ---@field ftz? boolean subnormal inputs and results become zero
+---@field xorsign? boolean the result has the larger or smaller magnitude, and the signs' exclusive or
 
 ---The larger of a and b.
 ---@param d wgrun.reg a register; by default a new one
@@ -994,6 +1174,7 @@ function k:max(d, a, b, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: f32, f16, f16x2, bf16, bf16x2
 ---@field ftz? boolean subnormal inputs and results become zero
+---@field xorsign? boolean the result has the larger or smaller magnitude, and the signs' exclusive or
 
 ---The larger of a and b; NaN if one of them is a NaN.
 ---@param d wgrun.reg a register; by default a new one
@@ -1008,7 +1189,7 @@ function k:max_NaN(d, a, b, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared, shared::cluster
+---@field space? string the state space of the address: shared::cta, shared::cluster
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Arrives at an mbarrier, of this CTA or with shared::cluster of another.
@@ -1021,7 +1202,7 @@ function k:mbarrier_arrive(a, count, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared, shared::cluster
+---@field space? string the state space of the address: shared::cta, shared::cluster
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Arrives at an mbarrier, whose later phases expect so many arrivals fewer.
@@ -1034,7 +1215,7 @@ function k:mbarrier_arrive_drop(a, count, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared, shared::cluster
+---@field space? string the state space of the address: shared::cta, shared::cluster
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Increases the phase's tx-count, then arrives once; later phases expect one arrival less.
@@ -1047,7 +1228,7 @@ function k:mbarrier_arrive_drop_expect_tx(a, bytes, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Increases the phase's tx-count and arrives once, also for later phases; returns the state before the arrival.
@@ -1063,7 +1244,7 @@ function k:mbarrier_arrive_drop_expect_tx_state(state, a, bytes, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: release.cta
 
 ---Arrives at an mbarrier, also for later phases, where that does not complete the phase.
@@ -1079,7 +1260,7 @@ function k:mbarrier_arrive_drop_noComplete(state, a, count, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Arrives at an mbarrier, whose later phases expect so many arrivals fewer, and returns its state before that.
@@ -1095,7 +1276,7 @@ function k:mbarrier_arrive_drop_state(state, a, count, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared, shared::cluster
+---@field space? string the state space of the address: shared::cta, shared::cluster
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Increases the phase's tx-count (the bytes that it waits for), then arrives once.
@@ -1108,7 +1289,7 @@ function k:mbarrier_arrive_expect_tx(a, bytes, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Increases the phase's tx-count, arrives once, and returns the state before the arrival.
@@ -1124,7 +1305,7 @@ function k:mbarrier_arrive_expect_tx_state(state, a, bytes, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: release.cta
 
 ---Arrives at an mbarrier, where that does not complete the phase.
@@ -1140,7 +1321,7 @@ function k:mbarrier_arrive_noComplete(state, a, count, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: release.cta, release.cluster
 
 ---Arrives at an mbarrier of this CTA, and returns its state before that.
@@ -1156,7 +1337,7 @@ function k:mbarrier_arrive_state(state, a, count, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared, shared::cluster
+---@field space? string the state space of the address: shared::cta, shared::cluster
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster
 
 ---Decreases the phase's tx-count, as a copy of so many bytes does.
@@ -1169,7 +1350,7 @@ function k:mbarrier_complete_tx(a, bytes, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared, shared::cluster
+---@field space? string the state space of the address: shared::cta, shared::cluster
 ---@field sem? string the memory order and its scope: relaxed.cta, relaxed.cluster
 
 ---Increases the phase's tx-count (the bytes that it waits for).
@@ -1182,7 +1363,7 @@ function k:mbarrier_expect_tx(a, bytes, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 
 ---Initialises an mbarrier object of 8 bytes that expects `count` arrivals in each phase.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -1194,7 +1375,7 @@ function k:mbarrier_init(a, count, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 
 ---Invalidates an mbarrier object, so that its memory can be reused.
 ---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
@@ -1217,7 +1398,7 @@ function k:mbarrier_pending_count(d, state, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 
 ---Tests whether the phase of that state is complete; does not wait.
@@ -1233,7 +1414,7 @@ function k:mbarrier_test_wait(p, a, state, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 
 ---Tests whether the phase of that parity is complete; does not wait.
@@ -1249,7 +1430,7 @@ function k:mbarrier_test_wait_parity(p, a, parity, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 ---@field hint? wgrun.reg|number a u32 register, or a number
 
@@ -1266,7 +1447,7 @@ function k:mbarrier_try_wait(p, a, state, options) end
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field offset? integer bytes that are added to the address
----@field space? string the state space of the address: shared::cta, shared
+---@field space? string the state space of the address: shared::cta
 ---@field sem? string the memory order and its scope: acquire.cta, acquire.cluster
 ---@field hint? wgrun.reg|number a u32 register, or a number
 
@@ -1284,6 +1465,7 @@ function k:mbarrier_try_wait_parity(p, a, parity, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
 ---@field ftz? boolean subnormal inputs and results become zero
+---@field xorsign? boolean the result has the larger or smaller magnitude, and the signs' exclusive or
 
 ---The smaller of a and b.
 ---@param d wgrun.reg a register; by default a new one
@@ -1299,6 +1481,7 @@ function k:min(d, a, b, options) end
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
 ---@field type? string the type of the operation and of its operands: f32, f16, f16x2, bf16, bf16x2
 ---@field ftz? boolean subnormal inputs and results become zero
+---@field xorsign? boolean the result has the larger or smaller magnitude, and the signs' exclusive or
 
 ---The smaller of a and b; NaN if one of them is a NaN.
 ---@param d wgrun.reg a register; by default a new one
@@ -1364,6 +1547,7 @@ function k:movmatrix(d, a, options) end
 ---@field round? string the rounding mode: rn, rz, rm, rp
 ---@field ftz? boolean subnormal inputs and results become zero
 ---@field half? string which half of an integer product: lo, hi, or all of it (wide): lo, hi, wide
+---@field sat? boolean results are limited to 0 to 1, or to the range of the type
 
 ---d = a * b: the low half, the high half, or the wide product of integers.
 ---@param d wgrun.reg a register; by default a new one
@@ -1373,6 +1557,16 @@ function k:movmatrix(d, a, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.mul.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:mul(d, a, b, options) end
+
+---@class wgrun.k.nanosleep.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32
+
+---Suspends the thread for a time between 0 and twice so many nanoseconds.
+---@param time wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.nanosleep.options qualifiers and operands by name
+function k:nanosleep(time, options) end
 
 ---@class wgrun.k.neg.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -1418,15 +1612,28 @@ k["or"] = function(self, d, a, b, options) end
 ---@class wgrun.k.pack.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: b32
+---@field type? string the type of the operation and of its operands: b32, b64
 
----Mov.b32 d, {lo, hi}: two 16-bit registers into one of 32 bits.
+---Mov.b32 d, {lo, hi}: two registers of 16 bits into one of 32, or two of 32 into one of 64.
 ---@param d wgrun.reg a b32 register; by default a new one
 ---@param a table|wgrun.regs a list of b16 registers
 ---@param options? wgrun.k.pack.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: table|wgrun.regs, options?: wgrun.k.pack.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:pack(d, a, options) end
+
+---@class wgrun.k.pack_v4.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b64
+
+---Mov.b64 d, {a, b, c, d}: four registers of 16 bits into one of 64.
+---@param d wgrun.reg a b64 register; by default a new one
+---@param a table|wgrun.regs a list of b16 registers
+---@param options? wgrun.k.pack_v4.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: table|wgrun.regs, options?: wgrun.k.pack_v4.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:pack_v4(d, a, options) end
 
 ---@class wgrun.k.popc.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -1461,6 +1668,16 @@ function k:prefetch(a, options) end
 ---@param map wgrun.reg a u64 register
 ---@param options? wgrun.k.prefetch_tensormap.options qualifiers and operands by name
 function k:prefetch_tensormap(map, options) end
+
+---@class wgrun.k.prefetchu_L1.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+
+---Prefetches the cache line of a generic address into the uniform cache.
+---@param a wgrun.reg|wgrun.shared an address in a register, with `offset` bytes added, or a shared buffer
+---@param options? wgrun.k.prefetchu_L1.options qualifiers and operands by name
+function k:prefetchu_L1(a, options) end
 
 ---@class wgrun.k.prmt.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -1575,7 +1792,7 @@ function k:prmt_rc8(d, a, b, c, options) end
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
 
----d = 1 / a.
+---d = 1 / a; .approx of f64 has 20 bits.
 ---@param d wgrun.reg a register; by default a new one
 ---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.rcp.options qualifiers and operands by name
@@ -1647,13 +1864,13 @@ function k:rem(d, a, b, options) end
 ---@class wgrun.k.rsqrt.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: f32
+---@field type? string the type of the operation and of its operands: f32, f64
 ---@field approx? boolean a fast approximation in place of the correctly rounded result
 ---@field ftz? boolean subnormal inputs and results become zero
 
----d = 1 / square root of a.
----@param d wgrun.reg a f32 register; by default a new one
----@param a wgrun.reg|number a f32 register, or a number
+---d = 1 / square root of a; .ftz of f64 has 20 bits.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.rsqrt.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, options?: wgrun.k.rsqrt.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
@@ -1689,6 +1906,23 @@ function k:sad(d, a, b, c, options) end
 ---@return wgrun.reg # the destination `d`
 function k:selp(d, a, b, p, options) end
 
+---@class wgrun.k.set.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, s32, f32, f16, u16, s16, bf16
+---@field from? string the type of the source: u16, s16, u32, s32, u64, s64, b16, b32, b64, f32, f64, f16, bf16
+---@field cmp? string the comparison: eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+---@field ftz? boolean subnormal inputs and results become zero
+
+---d = a cmp b ? all ones, or the number 1 : 0.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.set.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.set.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:set(d, a, b, options) end
+
 ---@class wgrun.k.setmaxnreg.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -1714,6 +1948,80 @@ function k:setmaxnreg(n, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.setp.options): wgrun.reg
 ---@return wgrun.reg # the destination `p`
 function k:setp(p, a, b, options) end
+
+---@class wgrun.k.setp_bool.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, b16, b32, b64, f32, f16, f64, bf16
+---@field cmp? string the comparison: eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+---@field ftz? boolean subnormal inputs and results become zero
+---@field combine? string how the comparison is combined with a predicate: and, or, xor
+
+---p = (a cmp b) and, or, xor c.
+---@param p wgrun.reg a pred register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param c wgrun.reg a pred register
+---@param options? wgrun.k.setp_bool.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg, options?: wgrun.k.setp_bool.options): wgrun.reg
+---@return wgrun.reg # the destination `p`
+function k:setp_bool(p, a, b, c, options) end
+
+---@class wgrun.k.setp_bool_both.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, b16, b32, b64, f32, f64
+---@field cmp? string the comparison: eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+---@field ftz? boolean subnormal inputs and results become zero
+---@field combine? string how the comparison is combined with a predicate: and, or, xor
+
+---p = (a cmp b) and, or, xor c; q = the same of the opposite comparison.
+---@param p wgrun.reg a pred register; by default a new one
+---@param q? wgrun.reg a pred register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param c wgrun.reg a pred register
+---@param options? wgrun.k.setp_bool_both.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, q?: wgrun.reg, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg, options?: wgrun.k.setp_bool_both.options): wgrun.reg
+---@return wgrun.reg # the destination `p`
+---@return wgrun.reg # the destination `q`
+function k:setp_bool_both(p, q, a, b, c, options) end
+
+---@class wgrun.k.setp_both.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, b16, b32, b64, f32, f64
+---@field cmp? string the comparison: eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+---@field ftz? boolean subnormal inputs and results become zero
+
+---p = a cmp b, q = the opposite.
+---@param p wgrun.reg a pred register; by default a new one
+---@param q? wgrun.reg a pred register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param options? wgrun.k.setp_both.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, q?: wgrun.reg, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.setp_both.options): wgrun.reg
+---@return wgrun.reg # the destination `p`
+---@return wgrun.reg # the destination `q`
+function k:setp_both(p, q, a, b, options) end
+
+---@class wgrun.k.setp_pair.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: f16x2, bf16x2
+---@field cmp? string the comparison: eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan
+---@field ftz? boolean subnormal inputs and results become zero
+
+---Compares two pairs: p is the result of the lower halves, q that of the upper ones.
+---@param p wgrun.reg a pred register; by default a new one
+---@param q? wgrun.reg a pred register; by default a new one
+---@param a wgrun.reg|number a f16x2 register, or a number
+---@param b wgrun.reg|number a f16x2 register, or a number
+---@param options? wgrun.k.setp_pair.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, q?: wgrun.reg, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.setp_pair.options): wgrun.reg
+---@return wgrun.reg # the destination `p`
+---@return wgrun.reg # the destination `q`
+function k:setp_pair(p, q, a, b, options) end
 
 ---@class wgrun.k.shf_l_clamp.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -1836,6 +2144,23 @@ function k:shr(d, a, b, options) end
 ---@return wgrun.reg # the destination `d`
 function k:sin(d, a, options) end
 
+---@class wgrun.k.slct.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
+---@field from? string the type of the source: s32, f32
+---@field ftz? boolean subnormal inputs and results become zero
+
+---d = c >= 0 ? a : b.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
+---@param c wgrun.reg|number a s32 register, or a number
+---@param options? wgrun.k.slct.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, c: wgrun.reg|number, options?: wgrun.k.slct.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:slct(d, a, b, c, options) end
+
 ---@class wgrun.k.special_clock.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -1918,6 +2243,7 @@ function k:stmatrix(a, b, options) end
 ---@field type? string the type of the operation and of its operands: u16, s16, u32, s32, u64, s64, f32, f64, f16, f16x2, bf16, bf16x2
 ---@field round? string the rounding mode: rn, rz, rm, rp
 ---@field ftz? boolean subnormal inputs and results become zero
+---@field sat? boolean results are limited to 0 to 1, or to the range of the type
 
 ---d = a - b.
 ---@param d wgrun.reg a register; by default a new one
@@ -1927,6 +2253,34 @@ function k:stmatrix(a, b, options) end
 ---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.sub.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:sub(d, a, b, options) end
+
+---@class wgrun.k.szext_clamp.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, s32
+
+---The lowest min(b, 32) bits of a, extended by their sign or by zeros.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.szext_clamp.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.szext_clamp.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:szext_clamp(d, a, b, options) end
+
+---@class wgrun.k.szext_wrap.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u32, s32
+
+---The lowest b % 32 bits of a, extended by their sign or by zeros.
+---@param d wgrun.reg a register; by default a new one
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a u32 register, or a number
+---@param options? wgrun.k.szext_wrap.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.szext_wrap.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:szext_wrap(d, a, b, options) end
 
 ---@class wgrun.k.tanh.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -1945,15 +2299,28 @@ function k:tanh(d, a, options) end
 ---@class wgrun.k.unpack.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
----@field type? string the type of the operation and of its operands: b32
+---@field type? string the type of the operation and of its operands: b32, b64
 
----Mov.b32 {lo, hi}, a: one 32-bit register into two of 16 bits.
+---Mov.b32 {lo, hi}, a: one register of 32 bits into two of 16, or one of 64 into two of 32.
 ---@param d table|wgrun.regs a list of b16 registers; by default a new one
 ---@param a wgrun.reg a b32 register
 ---@param options? wgrun.k.unpack.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.unpack.options): wgrun.regs
 ---@return wgrun.regs # the destination `d`
 function k:unpack(d, a, options) end
+
+---@class wgrun.k.unpack_v4.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: b64
+
+---Mov.b64 {a, b, c, d}, x: one register of 64 bits into four of 16.
+---@param d table|wgrun.regs a list of b16 registers; by default a new one
+---@param a wgrun.reg a b64 register
+---@param options? wgrun.k.unpack_v4.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.unpack_v4.options): wgrun.regs
+---@return wgrun.regs # the destination `d`
+function k:unpack_v4(d, a, options) end
 
 ---@class wgrun.k.vote_sync.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds

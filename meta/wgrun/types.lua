@@ -480,8 +480,8 @@ function k:mma(acc, options) end
 
 ---Declares a parameter of the kernel. The arguments of a launch have the order of these calls.
 ---@param name string
----@param type string a pointer such as "const bf16*" or "f32*", or "u32", "s32", "f32", "u64", "s64", "f64"
----@return wgrun.reg # its value; for a pointer, the u64 address in global memory
+---@param type string a pointer such as "const bf16*" or "f32*", or "u32", "s32", "f32", "u64", "s64", "f64", "u16", "s16", "u8", "s8"
+---@return wgrun.reg # its value, of 8 bits in a register of 16; for a pointer, the u64 address in global memory
 function k:param(name, type) end
 
 ---@class wgrun.k.part_of_k.options
