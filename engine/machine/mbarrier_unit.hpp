@@ -141,7 +141,8 @@ class MbarrierUnit {
                 self().fault(rules::waits_for_foreign_mbarrier(self().who()));
             } else if (object != nullptr) {
                 if (std::exchange(watched, object) != object) watch_phase(*object, parity[l]);
-                if (!object->is_complete(parity[l])) return self().blocked(*object, parity[l] & 1);
+                if (!object->is_complete(parity[l]) || self().comes_too_soon(*object, lane))
+                    return self().blocked(*object, parity[l] & 1);
                 self().passes(*found.cta, *object, lane);
             }
             complete |= isa::Mask{1} << lane;

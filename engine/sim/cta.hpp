@@ -44,6 +44,7 @@ struct Warp {
         whole = all = running = threads >= isa::lanes ? UINT32_MAX : (1U << threads) - 1;
         state = State::ready;
         give_up = false;
+        too_soon = 0;
         polled = {};
         parted.clear();
         turns.reset();
@@ -58,6 +59,8 @@ struct Warp {
     State state = State::ready;
     Wait wait = Wait::mbarrier;
     bool give_up = false;  ///< its next wait for an mbarrier or for memory returns without success
+    int too_soon = 0;  ///< attempts to wait for an mbarrier, one after the other, that came before its phase
+                       ///< was complete
     Poll polled;
     std::uint32_t barrier = 0;  ///< at which it waits: the number, or the offset of the mbarrier
     std::int64_t parity = 0;    ///< that it waits for there

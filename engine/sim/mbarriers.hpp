@@ -104,6 +104,8 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     void wait_begins();
     void passes(Cta& cta, Mbarrier& mbarrier, int lane);
     void blocked(Mbarrier& mbarrier, std::int64_t parity);
+    /// Returns whether the phase is complete, but the lane has not learnt of it, and asks before it is.
+    bool comes_too_soon(const Mbarrier& mbarrier, int lane);
     bool returns(isa::Mask complete);
 
     void release(Mbarrier& mbarrier, int lane, isa::Mask lanes);
@@ -115,6 +117,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     /// Places of phases that the current step finds complete, and the lanes that wait there.
     std::array<std::pair<int, isa::Mask>, isa::lanes> past_;
     std::size_t places_ = 0;
+    bool too_soon_ = false;           ///< a lane of the current step comes too soon
     const Mbarrier* told_ = nullptr;  ///< the observer knows of its wait
 };
 

@@ -103,6 +103,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     void passes(Cta& cta, Mbarrier& mbarrier, int lane);
     void blocked(Mbarrier& mbarrier, std::int64_t parity);
     bool returns(isa::Mask complete);
+    bool comes_too_soon(const machine::Mbarrier&, int) const { return false; }
 
     void blame(const machine::LetThrough& wait, Note consequence);
     void skips(rules::Saying saying, std::uint32_t wait, Note note);
