@@ -73,9 +73,10 @@ class PtxEmitter {
         for (std::size_t i = 0; i < program_.params().size(); ++i) {
             const bool last = i + 1 == program_.params().size();
             const Param& param = program_.params()[i];
-            const std::string type = param.box ? "align 64 .b8" : std::string(isa::to_string(param.type));
+            const bool map = param.type == Type::tensormap;
+            const std::string type = map ? "align 64 .b8" : std::string(isa::to_string(param.type));
             out_.line(fmt::format("    .param .{} {}{}{}", type, param_name(program_, static_cast<int>(i)),
-                                  param.box ? "[128]" : "", last ? "" : ","));
+                                  map ? "[128]" : "", last ? "" : ","));
         }
         out_.line(")");
         const Dim3 block = program_.block();

@@ -26,7 +26,6 @@ void anything(const Step&, Effects& e) {
     e.fence();
     e.proxy_fence(std::nullopt);
     e.await_arrivals();
-    e.order_registers();
 }
 
 }  // namespace

@@ -75,11 +75,14 @@ std::string fix_as_ptx(std::string_view fix) {
     return out += fix;
 }
 
-/// What an error of a script is need not be one of a compiler's text.
+/// What is an error in a script is a warning where compilers rely on more than the ISA promises
+/// (docs/foreign.md).
 void weigh(Diagnostic& finding) {
-    // Compilers leave values undefined that nothing depends on, and begin dynamic shared memory, which the
-    // driver places on 1024 bytes, with a lesser .align.
-    if (finding.rule == rules::WG_REG_01.id || finding.rule == rules::WG_DESC_04.id)
+    const bool by_its_own_lanes =
+        breaks(finding, rules::WG_MBAR_01) &&
+        std::ranges::any_of(finding.notes, [&](const Note& note) { return note.where == finding.where; });
+    if (by_its_own_lanes || breaks(finding, rules::WG_REG_01) || breaks(finding, rules::WG_DESC_04) ||
+        breaks(finding, rules::WG_GROUP_06))
         finding.severity = Severity::warning;
 }
 
@@ -99,6 +102,9 @@ std::vector<std::string> undecided(const ptx::Lowered& kernel) {
             fmt::format("neither .reqntid nor .maxntid says how many threads a CTA has: {} are assumed",
                         kernel.program.threads()));
     if (unknown.shape) out.emplace_back("CTAs of two or three dimensions: tid.y and tid.z are taken for 0");
+    if (unknown.registers)
+        out.emplace_back(
+            "whether setmaxnreg finds the registers that it asks for: .maxnreg gives others at the start");
     if (unknown.calls) out.emplace_back("what the functions do that it calls");
     if (unknown.indirect) out.emplace_back("where its branches through registers lead");
     return out;

@@ -128,6 +128,9 @@ class Lowering final : private Rewriting, private Names {
           reader_(module),
           symbols_([this](const Symbol& symbol) { return reg(symbol.type); }) {
         file_ = Where::at(module.file, 1).file;
+        given_registers_ = std::ranges::any_of(function.directives, [&](const Directive& directive) {
+            return module.at(directive.name) == ".maxnreg";
+        });
         for (const auto& [name, symbol] : head.names) symbols_.declare(name, symbol);
     }
 
@@ -264,7 +267,11 @@ class Lowering final : private Rewriting, private Names {
             if (statement.kind != Statement::Kind::instruction || statement.operands == nothing) return;
             if (!module_.at(statement.name).starts_with("bra")) return;
             int* label = label_in(open.back(), module_.at(module_.nodes[statement.operands].text));
-            if (label != nullptr && *label == not_a_target) *label = text().label({});
+            if (label == nullptr || *label != not_a_target) return;
+            // Names of inner scopes are used again and again.
+            const std::string_view name = module_.at(module_.nodes[statement.operands].text);
+            const bool outer = label == label_in(0, name) && name.size() <= max_name;
+            *label = text().label(outer ? std::string(name) : std::string());
         });
     }
 
@@ -303,7 +310,7 @@ class Lowering final : private Rewriting, private Names {
             guard = *found;
         }
         if (opcode == "bra") return jump(statement, guard);
-        if (opcode == "ret" || opcode == "exit") return leave(statement, guard);
+        if (opcode == "ret" || opcode == "exit") return index + 1 == function_.last && !guard ? 1 : leave(statement, guard);
         Reading reading = reader_.read(index, function_.last, *this);
         Step step;
         step.guard = guard;
@@ -317,9 +324,24 @@ class Lowering final : private Rewriting, private Names {
             step.form = reading.form;
             step.operands = std::move(reading.operands);
         }
+        if (counts_registers(step)) return reading.statements;
         write_constants(step);
+        Step kept = step;  // what it returns and its record does not
         add(std::move(step));
+        if (!reading.results.empty()) {
+            kept.op = &isa::opaque(isa::Reach::registers);
+            kept.operands = {Operand::of(std::move(reading.results)), Operand::of(std::vector<Reg>())};
+            add(std::move(kept));
+        }
         return reading.statements;
+    }
+
+    /// With .maxnreg a CTA does not begin with the registers that its threads let expect: what setmaxnreg
+    /// then makes of them is not followed.
+    bool counts_registers(const Step& step) {
+        if (!given_registers_ || step.op->awaits != isa::Awaits::registers) return false;
+        out_.unknown.registers = true;
+        return true;
     }
 
     std::uint32_t jump(const Statement& statement, Reg guard) {
@@ -400,6 +422,7 @@ class Lowering final : private Rewriting, private Names {
     static constexpr int not_a_target = -1;
     /// By scope and name; after its place, label n is -n - 2.
     std::map<std::pair<std::uint32_t, std::string_view>, int> labels_;
+    bool given_registers_ = false;  ///< .maxnreg
     int end_label_ = 0;
     bool end_used_ = false;
 };
@@ -442,7 +465,8 @@ class HeadMaker {
           function_(function),
           out_(out),
           shape_(shape_of(module, function)),
-          builder_("kernel", shape_.threads, shape_.cluster, out.where) {}
+          builder_(is_identifier(out.name) ? out.name : "kernel", shape_.threads, shape_.cluster, out.where) {
+    }
 
     Head run() {
         parameters();
@@ -464,10 +488,8 @@ class HeadMaker {
             if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
             if ((!variable.array || map) && type != Type::none) {
                 try {
-                    symbol.index = builder_.param(is_identifier(name) && !(name[0] >= '0' && name[0] <= '9')
-                                                      ? std::string(name)
-                                                      : fmt::format("p{}", i),
-                                                  type, {});
+                    symbol.index = builder_.param(
+                        is_identifier(name) ? std::string(name) : fmt::format("p{}", i), type, {});
                 } catch (const ArgumentError&) {  // more of them than wgrun's own kernels may have
                     symbol.index = -1;
                 }

@@ -51,9 +51,14 @@ void match_opcode(const Template& text, const std::vector<OpcodePart>& parts, st
 /// Binds the nodes of a statement to the operands of a record.
 class Binder {
   public:
-    Binder(const Module& module, Names& names, const isa::Instruction& op, Form& form,
-           std::vector<Operand>& bound)
-        : module_(module), names_(names), op_(op), form_(form), bound_(bound) {}
+    Binder(const Module& module, Names& names, bool loose, Reading& out)
+        : module_(module),
+          names_(names),
+          op_(*out.op),
+          form_(out.form),
+          bound_(out.operands),
+          results_(out.results),
+          loose_(loose) {}
 
     /// Binds the operands of a line. `accept` decides at its end; if it refuses, other ways to bind what is
     /// optional are tried.
@@ -65,7 +70,8 @@ class Binder {
   private:
     /// Binds the patterns from `at` on to `node` and those after it.
     bool bind(const std::vector<Pattern>& patterns, std::size_t at, std::uint32_t node, bool whole = false) {
-        if (at == patterns.size()) return node == nothing && (!whole || (*accept_)());
+        if (at == patterns.size())
+            return (node == nothing || (whole && is_hint(node))) && (!whole || (*accept_)());
         const Pattern& pattern = patterns[at];
         if (node != nothing && wanted(pattern)) {
             // What a pattern binds is undone where the rest does not fit without it.
@@ -89,7 +95,7 @@ class Binder {
     bool one(const Pattern& pattern, std::uint32_t index) {
         const Node& node = module_.nodes[index];
         switch (pattern.kind) {
-            case Pattern::Kind::sink: return node.kind == Node::Kind::sink;
+            case Pattern::Kind::sink: return node.kind == Node::Kind::sink || keeps(node);
             case Pattern::Kind::number:
                 return node.kind == Node::Kind::integer && node.value == pattern.number;
             case Pattern::Kind::field: {
@@ -117,6 +123,23 @@ class Binder {
             case Pattern::Kind::operand: return operand(pattern.index, node);
         }
         return false;
+    }
+
+    /// Returns whether the node is a result that the record throws away.
+    bool keeps(const Node& node) {
+        if (!loose_ || node.kind != Node::Kind::name || node.negated || node.value != 0) return false;
+        const Operand found = names_.find(module_.at(node.text), 0);
+        if (found.kind != Operand::Kind::reg) return false;
+        results_.push_back(found.reg);
+        return true;
+    }
+
+    /// Returns whether the node is a last operand that changes nothing but time: of a step that may wait, how
+    /// long it suspends the thread (PTX ISA 9.7.13.15.16).
+    bool is_hint(std::uint32_t node) const {
+        return loose_ && op_.awaits == isa::Awaits::mbarrier && module_.nodes[node].next == nothing &&
+               (module_.nodes[node].kind == Node::Kind::integer ||
+                module_.nodes[node].kind == Node::Kind::name);
     }
 
     bool operand(std::size_t index, const Node& node) {
@@ -199,6 +222,8 @@ class Binder {
     const isa::Instruction& op_;
     Form& form_;
     std::vector<Operand>& bound_;
+    std::vector<isa::Reg>& results_;
+    bool loose_;
     const std::function<bool()>* accept_ = nullptr;
 };
 
@@ -270,14 +295,15 @@ const std::vector<Reader::Candidate>& Reader::candidates(const Statement& statem
 }
 
 bool Reader::fits(const Candidate& candidate, std::uint32_t statement, std::uint32_t last, Names& names,
-                  Reading& out) {
+                  bool loose, Reading& out) {
     const Template& text = *candidate.text;
     out.op = text.op;
     out.form = candidate.form;
     out.operands.assign(text.op->operands.size(), {});
+    out.results.clear();
     out.statements = static_cast<std::uint32_t>(text.lines.size());
     if (last - statement < out.statements) return false;
-    Binder binder(module_, names, *text.op, out.form, out.operands);
+    Binder binder(module_, names, loose, out);
     for (std::uint32_t i = 0; i < out.statements; ++i) {
         const Statement& here = module_.statements[statement + i];
         const Line& line = text.lines[i];
@@ -312,8 +338,9 @@ bool Reader::fits(const Candidate& candidate, std::uint32_t statement, std::uint
 
 Reading Reader::read(std::uint32_t statement, std::uint32_t last, Names& names) {
     Reading out;
-    for (const Candidate& candidate : candidates(module_.statements[statement]))
-        if (fits(candidate, statement, last, names, out)) return out;
+    for (const bool loose : {false, true})
+        for (const Candidate& candidate : candidates(module_.statements[statement]))
+            if (fits(candidate, statement, last, names, loose, out)) return out;
     return {};
 }
 

@@ -30,6 +30,8 @@ struct Reading {
     isa::Form form;                        ///< complete
     std::vector<isa::Operand> operands{};  ///< as in a step
     std::uint32_t statements = 1;          ///< how many of the text it is
+    /// Results that the record throws away and the text keeps, such as the state that an arrival returns.
+    std::vector<isa::Reg> results{};
 };
 
 /// Reads the instructions of a module. It remembers the spellings that it has met, and is for one thread at a
@@ -48,8 +50,9 @@ class Reader {
         isa::Form form;
     };
     const std::vector<Candidate>& candidates(const Statement& statement);
+    /// `loose`: the text may keep results that the record throws away, and give hints that it does not have.
     bool fits(const Candidate& candidate, std::uint32_t statement, std::uint32_t last, Names& names,
-              Reading& out);
+              bool loose, Reading& out);
 
     const Module& module_;
     std::unordered_map<std::string_view, std::vector<Candidate>> seen_;
