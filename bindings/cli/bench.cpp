@@ -1,7 +1,6 @@
 // wgrun bench FILE: runs a script, and measures every kernel:run of it.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -128,11 +127,11 @@ int run_bench(const Request& request, int rounds) {
     return outcome.code != Exit::ok ? outcome.code : bench.rows.empty() ? Exit::failed : Exit::ok;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto rounds = std::make_shared<int>(20);
-    app.add_option("--rounds", *rounds, "Number of measurements of a launch on a GPU")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
+    arguments.option("--rounds", *rounds, "Number of measurements of a launch on a GPU")
+        .between(1, 100000)
+        .shows_default();
     return [rounds](const Request& request) { return run_bench(request, *rounds); };
 }
 

@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "bindings/cli/choice.hpp"
 #include "bindings/cli/command.hpp"
 
 namespace wgrun::cli {
@@ -76,11 +74,11 @@ int cache(const Request& request, const std::string& action) {
     return results.finish() ? answer.code : Exit::failed;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto action = std::make_shared<std::string>();
-    app.add_option("ACTION", *action, "info, clear (remove all entries) or verify (read all)")
-        ->check(Choice({"info", "clear", "verify"}))
-        ->required();
+    arguments.option("ACTION", *action, "info, clear (remove all entries) or verify (read all)")
+        .one_of({"info", "clear", "verify"})
+        .required();
     return [action](const Request& request) { return cache(request, *action); };
 }
 

@@ -2,7 +2,6 @@
 // --dynamic.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -105,21 +104,22 @@ int check(Request request, const Options& options) {
     return checked.errors() > 0 ? Exit::failed : Exit::ok;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto options = std::make_shared<Options>();
     Search& search = options->search;
-    CLI::Option* sarif = app.add_flag("--sarif", options->sarif, "Print SARIF 2.1.0 on standard output");
-    app.add_flag("--dynamic", search.dynamic,
-                 "Also run the kernels on the simulator, which checks every access");
-    app.add_flag("--fix", options->fix, "Insert missing calls, and write FILE if it then has no errors")
-        ->excludes(sarif);
-    app.add_flag("--diff", options->diff, "Show what --fix would change, and write nothing")->excludes(sarif);
-    app.add_flag("--perf", search.perf, "Also report bank conflicts and needless waits");
-    app.add_flag("--assemble", search.assemble,
-                 "Also assemble the kernels, and report the notes of ptxas or the driver");
-    app.add_option("--seeds", search.seeds, "Number of schedules that --dynamic tries")
-        ->check(CLI::Range(1, 10000))
-        ->capture_default_str();
+    arguments.flag("--sarif", options->sarif, "Print SARIF 2.1.0 on standard output");
+    arguments.flag("--dynamic", search.dynamic,
+                   "Also run the kernels on the simulator, which checks every access");
+    arguments.flag("--fix", options->fix, "Insert missing calls, and write FILE if it then has no errors")
+        .excludes("--sarif");
+    arguments.flag("--diff", options->diff, "Show what --fix would change, and write nothing")
+        .excludes("--sarif");
+    arguments.flag("--perf", search.perf, "Also report bank conflicts and needless waits");
+    arguments.flag("--assemble", search.assemble,
+                   "Also assemble the kernels, and report the notes of ptxas or the driver");
+    arguments.option("--seeds", search.seeds, "Number of schedules that --dynamic tries")
+        .between(1, 10000)
+        .shows_default();
     return [options](const Request& request) { return check(request, *options); };
 }
 

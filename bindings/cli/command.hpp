@@ -3,11 +3,8 @@
 
 #include <functional>
 
+#include "bindings/cli/arguments.hpp"
 #include "bindings/cli/cli.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace wgrun::cli {
 
@@ -25,8 +22,8 @@ struct Command {
     const char* name;
     const char* summary;
     Takes takes;
-    /// Adds the command's own options to `app`. They are read when the function that it returns is called.
-    Run (*declare)(CLI::App& app);
+    /// Declares the command's own options. They are read when the function that it returns is called.
+    Run (*declare)(Arguments& arguments);
 };
 
 extern const Command run_command, debug_command, check_command, ptx_command, cuda_command, export_command,

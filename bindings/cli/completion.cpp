@@ -148,10 +148,10 @@ std::string fish(const CLI::App& root) {
     return out;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto shell = std::make_shared<std::string>();
-    app.add_option("SHELL", *shell, "bash, zsh or fish")->check(Choice({"bash", "zsh", "fish"}))->required();
-    return [shell, &app](const Request&) -> int {
+    arguments.option("SHELL", *shell, "bash, zsh or fish").one_of({"bash", "zsh", "fish"}).required();
+    return [shell, &app = arguments.app()](const Request&) -> int {
         const CLI::App& root = *app.get_parent();
         Results results(false);
         results.write(*shell == "bash" ? bash(root) : *shell == "zsh" ? zsh(root) : fish(root));

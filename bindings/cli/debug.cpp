@@ -1,7 +1,6 @@
 // wgrun debug FILE: runs a script with its kernels under the debugger, on the simulator.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <memory>
 
@@ -73,11 +72,12 @@ int debug_file(const Request& request, Debugging& debugging) {
     return outcome.code;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto debugging = std::make_shared<Debugging>();
-    app.add_option("-x,--commands", debugging->commands,
-                   "Read the commands from this file instead of standard input")
-        ->type_name("FILE");
+    arguments
+        .option("-x,--commands", debugging->commands,
+                "Read the commands from this file instead of standard input")
+        .unit("FILE");
     return [debugging](const Request& request) { return debug_file(request, *debugging); };
 }
 

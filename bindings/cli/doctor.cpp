@@ -88,6 +88,6 @@ int doctor(const Request& request) {
 }  // namespace
 
 const Command doctor_command{"doctor", "Describe what this machine can compile and run", Takes::nothing,
-                             [](CLI::App&) -> Command::Run { return doctor; }};
+                             [](Arguments&) -> Command::Run { return doctor; }};
 
 }  // namespace wgrun::cli

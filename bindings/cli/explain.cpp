@@ -1,7 +1,6 @@
 // wgrun explain ID, wgrun rules: descriptions of the catalogue's rules.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cctype>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -104,15 +103,15 @@ int explain(const Request& request, const std::string& id) {
     return write(request, to_text(*rule), to_object(*rule));
 }
 
-Command::Run declare_explain(CLI::App& app) {
+Command::Run declare_explain(Arguments& arguments) {
     const auto id = std::make_shared<std::string>();
-    app.add_option("ID", *id, "The rule, such as WG-FENCE-01");
+    arguments.option("ID", *id, "The rule, such as WG-FENCE-01");
     return [id](const Request& request) { return explain(request, *id); };
 }
 
-Command::Run declare_rules(CLI::App& app) {
+Command::Run declare_rules(Arguments& arguments) {
     const auto markdown = std::make_shared<bool>(false);
-    app.add_flag("--markdown", *markdown, "Print docs/rules.md on standard output");
+    arguments.flag("--markdown", *markdown, "Print docs/rules.md on standard output");
     return [markdown](const Request& request) { return print_rules(request, *markdown); };
 }
 

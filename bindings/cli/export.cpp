@@ -1,7 +1,6 @@
 // wgrun export FILE -o FOLDER: every kernel of a script, or one, for programs without wgrun. No kernel runs.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -106,10 +105,10 @@ int export_files(const Request& request, const Options& options) {
     return work.written.empty() ? Exit::failed : Exit::ok;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto options = std::make_shared<Options>();
-    app.add_option("-o", options->folder, "Folder for the files")->type_name("FOLDER")->required();
-    app.add_option("--kernel", options->kernel, "Export only this kernel")->type_name("NAME");
+    arguments.option("-o", options->folder, "Folder for the files").unit("FOLDER").required();
+    arguments.option("--kernel", options->kernel, "Export only this kernel").unit("NAME");
     return [options](const Request& request) { return export_files(request, *options); };
 }
 

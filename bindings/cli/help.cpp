@@ -1,7 +1,6 @@
 // wgrun help [NAME]: the documentation of a function, a type, a method, an option table or an instruction.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -130,14 +129,15 @@ int help(const Request& request, const Options& options) {
     return results.finish() ? Exit::ok : Exit::failed;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto options = std::make_shared<Options>();
-    app.add_option("NAME", options->name, "Such as wg.tile, tile, tile:offset, k:loop, k:wgmma_fence");
-    app.add_option("--markdown", options->markdown, "Write docs/api.md and docs/api/ below this folder")
-        ->type_name("FOLDER");
-    app.add_option("--annotations", options->annotations,
-                   "Write annotations for the Lua language server into this folder")
-        ->type_name("FOLDER");
+    arguments.option("NAME", options->name, "Such as wg.tile, tile, tile:offset, k:loop, k:wgmma_fence");
+    arguments.option("--markdown", options->markdown, "Write docs/api.md and docs/api/ below this folder")
+        .unit("FOLDER");
+    arguments
+        .option("--annotations", options->annotations,
+                "Write annotations for the Lua language server into this folder")
+        .unit("FOLDER");
     return [options](const Request& request) { return help(request, *options); };
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -185,11 +184,11 @@ int isa_table(const Request& request, const Options& options) {
     return results.finish() ? Exit::ok : Exit::failed;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto options = std::make_shared<Options>();
-    app.add_option("NAME", options->family, "An instruction, or a beginning of its name: wgmma");
-    app.add_option("--n", options->n, "Only forms with this N");
-    app.add_option("--dtype", options->dtype, "Only forms with this type of A, B or a register");
+    arguments.option("NAME", options->family, "An instruction, or a beginning of its name: wgmma");
+    arguments.option("--n", options->n, "Only forms with this N");
+    arguments.option("--dtype", options->dtype, "Only forms with this type of A, B or a register");
     return [options](const Request& request) { return isa_table(request, *options); };
 }
 

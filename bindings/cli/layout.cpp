@@ -4,14 +4,12 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bindings/cli/choice.hpp"
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/lua/types.hpp"
@@ -283,36 +281,32 @@ int decode(const Request& request, const std::string& bits) {
     return results.finish() ? Exit::ok : Exit::failed;
 }
 
-Command::Run declare_layout(CLI::App& app) {
+Command::Run declare_layout(Arguments& arguments) {
     const auto options = std::make_shared<Options>();
     const auto file = [&](const char* name, std::optional<std::string>& path, const char* text) {
-        app.add_option(name, path, text)->type_name("FILE")->expected(0, 1);
+        arguments.option(name, path, text).unit("FILE").value_optional();
     };
     file("--svg", options->svg,
          "Write the picture as an SVG file; without FILE or with -, print only the SVG");
     file("--html", options->html, "Write the picture as an HTML page that can be zoomed; likewise");
-    const auto names = [](std::span<const std::string_view> list) {
-        return Choice(std::vector<std::string>(list.begin(), list.end()));
-    };
-    app.add_option("--view", options->view, "What the picture shows")
-        ->check(names(view_names()))
-        ->type_name("");
-    app.add_option("--access", options->access, "For the views banks and conflicts: the access of a warp")
-        ->check(names(shared_access_names()))
-        ->type_name("");
-    app.add_option("--dtype", options->dtype, "Element type of a layout or an mma")->type_name("DTYPE");
-    app.add_flag("--bytes", options->bytes, "Byte addresses in the picture: --view bytes")
-        ->excludes("--view");
-    app.add_option("EXPR", options->object,
-                   "A layout, such as '(8,64):(64,1)', or an mma, m64n16k16; with NAME: a script")
-        ->required();
-    app.add_option("NAME", options->name, "Its name in the script, which ends with return { NAME = ... }");
+    arguments.option("--view", options->view, "What the picture shows").one_of(view_names()).unit("");
+    arguments.option("--access", options->access, "For the views banks and conflicts: the access of a warp")
+        .one_of(shared_access_names())
+        .unit("");
+    arguments.option("--dtype", options->dtype, "Element type of a layout or an mma").unit("DTYPE");
+    arguments.flag("--bytes", options->bytes, "Byte addresses in the picture: --view bytes")
+        .excludes("--view");
+    arguments
+        .option("EXPR", options->object,
+                "A layout, such as '(8,64):(64,1)', or an mma, m64n16k16; with NAME: a script")
+        .required();
+    arguments.option("NAME", options->name, "Its name in the script, which ends with return { NAME = ... }");
     return [options](const Request& request) { return layout(request, *options); };
 }
 
-Command::Run declare_decode(CLI::App& app) {
+Command::Run declare_decode(Arguments& arguments) {
     const auto bits = std::make_shared<std::string>();
-    app.add_option("BITS", *bits, "The 64-bit number, 0x4000004000010080 or decimal")->required();
+    arguments.option("BITS", *bits, "The 64-bit number, 0x4000004000010080 or decimal").required();
     return [bits](const Request& request) { return decode(request, *bits); };
 }
 

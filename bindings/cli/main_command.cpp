@@ -118,7 +118,8 @@ std::vector<Declared> declare_commands(CLI::App& app, Request& request, Words& w
         CLI::App& here = *app.add_subcommand(command->name, command->summary);
         here.prefix_command(false);
         here.add_flag("--json", request.json, "Print JSON on standard output");
-        out.push_back({*command, here, command->declare(here)});
+        Arguments arguments(here);
+        out.push_back({*command, here, command->declare(arguments)});
         if (command->takes == Takes::colour) add_colour_option(here, words);
         if (command->takes != Takes::script) continue;
         add_script_options(here, request, words);
@@ -184,7 +185,8 @@ int dispatch(int argc, char** argv) {
     app.add_flag("--json", request.json, "Print errors as JSON on standard output");
     app.add_option("-e", request.code, "Run this Lua code")->type_name("CODE")->allow_extra_args(false);
     add_script_options(app, request, words);
-    const Command::Run run_script = run_command.declare(app);
+    Arguments of_script(app);
+    const Command::Run run_script = run_command.declare(of_script);
     const std::vector<Declared> declared = declare_commands(app, request, words);
     try {
         app.parse(argc, argv);

@@ -61,8 +61,8 @@ int print(const CLI::App& root) {
     return results.finish() ? Exit::ok : Exit::failed;
 }
 
-Command::Run declare(CLI::App& app) {
-    return [&app](const Request&) { return print(*app.get_parent()); };
+Command::Run declare(Arguments& arguments) {
+    return [&app = arguments.app()](const Request&) { return print(*app.get_parent()); };
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -92,11 +91,11 @@ int write_new(const Request& request, const Options& options) {
     return results.finish() ? Exit::ok : Exit::failed;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto options = std::make_shared<Options>();
-    app.add_option("KIND", options->kind, "The kind of kernel; without it, list them all");
-    app.add_option("FILE", options->file, "The script to write (KIND.lua)");
-    app.add_flag("--force", options->force, "Replace FILE if it exists");
+    arguments.option("KIND", options->kind, "The kind of kernel; without it, list them all");
+    arguments.option("FILE", options->file, "The script to write (KIND.lua)");
+    arguments.flag("--force", options->force, "Replace FILE if it exists");
     return [options](const Request& request) { return write_new(request, *options); };
 }
 

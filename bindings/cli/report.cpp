@@ -1,7 +1,6 @@
 // wgrun report FILE: the assembler's figures for every kernel of a script. No kernel runs.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bindings/cli/command.hpp"
@@ -112,6 +111,6 @@ int report(const Request& request) {
 
 const Command report_command{
     "report", "Print registers, shared memory, occupancy and spills of every kernel of a script",
-    Takes::script, [](CLI::App&) -> Command::Run { return report; }};
+    Takes::script, [](Arguments&) -> Command::Run { return report; }};
 
 }  // namespace wgrun::cli

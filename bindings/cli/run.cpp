@@ -1,7 +1,6 @@
 // wgrun FILE, wgrun -e CODE, wgrun: runs a script, code, or the prompt.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "bindings/cli/command.hpp"
@@ -92,20 +91,22 @@ int run_file(const Request& request, const Options& options) {
     return results.finish() ? code : Exit::failed;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto options = std::make_shared<Options>();
     constexpr const char* group = "Debugging (docs/debugging.md)";
-    app.add_option("--dump", options->dumps,
-                   "Run on the simulator, and print the script's NAME when warps reach LINE")
-        ->type_name("NAME@LINE")
-        ->allow_extra_args(false)
-        ->group(group);
-    app.add_option("--when", options->when, "Select warps and the n-th time: cta=3,warp=1,lane=0,nth=2")
-        ->type_name("WHEN")
-        ->group(group);
-    app.add_flag("--lines", options->lines,
-                 "Put the script's lines into machine code, for profilers (needs ptxas)")
-        ->group(group);
+    arguments
+        .option("--dump", options->dumps,
+                "Run on the simulator, and print the script's NAME when warps reach LINE")
+        .unit("NAME@LINE")
+        .one_value_each()
+        .group(group);
+    arguments.option("--when", options->when, "Select warps and the n-th time: cta=3,warp=1,lane=0,nth=2")
+        .unit("WHEN")
+        .group(group);
+    arguments
+        .flag("--lines", options->lines,
+              "Put the script's lines into machine code, for profilers (needs ptxas)")
+        .group(group);
     return [options](const Request& request) { return run_file(request, *options); };
 }
 

@@ -1,7 +1,6 @@
 // wgrun sass FILE: the machine code of every kernel of a script, under the script's lines. No kernel runs.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -157,6 +156,6 @@ int sass(const Request& request) {
 
 const Command sass_command{"sass",
                            "Print the machine code of every kernel of a script under the script's lines",
-                           Takes::script, [](CLI::App&) -> Command::Run { return sass; }};
+                           Takes::script, [](Arguments&) -> Command::Run { return sass; }};
 
 }  // namespace wgrun::cli

@@ -1,5 +1,4 @@
 // wgrun ptx FILE, wgrun cuda FILE: the text of every kernel of a script. No kernel runs.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -50,13 +49,13 @@ int print_texts(const Request& request, Text text) {
 }
 
 template <Text plain, Text guarded, Text lines>
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto lined = std::make_shared<bool>(false);
-    app.add_flag("--lines", *lined,
-                 "Name the script's lines, for assemblers and profilers (docs/debugging.md)");
+    arguments.flag("--lines", *lined,
+                   "Name the script's lines, for assemblers and profilers (docs/debugging.md)");
     const auto asked = std::make_shared<bool>(false);
-    app.add_flag("--guarded", *asked, "Print the guarded build, which reports hangs (docs/hangs.md)");
-    app.get_option("--lines")->excludes(app.get_option("--guarded"));
+    arguments.flag("--guarded", *asked, "Print the guarded build, which reports hangs (docs/hangs.md)")
+        .excludes("--lines");
     return [asked, lined](const Request& request) {
         return print_texts(request, *lined ? lines : *asked ? guarded : plain);
     };

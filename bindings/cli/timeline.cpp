@@ -1,7 +1,6 @@
 // wgrun timeline FILE: the timeline of a kernel of a script, by the model of docs/timeline.md or from a run.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <memory>
 #include <vector>
@@ -113,27 +112,24 @@ int show_timeline(const Request& request, const Options& options) {
     return results.finish() ? outcome.code : Exit::failed;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto options = std::make_shared<Options>();
-    app.add_option("--kernel", options->kernel, "Show the first launch of this kernel")->type_name("NAME");
-    app.add_option("--launch", options->launch, "Show this launch, counted from 1")
-        ->check(CLI::Range(1, 1000000))
-        ->capture_default_str();
-    app.add_option("--from", options->from, "Show from this cycle on")->type_name("CYCLE");
-    app.add_option("--to", options->to, "Show up to this cycle")->type_name("CYCLE");
-    app.add_option("--columns", options->columns, "Width of the text")
-        ->check(CLI::Range(32, 1000))
-        ->capture_default_str();
-    app.add_option("--svg", options->svg, "Write the picture as an SVG file")->type_name("FILE");
-    app.add_option("--perfetto", options->perfetto, "Write trace events for ui.perfetto.dev")
-        ->type_name("FILE");
-    app.add_flag("--both", options->both, "The model, and below it what the kernel notes when it runs");
-    app.add_option("--clusters", options->clusters, "Of a run: how many clusters of the grid are noted")
-        ->check(CLI::Range(1, 1000000))
-        ->capture_default_str();
-    app.add_option("--events", options->events, "Of a run: room for so many events of each warp")
-        ->check(CLI::Range(1, 100000000))
-        ->capture_default_str();
+    arguments.option("--kernel", options->kernel, "Show the first launch of this kernel").unit("NAME");
+    arguments.option("--launch", options->launch, "Show this launch, counted from 1")
+        .between(1, 1000000)
+        .shows_default();
+    arguments.option("--from", options->from, "Show from this cycle on").unit("CYCLE");
+    arguments.option("--to", options->to, "Show up to this cycle").unit("CYCLE");
+    arguments.option("--columns", options->columns, "Width of the text").between(32, 1000).shows_default();
+    arguments.option("--svg", options->svg, "Write the picture as an SVG file").unit("FILE");
+    arguments.option("--perfetto", options->perfetto, "Write trace events for ui.perfetto.dev").unit("FILE");
+    arguments.flag("--both", options->both, "The model, and below it what the kernel notes when it runs");
+    arguments.option("--clusters", options->clusters, "Of a run: how many clusters of the grid are noted")
+        .between(1, 1000000)
+        .shows_default();
+    arguments.option("--events", options->events, "Of a run: room for so many events of each warp")
+        .between(1, 100000000)
+        .shows_default();
     return [options](const Request& request) { return show_timeline(request, *options); };
 }
 

@@ -1,7 +1,6 @@
 // wgrun tune FILE: finds the fastest options of a kernel that a script describes.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -137,12 +136,13 @@ int run_tune(const Request& request, const Options& options) {
     return results.finish() ? outcome.code : Exit::failed;
 }
 
-Command::Run declare(CLI::App& app) {
+Command::Run declare(Arguments& arguments) {
     const auto options = std::make_shared<Options>();
-    app.add_option("--rounds", options->rounds,
-                   "Number of measurements of each candidate (by default the script's)")
-        ->check(CLI::Range(1, 100000));
-    app.add_option("--show", options->show, "Number of the fastest options to print")->capture_default_str();
+    arguments
+        .option("--rounds", options->rounds,
+                "Number of measurements of each candidate (by default the script's)")
+        .between(1, 100000);
+    arguments.option("--show", options->show, "Number of the fastest options to print").shows_default();
     return [options](const Request& request) { return run_tune(request, *options); };
 }
 
