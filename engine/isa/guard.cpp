@@ -30,7 +30,15 @@ constexpr std::string_view find_slot =
     "    shl.b32 cta_yz, cta_yz, 16;\n"
     "    mov.u32 warp, %ctaid.y;\n"
     "    or.b32 cta_yz, cta_yz, warp;\n"
-    "    mov.u32 warp, %tid.x;\n"
+    "    mov.u32 warp, %tid.z;\n"
+    "    mov.u32 sm, %ntid.y;\n"
+    "    mul.lo.u32 warp, warp, sm;\n"
+    "    mov.u32 sm, %tid.y;\n"
+    "    add.u32 warp, warp, sm;\n"
+    "    mov.u32 sm, %ntid.x;\n"
+    "    mul.lo.u32 warp, warp, sm;\n"
+    "    mov.u32 sm, %tid.x;\n"
+    "    add.u32 warp, warp, sm;\n"
     "    shr.u32 warp, warp, 5;\n";
 
 /// Sets ticks (b32) to the time.

@@ -125,14 +125,22 @@ const Instruction& publish() {
         "say.publish",
         {in_register("slot", fixed<u64>), in_register("there", fixed<pred>), immediate("message")},
         "{{\n"
-        "    .reg .b32 message, cta_x, cta_yz, thread;\n"
+        "    .reg .b32 message, cta_x, cta_yz, thread, by;\n"
         "    mov.u32 message, {%message};\n"
         "    mov.u32 cta_x, %ctaid.x;\n"
         "    mov.u32 cta_yz, %ctaid.z;\n"
         "    shl.b32 cta_yz, cta_yz, 16;\n"
         "    mov.u32 thread, %ctaid.y;\n"
         "    or.b32 cta_yz, cta_yz, thread;\n"
-        "    mov.u32 thread, %tid.x;\n"
+        "    mov.u32 thread, %tid.z;\n"
+        "    mov.u32 by, %ntid.y;\n"
+        "    mul.lo.u32 thread, thread, by;\n"
+        "    mov.u32 by, %tid.y;\n"
+        "    add.u32 thread, thread, by;\n"
+        "    mov.u32 by, %ntid.x;\n"
+        "    mul.lo.u32 thread, thread, by;\n"
+        "    mov.u32 by, %tid.x;\n"
+        "    add.u32 thread, thread, by;\n"
         "    @{%there} st.volatile.global.v4.b32 [{%slot}], {{message, cta_x, cta_yz, thread}};\n"
         "}}");
     return it;

@@ -98,7 +98,7 @@ void run_open(const Step& s, Machine& m) {
     constexpr int half = 16;
     memory.write(slice, special(m, Special::ctaid_x),
                  special(m, Special::ctaid_y) | special(m, Special::ctaid_z) << half,
-                 special(m, Special::tid_x) / lanes, sm);
+                 special(m, Special::warpid), sm);
     memory.write_time(slice + 16);
     memory.write(slice + 48, 0, 0, Memory::lead<std::uint32_t>(m, s.operand("shared")));
     set_lead(m, s.operand("at"), slice + header_bytes);
@@ -179,7 +179,15 @@ const Instruction& open() {
                "    shl.b32 y, y, 16;\n"
                "    or.b32 y, y, x;\n"
                "    mov.u32 x, %ctaid.x;\n"
-               "    mov.u32 z, %tid.x;\n"
+               "    mov.u32 z, %tid.z;\n"
+               "    mov.u32 lane, %ntid.y;\n"
+               "    mul.lo.u32 z, z, lane;\n"
+               "    mov.u32 lane, %tid.y;\n"
+               "    add.u32 z, z, lane;\n"
+               "    mov.u32 lane, %ntid.x;\n"
+               "    mul.lo.u32 z, z, lane;\n"
+               "    mov.u32 lane, %tid.x;\n"
+               "    add.u32 z, z, lane;\n"
                "    shr.u32 z, z, 5;\n"
                "    @there st.global.v4.b32 [place], {{x, y, z, sm}};\n"
                "    @there st.global.v4.b32 [place+48], {{zero, zero, {%shared}, zero}};\n"
