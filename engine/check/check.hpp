@@ -12,6 +12,11 @@ namespace wgrun::check {
 /// first.
 std::vector<Diagnostic> check(const Program& program);
 
+/// Returns the bulk copies to global memory that a path leads to from a write of a matrix by threads, with no
+/// fence.proxy.async (WG-PROXY-01). For programs that declare no tiles: where buffers are known, check() decides
+/// more.
+std::vector<Diagnostic> outgoing(const Program& program);
+
 /// Returns what is slower than necessary: WG-PERF-05 and -06, in script order. Only certain cases are
 /// reported.
 std::vector<Diagnostic> performance(const Program& program);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "check/check.hpp"
+#include "diag/fix.hpp"
 #include "ptx/lower.hpp"
 #include "wgrun/rules.hpp"
 
@@ -82,7 +84,7 @@ void weigh(Diagnostic& finding) {
         breaks(finding, rules::WG_MBAR_01) &&
         std::ranges::any_of(finding.notes, [&](const Note& note) { return note.where == finding.where; });
     if (by_its_own_lanes || breaks(finding, rules::WG_REG_01) || breaks(finding, rules::WG_DESC_04) ||
-        breaks(finding, rules::WG_GROUP_06))
+        breaks(finding, rules::WG_REG_02) || breaks(finding, rules::WG_GROUP_06))
         finding.severity = Severity::warning;
 }
 
@@ -99,14 +101,47 @@ std::vector<std::string> undecided(const ptx::Lowered& kernel) {
     const ptx::Unknowns& unknown = kernel.unknown;
     if (unknown.threads)
         out.push_back(
-            fmt::format("neither .reqntid nor .maxntid says how many threads a CTA has: {} are assumed",
+            fmt::format("neither .reqntid nor .maxntid says how many threads a CTA has: {} are assumed, and "
+                        "what follows from their number is not checked",
                         kernel.program.threads()));
+    if (unknown.cluster)
+        out.emplace_back(
+            "how many CTAs a cluster has, which the launch decides: barriers and mbarriers are not "
+            "rehearsed");
     if (unknown.shape) out.emplace_back("CTAs of two or three dimensions: tid.y and tid.z are taken for 0");
     if (unknown.registers)
         out.emplace_back(
             "whether setmaxnreg finds the registers that it asks for: .maxnreg gives others at the start");
     if (unknown.calls) out.emplace_back("what the functions do that it calls");
     if (unknown.indirect) out.emplace_back("where its branches through registers lead");
+    return out;
+}
+
+/// Returns whether the finding follows from the threads that a CTA has, or the CTAs of a cluster.
+bool counts_threads(const Diagnostic& finding) {
+    return std::ranges::any_of(
+        std::initializer_list<std::string_view>{"WG-SYNC-", "WG-MBAR-", "WG-RACE-", "WG-TMA-", "WG-REG-02",
+                                                "WG-REG-03", "WG-REG-04"},
+        [&](std::string_view family) { return finding.rule.starts_with(family); });
+}
+
+std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
+    if (kernel.unknown.indirect) return {};
+    std::vector<Diagnostic> out = check::check(kernel.program);
+    std::ranges::move(check::outgoing(kernel.program), std::back_inserter(out));
+    if (kernel.unknown.setmaxnreg)
+        out.push_back(
+            rules::finding(rules::WG_PERF_03, kernel.unknown.setmaxnreg,
+                           "ptxas ignores every setmaxnreg here: nothing says how many registers a thread "
+                           "begins with (C7508)",
+                           ".maxntid N, 1, 1, in CUDA __launch_bounds__(N)"));
+    if (kernel.unknown.threads || kernel.unknown.cluster) std::erase_if(out, counts_threads);
+    // Copies that only a launch without a single iteration leaves behind: the first of them says it for all.
+    bool left_behind = false;
+    std::erase_if(out, [&](const Diagnostic& finding) {
+        return breaks(finding, rules::WG_GROUP_06) && std::exchange(left_behind, true);
+    });
+    std::ranges::stable_sort(out, {}, [](const Diagnostic& finding) { return finding.where.line; });
     return out;
 }
 
@@ -120,9 +155,10 @@ ForeignKernel checked(const ptx::Module& module, ptx::Lowered lowered) {
     std::ranges::stable_sort(out.opcodes,
                              [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     out.undecided = undecided(lowered);
-    if (!lowered.unknown.indirect) out.findings = check::check(lowered.program);
+    out.findings = findings(lowered);
     for (Diagnostic& finding : out.findings) {
-        finding.fix = fix_as_ptx(finding.fix);
+        finding.fix = finding.remedies.empty() ? fix_as_ptx(finding.fix)
+                                               : in_words(finding.remedies.front(), Dialect::ptx);
         weigh(finding);
         name_sources(module, finding);
     }

@@ -309,8 +309,10 @@ class Lowering final : private Rewriting, private Names {
             }
             guard = *found;
         }
+        out_.unknown.cluster |= begins_with_any(module_.at(statement.name), {"barrier.cluster", "mapa"});
         if (opcode == "bra") return jump(statement, guard);
-        if (opcode == "ret" || opcode == "exit") return index + 1 == function_.last && !guard ? 1 : leave(statement, guard);
+        if (opcode == "ret" || opcode == "exit")
+            return index + 1 == function_.last && !guard ? 1 : leave(statement, guard);
         Reading reading = reader_.read(index, function_.last, *this);
         Step step;
         step.guard = guard;
@@ -339,7 +341,9 @@ class Lowering final : private Rewriting, private Names {
     /// With .maxnreg a CTA does not begin with the registers that its threads let expect: what setmaxnreg
     /// then makes of them is not followed.
     bool counts_registers(const Step& step) {
-        if (!given_registers_ || step.op->awaits != isa::Awaits::registers) return false;
+        if (step.op->awaits != isa::Awaits::registers) return false;
+        if (!given_registers_ && !out_.unknown.setmaxnreg) out_.unknown.setmaxnreg = step.where;
+        if (!given_registers_) return false;
         out_.unknown.registers = true;
         return true;
     }
@@ -576,7 +580,8 @@ Lowered lower(const Module& module, const Function& function) {
     out.program = Lowering(module, function, head, out).run();
     out.unknown.threads = !head.shape.threads_given;
     out.unknown.shape = head.shape.several_dimensions;
-    out.unknown.cluster = !head.shape.cluster_given;
+    out.unknown.cluster &= !head.shape.cluster_given;
+    if (head.shape.threads_given) out.unknown.setmaxnreg = {};
     std::ranges::stable_sort(out.errors, {}, [](const Diagnostic& error) { return error.where.line; });
     return out;
 }

@@ -18,6 +18,7 @@ struct Unknowns {
     bool calls = false;      ///< it calls functions, which are not followed
     bool indirect = false;   ///< it branches through a register
     bool registers = false;  ///< setmaxnreg in a kernel whose registers .maxnreg gives
+    Where setmaxnreg;        ///< the first one, where nothing says how many registers a thread begins with
 };
 
 /// A kernel read from text. The lines of its steps are those of the text.

@@ -5,13 +5,37 @@ err_has "missing_fence.ptx:32: error: an accumulator is accessed by a thread, an
 err_has "product.cu:15: the source"
 err_has "product.cu:20: which is inlined here"
 err_has "missing_fence.ptx:30: accessed here"
-err_has "fix: wgmma.fence.sync.aligned; before line 32"
+err_has "fix: wgmma.fence.sync.aligned before line 32"
 out_has "missing_fence.ptx:8: product: "
 out_has ": 1 kernel, 1 error, 0 remarks"
 
 run check "$SOURCE/tests/ptx/wait_loops.ptx"
 exits 0
 err ""
+
+# A bulk copy takes what threads wrote: with the fence nothing is found.
+run check "$SOURCE/tests/ptx/unfenced_store.ptx"
+exits 1
+err_has "unfenced_store.ptx:24: error: the bulk copy reads shared memory that was written through the generic proxy with no fence.proxy.async since [WG-PROXY-01]"
+err_has "unfenced_store.ptx:18: written here"
+err_has "fix: fence.proxy.async"
+out_has ": 2 kernels, 1 error, 0 remarks"
+
+# Nothing says how many threads a CTA has: what follows from that is not checked, and ptxas ignores setmaxnreg.
+file anonymous.ptx <<'END'
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{
+    setmaxnreg.dec.sync.aligned.u32 40;
+    ret;
+}
+END
+run check anonymous.ptx
+exits 0
+err_has "anonymous.ptx:6: warning: ptxas ignores every setmaxnreg here"
+out_has "not decided: neither .reqntid nor .maxntid says how many threads a CTA has"
 
 # From standard input, and as JSON and SARIF.
 input=$(cat "$SOURCE/tests/ptx/missing_fence.ptx")

@@ -1,0 +1,88 @@
+// WG-PROXY-01 where no tile is declared: a matrix that threads write to shared memory, and a bulk copy that
+// takes it from there, with no fence.proxy.async on a path from one to the other.
+#include <utility>
+
+#include "check/check.hpp"
+#include "flow/graph.hpp"
+#include "isa/effects.hpp"
+#include "rules/phrases.hpp"
+#include "rules/saying.hpp"
+#include "rules/wgmma_words.hpp"
+#include "wgrun/rules.hpp"
+
+namespace wgrun::check {
+
+namespace {
+
+/// Follows the last write of a block or path that no fence orders.
+class Tracker final : public isa::Effects {
+  public:
+    explicit Tracker(const Step* written) : written_(written) {}
+    void pass(const Step& step) {
+        step_ = &step;
+        isa::tell(step, *this);
+    }
+    const Step* written() const { return written_; }
+    /// Returns the write that the copy of the last step takes without a fence; null: it does not.
+    const Step* taken() { return std::exchange(taken_, nullptr); }
+
+  private:
+    // Matrices are written by whole chunks; smaller values, such as the number of the next tile, are for
+    // threads.
+    static constexpr int least_bytes = 16;
+    void memory(const isa::MemoryAccess& access) override {
+        if (access.write && access.space != isa::Space::global && access.bytes >= least_bytes)
+            written_ = step_;
+    }
+    void proxy_fence(std::optional<isa::Space> space) override {
+        if (!space || *space != isa::Space::global) written_ = nullptr;
+    }
+    void bulk_copy(const isa::BulkAccess& copy) override {
+        if (copy.direction == isa::BulkCopy::Direction::to_global && copy.from != nullptr) taken_ = written_;
+    }
+
+    const Step* step_ = nullptr;
+    const Step* written_;
+    const Step* taken_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> outgoing(const Program& program) {
+    const flow::Graph graph(program);
+    const std::vector<BasicBlock>& blocks = program.blocks();
+    std::vector<const Step*> entry(blocks.size());
+    // A path is enough, so what reaches a block only grows.
+    for (bool grew = true; grew;) {
+        grew = false;
+        for (const BlockId id : graph.order()) {
+            Tracker tracker(entry[id]);
+            for (const Step& step : blocks[id].steps) tracker.pass(step);
+            if (tracker.written() == nullptr) continue;
+            blocks[id].for_each_successor([&](BlockId next, int) {
+                if (entry[next] != nullptr) return;
+                entry[next] = tracker.written();
+                grew = true;
+            });
+        }
+    }
+    std::vector<Diagnostic> out;
+    for (const BlockId id : graph.order()) {
+        Tracker tracker(entry[id]);
+        for (const Step& step : blocks[id].steps) {
+            tracker.pass(step);
+            const Step* written = tracker.taken();
+            if (written == nullptr) continue;
+            Diagnostic finding = rules::finding(
+                {rules::WG_PROXY_01,
+                 "the bulk copy reads shared memory that was written through the generic proxy with no "
+                 "fence.proxy.async since",
+                 rules::proxy_fence_between(written->where, step.where)},
+                step.where, {{written->where, "written here"}});
+            out.push_back(std::move(finding));
+        }
+    }
+    return out;
+}
+
+}  // namespace wgrun::check
