@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "check/check.hpp"
@@ -119,10 +120,11 @@ std::vector<std::string> undecided(const ptx::Lowered& kernel) {
 
 /// Returns whether the finding follows from the threads that a CTA has, or the CTAs of a cluster.
 bool counts_threads(const Diagnostic& finding) {
-    return std::ranges::any_of(
-        std::initializer_list<std::string_view>{"WG-SYNC-", "WG-MBAR-", "WG-RACE-", "WG-TMA-", "WG-REG-02",
-                                                "WG-REG-03", "WG-REG-04"},
-        [&](std::string_view family) { return finding.rule.starts_with(family); });
+    constexpr std::array<std::string_view, 5> families{"WG-SYNC-", "WG-MBAR-", "WG-RACE-", "WG-TMA-",
+                                                       "WG-REG-"};
+    return !breaks(finding, rules::WG_REG_01) && std::ranges::any_of(families, [&](std::string_view family) {
+        return finding.rule.starts_with(family);
+    });
 }
 
 std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
