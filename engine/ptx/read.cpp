@@ -12,6 +12,7 @@ using isa::Field;
 using isa::Form;
 using isa::Operand;
 using isa::OperandRule;
+using isa::Step;
 using isa::Type;
 
 // --- opcodes -------------------------------------------------------------------------------------------
@@ -336,11 +337,35 @@ bool Reader::fits(const Candidate& candidate, std::uint32_t statement, std::uint
     return true;
 }
 
+namespace {
+
+/// Returns the opcode that the record prints for the reading.
+std::string printed_opcode(const Reading& reading) {
+    Step step;
+    step.op = reading.op;
+    step.form = reading.form;
+    const std::string_view text = reading.op->ptx;
+    return isa::expand(text.substr(0, text.find_first_of(" ;")), step,
+                       [](const Operand&, const OperandRule&) { return std::string(); });
+}
+
+}  // namespace
+
+/// Several records may fit, as those do that differ in a qualifier with a default: the one that prints the
+/// same text is meant, or else the first.
 Reading Reader::read(std::uint32_t statement, std::uint32_t last, Names& names) {
-    Reading out;
-    for (const bool loose : {false, true})
-        for (const Candidate& candidate : candidates(module_.statements[statement]))
-            if (fits(candidate, statement, last, names, loose, out)) return out;
+    const std::vector<Candidate>& all = candidates(module_.statements[statement]);
+    for (const bool loose : {false, true}) {
+        Reading first;
+        for (const Candidate& candidate : all) {
+            Reading out;
+            if (!fits(candidate, statement, last, names, loose, out)) continue;
+            if (all.size() == 1 || printed_opcode(out) == module_.opcode(module_.statements[statement]))
+                return out;
+            if (first.op == nullptr) first = std::move(out);
+        }
+        if (first.op != nullptr) return first;
+    }
     return {};
 }
 

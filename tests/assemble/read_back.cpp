@@ -46,6 +46,12 @@ Form said(const Form& form) {
     return out;
 }
 
+/// Blocks in braces are read instruction by instruction, and what names memory of the program's own is not
+/// read.
+bool reads(const Instruction& op) {
+    return !op.ptx.empty() && !op.ptx.starts_with("{{") && op.ptx.find("wgrun_") == std::string_view::npos;
+}
+
 /// Prints the batch and reads it: the same records, forms and operands.
 int reads_back(Batch& batch) {
     const Program program = batch.finish();
@@ -80,7 +86,7 @@ TEST_CASE("every form of every record is read back as it was printed") {
         batch = std::make_unique<Batch>();
     };
     for (const Instruction* op : isa::all()) {
-        if (op->ptx.empty() || op->ptx.starts_with("{{")) continue;
+        if (!reads(*op)) continue;
         for (const isa::Row& row : op->rows)
             for (const Form& form : mixed_forms_of(row)) {
                 batch->add("registers", *op, form);
@@ -95,7 +101,7 @@ TEST_CASE("every form of every record is read back as it was printed") {
 TEST_CASE("operands of every kind are read back") {
     Batch batch;
     for (const Instruction* op : isa::all()) {
-        if (op->ptx.empty() || op->ptx.starts_with("{{")) continue;
+        if (!reads(*op)) continue;
         for (const Form& form : some_forms_of(op->rows.front()))
             for (std::size_t i = 0; i < op->operands.size(); ++i) {
                 const OperandRule& rule = op->operands[i];
