@@ -95,7 +95,7 @@ const std::vector<Instruction>& records() {
         {.name = "local.address",
          .summary = "the address, in the local space, of a byte of the thread's local memory",
          .section = "9.7.9.1",
-         .rows = {{{types({u64})}, {7, 8}}},
+         .rows = {{{types({u64})}, {7, 8}}, {{types({b64, s64})}, {7, 8}}},
          .operands = {out("d"),
                       {"offset", Access::in, Rule::imm, fixed<u32>, nullptr, false, 0, Range{0, 1 << 19}}},
          .ptx = "mov{.type} {%d}, wgrun_local+{%offset}",

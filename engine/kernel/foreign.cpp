@@ -109,7 +109,6 @@ std::vector<std::string> undecided(const ptx::Lowered& kernel) {
         out.emplace_back(
             "how many CTAs a cluster has, which the launch decides: barriers and mbarriers are not "
             "rehearsed");
-    if (unknown.shape) out.emplace_back("CTAs of two or three dimensions: tid.y and tid.z are taken for 0");
     if (unknown.registers)
         out.emplace_back(
             "whether setmaxnreg finds the registers that it asks for: .maxnreg gives others at the start");

@@ -90,6 +90,13 @@ Program Rewriting::take_text(Where end) {
     return std::move(to_);
 }
 
+std::int64_t Rewriting::local(std::int64_t bytes, std::int64_t align) {
+    const std::int64_t offset = (to_.local_bytes_ + align - 1) / align * align;
+    to_.local_bytes_ = offset + bytes;
+    to_.local_align_ = std::max(to_.local_align_, align);
+    return offset;
+}
+
 Reg Rewriting::reg(Type type) {
     to_.registers_.push_back({isa::register_type(type), from_.where_});
     return {static_cast<std::uint32_t>(to_.registers_.size() - 1)};

@@ -42,6 +42,8 @@ class Rewriting {
     void end_if() { text_.end_if(); }
 
     Reg reg(isa::Type type);
+    /// Reserves local memory, as Builder::local, without its limits.
+    std::int64_t local(std::int64_t bytes, std::int64_t align);
     /// Adds a parameter after the others, with underscores appended if its name is taken. Returns its index.
     int parameter(std::string name, isa::Type type, std::optional<Dtype> pointee = {});
     /// Returns a register with the parameter's value.

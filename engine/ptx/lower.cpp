@@ -57,9 +57,9 @@ isa::Reach reach_of(std::string_view opcode, bool address) {
 // --- the head of an entry ------------------------------------------------------------------------------
 
 struct Shape {
-    int threads = 128;
+    Dim3 block{128, 1, 1};
     Dim3 cluster;
-    bool threads_given = false, several_dimensions = false, cluster_given = false;
+    bool threads_given = false, cluster_given = false;
 };
 
 Shape shape_of(const Module& module, const Function& function) {
@@ -71,10 +71,11 @@ Shape shape_of(const Module& module, const Function& function) {
         const std::string_view name = module.at(directive.name);
         const std::int64_t x = extent(directive, 0), y = extent(directive, 1), z = extent(directive, 2);
         if (name == ".reqntid" || name == ".maxntid") {
-            if (x * y * z > sm_90a.cta_threads) continue;
-            out.threads = static_cast<int>(x * y * z);
+            constexpr std::int64_t most_layers = 64;
+            if (x * y * z > sm_90a.cta_threads || z > most_layers) continue;
+            out.block = {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
+                         static_cast<std::uint32_t>(z)};
             out.threads_given = true;
-            out.several_dimensions = y * z > 1;
         } else if (name == ".reqnctapercluster" && x * y * z <= sm_90a.cluster) {
             out.cluster = {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
                            static_cast<std::uint32_t>(z)};
@@ -191,6 +192,7 @@ class Lowering final : private Rewriting, private Names {
         if (symbol->kind == Symbol::Kind::parameter && symbol->index >= 0)
             return Operand::param(symbol->index);
         if (symbol->kind == Symbol::Kind::shared) return shared(*symbol, symbol->offset + added);
+        if (symbol->kind == Symbol::Kind::local) return Operand::immediate(symbol->offset + added);
         return {};
     }
     Type type_of(Reg reg) const override { return Rewriting::type_of(reg); }
@@ -233,6 +235,11 @@ class Lowering final : private Rewriting, private Names {
                 symbol.count = variable.count;
                 if (isa::register_type(symbol.type) == Type::none || variable.vector)
                     symbol.kind = Symbol::Kind::other;
+            }
+            if (const std::int64_t bytes = bytes_of(module_, variable);
+                module_.at(variable.space) == ".local" && bytes > 0) {
+                symbol.kind = Symbol::Kind::local;
+                symbol.offset = local(bytes, std::max<std::int64_t>(variable.align, 1));
             }
             symbols_.declare(module_.at(variable.name), symbol);
         }
@@ -469,8 +476,7 @@ class HeadMaker {
           function_(function),
           out_(out),
           shape_(shape_of(module, function)),
-          builder_(is_identifier(out.name) ? out.name : "kernel", shape_.threads, shape_.cluster, out.where) {
-    }
+          builder_(is_identifier(out.name) ? out.name : "kernel", shape_.block, shape_.cluster, out.where) {}
 
     Head run() {
         parameters();
@@ -579,7 +585,6 @@ Lowered lower(const Module& module, const Function& function) {
     const Head head = HeadMaker(module, function, out).run();
     out.program = Lowering(module, function, head, out).run();
     out.unknown.threads = !head.shape.threads_given;
-    out.unknown.shape = head.shape.several_dimensions;
     out.unknown.cluster &= !head.shape.cluster_given;
     if (head.shape.threads_given) out.unknown.setmaxnreg = {};
     std::ranges::stable_sort(out.errors, {}, [](const Diagnostic& error) { return error.where.line; });

@@ -13,7 +13,6 @@ namespace wgrun::ptx {
 /// What is not known of a kernel that is nothing but text.
 struct Unknowns {
     bool threads = false;    ///< neither .reqntid nor .maxntid
-    bool shape = false;      ///< CTAs of two or three dimensions
     bool cluster = false;    ///< the size of clusters is left to the launch, and the kernel uses clusters
     bool calls = false;      ///< it calls functions, which are not followed
     bool indirect = false;   ///< it branches through a register

@@ -11,6 +11,9 @@ namespace {
 using isa::Field;
 using isa::Instruction;
 
+/// What stands before an offset in local memory, which texts of records name as printed programs declare it.
+constexpr std::string_view local_memory = "wgrun_local+";
+
 /// Reads a template. Its notation is that of Instruction::ptx.
 class Compiler {
   public:
@@ -110,6 +113,10 @@ class Compiler {
             out.field = Field::sreg;
         } else if (take('_')) {
             out.kind = Pattern::Kind::sink;
+        } else if (text_.substr(at_).starts_with(local_memory)) {
+            at_ += local_memory.size();
+            out = of_hole(hole());
+            out.kind = Pattern::Kind::local;
         } else if (peek() == '{') {
             out = of_hole(hole());
         } else {
@@ -192,12 +199,8 @@ const Index& index() {
     static const Index all = [] {
         Index out;
         static std::vector<Template> list;
-        // A text that names memory as printed programs declare it is no pattern: symbols are read elsewhere.
-        const auto readable = [](const Instruction& op) {
-            return !op.ptx.empty() && !op.ptx.starts_with("{{") && op.ptx.find("wgrun_") == op.ptx.npos;
-        };
         for (const Instruction* op : isa::all())
-            if (readable(*op)) list.push_back(compiled(*op));
+            if (!op->ptx.empty() && !op->ptx.starts_with("{{")) list.push_back(compiled(*op));
         for (const Template& one : list) {
             const OpcodePart& first = one.lines.front().opcode.front();
             out[std::string(first_word(first.text))].push_back(&one);

@@ -23,6 +23,7 @@ struct Pattern {
         field,    ///< a qualifier that stands among the operands
         special,  ///< the name of a special register, after %
         sink,     ///< _
+        local,    ///< a place in local memory, whose offset is the operand
         number,   ///< this number
         address,  ///< [...]
         pair,     ///< a|b

@@ -122,6 +122,13 @@ class Binder {
                 return one(pattern.inside[0], node.child) && one(pattern.inside[1], second);
             }
             case Pattern::Kind::operand: return operand(pattern.index, node);
+            case Pattern::Kind::local: {
+                if (node.kind != Node::Kind::name || node.negated) return false;
+                Operand found = names_.find(module_.at(node.text), node.value);
+                if (found.kind != Operand::Kind::imm) return false;
+                bound_[pattern.index] = std::move(found);
+                return true;
+            }
         }
         return false;
     }

@@ -15,8 +15,8 @@ namespace wgrun::ptx {
 class Names {
   public:
     virtual ~Names() = default;
-    /// Returns a register, a parameter, or the byte `added` of a variable in shared memory; Kind::none for
-    /// other names, such as labels.
+    /// Returns a register, a parameter, the byte `added` of a variable in shared memory, or as an immediate
+    /// its offset in local memory; Kind::none for other names, such as labels.
     virtual isa::Operand find(std::string_view name, std::int64_t added) = 0;
     virtual isa::Type type_of(isa::Reg reg) const = 0;
     /// Returns a register that holds the constant before the instruction: records list registers alone where

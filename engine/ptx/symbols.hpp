@@ -14,13 +14,13 @@ namespace wgrun::ptx {
 
 /// Something that is declared.
 struct Symbol {
-    enum class Kind : std::uint8_t { registers, parameter, shared, other };
+    enum class Kind : std::uint8_t { registers, parameter, shared, local, other };
     Kind kind = Kind::other;
     isa::Type type = isa::Type::none;  ///< of registers
     bool counted = false;              ///< %r<n>: registers %r0 to %r(n-1)
     std::int64_t count = 0;
     int index = -1;           ///< of a parameter; of the buffer of a variable in shared memory
-    std::int64_t offset = 0;  ///< bytes from the buffer's start
+    std::int64_t offset = 0;  ///< bytes from the start of the buffer, or of local memory
     std::uint32_t id = 0;     ///< of this declaration, for registers
 };
 

@@ -106,6 +106,21 @@ TEST_CASE("an unknown instruction is kept, and stops nothing") {
     CHECK(step.operands[1].list.size() == 3);
 }
 
+TEST_CASE("addresses of local memory are read, and the memory is the program's") {
+    const ptx::Lowered k = lowered(
+        ".local .align 16 .b8 depot[40];\n.local .b32 one;\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n"
+        "mov.u64 %rd1, depot;\nmov.b64 %rd2, depot+8;\nmov.u64 %rd3, one;\ncvta.local.u64 %rd4, %rd1;\n"
+        "st.local.u32 [%rd2+4], %r1;\nret;");
+    CHECK(k.unread.empty());
+    CHECK(names(k.program) == Names{"local.address", "local.address", "local.address", "cvta", "st"});
+    const auto& steps = k.program.blocks()[0].steps;
+    CHECK(steps[0].operands[1].imm == 0);
+    CHECK(steps[1].operands[1].imm == 8);
+    CHECK(steps[2].operands[1].imm == 40);
+    CHECK(k.program.local_bytes() == 44);
+    CHECK(k.program.local_align() == 16);
+}
+
 TEST_CASE("equivalent spellings are the same instruction") {
     const ptx::Lowered k = lowered(
         ".reg .b32 %r<9>;\n.reg .f32 %f<4>;\n.reg .pred p;\n"
