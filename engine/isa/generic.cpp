@@ -99,7 +99,7 @@ const std::vector<Instruction>& records() {
          .operands = {out("d"),
                       {"offset", Access::in, Rule::imm, fixed<u32>, nullptr, false, 0, Range{0, 1 << 19}}},
          .ptx = "mov{.type} {%d}, wgrun_local+{%offset}",
-         .cuda = "asm(\"cvta.to.local.u64 %0, %1;\" : \"=l\"({%d}) : \"l\"(wgrun_local + {%offset}))",
+         .cuda = "asm(\"cvta.to.local.u64 %0, %1;\" : \"=l\"({%d}) : \"l\"((unsigned long long)wgrun_local + {%offset}))",
          .value =
              [](const Step&, const ValueOf&) {
                  return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
