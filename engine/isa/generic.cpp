@@ -96,10 +96,11 @@ const std::vector<Instruction>& records() {
          .summary = "the address, in the local space, of a byte of the thread's local memory",
          .section = "9.7.9.1",
          .rows = {{{types({u64})}, {7, 8}}, {{types({b64, s64})}, {7, 8}}},
-         .operands = {out("d"),
+         .operands = {out("d", fixed<u64>),
                       {"offset", Access::in, Rule::imm, fixed<u32>, nullptr, false, 0, Range{0, 1 << 19}}},
          .ptx = "mov{.type} {%d}, wgrun_local+{%offset}",
-         .cuda = "asm(\"cvta.to.local.u64 %0, %1;\" : \"=l\"({%d}) : \"l\"((unsigned long long)wgrun_local + {%offset}))",
+         .cuda = "asm(\"cvta.to.local.u64 %0, %1;\" : \"=l\"({%d}) : \"l\"((unsigned long long)wgrun_local + "
+                 "{%offset}))",
          .value =
              [](const Step&, const ValueOf&) {
                  return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};

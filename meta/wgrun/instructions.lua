@@ -1055,7 +1055,7 @@ function k:lg2(d, a, options) end
 ---@field type? string the type of the operation and of its operands: u64, b64, s64
 
 ---The address, in the local space, of a byte of the thread's local memory.
----@param d wgrun.reg a register; by default a new one
+---@param d wgrun.reg a u64 register; by default a new one
 ---@param offset? number an integer from 0 to 524288
 ---@param options? wgrun.k.local_address.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, offset?: number, options?: wgrun.k.local_address.options): wgrun.reg
