@@ -301,7 +301,9 @@ void Walker::mma_fence(const isa::AsyncMma& mma) {
     if (holds(state_.unfenced)) return report(rules::no_fence_at_all(here), {});
     bool reported = false;
     for_each_register(mma, [&](Reg reg, Part part) {
-        if (reported) return;
+        // The ISA names accumulators and fragments of A; metadata need no fence on the chip either
+        // (docs/silicon.md).
+        if (reported || part == Part::metadata) return;
         const RegisterState state = state_.registers[static_cast<std::size_t>(plan_.slots[reg.id])];
         const bool source = part != Part::accumulator;
         if (holds(state.touched)) {

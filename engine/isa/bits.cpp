@@ -259,6 +259,7 @@ Row numbers() { return {{types({u32, s32, u64, s64})}, {7, 8}}; }
 /// The n-th set bit from `base` on (PTX ISA 9.7.1.17); a negative n counts downwards.
 std::uint32_t nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t n) {
     if (base > 31) return UINT32_MAX;
+    if (n == INT32_MIN) return 0;  // as an H200 has it; the ISA excludes nothing
     const auto set = [&](std::int64_t bit) { return (mask >> bit & 1U) != 0; };
     if (n == 0) return set(base) ? base : UINT32_MAX;
     std::int64_t left = std::abs(std::int64_t{n});

@@ -46,7 +46,6 @@ class BarrierUnit {
             case Arrival::too_large:
                 self().fault(rules::barrier_too_large(id, threads, self().threads()));
                 return false;
-            case Arrival::twice: self().fault(rules::barrier_twice(id, self().warp_name())); return false;
             case Arrival::counted_otherwise: {
                 const std::uint32_t others = cta.barriers.expected(id);
                 self().fault(rules::barrier_counted_otherwise(id, threads, others), cta.barriers.first(id),

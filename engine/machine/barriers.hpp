@@ -21,10 +21,9 @@ class NamedBarriers {
     enum class Arrival : std::uint8_t {
         counted,
         counted_otherwise,  ///< it counts, although its number of threads differs from that of others
-        illegal,    ///< there is no such barrier, or the threads are no whole warps; this and the next two
-                    ///< change nothing
+        illegal,    ///< there is no such barrier, or the threads are no whole warps; this and the next change
+                    ///< nothing
         too_large,  ///< the barrier waits for more threads than the CTA has
-        twice,      ///< the warp has arrived already, and others have not
     };
 
     void reset(int warps) { *this = NamedBarriers(warps); }
@@ -37,9 +36,11 @@ class NamedBarriers {
         Barrier& barrier = barriers_[id];
         const bool first = barrier.arrived == 0, otherwise = !first && barrier.expected != count;
         if (!otherwise && count > all()) return Arrival::too_large;
-        if ((barrier.arrived & self) != 0) return Arrival::twice;
-        if (first) barrier = {count, 0, 0, pc, true};
+        if (first) barrier = {.expected = count, .first = pc};
         barrier.of_all &= threads == 0;
+        // Arrivals are counted, not warps: one that arrives and then waits fills two places
+        // (docs/silicon.md).
+        barrier.again += (barrier.arrived & self) != 0 ? 1 : 0;
         barrier.arrived |= self;
         if (waits) barrier.waiting |= self;
         return otherwise ? Arrival::counted_otherwise : Arrival::counted;
@@ -51,8 +52,8 @@ class NamedBarriers {
     std::optional<std::uint32_t> complete(std::uint32_t id) {
         Barrier& barrier = barriers_[id];
         if (barrier.arrived == 0) return {};
-        const std::uint32_t counted = barrier.of_all ? barrier.arrived | ended_ : barrier.arrived;
-        if (threads_of(counted) < barrier.expected) return {};
+        const std::uint32_t ended = barrier.of_all ? threads_of(ended_ & ~barrier.arrived) : 0;
+        if (arrived(id) + ended < barrier.expected) return {};
         const std::uint32_t waiting = barrier.waiting;
         barrier = {};
         return waiting;
@@ -64,7 +65,10 @@ class NamedBarriers {
         const Barrier& barrier = barriers_[id];
         return barrier.of_all ? barrier.expected - threads_of(ended_ & ~barrier.arrived) : barrier.expected;
     }
-    std::uint32_t arrived(std::uint32_t id) const { return threads_of(barriers_[id].arrived); }  ///< threads
+    std::uint32_t arrived(std::uint32_t id) const {
+        const Barrier& barrier = barriers_[id];
+        return threads_of(barrier.arrived) + barrier.again * sm_90a.lanes;
+    }  ///< threads
     std::uint32_t first(std::uint32_t id) const {
         return barriers_[id].first;
     }  ///< the step of the first arrival
@@ -73,8 +77,9 @@ class NamedBarriers {
     struct Barrier {
         std::uint32_t expected = 0;  ///< threads
         std::uint32_t arrived = 0, waiting = 0;
+        std::uint32_t again = 0;  ///< arrivals of warps that had arrived
         std::uint32_t first = 0;
-        bool of_all = false;  ///< no warp gave a number of threads
+        bool of_all = true;  ///< no warp gave a number of threads
     };
     static std::uint32_t threads_of(std::uint32_t warps) {
         return static_cast<std::uint32_t>(std::popcount(warps) * sm_90a.lanes);

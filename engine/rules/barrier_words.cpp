@@ -52,11 +52,6 @@ Saying barrier_of_part(std::string_view instruction, const std::string& who) {
         "bar.warp.sync before it, on one path for all lanes"};
 }
 
-Saying barrier_twice(std::uint32_t id, const std::string& who) {
-    return {WG_SYNC_02, fmt::format("barrier {}: {} arrives a second time before the others have", id, who),
-            count_those_who_come};
-}
-
 Saying no_whole_warpgroup(std::string_view instruction, int threads) {
     return {WG_SYNC_03,
             fmt::format("{} is executed by whole warpgroups of {} threads, but the CTA has {}", instruction,

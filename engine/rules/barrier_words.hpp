@@ -18,7 +18,6 @@ std::string barrier_counted_here(std::uint32_t threads);
 Saying barrier_too_large(std::uint32_t id, std::uint32_t threads, int of_cta);
 /// An instruction that need not be aligned, executed by a part of a warp: the simulator follows whole warps.
 Saying barrier_of_part(std::string_view instruction, const std::string& who);
-Saying barrier_twice(std::uint32_t id, const std::string& who);
 
 /// An instruction of whole warpgroups in a CTA of `threads` threads.
 Saying no_whole_warpgroup(std::string_view instruction, int threads);

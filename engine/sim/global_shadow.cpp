@@ -265,7 +265,10 @@ std::vector<LaunchShadow::Conflict> LaunchShadow::add(std::uint64_t cluster, Glo
         const auto found = meetings_.find(other.cluster);
         const bool after = found != meetings_.end() && handed_over(found->second, other.by, trace.meetings);
         const bool before = found != meetings_.end() && handed_over(trace.meetings, by.by, found->second);
-        if (!after && !before) return Conflict{Wrong::unordered, address, by, other};
+        // Whichever cluster came first, a read is reported as the one that should have waited.
+        if (!after && !before)
+            return other.writes ? Conflict{Wrong::unordered, address, by, other}
+                                : Conflict{Wrong::unordered, address, other, by};
         // Whether the fence stands where it is needed is not checked.
         const auto& [first, second] = after ? std::tie(other, by) : std::tie(by, other);
         if (!first.writes || fenced_.contains(self) || fenced_.contains(other.cluster) ||

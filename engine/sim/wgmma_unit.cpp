@@ -24,20 +24,25 @@ void WgmmaUnit::begin(const isa::AsyncMma& mma) {
         select(w);
         Registers& registers = scene_.warp().registers;
         serial_ = registers.issue(scene_.pc);
-        for (Reg reg : *mma.accumulators) use(registers, registers.state(reg), mma, true);
+        const auto use = [&](Reg reg, rules::Part part) {
+            this->use(registers, registers.state(reg), mma, part);
+        };
+        for (Reg reg : *mma.accumulators) use(reg, rules::Part::accumulator);
         if (mma.a_fragment != nullptr)
-            for (Reg reg : *mma.a_fragment) use(registers, registers.state(reg), mma, false);
-        if (mma.metadata != nullptr) use(registers, registers.state(mma.metadata->reg), mma, false);
+            for (Reg reg : *mma.a_fragment) use(reg, rules::Part::fragment);
+        if (mma.metadata != nullptr) use(mma.metadata->reg, rules::Part::metadata);
     }
 }
 
 // A wgmma uses a register. The access is ordered by a wgmma.fence since the last access, or, for an
 // accumulator, if the last access was a wgmma of the same shape. Two wgmma that read the same fragment do not
-// conflict.
-void WgmmaUnit::use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator) {
+// conflict. Metadata need no fence (docs/silicon.md).
+void WgmmaUnit::use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, rules::Part part) {
+    const bool accumulator = part == rules::Part::accumulator;
     const int purpose = accumulator ? mma.same_shape_key : RegisterState::read_as_a;
     if (!accumulator && state.accumulator && registers.in_flight(state)) in_flight(registers, state, false);
-    if (state.fence >= registers.fences() && state.last != purpose) report_.missing_fence(state, accumulator);
+    if (part != rules::Part::metadata && state.fence >= registers.fences() && state.last != purpose)
+        report_.missing_fence(state, accumulator);
     state.fence = registers.fences();
     state.last = purpose;
     state.mma = serial_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isa/effects.hpp"
+#include "rules/wgmma_words.hpp"
 #include "sim/descriptors.hpp"
 #include "sim/scene.hpp"
 
@@ -59,7 +60,7 @@ class WgmmaUnit {
     }
     void unwritten(isa::Reg reg, isa::Mask missing);
     void in_flight(Registers& registers, const RegisterState& state, bool write);
-    void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, bool accumulator);
+    void use(Registers& registers, RegisterState& state, const isa::AsyncMma& mma, rules::Part part);
     /// The first warp of the current warpgroup, in the cluster.
     int leader() const { return scene_.cta->first + scene_.local() / 4 * 4; }
 

@@ -30,9 +30,17 @@ TEST_CASE("what cannot be counted changes nothing") {
     CHECK(barriers.arrive(0, 0, 48, true, 0) == Arrival::illegal);
     CHECK(barriers.arrive(0, 0, 96, true, 0) == Arrival::too_large);
     CHECK_FALSE(barriers.complete(0));
+    CHECK(barriers.arrived(0) == 0);
+}
+
+TEST_CASE("arrivals are counted, and not warps") {
+    NamedBarriers barriers(2);
+    CHECK(barriers.arrive(0, 0, 64, false, 0) == Arrival::counted);
+    CHECK_FALSE(barriers.complete(0));
     CHECK(barriers.arrive(0, 0, 64, true, 0) == Arrival::counted);
-    CHECK(barriers.arrive(0, 0, 64, true, 0) == Arrival::twice);
-    CHECK(barriers.arrived(0) == 32);
+    CHECK(barriers.arrived(0) == 64);
+    CHECK(barriers.complete(0) == 0b01U);
+    CHECK(barriers.arrived(0) == 0);
 }
 
 TEST_CASE("who gives another number than others is counted with theirs") {

@@ -39,13 +39,18 @@ TEST_CASE("clusters conflict where they access the same byte and one writes") {
                 const bool expected = (bytes & 0b0011) != 0 && (first == writes || second == writes);
                 REQUIRE(conflicts.size() == (expected ? 1 : 0));
                 if (!expected) continue;
-                CHECK(conflicts[0].access.writes == (second == writes));
-                CHECK(conflicts[0].other.writes == (first == writes));
-                CHECK(conflicts[0].address == (bytes == 0b0110 ? 0x1001 : 0x1000));
-                CHECK(conflicts[0].other.cluster == 0);
-                CHECK(conflicts[0].access.by.pc() == 6);
-                CHECK(conflicts[0].other.by.pc() == 5);
-                CHECK(conflicts[0].other.by.thread() == 3);
+                // A read is named first, whichever cluster did it; of two writes, the later one.
+                const auto& [wrong, address, access, other] = conflicts[0];
+                const bool first_reads = first == reads;
+                CHECK(wrong == Wrong::unordered);
+                CHECK(address == (bytes == 0b0110 ? 0x1001 : 0x1000));
+                CHECK(access.writes == (first == writes && second == writes));
+                CHECK(other.writes);
+                CHECK(access.cluster == (first_reads ? 0 : 1));
+                CHECK(other.cluster == (first_reads ? 1 : 0));
+                CHECK(access.by.pc() == (first_reads ? 5 : 6));
+                CHECK(other.by.pc() == (first_reads ? 6 : 5));
+                CHECK(other.by.thread() == 3);
             }
 }
 
