@@ -193,6 +193,7 @@ Instruction permutation(std::string_view name, std::string_view summary, std::st
             .rows = {{{types({b32})}, {7, 8}}},
             .operands = {out("d"), in("a"), in("b"), in("c")},
             .ptx = ptx,
+            .work = Work::logic,
             .run = run};
 }
 
@@ -204,6 +205,7 @@ Instruction funnel(std::string_view name, std::string_view summary, std::string_
             .rows = {{{types({b32})}, {7, 8}}},
             .operands = {out("d"), in("a"), in("b"), in("c", fixed<u32>)},
             .ptx = ptx,
+            .work = Work::logic,
             .run = run};
 }
 
@@ -303,6 +305,7 @@ const std::vector<Instruction>& records() {
          .rows = {words()},
          .operands = {out("d", fixed<u32>), in("a")},
          .ptx = "popc{.type} {%d}, {%a}",
+         .work = Work::function,
          .run = [](const Step& s, Machine& m) { run_count(s, m, [](auto a) { return std::popcount(a); }); }},
         {.name = "clz",
          .summary = "the number of zeros above the highest one of a",
@@ -310,6 +313,7 @@ const std::vector<Instruction>& records() {
          .rows = {words()},
          .operands = {out("d", fixed<u32>), in("a")},
          .ptx = "clz{.type} {%d}, {%a}",
+         .work = Work::function,
          .run = [](const Step& s,
                    Machine& m) { run_count(s, m, [](auto a) { return std::countl_zero(a); }); }},
         {.name = "bfind",
@@ -319,6 +323,7 @@ const std::vector<Instruction>& records() {
          .rows = {numbers()},
          .operands = {out("d", fixed<u32>), in("a")},
          .ptx = "bfind{.type} {%d}, {%a}",
+         .work = Work::function,
          .run = run_bfind<false>},
         {.name = "bfind.shiftamt",
          .summary =
@@ -327,6 +332,7 @@ const std::vector<Instruction>& records() {
          .rows = {numbers()},
          .operands = {out("d", fixed<u32>), in("a")},
          .ptx = "bfind.shiftamt{.type} {%d}, {%a}",
+         .work = Work::function,
          .run = run_bfind<true>},
         {.name = "brev",
          .summary = "the bits of a in reverse order",
@@ -334,6 +340,7 @@ const std::vector<Instruction>& records() {
          .rows = {words()},
          .operands = {out("d"), in("a")},
          .ptx = "brev{.type} {%d}, {%a}",
+         .work = Work::function,
          .run = run_brev},
         {.name = "bfe",
          .summary = "`length` bits of a from `position` on; of signed types with their sign",
@@ -341,6 +348,7 @@ const std::vector<Instruction>& records() {
          .rows = {numbers()},
          .operands = {out("d"), in("a"), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bfe{.type} {%d}, {%a}, {%position}, {%length}",
+         .work = Work::logic,
          .run = run_bfe},
         {.name = "bfi",
          .summary = "b, with the lowest `length` bits of a put in at `position`",
@@ -348,6 +356,7 @@ const std::vector<Instruction>& records() {
          .rows = {words()},
          .operands = {out("d"), in("a"), in("b"), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bfi{.type} {%d}, {%a}, {%b}, {%position}, {%length}",
+         .work = Work::logic,
          .run = run_bfi},
         {.name = "bmsk.clamp",
          .summary = "`length` ones from bit `position` on; none from bit 32 on",
@@ -355,6 +364,7 @@ const std::vector<Instruction>& records() {
          .rows = {{{types({b32})}, {7, 8}}},
          .operands = {out("d", fixed<u32>), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bmsk.clamp{.type} {%d}, {%position}, {%length}",
+         .work = Work::logic,
          .run = run_bmsk<false>},
         {.name = "bmsk.wrap",
          .summary = "`length` ones from bit `position` on, both modulo 32",
@@ -362,6 +372,7 @@ const std::vector<Instruction>& records() {
          .rows = {{{types({b32})}, {7, 8}}},
          .operands = {out("d", fixed<u32>), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bmsk.wrap{.type} {%d}, {%position}, {%length}",
+         .work = Work::logic,
          .run = run_bmsk<true>},
         {.name = "fns",
          .summary = "the place of the n-th set bit of a mask from bit `base` on; all ones if there is none",
@@ -381,6 +392,7 @@ const std::vector<Instruction>& records() {
          .rows = {{{types({b16, b32, b64})}, {7, 8}}},
          .operands = {out("d"), in("a")},
          .ptx = "cnot{.type} {%d}, {%a}",
+         .work = Work::logic,
          .run = run_cnot},
         {.name = "lop3",
          .summary = "any function of the bits of a, b and c: `table` is its value for 0xF0, 0xCC and 0xAA",
@@ -392,6 +404,7 @@ const std::vector<Instruction>& records() {
                       in("c"),
                       {"table", Access::in, OperandRule::imm, fixed<u32>, nullptr, false, {}, Range{0, 255}}},
          .ptx = "lop3{.type} {%d}, {%a}, {%b}, {%c}, {%table}",
+         .work = Work::logic,
          .run = run_lop3},
         funnel("shf.l.clamp", "the upper half of {b, a} << min(c, 32)",
                "shf.l.clamp{.type} {%d}, {%a}, {%b}, {%c}", run_shf<true, false>),
@@ -423,6 +436,7 @@ const std::vector<Instruction>& records() {
          .rows = {{{types(Field::a, {u32, s32}), types(Field::b, {u32, s32})}, {7, 8}}},
          .operands = dot_operands(),
          .ptx = "dp4a{.a}{.b} {%d}, {%a}, {%b}, {%c}",
+         .work = Work::logic,
          .run = [](const Step& s, Machine& m) { run_dot(s, m, 4, 8, 0); }},
         {.name = "dp2a",
          .summary = "c and the products of the two 16-bit halves of a with the lower or the upper bytes of b",
@@ -432,6 +446,7 @@ const std::vector<Instruction>& records() {
                    {7, 8}}},
          .operands = dot_operands(),
          .ptx = "dp2a{.half}{.a}{.b} {%d}, {%a}, {%b}, {%c}",
+         .work = Work::logic,
          .run =
              [](const Step& s, Machine& m) {
                  run_dot(s, m, 2, 16, spelled(Field::half, s.form.get(Field::half)) == "hi" ? 2 : 0);
@@ -442,6 +457,7 @@ const std::vector<Instruction>& records() {
          .rows = {{{types({u16, s16, u32, s32, u64, s64})}, {7, 8}}},
          .operands = {out("d"), in("a"), in("b"), in("c")},
          .ptx = "sad{.type} {%d}, {%a}, {%b}, {%c}",
+         .work = Work::logic,
          .run = run_sad},
     };
     return list;

@@ -230,6 +230,7 @@ const std::vector<Instruction>& records() {
                    {7, 8}}},
          .operands = {out("d"), in("a", typed<Field::from>, OperandRule::reg)},
          .ptx = "cvt{.round}{.relu}{.satfinite}{.type}{.from} {%d}, {%a}",
+         .work = Work::logic,
          .infer = nullptr,
          .value = value_cvt,
          .run = run_cvt},
@@ -241,6 +242,7 @@ const std::vector<Instruction>& records() {
                   {{nearest(), relu(), satfinite(), to({e4m3x2, e5m2x2}), from({f32})}, {8, 0}}},
          .operands = {out("d"), in("a", typed<Field::from>), in("b", typed<Field::from>)},
          .ptx = "cvt{.round}{.relu}{.satfinite}{.type}{.from} {%d}, {%a}, {%b}",
+         .work = Work::logic,
          .run = run_cvt_pair},
     };
     return list;

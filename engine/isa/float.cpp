@@ -137,6 +137,7 @@ Instruction function(std::string_view name, std::string_view summary, std::strin
             .rows = std::move(rows),
             .operands = {out("d"), in("a")},
             .ptx = ptx,
+            .work = Work::function,
             .run = run};
 }
 
@@ -149,6 +150,7 @@ const std::vector<Instruction>& records() {
          .rows = fma_rows(),
          .operands = {out("d"), in("a"), in("b"), in("c")},
          .ptx = "fma{.round}{.ftz}{.sat}{.relu}{.type} {%d}, {%a}, {%b}, {%c}",
+         .work = Work::fused,
          .run = run_fma},
         function("rcp", "d = 1 / a; .approx of f64 has 20 bits", "9.7.3.13",
                  with(rounded(), {approximate(), approximate_double(false)}),

@@ -152,6 +152,7 @@ const std::vector<Instruction>& records() {
          .ptx =
              "mma.sync.aligned.m{m}n{n}k{k}.row.col{.satfinite}{.d}{.a}{.b}{.d}{.op} {%d}, {%a}, {%b}, {%c}",
          .taken_by = Participants::warp,
+         .work = Work::products,
          .effects =
              [](const Step& s, Effects& e) {
                  e.multiply(

@@ -154,6 +154,20 @@ enum class Awaits : std::uint8_t {
     nothing
 };
 
+/// What computes an instruction's results, for a model of time (isa/throughput.hpp). By type, where integers
+/// and floats have pipes of their own.
+enum class Work : std::uint8_t {
+    none,        ///< no arithmetic pipe, or one that nobody has measured
+    arithmetic,  ///< of integers or floats
+    fused,       ///< a product and a sum of floats
+    logic,       ///< integers, bits, comparisons, conversions
+    quotient,    ///< the assembler expands it
+    remainder,   ///< the same
+    function,    ///< exponentials, roots, reciprocals, counts of bits
+    exchange,    ///< between lanes
+    products     ///< of matrices, in a warp
+};
+
 /// The abstract value of an operand of the current step.
 using ValueOf = std::function<Value(const Operand&)>;
 
@@ -176,6 +190,7 @@ struct Instruction {
     /// With `grids`, a launch may begin before the launches before it have ended.
     Awaits awaits = Awaits::nothing;
     bool atomic = false;  ///< it does not race with other atomic accesses
+    Work work = Work::none;
     /// Fills fields that follow from the operands (a_in); null: only `type` from the first register.
     void (*infer)(std::span<const Operand>, Form&) = nullptr;
     // How the checker and the simulator interpret a step (engine/isa).
