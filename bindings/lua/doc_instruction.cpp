@@ -101,11 +101,10 @@ void add_example(const Instruction& op, Entry& entry) {
     Form spelled;
     const std::string method = method_with(op, asked, spelled);
 
-    std::vector<std::string> arguments, options;
+    std::vector<std::string> arguments, options, results;
     isa::Step step;
     step.op = &op;
     step.form = form;
-    std::string result;
     for (const OperandRule& rule : op.operands) {
         Operand& operand = step.operands.emplace_back();
         if (rule.by_name ? !is_required(rule) : rule.access == Access::in && rule.fallback) continue;
@@ -114,8 +113,8 @@ void add_example(const Instruction& op, Entry& entry) {
             options.push_back(fmt::format("{} = {}", rule.name, sample_argument(rule)));
             continue;
         }
-        if (rule.access == Access::out && result.empty())
-            result = rule.name;
+        if (rule.access == Access::out)
+            results.emplace_back(rule.name);
         else
             arguments.push_back(sample_argument(rule));
     }
@@ -138,7 +137,8 @@ void add_example(const Instruction& op, Entry& entry) {
     } else {
         entry.example = fmt::format("k:{}({})", method, fmt::join(arguments, ", "));
     }
-    if (!result.empty()) entry.example = fmt::format("local {} = {}", result, entry.example);
+    if (!results.empty())
+        entry.example = fmt::format("local {} = {}", fmt::join(results, ", "), entry.example);
 
     entry.ptx =
         isa::expand(op.ptx, step, [&](const Operand& operand, const OperandRule& rule) -> std::string {

@@ -307,6 +307,13 @@ Row ordered(std::initializer_list<Type> of, bool flushes) {
     return out;
 }
 
+/// Returns the row of pairs of halves. Their registers have 32 bits, so that a call must name the type.
+Row pairs(Type of, bool flushes) {
+    Row out = ordered({of}, flushes);
+    out.choices[1].asked = true;
+    return out;
+}
+
 /// Returns the rows of setp, each with `more`. halves: also those of f16 and bf16.
 std::vector<Row> comparisons(bool halves, const std::vector<Choice>& more = {}) {
     std::vector<Row> out{signed_or_unsigned(), unsigned_names(), equality(),
@@ -430,7 +437,7 @@ const std::vector<Instruction>& records() {
         {.name = "setp.pair",
          .summary = "compares two pairs: p is the result of the lower halves, q that of the upper ones",
          .section = "9.7.7.2",
-         .rows = {ordered({f16x2}, true), ordered({bf16x2}, false)},
+         .rows = {pairs(f16x2, true), pairs(bf16x2, false)},
          .operands = {out("p", fixed<pred>), out("q", fixed<pred>), in("a"), in("b")},
          .ptx = "setp{.cmp}{.ftz}{.type} {%p}|{%q}, {%a}, {%b}",
          .value = [](const Step&, const ValueOf&) { return Value{}; },

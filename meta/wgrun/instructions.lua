@@ -2015,8 +2015,8 @@ function k:setp_both(p, q, a, b, options) end
 ---Compares two pairs: p is the result of the lower halves, q that of the upper ones.
 ---@param p wgrun.reg a pred register; by default a new one
 ---@param q? wgrun.reg a pred register; by default a new one
----@param a wgrun.reg|number a f16x2 register, or a number
----@param b wgrun.reg|number a f16x2 register, or a number
+---@param a wgrun.reg|number a register, or a number
+---@param b wgrun.reg|number a register, or a number
 ---@param options? wgrun.k.setp_pair.options qualifiers and operands by name
 ---@overload fun(self: wgrun.k, q?: wgrun.reg, a: wgrun.reg|number, b: wgrun.reg|number, options?: wgrun.k.setp_pair.options): wgrun.reg
 ---@return wgrun.reg # the destination `p`

@@ -113,6 +113,7 @@ std::optional<Raw> reference_of_bits(std::string_view name, const Form& form, st
     if (name == "fns") {
         // The places of set bits on the side that n points to, nearest first.
         const auto n = static_cast<std::int32_t>(at(2));
+        if (n == INT32_MIN && b < 32) return 0;  // as an H200 has it
         std::vector<Raw> places;
         for (Raw i = 0; i < 32; ++i)
             if (bit(a, static_cast<unsigned>(i)) && (n > 0 ? i >= b : n < 0 ? i <= b : i == b))
