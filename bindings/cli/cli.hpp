@@ -39,6 +39,7 @@ struct Request {
     bool json = false;
     std::uint64_t seed = 0;  ///< of the simulator's schedule
     bool traceback = false;
+    bool keep_warnings = false;  ///< of launches: they are findings of the outcome, and not printed
     bool watch = false;          ///< run again whenever the script changes
     bool colour = false;         ///< of standard error
     bool colour_output = false;  ///< of standard output

@@ -62,13 +62,15 @@ void run_body(lua_State* L, const Request& request, Outcome& outcome, void*) {
 int explore(const Request& request, const Search& search, Checked& checked) {
     Request run = request;
     run.backend = Backend::sim;
+    run.keep_warnings = true;
     Progress progress(Progress::Is::around, "schedule", static_cast<std::uint64_t>(search.seeds));
     for (int seed = 1; seed <= search.seeds; ++seed) {
         progress.done(static_cast<std::uint64_t>(seed));
         run.seed = static_cast<std::uint64_t>(seed);
         const Outcome outcome = with_state(run, lua::Mode::run, run_body, nullptr);
         for (const Diagnostic& finding : outcome.findings) add_once(checked.findings, finding);
-        if (outcome.code != Exit::ok) return outcome.findings.empty() ? outcome.code : Exit::ok;
+        if (outcome.code != Exit::ok)
+            return std::ranges::none_of(outcome.findings, is_error) ? outcome.code : Exit::ok;
     }
     return Exit::ok;
 }

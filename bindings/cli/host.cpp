@@ -210,8 +210,11 @@ int body_main(lua_State* L) {
     session.colour_output = call.request.colour_output;
     lua::guarded(L, [&] {
         session.remark = [](std::string_view text) { remark("wgrun: " + std::string(text)); };
-        session.warn = [&request = call.request](const Diagnostic& finding) {
-            print_findings(request, {&finding, 1});
+        session.warn = [&call](const Diagnostic& finding) {
+            if (call.request.keep_warnings)
+                call.outcome.findings.push_back(finding);
+            else
+                print_findings(call.request, {&finding, 1});
         };
     });
     if (call.mode == lua::Mode::trace && !call.request.restricted) {

@@ -41,7 +41,8 @@ void throw_errors_of(const std::vector<Diagnostic>& findings) {
 }
 
 namespace {
-void run_on_simulator(const Program& program, const RunOptions& options) {
+/// Returns the warnings of the run. CheckError if it has found an error.
+std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOptions& options) {
     std::vector<sim::GlobalBuffer> buffers;
     std::vector<std::uint64_t> addresses;
     // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
@@ -90,6 +91,7 @@ void run_on_simulator(const Program& program, const RunOptions& options) {
     }
     print_messages(messages, options);
     throw_errors_of(findings);
+    return findings;
 }
 
 }  // namespace
@@ -99,6 +101,7 @@ struct Launch::State {
     RunOptions options;
     Backend backend;
     std::optional<GpuLaunch> gpu;  // without: the simulator
+    std::vector<Diagnostic> remarks = {};
 
     /// Runs a step on the GPU, if the launch is one for the GPU. Failures of the kernel are explained.
     void take(void (GpuLaunch::*step)()) {
@@ -136,7 +139,7 @@ void Launch::start() {
         state_->take(&GpuLaunch::wait);
         state_->hear();
     } else {
-        run_on_simulator(*state_->program, state_->options);
+        state_->remarks = run_on_simulator(*state_->program, state_->options);
     }
 }
 
@@ -262,6 +265,7 @@ Backend Kernel::run(const RunOptions& options) {
         }
     Launch launch = launch_of(options, Sharing::own);
     launch.start();
+    std::ranges::move(launch.state_->remarks, std::back_inserter(remarks_));
     launch.download();
     return launch.backend();
 }

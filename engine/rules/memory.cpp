@@ -160,7 +160,7 @@ k:wgmma_wait_group(0))"};
 
 constexpr Rule WG_PROXY_02{
     .id = "WG-PROXY-02",
-    .severity = error,
+    .severity = warning,
     .found_by = run,
     .title = "a missing proxy fence after a read",
     .law =
@@ -169,7 +169,8 @@ constexpr Rule WG_PROXY_02{
     .section = "9.7.15.4",
     .why =
         "The barrier orders the read before the instruction that copies, not before what the copy engine "
-        "does through the async proxy: the read may take the new bytes.",
+        "does through the async proxy: by the ISA the read may take the new bytes. On an H200 none has been "
+        "seen to, and kernels of CUTLASS go without the fence: this is a warning.",
     .fix =
         "k:fence_proxy_async{space=\"shared::cta\"} by every thread that reads, before it gives the memory "
         "back; or by the thread that copies, after it has waited for them.",

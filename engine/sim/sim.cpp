@@ -79,6 +79,7 @@ class Grid {
             out.mmas += cluster.mmas;
         }
         out.findings = std::move(findings_);
+        if (out.findings.empty() && !warnings_.empty()) out.findings = std::move(warnings_.begin()->second);
         return out;
     }
 
@@ -158,9 +159,15 @@ class Grid {
         if (progress_) progress_->done(done_.size() * program_.cluster().volume());
         if (MessageLog messages = cluster.take_messages(); !messages.empty())
             said_.emplace(index, std::move(messages));
-        if (!cluster.report().empty() && index < last_.load()) {
-            last_ = index;
-            findings_ = cluster.report().take();
+        if (std::vector<Diagnostic> found = cluster.report().take(); !found.empty()) {
+            const bool wrong = std::ranges::any_of(
+                found, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
+            if (!wrong) {
+                warnings_.emplace(index, std::move(found));
+            } else if (index < last_.load()) {
+                last_ = index;
+                findings_ = std::move(found);
+            }
         }
         traces_.emplace(index, std::move(trace));
         compare();
@@ -203,8 +210,9 @@ class Grid {
     std::vector<Done> done_;
     std::map<std::uint64_t, MessageLog> said_;  ///< by cluster
     std::vector<Diagnostic> findings_;
-    std::map<std::uint64_t, GlobalTrace> traces_;  ///< of clusters, to be compared
-    std::uint64_t compared_ = 0;                   ///< clusters
+    std::map<std::uint64_t, std::vector<Diagnostic>> warnings_;  ///< by cluster, of those without errors
+    std::map<std::uint64_t, GlobalTrace> traces_;                ///< of clusters, to be compared
+    std::uint64_t compared_ = 0;                                 ///< clusters
     LaunchShadow launch_shadow_;
     std::exception_ptr failure_;
     std::optional<Progress> progress_;

@@ -61,8 +61,8 @@ struct Outcome {
 };
 
 /// Runs every cluster of the grid, on as many host threads as the machine has. The outcome depends on the
-/// seed alone: the findings are all those of the first cluster that has any; those of later clusters are
-/// dropped. Throws ArgumentError when grid or parameters do not fit the program, EnvironmentError when
+/// seed alone: the findings are all those of the first cluster that has an error, or, if none has, of the
+/// first that has a warning; those of other clusters are dropped. Throws ArgumentError when grid or parameters do not fit the program, EnvironmentError when
 /// stopped (EINTR) or when the run exceeds its limits (ETIMEDOUT, ELIMIT).
 Outcome run(const Program& program, const Launch& launch);
 
