@@ -198,7 +198,9 @@ TEST_CASE("what is no PTX is refused, however strange it is") {
 }
 
 TEST_CASE("scopes nest as deep as a text likes") {
-    const std::string deep = std::string(20000, '{') + " ret; " + std::string(20000, '}');
+    std::string deep(20000, '{');
+    deep += " ret; ";
+    deep.append(20000, '}');
     CHECK(body(deep).module.statements.size() == 40001);
 }
 
