@@ -69,7 +69,9 @@ void Mbarriers::release(Mbarrier& mbarrier, int lane, isa::Mask lanes) {
 }
 
 void Mbarriers::arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes) {
-    release(mbarrier, lane, lanes);
+    // An arrival in the scope of its CTA releases nothing to the threads of another.
+    const isa::MemoryOrder& order = scene_.code.ops[scene_.pc].order;
+    if (&cta == scene_.cta || !order.strong || order.scope > isa::Scope::cta) release(mbarrier, lane, lanes);
     scene_.signal({Signal::Kind::arrival, scene_.rank(cta), mbarrier.offset(), mbarrier.phase()});
 }
 
