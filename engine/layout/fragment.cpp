@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <ranges>
+
 #include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
@@ -63,6 +67,41 @@ int mma_halves(Dtype dtype, int k) {
     return k / (4 * run);
 }
 
+/// A mode of a layout without its nesting.
+struct Leaf {
+    std::int64_t extent, stride;
+    std::int64_t step;  ///< of the index of its side
+    bool of_thread;     ///< or else of the value
+};
+
+/// Returns the thread and the value at which `tv` is `index`, if each of its modes is larger than all smaller
+/// ones together: the digits of the index, as in a mixed radix. Modes of stride 0 have digit 0, so that it is
+/// the first.
+std::optional<Fragment::Owner> digits(const Layout& tv, std::int64_t index) {
+    std::vector<Leaf> leaves;
+    for (const bool of_thread : {true, false}) {
+        const Layout side = tv.mode(of_thread ? 0 : 1);
+        const std::vector<std::int64_t> extents = side.shape().leaves(), strides = side.stride().leaves();
+        std::int64_t step = 1;
+        for (std::size_t i = 0; i < extents.size(); step *= extents[i++])
+            if (strides[i] != 0) leaves.push_back({extents[i], strides[i], step, of_thread});
+    }
+    std::ranges::sort(leaves, {}, &Leaf::stride);
+    std::int64_t reach = 0;
+    for (const Leaf& leaf : leaves) {
+        if (leaf.stride <= reach) return std::nullopt;
+        reach += (leaf.extent - 1) * leaf.stride;
+    }
+    std::int64_t thread = 0, value = 0;
+    for (const Leaf& leaf : leaves | std::views::reverse) {
+        const std::int64_t digit = std::min(index / leaf.stride, leaf.extent - 1);
+        index -= digit * leaf.stride;
+        (leaf.of_thread ? thread : value) += digit * leaf.step;
+    }
+    if (index != 0) return std::nullopt;
+    return Fragment::Owner{static_cast<int>(thread), static_cast<int>(value)};
+}
+
 }  // namespace
 
 Fragment::Place Fragment::at(int thread, int value) const {
@@ -77,6 +116,7 @@ Fragment::Owner Fragment::owner(int row, int column) const {
     if (row < 0 || row >= rows || column < 0 || column >= columns)
         throw ArgumentError(fmt::format("{}: no element ({}, {})", name, row, column),
                             fmt::format("rows 0 .. {}, columns 0 .. {}", rows - 1, columns - 1));
+    if (const auto found = digits(tv, row + std::int64_t{column} * rows)) return *found;
     for (int thread = 0; thread < threads(); ++thread)
         for (int value = 0; value < values(); ++value)
             if (at(thread, value) == Place{row, column}) return {thread, value};

@@ -49,6 +49,33 @@ void check_bijection(const Fragment& fragment) {
 
 }  // namespace
 
+TEST_CASE("the owner of an element is the first thread that holds it") {
+    std::vector<Fragment> fragments{
+        wgmma_d(Dtype::f32, 256), wgmma_d(Dtype::f16, 24), mma_sync_c(),
+        ldmatrix(4, true),        stmatrix(2, false),      mma_sync_b(Dtype::f16, 16)};
+    for (const Dtype dtype : {Dtype::bf16, Dtype::tf32, Dtype::e4m3}) {
+        fragments.push_back(wgmma_a(dtype));
+        fragments.push_back(wgmma_sparse_a(dtype));
+        fragments.push_back(wgmma_metadata(dtype));
+        fragments.push_back(wgmma_metadata_chunks(dtype));
+    }
+    // Threads 0 and 1 overlap in elements, so that the digits of a place are not unique.
+    fragments.push_back({"overlapping", Layout(IntTuple{2, 4}, IntTuple{2, 1}), 6, 1, 1});
+    for (const Fragment& fragment : fragments) {
+        INFO(fragment.name);
+        std::map<std::pair<int, int>, Fragment::Owner> owners;
+        for (int thread = 0; thread < fragment.threads(); ++thread)
+            for (int value = 0; value < fragment.values(); ++value) {
+                const auto [row, column] = fragment.at(thread, value);
+                owners.try_emplace({row, column}, Fragment::Owner{thread, value});
+            }
+        int wrong = 0;
+        for (const auto& [place, owner] : owners)
+            wrong += fragment.owner(place.first, place.second) == owner ? 0 : 1;
+        CHECK(wrong == 0);
+    }
+}
+
 TEST_CASE("fragments equal CuTe's thread/value layouts") {
     const auto file = golden::load("sm90_tv.json");
     std::map<std::string, const json*> tables;
