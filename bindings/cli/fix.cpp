@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "diag/fix.hpp"
 #include "file/replacement.hpp"
@@ -91,7 +92,17 @@ void remember(std::vector<Changed>& all, const ScriptText& script, const Remedy&
     }
 }
 
-/// Makes changes, the best of all that are proposed each time, until there is no error or none helps.
+/// Whether the finding is to be mended: errors, and warnings that propose how.
+bool to_mend(const Diagnostic& finding) {
+    return finding.severity == Severity::error ||
+           (finding.severity == Severity::warning && !finding.remedies.empty());
+}
+
+std::size_t left(const Checked& found) {
+    return static_cast<std::size_t>(std::ranges::count_if(found.findings, to_mend));
+}
+
+/// Makes changes, the best of all that are proposed each time, until nothing is to be mended or none helps.
 class Mender {
   public:
     Mender(const Request& request, const Search& search, ScriptText script)
@@ -101,8 +112,8 @@ class Mender {
           now_(checked(request_, search_, script_)) {}
 
     void run() {
-        for (int round = 0; round < most_rounds && good(now_) && now_.errors() > 0; ++round)
-            if (!step()) return;
+        for (int round = 0; round < most_rounds && good(now_) && left(now_) > 0; ++round)
+            if (!step()) break;
         if (clean()) leave_out();
     }
 
@@ -126,11 +137,13 @@ class Mender {
 
     /// Whether `a` is better than `b`. A script without static errors is run, and may then show others.
     static bool better(const Checked& a, const Checked& b) {
-        return a.explored != b.explored ? a.explored : a.errors() < b.errors();
+        if (a.explored != b.explored) return a.explored;
+        return std::pair(a.errors(), left(a)) < std::pair(b.errors(), left(b));
     }
 
-    /// Makes the one remedy's changes that leave the fewest errors, of those at the places that findings
-    /// name, else of those outside of the blocks around them. False when none leaves fewer than there are.
+    /// Makes the one remedy's changes that leave the fewest errors, then the least to mend, of those at the
+    /// places that findings name, else of those outside of the blocks around them. False when none leaves
+    /// fewer than there are.
     bool step() {
         for (int out = 0; out <= most_blocks; ++out)
             if (step(out)) return true;
@@ -144,9 +157,9 @@ class Mender {
         std::string rule;
         int tried = 0;
         for (const Diagnostic& finding : before.findings) {
-            if (finding.severity != Severity::error) continue;
+            if (!to_mend(finding)) continue;
             for (const Remedy& remedy : finding.remedies) {
-                if (clean() || tried == most_candidates) break;
+                if (left(now_) == 0 || tried == most_candidates) break;
                 if (!concerns(remedy, request_.file)) continue;
                 ++tried;
                 ScriptText candidate(text.with(remedy, out));
@@ -179,7 +192,7 @@ class Mender {
                 now_.code = found.code;
                 return;
             }
-            if (stops(found, now_) || found.errors() > 0) continue;
+            if (stops(found, now_) || better(now_, found)) continue;
             script_ = std::move(candidate);
             now_ = std::move(found);
             changed_.erase(changed_.begin() + static_cast<std::ptrdiff_t>(i));

@@ -41,7 +41,7 @@ void throw_errors_of(const std::vector<Diagnostic>& findings) {
 }
 
 namespace {
-/// Returns the warnings of the run. CheckError if it has found an error.
+/// Returns the warnings of the run. CheckError if it has found an error, with the warnings behind the errors.
 std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOptions& options) {
     std::vector<sim::GlobalBuffer> buffers;
     std::vector<std::uint64_t> addresses;
@@ -90,7 +90,9 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
         throw;
     }
     print_messages(messages, options);
-    throw_errors_of(findings);
+    const auto is_error = [](const Diagnostic& finding) { return finding.severity == Severity::error; };
+    std::ranges::stable_partition(findings, is_error);
+    if (!findings.empty() && is_error(findings.front())) throw CheckError(std::move(findings));
     return findings;
 }
 

@@ -20,7 +20,7 @@ local kernel = wg.kernel("multicast", { threads = 128, cluster = { 2 } }, functi
   for round = 0, kit.is("reuse", "reuse_handed_over") and 1 or 0 do
     local full = fulls[round + 1]
     k:mbarrier_arrive_expect_tx(full, 2048, { guard = first })
-    k:cp_async_bulk_tensor_2d(tile, map, { zero, zero }, full, { mask = 3, guard = leads }) -- EXPECT(reuse): WG-RACE-01 -- MAYBE(reuse): WG-PROXY-02 -- MAYBE(reuse): WG-TMA-02 -- MAYBE(read local_store): WG-RACE-01
+    k:cp_async_bulk_tensor_2d(tile, map, { zero, zero }, full, { mask = 3, guard = leads }) -- EXPECT(reuse): WG-RACE-01 -- EXPECT(reuse): WG-PROXY-02 -- MAYBE(reuse): WG-TMA-02 -- MAYBE(read local_store): WG-RACE-01
     if kit.is "local_store" then k:st_shared_v4_b32(kit.mine(k, tile), kit.words(k)) end -- EXPECT(local_store): WG-TMA-02
     if not kit.is("read", "local_store") then k:mbarrier_wait(full, 0) end
     if not kit.is "local_store" then k:ld_shared_b32(kit.mine(k, tile)) end -- EXPECT(read): WG-TMA-02 -- MAYBE(reuse): WG-TMA-02 -- MAYBE(read): WG-MEM-04

@@ -36,6 +36,7 @@ mends WG-GROUP-05 --dynamic
 mends WG-GROUP-06 --dynamic
 mends WG-MBAR-02
 mends WG-PROXY-01
+mends WG-PROXY-02 --dynamic
 mends WG-PROXY-03 --dynamic
 mends WG-RACE-01 --dynamic
 mends WG-RACE-02
