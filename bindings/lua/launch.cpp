@@ -471,7 +471,8 @@ int kernel_prepare(lua_State* L) {
     LaunchBox& box = push_object<LaunchBox>(L, [&] {
         return LaunchBox{run.tensors, run.device_tensors, std::move(launch)};
     });
-    if (debugged) guarded(L, [&] { box.debugged.emplace(run); });
+    if (debugged || (box.launch && box.launch->backend() == Backend::sim))
+        guarded(L, [&] { box.simulated.emplace(run); });
     warn_of_assembly(L, kernel);
     // Keeps the tensors alive even if the caller's list changes; and the kernel, at 0.
     lua_createtable(L, static_cast<int>(run.args.size()), 1);
@@ -515,29 +516,26 @@ int launch_step(lua_State* L) {
 int launch_start(lua_State* L) {
     LaunchBox& box = check<LaunchBox>(L, 1);
     std::optional<Launch>& launch = box.launch;
-    if (!launch && !box.debugged) return 0;
-    if (launch && launch->backend() != Backend::sim) {
-        guarded_collecting(L, [&] { launch->start(); });
+    if (!box.simulated) {
+        if (launch) guarded_collecting(L, [&] { launch->start(); });
         return 0;
     }
     check_launch(L);
-    Kernel* kernel = nullptr;
-    if (box.debugged) {
-        lua_getiuservalue(L, 1, 1);
-        lua_rawgeti(L, -1, 0);
-        kernel = &check<Kernel>(L, -1);
-    }
+    lua_getiuservalue(L, 1, 1);
+    lua_rawgeti(L, -1, 0);
+    auto& kernel = check<Kernel>(L, -1);
     const HostHooks hooks = host_hooks(L);
     LimitState& limits = limit_state(L);
     guarded(L, [&] {
         on_time(limits, [&] {
             const HostInterrupt interrupt(hooks);
-            if (kernel != nullptr)
-                session(L).debug(*kernel, *box.debugged);
+            if (session(L).debug)
+                session(L).debug(kernel, *box.simulated);
             else
-                launch->start();
+                kernel.run(*box.simulated);
         });
     });
+    warn_of_assembly(L, kernel);
     return 0;
 }
 

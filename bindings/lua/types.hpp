@@ -39,7 +39,9 @@ struct LaunchBox {
     std::vector<std::shared_ptr<Tensor>> tensors;
     std::vector<std::shared_ptr<DeviceTensor>> device_tensors;
     std::optional<Launch> launch;
-    std::optional<RunOptions> debugged{};  ///< where a debugger runs the kernel, which is with the tensors
+    /// Of a launch on the simulator, or under a debugger: each start is a run of the kernel, which is with the
+    /// tensors.
+    std::optional<RunOptions> simulated{};
 };
 
 template <>
