@@ -3,14 +3,16 @@
 // with an error, leak nothing, and leave the Lua state usable. Also: what a program that embeds wgrun
 // allocates before main.
 //
-//   test_allocations [SAMPLES [K M]]   tries about SAMPLES (default 40) of the places of each scenario,
-//   evenly spread;
-//                                      0: all; with K and M the K-th of M parts of them, K from 0 on
+//   test_allocations [SAMPLES [K M [SCENARIO...]]]   tries about SAMPLES (default 40) of the places of each
+//                                      scenario, or of those named, evenly spread; 0: all; with K and M the
+//                                      K-th of M parts of them, K from 0 on
 //   test_allocations SCENARIO N        that one in this process, for a debugger: operator new fails from N on
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -162,12 +164,7 @@ std::string contents(int file) {
     return text;
 }
 
-int temporary_file() {
-    char name[] = "/tmp/wgrun_memory_XXXXXX";
-    const int file = mkstemp(name);
-    unlink(name);
-    return file;
-}
+int temporary_file() { return memfd_create("wgrun_memory", MFD_CLOEXEC); }
 
 /// Runs it in a process of its own; `warm`: after a first run that fills the tables which are made when they
 /// are first asked for, so that what is left over afterwards was leaked.
@@ -260,6 +257,7 @@ int main(int argc, char** argv) {
         ++faults;
     }
     for (const Scenario& scenario : scenarios) {
+        if (argc > 4 && std::find(argv + 4, argv + argc, std::string(scenario.name)) == argv + argc) continue;
         const bool wants_worker = scenario.script == in_a_worker;
         if (wants_worker && !worker) continue;
         if (wants_worker)
