@@ -24,10 +24,27 @@ struct Options {
     bool diff = false;  ///< show what --fix would do
 };
 
-/// The findings, and with --assemble the figures.
+nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std::vector<std::int64_t>>& all) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const auto& values : all) {
+        nlohmann::ordered_json launch = nlohmann::ordered_json::object();
+        for (std::size_t i = 0; i < values.size(); ++i) launch[kernel.ranges[i].name] = values[i];
+        list.push_back(std::move(launch));
+    }
+    return list;
+}
+
+/// The findings, with --assemble the figures, with --dynamic the sizes.
 std::string as_json(const Search& search, const Checked& checked) {
-    if (!search.assemble) return to_json(checked.findings);
+    if (!search.assemble && checked.sizes.empty()) return to_json(checked.findings);
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(checked.findings));
+    for (const LookedAt& kernel : checked.sizes)
+        json["sizes"].push_back({{"kernel", kernel.kernel},
+                                 {"file", kernel.where.file},
+                                 {"line", kernel.where.line},
+                                 {"looked_at", sizes_json(kernel, kernel.launches)},
+                                 {"left_out", sizes_json(kernel, kernel.left_out)}});
+    if (!search.assemble) return json.dump(2);
     json["assembly"] = nlohmann::ordered_json::array();
     for (const auto& [name, report] : checked.assembled)
         json["assembly"].push_back({{"kernel", name},
@@ -54,6 +71,13 @@ std::string as_text(const Request& request, const Checked& checked) {
             assembler_version(report).empty() ? report.assembler
                                               : report.assembler + " " + assembler_version(report));
     if (!checked.not_assembled.empty()) text += fmt::format("not assembled: {}\n", checked.not_assembled);
+    for (const LookedAt& kernel : checked.sizes) {
+        text += fmt::format("{}: looked at {}: {}\n", kernel.kernel, counted(kernel.launches.size(), "size"),
+                            values_of(kernel));
+        if (!kernel.left_out.empty())
+            text += fmt::format("{}: {} left out, since they take too long\n", kernel.kernel,
+                                counted(kernel.left_out.size(), "size"));
+    }
     return text + fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
                               counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));
 }

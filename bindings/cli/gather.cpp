@@ -90,6 +90,12 @@ Checked gather(const Request& request, const Search& search) {
     checked.traceback = std::move(outcome.traceback);
     checked.explored = search.dynamic && checked.code == Exit::ok && checked.errors() == 0;
     if (checked.explored) checked.code = explore(request, search, checked);
+    if (checked.explored && checked.code == Exit::ok && checked.errors() == 0) {
+        Sweep sweep = sweep_sizes(request, search.seeds);
+        for (const Diagnostic& finding : sweep.findings) add_once(checked.findings, finding);
+        checked.sizes = std::move(sweep.kernels);
+        checked.code = sweep.code;
+    }
     if (const std::string why = gpu::take_cache_problem(); !why.empty()) remark("wgrun: " + why);
     return checked;
 }

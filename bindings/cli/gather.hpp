@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "bindings/cli/edges.hpp"
 #include "bindings/cli/host.hpp"
 
 namespace wgrun::cli {
@@ -21,6 +22,7 @@ struct Checked {
     std::vector<std::pair<std::string, AssemblyReport>> assembled;  ///< name of the kernel, report
     std::string not_assembled;                                      ///< the reason, if there is no assembler
     bool explored = false;                                          ///< the script has run on the simulator
+    std::vector<LookedAt> sizes;                                    ///< of kernels that declare sizes
     int code = Exit::ok;  ///< the reason why the script did not complete
     std::string traceback;
 
@@ -28,7 +30,7 @@ struct Checked {
 };
 
 /// Traces the script and checks its kernels. On request it assembles them, and runs the script on the
-/// simulator, once for each seed, if there is no error yet.
+/// simulator, once for each seed, and then its kernels with edge sizes, if there is no error yet.
 Checked gather(const Request& request, const Search& search);
 
 }  // namespace wgrun::cli

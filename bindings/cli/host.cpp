@@ -128,8 +128,9 @@ void take_error(lua_State* L, Outcome& outcome) {
     lua_pop(L, 1);
 }
 
-// Calls the function below `arguments` arguments; leaves `results` results on the stack if there is no error.
-bool call_protected(lua_State* L, int arguments, Outcome& outcome, int results = 0) {
+}  // namespace
+
+bool call_protected(lua_State* L, int arguments, Outcome& outcome, int results) {
     const int handler = lua_gettop(L) - arguments;
     lua_pushcfunction(L, keep_circumstances);
     lua_insert(L, handler);
@@ -142,6 +143,8 @@ bool call_protected(lua_State* L, int arguments, Outcome& outcome, int results =
     lua_remove(L, handler);
     return good;
 }
+
+namespace {
 
 bool run_code(lua_State* L, const std::string& code, Outcome& outcome) {
     if (luaL_loadbufferx(L, code.data(), code.size(), "=(command line)", "t") != LUA_OK) {

@@ -28,6 +28,10 @@ using Body = void (*)(lua_State* L, const Request& request, Outcome& outcome, vo
 /// `body` are part of the outcome; nothing is printed.
 Outcome with_state(const Request& request, lua::Mode mode, Body body, void* context);
 
+/// Calls the function below `arguments` arguments; leaves `results` results on the stack if there is no
+/// error. False, with the outcome filled in and no results, if there is one.
+bool call_protected(lua_State* L, int arguments, Outcome& outcome, int results = 0);
+
 /// Runs the pieces of -e, then the file, and leaves `results` of what the file returns on the stack. False,
 /// with the outcome filled in and no results, if one of them raised an error.
 bool run_scripts(lua_State* L, const Request& request, Outcome& outcome, int results = 0);

@@ -39,8 +39,8 @@ struct LaunchBox {
     std::vector<std::shared_ptr<Tensor>> tensors;
     std::vector<std::shared_ptr<DeviceTensor>> device_tensors;
     std::optional<Launch> launch;
-    /// Of a launch on the simulator, or under a debugger: each start is a run of the kernel, which is with the
-    /// tensors.
+    /// Of a launch on the simulator, or under a debugger: each start is a run of the kernel, which is with
+    /// the tensors.
     std::optional<RunOptions> simulated{};
 };
 
@@ -98,12 +98,13 @@ void open_target(lua_State* L);
 void open_kernel(lua_State* L);
 void open_launch(lua_State* L);
 void open_export(lua_State* L);
+void open_sizes(lua_State* L);
 
 /// All of them, in order: what adds to a class comes after what makes it.
 inline constexpr void (*parts[])(lua_State*) = {
     open_layout,  open_algebra,       open_tile,   open_fragment,               // shapes of data
     open_picture, open_bank,                                                    // add to them
     open_tensor,  open_device_tensor, open_sparse, open_device,   open_target,  // what is there
-    open_kernel,  open_launch,        open_export};
+    open_kernel,  open_launch,        open_export, open_sizes};
 
 }  // namespace wgrun::lua

@@ -1,0 +1,35 @@
+// Launches of kernels with the sizes at the edges of what their scripts declare, for check --dynamic.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bindings/cli/host.hpp"
+#include "wgrun/edge_sizes.hpp"
+
+namespace wgrun::cli {
+
+/// The launches of one kernel that declares sizes.
+struct LookedAt {
+    std::string kernel;
+    Where where;  ///< the declaration
+    std::vector<SizeRange> ranges;
+    std::vector<std::vector<std::int64_t>> launches;  ///< values in the order of `ranges`
+    std::vector<std::vector<std::int64_t>> left_out;  ///< those that would have taken too long
+};
+
+/// What the launches have shown.
+struct Sweep {
+    std::vector<LookedAt> kernels;
+    std::vector<Diagnostic> findings;  ///< each rule once for a line, at the first size that has it
+    int code = Exit::ok;               ///< the reason why the sweep did not complete
+};
+
+/// Traces the script, and launches its kernels on the simulator with edge sizes; `seeds` schedules take
+/// turns. Kernels whose scripts declare no sizes are left out.
+Sweep sweep_sizes(const Request& request, int seeds);
+
+/// "n = 1, 127, 128; k = 64": the values that each size had.
+std::string values_of(const LookedAt& kernel);
+
+}  // namespace wgrun::cli
