@@ -101,5 +101,5 @@ refuses '{ n = { 1, 64, multiple_of = 0 }, run = print }' 'kernel:sizes: size `n
 refuses '{ n = { 1, 64, of = 0 }, run = print }' 'kernel:sizes: size `n`: expected the least, the most'
 refuses '{ n = 3, run = print }' 'kernel:sizes: size `n`: expected a table such as { 1, 4096 }, got number 3'
 refuses '{ n = { 1.5 }, run = print }' 'kernel:sizes: size `n`: expected integers, got number 1.5'
-refuses '{ n = { 1, 2 } }' 'kernel:sizes: option `run`: expected a function, got nothing'
+refuses '{ n = { 1, 2 } }' 'kernel:sizes: option `run`: expected a function, got nil'
 refuses '{ run = print }' 'kernel:sizes: there is no size'
