@@ -98,13 +98,11 @@ void resolve_remedies(std::vector<Diagnostic>& findings) {
 int check(Request request, const Options& options) {
     Results results(true);
     if (std::optional<std::string> text = ptx_text(request)) {
-        if (options.fix || options.diff || options.search.dynamic || options.search.assemble ||
-            options.search.perf) {
-            remark(
-                "wgrun: --fix, --diff, --dynamic, --perf and --assemble are for scripts: a PTX text is only "
-                "checked");
+        if (options.search.dynamic || options.search.assemble || options.search.perf) {
+            remark("wgrun: --dynamic, --perf and --assemble are for scripts: a PTX text is only checked");
             return Exit::usage;
         }
+        if (options.fix || options.diff) return fix_ptx(request, std::move(*text), options.diff, results);
         return check_ptx_text(request, std::move(*text),
                               request.json    ? PtxReport::json
                               : options.sarif ? PtxReport::sarif
@@ -134,7 +132,7 @@ Command::Run declare(Arguments& arguments) {
     arguments.flag("--sarif", options->sarif, "Print SARIF 2.1.0 on standard output");
     arguments.flag("--dynamic", search.dynamic,
                    "Also run the kernels on the simulator, which checks every access");
-    arguments.flag("--fix", options->fix, "Insert missing calls, and write FILE if it then has no errors")
+    arguments.flag("--fix", options->fix, "Insert what is missing, and write FILE if it then has no errors")
         .excludes("--sarif");
     arguments.flag("--diff", options->diff, "Show what --fix would change, and write nothing")
         .excludes("--sarif");

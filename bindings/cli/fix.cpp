@@ -8,19 +8,23 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bindings/cli/ptx_text.hpp"
+#include "bindings/cli/unified_diff.hpp"
 #include "diag/fix.hpp"
 #include "file/replacement.hpp"
+#include "wgrun/foreign.hpp"
 
 namespace wgrun::cli {
 namespace {
 
 constexpr int most_rounds = 64;      // remedies tried one after the other
 constexpr int most_candidates = 64;  // texts tried in a round
-constexpr int most_blocks = 3;       // around a finding, out of which an insertion is tried
 
 /// Suppresses a script's output, since it is run many times.
 class Silence {
@@ -46,12 +50,11 @@ class Silence {
     int kept_ = -1;
 };
 
-Checked checked(const Request& request, const Search& search, const ScriptText& script) {
-    const Silence silence;
-    Request here = request;
-    here.text = script.text();
-    return gather(here, search);
-}
+/// A program and how it is checked.
+struct Mending {
+    std::function<std::unique_ptr<ProgramText>(std::string)> read;
+    std::function<Checked(const std::string&)> check;
+};
 
 /// A line that was inserted or changed: where it stands in the text of now, and for what.
 struct Changed {
@@ -67,10 +70,10 @@ bool concerns(const Remedy& remedy, const std::string& file) {
     return !remedy.empty();
 }
 
-void remember(std::vector<Changed>& all, const ScriptText& script, const Remedy& remedy, int out,
+void remember(std::vector<Changed>& all, const ProgramText& program, const Remedy& remedy, int out,
               const std::string& rule) {
     Remedy places;
-    for (const Change& change : remedy) places.push_back(script.resolved(change, out));
+    for (const Change& change : remedy) places.push_back(program.resolved(change, out));
     std::stable_sort(places.begin(), places.end(),
                      [](const Change& a, const Change& b) { return a.where.line < b.where.line; });
     int shift = 0;
@@ -82,10 +85,11 @@ void remember(std::vector<Changed>& all, const ScriptText& script, const Remedy&
             if (earlier.line >= line) earlier.line += count;
         if (change.kind == Change::Kind::line)
             all.push_back({line, false,
-                           text_of({{}, Change::Kind::option, {}, change.option, change.from, change.to}),
+                           text_of({{}, Change::Kind::option, {}, change.option, change.from, change.to},
+                                   program.dialect()),
                            rule});
         for (int i = 0; i < count; ++i) {
-            const std::string& text = change.lines[static_cast<std::size_t>(i)].lua;
+            const std::string& text = change.lines[static_cast<std::size_t>(i)].in(program.dialect());
             all.push_back({line++, true, text.substr(text.find_first_not_of(" \t")), rule});
         }
         shift += count;
@@ -105,11 +109,11 @@ std::size_t left(const Checked& found) {
 /// Makes changes, the best of all that are proposed each time, until nothing is to be mended or none helps.
 class Mender {
   public:
-    Mender(const Request& request, const Search& search, ScriptText script)
-        : request_(request),
-          search_(search),
-          script_(std::move(script)),
-          now_(checked(request_, search_, script_)) {}
+    Mender(std::string file, Mending mending, std::string text)
+        : file_(std::move(file)),
+          mending_(std::move(mending)),
+          program_(mending_.read(std::move(text))),
+          now_(mending_.check(program_->text())) {}
 
     void run() {
         for (int round = 0; round < most_rounds && good(now_) && left(now_) > 0; ++round)
@@ -118,7 +122,7 @@ class Mender {
     }
 
     bool clean() const { return good(now_) && now_.errors() == 0; }
-    const ScriptText& script() const { return script_; }
+    const std::string& text() const { return program_->text(); }
     const Checked& found() const { return now_; }
     std::vector<Changed>& changed() { return changed_; }
 
@@ -145,14 +149,14 @@ class Mender {
     /// places that findings name, else of those outside of the blocks around them. False when none leaves
     /// fewer than there are.
     bool step() {
-        for (int out = 0; out <= most_blocks; ++out)
+        for (int out = 0; out <= program_->most_out(); ++out)
             if (step(out)) return true;
         return false;
     }
 
     bool step(int out) {
         const Checked before = now_;
-        const ScriptText text = script_;
+        const std::unique_ptr<ProgramText> text = mending_.read(program_->text());
         const Remedy* chosen = nullptr;
         std::string rule;
         int tried = 0;
@@ -160,23 +164,23 @@ class Mender {
             if (!to_mend(finding)) continue;
             for (const Remedy& remedy : finding.remedies) {
                 if (left(now_) == 0 || tried == most_candidates) break;
-                if (!concerns(remedy, request_.file)) continue;
+                if (!concerns(remedy, file_)) continue;
                 ++tried;
-                ScriptText candidate(text.with(remedy, out));
-                Checked found = checked(request_, search_, candidate);
+                std::string candidate = text->with(remedy, out);
+                Checked found = mending_.check(candidate);
                 if (found.code == Exit::interrupted) {
                     now_.code = found.code;
                     return true;
                 }
                 if (stops(found, before) || !better(found, now_)) continue;
-                script_ = std::move(candidate);
+                program_ = mending_.read(std::move(candidate));
                 now_ = std::move(found);
                 chosen = &remedy;
                 rule = finding.rule;
             }
         }
         if (chosen == nullptr) return false;
-        remember(changed_, text, *chosen, out, rule);
+        remember(changed_, *text, *chosen, out, rule);
         return true;
     }
 
@@ -186,14 +190,14 @@ class Mender {
         for (std::size_t i = changed_.size(); i-- > 0;) {
             if (!changed_[i].inserted) continue;
             const int line = changed_[i].line;
-            ScriptText candidate(script_.without(line));
-            Checked found = checked(request_, search_, candidate);
+            std::string candidate = program_->without(line);
+            Checked found = mending_.check(candidate);
             if (found.code == Exit::interrupted) {
                 now_.code = found.code;
                 return;
             }
             if (stops(found, now_) || better(now_, found)) continue;
-            script_ = std::move(candidate);
+            program_ = mending_.read(std::move(candidate));
             now_ = std::move(found);
             changed_.erase(changed_.begin() + static_cast<std::ptrdiff_t>(i));
             for (Changed& other : changed_)
@@ -201,9 +205,9 @@ class Mender {
         }
     }
 
-    const Request& request_;
-    const Search& search_;
-    ScriptText script_;
+    std::string file_;
+    Mending mending_;
+    std::unique_ptr<ProgramText> program_;
     Checked now_;
     std::vector<Changed> changed_;
 };
@@ -214,6 +218,7 @@ struct Mended {
     const std::vector<Changed>& changed;  ///< by line; written, or with --diff to be written
     std::string diff;
     std::string problem;  ///< why nothing was written; empty if it was, or if nothing had to be
+    const char* line;     ///< what a line of the program is: a call, an instruction
 };
 
 std::string why_not(const Checked& found) {
@@ -224,13 +229,13 @@ std::string why_not(const Checked& found) {
 
 std::string as_text(const Request& request, const Mended& outcome) {
     std::string text;
-    std::size_t calls = 0, options = 0;
+    std::size_t lines = 0, options = 0;
     for (const Changed& change : outcome.changed) {
         text += fmt::format("{}:{}: {} {} [{}]\n", request.file, change.line, change.text,
                             change.inserted ? "inserted" : "set", change.rule);
-        ++(change.inserted ? calls : options);
+        ++(change.inserted ? lines : options);
     }
-    text += fmt::format("{}: {} call{} inserted, ", request.file, calls, calls == 1 ? "" : "s");
+    text += fmt::format("{}: {} {}{} inserted, ", request.file, lines, outcome.line, lines == 1 ? "" : "s");
     if (options > 0) text += fmt::format("{} option{} set, ", options, options == 1 ? "" : "s");
     return text + "0 errors\n";
 }
@@ -260,22 +265,17 @@ std::optional<ScriptText> read_script(const std::string& file) {
     return ScriptText(std::move(text));
 }
 
-int fix(const Request& request, const Search& search, bool diff, Results& results) {
-    std::optional<ScriptText> script = request.file == "-" ? std::nullopt : read_script(request.file);
-    if (!script) {
-        remark(request.file == "-"
-                   ? "wgrun: check --fix needs a file, since standard input cannot be written"
-                   : fmt::format("wgrun: cannot read {}: {}", request.file, std::strerror(errno)));
-        return Exit::usage;
-    }
-    const std::string before = script->text();
-    Mender mender(request, search, std::move(*script));
+namespace {
+
+int mend(const Request& request, Mending mending, std::string before, const char* line, bool diff,
+         Results& results) {
+    Mender mender(request.file, std::move(mending), before);
     mender.run();
     std::vector<Changed>& changed = mender.changed();
     std::sort(changed.begin(), changed.end(),
               [](const Changed& a, const Changed& b) { return a.line < b.line; });
-    const std::string& after = mender.script().text();
-    Mended outcome{mender.found(), changed, {}, {}};
+    const std::string& after = mender.text();
+    Mended outcome{mender.found(), changed, {}, {}, line};
     if (!mender.clean())
         outcome.problem = fmt::format("{} was not changed: {}", request.file, why_not(mender.found()));
     else if (!changed.empty() && diff)
@@ -296,6 +296,46 @@ int fix(const Request& request, const Search& search, bool diff, Results& result
     if (!results.finish()) return Exit::failed;
     if (outcome.found.code != Exit::ok) return outcome.found.code;
     return outcome.problem.empty() ? Exit::ok : Exit::failed;
+}
+
+int refuse_standard_input() {
+    remark("wgrun: check --fix needs a file, since standard input cannot be written");
+    return Exit::usage;
+}
+
+}  // namespace
+
+int fix(const Request& request, const Search& search, bool diff, Results& results) {
+    if (request.file == "-") return refuse_standard_input();
+    std::optional<ScriptText> script = read_script(request.file);
+    if (!script) {
+        remark(fmt::format("wgrun: cannot read {}: {}", request.file, std::strerror(errno)));
+        return Exit::usage;
+    }
+    const auto check = [&](const std::string& text) {
+        const Silence silence;
+        Request here = request;
+        here.text = text;
+        return gather(here, search);
+    };
+    const auto read = [](std::string text) { return std::make_unique<ScriptText>(std::move(text)); };
+    return mend(request, {read, check}, script->text(), "call", diff, results);
+}
+
+int fix_ptx(const Request& request, std::string text, bool diff, Results& results) {
+    if (request.file == "-") return refuse_standard_input();
+    const auto check = [&](const std::string& candidate) {
+        ForeignText found = check_ptx(request.file, candidate);
+        Checked out;
+        out.findings = std::move(found.errors);
+        out.kernels = found.kernels.size();
+        if (!out.findings.empty()) out.code = Exit::not_assembled;
+        for (ForeignKernel& kernel : found.kernels)
+            std::ranges::move(kernel.findings, std::back_inserter(out.findings));
+        return out;
+    };
+    const auto read = [](std::string candidate) { return std::make_unique<PtxText>(std::move(candidate)); };
+    return mend(request, {read, check}, std::move(text), "instruction", diff, results);
 }
 
 }  // namespace wgrun::cli

@@ -1,4 +1,5 @@
-// wgrun check --fix FILE, wgrun check --diff FILE: makes the changes to a script that its findings propose.
+// wgrun check --fix FILE, wgrun check --diff FILE: makes the changes to a script, or a PTX text, that its
+// findings propose.
 #pragma once
 
 #include <optional>
@@ -14,5 +15,8 @@ std::optional<ScriptText> read_script(const std::string& file);
 /// Fixes the script and writes it, or with `diff` shows what would change. The file is written only if the
 /// new text has no errors.
 int fix(const Request& request, const Search& search, bool diff, Results& results);
+
+/// The same for a PTX text, whose findings need no launch.
+int fix_ptx(const Request& request, std::string text, bool diff, Results& results);
 
 }  // namespace wgrun::cli

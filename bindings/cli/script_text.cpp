@@ -15,17 +15,6 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// The lines of a text, without their ends.
-std::vector<std::string_view> lines_of(std::string_view text) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        lines.push_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return lines;
-}
-
 /// Lua's tokens, as far as statements need them: words, and every other character by itself. Comments are
 /// skipped; a string is the token `"`.
 class Tokens {
@@ -132,25 +121,21 @@ std::string builder_parameter(std::string_view line) {
     return {line.begin(), std::find_if_not(line.begin(), line.end(), is_word)};
 }
 
-std::string_view indentation(std::string_view line) {
-    return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
-}
-
 }  // namespace
 
-ScriptText::ScriptText(std::string text) : text_(std::move(text)) { scan(); }
+ScriptText::ScriptText(std::string text) : ProgramText(std::move(text), Dialect::lua) { scan(); }
 
 void ScriptText::scan() {
-    for (const std::string_view line : lines_of(text_)) lines_.push_back({std::string(line), 0, false});
+    lines_.resize(static_cast<std::size_t>(last()));
     std::vector<char> open;  // 'b' a block, else the bracket
     std::size_t next = 0;    // the first line that has not begun
     std::string_view previous;
-    Tokens tokens(text_);
+    Tokens tokens(text());
     std::size_t line = 0, seen = 0;
     for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
         line += static_cast<std::size_t>(
-            std::count(text_.begin() + static_cast<std::ptrdiff_t>(seen),
-                       text_.begin() + static_cast<std::ptrdiff_t>(tokens.begin()), '\n'));
+            std::count(text().begin() + static_cast<std::ptrdiff_t>(seen),
+                       text().begin() + static_cast<std::ptrdiff_t>(tokens.begin()), '\n'));
         seen = tokens.begin();
         const bool bracket = !open.empty() && open.back() != 'b';
         for (; next <= line && next < lines_.size(); ++next) {
@@ -178,40 +163,40 @@ int ScriptText::statement_of(int line) const {
 }
 
 /// The line after the statement of that depth that contains `line`.
-int ScriptText::behind(int line, std::size_t depth) const {
-    int next = line + 1;
+int ScriptText::behind(int number, std::size_t depth) const {
+    int next = number + 1;
     while (next <= last() && !(at(next).begins && at(next).depth <= depth)) ++next;
     // Comments before the next statement belong to it.
     const auto blank = [&](int candidate) {
-        std::string_view text = at(candidate).text;
+        std::string_view text = line(candidate);
         text.remove_prefix(indentation(text).size());
         return text.empty() || text.starts_with("--");
     };
-    while (next - 1 > line && blank(next - 1)) --next;
+    while (next - 1 > number && blank(next - 1)) --next;
     return next;
 }
 
 /// The builder's name in lines [from, to): from a call of an instruction there, above or below, or from the
 /// parameter of the kernel's function.
 std::string ScriptText::receiver(int from, int to) const {
-    for (int line = from; line < to; ++line)
-        if (std::string found = builder_in(at(line).text); !found.empty()) return found;
-    for (int line = from - 1; line >= 1; --line) {
-        if (std::string found = builder_in(at(line).text); !found.empty()) return found;
-        if (std::string found = builder_parameter(at(line).text); !found.empty()) return found;
+    for (int at = from; at < to; ++at)
+        if (std::string found = builder_in(line(at)); !found.empty()) return found;
+    for (int at = from - 1; at >= 1; --at) {
+        if (std::string found = builder_in(line(at)); !found.empty()) return found;
+        if (std::string found = builder_parameter(line(at)); !found.empty()) return found;
     }
-    for (int line = to; line <= last(); ++line)
-        if (std::string found = builder_in(at(line).text); !found.empty()) return found;
+    for (int at = to; at <= last(); ++at)
+        if (std::string found = builder_in(line(at)); !found.empty()) return found;
     return "k";
 }
 
 /// The statement's line that says `option = from`, with `to`.
 Change ScriptText::with_option(const Change& change) const {
-    const int line = std::clamp(change.where.line, 1, last());
-    const int begin = statement_of(line), end = behind(line, at(begin).depth);
+    const int number = std::clamp(change.where.line, 1, last());
+    const int begin = statement_of(number), end = behind(number, at(begin).depth);
     const std::string& name = change.option.lua;
     for (int candidate = begin; candidate < end; ++candidate) {
-        const std::string& text = at(candidate).text;
+        const std::string text(line(candidate));
         Tokens tokens(text);
         for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
             if (token != name) continue;
@@ -230,114 +215,19 @@ Change ScriptText::with_option(const Change& change) const {
 Change ScriptText::resolved(const Change& change, int out) const {
     if (lines_.empty()) return change;
     if (change.kind == Change::Kind::option) return with_option(change);
-    const int line = std::clamp(change.where.line, 1, last());
-    int begin = statement_of(line);
+    const int number = std::clamp(change.where.line, 1, last());
+    int begin = statement_of(number);
     for (; out > 0 && at(begin).depth > 0; --out) {
         const std::size_t depth = at(begin).depth;
         while (begin > 1 && !(at(begin).begins && at(begin).depth < depth)) --begin;
     }
-    const int end = behind(line, at(begin).depth);
+    const int end = behind(number, at(begin).depth);
     Change made;
     made.where = {change.where.file, change.kind == Change::Kind::after ? end : begin};
     const std::string name = receiver(begin, end);
     for (const Phrase& call : change.lines)
-        made.lines.push_back({fmt::format("{}{}:{}", indentation(at(begin).text), name, call.lua), call.ptx});
+        made.lines.push_back({fmt::format("{}{}:{}", indentation(line(begin)), name, call.lua), call.ptx});
     return made;
-}
-
-std::string ScriptText::with(const Remedy& remedy, int out) const {
-    if (lines_.empty()) return text_;
-    std::vector<std::string> added(lines_.size() + 2);  // before each line
-    std::map<int, std::string> replaced;
-    for (const Change& change : remedy) {
-        const Change here = resolved(change, out);
-        if (here.kind == Change::Kind::line) replaced[here.where.line] = here.lines.front().lua;
-        if (here.kind != Change::Kind::before) continue;
-        for (const Phrase& call : here.lines)
-            added[static_cast<std::size_t>(here.where.line)] += call.lua + "\n";
-    }
-    std::string text;
-    for (int line = 1; line <= last(); ++line) {
-        const auto other = replaced.find(line);
-        text.append(added[static_cast<std::size_t>(line)]);
-        text.append(other != replaced.end() ? other->second : at(line).text).append("\n");
-    }
-    if (!text_.empty() && text_.back() != '\n' && added.back().empty()) text.pop_back();
-    return text + added.back();
-}
-
-std::string ScriptText::without(int line) const {
-    std::string out;
-    for (int other = 1; other <= last(); ++other)
-        if (other != line) out.append(at(other).text).append("\n");
-    if (!text_.empty() && text_.back() != '\n' && line != last()) out.pop_back();
-    return out;
-}
-
-namespace {
-
-/// A line of a diff: ' ' in both texts, '-' in the old one, '+' in the new one.
-struct DiffLine {
-    char mark;
-    std::string_view text;
-};
-
-/// A longest common subsequence of what is between the first and the last line that differ.
-std::vector<DiffLine> compared(std::vector<std::string_view> old, std::vector<std::string_view> now) {
-    std::vector<DiffLine> out;
-    std::size_t head = 0, tail = 0;
-    const std::size_t shorter = std::min(old.size(), now.size());
-    while (head < shorter && old[head] == now[head]) out.push_back({' ', old[head++]});
-    while (tail < shorter - head && old[old.size() - 1 - tail] == now[now.size() - 1 - tail]) ++tail;
-    const std::size_t rows = old.size() - head - tail, columns = now.size() - head - tail;
-    // longest[i][j]: of what follows line i of the old text and line j of the new one.
-    std::vector<std::vector<std::size_t>> longest(rows + 1, std::vector<std::size_t>(columns + 1));
-    for (std::size_t i = rows; i-- > 0;)
-        for (std::size_t j = columns; j-- > 0;)
-            longest[i][j] = old[head + i] == now[head + j] ? longest[i + 1][j + 1] + 1
-                                                           : std::max(longest[i + 1][j], longest[i][j + 1]);
-    for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
-        if (i < rows && j < columns && old[head + i] == now[head + j]) {
-            out.push_back({' ', old[head + i]});
-            ++i, ++j;
-        } else if (i < rows && (j == columns || longest[i + 1][j] >= longest[i][j + 1])) {
-            out.push_back({'-', old[head + i++]});
-        } else {
-            out.push_back({'+', now[head + j++]});
-        }
-    }
-    for (std::size_t i = old.size() - tail; i < old.size(); ++i) out.push_back({' ', old[i]});
-    return out;
-}
-
-}  // namespace
-
-std::string unified_diff(const std::string& file, const std::string& before, const std::string& after) {
-    constexpr std::size_t context = 3;
-    const std::vector<DiffLine> lines = compared(lines_of(before), lines_of(after));
-    const auto differs = [](const DiffLine& line) { return line.mark != ' '; };
-    std::string text = fmt::format("--- {}\n+++ {}\n", file, file);
-    std::size_t end = 0, old = 1, now = 1;  // behind the last hunk, and its lines' numbers
-    for (std::size_t first = 0; first < lines.size(); ++first) {
-        if (!differs(lines[first])) continue;
-        const std::size_t from = std::max(end, first < context ? 0 : first - context);
-        std::size_t last = first;
-        for (std::size_t k = first; k < lines.size() && k <= last + 2 * context; ++k)
-            if (differs(lines[k])) last = k;
-        old += from - end, now += from - end;
-        end = std::min(last + 1 + context, lines.size());
-        std::size_t of_old = 0, of_now = 0;
-        std::string body;
-        for (std::size_t k = from; k < end; ++k) {
-            of_old += lines[k].mark != '+';
-            of_now += lines[k].mark != '-';
-            body += fmt::format("{}{}\n", lines[k].mark, lines[k].text);
-        }
-        text += fmt::format("@@ -{},{} +{},{} @@\n{}", old, of_old, now, of_now, body);
-        old += of_old, now += of_now;
-        first = end - 1;
-    }
-    return text;
 }
 
 }  // namespace wgrun::cli

@@ -91,6 +91,7 @@ class FoldingMachine final : public isa::ThreadMachine {
         return 0;
     }
     std::uint64_t param(int) override { return unknown(); }
+    std::uint64_t param_address(int) override { return unknown(); }
     void load(isa::Space, const isa::Addresses&, int, void*, int) override { unknown(); }
     void store(isa::Space, const isa::Addresses&, int, const void*, int) override { unknown(); }
     void update(isa::Space, const isa::Addresses&, int,

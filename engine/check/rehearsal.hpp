@@ -39,6 +39,7 @@ class Rehearsal final : public isa::ThreadMachine {
     void* write(Reg reg) override { return values_.write(reg); }
     std::uint64_t special(isa::Special which, int lane) override;
     std::uint64_t param(int index) override;
+    std::uint64_t param_address(int) override { return refuse(), 0; }
     std::uint32_t shared_address(int buffer) override;
     void load(isa::Space space, const isa::Addresses& address, int, void*, int) override;
     void store(isa::Space space, const isa::Addresses& address, int, const void*, int) override;

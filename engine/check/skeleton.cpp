@@ -72,7 +72,8 @@ Skeleton::Skeleton(const Program& program, const Pressure* pressure)
         for (const Operand& operand : op.step->operands) {
             if (operand.kind != Operand::Kind::param) continue;
             const Param& param = program.params()[static_cast<std::size_t>(operand.index)];
-            const bool integer = !param.pointee && !param.box && !isa::is_float(param.type);
+            const bool integer =
+                !param.pointee && !param.box && param.structure == 0 && !isa::is_float(param.type);
             if (integer && std::ranges::find(integers, operand.index) == integers.end())
                 integers.push_back(operand.index);
         }

@@ -1,6 +1,7 @@
 // CUDA C++: plain statements where a record has an equivalent C++ form, inline assembly elsewhere.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,22 @@ std::string shared_expression(const Program& program, const Operand& operand) {
     return fmt::format("shared_base + {}", start + operand.offset);
 }
 
+/// Returns the address in the parameter space, as C++ has it for __grid_constant__ parameters.
+std::string param_address(const Program& program, const Operand& operand) {
+    const std::string start =
+        fmt::format("__cvta_generic_to_grid_constant(&{})", param_name(program, operand.index));
+    return operand.offset == 0 ? start : fmt::format("({} + {})", start, operand.offset);
+}
+
+/// Returns whether the step takes the address of a parameter.
+bool takes_param_address(const Step& step) {
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+        if (step.operands[i].kind == Kind::param &&
+            (step.op->operands[i].kinds & OperandRule::address || step.op->operands[i].type == nullptr))
+            return true;
+    return false;
+}
+
 constexpr char placeholder = '\x01';  // replaces the % of an operand until literal % signs are doubled
 
 /// An asm statement under construction. As in GCC, outputs are numbered first.
@@ -62,7 +79,7 @@ class Assembly {
         for (bool outputs : {true, false})
             for (std::size_t i = 0; i < s.operands.size(); ++i)
                 if ((s.op->operands[i].access != Access::in) == outputs)
-                    bind(s.operands[i], s.op->operands[i].access);
+                    bind(s.operands[i], s.op->operands[i]);
     }
 
     std::string statement() {
@@ -94,26 +111,37 @@ class Assembly {
         std::string text;
     };
 
-    void bind(const Operand& operand, Access access) {
+    void bind(const Operand& operand, const OperandRule& rule) {
         switch (operand.kind) {
-            case Kind::reg: return bind_register(operand.reg, access);
+            case Kind::reg: return bind_register(operand.reg, rule.access);
             case Kind::list:
-                for (Reg reg : operand.list) bind_register(reg, access);
+                for (Reg reg : operand.list) bind_register(reg, rule.access);
                 return;
             case Kind::address:
                 if (operand.reg) return bind_register(operand.reg, Access::in);
                 return bind_expression(operand, shared_expression(program_, operand));
             case Kind::shared: return bind_expression(operand, shared_expression(program_, operand));
-            case Kind::param: return bind_expression(operand, param_name(program_, operand.index));
+            case Kind::param: return bind_param(operand, rule);
             default: return;
         }
     }
 
-    /// Binds an operand that is not a register: it is computed outside, with the width of its C++ type, 32 or
-    /// 64 bits.
-    void bind_expression(const Operand& operand, const std::string& expression) {
-        const bool wide = operand.kind == Kind::param &&
-                          isa::bits(program_.params()[static_cast<std::size_t>(operand.index)].type) == 64;
+    /// Binds what the step takes of a parameter: its address, or its value.
+    void bind_param(const Operand& operand, const OperandRule& rule) {
+        if (rule.kinds & OperandRule::address)
+            return bind_expression(operand, param_address(program_, operand), true);
+        if (rule.type == nullptr) {
+            const bool wide = isa::bits(step_.form.type()) == 64;
+            return bind_expression(operand, (wide ? "" : "(unsigned)") + param_address(program_, operand),
+                                   wide);
+        }
+        bind_expression(operand, param_name(program_, operand.index),
+                        isa::bits(program_.params()[static_cast<std::size_t>(operand.index)].type) == 64);
+    }
+
+    /// Binds an operand that is not a register: it is computed outside, with the width of its C++ type, 32
+    /// or, if it is `wide`, 64 bits.
+    void bind_expression(const Operand& operand, const std::string& expression, bool wide = false) {
         inputs_ += fmt::format("{}\"{}\"({})", inputs_.empty() ? "" : ", ", wide ? "l" : "r", expression);
         expressions_.emplace_back(&operand, fmt::format("{}{}", placeholder, count_++));
     }
@@ -190,14 +218,7 @@ class CudaEmitter {
         out_.line(fmt::format("// {}", program_.name()));
         // With scale-d = 0, wgmma overwrites accumulators that were never set.
         out_.line("#pragma nv_diag_suppress 549  // variable is used before its value is set");
-        std::string params;
-        for (std::size_t i = 0; i < program_.params().size(); ++i)
-            params +=
-                fmt::format("{}{} {}", params.empty() ? "" : ", ", param_type(program_.params()[i].type),
-                            param_name(program_, static_cast<int>(i)));
-        if (std::any_of(program_.params().begin(), program_.params().end(),
-                        [](const Param& param) { return param.box.has_value(); }))
-            out_.line("struct alignas(64) TensorMap { unsigned char bytes[128]; };");
+        const std::string params = parameters();
         const Dim3 cluster = program_.cluster();
         const std::string clustered = cluster.volume() > 1 ? fmt::format(" __cluster_dims__({}, {}, {})",
                                                                          cluster.x, cluster.y, cluster.z)
@@ -226,6 +247,31 @@ class CudaEmitter {
     }
 
   private:
+    /// Declares the types of parameters and returns their list. A parameter whose address is taken must be a
+    /// __grid_constant__, or the compiler copies it.
+    std::string parameters() {
+        bool addressed = false;
+        for_each_step(program_, [&](const Step& s) { addressed = addressed || takes_param_address(s); });
+        std::string out;
+        bool maps = false;
+        for (std::size_t i = 0; i < program_.params().size(); ++i) {
+            const Param& param = program_.params()[i];
+            const std::string name = param_name(program_, static_cast<int>(i));
+            std::string type(param_type(param.type));
+            if (param.structure > 0) {
+                type = fmt::format("Structure{}", i);
+                out_.line(fmt::format("struct alignas({}) {} {{ unsigned char bytes[{}]; }};", param.align(),
+                                      type, param.structure));
+            }
+            if (param.type == Type::tensormap && !std::exchange(maps, true))
+                out_.line("struct alignas(64) TensorMap { unsigned char bytes[128]; };");
+            if (param.structure > 0 || (addressed && param.type != Type::tensormap))
+                type = "const __grid_constant__ " + type;
+            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", type, name);
+        }
+        return out;
+    }
+
     void declare_registers() {
         // There is one declaration per C++ type, wrapped at a readable width.
         for (std::string_view declaration :

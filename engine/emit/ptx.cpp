@@ -73,10 +73,11 @@ class PtxEmitter {
         for (std::size_t i = 0; i < program_.params().size(); ++i) {
             const bool last = i + 1 == program_.params().size();
             const Param& param = program_.params()[i];
-            const bool map = param.type == Type::tensormap;
-            const std::string type = map ? "align 64 .b8" : std::string(isa::to_string(param.type));
+            const bool bytes = param.structure > 0 || param.type == Type::tensormap;
+            const std::string type =
+                bytes ? fmt::format("align {} .b8", param.align()) : std::string(isa::to_string(param.type));
             out_.line(fmt::format("    .param .{} {}{}{}", type, param_name(program_, static_cast<int>(i)),
-                                  map ? "[128]" : "", last ? "" : ","));
+                                  bytes ? fmt::format("[{}]", param.bytes()) : "", last ? "" : ","));
         }
         out_.line(")");
         const Dim3 block = program_.block();
@@ -118,7 +119,9 @@ class PtxEmitter {
             }
             case Kind::imm: return literal(operand.imm, rule.type ? rule.type(form) : Type::u32);
             case Kind::address: return address(operand);
-            case Kind::param: return param_name(program_, operand.index);
+            case Kind::param:
+                return param_name(program_, operand.index) +
+                       (operand.offset != 0 ? fmt::format("+{}", operand.offset) : "");
             case Kind::shared: return shared(operand);
             case Kind::number:
             case Kind::none: break;

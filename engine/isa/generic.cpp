@@ -58,6 +58,18 @@ void run_local_address(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
+void run_param_address(const Step& s, Machine& m) {
+    const auto write = [&]<class T>(T) {
+        Lanes<T> d;
+        d.fill(static_cast<T>(m.param_address(s.operands[1].index)));
+        write_reg(m, s.operands[0].reg, d);
+    };
+    if (bits(s.form.type()) == 64)
+        write(std::uint64_t{});
+    else
+        write(std::uint32_t{});
+}
+
 Choice shared_spaces_and(std::initializer_list<std::string_view> others) {
     Choice out = spelled_as(Field::space, others);
     const Choice shared = spelled_as(Field::space, {"shared", "shared::cta", "shared::cluster"});
@@ -76,6 +88,17 @@ const std::vector<Instruction>& records() {
          .ptx = "cvta{.space}{.type} {%d}, {%a}",
          .value = value_of_address,
          .run = run_cvta},
+        {.name = "cvta.param.at",
+         .summary = "converts an address in the parameter space to a generic one",
+         .section = "9.7.9.20",
+         .rows = {{{types({u64})}, {7, 8}}},
+         .operands = {out("d"), in("a", typed<Field::type>, Rule::reg)},
+         .ptx = "cvta.param{.type} {%d}, {%a}",
+         .value = value_of_address,
+         .run =
+             [](const Step& s, Machine& m) {
+                 map_addresses(s, m, [](std::uint64_t a) { return generic_of(Space::param, a); });
+             }},
         {.name = "cvta.to",
          .summary = "converts a generic address to one of a state space",
          .section = "9.7.9.20",
@@ -106,6 +129,17 @@ const std::vector<Instruction>& records() {
                  return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
              },
          .run = run_local_address},
+        {.name = "param.address",
+         .summary = "the address of a parameter in the parameter space",
+         .section = "9.7.9.1",
+         .rows = {{{types({u64})}, {7, 8}}, {{types({b64, s64, u32, b32, s32})}, {7, 8}}},
+         .operands = {out("d"), in("a", nullptr, Rule::param)},
+         .ptx = "mov{.type} {%d}, {%a}",
+         .value =
+             [](const Step&, const ValueOf&) {
+                 return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};
+             },
+         .run = run_param_address},
     };
     return list;
 }

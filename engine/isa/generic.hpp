@@ -15,15 +15,19 @@ namespace wgrun::isa {
 
 inline constexpr std::uint64_t shared_generic = std::uint64_t{0x5A00} << 48;
 inline constexpr std::uint64_t local_generic = std::uint64_t{0x5B00} << 48;
+inline constexpr std::uint64_t param_generic = std::uint64_t{0x5C00} << 48;
 /// The address, in the local space, of the first byte that the program declares: null is no address of it.
 inline constexpr std::uint64_t local_base = 256;
+/// The address, in the parameter space, of a kernel's first parameter.
+inline constexpr std::uint64_t param_base = 0x210;
 
-/// Returns where a generic address points: to global, shared::cluster or local memory. The CTA's own memory
-/// is part of shared::cluster.
+/// Returns where a generic address points: to global, shared::cluster or local memory, or to parameters. The
+/// CTA's own memory is part of shared::cluster.
 constexpr Space space_of(std::uint64_t generic) {
     switch (generic >> 32 << 32) {
         case shared_generic: return Space::shared_cluster;
         case local_generic: return Space::local;
+        case param_generic: return Space::param;
         default: return Space::global;
     }
 }
@@ -40,6 +44,7 @@ constexpr std::uint64_t generic_of(Space space, std::uint64_t address) {
         case Space::shared_cta:
         case Space::shared_cluster: return shared_generic | (address & UINT32_MAX);
         case Space::local: return local_generic | (address & UINT32_MAX);
+        case Space::param: return param_generic | (address & UINT32_MAX);
         default: return address;
     }
 }
@@ -48,7 +53,7 @@ constexpr std::uint64_t generic_of(Space space, std::uint64_t address) {
 /// to.
 template <class F>
 void for_each_space(const Addresses& generic, Mask active, F f) {
-    for (const Space space : {Space::global, Space::shared_cluster, Space::local}) {
+    for (const Space space : {Space::global, Space::shared_cluster, Space::local, Space::param}) {
         Addresses within = generic;
         Mask there = 0;
         for (Mask left = active; left != 0; left &= left - 1) {

@@ -87,6 +87,10 @@ PerLane<T> read_some(Machine& m, const Operand& operand) {
 template <class A>
 Addresses addresses_of(Machine& m, const Operand& address) {
     Addresses out;
+    if (address.kind == Operand::Kind::param) {
+        out.fill(m.param_address(address.index) + static_cast<std::uint64_t>(address.offset));
+        return out;
+    }
     if (!address.reg) {
         out.fill(static_cast<std::uint64_t>(address.offset) +
                  (address.index >= 0 ? m.shared_address(address.index) : 0));

@@ -49,6 +49,7 @@ class Machine {
     virtual void* write(Reg reg) = 0;  ///< only the active lanes may be changed
     virtual std::uint64_t special(Special which, int lane) = 0;
     virtual std::uint64_t param(int index) = 0;
+    virtual std::uint64_t param_address(int index) = 0;  ///< in the parameter space, bytes
     virtual std::uint32_t shared_address(int buffer) = 0;  ///< in the shared window, bytes
 
     /// Generic-proxy access: lane l copies `bytes` bytes between address[l] and data + l * stride.

@@ -32,10 +32,10 @@ std::span<const Reg> data_registers(const Operand& operand) {
 
 constexpr int widest = 16;  // bytes per lane
 
-void run_ld(const Step& s, Machine& m) {
+void load(const Step& s, Machine& m, Space space) {
     const int size = element_bytes(s.form), count = vec(s.form);
     alignas(16) std::array<std::byte, std::size_t{lanes} * widest> data{};
-    m.load(space(s.form), addresses(m, s.operands[1], space(s.form)), size * count, data.data(), widest);
+    m.load(space, addresses(m, s.operands[1], space), size * count, data.data(), widest);
     const std::span<const Reg> regs = data_registers(s.operands[0]);
     for (std::size_t i = 0; i < regs.size(); ++i) {
         const auto gather = [&]<class T>(T) {
@@ -60,6 +60,8 @@ void run_ld(const Step& s, Machine& m) {
             write_reg(m, regs[i], gather(std::uint8_t{}));
     }
 }
+
+void run_ld(const Step& s, Machine& m) { load(s, m, space(s.form)); }
 
 void run_st(const Step& s, Machine& m) {
     const int size = element_bytes(s.form), count = vec(s.form);
@@ -97,6 +99,13 @@ void effects_st(const Step& s, Effects& e) {
 Value value_ld(const Step& s, const ValueOf& of) {
     Value out;
     out.uniform = of(s.operands[1]).uniform;
+    return out;
+}
+
+/// Parameters are the same for the whole grid.
+Value value_ld_param(const Step& s, const ValueOf& of) {
+    Value out;
+    out.uniform = s.operands[1].kind == Operand::Kind::param ? Uniform::grid : of(s.operands[1]).uniform;
     return out;
 }
 
@@ -167,6 +176,15 @@ std::vector<Row> load_rows() {
     return out;
 }
 
+std::vector<Row> parameter_rows() {
+    std::vector<Row> out;
+    for (const auto& [type, vec] : {std::pair{scalar(), among(Field::vec, {1}, 1)},
+                                    {scalar(), among(Field::vec, {2})},
+                                    {scalar_of_four(), among(Field::vec, {4})}})
+        out.push_back({{type, vec}, {7, 8}});
+    return out;
+}
+
 std::vector<Row> store_rows() {
     std::vector<Row> out;
     add_sizes(out, every_space(), {});
@@ -194,6 +212,16 @@ const std::vector<Instruction>& records() {
          .effects = effects_ld,
          .value = value_ld,
          .run = run_ld},
+        // Nobody writes there: it has no effects.
+        {.name = "ld.param.at",
+         .summary = "loads one, two or four values of parameters, from an address in the parameter space",
+         .section = "9.7.9.8",
+         .rows = parameter_rows(),
+         .operands = {{"d", Access::out, Rule::reg | Rule::list, loaded, vec, false, {}, {}},
+                      {"a", Access::in, Rule::address | Rule::param, fixed<u64>, nullptr, false, {}, {}}},
+         .ptx = "ld.param{.vec}{.type} {%d}, [{%a}]",
+         .value = value_ld_param,
+         .run = [](const Step& s, Machine& m) { load(s, m, Space::param); }},
         {.name = "st",
          .summary = "stores one, two or four values",
          .section = "9.7.9.11",

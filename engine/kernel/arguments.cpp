@@ -100,6 +100,9 @@ void check_memory(const Program& program, std::size_t i, const PassedMemory& mem
             throw ArgumentError(fmt::format("{}: its shape is needed for a tensor map", where.text()));
         return check_mapped(where, memory.dtype.value_or(param.box->dtype), *memory.shape, *param.box);
     }
+    if (param.structure > 0)
+        throw ArgumentError(fmt::format("{}: a structure of {} bytes is expected, not a tensor", where.text(),
+                                        param.structure));
     if (!param.pointee)
         throw ArgumentError(fmt::format("{}: a number of type {} is expected, not a tensor", where.text(),
                                         isa::to_string(param.type)));
@@ -111,6 +114,9 @@ void check_memory(const Program& program, std::size_t i, const PassedMemory& mem
 void check_number(const Program& program, std::size_t i, Number number) {
     const Param& param = program.params()[i];
     const Place where(program, i);
+    if (param.structure > 0)
+        throw ArgumentError(fmt::format("{}: a structure of {} bytes is expected, not a number", where.text(),
+                                        param.structure));
     if (param.pointee || param.box)
         throw ArgumentError(fmt::format("{}: a tensor of {} is expected, not a number", where.text(),
                                         to_string(param.pointee ? *param.pointee : param.box->dtype)));

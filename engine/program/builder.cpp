@@ -1,5 +1,6 @@
 // Building a program: structure, registers, shared memory. step.cpp completes single steps.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,21 +33,14 @@ bool is_identifier(std::string_view name) {
         fmt::format("{} name `{}`: letters, digits and _ only, not starting with a digit", what, name));
 }
 
-/// Throws ArgumentError if a parameter of that type does not fit after those of the program.
-void check_parameter_bytes(const Program& program, const std::string& name, isa::Type type) {
-    std::size_t end = 0;
-    const auto add = [&](isa::Type added) {
-        const bool map = added == isa::Type::tensormap;
-        const std::size_t size = map ? 128 : static_cast<std::size_t>(isa::bits(added) / 8);
-        const std::size_t align = map ? 64 : size;
-        end = (end + align - 1) / align * align + size;
-    };
-    for (const Param& param : program.params()) add(param.type);
-    add(type);
-    if (end > max_parameter_bytes)
+/// Throws ArgumentError if the parameter does not fit after those of the program.
+void check_parameter_bytes(const Program& program, const Param& param) {
+    const std::int64_t used = program.param_offset(static_cast<int>(program.params().size()));
+    const std::int64_t end = (used + param.align() - 1) / param.align() * param.align() + param.bytes();
+    if (std::cmp_greater(end, max_parameter_bytes))
         throw ArgumentError(
             fmt::format("kernel {}: parameter `{}` is beyond the {} bytes that parameters may have",
-                        program.name(), name, max_parameter_bytes),
+                        program.name(), param.name, max_parameter_bytes),
             "fewer parameters, or a tensor that holds them");
 }
 
@@ -132,19 +126,32 @@ void Builder::check_parameter_name(const std::string& name) const {
         if (other.name == name) throw ArgumentError("two parameters called `" + name + "`");
 }
 
-int Builder::param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant) {
-    check_parameter_name(name);
-    check_parameter_bytes(program_, name, type);
-    program_.params_.push_back({std::move(name), type, pointee, {}, constant, where_});
+int Builder::add(Param param) {
+    check_parameter_name(param.name);
+    check_parameter_bytes(program_, param);
+    program_.params_.push_back(std::move(param));
     return static_cast<int>(program_.params_.size() - 1);
+}
+
+int Builder::param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant) {
+    return add({std::move(name), type, pointee, {}, constant, where_});
+}
+
+int Builder::structure(std::string name, std::int64_t bytes, std::int64_t align) {
+    constexpr std::int64_t widest = 128;
+    if (bytes < 1 || std::cmp_greater(bytes, max_parameter_bytes))
+        throw ArgumentError(fmt::format("parameter `{}`: a structure of {} bytes: 1 to {} are possible", name,
+                                        bytes, max_parameter_bytes));
+    if (align < 1 || align > widest || (align & (align - 1)) != 0)
+        throw ArgumentError(
+            fmt::format("parameter `{}`: alignment {}: a power of two up to {} bytes", name, align, widest));
+    return add({std::move(name), isa::Type::b8, {}, {}, true, where_, bytes, align});
 }
 
 int Builder::tensor_map(std::string name, TensorBox box, bool constant) {
     check_parameter_name(name);
     check_box(box);
-    check_parameter_bytes(program_, name, isa::Type::tensormap);
-    program_.params_.push_back({std::move(name), isa::Type::tensormap, {}, std::move(box), constant, where_});
-    return static_cast<int>(program_.params_.size() - 1);
+    return add({std::move(name), isa::Type::tensormap, {}, std::move(box), constant, where_});
 }
 
 int Builder::shared(std::string name, std::int64_t bytes, std::int64_t align,

@@ -1,10 +1,32 @@
 #include "wgrun/program.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "program/end.hpp"
 
 namespace wgrun {
+
+std::int64_t Param::bytes() const {
+    if (structure > 0) return structure;
+    return type == isa::Type::tensormap ? 128 : isa::bits(type) / 8;
+}
+
+std::int64_t Param::align() const {
+    if (structure > 0) return structure_align;
+    return type == isa::Type::tensormap ? 64 : bytes();
+}
+
+std::int64_t Program::param_offset(int index) const {
+    std::int64_t end = 0;
+    for (std::size_t i = 0; i < params_.size(); ++i) {
+        const std::int64_t align = params_[i].align();
+        end = (end + align - 1) / align * align;
+        if (std::cmp_equal(i, index)) return end;
+        end += params_[i].bytes();
+    }
+    return end;
+}
 
 std::int64_t Program::shared_bytes() const {
     return shared_.empty() ? 0 : shared_.back().offset + shared_.back().bytes;

@@ -240,6 +240,8 @@ void check_shared(const Instruction& op, const OperandRule& rule, Type type) {
 void check_param(const Builder& builder, const Instruction& op, const OperandRule& rule,
                  const Operand& operand, Type type) {
     const Param& param = builder.param_info(operand.index);
+    // What takes its address takes any.
+    if (rule.type == nullptr || rule.kinds & OperandRule::address) return;
     if (param.type != type)
         refuse(op, rule,
                "parameter `" + param.name + "` is of type " + std::string(isa::to_string(param.type)) +

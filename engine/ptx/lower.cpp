@@ -189,8 +189,11 @@ class Lowering final : private Rewriting, private Names {
         if (const auto found = symbols_.reg(name)) return Operand::of(*found);
         const Symbol* symbol = symbols_.find(name);
         if (symbol == nullptr) return {};
-        if (symbol->kind == Symbol::Kind::parameter && symbol->index >= 0)
-            return Operand::param(symbol->index);
+        if (symbol->kind == Symbol::Kind::parameter && symbol->index >= 0) {
+            Operand param = Operand::param(symbol->index);
+            param.offset = added;
+            return param;
+        }
         if (symbol->kind == Symbol::Kind::shared) return shared(*symbol, symbol->offset + added);
         if (symbol->kind == Symbol::Kind::local) return Operand::immediate(symbol->offset + added);
         return {};
@@ -496,10 +499,13 @@ class HeadMaker {
             symbol.kind = Symbol::Kind::parameter;
             std::string_view name = module_.at(variable.name);
             if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-            if ((!variable.array || map) && type != Type::none) {
+            if (variable.array || type != Type::none) {
                 try {
-                    symbol.index = builder_.param(
-                        is_identifier(name) ? std::string(name) : fmt::format("p{}", i), type, {});
+                    std::string known = is_identifier(name) ? std::string(name) : fmt::format("p{}", i);
+                    symbol.index = variable.array && !map
+                                       ? builder_.structure(std::move(known), bytes_of(module_, variable),
+                                                            std::max<std::int64_t>(variable.align, 1))
+                                       : builder_.param(std::move(known), type, {});
                 } catch (const ArgumentError&) {  // more of them than wgrun's own kernels may have
                     symbol.index = -1;
                 }
@@ -538,6 +544,7 @@ class HeadMaker {
         std::int64_t align = 16;
         for (const Variable* variable : open) align = std::max(align, variable->align);
         align = std::min<std::int64_t>(align, 1024);
+        builder_.at(module_.where(open.front()->name));
         if (!name_buffers(module_, function_, module_.at(open.front()->name), align, builder_)) {
             const std::int64_t left = max_shared_bytes - (used_ + align - 1) / align * align;
             if (left <= 0) return;
@@ -554,6 +561,7 @@ class HeadMaker {
         if (name.size() > 64) name = name.substr(0, 61) + "...";
         try {
             const std::int64_t align = std::clamp<std::int64_t>(variable.align, 1, 1024);
+            builder_.at(module_.where(variable.name));
             symbol.index = builder_.shared(std::move(name), bytes, align, {});
             symbol.kind = Symbol::Kind::shared;
             used_ = builder_.shared_buffer(symbol.index).offset + bytes;

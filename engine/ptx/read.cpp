@@ -211,7 +211,9 @@ class Binder {
                 found.negated = node.negated;
                 return found;
             case Operand::Kind::param:
-                if (!(rule.kinds & OperandRule::param) || node.value != 0) return {};
+                if (!(rule.kinds & OperandRule::param)) return {};
+                // [param+8] is an address in the parameter space.
+                if (!(rule.kinds & OperandRule::address) && found.offset != 0) return {};
                 return found;
             case Operand::Kind::shared:
                 if (rule.kinds & OperandRule::address) {
@@ -256,7 +258,7 @@ bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& oper
         if (isa::agrees(have, want)) return true;
         // ld, st and cvt take wider registers than their type (PTX ISA 9.4.1).
         const Type in_register = isa::register_type(want);
-        const bool relaxed = op.name == "ld" || op.name == "st" || op.name == "cvt";
+        const bool relaxed = op.name.starts_with("ld") || op.name == "st" || op.name == "cvt";
         return relaxed && have != Type::pred && in_register != Type::pred &&
                isa::bits(have) > isa::bits(in_register);
     };

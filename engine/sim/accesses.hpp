@@ -74,6 +74,13 @@ void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresse
                 report_.local_out_of_bounds(store, bytes, offset);
             else
                 move(local_.data() + scene_.thread(lane) * size + offset, lane, nullptr, 0);
+        } else if (space == isa::Space::param) {
+            const std::byte* place = store ? nullptr : scene_.params.find(at, bytes);
+            if (place == nullptr)
+                report_.param_out_of_bounds(store, bytes, static_cast<std::int64_t>(at - isa::param_base),
+                                            scene_.params.bytes());
+            else  // only loads get here
+                move(const_cast<std::byte*>(place), lane, nullptr, 0);
         } else if (space == isa::Space::global) {
             std::byte* place = scene_.global.find(at, bytes);
             if (place == nullptr)

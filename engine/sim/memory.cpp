@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+
+#include "isa/generic.hpp"
 
 namespace wgrun::sim {
 namespace {
@@ -83,6 +86,34 @@ std::string GlobalMemory::describe(std::uint64_t address, int bytes) const {
         return fmt::format("{:#x}: its last {} bytes lie past the end of {} ({} bytes)", address,
                            offset + static_cast<std::uint64_t>(bytes) - size, name, size);
     return fmt::format("{:#x}, {} bytes past the end of {} ({} bytes)", address, offset - size, name, size);
+}
+
+ParameterMemory::ParameterMemory(const Program& program, const Launch& launch)
+    : program_(program),
+      values_(launch.params.begin(), launch.params.end()),
+      data_(static_cast<std::size_t>(program.param_offset(static_cast<int>(program.params().size())))) {
+    for (std::size_t i = 0; i < program.params().size(); ++i) {
+        const Param& param = program.params()[i];
+        std::byte* const to = data_.data() + program.param_offset(static_cast<int>(i));
+        const auto bytes = static_cast<std::size_t>(param.bytes());
+        std::uint64_t& value = values_[i];
+        if (i < launch.structures.size() && !launch.structures[i].empty()) {
+            const std::size_t given = std::min(bytes, launch.structures[i].size());
+            std::memcpy(to, launch.structures[i].data(), given);
+            std::memcpy(&value, to, std::min(given, sizeof value));
+        } else {
+            std::memcpy(to, &value, std::min(bytes, sizeof value));
+        }
+    }
+}
+
+const std::byte* ParameterMemory::find(std::uint64_t address, int bytes) const {
+    if (!holds(isa::param_base, this->bytes(), address, bytes)) return nullptr;
+    return data_.data() + (address - isa::param_base);
+}
+
+std::uint64_t ParameterMemory::address_of(int param) const {
+    return isa::param_base + static_cast<std::uint64_t>(program_.param_offset(param));
 }
 
 SharedMemory::SharedMemory(const Program& program)

@@ -41,6 +41,24 @@ class GlobalMemory {
     std::size_t last_ = 0;
 };
 
+/// The parameter space of a launch (PTX ISA 5.1.6.1): its parameters one after the other, each aligned.
+class ParameterMemory {
+  public:
+    ParameterMemory(const Program& program, const Launch& launch);
+
+    /// Returns the bytes at the address, or null unless the parameters have them all.
+    const std::byte* find(std::uint64_t address, int bytes) const;
+    std::uint64_t address_of(int param) const;
+    /// Returns what ld.param reads at the start of a parameter: for a tensor map its handle.
+    std::uint64_t value(int param) const { return values_[static_cast<std::size_t>(param)]; }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(data_.size()); }
+
+  private:
+    const Program& program_;
+    std::vector<std::uint64_t> values_;
+    std::vector<std::byte> data_;
+};
+
 /// The dynamic shared memory of a CTA. Addresses are those of the shared window; offsets count from the start
 /// of the dynamic shared memory. Both are in bytes.
 class SharedMemory {

@@ -133,6 +133,18 @@ void Report::local_out_of_bounds(bool store, int bytes, std::int64_t offset) {
         "check the index, or declare more local memory");
 }
 
+void Report::param_out_of_bounds(bool store, int bytes, std::int64_t offset, std::int64_t size) {
+    if (store)
+        add(rules::WG_MEM_03, no_pc,
+            fmt::format("{} stores {} bytes to the parameters, which are constant", who(), bytes),
+            "copy the value to local or shared memory first");
+    else
+        add(rules::WG_MEM_03, no_pc,
+            fmt::format("{} loads {} bytes at byte {} of the parameters, which have {}", who(), bytes, offset,
+                        size),
+            "check the offset in the structure");
+}
+
 void Report::operand_out_of_bounds(std::uint64_t address) {
     const std::int64_t offset = static_cast<std::int64_t>(address) - SharedMemory::base;
     add(rules::WG_DESC_03, no_pc,

@@ -91,6 +91,7 @@ class Report final : public HazardSink {
     void misaligned(bool store, int bytes, std::uint64_t address);
     void shared_out_of_bounds(bool store, int bytes, std::uint64_t address);
     void local_out_of_bounds(bool store, int bytes, std::int64_t offset);
+    void param_out_of_bounds(bool store, int bytes, std::int64_t offset, std::int64_t size);
     void operand_out_of_bounds(std::uint64_t address);
     // WG-REG-01, WG-GROUP-01, WG-GROUP-02, WG-FENCE-01
     void unwritten_register(isa::Reg reg);

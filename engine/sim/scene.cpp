@@ -14,6 +14,7 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const L
       warps_per_cta((program.threads() + isa::lanes - 1) / isa::lanes),
       entry_registers(sm_90a.registers_at_entry(program.threads())),
       global(program, launch),
+      params(program, launch),
       report(program, code, launch.grid, waits),
       global_shadow(program, launch, warps_per_cta * static_cast<int>(program.cluster().volume()), *this),
       clocks(warps_per_cta * static_cast<int>(program.cluster().volume()), warps_per_cta),

@@ -31,6 +31,7 @@ class Scene final : private GlobalShadow::Sink {
     const int warps_per_cta;
     const int entry_registers;  ///< a thread
     GlobalMemory global;
+    ParameterMemory params;
     machine::Waits waits;
     Report report;
     GlobalShadow global_shadow;

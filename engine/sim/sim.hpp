@@ -35,6 +35,9 @@ struct TensorMap {
 struct Launch {
     Dim3 grid;
     std::span<const std::uint64_t> params;  ///< raw 64-bit values, one per parameter
+    /// The bytes of the parameters that are structures, one per parameter, the others empty; none at all where
+    /// no parameter is a structure.
+    std::span<const std::vector<std::byte>> structures;
     std::span<const GlobalBuffer> buffers;
     std::span<const TensorMap> tensor_maps;
     std::uint64_t seed = 0;  ///< of the scheduler: the same seed gives the same run

@@ -715,6 +715,19 @@ function k:cvta(d, a, options) end
 ---@return wgrun.reg # the destination `d`
 function k:cvta_param(d, a, options) end
 
+---@class wgrun.k.cvta_param_at.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u64
+
+---Converts an address in the parameter space to a generic one.
+---@param d wgrun.reg a u64 register; by default a new one
+---@param a wgrun.reg a u64 register
+---@param options? wgrun.k.cvta_param_at.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg, options?: wgrun.k.cvta_param_at.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:cvta_param_at(d, a, options) end
+
 ---@class wgrun.k.cvta_to.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
 ---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
@@ -1016,6 +1029,21 @@ function k:ld(d, a, options) end
 ---@overload fun(self: wgrun.k, a: integer, options?: wgrun.k.ld_param.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:ld_param(d, a, options) end
+
+---@class wgrun.k.ld_param_at.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field offset? integer bytes that are added to the address
+---@field type? string the type of the operation and of its operands: b8, u8, s8, b16, u16, s16, b32, u32, s32, f32, b64, u64, s64, f64
+---@field vec? string the number of values moved at once: 1, v2, v4
+
+---Loads one, two or four values of parameters, from an address in the parameter space.
+---@param d wgrun.reg|table|wgrun.regs a register, or a list of registers; by default a new one
+---@param a wgrun.reg|wgrun.shared|integer an address in a register, with `offset` bytes added, or a shared buffer, or the index of a parameter
+---@param options? wgrun.k.ld_param_at.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: wgrun.reg|wgrun.shared|integer, options?: wgrun.k.ld_param_at.options): wgrun.reg|wgrun.regs
+---@return wgrun.reg|wgrun.regs # the destination `d`
+function k:ld_param_at(d, a, options) end
 
 ---@class wgrun.k.ldmatrix.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
@@ -1634,6 +1662,19 @@ function k:pack(d, a, options) end
 ---@overload fun(self: wgrun.k, a: table|wgrun.regs, options?: wgrun.k.pack_v4.options): wgrun.reg
 ---@return wgrun.reg # the destination `d`
 function k:pack_v4(d, a, options) end
+
+---@class wgrun.k.param_address.options
+---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds
+---@field guard_not? wgrun.reg a predicate: the instruction is executed by the threads where it does not hold
+---@field type? string the type of the operation and of its operands: u64, b64, s64, u32, b32, s32
+
+---The address of a parameter in the parameter space.
+---@param d wgrun.reg a register; by default a new one
+---@param a integer the index of a parameter
+---@param options? wgrun.k.param_address.options qualifiers and operands by name
+---@overload fun(self: wgrun.k, a: integer, options?: wgrun.k.param_address.options): wgrun.reg
+---@return wgrun.reg # the destination `d`
+function k:param_address(d, a, options) end
 
 ---@class wgrun.k.popc.options
 ---@field guard? wgrun.reg a predicate: the instruction is executed by the threads where it holds

@@ -47,6 +47,7 @@ class Batch {
             params_[type] = builder_.param(fmt::format("p_{}", isa::to_string(type)), type, {});
         params_[Type::tensormap] =
             builder_.tensor_map("p_map", {Dtype::bf16, {64, 64}, SwizzleMode::b128, false}, true);
+        structure_ = builder_.structure("p_structure", 64, 16);
         shared_ = builder_.shared("S", 4096, 1024, {});
         builder_.local(4096, 16);
     }
@@ -110,7 +111,12 @@ class Batch {
             case OperandRule::reg: return Operand::of(reg(type));
             case OperandRule::imm: return Operand::number(rule.imm_range ? rule.imm_range->hi : 1);
             case OperandRule::address: return Operand::address(reg(type), 16);
-            case OperandRule::param: return Operand::param(params_.at(type));
+            case OperandRule::param: {
+                const bool part = (rule.kinds & OperandRule::address) != 0;
+                Operand param = Operand::param(part ? structure_ : params_.at(type));
+                if (part) param.offset = 16;
+                return param;
+            }
             default: return Operand::shared(shared_, 32);
         }
     }
@@ -121,6 +127,7 @@ class Batch {
   private:
     Builder builder_;
     std::map<Type, int> params_;
+    int structure_ = 0;
     std::map<Type, std::vector<Reg>> files_;
     std::vector<std::string> names_;
     int shared_ = 0;

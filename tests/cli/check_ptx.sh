@@ -97,5 +97,27 @@ run check unknown.ptx
 exits 0
 out_has "unknown.ptx:4: k: 3 instructions, 1 not checked"
 out_has "not checked: brandnew.op.b32 (line 9)"
-run check --fix unknown.ptx
+run check --dynamic unknown.ptx
 exits 2
+
+# --diff shows what --fix writes: the fence, as it is indented there. The mended text has no errors.
+cp "$SOURCE/tests/ptx/missing_fence.ptx" "$SOURCE/tests/ptx/unfenced_store.ptx" .
+run check --diff missing_fence.ptx
+exits 0
+out_has "+    wgmma.fence.sync.aligned;"
+cmp missing_fence.ptx "$SOURCE/tests/ptx/missing_fence.ptx"
+run check --fix missing_fence.ptx
+exits 0
+out_has "missing_fence.ptx:32: wgmma.fence.sync.aligned; inserted [WG-FENCE-01]"
+out_has "missing_fence.ptx: 1 instruction inserted, 0 errors"
+run check missing_fence.ptx
+exits 0
+run check --fix --json unfenced_store.ptx
+exits 0
+out_has '"call": "fence.proxy.async;"'
+run check unfenced_store.ptx
+exits 0
+run check --fix -
+exits 2
+run check --fix bad.ptx
+exits 3

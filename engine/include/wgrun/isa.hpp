@@ -47,7 +47,7 @@ struct Operand {
     std::vector<Reg> list;  ///< list: a braced vector
     std::int64_t imm = 0;   ///< imm: the value's bits, sign-extended; floats as IEEE bits of the type wanted.
                             ///< number: the literal, if it is an integer that a double may not hold
-    std::int64_t offset = 0;  ///< address, shared: bytes to add
+    std::int64_t offset = 0;  ///< address, shared, param: bytes to add
     int index = -1;           ///< param: which; shared: which buffer
     double real = 0;  ///< number: a literal as written; it becomes an imm when the step knows its type
 

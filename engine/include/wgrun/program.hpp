@@ -55,6 +55,11 @@ struct Param {
     std::optional<TensorBox> box;  ///< of a tensor map
     bool constant = false;         ///< the kernel only reads through this pointer
     Where where;
+    std::int64_t structure = 0;        ///< bytes of a structure that is passed by value; 0: it is none
+    std::int64_t structure_align = 1;  ///< bytes
+
+    std::int64_t bytes() const;  ///< of its value in the parameter space
+    std::int64_t align() const;  ///< of its place there, bytes
 };
 
 /// A piece of the CTA's dynamic shared memory.
@@ -152,6 +157,8 @@ class Program {
     Dim3 cluster() const { return cluster_; }
     const std::vector<RegisterInfo>& registers() const { return registers_; }
     const std::vector<Param>& params() const { return params_; }
+    /// Returns where parameter `index` begins in the parameter space, in bytes; params().size(): the end.
+    std::int64_t param_offset(int index) const;
     const std::vector<SharedBuffer>& shared() const { return shared_; }
     std::int64_t shared_bytes() const;                         ///< dynamic shared memory in total, bytes
     std::int64_t shared_align() const;                         ///< alignment of its start, bytes
@@ -213,6 +220,10 @@ class Builder {
     std::vector<Reg> regs(isa::Type type, std::int64_t count);  ///< consecutive, 1 to 1024
     isa::Type type_of(Reg reg) const;
     int param(std::string name, isa::Type type, std::optional<Dtype> pointee, bool constant = false);
+    /// Adds a structure of `bytes` bytes that is passed by value and returns its index. Its parts are read by
+    /// ld with an address in the parameter space. Throws ArgumentError for a size below 1, an alignment that
+    /// is no power of two up to 128, or more parameters than a kernel may have.
+    int structure(std::string name, std::int64_t bytes, std::int64_t align);
     /// Adds a tensor-map parameter and returns its index. Throws ArgumentError for an impossible box.
     int tensor_map(std::string name, TensorBox box, bool constant);
     /// Reserves shared memory (bytes) after the existing buffers and returns the buffer's index. Throws
@@ -270,6 +281,7 @@ class Builder {
   private:
     BasicBlock& block();
     void check_parameter_name(const std::string& name) const;
+    int add(Param param);
     Program program_;
     Where where_;
     std::unique_ptr<Constructs> constructs_;

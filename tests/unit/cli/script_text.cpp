@@ -1,6 +1,8 @@
 // Where calls go into a script, how they are written there, and the diff.
 #include "bindings/cli/script_text.hpp"
 
+#include "bindings/cli/unified_diff.hpp"
+
 #include "tests/catch.hpp"
 
 using namespace wgrun;

@@ -56,6 +56,38 @@ kernel(unsigned long long param_A, int param_n) {
     CHECK(text.lines[12] == Where::at("dir/k.lua", 2));
 }
 
+TEST_CASE("a structure by value, read at an offset and through its address") {
+    Script s(32);
+    s.builder.param("n", Type::u32, {});
+    const int params = s.builder.structure("s", 24, 8);
+    Operand part = Operand::param(params);
+    part.offset = 8;
+    s.add("ld.param.at", typed(Type::u64), {{}, part});
+    const Reg at = s.add("param.address", typed(Type::u64), {{}, Operand::param(params)});
+    s.add("ld.param.at", typed(Type::u32), {{}, Operand::address(at, 16)});
+    const Program program = s.finish();
+    CHECK(emit::cuda(program).text == R"(// kernel
+#pragma nv_diag_suppress 549  // variable is used before its value is set
+struct alignas(8) Structure1 { unsigned char bytes[24]; };
+extern "C" __global__ void __launch_bounds__(32, 1)
+kernel(const __grid_constant__ unsigned param_n, const __grid_constant__ Structure1 param_s) {
+    unsigned r2;
+    unsigned long long l0, l1;
+    // k.lua:2
+    asm("ld.param.u64 %0, [%1];" : "=l"(l0) : "l"((__cvta_generic_to_grid_constant(&param_s) + 8)));
+    // k.lua:3
+    asm("mov.u64 %0, %1;" : "=l"(l1) : "l"(__cvta_generic_to_grid_constant(&param_s)));
+    // k.lua:4
+    asm("ld.param.u32 %0, [%1+16];" : "=r"(r2) : "l"(l1));
+}
+)");
+    const std::string ptx = emit::ptx(program).text;
+    CHECK(ptx.find(".param .u32 param_n,") != std::string::npos);
+    CHECK(ptx.find(".param .align 8 .b8 param_s[24]") != std::string::npos);
+    CHECK(ptx.find("ld.param.u64 %rd0, [param_s+8];") != std::string::npos);
+    CHECK(ptx.find("mov.u64 %rd1, param_s;") != std::string::npos);
+}
+
 TEST_CASE("loops, branches and guards are those of C++") {
     Script s;
     const Reg p = s.builder.reg(Type::pred), i = s.builder.reg(Type::u32);

@@ -76,6 +76,7 @@ class Machine : public isa::ThreadMachine {
         return static_cast<std::uint64_t>(static_cast<int>(which) * 100 + lane);
     }
     std::uint64_t param(int index) override { return params[static_cast<std::size_t>(index)]; }
+    std::uint64_t param_address(int index) override { return 0x210 + 8 * static_cast<std::uint64_t>(index); }
     std::uint32_t shared_address(int buffer) override {
         return static_cast<std::uint32_t>(1024 + 256 * buffer);
     }

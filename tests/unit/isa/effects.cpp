@@ -82,8 +82,11 @@ class Done final : public Machine {
     void* write(Reg) override { return sink_.data(); }
     std::uint64_t special(Special, int) override { return 0; }
     std::uint64_t param(int) override { return 0; }
+    std::uint64_t param_address(int index) override { return 0x210 + 8 * static_cast<std::uint64_t>(index); }
     std::uint32_t shared_address(int) override { return 0; }
-    void load(Space space, const Addresses&, int, void*, int) override { names.insert(of("read", space)); }
+    void load(Space space, const Addresses&, int, void*, int) override {
+        if (space != Space::param) names.insert(of("read", space));  // nobody writes parameters
+    }
     void store(Space space, const Addresses&, int, const void*, int) override {
         names.insert(of("write", space));
     }

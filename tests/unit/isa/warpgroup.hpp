@@ -59,6 +59,7 @@ class Warpgroup final : public isa::ThreadMachine {
     void* write(Reg) override { throw std::logic_error("write"); }
     std::uint64_t special(isa::Special, int) override { throw std::logic_error("special"); }
     std::uint64_t param(int) override { throw std::logic_error("param"); }
+    std::uint64_t param_address(int index) override { return 0x210 + 8 * static_cast<std::uint64_t>(index); }
     std::uint32_t shared_address(int) override { throw std::logic_error("shared_address"); }
     void load(Space, const isa::Addresses&, int, void*, int) override { throw std::logic_error("load"); }
     void store(Space, const isa::Addresses&, int, const void*, int) override {

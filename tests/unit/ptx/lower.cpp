@@ -121,6 +121,24 @@ TEST_CASE("addresses of local memory are read, and the memory is the program's")
     CHECK(k.program.local_align() == 16);
 }
 
+TEST_CASE("structures that are passed by value are read at offsets and through addresses") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.reg .b16 %rs<9>;\n"
+        "ld.param.u32 %r1, [s+4];\nld.param.v2.u64 {%rd1, %rd2}, [s+16];\nmov.b64 %rd3, s;\n"
+        "ld.param.v4.u8 {%rs1, %rs2, %rs3, %rs4}, [%rd3+-8];\ncvta.param.u64 %rd4, %rd3;\n"
+        "mov.b32 %r2, n;\nld.param.u32 %r3, [n];\nld.param.u64 %rd5, [s];\nret;",
+        ".param .u32 n, .param .align 16 .b8 s[40]");
+    CHECK(k.unread.empty());
+    CHECK(names(k.program) == Names{"ld.param.at", "ld.param.at", "param.address", "ld.param.at",
+                                    "cvta.param.at", "param.address", "ld.param", "ld.param"});
+    const auto& steps = k.program.blocks()[0].steps;
+    CHECK(steps[0].operands[1].index == 1);
+    CHECK(steps[0].operands[1].offset == 4);
+    CHECK(k.program.params()[1].structure == 40);
+    CHECK(k.program.param_offset(1) == 16);
+    CHECK(k.program.param_offset(2) == 56);
+}
+
 TEST_CASE("equivalent spellings are the same instruction") {
     const ptx::Lowered k = lowered(
         ".reg .b32 %r<9>;\n.reg .f32 %f<4>;\n.reg .pred p;\n"

@@ -1,4 +1,6 @@
 // Bounds, alignment and uninitialised values.
+#include <array>
+
 #include "script.hpp"
 
 using namespace wgrun;
@@ -36,6 +38,31 @@ TEST_CASE("global memory is read and written where the buffers lie") {
     const auto buffers = memory.buffers();
     CHECK(run_with(k.finish(), 3, buffers).findings.empty());
     for (std::size_t i = 0; i < 64; ++i) CHECK(memory.words[i] == i * i + 1);
+}
+
+TEST_CASE("structures by value are read from the parameter space, within its bounds: WG-MEM-03") {
+    GlobalScript k(32);
+    const int structure = k.builder.structure("s", 12, 4);
+    const Reg at_s = k(2, "param_address_u64", {Operand::param(structure)});
+    const Reg generic = k(3, "cvta_param_at_u64", {at_s});
+    const Reg sum = k(5, "add_u32", {k(4, "ld_param_at_u32", {at(at_s, 4)}), k(5, "ld_u32", {at(generic)})});
+    k.step(6, "st_global_u32", {at(k.mine), sum});
+    k(7, "ld_param_at_u64", {at(at_s, 8)});
+    k(8, "ld_param_at_u32", {at(at_s, -12)});
+    k.step(9, "st_u32", {at(generic), sum});
+    Memory memory(32);
+    const auto buffers = memory.buffers();
+    const std::vector<std::uint64_t> params{buffers[0].address, 0};
+    std::vector<std::vector<std::byte>> structures(2);
+    const std::array<std::uint32_t, 3> values{1000, 7, 9};
+    for (const std::byte b : std::as_bytes(std::span(values))) structures[1].push_back(b);
+    Launch launch;
+    launch.params = params;
+    launch.structures = structures;
+    launch.buffers = buffers;
+    const Outcome outcome = run(k.finish(), launch);
+    CHECK(found(outcome) == Found{{"WG-MEM-03", 7}, {"WG-MEM-03", 8}, {"WG-MEM-03", 9}});
+    for (const std::uint32_t word : memory.words) CHECK(word == 1007);
 }
 
 TEST_CASE("an access past the end of a buffer is a finding, and does not happen: WG-MEM-01") {
