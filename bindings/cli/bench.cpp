@@ -11,6 +11,7 @@
 #include "wgrun/lua.hpp"
 
 namespace wgrun::cli {
+namespace bench_detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -136,7 +137,9 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace bench_detail
 
-const Command bench_command{"bench", "Run a script, and measure its launches", Takes::script, declare};
+const Command bench_command{"bench", "Run a script, and measure its launches", Takes::script,
+                            bench_detail::declare};
 
 }  // namespace wgrun::cli

@@ -9,6 +9,7 @@
 #include "bindings/cli/command.hpp"
 
 namespace wgrun::cli {
+namespace cache_detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -83,8 +84,9 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace cache_detail
 
 const Command cache_command{"cache", "Describe the cache on disk, empty it, or check it for damage",
-                            Takes::nothing, declare};
+                            Takes::nothing, cache_detail::declare};
 
 }  // namespace wgrun::cli

@@ -11,6 +11,7 @@
 #include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
+namespace check_detail {
 namespace {
 
 std::string counted(std::size_t count, const char* noun) {
@@ -146,8 +147,9 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace check_detail
 
 const Command check_command{"check", "Print every finding in every kernel of a script or of a PTX text",
-                            Takes::script, declare};
+                            Takes::script, check_detail::declare};
 
 }  // namespace wgrun::cli

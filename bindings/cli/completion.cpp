@@ -10,6 +10,7 @@
 #include "bindings/cli/command.hpp"
 
 namespace wgrun::cli {
+namespace completion_detail {
 namespace {
 
 /// Commands whose argument is a name that wgrun can list, and the command that lists it.
@@ -160,8 +161,9 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace completion_detail
 
 const Command completion_command{"completion", "Print the completion script for bash, zsh or fish",
-                                 Takes::nothing, declare};
+                                 Takes::nothing, completion_detail::declare};
 
 }  // namespace wgrun::cli

@@ -10,6 +10,7 @@
 #include "wgrun/debugger.hpp"
 
 namespace wgrun::cli {
+namespace debug_detail {
 namespace {
 
 struct Debugging {
@@ -82,8 +83,9 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace debug_detail
 
 const Command debug_command{"debug", "Run a script with its kernels under the debugger, on the simulator",
-                            Takes::script, declare};
+                            Takes::script, debug_detail::declare};
 
 }  // namespace wgrun::cli

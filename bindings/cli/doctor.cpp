@@ -8,6 +8,7 @@
 #include "wgrun/gpu.hpp"
 
 namespace wgrun::cli {
+namespace doctor_detail {
 namespace {
 
 std::string describe(const gpu::Part& part) {
@@ -86,8 +87,9 @@ int doctor(const Request& request) {
 }
 
 }  // namespace
+}  // namespace doctor_detail
 
 const Command doctor_command{"doctor", "Describe what this machine can compile and run", Takes::nothing,
-                             [](Arguments&) -> Command::Run { return doctor; }};
+                             [](Arguments&) -> Command::Run { return doctor_detail::doctor; }};
 
 }  // namespace wgrun::cli

@@ -10,6 +10,7 @@
 #include "wgrun/rules.hpp"
 
 namespace wgrun::cli {
+namespace explain_detail {
 namespace {
 
 std::string indented(std::string_view text) {
@@ -116,9 +117,11 @@ Command::Run declare_rules(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace explain_detail
 
-const Command explain_command{"explain", "Explain a rule, or list all", Takes::nothing, declare_explain};
+const Command explain_command{"explain", "Explain a rule, or list all", Takes::nothing,
+                              explain_detail::declare_explain};
 const Command rules_command{"rules", "List the rules of the checker and the simulator", Takes::nothing,
-                            declare_rules};
+                            explain_detail::declare_rules};
 
 }  // namespace wgrun::cli

@@ -10,6 +10,7 @@
 #include "bindings/lua/userdata.hpp"
 
 namespace wgrun::cli {
+namespace export_detail {
 namespace {
 
 struct Options {
@@ -113,9 +114,10 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace export_detail
 
 const Command export_command{"export",
                              "Write the kernels of a script, and host code, for programs without wgrun",
-                             Takes::script, declare};
+                             Takes::script, export_detail::declare};
 
 }  // namespace wgrun::cli

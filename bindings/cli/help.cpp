@@ -13,6 +13,7 @@
 #include "wgrun/lua.hpp"
 
 namespace wgrun::cli {
+namespace help_detail {
 namespace {
 
 using lua::Documentation;
@@ -142,8 +143,9 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace help_detail
 
 const Command help_command{"help", "Describe a function, type, method or instruction, or list them",
-                           Takes::nothing, declare};
+                           Takes::nothing, help_detail::declare};
 
 }  // namespace wgrun::cli

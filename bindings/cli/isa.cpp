@@ -11,6 +11,7 @@
 #include "wgrun/nearest.hpp"
 
 namespace wgrun::cli {
+namespace isa_detail {
 namespace {
 
 using isa::Field;
@@ -193,8 +194,9 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace isa_detail
 
 const Command isa_command{"isa", "Print the legal forms of an instruction, or list all instructions",
-                          Takes::nothing, declare};
+                          Takes::nothing, isa_detail::declare};
 
 }  // namespace wgrun::cli

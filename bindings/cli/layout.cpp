@@ -17,6 +17,7 @@
 #include "wgrun/tile.hpp"
 
 namespace wgrun::cli {
+namespace layout_detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -311,11 +312,12 @@ Command::Run declare_decode(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace layout_detail
 
 const Command layout_command{"layout",
                              "Show a layout, or a layout, tile or fragment of a script, as a picture",
-                             Takes::colour, declare_layout};
+                             Takes::colour, layout_detail::declare_layout};
 const Command decode_command{"decode", "Decode a matrix descriptor of wgmma, field by field", Takes::nothing,
-                             declare_decode};
+                             layout_detail::declare_decode};
 
 }  // namespace wgrun::cli

@@ -7,6 +7,7 @@
 #include "wgrun/version.hpp"
 
 namespace wgrun::cli {
+namespace man_detail {
 namespace {
 
 /// Escapes for troff: backslashes, hyphens, and dots at the beginning of a line.
@@ -66,7 +67,8 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace man_detail
 
-const Command man_command{"man", "Print the manual page, for man -l", Takes::nothing, declare};
+const Command man_command{"man", "Print the manual page, for man -l", Takes::nothing, man_detail::declare};
 
 }  // namespace wgrun::cli

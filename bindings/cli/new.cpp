@@ -11,6 +11,7 @@
 #include "file/replacement.hpp"
 
 namespace wgrun::cli {
+namespace new_detail {
 namespace {
 
 struct Options {
@@ -100,7 +101,9 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace new_detail
 
-const Command new_command{"new", "Write a commented kernel to start from", Takes::nothing, declare};
+const Command new_command{"new", "Write a commented kernel to start from", Takes::nothing,
+                          new_detail::declare};
 
 }  // namespace wgrun::cli

@@ -9,6 +9,7 @@
 #include "wgrun/target.hpp"
 
 namespace wgrun::cli {
+namespace report_detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -108,9 +109,10 @@ int report(const Request& request) {
 }
 
 }  // namespace
+}  // namespace report_detail
 
 const Command report_command{
     "report", "Print registers, shared memory, occupancy and spills of every kernel of a script",
-    Takes::script, [](Arguments&) -> Command::Run { return report; }};
+    Takes::script, [](Arguments&) -> Command::Run { return report_detail::report; }};
 
 }  // namespace wgrun::cli

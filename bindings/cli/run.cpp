@@ -13,6 +13,7 @@
 #include "wgrun/version.hpp"
 
 namespace wgrun::cli {
+namespace run_detail {
 namespace {
 
 struct Options {
@@ -111,7 +112,8 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace run_detail
 
-const Command run_command{"run", "Run a script, as wgrun FILE does", Takes::script, declare};
+const Command run_command{"run", "Run a script, as wgrun FILE does", Takes::script, run_detail::declare};
 
 }  // namespace wgrun::cli

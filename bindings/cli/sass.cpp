@@ -13,6 +13,7 @@
 #include "wgrun/printable.hpp"
 
 namespace wgrun::cli {
+namespace sass_detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -153,9 +154,10 @@ int sass(const Request& request) {
 }
 
 }  // namespace
+}  // namespace sass_detail
 
 const Command sass_command{"sass",
                            "Print the machine code of every kernel of a script under the script's lines",
-                           Takes::script, [](Arguments&) -> Command::Run { return sass; }};
+                           Takes::script, [](Arguments&) -> Command::Run { return sass_detail::sass; }};
 
 }  // namespace wgrun::cli

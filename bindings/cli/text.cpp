@@ -6,6 +6,7 @@
 #include "bindings/cli/host.hpp"
 
 namespace wgrun::cli {
+namespace text_detail {
 namespace {
 
 using Text = const std::string& (Kernel::*)();
@@ -62,10 +63,12 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace text_detail
 
 const Command ptx_command{"ptx", "Print the PTX of every kernel of a script", Takes::script,
-                          declare<&Kernel::ptx, &Kernel::guarded_ptx, &Kernel::ptx_with_lines>};
-const Command cuda_command{"cuda", "Print the CUDA C++ of every kernel of a script", Takes::script,
-                           declare<&Kernel::cuda, &Kernel::guarded_cuda, &Kernel::cuda_with_lines>};
+                          text_detail::declare<&Kernel::ptx, &Kernel::guarded_ptx, &Kernel::ptx_with_lines>};
+const Command cuda_command{
+    "cuda", "Print the CUDA C++ of every kernel of a script", Takes::script,
+    text_detail::declare<&Kernel::cuda, &Kernel::guarded_cuda, &Kernel::cuda_with_lines>};
 
 }  // namespace wgrun::cli

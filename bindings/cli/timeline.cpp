@@ -11,6 +11,7 @@
 #include "wgrun/timeline.hpp"
 
 namespace wgrun::cli {
+namespace timeline_detail {
 namespace {
 
 struct Options {
@@ -134,8 +135,9 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace timeline_detail
 
 const Command timeline_command{"timeline", "Show what a kernel does when, and what limits it", Takes::script,
-                               declare};
+                               timeline_detail::declare};
 
 }  // namespace wgrun::cli

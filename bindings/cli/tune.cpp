@@ -9,6 +9,7 @@
 #include "bindings/lua/guard.hpp"
 
 namespace wgrun::cli {
+namespace tune_detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -147,8 +148,9 @@ Command::Run declare(Arguments& arguments) {
 }
 
 }  // namespace
+}  // namespace tune_detail
 
 const Command tune_command{"tune", "Find the fastest options of the kernel that a script describes",
-                           Takes::script, declare};
+                           Takes::script, tune_detail::declare};
 
 }  // namespace wgrun::cli

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds pause{100};
+constexpr std::chrono::milliseconds look_every{100};
 
 using Times = std::map<fs::path, fs::file_time_type>;
 
@@ -63,7 +63,7 @@ bool wait_for_end(pid_t child, const fs::path& file, const Times& seen) {
     for (;;) {
         if (waitpid(child, nullptr, WNOHANG) != 0) return true;
         if (times_of(file) != seen) return false;
-        std::this_thread::sleep_for(pause);
+        std::this_thread::sleep_for(look_every);
     }
 }
 
@@ -85,7 +85,7 @@ int watch(const std::string& file, int argc, char** argv) {
             while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
             }
         }
-        while (times_of(file) == seen) std::this_thread::sleep_for(pause);
+        while (times_of(file) == seen) std::this_thread::sleep_for(look_every);
         remark(fmt::format("wgrun: running {} again", file));
     }
 }

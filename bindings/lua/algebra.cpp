@@ -43,14 +43,14 @@ const Tiling& tiling_argument(lua_State* L, int arg) {
 }
 
 template <Layout (*Function)(const Layout&)>
-int unary(lua_State* L) {
+int of_one(lua_State* L) {
     const Layout& a = check<Layout>(L, 1);
     push_object<Layout>(L, [&] { return Function(a); });
     return 1;
 }
 
 template <Layout (*Function)(const Layout&, const Layout&)>
-int binary(lua_State* L) {
+int of_two(lua_State* L) {
     const Layout& a = check<Layout>(L, 1);
     const Layout& b = check<Layout>(L, 2);
     push_object<Layout>(L, [&] { return Function(a, b); });
@@ -81,7 +81,7 @@ IntTuple& tuple_argument(lua_State* L, int arg, const char* what) {
 
 // wg.coalesce(L [, profile])
 int coalesce_layout(lua_State* L) {
-    if (lua_isnoneornil(L, 2)) return unary<coalesce>(L);
+    if (lua_isnoneornil(L, 2)) return of_one<coalesce>(L);
     const Layout& a = check<Layout>(L, 1);
     const IntTuple& profile = tuple_argument(L, 2, "wg.coalesce: profile");
     push_object<Layout>(L, [&] { return coalesce(a, profile); });
@@ -99,7 +99,7 @@ int composition_layout(lua_State* L) {
         }
         return 1;
     }
-    if (test<Layout>(L, 2) != nullptr) return binary<composition>(L);
+    if (test<Layout>(L, 2) != nullptr) return of_two<composition>(L);
     const Layout& a = check<Layout>(L, 1);
     const auto* tiler = std::get_if<Tiler>(&tiling_argument(L, 2));
     push_object<Layout>(L, [&] { return composition(a, *tiler); });
@@ -108,7 +108,7 @@ int composition_layout(lua_State* L) {
 
 // wg.complement(A [, target])
 int complement_layout(lua_State* L) {
-    if (lua_isnoneornil(L, 2)) return unary<complement>(L);
+    if (lua_isnoneornil(L, 2)) return of_one<complement>(L);
     const Layout& a = check<Layout>(L, 1);
     const IntTuple& target = tuple_argument(L, 2, "wg.complement: target");
     push_object<Layout>(L, [&] { return complement(a, target); });
@@ -216,22 +216,22 @@ The complement of A: the ordered layout of the offsets up to a size that A leave
 @param target integer|table?  the size or shape to fill; A's cosize where it is left out
 @return layout)"},
 
-                                       {"flatten", unary<flatten>, R"(
+                                       {"flatten", of_one<flatten>, R"(
 Flattens a layout: the same function without nested modes.
 @param layout layout
 @return layout)"},
 
-                                       {"filter", unary<filter>, R"(
+                                       {"filter", of_one<filter>, R"(
 The layout without its modes of size 1 or stride 0, coalesced.
 @param layout layout
 @return layout)"},
 
-                                       {"right_inverse", unary<right_inverse>, R"(
+                                       {"right_inverse", of_one<right_inverse>, R"(
 The layout R for which L(R(i)) = i, for the longest run of i from 0.
 @param L layout
 @return layout)"},
 
-                                       {"left_inverse", unary<left_inverse>, R"(
+                                       {"left_inverse", of_one<left_inverse>, R"(
 The layout R for which L(R(L(i))) = L(i), and R(L(i)) = i where L is injective.
 @param L layout
 @return layout)"},
@@ -286,13 +286,13 @@ As zipped_product, with no modes grouped.
 @param tiler layout|table  as of wg.logical_product
 @return layout)"},
 
-                                       {"blocked_product", binary<blocked_product>, R"(
+                                       {"blocked_product", of_two<blocked_product>, R"(
 Repeats a layout mode by mode, keeping each copy together as a block.
 @param block layout
 @param blocks layout  the arrangement of the blocks
 @return layout)"},
 
-                                       {"raked_product", binary<raked_product>, R"(
+                                       {"raked_product", of_two<raked_product>, R"(
 Repeats a layout mode by mode, with the copies interleaved: neighbouring elements belong to different copies.
 @param block layout
 @param blocks layout  the arrangement of the copies
@@ -319,12 +319,12 @@ Fixes some coordinates of a layout.
 @return layout  the remaining modes
 @return integer  the offset of the fixed coordinates)"},
 
-                                       {"nullspace", unary<nullspace>, R"(
+                                       {"nullspace", of_one<nullspace>, R"(
 The layout of the indices that the given one maps to offset 0 because of strides of 0.
 @param layout layout
 @return layout)"},
 
-                                       {"max_common_layout", binary<max_common_layout>, R"(
+                                       {"max_common_layout", of_two<max_common_layout>, R"(
 The longest layout L with A(L(i)) = B(L(i)) = i: the elements that can be copied from one layout to the other as one vector.
 @param A layout
 @param B layout

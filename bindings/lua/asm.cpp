@@ -9,7 +9,7 @@ namespace wgrun::lua {
 namespace {
 
 /// The request of a call. Lives in a userdata.
-struct Asked {
+struct AsmArguments {
     isa::InlinePtx ptx;
     std::vector<Operand> operands;
     Reg guard;
@@ -21,7 +21,7 @@ isa::Access access_named(std::string_view name) {
 }
 
 /// Reads { name, access, value }, on top of the stack: a register, a buffer, or the type of a new register.
-void read_place(lua_State* L, const std::shared_ptr<Trace>& trace, Asked& asked) {
+void read_place(lua_State* L, const std::shared_ptr<Trace>& trace, AsmArguments& asked) {
     const int place = lua_gettop(L);
     lua_rawgeti(L, place, 1);
     lua_rawgeti(L, place, 2);
@@ -70,7 +70,7 @@ int inline_ptx_from_lua(lua_State* L) {
                                       {"synchronises"}, {"simulated"}, {"isa"},      {"guard"}};
     const auto& trace = trace_argument(L);
     const Options options(L, 2, "k:asm", keys);
-    auto& asked = held<Asked>(L);
+    auto& asked = held<AsmArguments>(L);
     const std::string_view text = options.string("text"), isa_version = options.string("isa", "8.0");
     asked.ptx.declared = options.boolean("declared");
     asked.ptx.reads = options.boolean("reads");

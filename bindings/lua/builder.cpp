@@ -337,8 +337,7 @@ int builder_end_if(lua_State* L) {
 
 // k:special "tid.x"
 int builder_special(lua_State* L) {
-    static constexpr char special[] = "special";
-    const isa::Spelling& spelling = spelling_of<special>(L);
+    const isa::Spelling& spelling = spelling_of<"special">(L);
     std::string_view name = string_argument(L, 2);
     if (name.starts_with('%')) name.remove_prefix(1);
     const auto sreg = isa::parse_value(isa::Field::sreg, name);

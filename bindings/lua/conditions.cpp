@@ -40,40 +40,41 @@ struct Method {
     Type result;
     std::array<Type, 2> callback{Type::unknown, Type::unknown};
 };
-constexpr std::array methods{Method{Type::builder, "reg", Type::reg},
-                             Method{Type::builder, "regs", Type::regs},
-                             Method{Type::builder, "param", Type::reg},
-                             Method{Type::builder, "special", Type::reg},
-                             Method{Type::builder, "tensor_map", Type::reg},
-                             Method{Type::builder, "element", Type::reg},
-                             Method{Type::builder, "address", Type::reg},
-                             Method{Type::builder, "descriptor", Type::reg},
-                             Method{Type::builder, "pipeline", Type::pipeline},
-                             Method{Type::builder, "fragment", Type::fragment},
-                             Method{Type::builder, "loop", Type::unknown, {Type::reg, Type::unknown}},
-                             Method{Type::reg, "lt", Type::predicate},
-                             Method{Type::reg, "le", Type::predicate},
-                             Method{Type::reg, "gt", Type::predicate},
-                             Method{Type::reg, "ge", Type::predicate},
-                             Method{Type::reg, "eq", Type::predicate},
-                             Method{Type::reg, "ne", Type::predicate},
-                             Method{Type::reg, "set", Type::reg},
-                             Method{Type::regs, "slice", Type::regs},
-                             Method{Type::pipeline, "cursor", Type::cursor},
-                             Method{Type::pipeline, "full_barrier", Type::reg},
-                             Method{Type::pipeline, "empty_barrier", Type::reg},
-                             Method{Type::pipeline, "expect", Type::reg},
-                             Method{Type::fragment, "map", Type::fragment, {Type::reg, Type::place}},
-                             Method{Type::fragment, "row_reduce", Type::regs, {Type::unknown, Type::reg}},
-                             Method{Type::fragment, "row_max", Type::regs},
-                             Method{Type::fragment, "row_sum", Type::regs},
-                             Method{Type::fragment, "operand", Type::regs}};
+constexpr std::array known_methods{
+    Method{Type::builder, "reg", Type::reg},
+    Method{Type::builder, "regs", Type::regs},
+    Method{Type::builder, "param", Type::reg},
+    Method{Type::builder, "special", Type::reg},
+    Method{Type::builder, "tensor_map", Type::reg},
+    Method{Type::builder, "element", Type::reg},
+    Method{Type::builder, "address", Type::reg},
+    Method{Type::builder, "descriptor", Type::reg},
+    Method{Type::builder, "pipeline", Type::pipeline},
+    Method{Type::builder, "fragment", Type::fragment},
+    Method{Type::builder, "loop", Type::unknown, {Type::reg, Type::unknown}},
+    Method{Type::reg, "lt", Type::predicate},
+    Method{Type::reg, "le", Type::predicate},
+    Method{Type::reg, "gt", Type::predicate},
+    Method{Type::reg, "ge", Type::predicate},
+    Method{Type::reg, "eq", Type::predicate},
+    Method{Type::reg, "ne", Type::predicate},
+    Method{Type::reg, "set", Type::reg},
+    Method{Type::regs, "slice", Type::regs},
+    Method{Type::pipeline, "cursor", Type::cursor},
+    Method{Type::pipeline, "full_barrier", Type::reg},
+    Method{Type::pipeline, "empty_barrier", Type::reg},
+    Method{Type::pipeline, "expect", Type::reg},
+    Method{Type::fragment, "map", Type::fragment, {Type::reg, Type::place}},
+    Method{Type::fragment, "row_reduce", Type::regs, {Type::unknown, Type::reg}},
+    Method{Type::fragment, "row_max", Type::regs},
+    Method{Type::fragment, "row_sum", Type::regs},
+    Method{Type::fragment, "operand", Type::regs}};
 
 const Method* method_of(Type base, std::string_view name) {
     if (base == Type::predicate) base = Type::reg;
     const auto* found = std::ranges::find_if(
-        methods, [&](const Method& method) { return method.of == base && method.name == name; });
-    return found == methods.end() ? nullptr : found;
+        known_methods, [&](const Method& method) { return method.of == base && method.name == name; });
+    return found == known_methods.end() ? nullptr : found;
 }
 
 /// The type of the result of an instruction's method.
@@ -248,14 +249,14 @@ std::string fix_of(std::string_view keyword, const std::string& text) {
     return fmt::format("k:if_({}, function() ... end, function() ... end)", text);
 }
 
-void test(const Chunk& chunk, const Proof& proof, std::string_view file, const syntax::Test& asked, int id,
-          std::vector<Diagnostic>& findings) {
+void judge(const Chunk& chunk, const Proof& proof, std::string_view file, const syntax::Test& asked, int id,
+           std::vector<Diagnostic>& findings) {
     const Expression* e = &chunk.at(id);
     while (e->kind == Kind::paren) e = &chunk.at(id = e->left);
     if (e->kind == Kind::binary && (e->operation == "and" || e->operation == "or")) {
         // Its left operand has a test of its own.
         if (asked.keyword != "and" && asked.keyword != "or")
-            test(chunk, proof, file, asked, e->right, findings);
+            judge(chunk, proof, file, asked, e->right, findings);
         return;
     }
     const Type type = proof.type_of(id);
@@ -285,7 +286,8 @@ std::vector<Diagnostic> constant_conditions(const Chunk& chunk, std::string_view
     std::vector<Diagnostic> findings;
     if (!chunk.good) return findings;
     const Proof proof(chunk, builders);
-    for (const syntax::Test& asked : chunk.tests) test(chunk, proof, file, asked, asked.expression, findings);
+    for (const syntax::Test& asked : chunk.tests)
+        judge(chunk, proof, file, asked, asked.expression, findings);
     for (const Expression& e : chunk.expressions) {
         if (e.kind != Kind::binary || (e.operation != "==" && e.operation != "~=")) continue;
         const Type a = proof.type_of(e.left), b = proof.type_of(e.right);

@@ -17,8 +17,6 @@ using isa::Access;
 using isa::Field;
 using isa::Instruction;
 using isa::OperandRule;
-using Kind = Operand::Kind;
-
 /// The request of one call. Lives in a userdata, since reading the arguments calls Lua.
 struct Request {
     const Instruction* op = nullptr;
@@ -44,7 +42,7 @@ struct Request {
 
 void read_register_list(lua_State* L, const std::shared_ptr<Trace>& trace, const Instruction& op,
                         const char* name, int index, Operand& operand) {
-    operand.kind = Kind::list;
+    operand.kind = Operand::Kind::list;
     const lua_Integer count = luaL_len(L, index);
     for (lua_Integer i = 1; i <= count; ++i) {
         lua_rawgeti(L, index, i);
@@ -70,16 +68,16 @@ void read_operand(lua_State* L, const std::shared_ptr<Trace>& trace, const Instr
     index = lua_absindex(L, index);
     if (const RegBox* box = test<RegBox>(L, index)) {
         require_same_trace(L, trace, box->trace);
-        operand.kind = Kind::reg;
+        operand.kind = Operand::Kind::reg;
         operand.reg = box->reg;
         operand.negated = box->negated;
     } else if (const RegsBox* regs = test<RegsBox>(L, index)) {
         require_same_trace(L, trace, regs->trace);
-        operand.kind = Kind::list;
+        operand.kind = Operand::Kind::list;
         guarded(L, [&] { operand.list = regs->regs; });
     } else if (const SharedBox* shared = test<SharedBox>(L, index)) {
         require_same_trace(L, trace, shared->trace);
-        operand.kind = Kind::shared;
+        operand.kind = Operand::Kind::shared;
         operand.index = shared->index;
     } else if (lua_isinteger(L, index)) {
         operand = Operand::integer(lua_tointeger(L, index));
@@ -217,7 +215,8 @@ void place_operands(Request& request) {
         for (std::size_t i : places) names += (names.empty() ? "" : ", ") + std::string(op.operands[i].name);
         for (const OperandRule& rule : op.operands)
             if (rule.by_name) by_name += (by_name.empty() ? "" : ", ") + std::string(rule.name) + " =";
-        if (given > where.size() && takes_offset(op) && request.positional.back().kind == Kind::number)
+        if (given > where.size() && takes_offset(op) &&
+            request.positional.back().kind == Operand::Kind::number)
             by_name += by_name.empty() ? "offset =" : ", offset =";
         throw ArgumentError(std::string(op.name) + " takes " + (names.empty() ? "no operands" : names) +
                             (sources.size() < places.size() ? " (the destination may be left out)" : "") +
@@ -229,9 +228,9 @@ void place_operands(Request& request) {
         const OperandRule& rule = op.operands[where[i]];
         if (rule.kinds & OperandRule::address) {
             // [register + offset] or [buffer + offset]
-            if (operand.kind == Kind::reg || operand.kind == Kind::shared) {
-                if (operand.kind == Kind::reg) operand.index = -1;
-                operand.kind = Kind::address;
+            if (operand.kind == Operand::Kind::reg || operand.kind == Operand::Kind::shared) {
+                if (operand.kind == Operand::Kind::reg) operand.index = -1;
+                operand.kind = Operand::Kind::address;
                 operand.offset = request.offset;
             }
         }
@@ -245,7 +244,7 @@ void check_pointee(const Trace& trace, const Request& request) {
     const auto type = static_cast<isa::Type>(request.form.get(Field::type));
     if (type != isa::Type::f32 && type != isa::Type::f64) return;
     for (const Operand& operand : request.operands) {
-        if (operand.kind != Kind::address || !operand.reg) continue;
+        if (operand.kind != Operand::Kind::address || !operand.reg) continue;
         const auto found = trace.pointees.find(operand.reg.id);
         if (found == trace.pointees.end()) continue;
         const std::string_view elements = to_string(found->second), wanted = isa::to_string(type);
@@ -338,7 +337,7 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
         place_operands(request);
         check_pointee(*trace, request);
         for (const Operand& operand : request.operands)
-            if (operand.kind == Kind::number && !std::isnan(operand.real))
+            if (operand.kind == Operand::Kind::number && !std::isnan(operand.real))
                 trace->last_number[operand.real] = trace->steps + 1;
         if (trace->simulated_only && request.guard)
             throw ArgumentError("`meaning` of k:asm must be straight-line code, without guards",
@@ -355,7 +354,7 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
         return false;
     });
     if (!has_result) return 0;
-    if (request.result.kind == Kind::list)
+    if (request.result.kind == Operand::Kind::list)
         push_regs(L, trace, request.result.list);
     else
         push_reg(L, trace, request.result.reg);

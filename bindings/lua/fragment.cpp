@@ -12,7 +12,7 @@ namespace wgrun::lua {
 namespace {
 
 /// The options of wg.fragment.
-struct Asked {
+struct FragmentArguments {
     Dtype dtype = Dtype::f32;
     int n = 0;
     int k = 0;
@@ -21,25 +21,34 @@ struct Asked {
 };
 
 /// One kind of fragment: the options that it takes and how it is made.
-struct Kind {
+struct FragmentKind {
     std::string_view name;
     bool dtype, n, k, matrices;
-    Fragment (*make)(const Asked&);
+    Fragment (*make)(const FragmentArguments&);
 };
 
-constexpr std::array kinds{
-    Kind{"wgmma_d", true, true, false, false, [](const Asked& a) { return wgmma_d(a.dtype, a.n); }},
-    Kind{"wgmma_a", true, false, false, false, [](const Asked& a) { return wgmma_a(a.dtype); }},
-    Kind{"wgmma_sparse_a", true, false, false, false, [](const Asked& a) { return wgmma_sparse_a(a.dtype); }},
-    Kind{"wgmma_metadata", true, false, false, false, [](const Asked& a) { return wgmma_metadata(a.dtype); }},
-    Kind{"mma_sync_a", true, false, true, false, [](const Asked& a) { return mma_sync_a(a.dtype, a.k); }},
-    Kind{"mma_sync_b", true, false, true, false, [](const Asked& a) { return mma_sync_b(a.dtype, a.k); }},
-    Kind{"mma_sync_c", false, false, false, false, [](const Asked&) { return mma_sync_c(); }},
-    Kind{"ldmatrix", false, false, false, true, [](const Asked& a) { return ldmatrix(a.matrices, a.trans); }},
-    Kind{"stmatrix", false, false, false, true, [](const Asked& a) { return stmatrix(a.matrices, a.trans); }},
+constexpr std::array fragment_kinds{
+    FragmentKind{"wgmma_d", true, true, false, false,
+                 [](const FragmentArguments& a) { return wgmma_d(a.dtype, a.n); }},
+    FragmentKind{"wgmma_a", true, false, false, false,
+                 [](const FragmentArguments& a) { return wgmma_a(a.dtype); }},
+    FragmentKind{"wgmma_sparse_a", true, false, false, false,
+                 [](const FragmentArguments& a) { return wgmma_sparse_a(a.dtype); }},
+    FragmentKind{"wgmma_metadata", true, false, false, false,
+                 [](const FragmentArguments& a) { return wgmma_metadata(a.dtype); }},
+    FragmentKind{"mma_sync_a", true, false, true, false,
+                 [](const FragmentArguments& a) { return mma_sync_a(a.dtype, a.k); }},
+    FragmentKind{"mma_sync_b", true, false, true, false,
+                 [](const FragmentArguments& a) { return mma_sync_b(a.dtype, a.k); }},
+    FragmentKind{"mma_sync_c", false, false, false, false,
+                 [](const FragmentArguments&) { return mma_sync_c(); }},
+    FragmentKind{"ldmatrix", false, false, false, true,
+                 [](const FragmentArguments& a) { return ldmatrix(a.matrices, a.trans); }},
+    FragmentKind{"stmatrix", false, false, false, true,
+                 [](const FragmentArguments& a) { return stmatrix(a.matrices, a.trans); }},
 };
 
-int refuse(lua_State* L, const Options& options, const Kind& kind, const char* key) {
+int refuse(lua_State* L, const Options& options, const FragmentKind& kind, const char* key) {
     if (!options.has(key)) return 0;
     fail(L, [&] {
         return "wg.fragment: \"" + std::string(kind.name) + "\" does not take the option `" +
@@ -63,13 +72,13 @@ constexpr Option fragment_keys[] = {
 // wg.fragment{ of = "wgmma_d", dtype = "f32", n = 128 }
 int fragment_new(lua_State* L) {
     static constexpr auto names = [] {
-        std::array<std::string_view, kinds.size()> list{};
-        for (std::size_t i = 0; i < kinds.size(); ++i) list[i] = kinds[i].name;
+        std::array<std::string_view, fragment_kinds.size()> list{};
+        for (std::size_t i = 0; i < fragment_kinds.size(); ++i) list[i] = fragment_kinds[i].name;
         return list;
     }();
     const Options options(L, 1, "wg.fragment", fragment_keys);
-    const Kind& kind = kinds[options.choice("of", names)];
-    Asked asked;
+    const FragmentKind& kind = fragment_kinds[options.choice("of", names)];
+    FragmentArguments asked;
     if (kind.dtype) {
         const std::string_view dtype = options.string("dtype");
         asked.dtype = guarded(L, [&] { return dtype_named(dtype); });
@@ -125,7 +134,7 @@ int fragment_layout(lua_State* L) {
 }
 
 template <auto Member>
-int integer_field(lua_State* L) {
+int fragment_number(lua_State* L) {
     const auto& fragment = check<Fragment>(L, 1);
     lua_pushinteger(L, guarded(L, [&]() -> int { return std::invoke(Member, fragment); }));
     return 1;
@@ -162,27 +171,27 @@ The layout from (row, column) to thread + threads * value.
 The layout from (thread, value) to row + rows * column.
 @return layout)"},
 
-                                    {"rows", integer_field<&Fragment::rows>, R"(
+                                    {"rows", fragment_number<&Fragment::rows>, R"(
 The rows of the matrix.
 @return integer)"},
 
-                                    {"columns", integer_field<&Fragment::columns>, R"(
+                                    {"columns", fragment_number<&Fragment::columns>, R"(
 The columns of the matrix.
 @return integer)"},
 
-                                    {"threads", integer_field<&Fragment::threads>, R"(
+                                    {"threads", fragment_number<&Fragment::threads>, R"(
 The threads that hold it together: 32 or 128.
 @return integer)"},
 
-                                    {"values", integer_field<&Fragment::values>, R"(
+                                    {"values", fragment_number<&Fragment::values>, R"(
 The elements that a thread holds.
 @return integer)"},
 
-                                    {"registers", integer_field<&Fragment::registers>, R"(
+                                    {"registers", fragment_number<&Fragment::registers>, R"(
 The 32-bit registers that hold them.
 @return integer)"},
 
-                                    {"per_register", integer_field<&Fragment::per_register>, R"(
+                                    {"per_register", fragment_number<&Fragment::per_register>, R"(
 The elements in one register.
 @return integer)"},
                                     {}};

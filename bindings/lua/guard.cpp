@@ -31,16 +31,12 @@ Raised* capture(const std::exception& error) noexcept {
 
 namespace {
 
-void set_string(lua_State* L, const char* key, std::string_view text) {
-    lua_pushlstring(L, text.data(), text.size());
-    lua_setfield(L, -2, key);
-}
-
 // light userdata Raised -> error object. Runs under pcall, since every push may raise "not enough memory".
 int build_error(lua_State* L) {
     const Raised& raised = *static_cast<const Raised*>(lua_touserdata(L, 1));
     push_finding(L, raised.findings.front());
-    set_string(L, "code", raised.code);
+    lua_pushlstring(L, raised.code.data(), raised.code.size());
+    lua_setfield(L, -2, "code");
     if (raised.findings.size() > 1 || !raised.findings.front().rule.empty()) {
         push_findings(L, raised.findings);
         lua_setfield(L, -2, "findings");

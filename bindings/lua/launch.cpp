@@ -26,7 +26,7 @@ void set_number(lua_State* L, const char* key, double value) {
 
 /// Options of a launch that share ownership of its tensors. Does not live in a C++ frame.
 template <class Base>
-struct Shared : Base {
+struct WithTensors : Base {
     std::vector<std::shared_ptr<Tensor>> tensors;
     std::vector<std::shared_ptr<DeviceTensor>> device_tensors;
 };
@@ -70,7 +70,7 @@ void read_arguments(lua_State* L, const Program& program, const Options& options
 }
 
 template <class Base>
-void read_run_options(lua_State* L, const Kernel& kernel, const Options& options, Shared<Base>& out) {
+void read_run_options(lua_State* L, const Kernel& kernel, const Options& options, WithTensors<Base>& out) {
     out.grid = options.extents("grid");
     read_arguments(L, kernel.program(), options, out.args, out.tensors, out.device_tensors);
     const std::string_view backend = options.string("backend", "auto");
@@ -147,7 +147,7 @@ void push_name(lua_State* L, std::string_view name) { lua_pushlstring(L, name.da
 int kernel_run(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:run", run_keys);
-    auto& run = held<Shared<RunOptions>>(L);
+    auto& run = held<WithTensors<RunOptions>>(L);
     read_run_options(L, kernel, options, run);
     run.guarded = options.boolean("guarded", false);
     if (session(L).mode == Mode::trace) {
@@ -194,7 +194,7 @@ std::optional<std::string> read_line() {
 int kernel_debug(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:debug", debug_keys);
-    auto& run = held<Shared<RunOptions>>(L);
+    auto& run = held<WithTensors<RunOptions>>(L);
     read_run_options(L, kernel, options, run);
     auto& commands = held<Commands>(L);
     const int type = options.push("commands");
@@ -328,7 +328,7 @@ int timeline_by(lua_State* L, Kernel& kernel, Run& run, Make make) {
 int kernel_timeline(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:timeline", prepare_keys);
-    auto& run = held<Shared<RunOptions>>(L);
+    auto& run = held<WithTensors<RunOptions>>(L);
     read_run_options(L, kernel, options, run);
     return timeline_by(L, kernel, run, timeline_of);
 }
@@ -337,7 +337,7 @@ int kernel_timeline(lua_State* L) {
 int kernel_profile(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:profile", profile_keys);
-    auto& run = held<Shared<ProfileOptions>>(L);
+    auto& run = held<WithTensors<ProfileOptions>>(L);
     read_run_options(L, kernel, options, run);
     run.clusters = static_cast<int>(options.integer("clusters", 1, 1, INT32_MAX));
     run.events = options.integer("events", 4096, 1, INT32_MAX);
@@ -404,7 +404,7 @@ int cublas_run(lua_State* L) {
 int kernel_time(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:time", time_keys);
-    auto& run = held<Shared<TimeOptions>>(L);
+    auto& run = held<WithTensors<TimeOptions>>(L);
     read_run_options(L, kernel, options, run);
     run.rounds = static_cast<int>(options.integer("rounds", 20, 1, 100000));
     run.flops = options.number("flops", 0);
@@ -461,7 +461,7 @@ int kernel_resident_clusters(lua_State* L) {
 int kernel_prepare(lua_State* L) {
     Kernel& kernel = check<Kernel>(L, 1);
     const Options options(L, 2, "kernel:prepare", prepare_keys);
-    auto& run = held<Shared<RunOptions>>(L);
+    auto& run = held<WithTensors<RunOptions>>(L);
     read_run_options(L, kernel, options, run);
     const bool runs = session(L).mode == Mode::run;
     if (!runs) trace_launch(L, kernel, run);

@@ -29,7 +29,7 @@ int module_index(lua_State* L) {
     fail_unknown_name(L, "wg", lua_tostring(L, 2), {1});
 }
 
-const Member fields[] = {
+const Member module_fields[] = {
     {"version", nullptr, "The version of wgrun.\n@return string"},
     {"backend", nullptr,
      R"(The back end of launches that leave it open: "gpu", "gpu-cuda" or "sim".
@@ -88,7 +88,7 @@ A finding of the checker or the simulator, an element of the list that kernel:ch
 
 // Descriptions of names that no table of the bindings holds.
 void remember_others(lua_State* L) {
-    remember_members(L, "wg", MemberKind::field, fields);
+    remember_members(L, "wg", MemberKind::field, module_fields);
     remember_members(L, error_class, MemberKind::type, nullptr, about_error);
     remember_members(L, "wgrun.finding", MemberKind::type, nullptr, about_finding);
 }

@@ -21,8 +21,8 @@ bool is_predicate(lua_State* L, int index) {
 }
 
 /// A binary operator: one instruction. The spelling is looked up once.
-template <const char* method>
-int binary(lua_State* L) {
+template <Literal method>
+int emit_binary(lua_State* L) {
     const isa::Spelling& spelling = spelling_of<method>(L);
     lua_settop(L, 2);
     return emit_from_lua(L, trace_of_operands(L), spelling, 1);
@@ -38,8 +38,8 @@ isa::Type type_at(lua_State* L, int index) {
 
 /// x + y and x - y. Adding a narrower register to an address is the most common mistake, so it has a message
 /// of its own.
-template <const char* method>
-int sum(lua_State* L) {
+template <Literal method>
+int emit_sum(lua_State* L) {
     const isa::Type a = type_at(L, 1), b = type_at(L, 2);
     const bool narrow_b = isa::bits(a) == 64 && !isa::is_float(a) && isa::bits(b) == 32 && !isa::is_float(b);
     const bool narrow_a = isa::bits(b) == 64 && !isa::is_float(b) && isa::bits(a) == 32 && !isa::is_float(a);
@@ -57,14 +57,14 @@ int sum(lua_State* L) {
                         : "k:cvt_u64_u32(i) widens it; k:element(pointer, i) is the address of an element");
         });
     }
-    return binary<method>(L);
+    return emit_binary<method>(L);
 }
 
 /// x / y. Lua's division gives a fraction; for integers only x // y is clear.
-template <const char* method>
+template <Literal method>
 int quotient(lua_State* L) {
     const isa::Type a = type_at(L, 1), type = a == isa::Type::none ? type_at(L, 2) : a;
-    if (isa::is_float(type) || type == isa::Type::none) return binary<method>(L);
+    if (isa::is_float(type) || type == isa::Type::none) return emit_binary<method>(L);
     const std::string_view name = isa::to_string(type);
     fail(L, [&] {
         return ArgumentError(
@@ -73,39 +73,31 @@ int quotient(lua_State* L) {
     });
 }
 
-constexpr char add[] = "add", sub[] = "sub", mul[] = "mul", div[] = "div", rem[] = "rem", band[] = "and",
-               bor[] = "or", bxor[] = "xor", shl[] = "shl", shr[] = "shr";
-
-template <const char* method>
-int unary(lua_State* L) {
+template <Literal method>
+int emit_unary(lua_State* L) {
     const isa::Spelling& spelling = spelling_of<method>(L);
     lua_settop(L, 1);
     return emit_from_lua(L, check<RegBox>(L, 1).trace, spelling, 1);
 }
 
-constexpr char mov[] = "mov", neg[] = "neg", bnot[] = "not";
-
 int complement(lua_State* L) {
     const RegBox& box = check<RegBox>(L, 1);
-    if (!is_predicate(L, 1)) return unary<bnot>(L);
+    if (!is_predicate(L, 1)) return emit_unary<"not">(L);
     push_reg(L, box.trace, box.reg, !box.negated);  // !p costs no instruction
     return 1;
 }
 
 /// a:lt(b) and the like: a predicate.
-template <const char* method>
+template <Literal method>
 int compare(lua_State* L) {
     const isa::Spelling& spelling = spelling_of<method>(L);
     lua_settop(L, 2);
     return emit_from_lua(L, check<RegBox>(L, 1).trace, spelling, 1);
 }
 
-constexpr char lt[] = "setp_lt", le[] = "setp_le", gt[] = "setp_gt", ge[] = "setp_ge", eq[] = "setp_eq",
-               ne[] = "setp_ne";
-
 // r:set(value): mov
 int set(lua_State* L) {
-    const isa::Spelling& spelling = spelling_of<mov>(L);
+    const isa::Spelling& spelling = spelling_of<"mov">(L);
     lua_settop(L, 2);
     const std::shared_ptr<Trace>& trace = check<RegBox>(L, 1).trace;
     emit_from_lua(L, trace, spelling, 1);
@@ -169,7 +161,7 @@ int reg_same(lua_State* L) {
 }
 
 // Lua converts the result of a < b to a Boolean, so it cannot stand for an instruction.
-int no_order(lua_State* L) {
+int no_register_order(lua_State* L) {
     // math.max and math.min compare, too.
     lua_Debug caller;
     const char* name = nullptr;
@@ -289,28 +281,28 @@ void push_regs(lua_State* L, const std::shared_ptr<Trace>& trace, const std::vec
 void open_reg(lua_State* L) {
     static const Member methods[] = {
 
-        {"lt", compare<lt>, R"(
+        {"lt", compare<"setp_lt">, R"(
 Compares with another register or a number: less than.
 @param other reg|number
 @return reg  a predicate)"},
-        {"le", compare<le>, R"(
+        {"le", compare<"setp_le">, R"(
 Compares with another register or a number: less than or equal.
 @param other reg|number
 @return reg  a predicate)"},
-        {"gt", compare<gt>, R"(
+        {"gt", compare<"setp_gt">, R"(
 Compares with another register or a number: greater than.
 @param other reg|number
 @return reg  a predicate)"},
-        {"ge", compare<ge>, R"(
+        {"ge", compare<"setp_ge">, R"(
 Compares with another register or a number: greater than or equal.
 @param other reg|number
 @return reg  a predicate)"},
 
-        {"eq", compare<eq>, R"(
+        {"eq", compare<"setp_eq">, R"(
 Compares with another register or a number: equal.
 @param other reg|number
 @return reg  a predicate)"},
-        {"ne", compare<ne>, R"(
+        {"ne", compare<"setp_ne">, R"(
 Compares with another register or a number: not equal.
 @param other reg|number
 @return reg  a predicate)"},
@@ -330,16 +322,26 @@ The type that it was declared with.
 For a pointer parameter, the type of the elements that it points to; else nil.
 @return string?)"},
                                     {}};
-    static const Member metamethods[] = {{"__add", sum<add>},      {"__sub", sum<sub>},
-                                         {"__mul", binary<mul>},   {"__div", quotient<div>},
-                                         {"__idiv", binary<div>},  {"__mod", binary<rem>},
-                                         {"__band", binary<band>}, {"__bor", binary<bor>},
-                                         {"__bxor", binary<bxor>}, {"__shl", binary<shl>},
-                                         {"__shr", binary<shr>},   {"__unm", unary<neg>},
-                                         {"__bnot", complement},   {"__tostring", reg_tostring},
-                                         {"__eq", reg_eq},         {"__pow", no_power},
-                                         {"__concat", no_text},    {"__lt", no_order},
-                                         {"__le", no_order},       {}};
+    static const Member metamethods[] = {{"__add", emit_sum<"add">},
+                                         {"__sub", emit_sum<"sub">},
+                                         {"__mul", emit_binary<"mul">},
+                                         {"__div", quotient<"div">},
+                                         {"__idiv", emit_binary<"div">},
+                                         {"__mod", emit_binary<"rem">},
+                                         {"__band", emit_binary<"and">},
+                                         {"__bor", emit_binary<"or">},
+                                         {"__bxor", emit_binary<"xor">},
+                                         {"__shl", emit_binary<"shl">},
+                                         {"__shr", emit_binary<"shr">},
+                                         {"__unm", emit_unary<"neg">},
+                                         {"__bnot", complement},
+                                         {"__tostring", reg_tostring},
+                                         {"__eq", reg_eq},
+                                         {"__pow", no_power},
+                                         {"__concat", no_text},
+                                         {"__lt", no_register_order},
+                                         {"__le", no_register_order},
+                                         {}};
     declare<RegBox>(
         L,
         {.methods = methods, .fields = fields, .metamethods = metamethods, .index = reg_element, .text = R"(

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "bindings/lua/args.hpp"
+#include "bindings/lua/literal.hpp"
 #include "bindings/lua/tensor.hpp"
 #include "bindings/lua/types.hpp"
 
@@ -39,48 +40,43 @@ Dtype dtype_beside(Dtype dtype, double number) {
     return bits(dtype) == 64 ? Dtype::f64 : Dtype::f32;
 }
 
-template <const char* name>
-int binary(lua_State* L) {
+template <Literal name>
+int elementwise_binary(lua_State* L) {
     lua_settop(L, 2);
-    const std::shared_ptr<Tensor>& a = operand(L, 1, name);
-    const std::shared_ptr<Tensor>& b = operand(L, 2, name);
+    const std::shared_ptr<Tensor>& a = operand(L, 1, name.text);
+    const std::shared_ptr<Tensor>& b = operand(L, 2, name.text);
     const bool number_a = lua_type(L, 1) == LUA_TNUMBER, number_b = lua_type(L, 2) == LUA_TNUMBER;
     const double number = number_a ? lua_tonumber(L, 1) : number_b ? lua_tonumber(L, 2) : 0;
     return push_result(L, push_tensor(L, [&] {
                            std::optional<Dtype> dtype;
                            if (number_a) dtype = dtype_beside(b->dtype(), number);
                            if (number_b) dtype = dtype_beside(a->dtype(), number);
-                           return elementwise(name, *a, *b, dtype);
+                           return elementwise(name.text, *a, *b, dtype);
                        }));
 }
 
-template <const char* name>
-int unary(lua_State* L) {
+template <Literal name>
+int elementwise_unary(lua_State* L) {
     lua_settop(L, 1);
     const Tensor& tensor = hold_tensor(L, 1);
-    return push_result(L, push_tensor(L, [&] { return elementwise(name, tensor); }));
+    return push_result(L, push_tensor(L, [&] { return elementwise(name.text, tensor); }));
 }
 
-template <const char* name>
+template <Literal name>
 int reduction(lua_State* L) {
     const Tensor& tensor = hold_tensor(L, 1);
-    lua_pushnumber(L, guarded(L, [&] { return reduce(name, tensor); }));
+    lua_pushnumber(L, guarded(L, [&] { return reduce(name.text, tensor); }));
     return 1;
 }
 
-constexpr char add[] = "add", sub[] = "sub", mul[] = "mul", div[] = "div", mod[] = "mod", pow[] = "pow",
-               min[] = "min", max[] = "max", lt[] = "lt", le[] = "le", gt[] = "gt", ge[] = "ge", eq[] = "eq",
-               ne[] = "ne", neg[] = "neg", abs[] = "abs", exp[] = "exp", log[] = "log", sqrt[] = "sqrt",
-               tanh[] = "tanh", floor[] = "floor", sum[] = "sum";
-
 // t:min() is a number, t:min(u) a tensor; max likewise.
-template <const char* name>
+template <Literal name>
 int least_or_most(lua_State* L) {
-    return lua_isnoneornil(L, 2) ? reduction<name>(L) : binary<name>(L);
+    return lua_isnoneornil(L, 2) ? reduction<name>(L) : elementwise_binary<name>(L);
 }
 
 // Lua converts the result of < to one Boolean.
-int no_order(lua_State* L) {
+int no_tensor_order(lua_State* L) {
     fail(L, [] {
         return ArgumentError(
             "tensors cannot be compared by Lua's <, which gives one Boolean",
@@ -98,7 +94,7 @@ int tensor_eq(lua_State* L) {
         // elementwise() computes in binary64, which does not hold all integers of 64 bits.
         if (a.dtype() == Dtype::s64 || a.dtype() == Dtype::u64)
             return std::ranges::equal(a.bytes(), b.bytes());
-        return a.items() == 0 || reduce(min, elementwise(eq, a, b)) == 1;
+        return a.items() == 0 || reduce("min", elementwise("eq", a, b)) == 1;
     });
     return lua_pushboolean(L, equal ? 1 : 0), 1;
 }
@@ -356,65 +352,72 @@ Writes to a part of the tensor.
 Sets all elements to one value.
 @param value number
 @return tensor  itself)"},
-                                     {"min", least_or_most<min>, R"(
+                                     {"min", least_or_most<"min">, R"(
 The smallest element; with an argument, the minimum element by element.
 @param other tensor|number?
 @return number|tensor)"},
-                                     {"max", least_or_most<max>, R"(
+                                     {"max", least_or_most<"max">, R"(
 The largest element; with an argument, the maximum element by element.
 @param other tensor|number?
 @return number|tensor)"},
-                                     {"sum", reduction<sum>, R"(
+                                     {"sum", reduction<"sum">, R"(
 The sum of all elements, in binary64.
 @return number)"},
-                                     {"lt", binary<lt>, R"(
+                                     {"lt", elementwise_binary<"lt">, R"(
 Compares with another tensor or a number, element by element: 1 where less, else 0.
 @param other tensor|number
 @return tensor)"},
-                                     {"le", binary<le>, R"(
+                                     {"le", elementwise_binary<"le">, R"(
 Compares with another tensor or a number, element by element: 1 where less or equal, else 0.
 @param other tensor|number
 @return tensor)"},
-                                     {"gt", binary<gt>, R"(
+                                     {"gt", elementwise_binary<"gt">, R"(
 Compares with another tensor or a number, element by element: 1 where greater, else 0.
 @param other tensor|number
 @return tensor)"},
-                                     {"ge", binary<ge>, R"(
+                                     {"ge", elementwise_binary<"ge">, R"(
 Compares with another tensor or a number, element by element: 1 where greater or equal, else 0.
 @param other tensor|number
 @return tensor)"},
-                                     {"eq", binary<eq>, R"(
+                                     {"eq", elementwise_binary<"eq">, R"(
 Compares with another tensor or a number, element by element: 1 where equal, else 0.
 @param other tensor|number
 @return tensor)"},
-                                     {"ne", binary<ne>, R"(
+                                     {"ne", elementwise_binary<"ne">, R"(
 Compares with another tensor or a number, element by element: 1 where not equal, else 0.
 @param other tensor|number
 @return tensor)"},
-                                     {"abs", unary<abs>, R"(
+                                     {"abs", elementwise_unary<"abs">, R"(
 The magnitude of each element.
 @return tensor)"},
-                                     {"exp", unary<exp>, R"(
+                                     {"exp", elementwise_unary<"exp">, R"(
 The exponential of each element.
 @return tensor)"},
-                                     {"log", unary<log>, R"(
+                                     {"log", elementwise_unary<"log">, R"(
 The natural logarithm of each element.
 @return tensor)"},
-                                     {"sqrt", unary<sqrt>, R"(
+                                     {"sqrt", elementwise_unary<"sqrt">, R"(
 The square root of each element.
 @return tensor)"},
-                                     {"tanh", unary<tanh>, R"(
+                                     {"tanh", elementwise_unary<"tanh">, R"(
 The hyperbolic tangent of each element.
 @return tensor)"},
-                                     {"floor", unary<floor>, R"(
+                                     {"floor", elementwise_unary<"floor">, R"(
 Each element rounded down to an integer.
 @return tensor)"},
                                      {}};
     add_methods<TensorBox>(L, methods);
-    static const luaL_Reg metamethods[] = {
-        {"__add", binary<add>}, {"__sub", binary<sub>}, {"__mul", binary<mul>}, {"__div", binary<div>},
-        {"__mod", binary<mod>}, {"__pow", binary<pow>}, {"__unm", unary<neg>},  {"__lt", no_order},
-        {"__le", no_order},     {"__eq", tensor_eq},    {nullptr, nullptr}};
+    static const luaL_Reg metamethods[] = {{"__add", elementwise_binary<"add">},
+                                           {"__sub", elementwise_binary<"sub">},
+                                           {"__mul", elementwise_binary<"mul">},
+                                           {"__div", elementwise_binary<"div">},
+                                           {"__mod", elementwise_binary<"mod">},
+                                           {"__pow", elementwise_binary<"pow">},
+                                           {"__unm", elementwise_unary<"neg">},
+                                           {"__lt", no_tensor_order},
+                                           {"__le", no_tensor_order},
+                                           {"__eq", tensor_eq},
+                                           {nullptr, nullptr}};
     push_class(L, &class_key<TensorBox>, class_name<TensorBox>);
     luaL_setfuncs(L, metamethods, 0);
     lua_pop(L, 1);

@@ -62,7 +62,7 @@ int tile_eq(lua_State* L) {
 }
 
 template <int (Tile::*Member)() const>
-int integer_field(lua_State* L) {
+int tile_number(lua_State* L) {
     const Tile& tile = check<Tile>(L, 1);
     lua_pushinteger(L, guarded(L, [&] { return (tile.*Member)(); }));
     return 1;
@@ -172,11 +172,11 @@ The wgmma matrix descriptor of a part of the tile.
 The element type.
 @return string)"},
 
-                                    {"mn", integer_field<&Tile::mn>, R"(
+                                    {"mn", tile_number<&Tile::mn>, R"(
 The extent along M or N.
 @return integer  elements)"},
 
-                                    {"k", integer_field<&Tile::k>, R"(
+                                    {"k", tile_number<&Tile::k>, R"(
 The extent along K.
 @return integer  elements)"},
 
@@ -200,35 +200,35 @@ The layout of the tile: (row, k) to the element offset, including the swizzle.
 The layout of one swizzle atom: (row, k) to the element offset.
 @return layout)"},
 
-                                    {"atom_mn", integer_field<&Tile::atom_mn>, R"(
+                                    {"atom_mn", tile_number<&Tile::atom_mn>, R"(
 The rows of a swizzle atom.
 @return integer  elements)"},
 
-                                    {"atom_k", integer_field<&Tile::atom_k>, R"(
+                                    {"atom_k", tile_number<&Tile::atom_k>, R"(
 The K extent of a swizzle atom.
 @return integer  elements)"},
 
-                                    {"lbo", integer_field<&Tile::lbo>, R"(
+                                    {"lbo", tile_number<&Tile::lbo>, R"(
 The leading byte offset of its descriptors.
 @return integer  bytes)"},
 
-                                    {"sbo", integer_field<&Tile::sbo>, R"(
+                                    {"sbo", tile_number<&Tile::sbo>, R"(
 The stride byte offset of its descriptors.
 @return integer  bytes)"},
 
-                                    {"bytes", integer_field<&Tile::bytes>, R"(
+                                    {"bytes", tile_number<&Tile::bytes>, R"(
 The size of the tile in shared memory.
 @return integer  bytes)"},
 
-                                    {"align", integer_field<&Tile::align>, R"(
+                                    {"align", tile_number<&Tile::align>, R"(
 The alignment that the tile needs in shared memory.
 @return integer  bytes)"},
 
-                                    {"ksteps", integer_field<&Tile::ksteps>, R"(
+                                    {"ksteps", tile_number<&Tile::ksteps>, R"(
 The number of wgmma instructions that cover K.
 @return integer)"},
 
-                                    {"kstep_elements", integer_field<&Tile::kstep_elements>, R"(
+                                    {"kstep_elements", tile_number<&Tile::kstep_elements>, R"(
 The K extent of one wgmma.
 @return integer  elements)"},
 

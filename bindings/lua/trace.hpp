@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/lua/literal.hpp"
 #include "bindings/lua/types.hpp"
 #include "bindings/lua/userdata.hpp"
 #include "wgrun/program.hpp"
@@ -80,10 +81,10 @@ void push_regs(lua_State* L, const std::shared_ptr<Trace>& trace, const std::vec
 std::optional<int> qualifier(lua_State* L, int index, isa::Field field);
 
 /// The spelling of a method of k, looked up once. Guarded: the first look-up makes the table of instructions.
-template <const char* method>
+template <Literal method>
 const isa::Spelling& spelling_of(lua_State* L) {
     return *guarded(L, [] {
-        static const isa::Spelling spelling = isa::parse_method(method);
+        static const isa::Spelling spelling = isa::parse_method(method.text);
         return &spelling;
     });
 }

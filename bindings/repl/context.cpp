@@ -124,7 +124,7 @@ bool read_options(const Words& words, std::size_t end, Context& context) {
     return path.has_value();
 }
 
-bool is_command(std::string_view text) {
+bool begins_command(std::string_view text) {
     return text.starts_with('.') && text.find_first_of(" \t\n") == std::string_view::npos &&
            (text.size() == 1 || !(text[1] >= '0' && text[1] <= '9'));
 }
@@ -133,7 +133,7 @@ bool is_command(std::string_view text) {
 
 Context context_of(std::string_view text) {
     Context context;
-    if (is_command(text)) {
+    if (begins_command(text)) {
         context.kind = Context::Kind::command;
         context.prefix = text;
         return context;

@@ -12,7 +12,7 @@ namespace wgrun::check {
 
 namespace {
 
-constexpr int lanes = isa::lanes;
+using isa::lanes;
 constexpr int row_lanes = 8;  // ldmatrix and stmatrix may take the addresses of these lanes only
 
 /// Returns the phase with the most passes in the access of warp `warp`.

@@ -12,7 +12,7 @@ namespace wgrun::check {
 
 namespace {
 
-constexpr int lanes = isa::lanes;
+using isa::lanes;
 
 /// A machine that executes one step for one warp on known values. A step that depends on anything else clears
 /// `known`.

@@ -22,11 +22,12 @@ using Word = std::atomic<std::uint32_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 4);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-constexpr std::uint32_t skip = ~std::uint32_t{0};  // the rest of the ring is empty: go on at its beginning
-constexpr std::size_t unit = 16;                   // messages begin at multiples of it
+constexpr std::uint32_t skip_mark =
+    ~std::uint32_t{0};            // the rest of the ring is empty: go on at its beginning
+constexpr std::size_t unit = 16;  // messages begin at multiples of it
 
 // How long the worker polls for a message before it sleeps: a wake-up costs both ends more than that.
-constexpr std::chrono::microseconds look{50};
+constexpr std::chrono::microseconds message_polling{50};
 
 void futex_wait(Word& word, std::uint32_t expected, const timespec* limit) {
     ::syscall(SYS_futex, &word, FUTEX_WAIT, expected, limit, nullptr, 0);
@@ -88,7 +89,7 @@ bool Channel::send(std::uint32_t kind, std::span<const std::byte> body) {
     const std::size_t needed = size <= to_end ? size : to_end + size;
     if (ring_bytes - (at - shared_->taken.load(std::memory_order_acquire)) < needed) return false;
     if (size > to_end) {
-        const Head head{0, skip};
+        const Head head{0, skip_mark};
         std::memcpy(shared_->ring + at % ring_bytes, &head, sizeof head);
         at += to_end;
     }
@@ -123,7 +124,7 @@ Channel::Message Channel::receive() {
     using Clock = std::chrono::steady_clock;
     for (auto start = Clock::now(); shared_->sent.load(std::memory_order_acquire) == taken_;) {
         for (int i = 0; i < 64 && shared_->sent.load(std::memory_order_acquire) == taken_; ++i) spin_pause();
-        if (Clock::now() - start < look) continue;
+        if (Clock::now() - start < message_polling) continue;
         const std::uint32_t bell = shared_->bell;
         shared_->worker_sleeps = 1;
         if (shared_->sent.load() == taken_) futex_wait(shared_->bell, bell, nullptr);
@@ -132,7 +133,7 @@ Channel::Message Channel::receive() {
     }
     Head head{};
     std::memcpy(&head, shared_->ring + taken_ % ring_bytes, sizeof head);
-    if (head.kind == skip) {
+    if (head.kind == skip_mark) {
         taken_ += ring_bytes - taken_ % ring_bytes;
         std::memcpy(&head, shared_->ring + taken_ % ring_bytes, sizeof head);
     }

@@ -11,7 +11,7 @@ namespace wgrun::gpu {
 
 namespace {
 
-struct Loaded {
+struct LoadedDriver {
     Driver functions{};
     Part part;
 };
@@ -62,12 +62,12 @@ const char* bind_all(const Library& library, Driver& driver) {
     return lacking;
 }
 
-Loaded load() {
+LoadedDriver load_driver() {
     constexpr std::array<std::string_view, 1> names = {"libcuda.so.1"};
     // Besides the loader's path: the places of the Windows subsystem and of NVIDIA's containers.
     const std::vector<std::string> folders = {"", "/usr/lib/wsl/lib", "/usr/local/nvidia/lib64"};
     const Library library = open_library(names, folders);
-    Loaded loaded{{}, library.part};
+    LoadedDriver loaded{{}, library.part};
     if (!loaded.part) return loaded;
     if (const char* lacking = bind_all(library, loaded.functions)) {
         loaded.part.missing = fmt::format("{} has no {}: the driver is too old, CUDA 12.0 or newer is needed",
@@ -108,7 +108,7 @@ DeviceInfo describe(const Driver& driver, int ordinal) {
 
 DriverLibrary find_driver() {
     if (const std::string off = cuda_switched_off(); !off.empty()) return {nullptr, {"", "", off}};
-    static const Loaded loaded = load();
+    static const LoadedDriver loaded = load_driver();
     return {loaded.part ? &loaded.functions : nullptr, loaded.part};
 }
 

@@ -12,13 +12,13 @@ namespace wgrun::gpu {
 
 namespace {
 
-struct Loaded {
+struct LoadedHostDriver {
     HostDriver functions{};
     std::string missing;  ///< why there is none
 };
 
-Loaded load() {
-    Loaded loaded;
+LoadedHostDriver load_host_driver() {
+    LoadedHostDriver loaded;
     const DriverLibrary base = find_driver();
     if (base.functions == nullptr) {
         loaded.missing = base.part.missing;
@@ -54,7 +54,7 @@ Loaded load() {
 }  // namespace
 
 const HostDriver& host_driver() {
-    static const Loaded loaded = load();
+    static const LoadedHostDriver loaded = load_host_driver();
     if (!loaded.missing.empty())
         throw EnvironmentError("ENODEV", fmt::format("no GPU to run on: {}", loaded.missing),
                                "pass host memory, and run the kernel on the simulator");

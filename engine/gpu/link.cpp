@@ -16,25 +16,25 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // How long the thread polls for an answer before it sleeps.
-constexpr std::chrono::microseconds look{100};
+constexpr std::chrono::microseconds answer_polling{100};
 // How long it sleeps before it checks whether the worker is still alive.
 constexpr std::chrono::milliseconds slice{20};
 
 // Blocks that the worker has mapped, and those of them that are gone since. Apart from the link, which may be
 // busy when a tensor goes.
-struct Blocks {
+struct MappedBlocks {
     std::mutex mutex;
     std::set<std::uint64_t> mapped;
     std::vector<std::uint64_t> gone;
 };
 
-Blocks& blocks() {
-    static Blocks* const instance = new Blocks;
+MappedBlocks& blocks() {
+    static MappedBlocks* const instance = new MappedBlocks;
     return *instance;
 }
 
 void block_is_gone(std::uint64_t block) noexcept {
-    Blocks& all = blocks();
+    MappedBlocks& all = blocks();
     const std::lock_guard lock(all.mutex);
     const auto it = all.mapped.find(block);
     if (it == all.mapped.end()) return;
@@ -75,7 +75,7 @@ abi::Result Link::begin() {
         const Part program = find_worker();
         if (!program) throw EnvironmentError("ENOENT", program.missing);
         {
-            Blocks& all = blocks();
+            MappedBlocks& all = blocks();
             const std::lock_guard lock(all.mutex);
             all.mapped.clear();
             all.gone.clear();
@@ -120,7 +120,7 @@ abi::Result Link::trouble(Clock::time_point start, std::chrono::milliseconds lim
 }
 
 void Link::forget_blocks() {
-    Blocks& all = blocks();
+    MappedBlocks& all = blocks();
     std::vector<std::uint64_t> gone;
     {
         const std::lock_guard lock(all.mutex);
@@ -154,7 +154,7 @@ abi::Result Link::ask(std::uint32_t kind, std::span<const std::byte> body, std::
     while (channel_->answers() == known) {
         for (int i = 0; i < 64 && channel_->answers() == known; ++i) spin_pause();
         if (channel_->answers() != known) break;
-        if (Clock::now() - start < look) continue;
+        if (Clock::now() - start < answer_polling) continue;
         if (const abi::Result why = trouble(start, limit); why != abi::success) return why;
         channel_->wait_for_answer(known, slice);
     }
@@ -165,7 +165,7 @@ abi::Result Link::ask(std::uint32_t kind, std::span<const std::byte> body, std::
 std::optional<BlockPlace> Link::shared_place(const void* bytes, std::size_t size) {
     const std::optional<memory::Place> place = memory::find(bytes, size);
     if (!place) return std::nullopt;
-    Blocks& all = blocks();
+    MappedBlocks& all = blocks();
     const std::lock_guard lock(all.mutex);
     all.mapped.insert(place->block);
     return BlockPlace{place->block, place->block_bytes, place->within};

@@ -22,19 +22,19 @@ namespace {
 constexpr int invalid_option = 5;
 constexpr int compilation_failed = 6;
 
-struct Loaded {
+struct LoadedNvrtc {
     Nvrtc functions{};
     Part part;
 };
 
-Loaded load() {
+LoadedNvrtc load_nvrtc() {
     constexpr std::array<std::string_view, 3> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
     Library library = open_library(names, toolkit_library_folders());
     if (!library.part) {
         const std::vector<std::string> wheels = wheel_library_folders();
         if (Library found = open_library(names, wheels); found.part || !wheels.empty()) library = found;
     }
-    Loaded loaded{{}, library.part};
+    LoadedNvrtc loaded{{}, library.part};
     if (!loaded.part) return loaded;
     Nvrtc& f = loaded.functions;
     const bool complete =
@@ -61,14 +61,14 @@ Loaded load() {
     return loaded;
 }
 
-class Program {
+class NvrtcProgram {
   public:
-    Program(const Nvrtc& nvrtc, const std::string& text) : nvrtc_(nvrtc) {
+    NvrtcProgram(const Nvrtc& nvrtc, const std::string& text) : nvrtc_(nvrtc) {
         check(nvrtc_.create_program(&handle_, text.c_str(), "kernel.cu", 0, nullptr, nullptr));
     }
-    ~Program() { nvrtc_.destroy_program(&handle_); }
-    Program(const Program&) = delete;
-    Program& operator=(const Program&) = delete;
+    ~NvrtcProgram() { nvrtc_.destroy_program(&handle_); }
+    NvrtcProgram(const NvrtcProgram&) = delete;
+    NvrtcProgram& operator=(const NvrtcProgram&) = delete;
 
     int compile(std::span<const char* const> options) {
         return nvrtc_.compile_program(handle_, static_cast<int>(options.size()), options.data());
@@ -112,7 +112,8 @@ std::string include_folder(const std::string& library) {
     return {};
 }
 
-// From 12.9 on, NVRTC has a cache of its own, and what comes from it has no log: the notes of ptxas are missing.
+// From 12.9 on, NVRTC has a cache of its own, and what comes from it has no log: the notes of ptxas are
+// missing.
 std::string_view without_own_cache(std::string_view version) {
     int major = 0;
     int minor = 0;
@@ -142,12 +143,12 @@ bool reads_other_files(std::span<const std::string> options) {
 
 NvrtcLibrary find_nvrtc() {
     if (const std::string off = cuda_switched_off(); !off.empty()) return {nullptr, {"", "", off}};
-    static const Loaded loaded = load();
+    static const LoadedNvrtc loaded = load_nvrtc();
     return {loaded.part ? &loaded.functions : nullptr, loaded.part};
 }
 
 NvrtcAnswer nvrtc_here(const Nvrtc& nvrtc, const std::string& text, const std::vector<std::string>& options) {
-    Program program(nvrtc, text);
+    NvrtcProgram program(nvrtc, text);
     std::vector<const char*> pointers;
     pointers.reserve(options.size());
     for (const std::string& option : options) pointers.push_back(option.c_str());

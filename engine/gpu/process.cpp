@@ -107,9 +107,9 @@ class Child {
 };
 
 // The reasons to stop waiting for a program.
-class Patience {
+class Limits {
   public:
-    Patience(const std::string& program, std::chrono::milliseconds timeout, const std::atomic<bool>* stop)
+    Limits(const std::string& program, std::chrono::milliseconds timeout, const std::atomic<bool>* stop)
         : program_(program), timeout_(timeout), deadline_(Clock::now() + timeout), stop_(stop) {}
 
     // Throws if one of them has occurred.
@@ -136,7 +136,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono
     // Programs that it has started may keep the pipe open; only its contents at the program's end are read.
     constexpr auto drained_within = std::chrono::milliseconds(200);
     constexpr int look_around = 20;  // ms
-    const Patience patience(arguments[0], timeout, stop);
+    const Limits limits(arguments[0], timeout, stop);
 
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
@@ -150,7 +150,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono
     std::array<char, 16384> buffer{};
     std::optional<Clock::time_point> ended;
     for (;;) {
-        patience.check();
+        limits.check();
         if (!ended && child.ended()) ended = Clock::now();
         if (ended && Clock::now() - *ended > drained_within) break;
         pollfd ready{read_end.get(), POLLIN, 0};
@@ -162,7 +162,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono
             result.output.append(buffer.data(), static_cast<std::size_t>(got));
     }
     while (!child.ended()) {  // it has closed its outputs but still runs
-        patience.check();
+        limits.check();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     result.status = child.end();

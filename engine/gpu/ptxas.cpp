@@ -36,7 +36,7 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
     if (!file) throw EnvironmentError("EIO", fmt::format("cannot write {}", path.string()));
 }
 
-std::vector<std::byte> read_file(const std::filesystem::path& path) {
+std::vector<std::byte> read_image(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     const std::string all{std::istreambuf_iterator<char>(file), {}};
     const auto bytes = std::as_bytes(std::span(all));
@@ -86,7 +86,7 @@ Cubin ptxas_assemble(std::string_view ptx, std::span<const std::string> options,
     command.insert(command.end(), {input.string(), "-o", output.string()});
     const ProcessResult run = run_process(command, timeout, stop);
 
-    Cache::Entry entry{without(run.output, folder.path().string() + "/"), read_file(output)};
+    Cache::Entry entry{without(run.output, folder.path().string() + "/"), read_image(output)};
     AssemblerLog log = parse_log(entry.log);
     if (run.status != 0 || entry.image.empty()) {
         if (run.status < 0) log.text += fmt::format("ended by signal {}", -run.status);

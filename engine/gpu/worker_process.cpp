@@ -25,13 +25,13 @@ namespace wgrun::gpu {
 
 namespace {
 
-struct Program {
+struct OwnProgram {
     std::mutex mutex;
     std::string path;
 };
 
-Program& own_program() {
-    static Program* const instance = new Program;
+OwnProgram& own_program() {
+    static OwnProgram* const instance = new OwnProgram;
     return *instance;
 }
 
@@ -67,7 +67,7 @@ std::string how(int status) {
 }  // namespace
 
 void set_worker_program(std::string path) {
-    Program& own = own_program();
+    OwnProgram& own = own_program();
     const std::lock_guard lock(own.mutex);
     own.path = std::move(path);
 }
@@ -89,7 +89,7 @@ Part find_worker() {
         return {"", "", fmt::format("WGRUN_WORKER names {}, which is not a program", named)};
     }
     {
-        Program& own = own_program();
+        OwnProgram& own = own_program();
         const std::lock_guard lock(own.mutex);
         if (!own.path.empty()) return {own.path, "", ""};
     }

@@ -351,8 +351,9 @@ Row halves() {
 }
 Row wide() { return {{types({u16, s16, u32, s32}), spelled_as(Field::half, {"wide"})}, {7, 8}}; }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> arithmetic_family() {
     static const std::vector<Instruction> list{
         {.name = "add",
          .summary = "d = a + b",
@@ -460,9 +461,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> arithmetic_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -46,8 +46,9 @@ void effects(const Step& s, Effects& e) {
 
 Choice scalar() { return types({b32, u32, s32, f32, b64, u64, s64, f64}); }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> async_store_family() {
     static const std::vector<Instruction> list{
         {.name = "st.async",
          .summary =
@@ -82,9 +83,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> async_store_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -187,8 +187,9 @@ OperandRule operand() {
 /// Every thread finds a different value there.
 Value unknown(const Step&, const ValueOf&) { return {}; }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> atomic_family() {
     static const std::vector<Instruction> list{
         {.name = "red",
          .summary = "reduces a value into memory, atomically",
@@ -222,9 +223,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> atomic_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -296,8 +296,9 @@ Instruction extension(std::string_view name, std::string_view summary, std::stri
             .run = run_szext<wrap>};
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> bits_family() {
     static const std::vector<Instruction> list{
         {.name = "popc",
          .summary = "the number of ones in a",
@@ -462,9 +463,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> bits_family() { return records(); }
 
 }  // namespace wgrun::isa

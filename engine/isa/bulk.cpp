@@ -186,8 +186,9 @@ void prefetch_effects(const Step& s, Effects& e) {
     e.bulk_copy({Direction::prefetch, nullptr, nullptr, &s.operands[0]});
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> bulk_family() {
     static const std::vector<Instruction> list{
         {.name = "cp.async.bulk.tensor",
          .summary =
@@ -317,9 +318,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> bulk_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -73,12 +73,13 @@ OperandRule bytes(std::string_view name) {
     return {name, Access::in, Rule::reg | Rule::imm, fixed<u32>, nullptr, false, {}, Range{1, INT32_MAX}};
 }
 
-constexpr std::int64_t all = 0x3F800000;  // 1.0
+constexpr std::int64_t every_access = 0x3F800000;  // 1.0
 
 OperandRule address() { return {"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> cache_family() {
     static const std::vector<Instruction> list{
         {.name = "prefetch",
          .summary = "prefetches the cache line of an address into a cache level",
@@ -113,8 +114,9 @@ const std::vector<Instruction>& records() {
          .summary = "a cache policy: `level` for a fraction of the accesses, `secondary` for the others",
          .section = createpolicy,
          .rows = {{{primary(), secondary()}, {7, 8}}},
-         .operands = {out("d", fixed<u64>),
-                      {"fraction", Access::in, Rule::reg | Rule::imm, fixed<f32>, nullptr, false, all, {}}},
+         .operands =
+             {out("d", fixed<u64>),
+              {"fraction", Access::in, Rule::reg | Rule::imm, fixed<f32>, nullptr, false, every_access, {}}},
          .ptx = "createpolicy.fractional{.level}{.secondary}.b64 {%d}{,%fraction}",
          .infer = check_fraction,
          .value = value_policy,
@@ -139,9 +141,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> cache_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -51,8 +51,9 @@ void run_getctarank(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> cluster_family() {
     static const std::vector<Instruction> list{
         // These come first, so that a text without .aligned is read as one of them.
         {.name = "barrier.cluster.arrive.unaligned",
@@ -175,9 +176,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> cluster_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -205,8 +205,9 @@ Choice nearest_or_zero() { return spelled_as(Field::round, {"rn", "rz"}, "rn"); 
 Choice relu() { return flag(Field::relu); }
 Choice satfinite() { return among(Field::satfinite, {1}); }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> convert_family() {
     static const std::vector<Instruction> list{
         {.name = "cvt",
          .summary = "converts a value to another type",
@@ -247,9 +248,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> convert_family() { return records(); }
 
 }  // namespace wgrun::isa

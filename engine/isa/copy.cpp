@@ -49,8 +49,9 @@ std::vector<Row> copy_rows() {
 
 OperandRule global_address() { return {"a", Access::in, Rule::address, fixed<u64>, nullptr, false, {}, {}}; }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> copy_family() {
     static const std::vector<Instruction> list{
         {.name = "cp.async",
          .summary =
@@ -116,9 +117,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> copy_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -141,8 +141,9 @@ Instruction function(std::string_view name, std::string_view summary, std::strin
             .run = run};
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> float_family() {
     static const std::vector<Instruction> list{
         {.name = "fma",
          .summary = "d = a * b + c, rounded once",
@@ -196,9 +197,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> float_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -77,8 +77,9 @@ Choice shared_spaces_and(std::initializer_list<std::string_view> others) {
     return out;
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> generic_family() {
     static const std::vector<Instruction> list{
         {.name = "cvta",
          .summary = "converts an address of a state space to a generic one",
@@ -143,9 +144,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> generic_family() { return records(); }
 
 }  // namespace wgrun::isa

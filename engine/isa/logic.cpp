@@ -344,8 +344,9 @@ std::vector<Row> set_rows() {
     return out;
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> logic_family() {
     static const std::vector<Instruction> list{
         {.name = "and",
          .summary = "d = a & b",
@@ -472,9 +473,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> logic_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -91,8 +91,9 @@ OperandRule fragment(std::string_view name, Access access) {
 }
 OperandRule row_address() { return {"a", Access::in, Rule::address, fixed<u32>, nullptr, false, {}, {}}; }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> matrix_family() {
     static const std::vector<Instruction> list{
         {.name = "ldmatrix",
          .summary =
@@ -133,9 +134,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> matrix_family() { return records(); }
 
 }  // namespace wgrun::isa

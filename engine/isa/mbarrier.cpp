@@ -126,8 +126,9 @@ Instruction arriving(std::string_view name, std::string_view summary, std::strin
             .run = run_arrive<1, expects, drops, completes>};
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> mbarrier_family() {
     static const std::vector<Instruction> list{
         {.name = "mbarrier.init",
          .summary = "initialises an mbarrier object of 8 bytes that expects `count` arrivals in each phase",
@@ -302,9 +303,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> mbarrier_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -198,8 +198,9 @@ std::vector<Row> store_rows() {
 /// Returns the type of an address: a register of the space's width, or a shared buffer; with a byte offset.
 Type address_type(const Form& form) { return is_shared(space(form)) ? u32 : u64; }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> memory_family() {
     static const std::vector<Instruction> list{
         {.name = "ld",
          .summary = "loads one, two or four values",
@@ -235,9 +236,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> memory_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -136,8 +136,9 @@ OperandRule fragment(std::string_view name, Access access, Type (*type)(const Fo
     return {name, access, Rule::list, type, count, false, {}, {}};
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> mma_family() {
     static const std::vector<Instruction> list{
         {.name = "mma.sync",
          .summary = "D = A * B + C of a warp, 16 x 8, with all operands in registers",
@@ -163,9 +164,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> mma_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -137,8 +137,9 @@ Row any_register() {
     return {{types({b32, u32, s32, f32, b16, u16, s16, b64, u64, s64, f64, pred})}, {7, 8}};
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> move_family() {
     static const std::vector<Instruction> list{
         {.name = "mov",
          .summary = "copies a register, an immediate or the address of a shared buffer",
@@ -245,9 +246,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> move_family() { return records(); }
 
 }  // namespace wgrun::isa

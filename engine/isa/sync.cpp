@@ -78,8 +78,9 @@ Choice one_order(std::string_view order, std::string_view fallback) {
     return in_all_scopes({order}, fallback);
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> sync_family() {
     static const std::vector<Instruction> list{
         {.name = "bar.sync",
          .summary = "waits at a barrier of the CTA; threads = 0: all threads of the CTA",
@@ -220,9 +221,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> sync_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -199,8 +199,9 @@ void run_redux(const Step& s, Machine& m) {
     write_reg(m, s.operands[0].reg, d);
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> warp_family() {
     static const std::vector<Instruction> list{
         {.name = "shfl.sync",
          .summary = "reads a register of another lane; p: whether that lane is in range",
@@ -270,9 +271,5 @@ const std::vector<Instruction>& records() {
     };
     return list;
 }
-
-}  // namespace
-
-std::span<const Instruction> warp_family() { return records(); }
 
 }  // namespace wgrun::isa

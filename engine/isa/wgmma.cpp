@@ -129,8 +129,9 @@ OperandRule scale_d_rule() {
     return {"scale_d", Access::in, Rule::reg | Rule::imm, fixed<pred>, nullptr, true, 1, Range{0, 1}};
 }
 
-/// Returns the records, which are made at the first call.
-const std::vector<Instruction>& records() {
+}  // namespace
+
+std::span<const Instruction> wgmma_family() {
     static const std::vector<Instruction> list{
         {.name = "wgmma.fence",
          .summary = "orders earlier register accesses of the warpgroup before its later wgmma",
@@ -189,8 +190,6 @@ const std::vector<Instruction>& records() {
     return list;
 }
 
-}  // namespace
-
 std::string why_count(const OperandRule& rule, const Form& form) {
     if (rule.count != accumulator_count) return {};
     const int n = form.get(Field::n), elements = 64 * n;
@@ -200,7 +199,5 @@ std::string why_count(const OperandRule& rule, const Form& form) {
         n, form.get(Field::k), n, elements, type, elements / 128,
         form.type(Field::d) == f16 ? ", two in a register" : "");
 }
-
-std::span<const Instruction> wgmma_family() { return records(); }
 
 }  // namespace wgrun::isa

@@ -18,7 +18,7 @@ namespace {
 enum class About : std::uint8_t { pipeline, operands, reads, writes, quoted };
 
 /// One code of ptxas, and its description.
-struct Kind {
+struct NoteKind {
     std::string_view code;
     const Rule* rule;
     About about;
@@ -33,41 +33,44 @@ constexpr std::string_view uniform =
     "branch";
 
 constexpr std::array kinds{
-    Kind{"C7504", ignored, About::quoted, "the text is assembled to be linked", no_debugging},
-    Kind{"C7505", ignored, About::quoted, "the text is assembled for debugging", no_debugging},
-    Kind{"C7506", ignored, About::quoted, "the kernel calls a function of another text", no_debugging},
-    Kind{"C7507", ignored, About::quoted, "some warps need more registers than they would keep",
-         "request more registers, or keep fewer values in the role that gives registers away"},
-    Kind{"C7508", ignored, About::quoted, "the number of registers of a thread at entry is unknown",
-         "state the threads of the CTA"},
-    Kind{"C7509", serial, About::pipeline, "the kernel calls a function of another text", no_debugging},
-    Kind{"C7510", serial, About::pipeline, "a function is called while wgmma are in flight",
-         "wait for all groups before the call"},
-    Kind{"C7511", serial, About::pipeline,
-         "the assembler has not enough registers for several of them at a time",
-         "accumulators of fewer registers (a smaller N, or the tile divided among more warpgroups), and no "
-         "writes to "
-         "accumulators while another wgmma runs"},
-    Kind{"C7512", serial, About::pipeline, "the kernel needs more registers than are available",
-         "accumulators of fewer registers: a smaller N, or the tile divided among more warpgroups"},
-    Kind{"C7513", serial, About::operands, "registers that they read are written while they run",
-         "write a second set of fragment registers while the first one is read"},
-    Kind{"C7514", serial, About::reads,
-         "accumulators are read while, to the assembler's knowledge, a wgmma may still run",
-         "k:wgmma_wait_group(0) before the accumulators are read, or a loop body without a group that "
-         "continues "
-         "into the next iteration"},
-    Kind{"C7515", serial, About::writes,
-         "accumulators are written while, to the assembler's knowledge, a wgmma may still run",
-         "scale_d = 0 at the first wgmma of a tile instead of writing zeros"},
-    Kind{"C7516", serial, About::pipeline,
-         "the sequence of fence, wgmma, commit and wait is not the same on every path", uniform},
-    Kind{"C7517", repaired, About::reads, "a wgmma.wait_group of its own",
-         "k:wgmma_wait_group(0) on every path before this line"},
-    Kind{"C7518", serial, About::pipeline, "a wait would be needed in a branch that may diverge", uniform},
-    Kind{"C7519", repaired, About::pipeline, "a wgmma.fence of its own",
-         "k:wgmma_fence() directly before this line, on every path to it"},
-    Kind{"C7520", serial, About::pipeline, "a fence would be needed in a branch that may diverge", uniform},
+    NoteKind{"C7504", ignored, About::quoted, "the text is assembled to be linked", no_debugging},
+    NoteKind{"C7505", ignored, About::quoted, "the text is assembled for debugging", no_debugging},
+    NoteKind{"C7506", ignored, About::quoted, "the kernel calls a function of another text", no_debugging},
+    NoteKind{"C7507", ignored, About::quoted, "some warps need more registers than they would keep",
+             "request more registers, or keep fewer values in the role that gives registers away"},
+    NoteKind{"C7508", ignored, About::quoted, "the number of registers of a thread at entry is unknown",
+             "state the threads of the CTA"},
+    NoteKind{"C7509", serial, About::pipeline, "the kernel calls a function of another text", no_debugging},
+    NoteKind{"C7510", serial, About::pipeline, "a function is called while wgmma are in flight",
+             "wait for all groups before the call"},
+    NoteKind{
+        "C7511", serial, About::pipeline,
+        "the assembler has not enough registers for several of them at a time",
+        "accumulators of fewer registers (a smaller N, or the tile divided among more warpgroups), and no "
+        "writes to "
+        "accumulators while another wgmma runs"},
+    NoteKind{"C7512", serial, About::pipeline, "the kernel needs more registers than are available",
+             "accumulators of fewer registers: a smaller N, or the tile divided among more warpgroups"},
+    NoteKind{"C7513", serial, About::operands, "registers that they read are written while they run",
+             "write a second set of fragment registers while the first one is read"},
+    NoteKind{"C7514", serial, About::reads,
+             "accumulators are read while, to the assembler's knowledge, a wgmma may still run",
+             "k:wgmma_wait_group(0) before the accumulators are read, or a loop body without a group that "
+             "continues "
+             "into the next iteration"},
+    NoteKind{"C7515", serial, About::writes,
+             "accumulators are written while, to the assembler's knowledge, a wgmma may still run",
+             "scale_d = 0 at the first wgmma of a tile instead of writing zeros"},
+    NoteKind{"C7516", serial, About::pipeline,
+             "the sequence of fence, wgmma, commit and wait is not the same on every path", uniform},
+    NoteKind{"C7517", repaired, About::reads, "a wgmma.wait_group of its own",
+             "k:wgmma_wait_group(0) on every path before this line"},
+    NoteKind{"C7518", serial, About::pipeline, "a wait would be needed in a branch that may diverge",
+             uniform},
+    NoteKind{"C7519", repaired, About::pipeline, "a wgmma.fence of its own",
+             "k:wgmma_fence() directly before this line, on every path to it"},
+    NoteKind{"C7520", serial, About::pipeline, "a fence would be needed in a branch that may diverge",
+             uniform},
 };
 
 constexpr std::size_t most_notes = 4;
@@ -195,7 +198,7 @@ class Translator {
         : lines_(lines), program_(program), pipelines_(program) {}
 
     Diagnostic translate(const gpu::AssemblerNote& note) const {
-        const auto kind = std::ranges::find(kinds, note.code, &Kind::code);
+        const auto kind = std::ranges::find(kinds, note.code, &NoteKind::code);
         if (kind == kinds.end()) return unknown(note);
         if (kind->rule == repaired) return repair(note, *kind);
         if (kind->rule == ignored) {
@@ -244,7 +247,7 @@ class Translator {
         return places.empty() ? program_.where() : places.front();
     }
 
-    Diagnostic repair(const gpu::AssemblerNote& note, const Kind& kind) const {
+    Diagnostic repair(const gpu::AssemblerNote& note, const NoteKind& kind) const {
         const Where named = line_of(note.line, lines_);
         Diagnostic finding = rules::finding(
             *kind.rule, named ? named : first(pipelines_.mma),

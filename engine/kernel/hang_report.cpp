@@ -19,7 +19,6 @@ namespace wgrun {
 namespace {
 
 using isa::Awaits;
-using Kind = GuardSite::Kind;
 
 /// The `count` bits of `word` from `first` on.
 std::int64_t field(std::uint64_t word, int first, int count) {
@@ -191,14 +190,15 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
         for (const auto& [warps, where] : agree) {
             const bool one = std::has_single_bit(warps) && where.size() == 1;
             const std::string who = rules::names_of_warps(warps) + of_ctas(where, grid);
-            const std::string does = site.kind == Kind::loop ? (one ? " still runs" : " still run")
-                                     : site.kind == Kind::access
+            const std::string does = site.kind == GuardSite::Kind::loop ? (one ? " still runs" : " still run")
+                                     : site.kind == GuardSite::Kind::access
                                          ? fmt::format(" at {}", site.step.op->name)
                                          : fmt::format("{} {}", one ? " waits" : " wait", saying.second);
-            const std::string rest = site.kind == Kind::loop ? " this loop" : "";
-            places_.push_back({&site,
-                               who + does + rest,
-                               {site.kind == Kind::loop, site.awaits, progress[saying], saying.first}});
+            const std::string rest = site.kind == GuardSite::Kind::loop ? " this loop" : "";
+            places_.push_back(
+                {&site,
+                 who + does + rest,
+                 {site.kind == GuardSite::Kind::loop, site.awaits, progress[saying], saying.first}});
         }
     }
     std::ranges::stable_sort(places_, {}, &Place::rank);
@@ -209,7 +209,7 @@ HangReport::~HangReport() = default;
 std::optional<Diagnostic> HangReport::hang() const {
     std::optional<Diagnostic> out;
     for (const Place& place : places_) {
-        if (place.site->kind == Kind::access) continue;
+        if (place.site->kind == GuardSite::Kind::access) continue;
         if (out) {
             out->notes.push_back({place.site->where, place.text});
             continue;
@@ -231,7 +231,7 @@ std::optional<Diagnostic> HangReport::hang() const {
 std::vector<Note> HangReport::accesses() const {
     std::vector<Note> out;
     for (const Place& place : places_)
-        if (place.site->kind == Kind::access) out.push_back({place.site->where, place.text});
+        if (place.site->kind == GuardSite::Kind::access) out.push_back({place.site->where, place.text});
     return out;
 }
 

@@ -24,7 +24,7 @@ std::uint64_t field(std::string_view name, std::uint32_t bytes) {
 }
 
 // By the field's value: none 0, 128B 1, 64B 2, 32B 3.
-constexpr std::array modes{SwizzleMode::none, SwizzleMode::b128, SwizzleMode::b64, SwizzleMode::b32};
+constexpr std::array by_field{SwizzleMode::none, SwizzleMode::b128, SwizzleMode::b64, SwizzleMode::b32};
 
 /// Byte strides of the canonical layouts in 16-byte units: a line is a row (K-major) or a k (MN-major); 8
 /// lines make a group; a span is the units that lie side by side in a line of an atom.
@@ -86,7 +86,7 @@ Descriptor Descriptor::decode(std::uint64_t bits) {
             .lbo = bytes(16),
             .sbo = bytes(32),
             .base_offset = static_cast<std::uint32_t>(bits >> 49 & 7),
-            .swizzle = modes[bits >> 62]};
+            .swizzle = by_field[bits >> 62]};
 }
 
 std::uint32_t walk(const Descriptor& d, Major major, int element_bits, int row, int k) {

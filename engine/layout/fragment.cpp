@@ -93,7 +93,8 @@ std::optional<Fragment::Owner> digits(const Layout& tv, std::int64_t index) {
         reach += (leaf.extent - 1) * leaf.stride;
     }
     std::int64_t thread = 0, value = 0;
-    for (const Leaf& leaf : leaves | std::views::reverse) {
+    std::ranges::reverse(leaves);
+    for (const Leaf& leaf : leaves) {
         const std::int64_t digit = std::min(index / leaf.stride, leaf.extent - 1);
         index -= digit * leaf.stride;
         (leaf.of_thread ? thread : value) += digit * leaf.step;

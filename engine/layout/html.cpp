@@ -8,7 +8,7 @@
 namespace wgrun {
 namespace {
 
-constexpr std::string_view style = R"(
+constexpr std::string_view page_style = R"(
 :root{color-scheme:light dark;--paper:#fff;--ink:#111;--edge:#bbb;--mark:#c0142c}
 @media(prefers-color-scheme:dark){:root{--paper:#15191f;--ink:#f2f5f8;--edge:#4c525a;--mark:#ff8a9a}}
 html,body{margin:0;height:100%;background:var(--paper);color:var(--ink);font:13px system-ui,sans-serif}
@@ -179,7 +179,7 @@ std::string to_html(const Picture& picture) {
         "<button id=\"fit\" title=\"all of it (0)\">fit</button>"
         "<div id=\"tip\">Point at a cell; the wheel enlarges, dragging moves.</div></div>\n"
         "<script>\n{}\n{}</script>\n</body></html>\n",
-        title, style, to_svg(picture), details_of(picture), script);
+        title, page_style, to_svg(picture), details_of(picture), script);
 }
 
 void save_html(const Picture& picture, const std::string& path) { file::replace(path, to_html(picture)); }

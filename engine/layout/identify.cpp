@@ -11,7 +11,7 @@
 namespace wgrun {
 namespace {
 
-constexpr std::array modes{SwizzleMode::b128, SwizzleMode::b64, SwizzleMode::b32, SwizzleMode::none};
+constexpr std::array candidates{SwizzleMode::b128, SwizzleMode::b64, SwizzleMode::b32, SwizzleMode::none};
 
 /// The byte offset of every element.
 class Bytes {
@@ -125,7 +125,7 @@ std::string remedy(const Layout& layout, Dtype dtype) {
     const int b = bits(dtype);
     const auto rows = static_cast<int>(layout.mode(0).size());
     const auto columns = static_cast<int>(layout.mode(1).size());
-    for (const SwizzleMode mode : modes) {
+    for (const SwizzleMode mode : candidates) {
         const Layout plain = layout.unswizzled();
         const Layout other = mode == SwizzleMode::none ? plain : Layout(on_elements(mode, b), plain);
         const Bytes bytes(other, dtype);
@@ -171,7 +171,7 @@ Identity identify(const Layout& layout, Dtype dtype) {
     Identity best;
     bool first = true;
     for (const Major major : {Major::k, Major::mn})
-        for (const SwizzleMode mode : modes) {
+        for (const SwizzleMode mode : candidates) {
             if (major == Major::mn && b < 8) continue;
             Identity candidate = compare(m, major, mode);
             if (!first && candidate.mismatches >= best.mismatches) continue;

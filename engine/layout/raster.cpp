@@ -15,13 +15,13 @@ using geometry::Label;
 
 // The palette of every image: the inks, the colours of cells, and those of heat.
 constexpr auto inks = static_cast<std::uint8_t>(ink_palette.size());
-constexpr auto colours = static_cast<std::uint8_t>(palette.size());
+constexpr auto colour_count = static_cast<std::uint8_t>(palette.size());
 
 std::uint8_t ink(Ink which) { return static_cast<std::uint8_t>(which); }
 
 std::uint8_t fill_of(bool heat, int colour) {
     if (colour < 0) return ink(Ink::paper);
-    return static_cast<std::uint8_t>(inks + (heat ? colours : 0) + colour % 8);
+    return static_cast<std::uint8_t>(inks + (heat ? colour_count : 0) + colour % 8);
 }
 
 std::vector<std::uint32_t> palette_of(bool dark) {

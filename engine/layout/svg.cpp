@@ -84,7 +84,7 @@ void add_grid(std::string& out, const geometry::GridPlan& p) {
     out += "</g>\n";
 }
 
-std::string colours(bool dark) {
+std::string colour_rules(bool dark) {
     std::string out;
     for (std::size_t i = 0; i < palette.size(); ++i)
         out += fmt::format(".c{0}{{fill:#{1:06x}}}.h{0}{{fill:#{2:06x}}}", i,
@@ -101,7 +101,7 @@ std::string css(Ink which, bool dark) {
     return out;
 }
 
-std::string style() {
+std::string style_sheet() {
     const auto light = [](Ink which) { return css(which, false); };
     const auto dark = [](Ink which) { return css(which, true); };
     return fmt::format(
@@ -113,14 +113,14 @@ std::string style() {
                ".al,.ar{{fill:{7};font-weight:bold}}",
                light(Ink::text), light(Ink::edge), light(Ink::paper), light(Ink::faint), light(Ink::frame),
                light(Ink::heavy_frame), light(Ink::arrow), light(Ink::arrow_text)) +
-           colours(false) +
+           colour_rules(false) +
            fmt::format(
                "@media(prefers-color-scheme:dark){{text{{fill:{0}}}rect{{stroke:{1}}}.b,.w{{fill:{2}}}"
                ".n,.r,.l{{fill:{3}}}.f{{stroke:{4}}}.F{{stroke:{5}}}.a{{stroke:{6}}}.ah{{fill:{6}}}"
                ".al,.ar{{fill:{7}}}",
                dark(Ink::text), dark(Ink::edge), dark(Ink::paper), dark(Ink::faint), dark(Ink::frame),
                dark(Ink::heavy_frame), dark(Ink::arrow), dark(Ink::arrow_text)) +
-           colours(true) + "}";
+           colour_rules(true) + "}";
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ std::string to_svg(const Picture& picture) {
     std::string out = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n"
         "<style>{2}</style>\n<rect class=\"b\" width=\"100%\" height=\"100%\"/>\n",
-        plan.width, plan.height, style());
+        plan.width, plan.height, style_sheet());
     for (const geometry::GridPlan& p : plan.grids) add_grid(out, p);
     for (const Label& label : plan.legend_titles) add_label(out, "k", label);
     for (const geometry::Swatch& s : plan.legend) {

@@ -16,7 +16,7 @@
 namespace wgrun {
 namespace {
 
-using Lines = std::vector<std::string>;
+using TextLines = std::vector<std::string>;
 constexpr std::string_view plain = "\x1b[0m";
 
 // Black text on the colour.
@@ -59,7 +59,7 @@ Widths widths_of(const Grid& grid) {
 }
 
 // Columns [first, last) of the cells.
-void add_band(Lines& out, const Grid& grid, const Widths& w, int first, int last, Colours colours) {
+void add_band(TextLines& out, const Grid& grid, const Widths& w, int first, int last, Colours colours) {
     const std::vector<bool> column_gaps = geometry::gaps(grid, false);
     const std::vector<bool> row_gaps = geometry::gaps(grid, true);
     const auto apart = [&](int column) {
@@ -112,7 +112,7 @@ int fitting(const Grid& grid, const Widths& w, int first, int limit) {
     return std::max(whole > first ? whole : last, first + 1);
 }
 
-void add_title(Lines& out, const std::string& title, int limit) {
+void add_title(TextLines& out, const std::string& title, int limit) {
     std::string text;
     for (const std::string_view word : geometry::words_of(title)) {
         if (limit > 0 && !text.empty() && text.size() + 1 + word.size() > static_cast<std::size_t>(limit)) {
@@ -125,8 +125,8 @@ void add_title(Lines& out, const std::string& title, int limit) {
     if (!text.empty()) out.push_back(std::move(text));
 }
 
-Lines lines_of(const Grid& grid, const Widths& w, const TextStyle& style) {
-    Lines out;
+TextLines lines_of(const Grid& grid, const Widths& w, const TextStyle& style) {
+    TextLines out;
     add_title(out, grid.title, style.columns);
     for (int first = 0; first < grid.columns;) {
         const int last = fitting(grid, w, first, style.columns);
@@ -137,8 +137,8 @@ Lines lines_of(const Grid& grid, const Widths& w, const TextStyle& style) {
     return out;
 }
 
-void add_arrows(Lines& out, const Picture& picture) {
-    Lines seen;
+void add_arrows(TextLines& out, const Picture& picture) {
+    TextLines seen;
     for (const Grid& grid : picture)
         for (const Grid::Arrow& arrow : grid.arrows) {
             if (std::ranges::find(seen, arrow.label) != seen.end()) continue;
@@ -153,7 +153,7 @@ void add_arrows(Lines& out, const Picture& picture) {
 }
 
 // Without colours there is no legend of colours.
-void add_legends(Lines& out, const Picture& picture, const TextStyle& style) {
+void add_legends(TextLines& out, const Picture& picture, const TextStyle& style) {
     std::vector<const Grid::Legend*> seen;
     for (const Grid& grid : picture) {
         const Grid::Legend& legend = grid.legend;
@@ -174,7 +174,7 @@ void add_legends(Lines& out, const Picture& picture, const TextStyle& style) {
 }
 
 // Places blocks of text side by side, if they fit.
-bool compose(Lines& out, const Picture& picture, const TextStyle& style) {
+bool compose(TextLines& out, const Picture& picture, const TextStyle& style) {
     const std::vector<geometry::Place> where = geometry::places(picture);
     if (std::ranges::all_of(where, [](const geometry::Place& place) { return place.row == 0; })) return false;
     std::map<int, Widths> widths;  // of a column of grids
@@ -183,13 +183,13 @@ bool compose(Lines& out, const Picture& picture, const TextStyle& style) {
         const Widths own = widths_of(picture[i]);
         w = {std::max(w.head, own.head), std::max(w.cell, own.cell)};
     }
-    std::map<int, std::map<int, Lines>> blocks;
+    std::map<int, std::map<int, TextLines>> blocks;
     std::map<int, std::size_t> wide;
-    Lines titles;
+    TextLines titles;
     for (std::size_t i = 0; i < picture.size(); ++i) {
         Grid grid = picture[i];
         titles.push_back(std::exchange(grid.title, {}));
-        Lines lines = lines_of(grid, widths[where[i].column], {style.colours, 0});
+        TextLines lines = lines_of(grid, widths[where[i].column], {style.colours, 0});
         for (const std::string& text : lines) {
             std::size_t& most = wide[where[i].column];
             most = std::max(most, columns_of(text));
@@ -223,7 +223,7 @@ bool compose(Lines& out, const Picture& picture, const TextStyle& style) {
     return true;
 }
 
-std::string joined(const Lines& lines) {
+std::string joined(const TextLines& lines) {
     std::string out;
     for (const std::string& text : lines) out += text + '\n';
     return out;
@@ -248,7 +248,7 @@ int terminal_columns(int stream) {
 }
 
 std::string to_text(const Picture& picture, const TextStyle& style) {
-    Lines out;
+    TextLines out;
     if (!compose(out, picture, style))
         for (const Grid& grid : picture) {
             if (!out.empty()) out.emplace_back();

@@ -28,27 +28,28 @@ enum class Reading : std::uint8_t {
     one_size,  // by any type of the same size: the bits are the caller's to interpret
 };
 
-struct Kind {
+struct NpyType {
     std::string_view code;       // descr without its byte order
     std::optional<Dtype> dtype;  // the type unless the caller names another
     Reading reading;
 };
 
 // Besides those that the element types have to themselves.
-constexpr std::array others{
-    Kind{"f1", Dtype::e5m2, Reading::one_size},
-    Kind{"V1", std::nullopt, Reading::one_size},
-    Kind{"b1", Dtype::u8, Reading::exact},
-    Kind{"u2", std::nullopt, Reading::one_size},
+constexpr std::array other_codes{
+    NpyType{"f1", Dtype::e5m2, Reading::one_size},
+    NpyType{"V1", std::nullopt, Reading::one_size},
+    NpyType{"b1", Dtype::u8, Reading::exact},
+    NpyType{"u2", std::nullopt, Reading::one_size},
 };
 
-std::optional<Kind> kind_of(std::string_view code) {
-    if (const auto* const other = std::ranges::find(others, code, &Kind::code); other != others.end())
+std::optional<NpyType> npy_type(std::string_view code) {
+    if (const auto* const other = std::ranges::find(other_codes, code, &NpyType::code);
+        other != other_codes.end())
         return *other;
     for (const Element& it : elements())
         if (!code.empty() && it.npy.ends_with(code) && it.npy.size() == code.size() + 1)
-            return Kind{code, it.dtype,
-                        code.front() == 'u' || code.front() == 'V' ? Reading::one_size : Reading::exact};
+            return NpyType{code, it.dtype,
+                           code.front() == 'u' || code.front() == 'V' ? Reading::one_size : Reading::exact};
     return std::nullopt;
 }
 
@@ -60,7 +61,7 @@ std::string held_as(std::string_view code) {
     return fmt::format("{}", fmt::join(names, " or "));
 }
 
-int bytes_of_kind(const Kind& kind) { return kind.code[1] - '0'; }
+int bytes_of(const NpyType& type) { return type.code[1] - '0'; }
 
 /// Reads the one Python literal that a header is: a dictionary of a string, a bool and a tuple of integers.
 class Parser {
@@ -189,27 +190,26 @@ std::string npy_preamble(const Tensor& tensor, const std::string& file) {
 
 Dtype npy_dtype(std::string_view descr, std::optional<Dtype> wanted, const std::string& file) {
     const std::string_view code = descr.empty() ? descr : descr.substr(1);
-    const std::optional<Kind> kind = kind_of(code);
+    const std::optional<NpyType> kind = npy_type(code);
     const bool known_order =
         !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
     if (!kind || !known_order)
         throw ArgumentError(fmt::format("{}: elements of numpy type '{}' are not supported", file, descr));
-    if (descr[0] == '>' && bytes_of_kind(*kind) > 1)
+    if (descr[0] == '>' && bytes_of(*kind) > 1)
         throw ArgumentError(fmt::format("{}: elements of numpy type '{}' are big-endian", file, descr),
                             "in Python: np.save(path, a.astype(a.dtype.newbyteorder('<')))");
     if (!wanted) {
         if (kind->dtype) return *kind->dtype;
-        throw ArgumentError(
-            fmt::format("{}: '{}' does not determine the element type", file, descr),
-            "load with a dtype: " + (bytes_of_kind(*kind) == 1 ? held_as(code) : "bf16 or f16"));
+        throw ArgumentError(fmt::format("{}: '{}' does not determine the element type", file, descr),
+                            "load with a dtype: " + (bytes_of(*kind) == 1 ? held_as(code) : "bf16 or f16"));
     }
     if (wanted == kind->dtype) return *wanted;
-    const bool one_size = bits(*wanted) == 8 * bytes_of_kind(*kind);
+    const bool one_size = bits(*wanted) == 8 * bytes_of(*kind);
     const bool tf32_of_f32 = kind->dtype == Dtype::f32 && wanted == Dtype::tf32;
     if (tf32_of_f32 || (one_size && kind->reading == Reading::one_size)) return *wanted;
     if (!one_size)
         throw ArgumentError(fmt::format("{}: elements of '{}' have {} bits, those of {} have {}", file, descr,
-                                        8 * bytes_of_kind(*kind), to_string(*wanted), bits(*wanted)),
+                                        8 * bytes_of(*kind), to_string(*wanted), bits(*wanted)),
                             "load without a dtype, then convert");
     throw ArgumentError(
         fmt::format("{}: holds {} ('{}'), not {}", file, to_string(*kind->dtype), descr, to_string(*wanted)),

@@ -17,7 +17,7 @@
 namespace wgrun {
 namespace {
 
-struct Kind {
+struct FileType {
     std::string_view name;
     int bits;        // of an element in the file
     Dtype dtype;     // of what is read
@@ -25,26 +25,27 @@ struct Kind {
 };
 
 // Besides the element types themselves.
-constexpr std::array others{
-    Kind{"BOOL", 8, Dtype::u8},       Kind{"F8_E8M0", 8, Dtype::u8},    Kind{"I16", 16, Dtype::u8, 2},
-    Kind{"U16", 16, Dtype::u8, 2},    Kind{"C64", 64, Dtype::f32, 2},   Kind{"F4", 4, Dtype::u8, 0},
-    Kind{"F6_E2M3", 6, Dtype::u8, 0}, Kind{"F6_E3M2", 6, Dtype::u8, 0},
+constexpr std::array other_types{
+    FileType{"BOOL", 8, Dtype::u8},       FileType{"F8_E8M0", 8, Dtype::u8},
+    FileType{"I16", 16, Dtype::u8, 2},    FileType{"U16", 16, Dtype::u8, 2},
+    FileType{"C64", 64, Dtype::f32, 2},   FileType{"F4", 4, Dtype::u8, 0},
+    FileType{"F6_E2M3", 6, Dtype::u8, 0}, FileType{"F6_E3M2", 6, Dtype::u8, 0},
 };
 
-Kind kind_called(std::string_view name) {
+FileType kind_called(std::string_view name) {
     for (const Element& it : elements())
         if (!name.empty() && it.safetensors == name) return {name, it.bits, it.dtype};
-    const auto* const other = std::ranges::find(others, name, &Kind::name);
-    if (other == others.end()) throw ArgumentError(fmt::format("unknown element type {}", name));
+    const auto* const other = std::ranges::find(other_types, name, &FileType::name);
+    if (other == other_types.end()) throw ArgumentError(fmt::format("unknown element type {}", name));
     return *other;
 }
 
 using Json = nlohmann::json;
 
 /// Receives the events of the parser and throws at the first unexpected one.
-class Reader final : public nlohmann::json_sax<Json> {
+class HeaderReader final : public nlohmann::json_sax<Json> {
   public:
-    explicit Reader(const std::string& file) : file_(file) {}
+    explicit HeaderReader(const std::string& file) : file_(file) {}
 
     struct Told {
         std::string name, type;
@@ -174,8 +175,8 @@ class Reader final : public nlohmann::json_sax<Json> {
 };
 
 /// The bytes that `shape` takes in the file, and its dtype and shape as they are read.
-std::uint64_t interpret(const Reader::Told& told, SafetensorsEntry& entry) {
-    const Kind kind = kind_called(told.type);
+std::uint64_t interpret(const HeaderReader::Told& told, SafetensorsEntry& entry) {
+    const FileType kind = kind_called(told.type);
     // Counted as u8 where an element is less than a byte, so that nothing overflows.
     const bool packed = kind.pieces == 0;
     const std::int64_t items = count_items(packed ? Dtype::u8 : kind.dtype, told.shape);
@@ -193,10 +194,10 @@ std::uint64_t interpret(const Reader::Told& told, SafetensorsEntry& entry) {
 
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_bytes,
                                            const std::string& file) {
-    Reader reader(file);
+    HeaderReader reader(file);
     Json::sax_parse(text, &reader);
     SafetensorsHeader header{{}, std::move(reader.metadata)};
-    for (Reader::Told& told : reader.told) {
+    for (HeaderReader::Told& told : reader.told) {
         const auto failure = [&](std::string_view what) {
             return reader.failure(fmt::format("tensor `{}`: {}", told.name, what));
         };

@@ -17,13 +17,13 @@ constexpr int block_rows = 64, threads = 128;
 constexpr unsigned tf32_first = 0b0100, tf32_second = 0b1110;
 
 /// The differences between the types.
-struct Kind {
+struct Pattern {
     int instruction_k;
     int chunk, kept;
     bool narrow;  ///< 8-bit: all four lanes of a group hold different codes
 };
 
-Kind kind_of(Dtype dtype) {
+Pattern pattern_of(Dtype dtype) {
     switch (dtype) {
         case Dtype::f16:
         case Dtype::bf16: return {32, 4, 2, false};
@@ -93,15 +93,15 @@ const Word* words(const Tensor& t) {
 }
 
 template <class Word>
-void prune_chunk(Word* chunk, const Kind& kind, Dtype dtype) {
+void prune_chunk(Word* chunk, const Pattern& pattern, Dtype dtype) {
     std::array<std::uint32_t, 4> size{};
-    for (int i = 0; i < kind.chunk; ++i) size[static_cast<std::size_t>(i)] = magnitude(chunk[i], dtype);
-    for (int i = 0; i < kind.chunk; ++i) {
+    for (int i = 0; i < pattern.chunk; ++i) size[static_cast<std::size_t>(i)] = magnitude(chunk[i], dtype);
+    for (int i = 0; i < pattern.chunk; ++i) {
         int larger = 0;  // the number of elements before element i that are kept
-        for (int j = 0; j < kind.chunk; ++j)
+        for (int j = 0; j < pattern.chunk; ++j)
             larger += j < i ? size[static_cast<std::size_t>(j)] >= size[static_cast<std::size_t>(i)]
                             : size[static_cast<std::size_t>(j)] > size[static_cast<std::size_t>(i)];
-        if (larger >= kind.kept) chunk[i] = 0;
+        if (larger >= pattern.kept) chunk[i] = 0;
     }
 }
 
@@ -119,14 +119,14 @@ constexpr std::array<std::uint8_t, 16> codes = [] {
     return out;
 }();
 
-unsigned code_of(const Kind& kind, unsigned mask) {
-    if (kind.kept == 2) return codes[mask];
+unsigned code_of(const Pattern& pattern, unsigned mask) {
+    if (pattern.kept == 2) return codes[mask];
     return mask == 3 ? 16 : mask == 2 ? tf32_second : tf32_first;
 }
 
 /// The elements that a code keeps; -1 without a meaning.
-std::array<int, 2> kept_by(const Kind& kind, unsigned code) {
-    if (kind.kept == 1) {
+std::array<int, 2> kept_by(const Pattern& pattern, unsigned code) {
+    if (pattern.kept == 1) {
         const int at = code == tf32_first ? 0 : code == tf32_second ? 1 : -1;
         return {at, at};
     }
@@ -135,37 +135,37 @@ std::array<int, 2> kept_by(const Kind& kind, unsigned code) {
 }
 
 template <class Word>
-void compress_block(const Tensor& matrix, const Kind& kind, std::int64_t block, Compressed& out) {
-    const std::int64_t k = matrix.shape()[1], chunks = k / kind.chunk;
-    const int per_step = kind.instruction_k / kind.chunk;
-    auto* metadata = words<std::uint32_t>(out.metadata) + block * (k / kind.instruction_k) * threads;
+void compress_block(const Tensor& matrix, const Pattern& pattern, std::int64_t block, Compressed& out) {
+    const std::int64_t k = matrix.shape()[1], chunks = k / pattern.chunk;
+    const int per_step = pattern.instruction_k / pattern.chunk;
+    auto* metadata = words<std::uint32_t>(out.metadata) + block * (k / pattern.instruction_k) * threads;
     for (std::int64_t row = block * block_rows; row < (block + 1) * block_rows; ++row) {
         const Word* from = words<Word>(matrix) + row * k;
         Word* to = words<Word>(out.values) + row * k / 2;
-        for (std::int64_t chunk = 0; chunk < chunks; ++chunk, from += kind.chunk) {
+        for (std::int64_t chunk = 0; chunk < chunks; ++chunk, from += pattern.chunk) {
             unsigned mask = 0;
-            for (int i = 0; i < kind.chunk; ++i)
+            for (int i = 0; i < pattern.chunk; ++i)
                 mask |= static_cast<unsigned>(magnitude(from[i], matrix.dtype()) != 0) << i;
-            const unsigned code = code_of(kind, mask);
+            const unsigned code = code_of(pattern, mask);
             if (code > 15)
                 throw rules::refusal(
                     rules::WG_SPARSE_03,
                     fmt::format(
                         "sparse.compress: row {}, chunk {} (columns {} to {}) has {} elements that are "
                         "not zero, {} are kept",
-                        row, chunk, chunk * kind.chunk, (chunk + 1) * kind.chunk - 1, std::popcount(mask),
-                        kind.kept),
+                        row, chunk, chunk * pattern.chunk, (chunk + 1) * pattern.chunk - 1,
+                        std::popcount(mask), pattern.kept),
                     "wg.sparse.prune first");
-            const auto [first, second] = kept_by(kind, code);
+            const auto [first, second] = kept_by(pattern, code);
             *to++ = from[first];
-            if (kind.kept == 2) *to++ = from[second];
-            const Place at =
-                place_of(kind.narrow, static_cast<int>(row % block_rows), static_cast<int>(chunk % per_step));
+            if (pattern.kept == 2) *to++ = from[second];
+            const Place at = place_of(pattern.narrow, static_cast<int>(row % block_rows),
+                                      static_cast<int>(chunk % per_step));
             metadata[chunk / per_step * threads + at.thread] |= code << (4 * at.code);
         }
     }
-    if (kind.narrow) return;
-    const std::int64_t count = k / kind.instruction_k * threads;
+    if (pattern.narrow) return;
+    const std::int64_t count = k / pattern.instruction_k * threads;
     for (std::int64_t thread = 0; thread < count; thread += 4)
         std::memcpy(metadata + thread + 2, metadata + thread, 2 * sizeof *metadata);
 }
@@ -191,31 +191,32 @@ void check_metadata(const Tensor& metadata) {
 
 /// Calls visit(row, chunk along the whole K, code) for a block of 64 rows.
 template <class Visit>
-void for_codes(const Tensor& metadata, const Kind& kind, std::int64_t block, Visit visit) {
+void for_codes(const Tensor& metadata, const Pattern& pattern, std::int64_t block, Visit visit) {
     const std::int64_t steps = metadata.shape()[1];
-    const int per_step = kind.instruction_k / kind.chunk;
+    const int per_step = pattern.instruction_k / pattern.chunk;
     for (std::int64_t step = 0; step < steps; ++step) {
         const auto* step_words = words<std::uint32_t>(metadata) + (block * steps + step) * threads;
         for (int row = 0; row < block_rows; ++row)
             for (int chunk = 0; chunk < per_step; ++chunk) {
-                const Place at = place_of(kind.narrow, row, chunk);
+                const Place at = place_of(pattern.narrow, row, chunk);
                 const auto code_in = [&](int thread) { return step_words[thread] >> (4 * at.code) & 15; };
                 const unsigned code = code_in(at.thread);
                 const std::int64_t in_matrix = block * block_rows + row, along = step * per_step + chunk;
-                if (!kind.narrow && code_in(at.thread + 2) != code)
+                if (!pattern.narrow && code_in(at.thread + 2) != code)
                     throw rules::refusal(
                         rules::WG_SPARSE_02,
                         fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} for selector 0, "
                                     "0b{:04b} for selector 1",
                                     in_matrix, along, code, code_in(at.thread + 2)),
                         "the same words in both pairs of lanes");
-                if (kept_by(kind, code)[0] < 0)
+                if (kept_by(pattern, code)[0] < 0)
                     throw rules::refusal(
                         rules::WG_SPARSE_01,
                         fmt::format("sparse metadata of row {}, chunk {}: 0b{:04b} has no meaning", in_matrix,
                                     along, code),
-                        kind.kept == 1 ? "0b0100 (element 0 is kept) or 0b1110 (element 1)"
-                                       : "two different indices, the first element's in the lower two bits");
+                        pattern.kept == 1
+                            ? "0b0100 (element 0 is kept) or 0b1110 (element 1)"
+                            : "two different indices, the first element's in the lower two bits");
                 visit(in_matrix, along, code);
             }
     }
@@ -223,47 +224,47 @@ void for_codes(const Tensor& metadata, const Kind& kind, std::int64_t block, Vis
 
 }  // namespace
 
-int instruction_k(Dtype dtype) { return kind_of(dtype).instruction_k; }
+int instruction_k(Dtype dtype) { return pattern_of(dtype).instruction_k; }
 
 Tensor prune(const Tensor& matrix) {
-    const Kind kind = kind_of(matrix.dtype());
-    check_matrix(matrix, 1, kind.chunk, "prune");
+    const Pattern pattern = pattern_of(matrix.dtype());
+    check_matrix(matrix, 1, pattern.chunk, "prune");
     Tensor out = matrix.copy();
     with_word(matrix.dtype(), [&](auto word) {
         using Word = decltype(word);
         for_parts(out.items(), [&](int, std::int64_t begin, std::int64_t end) {
-            for (std::int64_t at = begin; at < end; at += kind.chunk)
-                prune_chunk(words<Word>(out) + at, kind, matrix.dtype());
+            for (std::int64_t at = begin; at < end; at += pattern.chunk)
+                prune_chunk(words<Word>(out) + at, pattern, matrix.dtype());
         });
     });
     return out;
 }
 
 Compressed compress(const Tensor& matrix) {
-    const Kind kind = kind_of(matrix.dtype());
-    check_matrix(matrix, block_rows, kind.instruction_k, "compress");
+    const Pattern pattern = pattern_of(matrix.dtype());
+    check_matrix(matrix, block_rows, pattern.instruction_k, "compress");
     const std::int64_t m = matrix.shape()[0], k = matrix.shape()[1], blocks = m / block_rows;
     Compressed out{Tensor::zeros(matrix.dtype(), {m, k / 2}),
-                   Tensor::zeros(Dtype::u32, {blocks, k / kind.instruction_k, threads})};
+                   Tensor::zeros(Dtype::u32, {blocks, k / pattern.instruction_k, threads})};
     with_word(matrix.dtype(), [&](auto word) {
         for_blocks(blocks, block_rows * k,
-                   [&](std::int64_t block) { compress_block<decltype(word)>(matrix, kind, block, out); });
+                   [&](std::int64_t block) { compress_block<decltype(word)>(matrix, pattern, block, out); });
     });
     return out;
 }
 
 void validate(const Tensor& metadata, Dtype dtype) {
-    const Kind kind = kind_of(dtype);
+    const Pattern pattern = pattern_of(dtype);
     check_metadata(metadata);
     for_blocks(metadata.shape()[0], metadata.shape()[1] * threads * 8, [&](std::int64_t block) {
-        for_codes(metadata, kind, block, [](std::int64_t, std::int64_t, unsigned) {});
+        for_codes(metadata, pattern, block, [](std::int64_t, std::int64_t, unsigned) {});
     });
 }
 
 Tensor decompress(const Tensor& values, const Tensor& metadata) {
-    const Kind kind = kind_of(values.dtype());
+    const Pattern pattern = pattern_of(values.dtype());
     check_metadata(metadata);
-    const std::int64_t m = metadata.shape()[0] * block_rows, k = metadata.shape()[1] * kind.instruction_k;
+    const std::int64_t m = metadata.shape()[0] * block_rows, k = metadata.shape()[1] * pattern.instruction_k;
     if (values.shape() != TensorShape{m, k / 2})
         throw ArgumentError(
             fmt::format("sparse.decompress: metadata {} belongs to values {{{}, {}}}, not to {}",
@@ -272,11 +273,11 @@ Tensor decompress(const Tensor& values, const Tensor& metadata) {
     with_word(values.dtype(), [&](auto word) {
         using Word = decltype(word);
         for_blocks(metadata.shape()[0], block_rows * k, [&](std::int64_t block) {
-            for_codes(metadata, kind, block, [&](std::int64_t row, std::int64_t chunk, unsigned code) {
-                const Word* from = words<Word>(values) + row * k / 2 + chunk * kind.kept;
-                Word* to = words<Word>(out) + row * k + chunk * kind.chunk;
-                const std::array<int, 2> kept = kept_by(kind, code);
-                for (int i = 0; i < kind.kept; ++i) to[kept[static_cast<std::size_t>(i)]] = from[i];
+            for_codes(metadata, pattern, block, [&](std::int64_t row, std::int64_t chunk, unsigned code) {
+                const Word* from = words<Word>(values) + row * k / 2 + chunk * pattern.kept;
+                Word* to = words<Word>(out) + row * k + chunk * pattern.chunk;
+                const std::array<int, 2> kept = kept_by(pattern, code);
+                for (int i = 0; i < pattern.kept; ++i) to[kept[static_cast<std::size_t>(i)]] = from[i];
             });
         });
     });

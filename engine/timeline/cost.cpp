@@ -11,8 +11,6 @@
 namespace wgrun::timeline {
 namespace {
 
-using Kind = StepCost::Kind;
-
 /// The tensor core's time for a wgmma: its multipliers, or the operands that it reads from shared memory.
 double product_cycles(const isa::AsyncMma& mma) {
     constexpr int unit = 32;  // bytes of K
@@ -27,29 +25,31 @@ class Reader final : public isa::Effects {
   public:
     explicit Reader(StepCost& cost) : cost_(cost) {}
     void memory(const isa::MemoryAccess& access) override {
-        const bool again = cost_.kind != Kind::plain;
+        const bool again = cost_.kind != StepCost::Kind::plain;
         cost_.bytes = access.bytes;
         if (isa::is_shared(access.space))
-            cost_.kind = Kind::shared;
+            cost_.kind = StepCost::Kind::shared;
         else
-            cost_.kind = again ? Kind::atomic : access.write ? Kind::store : Kind::load;
+            cost_.kind = again          ? StepCost::Kind::atomic
+                         : access.write ? StepCost::Kind::store
+                                        : StepCost::Kind::load;
     }
     void issue_mma(const isa::AsyncMma& mma) override {
-        cost_.kind = Kind::product;
+        cost_.kind = StepCost::Kind::product;
         cost_.cycles = product_cycles(mma);
     }
-    void commit_mma() override { cost_.kind = Kind::commit; }
+    void commit_mma() override { cost_.kind = StepCost::Kind::commit; }
     void wait_mma(int pending) override {
-        cost_.kind = Kind::wait;
+        cost_.kind = StepCost::Kind::wait;
         cost_.pending = pending;
     }
     void copy_async(const isa::MemoryAccess& access) override {
-        cost_.kind = Kind::copy;
+        cost_.kind = StepCost::Kind::copy;
         cost_.bytes = access.bytes;
     }
-    void commit_copies() override { cost_.kind = Kind::commit_copy; }
+    void commit_copies() override { cost_.kind = StepCost::Kind::commit_copy; }
     void wait_copies(std::optional<int> pending) override {
-        cost_.kind = Kind::wait_copies;
+        cost_.kind = StepCost::Kind::wait_copies;
         cost_.pending = pending.value_or(-1);
     }
 
@@ -65,9 +65,10 @@ Costs::Costs(const sim::Code& code) {
         StepCost cost;
         cost.first = static_cast<std::uint32_t>(registers_.size());
         if (op.step == nullptr) {
-            cost.kind = op.kind == sim::Op::Kind::jump && op.ways.taken <= steps_.size() ? Kind::jump
-                        : op.reg != sim::no_reg                                          ? Kind::plain
-                                                                                         : Kind::free;
+            cost.kind = op.kind == sim::Op::Kind::jump && op.ways.taken <= steps_.size()
+                            ? StepCost::Kind::jump
+                        : op.reg != sim::no_reg ? StepCost::Kind::plain
+                                                : StepCost::Kind::free;
         } else {
             cost.throughput = isa::throughput(*op.step);
             Reader reader(cost);
@@ -97,9 +98,9 @@ void Costs::drop_repetitions(const sim::Code& code) {
             continue;
         }
         const isa::Step& step = *op.step;
-        const bool pure = steps_[pc].kind == Kind::plain && !step.guard && step.op->effects == nullptr &&
-                          !isa::pinned(*step.op) && step.operands.size() >= 2 &&
-                          step.operands[0].kind == isa::Operand::Kind::reg &&
+        const bool pure = steps_[pc].kind == StepCost::Kind::plain && !step.guard &&
+                          step.op->effects == nullptr && !isa::pinned(*step.op) &&
+                          step.operands.size() >= 2 && step.operands[0].kind == isa::Operand::Kind::reg &&
                           step.op->operands[0].access == isa::Access::out;
         std::string key;
         if (pure) {
@@ -115,12 +116,13 @@ void Costs::drop_repetitions(const sim::Code& code) {
             }
             const auto [found, added] = known.try_emplace(std::move(key), next);
             if (added) ++next;
-            if (!added || steps_[pc].throughput.pipe == isa::Pipe::none) steps_[pc].kind = Kind::free;
+            if (!added || steps_[pc].throughput.pipe == isa::Pipe::none)
+                steps_[pc].kind = StepCost::Kind::free;
             values[step.operands[0].reg.id] = found->second;
             continue;
         }
         for (std::uint32_t reg : writes(steps_[pc])) values[reg] = next++;
-        if (steps_[pc].kind == Kind::product)  // its accumulators change, too
+        if (steps_[pc].kind == StepCost::Kind::product)  // its accumulators change, too
             for (isa::Reg reg : step.operands[0].list) values[reg.id] = next++;
     }
 }
@@ -133,7 +135,7 @@ void Costs::registers_of(const sim::Op& op, StepCost& cost) {
         for (std::size_t i = 0; i < op.step->operands.size(); ++i) {
             const isa::Operand& operand = op.step->operands[i];
             const isa::Access access = op.step->op->operands[i].access;
-            if (cost.kind == Kind::product && access != isa::Access::in) continue;
+            if (cost.kind == StepCost::Kind::product && access != isa::Access::in) continue;
             const bool address = operand.kind == isa::Operand::Kind::address;
             const auto take = [&](isa::Reg reg) {
                 if (!reg) return;

@@ -16,8 +16,7 @@ using machine::MbarrierUser;
 
 namespace {
 
-constexpr std::uint32_t base = sm_90a.shared_base;
-constexpr std::uint32_t box_align = 128, unit = 16;  // bytes, in shared memory
+constexpr std::uint32_t box_align = 128, bulk_align = 16;  // bytes, in shared memory
 
 template <class Visit>
 void for_each_lane(isa::Mask mask, Visit visit) {
@@ -99,8 +98,8 @@ bool Copies::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
         return false;
     }
     if (!copy.known.shared || (box == nullptr && !copy.known.bytes)) return true;
-    const std::uint32_t address = copy.shared & isa::peer_window, offset = address - base;
-    const std::uint32_t align = box != nullptr ? box_align : unit;
+    const std::uint32_t address = copy.shared & isa::peer_window, offset = address - sm_90a.shared_base;
+    const std::uint32_t align = box != nullptr ? box_align : bulk_align;
     if (address % align != 0) {
         report_.fault(rules::copy_misaligned(scene_.place(offset), align));
         return false;

@@ -12,10 +12,9 @@ namespace wgrun::check::rehearsal {
 
 namespace {
 
-constexpr std::uint32_t base = sm_90a.shared_base;
-constexpr std::uint32_t unit = 16;  // bytes, that a descriptor counts in
-constexpr int core_matrix = 128;    // bytes: 8 contiguous rows of 16
-constexpr int whole = 0;            // the lane that stands for the warp in its groups
+constexpr std::uint32_t descriptor_unit = 16;  // bytes, that a descriptor counts in
+constexpr int core_matrix = 128;               // bytes: 8 contiguous rows of 16
+constexpr int whole = 0;                       // the lane that stands for the warp in its groups
 
 constexpr const char* as_the_tile = "k:tensor_map(name, tile) of the tile that the descriptor is made from";
 
@@ -70,10 +69,10 @@ void Products::reads(const Operand& operand, const Matrix& read) {
     const Warp& warp = *scene_.warp;
     if (const Written* written = scene_.anybody_left ? nullptr : contents_.at(warp.cta, address)) {
         const Note copied{written->step->where, "copied here"};
-        const std::string matrix = scene_.place(address - base);
+        const std::string matrix = scene_.place(address - sm_90a.shared_base);
         const int actor = written->mbarrier->actor();
         if (warp.known.of(actor) >= written->clock) {
-            if (written->box != nullptr && !contents_.maybe_stored(address - base))
+            if (written->box != nullptr && !contents_.maybe_stored(address - sm_90a.shared_base))
                 compare(*written, read, bits);
         } else if (!mbarriers_.let_through(scene_.waits.for_phase(warp.number, actor, written->clock),
                                            written->step)) {
@@ -151,13 +150,13 @@ void Products::overwritten(const Mbarrier& mbarrier, std::uint32_t lo, std::uint
     for (Point& point : points(mbarrier.cta)) {
         if (point.address < lo || point.address >= hi) continue;
         const bool fresh = contents_.at(mbarrier.cta, point.address) == nullptr;
-        const std::string matrix = scene_.place(point.address - base);
+        const std::string matrix = scene_.place(point.address - sm_90a.shared_base);
         for (const Point::Reader& reader : point.readers) {
             if (known_past(point, reader)) continue;
             if (mbarriers_.let_through(scene_.waits.for_phase(reader.warp, mbarrier.actor(), mbarrier.next()),
                                        scene_.op->step))
                 break;
-            if (fresh && !contents_.maybe_stored(point.address - base)) {
+            if (fresh && !contents_.maybe_stored(point.address - sm_90a.shared_base)) {
                 report_.add(
                     rules::WG_TMA_02, reader.step->where,
                     fmt::format("the wgmma reads {}, and nothing makes it wait for the copy that fills it",
@@ -185,7 +184,7 @@ void Products::compare(const Written& written, const Matrix& read, std::uint64_t
     if (!compared_.insert({scene_.op->step, written.step, bits}).second) return;
     const TensorBox& box = *written.box;
     const Descriptor descriptor = Descriptor::decode(bits);
-    const std::string matrix = scene_.place(descriptor.start - base);
+    const std::string matrix = scene_.place(descriptor.start - sm_90a.shared_base);
     const auto tell = [&](std::string message, std::string fix) {
         report_.add(rules::WG_TMA_05, written.step->where, std::move(message), std::move(fix),
                     {{scene_.op->where, "multiplied here"}});
@@ -208,7 +207,8 @@ void Products::compare(const Written& written, const Matrix& read, std::uint64_t
             as_the_tile);
     const std::vector<std::uint32_t> all = units(descriptor, read);
     const auto missing = [&](std::uint32_t address) {
-        return !contents_.maybe_stored(address - base) && !contents_.brought(scene_.warp->cta, address);
+        return !contents_.maybe_stored(address - sm_90a.shared_base) &&
+               !contents_.brought(scene_.warp->cta, address);
     };
     const auto first = std::ranges::find_if(all, missing);
     if (first == all.end()) return;
@@ -216,9 +216,9 @@ void Products::compare(const Written& written, const Matrix& read, std::uint64_t
     tell(fmt::format(
              "the box of {} fills a part of what the wgmma reads of {}: nothing brings {} of {} bytes, "
              "from {} {} of operand {} on",
-             describe(box), matrix, std::ranges::count_if(all, missing) * unit, all.size() * unit,
-             read.mn_major ? "column" : "row", static_cast<std::size_t>(first - all.begin()) / per_line,
-             read.name),
+             describe(box), matrix, std::ranges::count_if(all, missing) * descriptor_unit,
+             all.size() * descriptor_unit, read.mn_major ? "column" : "row",
+             static_cast<std::size_t>(first - all.begin()) / per_line, read.name),
          as_the_tile);
 }
 
