@@ -1,18 +1,11 @@
 #include "check/walker.hpp"
 
-#include <algorithm>
-
 #include "check/rehearsal.hpp"
 #include "isa/opaque.hpp"
+#include "isa/registers.hpp"
 #include "wgrun/inline_ptx.hpp"
 
 namespace wgrun::check {
-
-namespace {
-// Loops nested many times would take too long. What follows this many steps, plus this many visits of each
-// step, is left to the simulator.
-constexpr int most_steps_in_all = 1 << 17, most_visits = 64;
-}  // namespace
 
 std::vector<Diagnostic> check(const Program& program) {
     Findings findings;
@@ -37,61 +30,28 @@ std::vector<Diagnostic> check(const Program& program) {
     return std::move(findings).sorted(program.where().file);
 }
 
+std::vector<Diagnostic> performance(const Program& program) {
+    Findings laws, remarks;
+    Walker walker(program, laws);
+    walker.watch_speed(remarks);
+    walker.run();
+    return std::move(remarks).sorted(program.where().file);
+}
+
 Walker::Walker(const Program& program, Findings& findings)
-    : program_(program),
-      findings_(findings),
-      plan_(program),
-      cells_(program),
-      matrix_(program, cells_, findings),
-      value_of_([this](const Operand& operand) { return value_of(operand); }),
-      known_([this](Reg reg) -> const Known& { return state_.values[reg.id]; }) {
-    stored_.resize(program.shared().size());
-    state_.values = Chunks<Known>(program.registers().size());
-    state_.registers = Chunks<RegisterState>(static_cast<std::size_t>(plan_.slot_count));
-    state_.cells.resize(static_cast<std::size_t>(cells_.count()));
-    most_executed_ = most_steps_in_all + most_visits * plan_.step_count;
-}
-
-/// Returns whether `fact` comes from an earlier iteration that met the same branch, which may be unable to
-/// take both the arm taken then and the current one.
-bool Walker::another_visit(const Scope& scope, const Fact& fact) {
-    if (fact.first != scope.decision.id || scope.decision.repeats) return false;
-    return fact.arm != scope.arm || (scope.decision.inputs & roots::loops) != 0;
-}
-
-/// Returns whether `fact` holds on a path that certainly exists.
-bool Walker::holds(const Fact& fact) const {
-    if (fact.kind == Fact::Kind::always) return true;
-    if (fact.kind != Fact::Kind::conditional) return false;
-    // A scope entered since is a further decision: it must share no input with the earlier ones.
-    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-        if (scope->decision.contains(fact.first)) return !another_visit(*scope, fact);
-        if (scope->decision.inputs & fact.inputs) return false;
-    }
-    return true;
-}
-
-Known Walker::condition(Reg reg, bool negated, Where where) {
-    read(reg, where);
-    Known known = state_.values[reg.id];
-    if (negated) known.exact = known.exact.map([](std::int64_t value) { return value ^ 1; });
-    return known;
-}
-
-Decision Walker::decision_of(const void* node, const Known& condition) const {
-    Decision decision = plan_.decisions.at(node);
-    decision.inputs = condition.inputs ? condition.inputs : roots::memory;
-    // `if (n > 0) for (i < n)`: the loop runs. But `for (i < n) if (i > 0)` goes both ways.
-    decision.doubtful = std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& scope) {
-        const Decision& outer = scope.decision;
-        return (outer.inputs & decision.inputs) &&
-               !(outer.repeats && (decision.inputs & roots::loop(outer.id)));
-    });
-    return decision;
-}
+    : scene_(program, findings),
+      values_(scene_),
+      convergence_(scene_),
+      drains_(scene_),
+      flights_(scene_, drains_),
+      memory_(scene_, values_, flights_),
+      products_(scene_, values_, flights_, memory_, drains_),
+      paths_(
+          scene_, values_, [this](const Step& inner) { step(inner); },
+          [this](Where end) { left_over(end); }) {}
 
 void Walker::step(const Step& step) {
-    ++executed_;
+    ++scene_.executed;
     if (step.guard)
         guarded(step);
     else
@@ -99,28 +59,70 @@ void Walker::step(const Step& step) {
 }
 
 void Walker::guarded(const Step& step) {
-    const Known guard = condition(step.guard, step.guard_negated, step.where);
+    const Known guard = values_.condition(step.guard, step.guard_negated, step.where);
     if (const auto constant = guard.constant()) {
         if (*constant != 0) execute(step);
         return;
     }
-    const Decision decision = decision_of(&step, guard);
-    const State skipped = state_;
-    scopes_.push_back({decision, guard, step.where, "guard", 0, &step, block_});
+    const Decision decision = scene_.decision_of(&step, guard);
+    const State skipped = scene_.state;
+    scene_.scopes.push_back({decision, guard, step.where, "guard", 0, &step, scene_.block});
     execute(step);
-    scopes_.pop_back();
-    state_ = join(state_, skipped, decision, guard, &step);
+    scene_.scopes.pop_back();
+    scene_.state = join(scene_.state, skipped, decision, guard, &step);
 }
 
 void Walker::execute(const Step& step) {
-    step_ = &step;
-    reads_memory_ = false;
-    meets_others_ = isa::pinned(*step.op);
-    if (step.op->taken_by != isa::Participants::thread) aligned(step);
+    scene_.step = &step;
+    scene_.loads = false;
+    scene_.meets_others = isa::pinned(*step.op);
+    if (step.op->taken_by != isa::Participants::thread) convergence_.aligned(step);
     read_operands(step);
     isa::tell(step, *this);
-    write_operands(step);
-    if (meets_others_) state_.drain = {};
+    values_.write(step);
+    if (scene_.meets_others) scene_.state.drain = {};
+}
+
+void Walker::read_operands(const Step& step) {
+    if (step.guard) flights_.touch(step.guard, false);
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const Operand& operand = step.operands[i];
+        if (scene_.plan.is_async(operand)) continue;
+        const isa::Access access = step.op->operands[i].access;
+        isa::for_each_register(operand, [&](Reg reg) {
+            if (access != isa::Access::out) values_.read(reg, step.where);
+            flights_.touch(reg, access != isa::Access::in);
+        });
+    }
+}
+
+void Walker::left_over(Where end) {
+    flights_.left_over(end);
+    memory_.left_over(end);
+}
+
+// --- what the current step does ------------------------------------------------------------------------
+
+void Walker::memory(const isa::MemoryAccess& access) { memory_.access(access); }
+void Walker::copy_async(const isa::MemoryAccess& access) { memory_.copy(access); }
+void Walker::proxy_fence(std::optional<isa::Space> space) { memory_.fence(space); }
+void Walker::commit_copies() { scene_.state.commit_copies(); }
+void Walker::wait_copies(std::optional<int> pending) { scene_.state.wait_copies(pending); }
+
+// Threads that wait for the mbarrier see the copies; whether the right threads wait is left to the simulator.
+void Walker::arrive_copies(const Operand&) { scene_.state.wait_copies(std::nullopt); }
+
+void Walker::order_registers() { flights_.order_registers(); }
+void Walker::issue_mma(const isa::AsyncMma& mma) { products_.issue(mma); }
+void Walker::commit_mma() { flights_.commit(); }
+void Walker::wait_mma(int pending) { flights_.wait(pending); }
+
+void Walker::barrier(const Operand&, const Operand& threads) { convergence_.barrier(threads); }
+
+// Arrivals are not attributed to threads: whether the right threads arrive is left to the simulator.
+void Walker::await_arrivals() {
+    scene_.state.barrier();
+    scene_.meets_others = false;
 }
 
 }  // namespace wgrun::check

@@ -1,12 +1,12 @@
-// WG-SYNC: instructions that threads execute together, and the branches around them.
+#include "check/walk/convergence.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "check/walker.hpp"
 #include "rules/barrier_words.hpp"
 
-namespace wgrun::check {
+namespace wgrun::check::walk {
 
 namespace {
 
@@ -32,21 +32,16 @@ Uniform needed(Participants participants) {
 
 }  // namespace
 
-bool Walker::in_role() const {
-    return std::any_of(scopes_.begin(), scopes_.end(),
-                       [](const Scope& scope) { return scope.uniform() < Uniform::cta; });
-}
-
-void Walker::aligned(const Step& step) {
+void Convergence::aligned(const Step& step) {
     const Uniform least = needed(step.op->taken_by);
-    const int threads = program_.threads();
+    const int threads = scene_.program.threads();
     if (step.op->taken_by == Participants::warpgroup && !partial_warpgroup_ && threads % 128 != 0 &&
-        (threads < 128 || !in_role())) {
+        (threads < 128 || !scene_.in_role())) {
         partial_warpgroup_ = true;
-        findings_.add(rules::no_whole_warpgroup(step.op->name, threads), step.where,
-                      {{program_.where(), "the kernel is declared here"}});
+        scene_.findings.add(rules::no_whole_warpgroup(step.op->name, threads), step.where,
+                            {{scene_.program.where(), "the kernel is declared here"}});
     }
-    for (const Scope& scope : scopes_) {
+    for (const Scope& scope : scene_.scopes) {
         // Whether a condition on more than the thread index diverges shows only when the kernel runs.
         if (scope.uniform() >= least || !scope.exact()) continue;
         if (std::find(divergent_.begin(), divergent_.end(), scope.node) != divergent_.end()) return;
@@ -57,7 +52,7 @@ void Walker::aligned(const Step& step) {
             fmt::format("all threads of the {} execute {} together, but ", group(whole), step.op->name);
         const std::string move = scope.left ? fmt::format("move {} before the branch", step.op->name)
                                             : fmt::format("move {} out of the {}", step.op->name, scope.what);
-        findings_.add(
+        scene_.findings.add(
             rules::WG_SYNC_01, step.where,
             together + (scope.left ? "some have left at a branch before it"
                                    : fmt::format("the condition of the {} around it is not the same for all "
@@ -70,33 +65,31 @@ void Walker::aligned(const Step& step) {
     }
 }
 
-/// Reports a barrier of the whole CTA in one arm only: threads that bypass it never arrive, unless another
-/// arm has such a barrier, at which they may arrive.
-void Walker::barriers_met() {
-    if (skipped_.empty() || gave_up()) return;
+void Convergence::barriers_met() {
+    if (skipped_.empty() || scene_.gave_up()) return;
     const Skipped& first = skipped_.front();
     for (const Skipped& other : skipped_)
         if (other.scope.node != first.scope.node || other.scope.arm != first.scope.arm) return;
     if (std::find(divergent_.begin(), divergent_.end(), first.scope.node) != divergent_.end()) return;
-    findings_.add(
+    scene_.findings.add(
         rules::WG_SYNC_02, first.step->where,
         fmt::format("{} waits for all {} threads of the CTA, but some of them go around the {} that it "
                     "is in",
-                    first.step->op->name, program_.threads(), first.scope.what),
+                    first.step->op->name, scene_.program.threads(), first.scope.what),
         "move the barrier out, or give it an id and the number of threads that arrive",
         {{first.scope.where, fmt::format("the {} is here", first.scope.what)}});
 }
 
-void Walker::barrier(const Operand&, const Operand& threads) {
+void Convergence::barrier(const Operand& threads) {
     // Threads that bypass a barrier with a thread count may arrive elsewhere, without waiting.
     const auto count = threads.kind == Operand::Kind::imm ? std::optional(threads.imm) : std::nullopt;
     if (count == 0) {
-        const auto scope = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) {
+        const auto scope = std::find_if(scene_.scopes.begin(), scene_.scopes.end(), [](const Scope& s) {
             return s.exact() && s.uniform() < Uniform::cta && s.what != "loop";
         });
-        if (scope != scopes_.end()) skipped_.push_back({step_, *scope});
+        if (scope != scene_.scopes.end()) skipped_.push_back({scene_.step, *scope});
     }
-    state_.barrier();
+    scene_.state.barrier();
 }
 
-}  // namespace wgrun::check
+}  // namespace wgrun::check::walk

@@ -1,14 +1,14 @@
-// WG-PERF-05: bank conflicts of accesses to shared memory whose addresses depend on the thread alone.
+#include "check/walk/banks.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "check/walker.hpp"
 #include "isa/warp.hpp"
 #include "wgrun/bank.hpp"
 
-namespace wgrun::check {
+namespace wgrun::check::walk {
 
 namespace {
 
@@ -28,15 +28,15 @@ BankPhase worst_phase(const Exact& address, std::int64_t offset, int bytes, int 
 }  // namespace
 
 /// Reports a conflict only if every warp has it: a branch may exclude some of them.
-void Walker::bank_conflicts(const isa::MemoryAccess& access) {
+void bank_conflicts(const Scene& scene, const isa::MemoryAccess& access) {
     const Operand& operand = *access.address;
     if (!isa::is_shared(access.space) || !operand.reg) return;
-    const Known& base = state_.values[operand.reg.id];
+    const Known& base = scene.state.values[operand.reg.id];
     if (base.origin < 0 || !base.exact.known() || base.exact.uniform()) return;
-    const bool parted = std::any_of(scopes_.begin(), scopes_.end(),
+    const bool parted = std::any_of(scene.scopes.begin(), scene.scopes.end(),
                                     [](const Scope& scope) { return scope.uniform() < isa::Uniform::warp; });
     if (parted) return;
-    const SharedBuffer& buffer = program_.shared()[static_cast<std::size_t>(base.origin)];
+    const SharedBuffer& buffer = scene.program.shared()[static_cast<std::size_t>(base.origin)];
     const std::int64_t offset = buffer.offset + operand.offset;
     const auto [least, greatest] = base.exact.range();
     const bool aligned =
@@ -44,16 +44,16 @@ void Walker::bank_conflicts(const isa::MemoryAccess& access) {
     if (least + offset < 0 || greatest + offset >= max_shared_bytes || !aligned || access.bytes > 16) return;
 
     BankPhase mildest;
-    const int threads = program_.threads();
+    const int threads = scene.program.threads();
     for (int warp = 0; warp * lanes < threads; ++warp) {
-        const int count = step_->op->taken_by == isa::Participants::warp ? row_lanes : lanes;
+        const int count = scene.step->op->taken_by == isa::Participants::warp ? row_lanes : lanes;
         BankPhase phase =
             worst_phase(base.exact, offset, access.bytes, warp, std::min(count, threads - warp * lanes));
         if (phase.degree < 2) return;
         if (warp == 0 || phase.degree < mildest.degree) mildest = std::move(phase);
     }
-    remarks_->add(
-        rules::WG_PERF_05, step_->where,
+    scene.remarks->add(
+        rules::WG_PERF_05, scene.step->where,
         fmt::format("{}-way bank conflict: the lanes {} of a warp access different words of bank {} of "
                     "`{}`",
                     mildest.degree, fmt::join(mildest.guilty, " "), mildest.bank, buffer.name),
@@ -61,4 +61,4 @@ void Walker::bank_conflicts(const isa::MemoryAccess& access) {
         {{buffer.where, fmt::format("`{}` is declared here", buffer.name)}});
 }
 
-}  // namespace wgrun::check
+}  // namespace wgrun::check::walk

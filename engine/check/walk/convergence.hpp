@@ -1,0 +1,35 @@
+// WG-SYNC: instructions that threads execute together, and the branches around them.
+#pragma once
+
+#include <vector>
+
+#include "check/walk/scene.hpp"
+
+namespace wgrun::check::walk {
+
+class Convergence {
+  public:
+    explicit Convergence(Scene& scene) : scene_(scene) {}
+
+    /// Checks a step that several threads execute together.
+    void aligned(const Step& step);
+    /// A barrier of `threads`; 0: of the whole CTA.
+    void barrier(const Operand& threads);
+    /// Reports a barrier of the whole CTA in one arm only: threads that bypass it never arrive, unless
+    /// another arm has such a barrier, at which they may arrive.
+    void barriers_met();
+
+  private:
+    /// A barrier of the whole CTA that some of its threads bypass: the step and the arm.
+    struct Skipped {
+        const Step* step;
+        Scope scope;
+    };
+
+    Scene& scene_;
+    std::vector<const void*> divergent_;  ///< nodes of scopes reported by WG-SYNC-01
+    bool partial_warpgroup_ = false;      ///< WG-SYNC-03 is reported
+    std::vector<Skipped> skipped_;
+};
+
+}  // namespace wgrun::check::walk

@@ -1,0 +1,48 @@
+// wgmma in flight: their groups, and threads that access their registers: WG-GROUP-01, -02, -03, -05 and -06.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "check/walk/drains.hpp"
+#include "check/walk/scene.hpp"
+
+namespace wgrun::check::walk {
+
+class Flights {
+  public:
+    Flights(Scene& scene, Drains& drains) : scene_(scene), drains_(drains) {}
+
+    /// wgmma.fence, commit_group, wait_group.
+    void order_registers();
+    void commit();
+    void wait(int pending);
+    /// Handles a read or write of a register by a thread.
+    void touch(Reg reg, bool writes);
+    /// Reports what is pending at the end of the kernel, after line `end`.
+    void left_over(Where end);
+
+    /// Returns the youngest flight that no wait_group has covered, of those whose registers satisfy `uses`;
+    /// or null.
+    template <class Uses>
+    const Flight* pending(Uses uses) const {
+        const Flight* found = nullptr;
+        for (const Flight& flight : scene_.state.flights) {
+            if (!flight.pending || (found && flight.age >= found->age)) continue;
+            if (uses(scene_.plan.mmas.at(flight.mma)) && scene_.holds(flight.pending)) found = &flight;
+        }
+        return found;
+    }
+    /// Reports an access to a register of `flight`, which nothing has waited for.
+    void overtaken(const Flight& flight, Part part, std::string_view access);
+    /// Continues as if the fault of `covered` were fixed, so that one fault gives one finding.
+    void assume_waited(Flight covered);
+
+  private:
+    void uncommitted(const Flight& flight, bool at_end, std::vector<Note> notes);
+
+    Scene& scene_;
+    Drains& drains_;
+};
+
+}  // namespace wgrun::check::walk

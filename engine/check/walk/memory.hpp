@@ -1,0 +1,36 @@
+// What threads do to shared memory, also by cp.async: WG-RACE-02, WG-GROUP-04.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "check/walk/flights.hpp"
+#include "check/walk/values.hpp"
+
+namespace wgrun::check::walk {
+
+class Memory {
+  public:
+    Memory(Scene& scene, const Values& values, Flights& flights)
+        : scene_(scene), values_(values), flights_(flights) {}
+
+    /// A load, store or atomic of threads; a cp.async; fence.proxy.async.
+    void access(const isa::MemoryAccess& access);
+    void copy(const isa::MemoryAccess& access);
+    void fence(std::optional<isa::Space> space);
+    /// Reports a read of bytes that a cp.async may still write: WG-GROUP-04. Returns whether it did.
+    bool copied(const Region& region, std::string_view who, std::string_view fence);
+    /// Reports copies that are pending at the end of the kernel, after line `end`.
+    void left_over(Where end);
+
+  private:
+    void note_stored(const Operand& address);
+    Region accessed(const isa::MemoryAccess& access) const;
+    void overwritten(const Region& region);
+
+    Scene& scene_;
+    const Values& values_;
+    Flights& flights_;
+};
+
+}  // namespace wgrun::check::walk

@@ -1,0 +1,179 @@
+#include "check/walk/products.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/phrases.hpp"
+
+namespace wgrun::check::walk {
+
+namespace {
+
+/// Calls visit(register, its part in the wgmma), accumulators first.
+template <class Visit>
+void for_each_register(const isa::AsyncMma& mma, Visit visit) {
+    for (Reg reg : *mma.accumulators) visit(reg, Part::accumulator);
+    if (mma.a_fragment)
+        for (Reg reg : *mma.a_fragment) visit(reg, Part::fragment);
+    if (mma.metadata) visit(mma.metadata->reg, Part::metadata);
+}
+
+std::string_view used_as(Part part) {
+    switch (part) {
+        case Part::accumulator: return "used as an accumulator";
+        case Part::fragment: return "read as a fragment of A";
+        default: return "read as metadata";
+    }
+}
+
+}  // namespace
+
+void Products::issue(const isa::AsyncMma& mma) {
+    const auto known = [&](const Operand& operand) {
+        if (operand.kind == Operand::Kind::reg) return scene_.state.values[operand.reg.id];
+        Known immediate;
+        immediate.exact = operand.imm;
+        return immediate;
+    };
+    Flight flight;
+    flight.mma = scene_.step;
+    flight.shape = mma.same_shape_key;
+    flight.pending = Fact::always();
+    // Threads that do not get here count too: a value of theirs that differs within a warpgroup is no
+    // accident.
+    const auto common = [&](const Operand& operand, std::string_view name) {
+        const Exact& exact = known(operand).exact;
+        if (!exact.known() || exact.spread() >= isa::Uniform::warpgroup) return;
+        scene_.findings.add(rules::WG_DESC_05, scene_.step->where,
+                            fmt::format("{} is the same in each {}, but not in the warpgroup", name,
+                                        to_string(exact.spread())),
+                            "make it of values that are the same in the whole warpgroup");
+    };
+    if (mma.a_descriptor) common(*mma.a_descriptor, "the descriptor of A");
+    common(*mma.b_descriptor, "the descriptor of B");
+    common(scene_.step->operands.back(), "scale-d");
+    if (mma.a_descriptor) flight.a = matrix_(*scene_.step, Matrix::a(mma), known(*mma.a_descriptor));
+    flight.b = matrix_(*scene_.step, Matrix::b(mma), known(*mma.b_descriptor));
+    drains_.issues(mma);
+    check_registers(mma);
+    check_fence(mma);
+    check_memory(flight.a, flight.b);
+
+    for_each_register(mma, [&](Reg reg, Part part) {
+        RegisterState& state = scene_.state.registers.at(static_cast<std::size_t>(scene_.plan.slots[reg.id]));
+        state.touched = {};
+        if (part != Part::accumulator) return;
+        state.used = {RegisterState::Use{Fact::always(), mma.same_shape_key, scene_.step}, {}};
+    });
+    const auto same = std::find_if(scene_.state.flights.begin(), scene_.state.flights.end(),
+                                   [&](const Flight& other) { return other.same_place(flight); });
+    if (same == scene_.state.flights.end()) {
+        scene_.state.flights.push_back(flight);
+    } else {
+        flight.retired = same->retired;
+        *same = flight;
+    }
+}
+
+/// Returns whether the wgmma certainly reads its accumulators: not if scale-d is an unknown predicate.
+bool Products::surely_reads_accumulators(const isa::AsyncMma& mma) const {
+    if (!mma.reads_accumulators) return false;
+    return std::none_of(
+        scene_.step->operands.begin(), scene_.step->operands.end(), [&](const Operand& operand) {
+            if (operand.kind != Operand::Kind::reg) return false;
+            return scene_.program.registers()[operand.reg.id].type == isa::Type::pred &&
+                   scene_.state.values[operand.reg.id].constant() != 1 - (operand.negated ? 1 : 0);
+        });
+}
+
+/// Reports registers that nothing has written, or that another wgmma still uses.
+void Products::check_registers(const isa::AsyncMma& mma) {
+    const bool reads_accumulators = surely_reads_accumulators(mma);
+    for_each_register(mma, [&](Reg reg, Part part) {
+        if (part != Part::accumulator || reads_accumulators) values_.read(reg, scene_.step->where);
+    });
+    // Successive wgmma may share accumulators, and several may read the same sources.
+    const MmaRegisters& mine = scene_.plan.mmas.at(scene_.step);
+    const Flight* flight = flights_.pending([&](const MmaRegisters& other) {
+        return other.accumulators.meets(mine.sources) || mine.accumulators.meets(other.sources);
+    });
+    if (!flight) return;
+    bool found = false;
+    for_each_register(mma, [&](Reg reg, Part part) {
+        const std::optional<Part> theirs = scene_.plan.mmas.at(flight->mma).part(scene_.plan.slots[reg.id]);
+        if (found || !theirs || (*theirs == Part::accumulator) == (part == Part::accumulator)) return;
+        found = true;
+        flights_.overtaken(*flight, *theirs, used_as(part));
+    });
+}
+
+/// Reports registers that no wgmma.fence orders: WG-FENCE-01.
+void Products::check_fence(const isa::AsyncMma& mma) {
+    const Where here = scene_.step->where;
+    const auto report = [&](rules::Saying saying, std::vector<Note> notes) {
+        scene_.findings.add(std::move(saying), here, std::move(notes));
+        scene_.state.order_registers();
+    };
+    if (scene_.holds(scene_.state.unfenced)) return report(rules::no_fence_at_all(here), {});
+    bool reported = false;
+    for_each_register(mma, [&](Reg reg, Part part) {
+        // The ISA names accumulators and fragments of A; metadata need no fence on the chip either
+        // (docs/silicon.md).
+        if (reported || part == Part::metadata) return;
+        const RegisterState state =
+            scene_.state.registers[static_cast<std::size_t>(scene_.plan.slots[reg.id])];
+        const bool source = part != Part::accumulator;
+        if (scene_.holds(state.touched)) {
+            report(rules::no_fence_since_access(part, here), {{state.touched_by->where, "accessed here"}});
+            reported = true;
+            return;
+        }
+        for (const RegisterState::Use& use : state.used) {
+            if (reported || !scene_.holds(use.fact) || (!source && use.shape == mma.same_shape_key)) continue;
+            report(rules::no_fence_between(part, here), {{use.mma->where, "issued here"}});
+            reported = true;
+        }
+    });
+}
+
+/// Reports matrices that are not yet visible to the wgmma that reads them: WG-PROXY-01 and WG-RACE-01.
+void Products::check_memory(const Region& a, const Region& b) {
+    const auto check = [&](const Rule& rule, const Region& region, CellState::Write CellState::*second,
+                           const std::string& lacks, auto fix) {
+        if (region.cell < 0) return false;
+        const CellState& cell = scene_.state.cells[static_cast<std::size_t>(region.cell)];
+        for (const CellState::Write* write : {&cell.raw, &(cell.*second)}) {
+            if (!scene_.holds(write->fact) || !write->region.overlaps(region)) continue;
+            std::vector<Note> notes{{write->step->where, "written here"}};
+            if (&rule == &rules::WG_PROXY_01 && scene_.state.proxy_fence)
+                notes.push_back(
+                    {scene_.state.proxy_fence->where, "this fence.proxy.async does not order it"});
+            scene_.findings.add(rule, scene_.step->where,
+                                fmt::format("the wgmma reads `{}`, which was written {}",
+                                            scene_.buffer_name(region.cell), lacks),
+                                fix(*write), std::move(notes));
+            return true;
+        }
+        return false;
+    };
+    const Where here = scene_.step->where;
+    const auto fence = [&](const CellState::Write& write) {
+        return rules::proxy_fence_between(write.step->where, here);
+    };
+    const auto barrier = [&](const CellState::Write& write) {
+        return rules::barrier_between(write.step->where, here);
+    };
+    const std::string through = "through the generic proxy with no fence.proxy.async since";
+    const std::string by_others = "by other warps with no barrier since";
+    for (const Region& region : {a, b})
+        if (memory_.copied(region, "the wgmma", ", k:fence_proxy_async()")) return;
+    bool unfenced = check(rules::WG_PROXY_01, a, &CellState::ordered, through, fence);
+    unfenced |= check(rules::WG_PROXY_01, b, &CellState::ordered, through, fence);
+    // All four warps read B, but only their own rows of A, which may be written without a barrier.
+    const bool unordered = check(rules::WG_RACE_01, b, &CellState::fenced, by_others, barrier);
+    if (unfenced) scene_.state.fence_proxies();
+    if (unordered) scene_.state.barrier();
+}
+
+}  // namespace wgrun::check::walk

@@ -1,0 +1,66 @@
+// What the parts of a walk share: the state at the current place of the current path, the decisions that this
+// place depends on, and where findings go.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/findings.hpp"
+#include "check/matrix.hpp"
+#include "check/plan.hpp"
+#include "check/state.hpp"
+
+namespace wgrun::check::walk {
+
+/// A branch, loop or guard with an unknown condition that the current step depends on.
+struct Scope {
+    Decision decision;
+    Known condition;
+    Where where;
+    std::string_view what;  ///< "branch", "loop", "guard"
+    int arm;                ///< 0: then, 1: else
+    const void* node;
+    BlockId block;      ///< the block at whose end it is decided
+    bool left = false;  ///< it is over: threads of the other arm have left
+    isa::Uniform uniform() const { return condition.value.uniform; }
+    bool exact() const { return condition.exact.known(); }  ///< known for every thread
+};
+
+/// One thread uses a scene at a time.
+class Scene {
+  public:
+    Scene(const Program& program, Findings& findings);
+
+    const Program& program;
+    const Plan plan;
+    const Cells cells;
+    Findings& findings;
+    Findings* remarks = nullptr;  ///< for what is slow; null: nobody asks
+    std::vector<bool> stored;     ///< by shared buffer: whether threads may write to it
+    State state;
+    std::vector<Scope> scopes;  ///< outer ones first
+
+    // The current step.
+    BlockId block = 0;
+    const Step* step = nullptr;
+    bool loads = false;         ///< it reads memory
+    bool meets_others = false;  ///< it may do more than read and compute
+
+    std::int64_t executed = 0;  ///< steps and iterations, over all passes
+    /// There are too many of them: what follows is left to the simulator.
+    bool gave_up() const { return executed > most_executed_; }
+
+    /// Returns whether `fact` holds on a path that certainly exists.
+    bool holds(const Fact& fact) const;
+    /// Returns the decision of `node`, a branch, loop or guarded step, by `condition` at this place.
+    Decision decision_of(const void* node, const Known& condition) const;
+    /// Returns whether some warps of the CTA may come here and others not.
+    bool in_role() const;
+    std::string buffer_name(int cell) const;
+
+  private:
+    std::int64_t most_executed_ = 0;
+};
+
+}  // namespace wgrun::check::walk

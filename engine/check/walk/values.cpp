@@ -1,0 +1,138 @@
+#include "check/walk/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "isa/registers.hpp"
+
+namespace wgrun::check::walk {
+
+Values::Values(Scene& scene)
+    : scene_(scene),
+      value_of_([this](const Operand& operand) { return value_of(operand); }),
+      known_([this](Reg reg) -> const Known& { return scene_.state.values[reg.id]; }) {}
+
+isa::Value Values::value_of(const Operand& operand) const {
+    isa::Value value;
+    value.uniform = isa::Uniform::grid;
+    const auto in_buffer = [&](int buffer) {
+        value.buffer = buffer;
+        value.offset = operand.offset;
+    };
+    switch (operand.kind) {
+        case Operand::Kind::reg:
+            value = scene_.state.values[operand.reg.id].value;
+            if (operand.negated) {
+                value.thread_shift = -1;
+                if (value.constant) value.constant = *value.constant ^ 1;
+            }
+            break;
+        case Operand::Kind::list:
+            for (Reg reg : operand.list)
+                value.uniform = std::min(value.uniform, scene_.state.values[reg.id].value.uniform);
+            break;
+        case Operand::Kind::address:
+            if (operand.reg) {
+                value = scene_.state.values[operand.reg.id].value;
+                if (value.offset) value.offset = *value.offset + operand.offset;
+                if (value.constant) value.constant = *value.constant + operand.offset;
+            } else if (operand.index >= 0) {
+                in_buffer(operand.index);
+            } else {
+                value.constant = operand.offset;
+            }
+            break;
+        case Operand::Kind::shared: in_buffer(operand.index); break;
+        case Operand::Kind::imm: value.constant = operand.imm; break;
+        case Operand::Kind::param:
+        case Operand::Kind::number:
+        case Operand::Kind::none: break;
+    }
+    return value;
+}
+
+/// Returns what is known of the destination of `step`.
+Known Values::result(const Step& step) {
+    Known out;
+    out.written = true;
+    out.writer = &step;
+    bool has_register = false;
+    isa::Uniform least = isa::Uniform::grid;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const Operand& operand = step.operands[i];
+        if (step.op->operands[i].access == isa::Access::out) continue;
+        isa::for_each_register(operand, [&](Reg reg) {
+            const Known& source = scene_.state.values[reg.id];
+            out.inputs |= source.inputs;
+            least = std::min(least, source.value.uniform);
+            has_register = true;
+        });
+        if (operand.kind == Operand::Kind::param) out.inputs |= roots::param(operand.index);
+    }
+    if (step.op->value) {
+        out.value = step.op->value(step, value_of_);
+        // (tid.x >> s) + c says which warp it is in CTAs of one dimension alone.
+        if (scene_.program.block().x != static_cast<std::uint32_t>(scene_.program.threads()) &&
+            std::exchange(out.value.thread_shift, -1) >= 0)
+            out.value.constant.reset();
+    } else if (has_register)
+        out.value.uniform = least;
+    if (scene_.loads) out.inputs |= roots::memory;
+
+    if (auto folded = fold(scene_.program, step, known_, fold_budget_)) {
+        out.exact = std::move(folded->value);
+        out.origin = folded->origin;
+        if (!out.exact.uniform()) {
+            out.value.uniform = out.exact.spread();
+            out.inputs = roots::thread;
+        }
+    }
+    if (const auto constant = out.constant()) {
+        out.value.constant = constant;
+        out.value.thread_shift = -1;
+        out.value.uniform = isa::Uniform::grid;
+        out.inputs = 0;
+    } else if (!out.exact.known() && !has_register && out.inputs == 0) {
+        out.inputs = out.value.uniform < isa::Uniform::cta ? roots::thread : roots::cta;
+    }
+    return out;
+}
+
+void Values::read(Reg reg, Where where) {
+    if (scene_.state.values[reg.id].written) return;
+    scene_.findings.add(rules::WG_REG_01, where,
+                        "a register is read that nothing has written on any path to here",
+                        fmt::format("write it {}", before(where)),
+                        {{scene_.program.registers()[reg.id].where, "the register is made here"}});
+    scene_.state.values.at(reg.id).written = true;
+}
+
+Known Values::condition(Reg reg, bool negated, Where where) {
+    read(reg, where);
+    Known known = scene_.state.values[reg.id];
+    if (negated) known.exact = known.exact.map([](std::int64_t value) { return value ^ 1; });
+    return known;
+}
+
+void Values::write(const Step& step) {
+    std::optional<Known> known;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        if (step.op->operands[i].access == isa::Access::in) continue;
+        const Operand& operand = step.operands[i];
+        if (!known) {
+            if (scene_.plan.is_async(operand)) {
+                known.emplace();
+                known->written = true;
+                known->writer = &step;
+                known->inputs = roots::memory;
+            } else {
+                known = result(step);
+            }
+        }
+        isa::for_each_register(operand, [&](Reg reg) { scene_.state.values.at(reg.id) = *known; });
+    }
+}
+
+}  // namespace wgrun::check::walk
