@@ -91,6 +91,10 @@ const Instruction& breakpoint() {
 
 bool speaks(const Instruction& op) { return &op == &print() || &op == &assertion() || &op == &trap(); }
 
+const Operand& message_of(const Step& step) { return step.operand("message"); }
+const Operand& values_of(const Step& step) { return step.operand("values"); }
+const Operand& condition_of(const Step& step) { return step.operand("condition"); }
+
 const Instruction& slot() {
     static const Instruction it =
         build_record("say.slot",

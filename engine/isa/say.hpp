@@ -25,6 +25,10 @@ const Instruction& breakpoint();  ///< no operands, no text: a place where a deb
 
 /// Returns whether it is one of the three that have a message.
 bool speaks(const Instruction& op);
+/// The operands of such a step; the condition is an assertion's.
+const Operand& message_of(const Step& step);
+const Operand& values_of(const Step& step);
+const Operand& condition_of(const Step& step);
 
 inline constexpr int control_bytes = 16;
 inline constexpr int header_bytes = 16;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "isa/awaited.hpp"
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
@@ -281,7 +282,7 @@ struct Pace final : Effects {
 
 Moment moment_of(const Step& step) {
     switch (awaited_by(step)) {
-        case Awaits::mbarrier: return Moment::mbarrier;
+        case Awaits::mbarrier: return awaited(step).parity != nullptr ? Moment::mbarrier : Moment::other;
         case Awaits::memory: return Moment::memory;
         case Awaits::barrier: return Moment::barrier;
         case Awaits::cluster: return Moment::cluster;

@@ -40,7 +40,7 @@ const Instruction& close();
 /// What a profile records about a step.
 enum class Moment : unsigned char {
     nothing,
-    mbarrier,  ///< a wait for an mbarrier, by polling
+    mbarrier,  ///< a wait for a phase of an mbarrier by its parity, by polling
     memory,    ///< a wait for a value in memory, by polling
     copy,      ///< starts to copy bulk bytes to shared memory, and an mbarrier counts them
     store,     ///< starts to copy bulk bytes to global memory
@@ -51,7 +51,7 @@ enum class Moment : unsigned char {
     loads,     ///< waits for groups of cp.async
     barrier,   ///< waits at a barrier of the CTA
     cluster,   ///< waits at the cluster's barrier
-    other,     ///< waits for registers, or for earlier grids
+    other,     ///< waits for registers, for earlier grids, or for the phase of a state
 };
 Moment moment_of(const Step& step);
 

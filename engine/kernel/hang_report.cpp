@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "isa/awaited.hpp"
 #include "isa/guard.hpp"
 #include "isa/warp.hpp"
 #include "program/wait_words.hpp"
@@ -114,13 +115,16 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
             case Awaits::mbarrier: {
                 const MbarrierState state = mbarrier_state(who.word);
                 const std::string place = wait_words::place(program, static_cast<std::uint32_t>(who.place));
-                if (state.parity != static_cast<int>(who.wanted & 1))
+                // Nobody waits for the phase of a state that is complete: it is the phase at hand.
+                const bool by_parity = isa::awaited(site.step).parity != nullptr;
+                const int wanted = by_parity ? static_cast<int>(who.wanted & 1) : state.parity;
+                if (state.parity != wanted)
                     return fmt::format(
                         "for the phase of parity {} of the mbarrier {}, which has completed "
                         "since",
-                        who.wanted, place);
+                        wanted, place);
                 return fmt::format(
-                    "for the phase of parity {} of the mbarrier {}: {}", who.wanted, place,
+                    "for the phase of parity {} of the mbarrier {}: {}", wanted, place,
                     rules::what_has_come(state.expected - state.pending, state.expected, state.outstanding));
             }
             case Awaits::memory: {
@@ -132,14 +136,14 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
                                    who.wanted != 0 ? fmt::format(", which holds {}", who.word) : "");
             }
             case Awaits::barrier: {
-                const Operand& id = site.step.operand("barrier");
-                const Operand& threads = site.step.operand("threads");
+                const isa::Awaited by = isa::awaited(site.step);
+                const Operand &id = *by.barrier, &threads = *by.threads;
                 if (id.kind != Operand::Kind::imm) return "at a barrier of the CTA";
                 std::uint32_t there = 0;
                 for (const Witness& other : all) {
                     const GuardSite& at = site_of(other);
                     if (!other.reports && same_cta(who, other) && at.awaits == Awaits::barrier &&
-                        at.step.operand("barrier").imm == id.imm)
+                        isa::awaited(at.step).barrier->imm == id.imm)
                         there |= 1U << (other.warp & 31);
                 }
                 const bool counted = threads.kind == Operand::Kind::imm;
@@ -157,7 +161,7 @@ HangReport::HangReport(const Program& program, const GuardedProgram& guarded, Di
                                    cluster.volume() * static_cast<std::uint64_t>(warps_per_cta));
             }
             case Awaits::registers:
-                return fmt::format("for {} registers a thread", site.step.operands.front().imm);
+                return fmt::format("for {} registers a thread", *isa::awaited(site.step).registers);
             case Awaits::lanes: return "for other lanes of the warp";
             case Awaits::grids: return "for the grids before";
             case Awaits::nothing: break;

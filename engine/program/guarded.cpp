@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "isa/awaited.hpp"
 #include "isa/guard.hpp"
 #include "isa/order.hpp"
 #include "program/polls.hpp"
@@ -53,10 +54,12 @@ class Guarding final : Rewriting {
     Reg constant(Type type, Where where) { return computed("mov", type, {Operand::immediate(0)}, where); }
 
     Finding look_at_mbarrier(const Step& poll) {
-        const Reg address = address_in(poll.operand("a"), Type::u32, poll.where);
+        const isa::Awaited awaited = isa::awaited(poll);
+        const Reg address = address_in(*awaited.address, Type::u32, poll.where);
         const Reg base = shared_base(poll.where);
         Finding out{reg(Type::u64), reg(Type::u64),
-                    computed("mov", Type::u32, {poll.operand("parity")}, poll.where)};
+                    awaited.parity != nullptr ? computed("mov", Type::u32, {*awaited.parity}, poll.where)
+                                              : constant(Type::u32, poll.where)};
         add(made(isa::guard::mbarrier_word(), {},
                  {Operand::of(out.word), Operand::of(out.place), Operand::of(address), Operand::of(base)},
                  poll.where));
@@ -69,7 +72,7 @@ class Guarding final : Rewriting {
         const auto wide = [&](Reg narrow) {
             return computed("cvt", Type::u64, {Operand::of(narrow)}, poll.where, Type::u32);
         };
-        Reg place = address_in(poll.operand("a"), global ? Type::u64 : Type::u32, poll.where);
+        Reg place = address_in(*isa::awaited(poll).address, global ? Type::u64 : Type::u32, poll.where);
         if (!global) place = wide(place);
         const Operand& found = poll.operands.front();
         const Type type = found.kind == Operand::Kind::reg ? type_of(found.reg) : Type::none;
@@ -107,7 +110,7 @@ class Guarding final : Rewriting {
         const GuardSite place{GuardSite::Kind::poll, poll.where, isa::awaited_by(poll), poll};
         const bool mbarrier = place.awaits == Awaits::mbarrier;
         if (poll.guard) begin_if(poll.guard, poll.guard_negated, poll.where);
-        if (mbarrier) begin_if(poll.operand("p").reg, true, poll.where);
+        if (mbarrier) begin_if(isa::awaited(poll).passed->reg, true, poll.where);
         check_time(place, since, poll_limit_,
                    [&] { return mbarrier ? look_at_mbarrier(poll) : look_at_memory(poll); });
         if (mbarrier) end_if();

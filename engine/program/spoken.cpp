@@ -38,7 +38,7 @@ class Speaking final : Rewriting {
     }
 
     void spell(const Step& step) {
-        const std::int64_t index = step.operand("message").imm;
+        const std::int64_t index = isa::say::message_of(step).imm;
         const Where where = step.where;
         const Operand slot = Operand::of(reg(Type::u64)), there = Operand::of(reg(Type::pred));
         const auto say = [&](const isa::Instruction& op, const isa::Form& form,
@@ -49,7 +49,7 @@ class Speaking final : Rewriting {
         say(isa::say::slot(), {},
             {slot, there, control, Operand::immediate(static_cast<std::int64_t>(message_bytes(from())))});
         std::int64_t offset = isa::say::header_bytes;
-        for (Reg value : step.operand("values").list) {
+        for (Reg value : isa::say::values_of(step).list) {
             const auto [stored, type] = storable(value, where);
             say(isa::say::word(), isa::Form().set(isa::Field::type, type),
                 {slot, there, Operand::of(stored), Operand::immediate(offset)});
@@ -67,7 +67,7 @@ class Speaking final : Rewriting {
         if (step.guard) begin_if(step.guard, step.guard_negated, step.where);
         const bool asserts = step.op == &isa::say::assertion();
         if (asserts) {
-            const Operand& condition = step.operand("condition");
+            const Operand& condition = isa::say::condition_of(step);
             begin_if(condition.reg, !condition.negated, step.where);
         }
         spell(step);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "isa/awaited.hpp"
 #include "isa/order.hpp"
 #include "program/polls.hpp"
 #include "program/rewriting.hpp"
@@ -51,8 +52,9 @@ class Stamping final : Rewriting {
     }
 
     Operand mbarrier_of(const Step& wait) {
-        const Reg address = address_in(wait.operand("a"), Type::u32, wait.where);
-        const Operand& parity = wait.operand("parity");
+        const isa::Awaited awaited = isa::awaited(wait);
+        const Reg address = address_in(*awaited.address, Type::u32, wait.where);
+        const Operand& parity = *awaited.parity;
         if (parity.kind == Operand::Kind::imm && parity.imm == 0) return Operand::of(address);
         return Operand::of(computed("mad", Type::u32,
                                     {parity, Operand::immediate(stamped_parity), Operand::of(address)},
@@ -63,8 +65,8 @@ class Stamping final : Rewriting {
         switch (moment) {
             case Moment::mbarrier: return mbarrier_of(step);
             case Moment::copy:
-                return Operand::of(address_in(step.operand("mbarrier"), Type::u32, step.where));
-            case Moment::barrier: return step.operand("barrier");
+                return Operand::of(address_in(*isa::counting_mbarrier(step), Type::u32, step.where));
+            case Moment::barrier: return *isa::awaited(step).barrier;
             default: return Operand::immediate(0);
         }
     }

@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "isa/awaited.hpp"
+
 namespace wgrun::timeline {
 namespace {
 
@@ -339,7 +341,7 @@ class Layout {
         for (const Stamp& stamp : warp.stamps) {
             if (site(stamp).moment == Moment::product) running.push_back(&stamp);
             if (site(stamp).moment == Moment::products)
-                finish(static_cast<std::size_t>(site(stamp).step->operand("n").imm), stamp.end);
+                finish(static_cast<std::size_t>(*isa::awaited(*site(stamp).step).products), stamp.end);
         }
         finish(0, warp.end);
     }

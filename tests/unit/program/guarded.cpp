@@ -6,6 +6,8 @@
 
 #include "isa/guard.hpp"
 #include "isa/order.hpp"
+#include "isa/stamp.hpp"
+#include "program/stamped.hpp"
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
 #include "tests/script.hpp"
@@ -73,6 +75,26 @@ TEST_CASE("guarded: a loop that looks at an mbarrier has a limit of its own, the
 
     // The original is untouched, and has nothing of it.
     for (const auto& [name, times] : count(program)) CHECK(!name.starts_with("guard."));
+}
+
+TEST_CASE("guarded: a loop that waits for the phase of a state has a limit, too") {
+    Script s;
+    const int bar = s.builder.shared("bar", 8, 8, {});
+    const Reg address = s.add("mov", typed(Type::u32), {{}, Operand::shared(bar, 0)});
+    const Operand mbarrier = Operand::address(address, 0);
+    const Reg state = s.add("mbarrier.arrive.state", {}, {{}, mbarrier, Operand::number(1)});
+    s.builder.begin_loop();
+    const Reg done = s.add("mbarrier.test_wait", {}, {{}, mbarrier, Operand::of(state)});
+    s.builder.loop_condition(s.add("not", typed(Type::pred), {{}, Operand::of(done)}));
+    s.builder.end_loop();
+    const Program program = s.builder.finish();
+
+    std::map<std::string, int> steps = count(wgrun::guarded(program).program);
+    CHECK(steps["guard.mbarrier_word"] == 1);
+    CHECK(steps["guard.report"] == 2);  // the poll and its loop
+    const StampedProgram profiled = stamped(program);
+    REQUIRE(profiled.sites.size() == 1);
+    CHECK(profiled.sites[0].moment == isa::stamp::Moment::other);  // which phase it was is not known
 }
 
 TEST_CASE("guarded: a loop that does more than look is none of those that only look") {
