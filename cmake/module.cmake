@@ -2,8 +2,6 @@
 # wgrun_bindings(NAME DEPENDS OTHER...)  bindings/NAME/*.cpp -> static library wgrun_NAME
 # wgrun_embed(TARGET FOLDER FUNCTION)    FOLDER/*.lua become strings inside TARGET, which FUNCTION() gives
 #
-# SEPARATE: never several files at once, since they use the same short names for what is theirs alone.
-#
 # Tests and the tool link these, module by module. What others link is put together from the same objects
 # (cmake/publish.cmake).
 
@@ -49,7 +47,7 @@ add_library(wgrun_inside INTERFACE)
 target_include_directories(wgrun_inside INTERFACE ${PROJECT_SOURCE_DIR}/engine ${PROJECT_SOURCE_DIR})
 
 function(wgrun_library name folder)
-    cmake_parse_arguments(arg "SEPARATE" "" "DEPENDS" ${ARGN})
+    cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
     set(place ${PROJECT_SOURCE_DIR}/${folder}/${name})
     file(GLOB sources CONFIGURE_DEPENDS ${place}/*.cpp ${place}/*/*.cpp)
     list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/bindings/cli/main.cpp)
@@ -62,7 +60,7 @@ function(wgrun_library name folder)
     target_link_libraries(wgrun_${name} PUBLIC ${arg_DEPENDS} Threads::Threads
                                         PRIVATE wgrun_flags wgrun_inside wgrun_fmt wgrun_json)
     wgrun_precompile(wgrun_${name})
-    if(WGRUN_UNITY AND NOT arg_SEPARATE)
+    if(WGRUN_UNITY)
         set_target_properties(wgrun_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     endif()
 endfunction()
