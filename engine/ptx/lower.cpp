@@ -204,8 +204,21 @@ class Lowering final : private Rewriting, private Names {
         return constants_.back().reg;
     }
 
-    /// Writes the constants in the lists of a step to their registers.
-    void write_constants(const Step& step) {
+    Reg low_half(Reg wide) override {
+        halves_.push_back({reg(Type::u32), wide});
+        return halves_.back().reg;
+    }
+
+    /// Writes the constants in the lists of a step, and the low halves of its addresses, to their registers.
+    void prepare(const Step& step) {
+        const isa::Form narrow =
+            isa::Form().set(isa::Field::type, Type::u32).set(isa::Field::from, Type::u64);
+        for (const Half& half : halves_)
+            for (const Operand& operand : step.operands)
+                if (operand.kind == Operand::Kind::address && operand.reg == half.reg)
+                    add(made(*isa::find("cvt"), narrow, {Operand::of(half.reg), Operand::of(half.wide)},
+                             step.where));
+        halves_.clear();
         for (const Constant& constant : constants_)
             for (const Operand& operand : step.operands)
                 if (std::ranges::find(operand.list, constant.reg) != operand.list.end())
@@ -337,7 +350,7 @@ class Lowering final : private Rewriting, private Names {
             step.operands = std::move(reading.operands);
         }
         if (counts_registers(step)) return reading.statements;
-        write_constants(step);
+        prepare(step);
         Step kept = step;  // what it returns and its record does not
         add(std::move(step));
         if (!reading.results.empty()) {
@@ -429,6 +442,10 @@ class Lowering final : private Rewriting, private Names {
         Reg reg;
         std::int64_t bits;
     };
+    struct Half {
+        Reg reg, wide;
+    };
+    std::vector<Half> halves_;         ///< addresses of 64 bits that the instruction at hand may take
     std::vector<Constant> constants_;  ///< that the instruction at hand may need in registers
     std::string_view file_;
     std::uint32_t scope_ = 0;                ///< the current one

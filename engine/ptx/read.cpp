@@ -239,7 +239,7 @@ class Binder {
 
 /// Completes what the text leaves out, and checks that the operands are of the kinds and types that the
 /// record takes. Returns whether they are.
-bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& operands, const Names& names) {
+bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& operands, Names& names) {
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const OperandRule& rule = op.operands[i];
         if (operands[i].kind != Operand::Kind::none) continue;
@@ -276,7 +276,11 @@ bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& oper
         } else if (operand.kind == Operand::Kind::reg) {
             if (takes_list || !agrees(rule, operand.reg)) return false;
         } else if (operand.kind == Operand::Kind::address) {
-            if (operand.reg && !agrees(rule, operand.reg)) return false;
+            const bool typed = operand.reg && rule.type != nullptr;
+            if (typed && rule.type(form) == Type::u32 && isa::bits(names.type_of(operand.reg)) == 64)
+                operand.reg = names.low_half(operand.reg);
+            else if (typed && !agrees(rule, operand.reg))
+                return false;
             if (!operand.reg && rule.type != nullptr && isa::bits(rule.type(form)) == 64) return false;
         } else if (operand.kind == Operand::Kind::imm && takes_list) {
             return false;

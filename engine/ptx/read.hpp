@@ -22,6 +22,9 @@ class Names {
     /// Returns a register that holds the constant before the instruction: records list registers alone where
     /// PTX also takes constants, {0, %r1}.
     virtual isa::Reg constant(std::int64_t bits, isa::Type type) = 0;
+    /// Returns a register that holds the low half of `wide` before the instruction: PTX takes addresses of
+    /// 64 bits for shared memory, too (PTX ISA 6.4.1).
+    virtual isa::Reg low_half(isa::Reg wide) = 0;
 };
 
 /// An instruction of the text that a record prints.

@@ -139,6 +139,15 @@ TEST_CASE("structures that are passed by value are read at offsets and through a
     CHECK(k.program.param_offset(2) == 56);
 }
 
+TEST_CASE("addresses of 64 bits in shared memory are halved") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+        "stmatrix.sync.aligned.x2.m8n8.shared.b16 [%rd1+16], {%r1, %r2};\nld.shared.u32 %r3, [%rd2];\n"
+        "ld.global.u32 %r3, [%rd2];\nld.shared.u32 %r3, [%r1];\nret;");
+    CHECK(k.unread.empty());
+    CHECK(names(k.program) == Names{"cvt", "stmatrix", "cvt", "ld", "ld", "ld"});
+}
+
 TEST_CASE("equivalent spellings are the same instruction") {
     const ptx::Lowered k = lowered(
         ".reg .b32 %r<9>;\n.reg .f32 %f<4>;\n.reg .pred p;\n"
