@@ -39,9 +39,7 @@ void Rehearsal::run() {
             if (budget_ < 0) return;
         }
         if (any) continue;
-        if (copies_.under_way())
-            copies_.land();
-        else if (!stuck_.look_again())
+        if (!copies_.land() && !stuck_.look_again())
             return stuck_.report();
     }
 }

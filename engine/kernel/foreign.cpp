@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "check/check.hpp"
 #include "diag/fix.hpp"
 #include "ptx/lower.hpp"
+#include "rules/mbarrier_words.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -85,7 +87,8 @@ void weigh(Diagnostic& finding) {
         breaks(finding, rules::WG_MBAR_01) &&
         std::ranges::any_of(finding.notes, [&](const Note& note) { return note.where == finding.where; });
     if (by_its_own_lanes || breaks(finding, rules::WG_REG_01) || breaks(finding, rules::WG_DESC_04) ||
-        breaks(finding, rules::WG_REG_02) || breaks(finding, rules::WG_GROUP_06))
+        breaks(finding, rules::WG_REG_02) || breaks(finding, rules::WG_GROUP_06) ||
+        rules::is_untold_to_engine(finding))
         finding.severity = Severity::warning;
 }
 
@@ -126,6 +129,16 @@ bool counts_threads(const Diagnostic& finding) {
     });
 }
 
+/// What a compiler does, it does throughout: of these rules, which warn here, the first finding stays.
+void keep_first_warnings(std::vector<Diagnostic>& findings) {
+    std::set<std::string> told;
+    std::erase_if(findings, [&](const Diagnostic& finding) {
+        const bool habit = breaks(finding, rules::WG_GROUP_06) || rules::is_untold_to_engine(finding) ||
+                           breaks(finding, rules::WG_REG_04);
+        return habit && !told.insert(finding.rule).second;
+    });
+}
+
 std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
     if (kernel.unknown.indirect) return {};
     std::vector<Diagnostic> out = check::check(kernel.program);
@@ -137,12 +150,8 @@ std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
                            "begins with (C7508)",
                            ".maxntid N, 1, 1, in CUDA __launch_bounds__(N)"));
     if (kernel.unknown.threads || kernel.unknown.cluster) std::erase_if(out, counts_threads);
-    // Copies that only a launch without a single iteration leaves behind: the first of them says it for all.
-    bool left_behind = false;
-    std::erase_if(out, [&](const Diagnostic& finding) {
-        return breaks(finding, rules::WG_GROUP_06) && std::exchange(left_behind, true);
-    });
     std::ranges::stable_sort(out, {}, [](const Diagnostic& finding) { return finding.where.line; });
+    keep_first_warnings(out);
     return out;
 }
 

@@ -31,6 +31,7 @@ class Mbarrier {
         std::int64_t under_way;   ///< bytes that its copies had not yet delivered
         std::int64_t to_expect;   ///< bytes that it was told to expect
         std::int64_t to_bring;    ///< bytes of its copies
+        std::int64_t unsized;     ///< copies of unknown size that had not landed
         std::uint32_t told_at;    ///< the last expectation of bytes in it, or else the last arrival
         std::uint32_t copied_at;  ///< the last copy that began in it
     };
@@ -113,6 +114,18 @@ class Mbarrier {
         to_bring_ += size;
         copied_ = true;
     }
+    /// The same of a copy whose size is not known: all of the phase together bring what other copies do not.
+    void begin_unsized(std::uint32_t pc = no_pc) {
+        copied_at_ = pc;
+        ++unsized_;
+        copied_ = true;
+    }
+    /// Such a copy of that phase has landed.
+    Landing land_unsized(std::uint32_t phase) {
+        if (!live_ || phase != phase_) return {false, {}};
+        if (--unsized_ == 0) tx_ = std::min(tx_, under_way_);
+        return {true, {}};
+    }
     /// complete_tx: such a copy of that phase has landed.
     Landing land(std::int64_t size, std::uint32_t phase) {
         if (!live_ || phase != phase_) return {false, {}};
@@ -127,6 +140,7 @@ class Mbarrier {
                        std::exchange(under_way_, 0),
                        std::exchange(to_expect_, 0),
                        std::exchange(to_bring_, 0),
+                       std::exchange(unsized_, 0),
                        expected_at != no_pc ? expected_at : arrived_at_,
                        std::exchange(copied_at_, no_pc)};
         pending_ = expected_;
@@ -200,7 +214,7 @@ class Mbarrier {
     std::uint32_t arrived_at_ = no_pc, expected_at_ = no_pc, copied_at_ = no_pc;
     bool live_ = false, copied_ = false;
     std::int64_t expected_ = 0, pending_ = 0;
-    std::int64_t tx_ = 0, under_way_ = 0, to_expect_ = 0, to_bring_ = 0;
+    std::int64_t tx_ = 0, under_way_ = 0, to_expect_ = 0, to_bring_ = 0, unsized_ = 0;
     std::uint32_t phase_ = 0;
     std::uint32_t clock_ = 0;
     std::uint32_t init_ = 0, announced_ = 0;

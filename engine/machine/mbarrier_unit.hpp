@@ -194,7 +194,13 @@ class MbarrierUnit {
 
     /// A copy has landed that began at step `pc`, in that phase.
     void land(Cta& cta, Object& object, std::int64_t bytes, std::uint32_t phase, std::uint32_t pc) {
-        const Mbarrier::Landing landing = object.land(bytes, phase);
+        landed(cta, object, object.land(bytes, phase), pc);
+    }
+    /// The same of a copy whose size is not known.
+    void land_unsized(Cta& cta, Object& object, std::uint32_t phase, std::uint32_t pc) {
+        landed(cta, object, object.land_unsized(phase), pc);
+    }
+    void landed(Cta& cta, Object& object, const Mbarrier::Landing& landing, std::uint32_t pc) {
         if (!landing.counts) return;
         check_bytes(object, landing.too_many, pc);
         turn(cta, object);
@@ -208,6 +214,10 @@ class MbarrierUnit {
             self().fault_at(turn->told_at,
                             rules::phase_complete_early(self().place(object.offset()), turn->phase,
                                                         turn->under_way, turn->to_expect, turn->to_bring),
+                            turn->copied_at, copied_here);
+        else if (turn->unsized != 0)
+            self().fault_at(turn->told_at,
+                            rules::phase_complete_without(self().place(object.offset()), turn->phase),
                             turn->copied_at, copied_here);
         self().turned(cta, object);
         return true;

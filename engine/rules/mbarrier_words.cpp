@@ -54,13 +54,20 @@ Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes) {
             "wait for its phase first"};
 }
 
+static constexpr std::string_view engine = "the bulk-copy engine";
+
 Saying mbarrier_untold(const std::string& who, const std::string& place, Where made, bool cluster) {
     return {WG_MBAR_02, fmt::format("nothing tells {} that the mbarrier {} is initialised", who, place),
             announced(made, cluster)};
 }
 
 Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster) {
-    return mbarrier_untold("the bulk-copy engine", place, made, cluster);
+    return mbarrier_untold(std::string(engine), place, made, cluster);
+}
+
+bool is_untold_to_engine(const Diagnostic& finding) {
+    return breaks(finding, WG_MBAR_02) &&
+           finding.message.starts_with(fmt::format("nothing tells {} ", engine));
 }
 
 Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most) {
@@ -95,6 +102,14 @@ Saying phase_complete_early(const std::string& place, std::int64_t phase, std::i
                         "bytes, and its copies bring {}",
                         phase, place, under_way, to_expect, to_bring),
             fmt::format("expect {} bytes, before the last arrival of the phase", to_bring)};
+}
+
+Saying phase_complete_without(const std::string& place, std::int64_t phase) {
+    return {WG_MBAR_03,
+            fmt::format("phase {} of {} completes while copies of it are under way: it does not expect their "
+                        "bytes",
+                        phase, place),
+            "expect the bytes of all copies, before the last arrival of the phase"};
 }
 
 Saying arrival_completes(const std::string& who, const std::string& place) {

@@ -19,6 +19,7 @@ Saying mbarrier_ended_early(const std::string& place, std::int64_t bytes);
 /// Who uses it cannot know that it is initialised, at `made`. `cluster`: the kernel has more CTAs than one.
 Saying mbarrier_untold(const std::string& who, const std::string& place, Where made, bool cluster);
 Saying mbarrier_untold_to_engine(const std::string& place, Where made, bool cluster);
+bool is_untold_to_engine(const Diagnostic& finding);
 
 Saying too_many_arrivals_asked(const std::string& place, std::int64_t arrivals, std::int64_t most);
 /// what: "arrives at", "copies into"
@@ -29,6 +30,8 @@ Saying arrival_too_many(const std::string& who, std::int64_t arrivals, const std
 /// to_expect, to_bring: the bytes that the phase was told to expect, and those of its copies.
 Saying phase_complete_early(const std::string& place, std::int64_t phase, std::int64_t under_way,
                             std::int64_t to_expect, std::int64_t to_bring);
+/// The same of copies whose bytes are not known.
+Saying phase_complete_without(const std::string& place, std::int64_t phase);
 /// An arrival that was said not to complete a phase, and does.
 Saying arrival_completes(const std::string& who, const std::string& place);
 /// The tx-count comes to that many bytes: more than `most`, or less than none by as many.

@@ -21,6 +21,17 @@ err_has "unfenced_store.ptx:18: written here"
 err_has "fix: fence.proxy.async"
 out_has ": 2 kernels, 1 error, 0 remarks"
 
+# The boxes of tensor maps are not told: what a phase expects is what its copies bring.
+run check "$SOURCE/tests/ptx/tensor_copy.ptx"
+exits 0
+err ""
+without() { sed "$1" "$SOURCE/tests/ptx/tensor_copy.ptx" > mutant.ptx; run check mutant.ptx; exits 1; err_has "$2"; }
+without '/expect_tx/d' "mutant.ptx:39: error: the kernel hangs: warp 0 waits for phase 0"
+without 's/arrive.expect_tx\(.*\), 9216;/arrive\1;/' "mutant.ptx:37: error: warp 0 copies into phase 1 of \`full\`, and has not waited for phase 0 [WG-MBAR-03]"
+without '/bar.sync/d' "error: nothing tells the other lanes of warp 0 that the mbarrier \`full\` is initialised [WG-MBAR-02]"
+without 's/mbarrier.try_wait.*;/setp.eq.u32 %p2, 0, 0;/' "mutant.ptx:49: error: the wgmma reads \`a\`, and nothing makes it wait for the copy that fills it [WG-TMA-02]"
+without '/cp.async.bulk/d' "1 of 1 arrivals have come, 9216 bytes are outstanding [WG-MBAR-05]"
+
 # Nothing says how many threads a CTA has: what follows from that is not checked, and ptxas ignores setmaxnreg.
 file anonymous.ptx <<'END'
 .version 8.0

@@ -34,6 +34,11 @@ void Contents::write(int rank, const Written& written) {
                                   [&](std::uint32_t at, std::uint32_t size) { cta.bring(at, at + size); });
 }
 
+void Contents::bring_anything(int cta) {
+    constexpr auto end = static_cast<std::uint32_t>(sm_90a.shared_base + sm_90a.cta_shared());
+    ctas_[static_cast<std::size_t>(cta)].bring(sm_90a.shared_base, end);
+}
+
 const Written* Contents::at(int cta, std::uint32_t address) const {
     const auto& all = ctas_[static_cast<std::size_t>(cta)].written;
     const auto found =

@@ -28,6 +28,8 @@ class Contents {
     explicit Contents(const Scene& scene) : scene_(scene), ctas_(static_cast<std::size_t>(scene.ctas)) {}
 
     void write(int cta, const Written& written);
+    /// A copy of unknown size may have brought any byte.
+    void bring_anything(int cta);
     /// Returns the copy that has last written that byte, or null.
     const Written* at(int cta, std::uint32_t address) const;
     /// Returns whether some copy has brought that byte.

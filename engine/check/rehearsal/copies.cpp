@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "isa/peer_window.hpp"
 #include "program/end.hpp"
@@ -40,23 +41,21 @@ Copies::Copies(Scene& scene, Report& report, Peers& peers, Mbarriers& mbarriers,
 void Copies::bulk_copy(const isa::BulkCopy& copy) {
     using Direction = isa::BulkCopy::Direction;
     if (copy.direction == Direction::prefetch) return;
-    std::int64_t bytes = copy.bytes;
+    // Of a box that nothing tells, as those of foreign texts are, the size is not known.
+    std::optional<std::int64_t> bytes = copy.bytes;
+    if (!copy.known.bytes) bytes.reset();
     const TensorBox* its_box = nullptr;
     if (copy.dims != 0) {
         const std::vector<Param>& params = scene_.program.params();
         const auto map = static_cast<std::size_t>(copy.tensor_map) - 1;
-        if (copy.known.tensor_map && map < params.size() && params[map].box)
-            its_box = &*params[map].box;
-        else if (copy.direction != Direction::to_global)
-            return scene_.refuse();
+        if (copy.known.tensor_map && map < params.size() && params[map].box) its_box = &*params[map].box;
+        bytes.reset();
         if (its_box != nullptr) bytes = its_box->bytes();
     }
     if (!fits_shared(copy, its_box)) return;
     if (copy.direction == Direction::to_global)
         return own().running.push_back({copy.lane, own().groups.issue(), scene_.op->step});
-    const bool size_known = its_box != nullptr || copy.known.bytes;
-    if (!size_known || !copy.known.multicast || !copy.known.shared || !copy.known.mbarrier)
-        return scene_.refuse();
+    if (!copy.known.multicast || !copy.known.shared || !copy.known.mbarrier) return scene_.refuse();
     constexpr MbarrierUser engine = MbarrierUser::engine;
     if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, copy.lane, bytes, its_box, engine);
     // Data and signal have the same offsets in each CTA.
@@ -78,15 +77,16 @@ void Copies::store_async(const isa::AsyncStore& store, const isa::Addresses& to,
     });
 }
 
-void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std::int64_t bytes,
+void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std::optional<std::int64_t> bytes,
                      const TensorBox* box, MbarrierUser user) {
     const std::optional<int> cta = peers_.find(shared);
     Mbarrier* mbarrier = cta ? mbarriers_.count(*cta, address, user, lane) : nullptr;
     if (mbarrier == nullptr) return;
     const auto lo = static_cast<std::uint32_t>(shared),
-               hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes);
+               hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes.value_or(unit));
     products_.overwritten(*mbarrier, lo, hi);
     contents_.write(*cta, {lo, hi, mbarrier, mbarrier->next(), scene_.op->step, box});
+    if (!bytes) contents_.bring_anything(*cta);
     mbarriers_.begin_copy(*mbarrier, bytes);
     under_way_.push_back({mbarrier, scene_.warp->pc, bytes, mbarrier->phase()});
 }
@@ -123,11 +123,14 @@ bool Copies::fits_shared(const isa::BulkCopy& copy, const TensorBox* box) {
 
 // --- landing and groups --------------------------------------------------------------------------------
 
-void Copies::land() {
+bool Copies::land() {
+    const auto next = std::ranges::find_if(under_way_, &Copy::can_land);
+    if (next == under_way_.end()) return false;
     scene_.progress();
-    const Copy copy = under_way_.front();
-    under_way_.erase(under_way_.begin());
+    const Copy copy = *next;
+    under_way_.erase(next);
     mbarriers_.land(*copy.mbarrier, copy.bytes, copy.phase, copy.pc);
+    return true;
 }
 
 void Copies::bulk_commit() { own().groups.commit(scene_.active); }

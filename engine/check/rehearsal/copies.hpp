@@ -20,9 +20,8 @@ class Copies {
     void bulk_wait(int pending);
     void store_async(const isa::AsyncStore& store, const isa::Addresses& to, const isa::Addresses& mbarrier);
 
-    bool under_way() const { return !under_way_.empty(); }
-    /// The oldest copy that an mbarrier counts lands.
-    void land();
+    /// The oldest copy lands, of those that an mbarrier counts and that can. Returns false if there is none.
+    bool land();
     /// The last warp of a CTA has ended: reports copies still in flight to or from its memory.
     void unfinished(int cta);
 
@@ -30,8 +29,13 @@ class Copies {
     struct Copy {
         Mbarrier* mbarrier;
         std::uint32_t pc;
-        std::int64_t bytes;
+        std::optional<std::int64_t> bytes;
         std::uint32_t phase;
+
+        /// One of unknown size lands when its phase expects bytes: it brings them.
+        bool can_land() const {
+            return bytes || mbarrier->tx() > mbarrier->under_way() || mbarrier->phase() != phase;
+        }
     };
     /// The copies of a warp to global memory.
     struct Stores {
@@ -45,7 +49,7 @@ class Copies {
     };
 
     bool fits_shared(const isa::BulkCopy& copy, const TensorBox* box);
-    void copy_to(std::uint64_t shared, std::uint64_t mbarrier, int lane, std::int64_t bytes,
+    void copy_to(std::uint64_t shared, std::uint64_t mbarrier, int lane, std::optional<std::int64_t> bytes,
                  const TensorBox* box, machine::MbarrierUser user);
     Stores& own() { return stores_[static_cast<std::size_t>(scene_.warp->number)]; }
 

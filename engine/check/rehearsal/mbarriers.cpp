@@ -192,15 +192,23 @@ Mbarrier* Mbarriers::count(int cta, std::uint64_t address, User user, int lane) 
     return find_for(ctas_[static_cast<std::size_t>(cta)], address, user, lane).object;
 }
 
-void Mbarriers::begin_copy(Mbarrier& mbarrier, std::int64_t bytes) {
+void Mbarriers::begin_copy(Mbarrier& mbarrier, std::optional<std::int64_t> bytes) {
     mbarrier.arriving.learn(scene_.warp->known, static_cast<int>(scene_.warps.size()));
     mbarrier.brought = scene_.op->step;
     mbarrier.landed = mbarrier.next();
-    mbarrier.begin_copy(bytes, pc());
+    if (bytes)
+        mbarrier.begin_copy(*bytes, pc());
+    else
+        mbarrier.begin_unsized(pc());
 }
 
-void Mbarriers::land(Mbarrier& mbarrier, std::int64_t bytes, std::uint32_t phase, std::uint32_t pc) {
-    MbarrierUnit::land(ctas_[static_cast<std::size_t>(mbarrier.cta)], mbarrier, bytes, phase, pc);
+void Mbarriers::land(Mbarrier& mbarrier, std::optional<std::int64_t> bytes, std::uint32_t phase,
+                     std::uint32_t pc) {
+    Cta& cta = ctas_[static_cast<std::size_t>(mbarrier.cta)];
+    if (bytes)
+        MbarrierUnit::land(cta, mbarrier, *bytes, phase, pc);
+    else
+        MbarrierUnit::land_unsized(cta, mbarrier, phase, pc);
 }
 
 }  // namespace wgrun::check::rehearsal

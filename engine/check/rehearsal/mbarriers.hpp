@@ -42,9 +42,9 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     /// The object that counts `bytes` bytes that come to a CTA's memory, or null after a report or a refusal.
     Mbarrier* count(int cta, std::uint64_t address, machine::MbarrierUser user, int lane);
     /// The copy begins. Threads that see its bytes know of the phases that precede it.
-    void begin_copy(Mbarrier& mbarrier, std::int64_t bytes);
+    void begin_copy(Mbarrier& mbarrier, std::optional<std::int64_t> bytes);
     /// A copy has landed that began at `pc`, in that phase.
-    void land(Mbarrier& mbarrier, std::int64_t bytes, std::uint32_t phase, std::uint32_t pc);
+    void land(Mbarrier& mbarrier, std::optional<std::int64_t> bytes, std::uint32_t phase, std::uint32_t pc);
 
     /// Blames the wait, if there is one, for passing before `copy`, whose bytes the mbarrier counts. Returns
     /// whether it did.
