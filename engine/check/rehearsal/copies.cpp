@@ -83,7 +83,7 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
     Mbarrier* mbarrier = cta ? mbarriers_.count(*cta, address, user, lane) : nullptr;
     if (mbarrier == nullptr) return;
     const auto lo = static_cast<std::uint32_t>(shared),
-               hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes.value_or(unit));
+               hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes.value_or(bulk_align));
     products_.overwritten(*mbarrier, lo, hi);
     contents_.write(*cta, {lo, hi, mbarrier, mbarrier->next(), scene_.op->step, box});
     if (!bytes) contents_.bring_anything(*cta);
