@@ -45,6 +45,13 @@ void read_arguments(lua_State* L, const Program& program, const Options& options
             guarded(L, [&] { out.emplace_back(tensors.emplace_back(*tensor).get()); });
         } else if (const DeviceTensorBox* device = test<DeviceTensorBox>(L, -1)) {
             guarded(L, [&] { out.emplace_back(device_tensors.emplace_back(device->tensor).get()); });
+        } else if (const ArgumentBox* made = test<ArgumentBox>(L, -1)) {
+            guarded(L, [&] {
+                out.push_back(made->argument);
+                tensors.insert(tensors.end(), made->tensors.begin(), made->tensors.end());
+                device_tensors.insert(device_tensors.end(), made->device_tensors.begin(),
+                                      made->device_tensors.end());
+            });
         } else if (lua_isinteger(L, -1)) {
             const std::int64_t value = lua_tointeger(L, -1);
             guarded(L, [&] { out.emplace_back(value); });
@@ -70,8 +77,11 @@ void read_arguments(lua_State* L, const Program& program, const Options& options
 }
 
 template <class Base>
-void read_run_options(lua_State* L, const Kernel& kernel, const Options& options, WithTensors<Base>& out) {
+void read_run_options(lua_State* L, Kernel& kernel, const Options& options, WithTensors<Base>& out) {
     out.grid = options.extents("grid");
+    if (options.has("block")) out.block = options.extents("block");
+    if (options.has("cluster")) out.cluster = options.extents("cluster");
+    if (options.has("shared")) out.shared = options.integer("shared", {}, 0, max_shared_bytes);
     read_arguments(L, kernel.program(), options, out.args, out.tensors, out.device_tensors);
     const std::string_view backend = options.string("backend", "auto");
     const Backend asked = guarded(L, [&] { return backend_named(backend); });
@@ -88,6 +98,7 @@ void read_run_options(lua_State* L, const Kernel& kernel, const Options& options
     out.stop = &session(L).stop;
     out.isolation = session(L).isolation;
     out.backend = session(L).mode == Mode::run ? resolve_backend(L, asked) : asked;
+    guarded(L, [&] { kernel.fit(out); });
 }
 
 /// Options of every launch.
@@ -103,7 +114,10 @@ constexpr Option prepare_keys[] = {
     {"numerics", R"(string|table = "exact")",
      R"(how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model)",
      numerics_keys},
-    {"unchecked", "boolean = false", "runs the kernel although the checker found errors"}};
+    {"unchecked", "boolean = false", "runs the kernel although the checker found errors"},
+    {"block", "integer|table?", "the threads of a CTA, for a kernel of wg.ptx whose text leaves them open"},
+    {"cluster", "integer|table?", "the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open"},
+    {"shared", "integer = 0", "bytes of dynamic shared memory, for a kernel of wg.ptx"}};
 constexpr Option guarded_key[] = {
     {"guarded", "boolean = false", "runs the guarded build, which reports what hangs or faults"}};
 constexpr auto run_keys = joined(prepare_keys, guarded_key);

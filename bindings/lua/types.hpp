@@ -33,6 +33,14 @@ struct DeviceTensorBox {
     std::shared_ptr<DeviceTensor> tensor;
 };
 
+/// An argument that is neither a tensor nor a number, made by wg.pointer, wg.tensor_map or wg.struct, which
+/// shares ownership of its tensors.
+struct ArgumentBox {
+    Argument argument;
+    std::vector<std::shared_ptr<Tensor>> tensors{};
+    std::vector<std::shared_ptr<DeviceTensor>> device_tensors{};
+};
+
 /// A launch made by kernel:prepare, which shares ownership of its tensors; empty where kernels are only
 /// traced.
 struct LaunchBox {
@@ -60,6 +68,8 @@ template <>
 inline constexpr const char* class_name<DeviceTensorBox> = "wgrun.device_tensor";
 template <>
 inline constexpr const char* class_name<Kernel> = "wgrun.kernel";
+template <>
+inline constexpr const char* class_name<ArgumentBox> = "wgrun.argument";
 template <>
 inline constexpr const char* class_name<LaunchBox> = "wgrun.launch";
 template <>
@@ -97,6 +107,7 @@ void open_device(lua_State* L);
 void open_target(lua_State* L);
 void open_kernel(lua_State* L);
 void open_launch(lua_State* L);
+void open_foreign(lua_State* L);
 void open_export(lua_State* L);
 void open_sizes(lua_State* L);
 
@@ -105,6 +116,6 @@ inline constexpr void (*parts[])(lua_State*) = {
     open_layout,  open_algebra,       open_tile,   open_fragment,               // shapes of data
     open_picture, open_bank,                                                    // add to them
     open_tensor,  open_device_tensor, open_sparse, open_device,   open_target,  // what is there
-    open_kernel,  open_launch,        open_export, open_sizes};
+    open_kernel,  open_launch,        open_foreign, open_export,  open_sizes};
 
 }  // namespace wgrun::lua

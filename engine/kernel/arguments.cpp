@@ -1,7 +1,11 @@
 #include "kernel/arguments.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -64,6 +68,72 @@ void check_mapped(const Place& where, Dtype dtype, const TensorShape& shape, con
                         (line / unit + 1) * unit * 8 / bits(box.dtype)));
 }
 
+void check_view(const Program& program, std::size_t i, const TensorView& view) {
+    std::size_t bytes = 0;
+    if (auto* const* host = std::get_if<Tensor*>(&view.tensor)) {
+        bytes = (*host)->size_bytes();
+        if ((*host)->read_only())
+            throw ArgumentError(fmt::format("{}: the tensor is read-only", Place(program, i).text()),
+                                "pass t:copy()");
+    } else {
+        const DeviceTensor& device = *std::get<DeviceTensor*>(view.tensor);
+        if (device.closed())
+            throw ArgumentError(fmt::format("{}: the tensor is closed", Place(program, i).text()));
+        bytes = static_cast<std::size_t>(bits(device.dtype()) / 8);
+        for (const std::int64_t extent : device.shape()) bytes *= static_cast<std::size_t>(extent);
+    }
+    if (view.offset < 0 || std::cmp_greater(view.offset, bytes))
+        throw ArgumentError(fmt::format("{}: byte {} of a tensor of {}", Place(program, i).text(),
+                                        view.offset, bytes));
+    if (!view.box) return;
+    check_box(*view.box);
+    if (view.extents.size() != view.box->extents.size() || view.strides.size() + 1 != view.extents.size())
+        throw rules::refusal(rules::WG_TMA_04,
+                             fmt::format("{}: a box of {} dimensions, of a tensor of {} with {} strides",
+                                         Place(program, i).text(), view.box->extents.size(),
+                                         view.extents.size(), view.strides.size()));
+    std::int64_t last = view.offset + bits(view.box->dtype) / 8;
+    for (std::size_t d = 0; d < view.extents.size(); ++d) {
+        const std::int64_t stride = d == 0 ? bits(view.box->dtype) / 8 : view.strides[d - 1];
+        constexpr std::int64_t most = std::int64_t{1} << 40, unit = 16;
+        if (view.extents[d] < 1 || view.extents[d] > UINT32_MAX || stride < 0 || stride >= most ||
+            (d > 0 && stride % unit != 0))
+            throw rules::refusal(
+                rules::WG_TMA_04,
+                fmt::format("{}: dimension {} has {} elements, {} bytes apart: 1 to 2^32 elements and strides "
+                            "of a multiple of 16 bytes are possible",
+                            Place(program, i).text(), d, view.extents[d], stride));
+        if (view.extents[d] - 1 > (most - last) / std::max<std::int64_t>(stride, 1)) last = most;
+        last = std::min(last + (view.extents[d] - 1) * stride, most);
+    }
+    if (std::cmp_greater(last, bytes))
+        throw rules::refusal(rules::WG_TMA_04,
+                             fmt::format("{}: the tensor map describes {} bytes, the tensor has {}",
+                                         Place(program, i).text(), last, bytes));
+}
+
+void check_structure(const Program& program, std::size_t i, const Structure& structure) {
+    const Param& param = program.params()[i];
+    if (param.structure != structure.bytes)
+        throw ArgumentError(param.structure == 0
+                                ? fmt::format("{}: no structure is expected", Place(program, i).text())
+                                : fmt::format("{}: a structure of {} bytes is expected, not of {}",
+                                              Place(program, i).text(), param.structure, structure.bytes));
+    for (const Structure::Part& part : structure.parts) {
+        std::size_t bytes = sizeof(std::uint64_t);
+        if (const auto* view = std::get_if<TensorView>(&part.value)) {
+            check_view(program, i, *view);
+            if (view->box) bytes = sizeof(gpu::TensorMap::bytes);
+        } else {
+            bytes = std::get<std::vector<std::byte>>(part.value).size();
+        }
+        if (part.offset < 0 || std::cmp_greater(bytes, structure.bytes) ||
+            part.offset > structure.bytes - static_cast<std::int64_t>(bytes))
+            throw ArgumentError(fmt::format("{}: {} bytes at byte {} of a structure of {}",
+                                            Place(program, i).text(), bytes, part.offset, structure.bytes));
+    }
+}
+
 void check_argument(const Program& program, std::size_t i, const Argument& arg) {
     if (const auto* tensor = std::get_if<Tensor*>(&arg)) {
         check_memory(program, i, {(*tensor)->dtype(), &(*tensor)->shape()});
@@ -75,6 +145,15 @@ void check_argument(const Program& program, std::size_t i, const Argument& arg) 
         if ((*device)->closed())
             throw ArgumentError(fmt::format("{}: the tensor is closed", Place(program, i).text()));
         check_memory(program, i, {(*device)->dtype(), &(*device)->shape()});
+    } else if (const auto* view = std::get_if<TensorView>(&arg)) {
+        check_view(program, i, *view);
+        const Param& param = program.params()[i];
+        if (view->box ? param.box != view->box : !param.pointee)
+            throw ArgumentError(fmt::format("{}: {} is not what the parameter takes",
+                                            Place(program, i).text(),
+                                            view->box ? "a tensor map that the launch makes" : "a pointer"));
+    } else if (const auto* structure = std::get_if<Structure>(&arg)) {
+        check_structure(program, i, *structure);
     } else if (const auto* integer = std::get_if<std::int64_t>(&arg)) {
         check_number(program, i, *integer);
     } else {
@@ -162,22 +241,6 @@ void check_grid(const Program& program, Dim3 grid) {
                         program.name(), grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z));
 }
 
-std::vector<std::uint64_t> raw_arguments(const Program& program, const std::vector<Argument>& args,
-                                         const std::vector<std::uint64_t>& addresses) {
-    std::vector<std::uint64_t> raw;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < args.size(); ++i) {
-        const isa::Type type = program.params()[i].type;
-        if (passed_tensor(args[i]))
-            raw.push_back(addresses[next++]);
-        else if (const auto* integer = std::get_if<std::int64_t>(&args[i]))
-            raw.push_back(raw_number(*integer, type));
-        else
-            raw.push_back(raw_number(std::get<double>(args[i]), type));
-    }
-    return raw;
-}
-
 MapGeometry geometry_of(Dtype dtype, const TensorShape& shape) {
     MapGeometry out;
     out.extents.assign(shape.rbegin(), shape.rend());
@@ -188,22 +251,115 @@ MapGeometry geometry_of(Dtype dtype, const TensorShape& shape) {
 
 const TensorShape& PassedTensor::shape() const { return host != nullptr ? host->shape() : device->shape(); }
 
+namespace {
+
+PassedTensor passed(const TensorView& view) {
+    if (auto* const* host = std::get_if<Tensor*>(&view.tensor)) return {*host, nullptr};
+    return {nullptr, std::get<DeviceTensor*>(view.tensor)};
+}
+
+PassedMap map_of(const TensorView& view, std::uint64_t address) {
+    return {0, address + static_cast<std::uint64_t>(view.offset), {view.extents, view.strides}, *view.box};
+}
+
+void write_structure(const Structure& structure, const std::vector<std::uint64_t>& addresses,
+                     std::size_t& next, RawArgument& out) {
+    out.structure.resize(static_cast<std::size_t>(structure.bytes));
+    for (const Structure::Part& part : structure.parts) {
+        std::byte* const to = out.structure.data() + part.offset;
+        if (const auto* bytes = std::get_if<std::vector<std::byte>>(&part.value)) {
+            std::memcpy(to, bytes->data(), bytes->size());
+            continue;
+        }
+        const auto& view = std::get<TensorView>(part.value);
+        const std::uint64_t address = addresses[next++] + static_cast<std::uint64_t>(view.offset);
+        if (view.box) {
+            out.maps.push_back(map_of(view, addresses[next - 1]));
+            out.maps.back().offset = part.offset;
+        } else {
+            std::memcpy(to, &address, sizeof address);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<RawArgument> raw_arguments(const Program& program, const std::vector<Argument>& args,
+                                       const std::vector<std::uint64_t>& addresses) {
+    std::vector<RawArgument> out(args.size());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        const Param& param = program.params()[i];
+        RawArgument& raw = out[i];
+        if (const auto* structure = std::get_if<Structure>(&args[i])) {
+            write_structure(*structure, addresses, next, raw);
+        } else if (const auto* view = std::get_if<TensorView>(&args[i])) {
+            raw.value = addresses[next++] + static_cast<std::uint64_t>(view->offset);
+            if (view->box) raw.maps.push_back(map_of(*view, addresses[next - 1]));
+        } else if (const std::optional<PassedTensor> tensor = passed_tensor(args[i])) {
+            raw.value = addresses[next++];
+            if (param.box)
+                raw.maps.push_back(
+                    {0, raw.value, geometry_of(param.box->dtype, tensor->shape()), *param.box});
+        } else if (const auto* integer = std::get_if<std::int64_t>(&args[i])) {
+            raw.value = raw_number(*integer, param.type);
+        } else {
+            raw.value = raw_number(std::get<double>(args[i]), param.type);
+        }
+    }
+    return out;
+}
+
 std::optional<PassedTensor> passed_tensor(const Argument& argument) {
     if (const auto* tensor = std::get_if<Tensor*>(&argument)) return PassedTensor{*tensor, nullptr};
     if (const auto* tensor = std::get_if<DeviceTensor*>(&argument)) return PassedTensor{nullptr, *tensor};
+    if (const auto* view = std::get_if<TensorView>(&argument)) return passed(*view);
     return std::nullopt;
+}
+
+std::vector<PassedTensor> passed_tensors(const Argument& argument) {
+    std::vector<PassedTensor> out;
+    if (const std::optional<PassedTensor> tensor = passed_tensor(argument)) out.push_back(*tensor);
+    if (const auto* structure = std::get_if<Structure>(&argument))
+        for (const Structure::Part& part : structure->parts)
+            if (const auto* view = std::get_if<TensorView>(&part.value)) out.push_back(passed(*view));
+    return out;
 }
 
 std::vector<PassedTensor> passed_tensors(const std::vector<Argument>& args) {
     std::vector<PassedTensor> out;
-    for (const Argument& arg : args)
-        if (const std::optional<PassedTensor> passed = passed_tensor(arg)) out.push_back(*passed);
+    for (const Argument& arg : args) std::ranges::move(passed_tensors(arg), std::back_inserter(out));
     return out;
+}
+
+namespace {
+
+void for_each_view(std::vector<Argument>& args, const std::function<void(TensorView&)>& f) {
+    for (Argument& arg : args) {
+        if (auto* view = std::get_if<TensorView>(&arg)) f(*view);
+        if (auto* structure = std::get_if<Structure>(&arg))
+            for (Structure::Part& part : structure->parts)
+                if (auto* view = std::get_if<TensorView>(&part.value)) f(*view);
+    }
+}
+
+}  // namespace
+
+void for_each_tensor(std::vector<Argument>& args, const std::function<void(Tensor*&)>& f) {
+    for (Argument& arg : args)
+        if (auto** tensor = std::get_if<Tensor*>(&arg)) f(*tensor);
+    for_each_view(args, [&](TensorView& view) {
+        if (auto** tensor = std::get_if<Tensor*>(&view.tensor)) f(*tensor);
+    });
 }
 
 void move_to_simulator(std::vector<Argument>& args) {
     for (Argument& arg : args)
         if (auto* const* tensor = std::get_if<DeviceTensor*>(&arg)) arg = &(*tensor)->on_simulator();
+    for_each_view(args, [](TensorView& view) {
+        if (auto* const* tensor = std::get_if<DeviceTensor*>(&view.tensor))
+            view.tensor = &(*tensor)->on_simulator();
+    });
 }
 
 check::LaunchSizes sizes_of(const RunOptions& options) {

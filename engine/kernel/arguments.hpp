@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -35,11 +36,6 @@ void check_number(const Program& program, std::size_t i, Number number);
 /// A number that fits a parameter of `type`, in the low bytes.
 std::uint64_t raw_number(Number number, isa::Type type);
 
-/// The raw value of each parameter, in its low bytes. Pointers and tensor maps are taken from
-/// `addresses`, in the order of the tensors.
-std::vector<std::uint64_t> raw_arguments(const Program& program, const std::vector<Argument>& args,
-                                         const std::vector<std::uint64_t>& addresses);
-
 /// A tensor as a tensor map describes it: extents in elements, the contiguous dimension first, and the
 /// strides of the others in bytes.
 struct MapGeometry {
@@ -57,8 +53,34 @@ struct PassedTensor {
 };
 std::optional<PassedTensor> passed_tensor(const Argument& argument);
 
+/// The tensors that an argument passes, in order: a structure may pass several.
+std::vector<PassedTensor> passed_tensors(const Argument& argument);
+
 /// The tensors among the arguments, in order.
 std::vector<PassedTensor> passed_tensors(const std::vector<Argument>& args);
+
+/// Calls f(tensor) for a reference to each Tensor* among the arguments, which it may change.
+void for_each_tensor(std::vector<Argument>& args, const std::function<void(Tensor*&)>& f);
+
+/// A tensor map that is to be made for a launch.
+struct PassedMap {
+    std::int64_t offset = 0;    ///< bytes from the start of the parameter
+    std::uint64_t address = 0;  ///< of the tensor
+    MapGeometry geometry;
+    TensorBox box;
+};
+
+/// What a parameter is passed.
+struct RawArgument {
+    std::uint64_t value = 0;           ///< in its low bytes; of a tensor map the tensor's address
+    std::vector<std::byte> structure;  ///< of a structure, but for its tensor maps
+    std::vector<PassedMap> maps;       ///< in it, or the one that it is
+};
+
+/// The values of the arguments. Pointers and tensor maps are taken from `addresses`, in the order of the
+/// tensors.
+std::vector<RawArgument> raw_arguments(const Program& program, const std::vector<Argument>& args,
+                                       const std::vector<std::uint64_t>& addresses);
 
 /// The same launch for the simulator: device tensors become the tensors that it has for them. ArgumentError
 /// for one that is on the GPU.

@@ -9,6 +9,7 @@
 
 #include "check/check.hpp"
 #include "diag/fix.hpp"
+#include "kernel/foreign_entry.hpp"
 #include "ptx/lower.hpp"
 #include "rules/mbarrier_words.hpp"
 #include "wgrun/rules.hpp"
@@ -92,14 +93,6 @@ void weigh(Diagnostic& finding) {
         finding.severity = Severity::warning;
 }
 
-/// Adds to a finding the lines of the source that it comes from.
-void name_sources(const ptx::Module& module, Diagnostic& finding) {
-    const std::vector<Where> sources = ptx::sources_of(module, finding.where.line);
-    for (std::size_t i = 0; i < sources.size(); ++i)
-        finding.notes.insert(finding.notes.begin() + static_cast<std::ptrdiff_t>(i),
-                             {sources[i], i == 0 ? "the source" : "which is inlined here"});
-}
-
 std::vector<std::string> undecided(const ptx::Lowered& kernel) {
     std::vector<std::string> out;
     const ptx::Unknowns& unknown = kernel.unknown;
@@ -155,6 +148,30 @@ std::vector<Diagnostic> findings(const ptx::Lowered& kernel) {
     return out;
 }
 
+}  // namespace
+
+void name_sources(const ptx::Module& module, Diagnostic& finding) {
+    const std::vector<Where> sources = ptx::sources_of(module, finding.where.line);
+    for (std::size_t i = 0; i < sources.size(); ++i)
+        finding.notes.insert(finding.notes.begin() + static_cast<std::ptrdiff_t>(i),
+                             {sources[i], i == 0 ? "the source" : "which is inlined here"});
+}
+
+std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered) {
+    std::vector<Diagnostic> out = findings(lowered);
+    for (Diagnostic& finding : out) tell(module, finding);
+    return out;
+}
+
+void tell(const ptx::Module& module, Diagnostic& finding) {
+    finding.fix = finding.remedies.empty() ? fix_as_ptx(finding.fix)
+                                           : in_words(finding.remedies.front(), Dialect::ptx);
+    weigh(finding);
+    name_sources(module, finding);
+}
+
+namespace {
+
 ForeignKernel checked(const ptx::Module& module, ptx::Lowered lowered) {
     ForeignKernel out;
     out.name = lowered.name;
@@ -165,13 +182,7 @@ ForeignKernel checked(const ptx::Module& module, ptx::Lowered lowered) {
     std::ranges::stable_sort(out.opcodes,
                              [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
     out.undecided = undecided(lowered);
-    out.findings = findings(lowered);
-    for (Diagnostic& finding : out.findings) {
-        finding.fix = finding.remedies.empty() ? fix_as_ptx(finding.fix)
-                                               : in_words(finding.remedies.front(), Dialect::ptx);
-        weigh(finding);
-        name_sources(module, finding);
-    }
+    out.findings = foreign_findings(module, lowered);
     return out;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "kernel/arguments.hpp"
@@ -56,11 +57,10 @@ class GpuLaunch::Arguments {
         // If its threads print, the program that the GPU runs has one more parameter (program/spoken).
         if (args.size() < program.params().size())
             messages_ = std::make_unique<MessageBuffer>(device, program);
-        for (std::size_t i = 0; i < program.params().size(); ++i) {
+        for (std::size_t i = 0; i < args.size(); ++i) {
             const Param& param = program.params()[i];
-            if (!param.pointee && !param.box) continue;
-            written_.push_back(!param.constant);
-            names_.push_back(param.name);
+            written_.resize(written_.size() + passed_tensors(args[i]).size(), !param.constant);
+            names_.resize(written_.size(), param.name);
         }
         for (std::size_t i = 0; i < passed_.size(); ++i) {
             const PassedTensor& passed = passed_[i];
@@ -97,20 +97,27 @@ class GpuLaunch::Arguments {
             addresses.push_back(copy.buffer.address());
         }
         raw_ = raw_arguments(program_, args_, addresses);
-        if (messages_) raw_.push_back(messages_->address());
+        if (messages_) raw_.push_back({messages_->address(), {}, {}});
         maps_.clear();
         parameters_.clear();
         maps_.reserve(raw_.size());
         for (std::size_t i = 0; i < raw_.size(); ++i) {
-            const Param& param = program_.params()[i];
-            if (param.box) {
-                maps_.push_back(gpu::encode_tensor_map(
-                    device, map_spec(*param.box, passed_tensor(args_[i])->shape(), raw_[i])));
-                parameters_.push_back(std::as_bytes(std::span(maps_.back().bytes)));
-            } else {
-                parameters_.push_back(std::as_bytes(std::span(&raw_[i], 1))
-                                          .first(static_cast<std::size_t>(isa::bits(param.type) / 8)));
+            RawArgument& raw = raw_[i];
+            for (const PassedMap& map : raw.maps) {
+                const gpu::TensorMap made = gpu::encode_tensor_map(device, map_spec(map));
+                if (raw.structure.empty())
+                    maps_.push_back(made);
+                else
+                    std::memcpy(raw.structure.data() + map.offset, made.bytes, sizeof made.bytes);
             }
+            if (!raw.structure.empty())
+                parameters_.push_back(raw.structure);
+            else if (!raw.maps.empty())
+                parameters_.push_back(std::as_bytes(std::span(maps_.back().bytes)));
+            else
+                parameters_.push_back(
+                    std::as_bytes(std::span(&raw.value, 1))
+                        .first(static_cast<std::size_t>(isa::bits(program_.params()[i].type) / 8)));
         }
     }
 
@@ -191,16 +198,16 @@ class GpuLaunch::Arguments {
     std::vector<bool> written_;
     std::vector<std::string> names_;
     std::vector<std::shared_ptr<DeviceCopy>> copies_;
-    std::vector<std::uint64_t> raw_;
+    std::vector<RawArgument> raw_;
     std::vector<gpu::TensorMap> maps_;
     std::vector<gpu::Parameter> parameters_;
 };
 
-GpuLaunch::GpuLaunch(const gpu::Device& device, Reload function, const Program& program,
-                     const RunOptions& options, Sharing sharing)
+GpuLaunch::GpuLaunch(const gpu::Device& device, Reload function, const gpu::LaunchConfig& config,
+                     const Program& program, const RunOptions& options, Sharing sharing)
     : device_(device),
       function_(std::move(function)),
-      config_(config_of(program, options.grid)),
+      config_(config),
       timeout_(options.timeout),
       stop_(options.stop),
       arguments_(std::make_unique<Arguments>(device, program, options.args, sharing)),
@@ -279,6 +286,16 @@ GpuKernel GpuKernel::from_ptx(const std::string& ptx, std::span<const Where> lin
     return {std::move(device), std::move(load), program.name(), std::move(findings), std::move(module)};
 }
 
+GpuKernel GpuKernel::from_text(const std::string& ptx, std::span<const Where> lines, const Program& program,
+                               Entry entry, gpu::Isolation isolation) {
+    gpu::Device device = gpu::Device::get(isolation);
+    auto load = [device, ptx] { return gpu::Module::from_ptx(device, ptx); };
+    gpu::Module module = located(lines, program, load);
+    GpuKernel out{std::move(device), std::move(load), entry.name, {}, std::move(module)};
+    out.entry_ = std::move(entry);
+    return out;
+}
+
 GpuKernel GpuKernel::from_lined_ptx(const std::string& ptx, const Program& program,
                                     gpu::Isolation isolation) {
     gpu::Device device = gpu::Device::get(isolation);
@@ -309,11 +326,19 @@ const gpu::Function& GpuKernel::function() {
 GpuLaunch GpuKernel::prepare(std::shared_ptr<GpuKernel> kernel, const Program& program,
                              const RunOptions& options, Sharing sharing) {
     const gpu::Device device = kernel->device_;
-    return {device, [kernel = std::move(kernel)] { return kernel->function(); }, program, options, sharing};
+    gpu::LaunchConfig config = config_of(program, options.grid);
+    if (kernel->entry_) {
+        config.shared_bytes = options.shared.value_or(0);
+        const Dim3 cluster = program.cluster();
+        if (!kernel->entry_->tells_cluster) config.cluster = {cluster.x, cluster.y, cluster.z};
+    }
+    return {device,  [kernel = std::move(kernel)] { return kernel->function(); }, config, program,
+            options, sharing};
 }
 
-int GpuKernel::resident_clusters(const Program& program) {
+int GpuKernel::resident_clusters(const Program& program, std::optional<std::int64_t> dynamic_shared) {
     gpu::LaunchConfig config = config_of(program, {});
+    config.shared_bytes = dynamic_shared.value_or(config.shared_bytes);
     const Dim3 cluster = program.cluster();
     config.cluster = {cluster.x, cluster.y, cluster.z};
     return function().resident_clusters(config);

@@ -32,8 +32,8 @@ class GpuLaunch {
     using Reload = std::function<gpu::Function()>;
 
     /// The program and the tensors must outlive it.
-    GpuLaunch(const gpu::Device& device, Reload function, const Program& program, const RunOptions& options,
-              Sharing sharing);
+    GpuLaunch(const gpu::Device& device, Reload function, const gpu::LaunchConfig& config,
+              const Program& program, const RunOptions& options, Sharing sharing);
     GpuLaunch(GpuLaunch&&) noexcept;
     ~GpuLaunch();
 
@@ -67,6 +67,15 @@ class GpuKernel {
     /// CompileError with its place in the script.
     static GpuKernel from_ptx(const std::string& ptx, std::span<const Where> lines, const Program& program,
                               gpu::Isolation isolation);
+    /// What a text of somebody else says of a kernel.
+    struct Entry {
+        std::string name;
+        bool tells_cluster = false;  ///< how many CTAs it has; else the launch decides
+    };
+    /// As from_ptx, of a text that was not made from `program`, but the other way round: the launch gives it
+    /// dynamic shared memory, and clusters.
+    static GpuKernel from_text(const std::string& ptx, std::span<const Where> lines, const Program& program,
+                               Entry entry, gpu::Isolation isolation);
     /// PTX with .loc through ptxas, with its table of lines. Throws what gpu::ptxas_assemble throws.
     static GpuKernel from_lined_ptx(const std::string& ptx, const Program& program, gpu::Isolation isolation);
     /// CUDA C++ through NVRTC; `lines`: with its table of lines. Throws what gpu::nvrtc_compile throws.
@@ -85,7 +94,7 @@ class GpuKernel {
                              const RunOptions& options, Sharing sharing);
 
     /// How many of its clusters run at a time.
-    int resident_clusters(const Program& program);
+    int resident_clusters(const Program& program, std::optional<std::int64_t> dynamic_shared = {});
 
     /// The tensors, in copies of their own, are uploaded once and not downloaded.
     static GpuTimes time(std::shared_ptr<GpuKernel> kernel, const Program& program,
@@ -100,6 +109,7 @@ class GpuKernel {
     Load load_;
     gpu::Function function_;
     std::vector<Diagnostic> findings_;
+    std::optional<Entry> entry_{};  ///< of a text that somebody else has made
 };
 
 /// What ptxas (or, without it, the driver) says of the text; `lines` as in emit::Text. A CompileError carries

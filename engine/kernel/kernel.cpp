@@ -5,10 +5,14 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "check/check.hpp"
 #include "emit/emit.hpp"
+#include "isa/generic.hpp"
 #include "kernel/arguments.hpp"
 #include "kernel/errors.hpp"
+#include "kernel/foreign_entry.hpp"
 #include "kernel/gpu_run.hpp"
 #include "kernel/guarded_run.hpp"
 #include "kernel/message_buffer.hpp"
@@ -28,7 +32,21 @@ struct Kernel::Compiled : GpuKernel {
 CheckError::CheckError(std::vector<Diagnostic> findings)
     : Error("EINVAL", findings.front()), findings_(std::move(findings)) {}
 
+/// The text that a kernel was read from, and what the last launch added to it.
+struct Kernel::Origin {
+    std::shared_ptr<const ForeignEntry> entry;
+    ptx::LaunchFacts facts{};
+    ptx::Lowered lowered{};  ///< without its program, which is the kernel's
+};
+
 Kernel::Kernel(Program program) : program_(std::make_shared<const Program>(std::move(program))) {}
+Kernel::Kernel(std::shared_ptr<const ForeignEntry> origin)
+    : origin_(std::make_unique<Origin>(Origin{std::move(origin)})) {
+    origin_->lowered = origin_->entry->lower({});
+    program_ = std::make_shared<const Program>(origin_->lowered.program);
+    ptx_ = origin_->entry->text();
+    ptx_lines_ = origin_->entry->lines();
+}
 Kernel::Kernel(Kernel&&) noexcept = default;
 Kernel& Kernel::operator=(Kernel&&) noexcept = default;
 Kernel::~Kernel() = default;
@@ -42,36 +60,45 @@ void throw_errors_of(const std::vector<Diagnostic>& findings) {
 
 namespace {
 /// Returns the warnings of the run. CheckError if it has found an error, with the warnings behind the errors.
-std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOptions& options) {
+std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOptions& options,
+                                         const ForeignEntry* origin) {
     std::vector<sim::GlobalBuffer> buffers;
     std::vector<std::uint64_t> addresses;
     // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
     std::uint64_t next = std::uint64_t{1} << 40;
     for (std::size_t i = 0; i < options.args.size(); ++i) {
-        const auto* argument = std::get_if<Tensor*>(&options.args[i]);
-        if (argument == nullptr) continue;
-        const Tensor& tensor = **argument;
-        // Where the parameter is const the simulator refuses stores.
-        buffers.push_back({const_cast<std::byte*>(tensor.data()),
-                           static_cast<std::int64_t>(tensor.size_bytes()), next,
-                           program.params()[i].constant});
-        addresses.push_back(next);
-        next += (tensor.size_bytes() / 4096 + 2) * 4096;
+        for (const PassedTensor& passed : passed_tensors(options.args[i])) {
+            const Tensor& tensor = *passed.host;
+            // Where the parameter is const the simulator refuses stores.
+            buffers.push_back({const_cast<std::byte*>(tensor.data()),
+                               static_cast<std::int64_t>(tensor.size_bytes()), next,
+                               program.params()[i].constant});
+            addresses.push_back(next);
+            next += (tensor.size_bytes() / 4096 + 2) * 4096;
+        }
     }
-    std::vector<std::uint64_t> raw = raw_arguments(program, options.args, addresses);
+    std::vector<RawArgument> arguments = raw_arguments(program, options.args, addresses);
     std::vector<sim::TensorMap> maps;
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-        const std::optional<TensorBox>& box = program.params()[i].box;
-        if (!box) continue;
-        const Tensor& tensor = *std::get<Tensor*>(options.args[i]);
-        MapGeometry geometry = geometry_of(tensor.dtype(), tensor.shape());
-        maps.push_back({next, raw[i], std::move(geometry.extents), std::move(geometry.strides), &*box});
-        raw[i] = next;  // where the kernel sees the map: no memory that it may load from
-        next += 4096;
+    std::vector<std::uint64_t> raw;
+    std::vector<std::vector<std::byte>> structures(arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        RawArgument& argument = arguments[i];
+        raw.push_back(argument.value);
+        structures[i] = std::move(argument.structure);
+        for (PassedMap& map : argument.maps) {
+            // The kernel sees it where its parameter is.
+            const std::uint64_t place =
+                isa::param_base + static_cast<std::uint64_t>(program.param_offset(static_cast<int>(i)) + map.offset);
+            const std::uint64_t handle = isa::generic_of(isa::Space::param, place);
+            maps.push_back({handle, map.address, std::move(map.geometry.extents),
+                            std::move(map.geometry.strides), &map.box});
+            if (structures[i].empty()) raw.back() = handle;
+        }
     }
     sim::Launch launch;
     launch.grid = options.grid;
     launch.params = raw;
+    launch.structures = structures;
     launch.buffers = buffers;
     launch.tensor_maps = maps;
     launch.seed = options.seed;
@@ -85,11 +112,17 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     std::vector<Diagnostic> findings;
     try {
         findings = sim::run(program, launch).findings;
+    } catch (sim::UnknownInstruction& unknown) {
+        print_messages(messages, options);
+        if (origin != nullptr) origin->name_instruction(unknown.finding());
+        throw;
     } catch (...) {
         print_messages(messages, options);
         throw;
     }
     print_messages(messages, options);
+    if (origin != nullptr)
+        for (Diagnostic& finding : findings) tell(origin->module(), finding);
     const auto is_error = [](const Diagnostic& finding) { return finding.severity == Severity::error; };
     std::ranges::stable_partition(findings, is_error);
     if (!findings.empty() && is_error(findings.front())) throw CheckError(std::move(findings));
@@ -103,7 +136,10 @@ struct Launch::State {
     RunOptions options;
     Backend backend;
     std::optional<GpuLaunch> gpu;  // without: the simulator
+    std::shared_ptr<const ForeignEntry> origin;  // of a kernel that was read from PTX
     std::vector<Diagnostic> remarks = {};
+
+    std::vector<Diagnostic> simulate() const { return run_on_simulator(*program, options, origin.get()); }
 
     /// Runs a step on the GPU, if the launch is one for the GPU. Failures of the kernel are explained.
     void take(void (GpuLaunch::*step)()) {
@@ -111,6 +147,7 @@ struct Launch::State {
         try {
             ((*gpu).*step)();
         } catch (const gpu::KernelFailure& failure) {
+            if (origin != nullptr) throw;  // its guarded build would be another text
             hear();
             throw_explained(program, options, failure);
         }
@@ -141,7 +178,7 @@ void Launch::start() {
         state_->take(&GpuLaunch::wait);
         state_->hear();
     } else {
-        state_->remarks = run_on_simulator(*state_->program, state_->options);
+        state_->remarks = state_->simulate();
     }
 }
 
@@ -152,11 +189,35 @@ void Launch::upload() { state_->take(&GpuLaunch::upload); }
 void Launch::download() { state_->take(&GpuLaunch::download); }
 
 const std::vector<Diagnostic>& Kernel::check() {
-    if (!findings_) findings_ = check::check(*program_);
+    if (!findings_)
+        findings_ = origin_ ? foreign_findings(origin_->entry->module(), origin_->lowered)
+                            : check::check(*program_);
     return *findings_;
 }
 
+void Kernel::fit(const RunOptions& options) {
+    if (!origin_) {
+        if (options.block || options.cluster || options.shared)
+            throw ArgumentError(
+                fmt::format("kernel {}: block, cluster and shared are the launch's where a kernel was read "
+                            "from PTX; this one has its own",
+                            program_->name()));
+        return;
+    }
+    ptx::LaunchFacts facts = origin_->entry->facts(options);
+    if (facts == origin_->facts) return;
+    ptx::Lowered lowered = origin_->entry->lower(facts);
+    program_ = std::make_shared<const Program>(lowered.program);
+    origin_->lowered = std::move(lowered);
+    origin_->facts = std::move(facts);
+    findings_.reset();
+    launched_.reset();
+    spoken_.reset();
+    for (std::string* text : {&cuda_, &guarded_ptx_, &guarded_cuda_, &lined_cuda_}) text->clear();
+}
+
 void Kernel::foresee(const RunOptions& options) {
+    fit(options);
     check();
     const bool wrong = std::ranges::any_of(
         *findings_, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
@@ -216,6 +277,7 @@ const Program& Kernel::spoken() {
 
 const std::string& Kernel::ptx_with_lines() {
     throw_errors_of(check());
+    if (origin_) return ptx_;
     if (lined_ptx_.empty()) lined_ptx_ = emit::ptx_with_lines(spoken()).text;
     return lined_ptx_;
 }
@@ -242,6 +304,7 @@ const std::string& Kernel::emitted_cuda() {
 
 // The back end that it should run on, if that is possible.
 Backend Kernel::admitted(const RunOptions& options) {
+    fit(options);
     if (!options.unchecked) throw_errors_of(check());
     check_arguments(*program_, options);
     const Backend backend = choose_backend(options.backend, options.isolation).backend;
@@ -276,7 +339,9 @@ Launch Kernel::prepare(const RunOptions& options) { return launch_of(options, Sh
 
 Launch Kernel::launch_of(const RunOptions& options, Sharing sharing) {
     const gpu::Patience patience(options.timeout, options.stop);
-    auto state = std::make_unique<Launch::State>(Launch::State{program_, options, admitted(options), {}});
+    const Backend backend = admitted(options);
+    auto state = std::make_unique<Launch::State>(
+        Launch::State{program_, options, backend, {}, origin_ ? origin_->entry : nullptr});
     if (state->backend == Backend::sim)
         move_to_simulator(state->options.args);
     else
@@ -305,13 +370,13 @@ Timing Kernel::time(const TimeOptions& options) {
     // On copies, as on the GPU, since a measurement must not change tensors. A tensor that is passed twice is
     // copied once.
     std::map<const Tensor*, Tensor> copies;
-    for (Argument& argument : simulated.args)
-        if (Tensor** tensor = std::get_if<Tensor*>(&argument); tensor != nullptr && *tensor != nullptr)
-            *tensor = &copies.try_emplace(*tensor, (*tensor)->copy()).first->second;
+    for_each_tensor(simulated.args, [&](Tensor*& tensor) {
+        if (tensor != nullptr) tensor = &copies.try_emplace(tensor, tensor->copy()).first->second;
+    });
     std::vector<double> us;
     for (int i = 0; i < options.rounds; ++i) {
         const auto start = std::chrono::steady_clock::now();
-        run_on_simulator(*program_, simulated);
+        run_on_simulator(*program_, simulated, origin_ ? origin_->entry.get() : nullptr);
         us.push_back(
             std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
     }
@@ -321,7 +386,8 @@ Timing Kernel::time(const TimeOptions& options) {
 std::optional<int> Kernel::resident_clusters(gpu::Isolation isolation) {
     if (choose_backend(Backend::automatic, isolation).backend == Backend::sim) return std::nullopt;
     throw_errors_of(check());
-    return compiled(Backend::gpu, isolation)->resident_clusters(*program_);
+    return compiled(Backend::gpu, isolation)
+        ->resident_clusters(*program_, origin_ ? origin_->facts.dynamic_shared : std::nullopt);
 }
 
 std::vector<Diagnostic> Kernel::take_remarks() { return std::exchange(remarks_, {}); }
@@ -332,6 +398,8 @@ std::shared_ptr<Kernel::Compiled> Kernel::compiled(Backend backend, gpu::Isolati
         slot = std::make_shared<Compiled>(
             backend == Backend::gpu_cuda ? GpuKernel::from_cuda(lines ? cuda_with_lines() : emitted_cuda(),
                                                                 *program_, isolation, lines)
+            : origin_ ? GpuKernel::from_text(origin_->entry->text(), ptx_lines_, *program_,
+                                             {origin_->entry->name(), origin_->entry->tells_cluster()}, isolation)
             : lines ? GpuKernel::from_lined_ptx(ptx_with_lines(), *program_, isolation)
                     : GpuKernel::from_ptx(emitted_ptx(), ptx_lines_, *program_, isolation));
         remarks_.insert(remarks_.end(), slot->findings().begin(), slot->findings().end());

@@ -27,18 +27,21 @@ gpu::LaunchConfig config_of(const Program& program, Dim3 grid) {
     return config;
 }
 
-gpu::TensorMapSpec map_spec(const TensorBox& box, const TensorShape& shape, std::uint64_t address) {
-    MapGeometry geometry = geometry_of(box.dtype, shape);
+gpu::TensorMapSpec map_spec(const PassedMap& map) {
     gpu::TensorMapSpec spec;
     // In the order of CUtensorMapDataType, too.
-    spec.type = static_cast<gpu::TensorMapType>(element(box.dtype).tensor_map);
-    spec.address = address;
-    spec.extents = std::move(geometry.extents);
-    spec.strides = std::move(geometry.strides);
-    spec.box = box.extents;
-    spec.swizzle = static_cast<gpu::TensorMapSwizzle>(box.swizzle);
-    spec.nan_fill = box.nan_fill;
+    spec.type = static_cast<gpu::TensorMapType>(element(map.box.dtype).tensor_map);
+    spec.address = map.address;
+    spec.extents = map.geometry.extents;
+    spec.strides = map.geometry.strides;
+    spec.box = map.box.extents;
+    spec.swizzle = static_cast<gpu::TensorMapSwizzle>(map.box.swizzle);
+    spec.nan_fill = map.box.nan_fill;
     return spec;
+}
+
+gpu::TensorMapSpec map_spec(const TensorBox& box, const TensorShape& shape, std::uint64_t address) {
+    return map_spec(PassedMap{0, address, geometry_of(box.dtype, shape), box});
 }
 
 }  // namespace wgrun

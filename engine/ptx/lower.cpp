@@ -62,7 +62,7 @@ struct Shape {
     bool threads_given = false, cluster_given = false;
 };
 
-Shape shape_of(const Module& module, const Function& function) {
+Shape shape_of(const Module& module, const Function& function, const LaunchFacts& facts) {
     Shape out;
     const auto extent = [](const Directive& directive, std::size_t i) {
         return i < directive.numbers.size() ? std::clamp<std::int64_t>(directive.numbers[i], 1, 1 << 20) : 1;
@@ -82,6 +82,10 @@ Shape shape_of(const Module& module, const Function& function) {
             out.cluster_given = true;
         }
     }
+    if (facts.block) out.block = *facts.block;
+    if (facts.cluster) out.cluster = *facts.cluster;
+    out.threads_given |= facts.block.has_value();
+    out.cluster_given |= facts.cluster.has_value();
     return out;
 }
 
@@ -491,11 +495,12 @@ bool name_buffers(const Module& module, const Function& function, std::string_vi
 
 class HeadMaker {
   public:
-    HeadMaker(const Module& module, const Function& function, Lowered& out)
+    HeadMaker(const Module& module, const Function& function, const LaunchFacts& facts, Lowered& out)
         : module_(module),
           function_(function),
+          facts_(facts),
           out_(out),
-          shape_(shape_of(module, function)),
+          shape_(shape_of(module, function, facts)),
           builder_(is_identifier(out.name) ? out.name : "kernel", shape_.block, shape_.cluster, out.where) {}
 
     Head run() {
@@ -510,7 +515,9 @@ class HeadMaker {
         for (std::size_t i = 0; i < function_.params.size(); ++i) {
             const Variable& variable = function_.params[i];
             Type type = declared_type(module_, variable);
-            const bool map = variable.array && bytes_of(module_, variable) == 128 && variable.align >= 64;
+            const LaunchFacts::Passed& passed = i < facts_.params.size() ? facts_.params[i] : nothing_passed_;
+            const bool map = variable.array && bytes_of(module_, variable) == 128 && !passed.structure &&
+                             (variable.align >= 64 || passed.box.has_value());
             if (map) type = Type::tensormap;
             Symbol symbol;
             symbol.kind = Symbol::Kind::parameter;
@@ -519,16 +526,25 @@ class HeadMaker {
             if (variable.array || type != Type::none) {
                 try {
                     std::string known = is_identifier(name) ? std::string(name) : fmt::format("p{}", i);
-                    symbol.index = variable.array && !map
-                                       ? builder_.structure(std::move(known), bytes_of(module_, variable),
-                                                            std::max<std::int64_t>(variable.align, 1))
-                                       : builder_.param(std::move(known), type, {});
+                    if (map && passed.box)
+                        symbol.index = builder_.tensor_map(std::move(known), *passed.box, false);
+                    else if (variable.array && !map)
+                        symbol.index = builder_.structure(std::move(known), bytes_of(module_, variable),
+                                                          std::max<std::int64_t>(variable.align, 1));
+                    else
+                        symbol.index = builder_.param(std::move(known), type, pointee(type, passed));
                 } catch (const ArgumentError&) {  // more of them than wgrun's own kernels may have
                     symbol.index = -1;
                 }
             }
             names_.emplace_back(module_.at(variable.name), symbol);
         }
+    }
+
+    /// Only an integer as wide as an address can be a pointer.
+    static std::optional<Dtype> pointee(Type type, const LaunchFacts::Passed& passed) {
+        const bool wide = type != Type::tensormap && isa::bits(type) == 64 && !isa::is_float(type);
+        return wide ? passed.pointee : std::nullopt;
     }
 
     /// The variables in shared memory: those with a size one after the other, then the dynamic memory, where
@@ -565,7 +581,9 @@ class HeadMaker {
         if (!name_buffers(module_, function_, module_.at(open.front()->name), align, builder_)) {
             const std::int64_t left = max_shared_bytes - (used_ + align - 1) / align * align;
             if (left <= 0) return;
-            builder_.shared("shared", left, align, {});
+            // An array that is declared has an address, also where it is empty.
+            const std::int64_t bytes = std::max<std::int64_t>(facts_.dynamic_shared.value_or(left), 1);
+            builder_.shared("shared", bytes, align, {});
         }
         Symbol symbol;
         symbol.kind = Symbol::Kind::shared;
@@ -593,6 +611,8 @@ class HeadMaker {
 
     const Module& module_;
     const Function& function_;
+    const LaunchFacts& facts_;
+    const LaunchFacts::Passed nothing_passed_{};
     Lowered& out_;
     Shape shape_;
     Builder builder_;
@@ -603,11 +623,11 @@ class HeadMaker {
 
 }  // namespace
 
-Lowered lower(const Module& module, const Function& function) {
+Lowered lower(const Module& module, const Function& function, const LaunchFacts& facts) {
     Lowered out;
     out.name = module.at(function.name);
     out.where = module.where(function.text);
-    const Head head = HeadMaker(module, function, out).run();
+    const Head head = HeadMaker(module, function, facts, out).run();
     out.program = Lowering(module, function, head, out).run();
     out.unknown.threads = !head.shape.threads_given;
     out.unknown.cluster &= !head.shape.cluster_given;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,21 @@
 #include "wgrun/program.hpp"
 
 namespace wgrun::ptx {
+
+/// What a launch adds to the text.
+struct LaunchFacts {
+    /// What a parameter is passed: a pointer to elements of a dtype, a tensor map with a box, or a structure.
+    struct Passed {
+        std::optional<Dtype> pointee{};
+        std::optional<TensorBox> box{};
+        bool structure = false;
+        bool operator==(const Passed&) const = default;
+    };
+    std::optional<Dim3> block, cluster;
+    std::optional<std::int64_t> dynamic_shared;  ///< bytes
+    std::vector<Passed> params;                  ///< of the first parameters
+    bool operator==(const LaunchFacts&) const = default;
+};
 
 /// What is not known of a kernel that is nothing but text.
 struct Unknowns {
@@ -33,8 +49,8 @@ struct Lowered {
 };
 
 /// Makes a program of `function`, an entry with a body. Instructions that no record reads become steps of
-/// isa::opaque.
-Lowered lower(const Module& module, const Function& function);
+/// isa::opaque. Throws ArgumentError for facts that no launch can have.
+Lowered lower(const Module& module, const Function& function, const LaunchFacts& facts = {});
 
 /// Where an instruction comes from, by .loc: its place in a source, then the places of the calls that it was
 /// inlined at. Empty: nowhere.

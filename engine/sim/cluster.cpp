@@ -171,6 +171,11 @@ void Cluster::execute(const Op& op) {
         op.step->op->run(*op.step, *this);
     } catch (const ArgumentError& error) {
         scene_.report.refused(error.finding());
+    } catch (const isa::Unknown&) {
+        Diagnostic unknown;
+        unknown.where = op.step->where;
+        unknown.message = fmt::format("the simulator does not know this instruction ({})", op.step->op->name);
+        throw UnknownInstruction(std::move(unknown));
     }
 }
 

@@ -37,19 +37,21 @@ GlobalShadow::GlobalShadow(const Program& program, const Launch& launch, int war
                address - buffer.address < static_cast<std::uint64_t>(buffer.bytes);
     };
     std::set<const std::byte*> written;
+    bool all = false;
     const auto write = [&](std::uint64_t address) {
         for (const GlobalBuffer& buffer : launch.buffers)
             if (holds(buffer, address)) written.insert(buffer.data);
     };
     for (std::size_t i = 0; i < launch.params.size(); ++i) {
         const Param& param = program.params()[i];
+        if (param.structure > 0) all = true;  // it may hold pointers
         if (param.constant) continue;
         if (param.pointee) write(launch.params[i]);
         for (const TensorMap& map : launch.tensor_maps)
             if (param.box && map.handle == launch.params[i]) write(map.address);
     }
     for (const GlobalBuffer& buffer : launch.buffers) {
-        if (!written.contains(buffer.data)) continue;
+        if (!all && !written.contains(buffer.data)) continue;
         const auto first = std::ranges::find(launch.buffers, buffer.data, &GlobalBuffer::data);
         watched_.push_back(
             {buffer.address, buffer.address + static_cast<std::uint64_t>(buffer.bytes), first->address});

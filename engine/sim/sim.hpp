@@ -63,10 +63,16 @@ struct Outcome {
     std::uint64_t mmas = 0;            ///< wgmma instructions executed
 };
 
+/// A thread has reached an instruction that the simulator does not know; its place is the instruction's.
+class UnknownInstruction : public ArgumentError {
+  public:
+    using ArgumentError::ArgumentError;
+};
+
 /// Runs every cluster of the grid, on as many host threads as the machine has. The outcome depends on the
 /// seed alone: the findings are all those of the first cluster that has an error, or, if none has, of the
-/// first that has a warning; those of other clusters are dropped. Throws ArgumentError when grid or parameters do not fit the program, EnvironmentError when
-/// stopped (EINTR) or when the run exceeds its limits (ETIMEDOUT, ELIMIT).
+/// first that has a warning; those of other clusters are dropped. Throws ArgumentError when grid or parameters do not fit the program;
+/// UnknownInstruction; EnvironmentError when stopped (EINTR) or when the run exceeds its limits (ETIMEDOUT, ELIMIT).
 Outcome run(const Program& program, const Launch& launch);
 
 }  // namespace wgrun::sim

@@ -1,14 +1,20 @@
 // PTX that wgrun did not make: which of it can be checked, and what is wrong with it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/kernel.hpp"
 
 #pragma GCC visibility push(default)
+
+namespace wgrun::ptx {
+class Module;
+}
 
 namespace wgrun {
 
@@ -37,6 +43,28 @@ bool is_ptx(std::string_view text);
 /// Their places are lines of it; a note names the line of the source that .loc tells, if there is one. Throws
 /// ArgumentError for a text of 1 GiB or more. Thread-safe.
 ForeignText check_ptx(std::string file, std::string text);
+
+/// A PTX text whose entries can be run. Immutable, so any number of threads may read it.
+class ForeignModule {
+  public:
+    /// Reads a text; `file` is how findings name it. Throws CheckError with all errors of a text that is no
+    /// PTX; ArgumentError for one of 1 GiB or more.
+    ForeignModule(std::string file, std::string text);
+
+    /// The names of its entries, in the order of the text.
+    const std::vector<std::string>& names() const { return names_; }
+
+    /// Returns an entry as a kernel. On a GPU the text itself is what runs, on the simulator the instructions
+    /// that wgrun knows: where a thread reaches another one, the run ends with an ArgumentError that names it.
+    /// What the text does not say (threads, clusters, dynamic shared memory, the boxes of tensor maps) is
+    /// taken from each launch. Throws ArgumentError for a name that it does not have, CheckError for names
+    /// that nothing in the text declares.
+    Kernel kernel(std::string_view name) const;
+
+  private:
+    std::shared_ptr<const ptx::Module> module_;
+    std::vector<std::string> names_;
+};
 
 }  // namespace wgrun
 

@@ -47,8 +47,29 @@ isa::Numerics numerics_named(std::string_view name);
 
 class DeviceTensor;
 
+/// A place in a tensor, passed as a pointer; or a tensor map of it, made at the launch. For kernels that were
+/// read from PTX (foreign.hpp), which declare no boxes.
+struct TensorView {
+    std::variant<Tensor*, DeviceTensor*> tensor;
+    std::int64_t offset = 0;            ///< bytes from the tensor's first element
+    std::optional<TensorBox> box = {};  ///< of a tensor map; nothing: a pointer
+    /// The tensor as the map describes it: elements, dimension 0 contiguous; and the bytes from one element to
+    /// the next along dimensions 1 and up.
+    std::vector<std::int64_t> extents = {}, strides = {};
+};
+
+/// A structure that is passed by value. Bytes that no part gives are 0.
+struct Structure {
+    struct Part {
+        std::int64_t offset = 0;  ///< bytes
+        std::variant<TensorView, std::vector<std::byte>> value;
+    };
+    std::int64_t bytes = 0;
+    std::vector<Part> parts;
+};
+
 /// One argument: a tensor for a pointer parameter (used in place), a number for a scalar one.
-using Argument = std::variant<Tensor*, std::int64_t, double, DeviceTensor*>;
+using Argument = std::variant<Tensor*, std::int64_t, double, DeviceTensor*, TensorView, Structure>;
 
 /// Options of a run. The tensors must live until the call returns, and those of a Launch as long as the
 /// Launch; `stop` may be set from any thread.
@@ -73,9 +94,14 @@ struct RunOptions {
     bool lines = false;
     /// Is called at every step of the simulator. Null: no observer.
     sim::Observer* observer = nullptr;
+    // Of a kernel that was read from PTX, whose text may leave them to the launch: the threads of a CTA, the
+    // CTAs of a cluster, and the bytes of dynamic shared memory.
+    std::optional<Dim3> block{}, cluster{};
+    std::optional<std::int64_t> shared{};
 };
 
 class Cublas;
+class ForeignEntry;
 enum class Sharing;
 struct HostLaunch;
 struct HostSimulation;
@@ -149,11 +175,18 @@ class Launch {
 class Kernel {
   public:
     explicit Kernel(Program program);
+    /// A kernel that was read from PTX: ForeignModule::kernel.
+    explicit Kernel(std::shared_ptr<const ForeignEntry> origin);
     Kernel(Kernel&&) noexcept;
     Kernel& operator=(Kernel&&) noexcept;
     ~Kernel();
 
     const Program& program() const { return *program_; }
+
+    /// Takes from a launch what the text of a kernel that was read from PTX leaves open: program() has those
+    /// threads, clusters, shared memory, dtypes and boxes from then on, and check() what follows from them.
+    /// Throws ArgumentError for what contradicts the text. run(), prepare() and time() do it by themselves.
+    void fit(const RunOptions& options);
 
     /// Every finding of the static checker, in the order of the script.
     const std::vector<Diagnostic>& check();
@@ -233,6 +266,7 @@ class Kernel {
   private:
     struct Compiled;
     struct Hosted;
+    struct Origin;
     Hosted& hosted(Backend backend, bool unchecked);
     void foresee(const HostLaunch& launch, Hosted& hosted);
     void load(Hosted& hosted, const gpu::HostContext& context);
@@ -245,6 +279,7 @@ class Kernel {
     void check_launch(const RunOptions& options);
 
     std::shared_ptr<const Program> program_;  // with the launches that were prepared
+    std::unique_ptr<Origin> origin_;          ///< of a kernel that was read from PTX
     std::optional<std::vector<Diagnostic>> findings_;
     std::optional<std::pair<Dim3, std::vector<std::int64_t>>> launched_;  ///< sizes found to be right
     std::shared_ptr<const Program> spoken_;  ///< what the GPU runs, where threads say something

@@ -1,0 +1,56 @@
+// An entry of a PTX text as the origin of a kernel.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ptx/lower.hpp"
+#include "wgrun/kernel.hpp"
+
+namespace wgrun {
+
+/// Returns what is wrong with a kernel that was read from a text, by the rules that need no launch, as its
+/// author is told it.
+std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::Lowered& lowered);
+
+/// Makes of a finding at a line of the text what the text's author is told: its fix in PTX, the lines of the
+/// source, and a warning where compilers rely on more than the ISA promises.
+void tell(const ptx::Module& module, Diagnostic& finding);
+
+/// Adds to a finding the lines of the source that it comes from.
+void name_sources(const ptx::Module& module, Diagnostic& finding);
+
+/// Immutable.
+class ForeignEntry {
+  public:
+    /// `function` is one of the module's.
+    ForeignEntry(std::shared_ptr<const ptx::Module> module, std::size_t function)
+        : module_(std::move(module)), function_(function) {}
+
+    const ptx::Module& module() const { return *module_; }
+    const std::string& text() const { return module_->text(); }
+    std::string name() const { return std::string(module_->at(function().name)); }
+    /// Returns the place of each line of the text.
+    std::vector<Where> lines() const;
+    /// Returns whether the text says how many CTAs a cluster has.
+    bool tells_cluster() const;
+
+    /// Adds to an error of the simulator the instruction that it does not know, as its line has it.
+    void name_instruction(Diagnostic& error) const;
+
+    /// Returns what a launch adds to the text. Throws ArgumentError where it contradicts the text, or leaves
+    /// open what the text does, too.
+    ptx::LaunchFacts facts(const RunOptions& options) const;
+    /// Throws CheckError for names that nothing declares.
+    ptx::Lowered lower(const ptx::LaunchFacts& facts) const;
+
+  private:
+    const ptx::Function& function() const { return module_->functions[function_]; }
+    const ptx::Directive* directive(std::string_view name) const;
+
+    std::shared_ptr<const ptx::Module> module_;
+    std::size_t function_;
+};
+
+}  // namespace wgrun
