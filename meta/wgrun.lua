@@ -351,6 +351,24 @@ function wg.ordered_layout(shape, order) end
 ---@return wgrun.wg.panel.result # the panel, for k:epilogue
 function wg.panel(options) end
 
+---The address of an element of a tensor, as an argument of a kernel of wg.ptx. The tensor itself stands for its first element.
+---@param tensor wgrun.tensor|wgrun.device_tensor
+---@param element? integer its number, in the order of memory
+---@return wgrun.argument
+function wg.pointer(tensor, element) end
+
+---@class wgrun.wg.ptx.result
+---@field kernels table the names of the kernels, a list
+
+---@class wgrun.wg.ptx.options
+---@field text string the PTX text
+---@field name? string how findings name the text
+
+---Reads a PTX text that a compiler or a person has made. Each entry is a kernel as those of wg.kernel: it can be checked, run, timed, debugged. On a GPU the text itself runs; the simulator runs the instructions that wgrun knows, and ends with an error where a thread reaches another one. What the text leaves open (`block`, `cluster`, `shared`) is given at each launch.
+---@param options string|wgrun.wg.ptx.options the name of a file, or a table of options
+---@return wgrun.wg.ptx.result # or nil, message, code when the file cannot be read. The kernels by their names, and by number
+function wg.ptx(options) end
+
 ---Repeats a layout mode by mode, with the copies interleaved: neighbouring elements belong to different copies.
 ---@param block wgrun.layout
 ---@param blocks wgrun.layout the arrangement of the copies
@@ -397,6 +415,11 @@ function wg.same_function(A, B) end
 ---@return integer # the offset of the fixed coordinates
 function wg.slice(layout, coordinate) end
 
+---A structure that is passed by value, as an argument of a kernel of wg.ptx. Bytes that are not given are 0.
+---@param parts table `size`, the bytes of the structure; and by their offset in bytes: tensors and wg.pointer (addresses), wg.tensor_map, integers (of 32 bits), numbers with a point (f32), or { "u64", value } for another type
+---@return wgrun.argument
+function wg.struct(parts) end
+
 ---A swizzle: a permutation of offsets that XORs some of their bits into others, as CuTe's Swizzle<B, M, S>.
 ---@param bits integer B: how many bits are XORed
 ---@param base integer M: the lowest bit that changes
@@ -410,6 +433,21 @@ function wg.swizzle(bits, base, shift) end
 ---@param values? table numbers, nested like the shape or flat in row-major order; by default zeros
 ---@return wgrun.tensor
 function wg.tensor(dtype, shape, values) end
+
+---@class wgrun.wg.tensor_map.options
+---@field box table the extents of the box in elements, the fastest dimension first
+---@field swizzle? string the swizzle of the box in shared memory: "none", "32B", "64B" or "128B"
+---@field dtype? string the element type; by default the tensor's
+---@field nan_fill? boolean elements outside of the tensor are filled with NaN instead of 0
+---@field extents? table the elements of each dimension, the fastest first; by default the tensor's shape
+---@field strides? table the bytes from one element to the next, of each dimension but the fastest; by default without gaps
+---@field offset? integer bytes from the tensor's first element to that of the map
+
+---A tensor map of a tensor, as an argument of a kernel of wg.ptx, or in a structure.
+---@param tensor wgrun.tensor|wgrun.device_tensor
+---@param options wgrun.wg.tensor_map.options
+---@return wgrun.argument
+function wg.tensor_map(tensor, options) end
 
 ---@class wgrun.wg.tile.options
 ---@field dtype string the element type: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8", ...

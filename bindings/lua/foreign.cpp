@@ -297,14 +297,15 @@ int struct_new(lua_State* L) {
 }  // namespace
 
 void open_foreign(lua_State* L) {
-    declare<PtxBox>(L, {});
+    declare<PtxBox>(L, {.text = R"(
+A PTX text that was read: what the table of wg.ptx keeps.
+@see wg.ptx)"});
     declare<ArgumentBox>(L, {.text = R"(
 An argument of a launch that is neither a tensor nor a number, made by wg.pointer, wg.tensor_map or wg.struct.
 @see wg.ptx)"});
-    static const Member functions[] = {
-        {"ptx", ptx_new, R"--(
+    static const Member functions[] = {{"ptx", ptx_new, R"--(
 Reads a PTX text that a compiler or a person has made. Each entry is a kernel as those of wg.kernel: it can be checked, run, timed, debugged. On a GPU the text itself runs; the simulator runs the instructions that wgrun knows, and ends with an error where a thread reaches another one. What the text leaves open (`block`, `cluster`, `shared`) is given at each launch.
-@param source string|table  the name of a file, or a table of options
+@param options string|table  the name of a file, or a table of options
 @return table  or nil, message, code when the file cannot be read. The kernels by their names, and by number
 @field kernels table  the names of the kernels, a list
 @raise with every error, when the text is no PTX.
@@ -312,13 +313,13 @@ Reads a PTX text that a compiler or a person has made. Each entry is a kernel as
   local m = wg.ptx "add.ptx"
   m.add:run { grid = { 8 }, block = 128, args = { A, B, D, 1024 } }
 @see wg.tensor_map)--",
-         ptx_keys},
-        {"pointer", pointer_new, R"(
+                                        ptx_keys},
+                                       {"pointer", pointer_new, R"(
 The address of an element of a tensor, as an argument of a kernel of wg.ptx. The tensor itself stands for its first element.
 @param tensor tensor|device_tensor
 @param element integer = 0  its number, in the order of memory
 @return argument)"},
-        {"tensor_map", tensor_map_new, R"(
+                                       {"tensor_map", tensor_map_new, R"(
 A tensor map of a tensor, as an argument of a kernel of wg.ptx, or in a structure.
 @param tensor tensor|device_tensor
 @param options table
@@ -326,14 +327,14 @@ A tensor map of a tensor, as an argument of a kernel of wg.ptx, or in a structur
 @see wg.struct
 @example
   local map = wg.tensor_map(A, { box = { 64, 128 }, swizzle = "128B" }))",
-         map_keys},
-        {"struct", struct_new, R"--(
+                                        map_keys},
+                                       {"struct", struct_new, R"--(
 A structure that is passed by value, as an argument of a kernel of wg.ptx. Bytes that are not given are 0.
 @param parts table  `size`, the bytes of the structure; and by their offset in bytes: tensors and wg.pointer (addresses), wg.tensor_map, integers (of 32 bits), numbers with a point (f32), or { "u64", value } for another type
 @return argument
 @example
   local parameters = wg.struct { size = 152, [0] = wg.tensor_map(A, { box = { 64, 64 } }), [128] = D, [136] = 4096, [144] = { "u64", 1 } })--"},
-        {}};
+                                       {}};
     add_functions(L, "wg", functions);
 }
 

@@ -116,7 +116,8 @@ constexpr Option prepare_keys[] = {
      numerics_keys},
     {"unchecked", "boolean = false", "runs the kernel although the checker found errors"},
     {"block", "integer|table?", "the threads of a CTA, for a kernel of wg.ptx whose text leaves them open"},
-    {"cluster", "integer|table?", "the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open"},
+    {"cluster", "integer|table?",
+     "the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open"},
     {"shared", "integer = 0", "bytes of dynamic shared memory, for a kernel of wg.ptx"}};
 constexpr Option guarded_key[] = {
     {"guarded", "boolean = false", "runs the guarded build, which reports what hangs or faults"}};

@@ -83,8 +83,8 @@ void check_view(const Program& program, std::size_t i, const TensorView& view) {
         for (const std::int64_t extent : device.shape()) bytes *= static_cast<std::size_t>(extent);
     }
     if (view.offset < 0 || std::cmp_greater(view.offset, bytes))
-        throw ArgumentError(fmt::format("{}: byte {} of a tensor of {}", Place(program, i).text(),
-                                        view.offset, bytes));
+        throw ArgumentError(
+            fmt::format("{}: byte {} of a tensor of {}", Place(program, i).text(), view.offset, bytes));
     if (!view.box) return;
     check_box(*view.box);
     if (view.extents.size() != view.box->extents.size() || view.strides.size() + 1 != view.extents.size())
@@ -100,9 +100,10 @@ void check_view(const Program& program, std::size_t i, const TensorView& view) {
             (d > 0 && stride % unit != 0))
             throw rules::refusal(
                 rules::WG_TMA_04,
-                fmt::format("{}: dimension {} has {} elements, {} bytes apart: 1 to 2^32 elements and strides "
-                            "of a multiple of 16 bytes are possible",
-                            Place(program, i).text(), d, view.extents[d], stride));
+                fmt::format(
+                    "{}: dimension {} has {} elements, {} bytes apart: 1 to 2^32 elements and strides "
+                    "of a multiple of 16 bytes are possible",
+                    Place(program, i).text(), d, view.extents[d], stride));
         if (view.extents[d] - 1 > (most - last) / std::max<std::int64_t>(stride, 1)) last = most;
         last = std::min(last + (view.extents[d] - 1) * stride, most);
     }

@@ -27,6 +27,10 @@ struct PassedMemory {
 };
 void check_memory(const Program& program, std::size_t i, const PassedMemory& memory);
 
+/// Returns whether the kernel only reads what the parameter points to. A structure is itself constant, what
+/// its pointers point to is not.
+inline bool may_only_read(const Param& param) { return param.constant && param.structure == 0; }
+
 /// What a launch passes that the checker knows what to do with: its grid and its integers.
 check::LaunchSizes sizes_of(const RunOptions& options);
 

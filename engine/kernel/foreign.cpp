@@ -164,8 +164,8 @@ std::vector<Diagnostic> foreign_findings(const ptx::Module& module, const ptx::L
 }
 
 void tell(const ptx::Module& module, Diagnostic& finding) {
-    finding.fix = finding.remedies.empty() ? fix_as_ptx(finding.fix)
-                                           : in_words(finding.remedies.front(), Dialect::ptx);
+    finding.fix =
+        finding.remedies.empty() ? fix_as_ptx(finding.fix) : in_words(finding.remedies.front(), Dialect::ptx);
     weigh(finding);
     name_sources(module, finding);
 }

@@ -88,7 +88,8 @@ void ForeignEntry::name_instruction(Diagnostic& error) const {
     if (error.where.line < 1) return;
     std::string_view line = module_->line_text(error.where.line);
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    error.message = fmt::format("a thread has reached an instruction that the simulator does not know: {}", line);
+    error.message =
+        fmt::format("a thread has reached an instruction that the simulator does not know: {}", line);
     error.fix = "run it on a GPU";
     name_sources(*module_, error);
 }
@@ -114,7 +115,7 @@ Kernel ForeignModule::kernel(std::string_view name) const {
             return Kernel(std::make_shared<const ForeignEntry>(module_, i));
     }
     const std::vector<std::string_view> known(names_.begin(), names_.end());
-    throw ArgumentError(fmt::format("{} has no kernel `{}`", module_->file, name), nearest(name, known));
+    throw ArgumentError(fmt::format("{} has no kernel `{}`{}", module_->file, name, nearest(name, known)));
 }
 
 }  // namespace wgrun

@@ -59,7 +59,7 @@ class GpuLaunch::Arguments {
             messages_ = std::make_unique<MessageBuffer>(device, program);
         for (std::size_t i = 0; i < args.size(); ++i) {
             const Param& param = program.params()[i];
-            written_.resize(written_.size() + passed_tensors(args[i]).size(), !param.constant);
+            written_.resize(written_.size() + passed_tensors(args[i]).size(), !may_only_read(param));
             names_.resize(written_.size(), param.name);
         }
         for (std::size_t i = 0; i < passed_.size(); ++i) {
@@ -332,8 +332,8 @@ GpuLaunch GpuKernel::prepare(std::shared_ptr<GpuKernel> kernel, const Program& p
         const Dim3 cluster = program.cluster();
         if (!kernel->entry_->tells_cluster) config.cluster = {cluster.x, cluster.y, cluster.z};
     }
-    return {device,  [kernel = std::move(kernel)] { return kernel->function(); }, config, program,
-            options, sharing};
+    return {device, [kernel = std::move(kernel)] { return kernel->function(); }, config, program, options,
+            sharing};
 }
 
 int GpuKernel::resident_clusters(const Program& program, std::optional<std::int64_t> dynamic_shared) {

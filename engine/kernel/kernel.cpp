@@ -72,7 +72,7 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
             // Where the parameter is const the simulator refuses stores.
             buffers.push_back({const_cast<std::byte*>(tensor.data()),
                                static_cast<std::int64_t>(tensor.size_bytes()), next,
-                               program.params()[i].constant});
+                               may_only_read(program.params()[i])});
             addresses.push_back(next);
             next += (tensor.size_bytes() / 4096 + 2) * 4096;
         }
@@ -88,7 +88,8 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
         for (PassedMap& map : argument.maps) {
             // The kernel sees it where its parameter is.
             const std::uint64_t place =
-                isa::param_base + static_cast<std::uint64_t>(program.param_offset(static_cast<int>(i)) + map.offset);
+                isa::param_base +
+                static_cast<std::uint64_t>(program.param_offset(static_cast<int>(i)) + map.offset);
             const std::uint64_t handle = isa::generic_of(isa::Space::param, place);
             maps.push_back({handle, map.address, std::move(map.geometry.extents),
                             std::move(map.geometry.strides), &map.box});
@@ -135,7 +136,7 @@ struct Launch::State {
     std::shared_ptr<const Program> program;
     RunOptions options;
     Backend backend;
-    std::optional<GpuLaunch> gpu;  // without: the simulator
+    std::optional<GpuLaunch> gpu;                // without: the simulator
     std::shared_ptr<const ForeignEntry> origin;  // of a kernel that was read from PTX
     std::vector<Diagnostic> remarks = {};
 
@@ -190,8 +191,8 @@ void Launch::download() { state_->take(&GpuLaunch::download); }
 
 const std::vector<Diagnostic>& Kernel::check() {
     if (!findings_)
-        findings_ = origin_ ? foreign_findings(origin_->entry->module(), origin_->lowered)
-                            : check::check(*program_);
+        findings_ =
+            origin_ ? foreign_findings(origin_->entry->module(), origin_->lowered) : check::check(*program_);
     return *findings_;
 }
 
@@ -398,8 +399,9 @@ std::shared_ptr<Kernel::Compiled> Kernel::compiled(Backend backend, gpu::Isolati
         slot = std::make_shared<Compiled>(
             backend == Backend::gpu_cuda ? GpuKernel::from_cuda(lines ? cuda_with_lines() : emitted_cuda(),
                                                                 *program_, isolation, lines)
-            : origin_ ? GpuKernel::from_text(origin_->entry->text(), ptx_lines_, *program_,
-                                             {origin_->entry->name(), origin_->entry->tells_cluster()}, isolation)
+            : origin_
+                ? GpuKernel::from_text(origin_->entry->text(), ptx_lines_, *program_,
+                                       {origin_->entry->name(), origin_->entry->tells_cluster()}, isolation)
             : lines ? GpuKernel::from_lined_ptx(ptx_with_lines(), *program_, isolation)
                     : GpuKernel::from_ptx(emitted_ptx(), ptx_lines_, *program_, isolation));
         remarks_.insert(remarks_.end(), slot->findings().begin(), slot->findings().end());

@@ -35,8 +35,8 @@ struct TensorMap {
 struct Launch {
     Dim3 grid;
     std::span<const std::uint64_t> params;  ///< raw 64-bit values, one per parameter
-    /// The bytes of the parameters that are structures, one per parameter, the others empty; none at all where
-    /// no parameter is a structure.
+    /// The bytes of the parameters that are structures, one per parameter, the others empty; none at all
+    /// where no parameter is a structure.
     std::span<const std::vector<std::byte>> structures;
     std::span<const GlobalBuffer> buffers;
     std::span<const TensorMap> tensor_maps;
@@ -71,8 +71,9 @@ class UnknownInstruction : public ArgumentError {
 
 /// Runs every cluster of the grid, on as many host threads as the machine has. The outcome depends on the
 /// seed alone: the findings are all those of the first cluster that has an error, or, if none has, of the
-/// first that has a warning; those of other clusters are dropped. Throws ArgumentError when grid or parameters do not fit the program;
-/// UnknownInstruction; EnvironmentError when stopped (EINTR) or when the run exceeds its limits (ETIMEDOUT, ELIMIT).
+/// first that has a warning; those of other clusters are dropped. Throws ArgumentError when grid or
+/// parameters do not fit the program; UnknownInstruction; EnvironmentError when stopped (EINTR) or when the
+/// run exceeds its limits (ETIMEDOUT, ELIMIT).
 Outcome run(const Program& program, const Launch& launch);
 
 }  // namespace wgrun::sim

@@ -30,6 +30,10 @@ function accumulator:row_reduce(f) end
 ---@return wgrun.regs # two registers: the values of the thread's two rows
 function accumulator:row_sum() end
 
+---An argument of a launch that is neither a tensor nor a number, made by wg.pointer, wg.tensor_map or wg.struct.
+---@class wgrun.argument
+local argument = {}
+
 ---A matrix product by cuBLAS, made by wg.cublas.
 ---@class wgrun.cublas
 local cublas = {}
@@ -182,6 +186,9 @@ function gemm:launch(A, B, D, options) end
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
 ---@field numerics? string|wgrun.gemm.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
 
 ---Prepares a launch that can be started many times, with its tensors on the device.
 ---@param A wgrun.tensor
@@ -209,6 +216,9 @@ function gemm:prepare(A, B, D, options) end
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
 ---@field numerics? string|wgrun.gemm.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
 ---@field guarded? boolean runs the guarded build, which reports what hangs or faults
 
 ---Computes D, and waits until it is in the tensor.
@@ -237,6 +247,9 @@ function gemm:run(A, B, D, options) end
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
 ---@field numerics? string|wgrun.gemm.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
 ---@field rounds? integer the number of measured launches, 1 to 100000
 ---@field against? wgrun.cublas made by wg.cublas: measured in turn with the kernel, for comparison
 
@@ -623,6 +636,9 @@ function kernel:cuda() end
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
 ---@field numerics? string|wgrun.kernel.debug.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
 ---@field commands? table a list of commands; by default they are read from standard input
 
 ---Runs the kernel on the simulator under the debugger (docs/debugging.md), which stops at lines, steps forwards and backwards, prints values by their names in the script, and says who wrote them. A kernel in which the checker found errors runs, too; the errors are printed first.
@@ -666,6 +682,9 @@ function kernel:launch_rule(options) end
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
 ---@field numerics? string|wgrun.kernel.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
 
 ---Prepares a launch that can be started many times: compiles the kernel and copies the tensors to the device. Prepared launches share the tensors that they have in common.
 ---@param options wgrun.kernel.prepare.options
@@ -698,6 +717,9 @@ function kernel:prepare(options) end
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
 ---@field numerics? string|wgrun.kernel.profile.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
 ---@field clusters? integer how many clusters of the grid are noted, and those that run on their SMs later
 ---@field events? integer room for so many events of each warp
 
@@ -744,6 +766,9 @@ function kernel:resident_clusters() end
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
 ---@field numerics? string|wgrun.kernel.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
 ---@field guarded? boolean runs the guarded build, which reports what hangs or faults
 
 ---Runs the kernel and waits until its results are in the tensors.
@@ -779,6 +804,9 @@ function kernel:sizes(declaration) end
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
 ---@field numerics? string|wgrun.kernel.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
 ---@field rounds? integer the number of measured launches, 1 to 100000
 ---@field flops? number the floating-point operations of a launch, for `tflops`
 ---@field against? wgrun.cublas made by wg.cublas: measured in turn with the kernel, for comparison
@@ -817,6 +845,9 @@ function kernel:time(options) end
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
 ---@field numerics? string|wgrun.kernel.timeline.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
 ---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
 
 ---Computes the timeline of one cluster of a launch by a model of an H200's SM (docs/timeline.md): what each warp, the tensor core and the copies do at which time, and what limits the kernel. The cluster runs on the simulator; afterwards the tensors hold its results.
 ---@param options wgrun.kernel.timeline.options
@@ -1010,6 +1041,10 @@ function pipeline:skip(c, count) end
 ---Consumer: waits until all bytes of the cursor's stage have arrived.
 ---@param c table made by pipeline:cursor
 function pipeline:wait(c) end
+
+---A PTX text that was read: what the table of wg.ptx keeps.
+---@class wgrun.ptx_text
+local ptx_text = {}
 
 ---A register, made by k:reg, k:param and the instructions. It is valid only while the kernel is built.
 ---

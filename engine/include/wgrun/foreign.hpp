@@ -55,8 +55,8 @@ class ForeignModule {
     const std::vector<std::string>& names() const { return names_; }
 
     /// Returns an entry as a kernel. On a GPU the text itself is what runs, on the simulator the instructions
-    /// that wgrun knows: where a thread reaches another one, the run ends with an ArgumentError that names it.
-    /// What the text does not say (threads, clusters, dynamic shared memory, the boxes of tensor maps) is
+    /// that wgrun knows: where a thread reaches another one, the run ends with an ArgumentError that names
+    /// it. What the text does not say (threads, clusters, dynamic shared memory, the boxes of tensor maps) is
     /// taken from each launch. Throws ArgumentError for a name that it does not have, CheckError for names
     /// that nothing in the text declares.
     Kernel kernel(std::string_view name) const;

@@ -53,8 +53,8 @@ struct TensorView {
     std::variant<Tensor*, DeviceTensor*> tensor;
     std::int64_t offset = 0;            ///< bytes from the tensor's first element
     std::optional<TensorBox> box = {};  ///< of a tensor map; nothing: a pointer
-    /// The tensor as the map describes it: elements, dimension 0 contiguous; and the bytes from one element to
-    /// the next along dimensions 1 and up.
+    /// The tensor as the map describes it: elements, dimension 0 contiguous; and the bytes from one element
+    /// to the next along dimensions 1 and up.
     std::vector<std::int64_t> extents = {}, strides = {};
 };
 
@@ -185,7 +185,8 @@ class Kernel {
 
     /// Takes from a launch what the text of a kernel that was read from PTX leaves open: program() has those
     /// threads, clusters, shared memory, dtypes and boxes from then on, and check() what follows from them.
-    /// Throws ArgumentError for what contradicts the text. run(), prepare() and time() do it by themselves.
+    /// Throws ArgumentError for what contradicts the text. run(), prepare() and time() do it by themselves;
+    /// debug(), timeline_of() and profile_of() are called after it.
     void fit(const RunOptions& options);
 
     /// Every finding of the static checker, in the order of the script.

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kernel/gpu_run.hpp"
+#include "kernel/launch_spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/gpu/fake_driver.hpp"
 
@@ -25,7 +26,8 @@ class Launches {
         RunOptions options;
         options.grid = {1, 1, 1};
         options.args = {&from, &to};
-        return {device_, [this] { return function_; }, *program_, options, sharing};
+        return {device_, [this] { return function_; }, config_of(*program_, options.grid), *program_, options,
+                sharing};
     }
 
     /// The bytes of the tensor on the device that the last launch has at this parameter.

@@ -1,0 +1,131 @@
+-- Kernels that were read from PTX: wg.ptx, and what only they take.
+local check = require "check"
+local wg = require "wgrun"
+
+local here = debug.getinfo(1, "S").source:match("@(.*)lua/") or "tests/"
+local m = wg.ptx(here .. "ptx/rows.ptx")
+check.equal(m.kernels, { "add", "softmax" })
+check.equal(rawequal(m.add, m[1]), true)
+check.equal(m[3], nil)
+check.raises("has no kernel `softmx`: did you mean `softmax`?", function() return m.softmx end)
+
+-- Results, also at the edge of a grid that is larger than the tensors.
+local n = 1000
+local a = wg.randn { dtype = "f32", shape = n, seed = 1 }
+local b = wg.randn { dtype = "f32", shape = n, seed = 2 }
+local sum = a + b
+local d = wg.zeros("f32", n)
+check.equal(m.add:run { grid = 8, block = 128, args = { a, b, d, n } }, "sim")
+check.equal(wg.compare(d, sum, 0), true)
+
+local rows, columns = 3, 300
+local x, y = wg.randn { dtype = "f32", shape = { rows, columns }, seed = 3 }, wg.zeros("f32", { rows, columns })
+local function softmax(row)
+  local most, total, out = -math.huge, 0, {}
+  for i = 0, columns - 1 do most = math.max(most, x[{ row, i }]) end
+  for i = 0, columns - 1 do total = total + math.exp(x[{ row, i }] - most) end
+  for i = 0, columns - 1 do out[i] = math.exp(x[{ row, i }] - most) / total end
+  return out
+end
+for _, block in ipairs { 32, 96, 128 } do
+  y:fill(0)
+  m.softmax:run { grid = rows, block = block, shared = columns * 4, args = { x, y, columns } }
+  for row = 0, rows - 1 do
+    local want = softmax(row)
+    for i = 0, columns - 1 do
+      assert(math.abs(y[{ row, i }] - want[i]) < 1e-6, ("block %d, row %d, column %d"):format(block, row, i))
+    end
+  end
+end
+
+-- A pointer into a tensor; the rest stays as it is.
+d:fill(-1)
+m.add:run { grid = 1, block = 128, args = { wg.pointer(a, 10), b, wg.pointer(d, 20), 100 } }
+check.equal(d[19], -1.0)
+check.equal(d[120], -1.0)
+for i = 0, 99 do assert(math.abs(d[20 + i] - (a[10 + i] + b[i])) < 1e-6) end
+
+-- What the launch decides, and what the text does.
+check.raises("the text does not say how many threads a CTA has", m.softmax.run, m.softmax,
+  { grid = 1, args = { x, y, columns } })
+check.raises("block {256, 1, 1}: the text allows 128 threads at most (.maxntid)", m.add.run, m.add,
+  { grid = 1, block = 256, args = { a, b, d, n } })
+check.raises("kernel add takes 4 arguments", m.add.run, m.add, { block = 128, args = { a, b, d } })
+check.raises("a number of type u32 is expected, not a tensor", m.add.run, m.add, { args = { a, b, d, a } })
+check.raises("an integer of type u32 is expected, not 1.5", m.add.run, m.add, { args = { a, b, d, 1.5 } })
+check.raises("a tensor map that the launch makes is not what the parameter takes", m.add.run, m.add,
+  { args = { a, b, wg.tensor_map(d, { box = { 4 } }), n } })
+local mine = wg.kernel("mine", { threads = 32 }, function() end)
+check.raises("block, cluster and shared are the launch's", mine.run, mine, { block = 32 })
+
+-- Too little shared memory is an access beyond its end, told at the line of the source, too.
+local told = check.raises("", m.softmax.run, m.softmax, { grid = 1, block = 32, shared = 64, args = { x, y, columns } })
+check.equal(told.rule, "WG-MEM-03")
+check.equal(told.notes[1].file, "rows.cu")
+
+-- The simulator ends where a thread reaches an instruction that it does not know, and not before.
+local function entry(params, body)
+  return wg.ptx { name = "mine.ptx", text = (".version 8.0\n.target sm_90a\n.address_size 64\n" ..
+    ".visible .entry f(%s)\n.reqntid 32\n{\n.reg .b32 %%r<9>;\n.reg .b64 %%rd<9>;\n.reg .pred %%p<3>;\n%s\nret;\n}\n"):format(params, body) }
+end
+local strange = entry(".param .u32 n", [[
+ld.param.u32 %r1, [n];
+setp.eq.u32 %p1, %r1, 0;
+@%p1 bra DONE;
+pmevent 3;
+DONE:]])
+strange.f:run { args = { 0 } }
+local unknown = check.raises("a thread has reached an instruction that the simulator does not know: pmevent 3;",
+  strange.f.run, strange.f, { args = { 1 } })
+check.equal({ unknown.file, unknown.line }, { "mine.ptx", 13 })
+check.equal(strange.f:ptx():find("pmevent 3;", 1, true) ~= nil, true)
+
+-- A structure by value: a pointer, a pointer into a tensor, numbers of several widths.
+local structure = entry(".param .align 8 .b8 s[40]", [[
+ld.param.u64 %rd1, [s];
+ld.param.u64 %rd2, [s+8];
+ld.param.u32 %r1, [s+16];
+ld.param.f32 %r2, [s+20];
+ld.param.u64 %rd3, [s+24];
+ld.param.u16 %r3, [s+32];
+ld.global.f32 %r4, [%rd1];
+st.global.f32 [%rd2], %r4;
+st.global.u32 [%rd2+4], %r1;
+st.global.f32 [%rd2+8], %r2;
+st.global.u64 [%rd2+16], %rd3;
+st.global.u32 [%rd2+24], %r3;]])
+local out = wg.zeros("u32", 16)
+structure.f:run { args = { wg.struct { size = 40, [0] = a, [8] = wg.pointer(out, 8), [16] = -2, [20] = 0.5,
+  [24] = { "u64", 1 << 40 }, [32] = { "u16", 65535 } } } }
+local bits = string.unpack("I4", string.pack("f", a[0]))
+check.equal(out:totable(), { 0, 0, 0, 0, 0, 0, 0, 0, bits, 0xFFFFFFFE, 0x3F000000, 0, 0, 256, 65535, 0 })
+check.raises("a structure of 40 bytes is expected, not of 8", structure.f.run, structure.f,
+  { args = { wg.struct { size = 8, [0] = a } } })
+check.raises("a structure of 40 bytes is expected, not a tensor", structure.f.run, structure.f, { args = { a } })
+check.raises("8 bytes at byte 36 of a structure of 40", structure.f.run, structure.f,
+  { args = { wg.struct { size = 40, [36] = a } } })
+check.raises("4294967296 does not fit s32", wg.struct, { size = 8, [0] = 1 << 32 })
+check.raises("keys are offsets in bytes", wg.struct, { size = 8, a = 1 })
+check.raises("`size` is missing", wg.struct, { [0] = 1 })
+check.raises("expected a tensor, got string", wg.struct, { size = 8, [0] = "a" })
+check.raises("element 1001 of a tensor of 1000", wg.pointer, a, 1001)
+
+-- What is no PTX, with all its errors; a file that is not there.
+local wrong = check.raises("", wg.ptx, { text = ".version 8.0\n.target sm_90a\n.visible .entry f()\n{\nmov.u32 %r1 %r2;\nadd.u32 , 1;\n}\n" })
+check.equal(#wrong.findings >= 2, true)
+local none, why, code = wg.ptx "no such file.ptx"
+check.equal({ none, code }, { nil, "ENOENT" })
+assert(why:find "no such file")
+
+-- The other members of a kernel.
+local report = { m.add:report() }
+assert(report[1] == nil or report[1].registers > 0, report[2])
+assert(#m.add:timeline { grid = 8, block = 128, args = { a, b, d, n } }.rows > 0)
+local launch = m.add:prepare { grid = 8, block = 128, args = { a, b, d, n } }
+d:fill(0)
+launch:start()
+launch:download()
+check.equal(wg.compare(d, sum, 0), true)
+d:fill(0)
+check.equal(m.add:time { grid = 8, block = 128, args = { a, b, d, n }, rounds = 2 }.backend, "sim")
+check.equal(d[0], 0.0)
