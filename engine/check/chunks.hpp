@@ -9,43 +9,61 @@
 
 namespace wgrun::check {
 
+/// Chunks are in groups, which are copied on write likewise: of a program that is long, since its loops are
+/// written out, a copy or a comparison touches one pointer for 256 elements.
 template <class T>
 class Chunks {
   public:
-    explicit Chunks(std::size_t size = 0) : size_(size), chunks_((size + length - 1) / length) {
-        const auto empty = std::make_shared<Chunk>();
-        for (auto& chunk : chunks_) chunk = empty;
+    explicit Chunks(std::size_t size = 0) : size_(size), groups_((size + per_group - 1) / per_group) {
+        const auto empty = std::make_shared<Group>();
+        empty->fill(std::make_shared<Chunk>());
+        for (auto& group : groups_) group = empty;
     }
 
     std::size_t size() const { return size_; }
-    const T& operator[](std::size_t i) const { return (*chunks_[i / length])[i % length]; }
-    /// Returns the element for writing; its chunk becomes this array's own.
-    T& at(std::size_t i) {
-        auto& chunk = chunks_[i / length];
-        if (chunk.use_count() > 1) chunk = std::make_shared<Chunk>(*chunk);
-        return (*chunk)[i % length];
+    const T& operator[](std::size_t i) const {
+        return (*(*groups_[i / per_group])[i / length % chunks])[i % length];
     }
+    /// Returns the element for writing; its chunk becomes this array's own.
+    T& at(std::size_t i) { return own(own(groups_[i / per_group])[i / length % chunks])[i % length]; }
 
     /// Calls visit(i) for every index at which this array and `other`, of the same size, may differ.
     template <class Visit>
     void differences(const Chunks& other, Visit visit) const {
-        for (std::size_t c = 0; c < chunks_.size(); ++c) {
-            if (chunks_[c] == other.chunks_[c]) continue;
-            for (std::size_t i = c * length; i < size_ && i < (c + 1) * length; ++i) visit(i);
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (groups_[g] == other.groups_[g]) continue;
+            for (std::size_t c = 0; c < chunks; ++c) {
+                if ((*groups_[g])[c] == (*other.groups_[g])[c]) continue;
+                const std::size_t first = g * per_group + c * length;
+                for (std::size_t i = first; i < size_ && i < first + length; ++i) visit(i);
+            }
         }
     }
 
     bool operator==(const Chunks& other) const {
-        for (std::size_t c = 0; c < chunks_.size(); ++c)
-            if (chunks_[c] != other.chunks_[c] && *chunks_[c] != *other.chunks_[c]) return false;
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (groups_[g] == other.groups_[g]) continue;
+            for (std::size_t c = 0; c < chunks; ++c) {
+                const auto &mine = (*groups_[g])[c], &theirs = (*other.groups_[g])[c];
+                if (mine != theirs && *mine != *theirs) return false;
+            }
+        }
         return true;
     }
 
   private:
-    static constexpr std::size_t length = 32;
+    static constexpr std::size_t length = 32, chunks = 8, per_group = length * chunks;
     using Chunk = std::array<T, length>;
+    using Group = std::array<std::shared_ptr<Chunk>, chunks>;
+
+    template <class Part>
+    static Part& own(std::shared_ptr<Part>& part) {
+        if (part.use_count() > 1) part = std::make_shared<Part>(*part);
+        return *part;
+    }
+
     std::size_t size_;
-    std::vector<std::shared_ptr<Chunk>> chunks_;
+    std::vector<std::shared_ptr<Group>> groups_;
 };
 
 }  // namespace wgrun::check

@@ -1,7 +1,6 @@
 #include "check/pressure.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "check/check.hpp"
@@ -43,7 +42,8 @@ int estimated_registers(const Program& program) { return Pressure(program).most(
 Pressure::Pressure(const Program& program)
     : program_(program),
       graph_(program),
-      live_((program.registers().size() + 63) / 64),
+      live_(program.registers().size()),
+      kept_(program.registers().size()),
       written_(program.registers().size()) {
     weigh();
     for (BlockId block = 0; block < program.blocks().size(); ++block) forward(block);
@@ -129,18 +129,12 @@ void Pressure::forward(BlockId block) {
 // --- live values ---------------------------------------------------------------------------------------
 
 void Pressure::begin(Reg reg) {
-    std::uint64_t& word = live_[reg.id / 64];
-    const std::uint64_t bit = std::uint64_t{1} << reg.id % 64;
-    if ((word & bit) == 0) count_ += weights_[reg.id];
-    word |= bit;
+    if (live_.add(reg)) count_ += weights_[reg.id];
     if (sources_[reg.id]) begin(sources_[reg.id]);
 }
 
 void Pressure::end(Reg reg) {
-    std::uint64_t& word = live_[reg.id / 64];
-    const std::uint64_t bit = std::uint64_t{1} << reg.id % 64;
-    if ((word & bit) != 0) count_ -= weights_[reg.id];
-    word &= ~bit;
+    if (live_.remove(reg)) count_ -= weights_[reg.id];
 }
 
 void Pressure::end_born(const void* place) {
@@ -149,16 +143,17 @@ void Pressure::end_born(const void* place) {
 }
 
 void Pressure::meet(const Set& other) {
-    for (std::size_t w = 0; w < live_.size(); ++w)
-        for (std::uint64_t more = other[w] & ~live_[w]; more != 0; more &= more - 1)
-            begin({static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(more))});
+    for (const Reg reg : other)
+        if (!live_.has(reg)) begin(reg);
 }
 
 /// Makes `other` the set of live registers.
 void Pressure::become(const Set& other) {
-    for (std::size_t w = 0; w < live_.size(); ++w)
-        for (std::uint64_t more = live_[w] & ~other[w]; more != 0; more &= more - 1)
-            end({static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(more))});
+    kept_.clear();
+    for (const Reg reg : other) kept_.add(reg);
+    const Set before = live_.members();
+    for (const Reg reg : before)
+        if (!kept_.has(reg)) end(reg);
     meet(other);
 }
 
@@ -190,7 +185,7 @@ void Pressure::backward(const Step& step) {
 
 /// Scans from the end until no set of live registers grows.
 void Pressure::backward() {
-    alive_.assign(program_.blocks().size(), Set(live_.size()));
+    alive_.assign(program_.blocks().size(), {});
     entering_.resize(program_.blocks().size());
     const std::vector<BlockId>& order = graph_.order();
     for (bool changed = true; changed;) {
@@ -198,7 +193,7 @@ void Pressure::backward() {
         for (auto block = order.rbegin(); block != order.rend(); ++block) {
             backward(*block);
             if (live_ == alive_[*block]) continue;
-            alive_[*block] = live_;
+            alive_[*block] = live_.members();
             changed = true;
         }
         if (graph_.loops().empty()) break;
@@ -207,7 +202,7 @@ void Pressure::backward() {
 
 void Pressure::backward(BlockId block) {
     const flow::Loop* loop = loop_around(block);
-    become(Set(live_.size()));
+    become({});
     program_.blocks()[block].for_each_successor([&](BlockId to, int) {
         const bool enters = !entering_[to].empty() && loop_around(to) != loop;
         meet(enters ? entering_[to] : alive_[to]);
@@ -215,9 +210,9 @@ void Pressure::backward(BlockId block) {
     const std::vector<Step>& steps = program_.blocks()[block].steps;
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) backward(*step);
     if (loop == nullptr || loop->header != block) return;
-    const Set inside = live_;
+    const Set inside = live_.members();
     end_born(loop);
-    entering_[block] = live_;
+    entering_[block] = live_.members();
     become(inside);
 }
 

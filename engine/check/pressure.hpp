@@ -1,6 +1,7 @@
 // The registers that a thread needs: an estimate of what the assembler will report.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -8,6 +9,41 @@
 #include "flow/graph.hpp"
 
 namespace wgrun::check {
+
+/// A set of registers in which time goes by the number of its members, not by that of all registers.
+class LiveSet {
+  public:
+    explicit LiveSet(std::size_t registers) : place_(registers) {}
+
+    const std::vector<Reg>& members() const { return members_; }  ///< in no order
+    bool has(Reg reg) const { return place_[reg.id] < members_.size() && members_[place_[reg.id]] == reg; }
+    /// Each returns whether that changes the set.
+    bool add(Reg reg) {
+        if (has(reg)) return false;
+        place_[reg.id] = static_cast<std::uint32_t>(members_.size());
+        members_.push_back(reg);
+        return true;
+    }
+    bool remove(Reg reg) {
+        if (!has(reg)) return false;
+        const Reg last = members_.back();
+        members_[place_[reg.id]] = last;
+        place_[last.id] = place_[reg.id];
+        members_.pop_back();
+        return true;
+    }
+
+    void clear() { members_.clear(); }
+    /// Compares with a list in which each register stands once.
+    bool operator==(const std::vector<Reg>& list) const {
+        return list.size() == members_.size() &&
+               std::all_of(list.begin(), list.end(), [&](Reg reg) { return has(reg); });
+    }
+
+  private:
+    std::vector<Reg> members_;
+    std::vector<std::uint32_t> place_;  ///< by register: where it is among the members, if it is one
+};
 
 /// The values that are live at each step, in 32-bit registers: those that are read later or accessed by a
 /// wgmma in flight, and that have been written on some path to the step. What the assembler can avoid does
@@ -27,7 +63,7 @@ class Pressure {
     int most() const { return most_; }
 
   private:
-    using Set = std::vector<std::uint64_t>;  ///< one bit per register
+    using Set = std::vector<Reg>;  ///< each once, in no order
     void weigh();
     void forward(BlockId block);
     void backward();
@@ -45,7 +81,8 @@ class Pressure {
     flow::Graph graph_;
     std::vector<std::uint8_t> weights_;  ///< by register: 0, 1 or 2
     std::vector<Reg> sources_;           ///< the register needed while this one is, to recompute it
-    Set live_;
+    LiveSet live_;
+    LiveSet kept_;               ///< of become() alone
     std::vector<Set> alive_;     ///< by block: at its beginning
     std::vector<Set> entering_;  ///< by block: on paths into the outermost loop that begins there
     int count_ = 0;              ///< 32-bit registers of live_

@@ -9,6 +9,7 @@ echo "binary                 $(wc -c < "$wgrun") bytes"
 "$wgrun" --version
 "$wgrun" "$folder/trace.lua" "$scripts/gemm.lua"
 "$wgrun" "$folder/gemm.lua"
+"$wgrun" "$folder/ring.lua"
 "$wgrun" --backend=sim "$folder/simulator.lua"
 
 if "$wgrun" -e 'os.exit(require "wgrun".device() and 0 or 1)'; then
