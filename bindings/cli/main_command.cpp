@@ -171,6 +171,14 @@ bool refuse_command(const std::string& word) {
     return true;
 }
 
+/// PTX is no Lua: check alone reads it. Returns whether that has been said.
+bool refuse_ptx(const std::string& file) {
+    if (!file.ends_with(".ptx")) return false;
+    remark("wgrun: " + file + " is PTX, not a script: wgrun check " + file +
+           " checks it, and a script runs it (wgrun help wg.ptx)");
+    return true;
+}
+
 bool comes_before(std::string_view word, std::string_view other, char** begin, char** end) {
     return std::find(begin, end, word) < std::find(begin, end, other);
 }
@@ -223,6 +231,8 @@ int dispatch(int argc, char** argv) {
         if (command.takes == Takes::script) request.args = here.remaining();
         if (!request.args.empty() && comes_before(request.args.front(), request.file, argv + 1, argv + argc))
             return refuse_option(here, request.args.front());
+        const bool takes_script = command.takes == Takes::script && &command != &check_command;
+        if (takes_script && refuse_ptx(request.file)) return Exit::usage;
         return request.watch ? watch(request.file, argc, argv) : run(request);
     }
 
@@ -232,7 +242,7 @@ int dispatch(int argc, char** argv) {
         request.args.assign(rest.begin() + 1, rest.end());
     }
     if (request.file.starts_with('-') && request.file != "-") return refuse_option(app, request.file);
-    if (refuse_command(request.file)) return Exit::usage;
+    if (refuse_command(request.file) || refuse_ptx(request.file)) return Exit::usage;
     return request.watch ? watch(request.file, argc, argv) : run_script(request);
 }
 

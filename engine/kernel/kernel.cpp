@@ -110,6 +110,7 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     launch.most_steps = options.simulation.steps;
     MessageLog messages(program, options.grid, message_capacity(program));
     launch.messages = &messages;
+    if (origin != nullptr) launch.weigh = [&](Diagnostic& finding) { tell(origin->module(), finding); };
     std::vector<Diagnostic> findings;
     try {
         findings = sim::run(program, launch).findings;
@@ -122,8 +123,6 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
         throw;
     }
     print_messages(messages, options);
-    if (origin != nullptr)
-        for (Diagnostic& finding : findings) tell(origin->module(), finding);
     const auto is_error = [](const Diagnostic& finding) { return finding.severity == Severity::error; };
     std::ranges::stable_partition(findings, is_error);
     if (!findings.empty() && is_error(findings.front())) throw CheckError(std::move(findings));

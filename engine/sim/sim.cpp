@@ -160,6 +160,7 @@ class Grid {
         if (MessageLog messages = cluster.take_messages(); !messages.empty())
             said_.emplace(index, std::move(messages));
         if (std::vector<Diagnostic> found = cluster.report().take(); !found.empty()) {
+            if (launch_.weigh) std::ranges::for_each(found, launch_.weigh);
             const bool wrong = std::ranges::any_of(
                 found, [](const Diagnostic& finding) { return finding.severity == Severity::error; });
             if (!wrong) {
@@ -190,6 +191,7 @@ class Grid {
                 report.global_conflict(conflict, memory.place(conflict.address));
             last_ = compared_;
             findings_ = report.take();
+            if (launch_.weigh) std::ranges::for_each(findings_, launch_.weigh);
         }
     }
 

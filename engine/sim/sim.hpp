@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct Launch {
     /// Receives what threads print, however the run ends. A failed assertion or a trap ends the cluster and
     /// is a finding.
     MessageLog* messages = nullptr;
+    /// Is told each finding before its severity counts, and may change it. On any thread.
+    std::function<void(Diagnostic&)> weigh{};
     /// Observes the run. Clusters then run one after the other, on the caller's thread; an exception of the
     /// observer ends the run.
     Observer* observer = nullptr;

@@ -132,3 +132,10 @@ run check --fix -
 exits 2
 run check --fix bad.ptx
 exits 3
+
+# Without check a PTX text is not taken for Lua.
+for command in "" run ptx timeline; do
+    run $command "$SOURCE/tests/ptx/missing_fence.ptx"
+    exits 2
+    err_has "missing_fence.ptx is PTX, not a script: wgrun check $SOURCE/tests/ptx/missing_fence.ptx"
+done

@@ -1,0 +1,155 @@
+-- Kernels of other compilers, run: wgrun recipes.lua FOLDER. On the simulator each result must equal a reference in
+-- binary64 within the output's precision; with a GPU the same text runs there, and its results must be near the simulator's.
+local wg = require "wgrun"
+
+local folder = arg[1] or "."
+if not io.open(folder .. "/triton/tl_softmax_fp16.ptx") then
+  print("skipped: no PTX in " .. folder)
+  return
+end
+
+--- The kernel `name` of a text. Triton states a PTX version that current drivers do not know; the text is legal 9.0.
+local function kernel(file, name)
+  local source = assert(io.open(folder .. "/" .. file)):read "a"
+  local module = wg.ptx { text = source:gsub("%.version 9%.4", ".version 9.0"), name = file }
+  return module[name or 1]
+end
+
+local function random(dtype, shape, seed) return wg.randn { dtype = dtype, shape = shape, seed = seed } end
+
+--- Appends what Triton passes for a tensor descriptor: the map, the extents and the strides.
+local function describe(args, tensor, box)
+  local rows, columns = tensor.shape[1], tensor.shape[2]
+  for _, value in ipairs { wg.tensor_map(tensor, { box = box, swizzle = "128B" }), rows, columns, columns, 1 } do
+    args[#args + 1] = value
+  end
+end
+
+--- Triton appends two pointers of its own, which these kernels do not use.
+local function finish(args, ...)
+  for _, value in ipairs { ... } do args[#args + 1] = value end
+  args[#args + 1], args[#args + 2] = 0, 0
+  return args
+end
+
+local recipes = {}
+
+function recipes.triton_softmax()
+  local rows, columns = 3, 4000
+  local x, y = random("f16", { rows, columns }, 1), wg.zeros("f16", { rows, columns })
+  return {
+    kernel = kernel "triton/tl_softmax_fp16.ptx", out = y, tolerance = 1e-5,
+    launch = { grid = rows, shared = 64, args = { y, x, columns, columns, rows, columns, 0, 0 } },
+    places = function(visit)
+      for row = 0, rows - 1 do
+        local most, total = -math.huge, 0
+        for i = 0, columns - 1 do most = math.max(most, x[{ row, i }]) end
+        for i = 0, columns - 1 do total = total + math.exp(x[{ row, i }] - most) end
+        for i = 0, columns - 1, 3 do visit({ row, i }, math.exp(x[{ row, i }] - most) / total) end
+      end
+    end,
+  }
+end
+
+--- The places of D = A * B (+ C): A is M x K, B is K x N.
+local function product(a, b, c)
+  local m, k, n = a.shape[1], a.shape[2], b.shape[2]
+  return function(visit)
+    for i = 0, m - 1, 3 do
+      for j = 0, n - 1, 5 do visit({ i, j }, wg.dot(a, i * k, 1, b, j, n, k) + (c and c[{ i, j }] or 0)) end
+    end
+  end
+end
+
+function recipes.triton_matmul()
+  local m, n, k = 208, 304, 192 -- multiples of 16, as the text takes for granted, and not of the tile
+  local a, b, d = random("f16", { 256, k }, 1), random("f16", { k, 512 }, 2), wg.zeros("f16", { 256, 512 })
+  return {
+    kernel = kernel "triton/tl_matmul_fp16_128x256x64.ptx", out = d, tolerance = 0.04,
+    launch = { grid = { 2, 2 }, shared = 160000, args = { a, b, d, m, n, k, k, 512, 512, 0, 0 } },
+    places = function(visit)
+      product(a, b)(function(at, want) visit(at, at[1] < m and at[2] < n and want or 0) end)
+    end,
+  }
+end
+
+function recipes.triton_attention()
+  local n, size = 384, 128
+  local q, k, v = random("f16", { n, size }, 1), random("f16", { n, size }, 2), random("f16", { n, size }, 3)
+  local o, logs = wg.zeros("f16", { n, size }), wg.zeros("f32", n)
+  local args = { 1 / math.sqrt(size), logs, 1, 1 }
+  for _, tensor in ipairs { q, k, v, o } do describe(args, tensor, { 64, 128 }) end
+  return {
+    kernel = kernel "triton/tl_attn_fwd_hd128_causal.ptx", out = o, tolerance = 2e-3,
+    launch = { grid = { n // 128, 1 }, shared = 220000, args = finish(args, n) },
+    places = function(visit)
+      for i = 0, n - 1, 13 do
+        local score, most, total = {}, -math.huge, 0
+        for j = 0, i do
+          score[j] = wg.dot(q, i * size, 1, k, j * size, 1, size) / math.sqrt(size)
+          most = math.max(most, score[j])
+        end
+        for j = 0, i do
+          score[j] = math.exp(score[j] - most)
+          total = total + score[j]
+        end
+        for column = 0, size - 1, 9 do
+          local sum = 0
+          for j = 0, i do sum = sum + score[j] * v[{ j, column }] end
+          visit({ i, column }, sum / total)
+        end
+      end
+    end,
+  }
+end
+
+function recipes.gluon_mma()
+  local a, b = random("f16", { 64, 128 }, 1), random("f16", { 128, 128 }, 2)
+  local c, d = random("f32", { 64, 128 }, 3), wg.zeros("f32", { 64, 128 })
+  local args = {}
+  describe(args, a, { 64, 64 })
+  describe(args, b, { 64, 128 })
+  describe(args, c, { 32, 64 })
+  describe(args, d, { 32, 64 })
+  return {
+    kernel = kernel "triton/gluon_small_mma_ss.ptx", out = d, tolerance = 1e-4,
+    launch = { grid = 1, shared = 150000, args = finish(args) },
+    places = product(a, b, c),
+  }
+end
+
+local names = {}
+for name in pairs(recipes) do names[#names + 1] = name end
+table.sort(names)
+local bad = 0
+local gpu = wg.device() ~= nil
+for _, name in ipairs(names) do
+  local recipe = recipes[name]()
+  local launch = recipe.launch
+  launch.backend = "sim"
+  launch.numerics = gpu and "h200" or nil
+  local began = os.clock()
+  local good, problem = pcall(recipe.kernel.run, recipe.kernel, launch)
+  local worst = 0
+  if good then
+    recipe.places(function(at, want) worst = math.max(worst, math.abs(recipe.out[at] - want)) end)
+    good = worst <= recipe.tolerance
+    problem = ("largest error %g, at most %g is expected"):format(worst, recipe.tolerance)
+  end
+  local told = ""
+  if good and gpu then
+    local simulated = recipe.out:copy()
+    recipe.out:fill(0)
+    launch.backend = "gpu"
+    good, problem = pcall(recipe.kernel.run, recipe.kernel, launch)
+    if good then
+      local same, difference = wg.compare(recipe.out, simulated, 0)
+      good, problem = difference <= recipe.tolerance, ("the GPU differs by %g"):format(difference)
+      told = same and ", the GPU's bits are the same" or (", the GPU differs by %g"):format(difference)
+    end
+  end
+  if not good then bad = bad + 1 end
+  print(good and ("%s: error %.2g, %.2f s%s"):format(name, worst, os.clock() - began, told)
+    or ("%s: FAILED: %s"):format(name, problem))
+end
+os.exit(bad == 0)
