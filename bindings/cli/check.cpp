@@ -21,8 +21,9 @@ std::string counted(std::size_t count, const char* noun) {
 struct Options {
     Search search;
     bool sarif = false;
-    bool fix = false;   ///< insert missing calls
-    bool diff = false;  ///< show what --fix would do
+    std::string launch;  ///< of a PTX text: a file
+    bool fix = false;    ///< insert missing calls
+    bool diff = false;   ///< show what --fix would do
 };
 
 nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std::vector<std::int64_t>>& all) {
@@ -99,8 +100,14 @@ void resolve_remedies(std::vector<Diagnostic>& findings) {
 int check(Request request, const Options& options) {
     Results results(true);
     if (std::optional<std::string> text = ptx_text(request)) {
-        if (options.search.dynamic || options.search.assemble || options.search.perf) {
-            remark("wgrun: --dynamic, --perf and --assemble are for scripts: a PTX text is only checked");
+        if (options.search.assemble || options.search.perf) {
+            remark("wgrun: --perf and --assemble are for scripts: a PTX text is only checked");
+            return Exit::usage;
+        }
+        if (options.search.dynamic == options.launch.empty()) {
+            remark(
+                "wgrun: a PTX text says nothing of its launches: --dynamic and --launch FILE belong "
+                "together (docs/foreign.md)");
             return Exit::usage;
         }
         if (options.fix || options.diff) return fix_ptx(request, std::move(*text), options.diff, results);
@@ -108,7 +115,11 @@ int check(Request request, const Options& options) {
                               request.json    ? PtxReport::json
                               : options.sarif ? PtxReport::sarif
                                               : PtxReport::text,
-                              results);
+                              {options.launch, options.search.seeds}, results);
+    }
+    if (!options.launch.empty()) {
+        remark("wgrun: --launch is for PTX texts: scripts launch their kernels themselves");
+        return Exit::usage;
     }
     if (options.fix || options.diff) return fix(request, options.search, options.diff, results);
     Checked checked = gather(request, options.search);
@@ -133,6 +144,10 @@ Command::Run declare(Arguments& arguments) {
     arguments.flag("--sarif", options->sarif, "Print SARIF 2.1.0 on standard output");
     arguments.flag("--dynamic", search.dynamic,
                    "Also run the kernels on the simulator, which checks every access");
+    arguments
+        .option("--launch", options->launch,
+                "Describes the launch of a PTX text that --dynamic runs (JSON, docs/foreign.md)")
+        .unit("FILE");
     arguments.flag("--fix", options->fix, "Insert what is missing, and write FILE if it then has no errors")
         .excludes("--sarif");
     arguments.flag("--diff", options->diff, "Show what --fix would change, and write nothing")

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bindings/cli/host.hpp"
+#include "bindings/cli/launch_file.hpp"
 #include "wgrun/foreign.hpp"
 #include "wgrun/printable.hpp"
 #include "wgrun/rules.hpp"
@@ -81,6 +82,53 @@ std::string as_json(const ForeignText& text, std::span<const Diagnostic> finding
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+/// Adds those findings that are not there yet.
+void add(std::vector<Diagnostic>& findings, std::span<const Diagnostic> others) {
+    for (const Diagnostic& other : others) {
+        const bool known = std::ranges::any_of(findings, [&](const Diagnostic& finding) {
+            return finding.rule == other.rule && finding.where == other.where &&
+                   (!other.rule.empty() || finding.message == other.message);
+        });
+        if (!known) findings.push_back(other);
+    }
+}
+
+/// Runs the launch on the simulator, once for each seed, and adds what the runs find, and what the checker
+/// finds now that it knows the launch. A run that ends with errors is the last one.
+/// Returns what was run, as a line.
+std::string add_dynamic(const Request& request, std::string name, std::string text,
+                        const PtxLaunches& launches, std::vector<Diagnostic>& findings) {
+    const ForeignModule module(std::move(name), std::move(text));
+    std::string ran;
+    for (int seed = 1; seed <= launches.seeds; ++seed) {
+        LaunchFile launch = read_launch(launches.file);
+        if (launch.kernel.empty() && module.names().size() != 1)
+            throw ArgumentError(fmt::format("{}: `kernel` is missing: the text has {} kernels", launches.file,
+                                            module.names().size()));
+        Kernel kernel = module.kernel(launch.kernel.empty() ? module.names().front() : launch.kernel);
+        RunOptions& options = launch.options;
+        options.backend = Backend::sim;
+        options.seed = static_cast<std::uint64_t>(seed);
+        options.numerics = request.numerics;
+        options.unchecked = true;  // what the checker finds is told besides
+        kernel.fit(options);
+        add(findings, kernel.check());
+        ran = fmt::format("{}: {} on the simulator\n", shown(kernel.program().name()),
+                          counted(static_cast<std::size_t>(seed), "schedule"));
+        try {
+            kernel.run(options);
+            add(findings, kernel.take_remarks());
+        } catch (const CheckError& error) {
+            add(findings, error.findings());
+            return ran;
+        } catch (const ArgumentError& error) {
+            add(findings, {&error.finding(), 1});
+            return ran;
+        }
+    }
+    return ran;
+}
+
 }  // namespace
 
 std::optional<std::string> ptx_text(Request& request) {
@@ -92,11 +140,16 @@ std::optional<std::string> ptx_text(Request& request) {
     return {};
 }
 
-int check_ptx_text(const Request& request, std::string text, PtxReport report, Results& results) {
-    const ForeignText checked = check_ptx(request.file == "-" ? "stdin" : request.file, std::move(text));
+int check_ptx_text(const Request& request, std::string text, PtxReport report, const PtxLaunches& launches,
+                   Results& results) {
+    const std::string name = request.file == "-" ? "stdin" : request.file;
+    const ForeignText checked = check_ptx(name, text);
     std::vector<Diagnostic> findings = checked.errors;
     for (const ForeignKernel& kernel : checked.kernels)
         findings.insert(findings.end(), kernel.findings.begin(), kernel.findings.end());
+    std::string ran;
+    if (!launches.file.empty() && checked.errors.empty())
+        ran = add_dynamic(request, name, std::move(text), launches, findings);
     const auto errors =
         static_cast<std::size_t>(std::ranges::count(findings, Severity::error, &Diagnostic::severity));
     if (report == PtxReport::json) {
@@ -106,6 +159,7 @@ int check_ptx_text(const Request& request, std::string text, PtxReport report, R
     } else {
         print_findings(request, findings);
         for (const ForeignKernel& kernel : checked.kernels) results.write(describe(request, kernel));
+        results.write(ran);
         results.write(fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels.size(), "kernel"),
                                   counted(errors, "error"), counted(findings.size() - errors, "remark")));
     }

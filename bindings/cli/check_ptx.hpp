@@ -15,7 +15,14 @@ std::optional<std::string> ptx_text(Request& request);
 
 enum class PtxReport : unsigned char { text, json, sarif };
 
+/// Launches of a PTX text on the simulator, besides its check.
+struct PtxLaunches {
+    std::string file;  ///< docs/schema/launch.json; empty: none
+    int seeds = 0;     ///< of the schedule: 1 to `seeds`
+};
+
 /// Checks a PTX text and prints what is found. Returns the exit code.
-int check_ptx_text(const Request& request, std::string text, PtxReport report, Results& results);
+int check_ptx_text(const Request& request, std::string text, PtxReport report, const PtxLaunches& launches,
+                   Results& results);
 
 }  // namespace wgrun::cli

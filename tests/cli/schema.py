@@ -172,6 +172,11 @@ for value, count in (({"start": 0, "lbo": 0, "sbo": 0, "base_offset": 0, "swizzl
                      ({"start": "0", "lbo": 0, "sbo": -1, "base_offset": 0, "swizzle": "16B", "more": 1}, 4)):
     if len(faults(value, SCHEMAS["decode.json"], SCHEMAS["decode.json"])) != count:
         bad.append(f"the checker sees {faults(value, SCHEMAS['decode.json'], SCHEMAS['decode.json'])} in {value}")
+# What the tool reads, of which check_launch.sh makes launches.
+launch = json.load(open(os.path.join(TREE, "tests", "ptx", "launch.json")))
+bad += [f"launch.json: {fault}" for fault in faults(launch, SCHEMAS["launch.json"], SCHEMAS["launch.json"])]
+used.add("launch.json")
+
 for name in sorted(set(SCHEMAS) - used - {"finding.json"}):
     bad.append(f"{name}: no output of any command was compared with it")
 print("\n".join(bad[:40]))

@@ -1,0 +1,236 @@
+#include "bindings/cli/launch_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "wgrun/dtype.hpp"
+#include "wgrun/tile.hpp"
+
+namespace wgrun::cli {
+namespace launch_file_detail {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A value of the file, and where it is.
+class Value {
+  public:
+    Value(const Json& json, std::string place) : json_(json), place_(std::move(place)) {}
+
+    const Json& json() const { return json_; }
+    const std::string& place() const { return place_; }
+
+    [[noreturn]] void refuse(const std::string& expected) const {
+        throw ArgumentError(fmt::format("{}: expected {}, got {}", place_, expected, json_.dump()));
+    }
+    /// Refuses other keys than these.
+    void has_only(std::initializer_list<std::string_view> keys) const {
+        if (!json_.is_object()) refuse("an object");
+        const std::vector<std::string_view> known(keys);
+        for (const auto& [key, value] : json_.items())
+            if (std::ranges::find(known, key) == known.end())
+                throw ArgumentError(fmt::format("{}: unknown key `{}`{}", place_, key, nearest(key, known)));
+    }
+    bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
+    Value at(const char* key) const {
+        if (!has(key)) throw ArgumentError(fmt::format("{}: `{}` is missing", place_, key));
+        return {json_.at(key), fmt::format("{}.{}", place_, key)};
+    }
+    std::vector<Value> list() const {
+        if (!json_.is_array()) refuse("a list");
+        std::vector<Value> out;
+        for (std::size_t i = 0; i < json_.size(); ++i)
+            out.emplace_back(json_[i], fmt::format("{}[{}]", place_, i));
+        return out;
+    }
+    std::int64_t integer() const {
+        if (!json_.is_number_integer()) refuse("an integer");
+        return json_.get<std::int64_t>();
+    }
+    std::string string() const {
+        if (!json_.is_string()) refuse("a string");
+        return json_.get<std::string>();
+    }
+    std::vector<std::int64_t> integers() const {
+        if (json_.is_number_integer()) return {integer()};
+        std::vector<std::int64_t> out;
+        for (const Value& value : list()) out.push_back(value.integer());
+        return out;
+    }
+    Dim3 extents() const {
+        std::vector<std::int64_t> all = integers();
+        if (all.empty() || all.size() > 3) refuse("1 to 3 extents");
+        for (const std::int64_t extent : all)
+            if (extent < 1 || extent > INT32_MAX) refuse("extents from 1");
+        all.resize(3, 1);
+        return {static_cast<std::uint32_t>(all[0]), static_cast<std::uint32_t>(all[1]),
+                static_cast<std::uint32_t>(all[2])};
+    }
+    Dtype dtype() const { return dtype_named(string()); }
+
+  private:
+    const Json& json_;
+    std::string place_;
+};
+
+class Reader {
+  public:
+    Reader(LaunchFile& out, std::filesystem::path folder) : out_(out), folder_(std::move(folder)) {}
+
+    void read(const Value& launch) {
+        launch.has_only({"$schema", "kernel", "grid", "block", "cluster", "shared", "tensors", "arguments"});
+        if (launch.has("kernel")) out_.kernel = launch.at("kernel").string();
+        RunOptions& options = out_.options;
+        options.grid = launch.at("grid").extents();
+        if (launch.has("block")) options.block = launch.at("block").extents();
+        if (launch.has("cluster")) options.cluster = launch.at("cluster").extents();
+        if (launch.has("shared")) options.shared = launch.at("shared").integer();
+        if (launch.has("tensors")) {
+            const Value tensors = launch.at("tensors");
+            if (!tensors.json().is_object()) tensors.refuse("an object: names and tensors");
+            for (const auto& [name, value] : tensors.json().items())
+                named_[name] = &tensor({value, tensors.place() + "." + name});
+        }
+        for (const Value& value : launch.at("arguments").list()) options.args.push_back(argument(value));
+    }
+
+  private:
+    Tensor& tensor(const Value& value) {
+        value.has_only({"dtype", "shape", "fill", "seed", "file"});
+        if (value.has("file")) {
+            const std::optional<Dtype> dtype =
+                value.has("dtype") ? std::optional(value.at("dtype").dtype()) : std::nullopt;
+            return out_.tensors.emplace_back(Tensor::load(folder_ / value.at("file").string(), dtype));
+        }
+        const Dtype dtype = value.at("dtype").dtype();
+        TensorShape shape = value.at("shape").integers();
+        const std::string fill = value.has("fill") ? value.at("fill").string() : "random";
+        const std::int64_t seed = value.has("seed") ? value.at("seed").integer()
+                                                    : static_cast<std::int64_t>(out_.tensors.size()) + 1;
+        if (fill == "zeros") return out_.tensors.emplace_back(Tensor::zeros(dtype, std::move(shape)));
+        if (fill != "random") value.at("fill").refuse(R"("random" or "zeros"; or `file`)");
+        return out_.tensors.emplace_back(
+            Tensor::randn(std::move(shape), dtype, static_cast<std::uint64_t>(seed)));
+    }
+
+    /// A tensor by its name, or described where it is passed.
+    Tensor& passed(const Value& value) {
+        if (!value.json().is_string()) return tensor(value);
+        const auto found = named_.find(value.string());
+        if (found == named_.end()) value.refuse("the name of one of `tensors`");
+        return *found->second;
+    }
+
+    Argument argument(const Value& value) {
+        if (value.json().is_number_integer()) return value.integer();
+        if (value.json().is_number()) return value.json().get<double>();
+        if (value.has("pointer") || value.has("map")) return view(value);
+        if (value.has("struct")) return structure(value);
+        return &passed(value);
+    }
+
+    TensorView view(const Value& value) {
+        if (value.has("map")) return map(value);
+        value.has_only({"pointer", "offset"});
+        return {&passed(value.at("pointer")), value.has("offset") ? value.at("offset").integer() : 0};
+    }
+
+    TensorView map(const Value& value) {
+        value.has_only({"map", "box", "swizzle", "dtype", "nan_fill", "extents", "strides", "offset"});
+        Tensor& tensor = passed(value.at("map"));
+        TensorView out{&tensor, value.has("offset") ? value.at("offset").integer() : 0};
+        TensorBox& box = out.box.emplace();
+        box.dtype = value.has("dtype") ? value.at("dtype").dtype() : tensor.dtype();
+        box.extents = value.at("box").integers();
+        if (value.has("swizzle")) box.swizzle = parse_swizzle_mode(value.at("swizzle").string());
+        if (value.has("nan_fill")) {
+            if (!value.at("nan_fill").json().is_boolean()) value.at("nan_fill").refuse("true or false");
+            box.nan_fill = value.at("nan_fill").json().get<bool>();
+        }
+        out.extents = value.has("extents")
+                          ? value.at("extents").integers()
+                          : std::vector<std::int64_t>(tensor.shape().rbegin(), tensor.shape().rend());
+        if (value.has("strides")) {
+            out.strides = value.at("strides").integers();
+            return out;
+        }
+        std::int64_t stride = bits(box.dtype) / 8;
+        for (std::size_t d = 0; d + 1 < out.extents.size(); ++d) {
+            if (out.extents[d] < 1 || out.extents[d] > INT64_MAX / stride) value.refuse("a smaller tensor");
+            out.strides.push_back(stride *= out.extents[d]);
+        }
+        return out;
+    }
+
+    Structure structure(const Value& value) {
+        value.has_only({"struct", "parts"});
+        Structure out;
+        out.bytes = value.at("struct").integer();
+        for (const Value& part : value.at("parts").list()) {
+            part.has_only({"at", "value", "bytes"});
+            Structure::Part& made = out.parts.emplace_back();
+            made.offset = part.at("at").integer();
+            const Value given = part.at("value");
+            if (given.json().is_number()) {
+                made.value = number(given, part.has("bytes") ? part.at("bytes").integer() : 4);
+                continue;
+            }
+            const Argument argument = this->argument(given);
+            if (const auto* tensor = std::get_if<Tensor*>(&argument))
+                made.value = TensorView{*tensor};
+            else if (const auto* view = std::get_if<TensorView>(&argument))
+                made.value = *view;
+            else
+                given.refuse("a number, a tensor, a pointer or a map");
+        }
+        return out;
+    }
+
+    static std::vector<std::byte> number(const Value& value, std::int64_t bytes) {
+        const auto raw = [](const auto& number) {
+            const auto* first = reinterpret_cast<const std::byte*>(&number);
+            return std::vector<std::byte>(first, first + sizeof number);
+        };
+        if (!value.json().is_number_integer()) {
+            if (bytes != 4 && bytes != 8) value.refuse("4 or 8 `bytes` for a number with a point");
+            const auto real = value.json().get<double>();
+            return bytes == 8 ? raw(real) : raw(static_cast<float>(real));
+        }
+        const std::int64_t integer = value.integer();
+        if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) value.refuse("1, 2, 4 or 8 `bytes`");
+        const std::int64_t end = bytes == 8 ? INT64_MAX : std::int64_t{1} << (8 * bytes);
+        if (bytes < 8 && (integer >= end || integer < -end / 2))
+            value.refuse(fmt::format("a number that fits {} `bytes`", bytes));
+        std::vector<std::byte> out = raw(integer);
+        out.resize(static_cast<std::size_t>(bytes));
+        return out;
+    }
+
+    LaunchFile& out_;
+    std::filesystem::path folder_;
+    std::map<std::string, Tensor*> named_;
+};
+
+}  // namespace
+}  // namespace launch_file_detail
+
+LaunchFile read_launch(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw EnvironmentError("ENOENT", "cannot read " + file);
+    launch_file_detail::Json json;
+    try {
+        json = launch_file_detail::Json::parse(in);
+    } catch (const launch_file_detail::Json::exception& error) {
+        throw ArgumentError(fmt::format("{}: no JSON: {}", file, error.what()));
+    }
+    LaunchFile out;
+    launch_file_detail::Reader(out, std::filesystem::path(file).parent_path())
+        .read({json, std::filesystem::path(file).filename().string()});
+    return out;
+}
+
+}  // namespace wgrun::cli
