@@ -76,7 +76,7 @@ bool take_limit(lua_State* L, Trouble& trouble) {
         if (!trouble.findings.empty()) finding.where = trouble.findings.front().where;
         finding.message = lua::text_of(limit, state.limits);
         if (limit != lua::Limit::memory) finding.fix = lua::advice_on(limit);
-        trouble.findings.assign(1, std::move(finding));
+        trouble.findings.assign(1, finding);
         trouble.code = "ELIMIT";
     });
     trouble.ours = true;

@@ -13,7 +13,7 @@ namespace wgrun::cli {
 /// Refuses other words, with the one that may be meant.
 class Choice : public CLI::IsMember {
   public:
-    explicit Choice(std::vector<std::string> words) : CLI::IsMember(words) {
+    explicit Choice(const std::vector<std::string>& words) : CLI::IsMember(words) {
         const auto refuse = func_;
         func_ = [refuse, words](std::string& given) {
             const std::string word = given;
