@@ -367,5 +367,40 @@ return { long = spin(4000000000), short = spin(10) }
             brief.short(grid=1, backend="sim")
 
 
+class Ptx(unittest.TestCase):
+    """Kernels that other compilers have made."""
+
+    TEXT = (Path(__file__).resolve().parents[1] / "ptx" / "missing_fence.ptx").read_text()
+
+    def test_findings_name_lines_of_the_text_and_of_the_source(self):
+        findings = wgrun.check_ptx(self.TEXT)
+        self.assertEqual([(one.rule, one.line) for one in findings.errors], [("WG-FENCE-01", 32)])
+        self.assertIn(("product.cu", 15), [(note.file, note.line) for note in findings.errors[0].notes])
+        self.assertIn("product.cu:15", str(findings))
+
+    def test_a_text_without_faults_has_no_findings(self):
+        self.assertEqual(wgrun.check_ptx(".version 8.0\n.target sm_90a\n.address_size 64\n"), [])
+
+    def test_what_is_no_ptx_has_findings(self):
+        self.assertTrue(wgrun.check_ptx(".version 8.0\n.target sm_90a\n.visible .entry f()\n{\nmov.u32 %r1 %r2;\n}\n").errors)
+
+    def test_what_triton_has_compiled_is_its_ptx(self):
+        class Compiled:
+            asm = {"ptx": self.TEXT}
+
+        self.assertEqual(wgrun.check_triton(Compiled), wgrun.check_ptx(self.TEXT))
+
+    def test_without_the_tool_the_error_says_so(self):
+        before = {name: os.environ.pop(name, None) for name in ("WGRUN_TOOL", "PATH")}
+        try:
+            os.environ["PATH"] = "/nowhere"
+            with self.assertRaisesRegex(wgrun.FileError, "no wgrun on PATH"):
+                wgrun.check_ptx(self.TEXT)
+        finally:
+            for name, value in before.items():
+                if value is not None:
+                    os.environ[name] = value
+
+
 if __name__ == "__main__":
     unittest.main()

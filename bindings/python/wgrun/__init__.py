@@ -19,12 +19,13 @@ from ._engine import Limits
 from ._kernel import BoundKernel, Kernel, Parameter
 from ._launcher import Launcher
 from ._memory import View, view
+from ._ptx import check_ptx, check_triton
 from ._script import Script, gemm, load, loads
 
 __version__: str = _LIBRARY.wgrun_version().decode()
 
 __all__ = [
     "ArgumentError", "BoundKernel", "CheckError", "CompileError", "DeviceError", "Error", "FileError", "Finding",
-    "Findings", "Kernel", "Launcher", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError", "View", "gemm", "load", "loads",
+    "Findings", "Kernel", "Launcher", "LimitError", "Limits", "Note", "Parameter", "Script", "ScriptError", "View", "check_ptx", "check_triton", "gemm", "load", "loads",
     "view",
 ]
