@@ -34,7 +34,10 @@ Copies::Copies(Scene& scene, Report& report, Peers& peers, Mbarriers& mbarriers,
       mbarriers_(mbarriers),
       contents_(contents),
       products_(products),
-      stores_(scene.warps.size()) {}
+      stores_(scene.warps.size()),
+      multicasts_(scene.ctas > 1 && std::ranges::any_of(scene.skeleton.ops, [](const Op& op) {
+                      return op.step != nullptr && op.step->form.get(isa::Field::multicast, 0) != 0;
+                  })) {}
 
 // --- issue ---------------------------------------------------------------------------------------------
 
@@ -55,6 +58,8 @@ void Copies::bulk_copy(const isa::BulkCopy& copy) {
     if (!fits_shared(copy, its_box)) return;
     if (copy.direction == Direction::to_global)
         return own().running.push_back({copy.lane, own().groups.issue(), scene_.op->step});
+    // Which bytes of a phase come from which CTA decides what its waiters know.
+    if (!bytes && multicasts_) return unknown_bytes(copy);
     if (!copy.known.multicast || !copy.known.shared || !copy.known.mbarrier) return scene_.refuse();
     constexpr MbarrierUser engine = MbarrierUser::engine;
     if (copy.multicast == 0) return copy_to(copy.shared, copy.mbarrier, copy.lane, bytes, its_box, engine);
@@ -66,6 +71,22 @@ void Copies::bulk_copy(const isa::BulkCopy& copy) {
         copy_to(isa::peer_address(copy.shared, rank), isa::peer_address(copy.mbarrier, rank), copy.lane,
                 bytes, its_box, engine);
     }
+}
+
+/// Its mbarriers must be ones that the engine knows; when it lands is not known.
+void Copies::unknown_bytes(const isa::BulkCopy& copy) {
+    const auto use = [&](std::uint64_t address) {
+        if (const std::optional<int> cta = peers_.find(address))
+            mbarriers_.count(*cta, address, MbarrierUser::engine, copy.lane);
+    };
+    if (copy.known.mbarrier && copy.known.multicast) {
+        if (copy.multicast == 0) use(copy.mbarrier);
+        for (std::uint32_t left = copy.multicast; left != 0; left &= left - 1) {
+            const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
+            if (std::cmp_less(rank, scene_.ctas)) use(isa::peer_address(copy.mbarrier, rank));
+        }
+    }
+    scene_.refuse();
 }
 
 void Copies::store_async(const isa::AsyncStore& store, const isa::Addresses& to,
@@ -83,7 +104,8 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
     Mbarrier* mbarrier = cta ? mbarriers_.count(*cta, address, user, lane) : nullptr;
     if (mbarrier == nullptr) return;
     const auto lo = static_cast<std::uint32_t>(shared),
-               hi = lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes.value_or(bulk_align));
+               hi =
+                   lo + static_cast<std::uint32_t>(box != nullptr ? box->span() : bytes.value_or(bulk_align));
     products_.overwritten(*mbarrier, lo, hi);
     contents_.write(*cta, {lo, hi, mbarrier, mbarrier->next(), scene_.op->step, box});
     if (!bytes) contents_.bring_anything(*cta);

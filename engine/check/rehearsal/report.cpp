@@ -42,10 +42,24 @@ void Report::refused(Diagnostic finding) {
 
 void Report::remark(Diagnostic remark) { remarks_.push_back(std::move(remark)); }
 
+namespace {
+
+/// Returns whether the finding may be the cause of others. The rehearsal goes on as if the registers had been
+/// there, or the init had been made known: nothing follows from that.
+bool causes_others(const Diagnostic& finding) {
+    return !breaks(finding, rules::WG_REG_02) && !breaks(finding, rules::WG_MBAR_02);
+}
+
+}  // namespace
+
 std::vector<Diagnostic> Report::first_findings() const {
     std::vector<Diagnostic> out = findings_;
-    if (faults_ != 0) out.resize(faults_);
-    std::erase_if(out, [&](const Diagnostic& finding) { return finding.rule != findings_.front().rule; });
+    const auto first = std::ranges::find_if(findings_, causes_others);
+    if (first == findings_.end()) return out;
+    if (std::cmp_less(first - findings_.begin(), faults_)) out.resize(faults_);
+    std::erase_if(out, [&](const Diagnostic& finding) {
+        return causes_others(finding) && finding.rule != first->rule;
+    });
     return out;
 }
 
