@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rules/mbarrier_words.hpp"
+
 namespace wgrun::check::rehearsal {
 
 bool Report::told(const Rule& rule, Where where) const {
@@ -45,9 +47,9 @@ void Report::remark(Diagnostic remark) { remarks_.push_back(std::move(remark)); 
 namespace {
 
 /// Returns whether the finding may be the cause of others. The rehearsal goes on as if the registers had been
-/// there, or the init had been made known: nothing follows from that.
+/// there, or the engine had been told: nothing follows from that.
 bool causes_others(const Diagnostic& finding) {
-    return !breaks(finding, rules::WG_REG_02) && !breaks(finding, rules::WG_MBAR_02);
+    return !breaks(finding, rules::WG_REG_02) && !rules::is_untold_to_engine(finding);
 }
 
 }  // namespace
