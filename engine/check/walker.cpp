@@ -77,6 +77,7 @@ void Walker::execute(const Step& step) {
     scene_.loads = false;
     scene_.meets_others = isa::pinned(*step.op);
     if (step.op->taken_by != isa::Participants::thread) convergence_.aligned(step);
+    convergence_.members(step);
     read_operands(step);
     isa::tell(step, *this);
     values_.write(step);

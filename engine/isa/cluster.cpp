@@ -164,7 +164,7 @@ std::span<const Instruction> cluster_family() {
          .rows = {{{}, {7, 8}}},
          .ptx = "griddepcontrol.launch_dependents",
          .effects = [](const Step&, Effects& e) { e.launch_dependents(); },
-         .run = [](const Step&, Machine&) {}},
+         .run = [](const Step&, Machine& m) { m.launch_dependents(); }},
         {.name = "griddepcontrol.wait",
          .summary = "waits until the grids that this one depends on have ended, and sees their memory",
          .section = "9.7.13.13",
@@ -172,7 +172,7 @@ std::span<const Instruction> cluster_family() {
          .ptx = "griddepcontrol.wait",
          .awaits = Awaits::grids,
          .effects = [](const Step&, Effects& e) { e.wait_for_grids(); },
-         .run = [](const Step&, Machine&) {}},
+         .run = [](const Step&, Machine& m) { m.wait_for_grids(); }},
     };
     return list;
 }

@@ -122,6 +122,9 @@ class Machine {
     virtual void order_registers() = 0;
 
     virtual void select(int warp_of_group) = 0;  ///< 0..3, in a step of a whole warpgroup
+    virtual void launch_dependents() {}  ///< the next launch may begin
+    virtual void wait_for_grids() {}     ///< for the launches before, and their memory
+
     /// Opens an asynchronous operation of the warpgroup: the accesses below belong to it until it is waited
     /// for.
     virtual void begin_mma(const AsyncMma& mma) = 0;

@@ -11,6 +11,8 @@
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
 #include "isa/lanes.hpp"
+#include "isa/membermask.hpp"
+#include "rules/lane_words.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -30,23 +32,11 @@ bool is_full(const Operand& membermask) {
 
 /// Returns the lanes that take part. Throws unless they are the lanes that execute the step.
 Mask members(const Step& s, Machine& m) {
-    const Mask active = m.active(), existing = m.existing();
     const Lanes<Mask> masks = read<Mask>(m, s.operand("membermask"));
-    const Mask named = masks[static_cast<std::size_t>(std::countr_zero(active))];
-    for (int l = 0; l < lanes; ++l)
-        if (active >> l & 1U)
-            if (masks[static_cast<std::size_t>(l)] != named || (named >> l & 1U) == 0)
-                throw ArgumentError(fmt::format("{}: lane {} executes it with membermask 0x{:X}, lane {} "
-                                                "with 0x{:X}: it must be the same in all that execute it, "
-                                                "and name them",
-                                                s.op->name, std::countr_zero(active), named, l,
-                                                masks[static_cast<std::size_t>(l)]),
-                                    fmt::format("membermask = 0x{:X}", active));
-    if (const Mask missing = named & existing & ~active)
-        throw ArgumentError(fmt::format("{}: membermask 0x{:X} names lane {}, which does not execute it",
-                                        s.op->name, named, std::countr_zero(missing)),
-                            fmt::format("membermask = 0x{:X}", active));
-    return named & existing;
+    const Mask active = m.active();
+    if (std::optional<rules::Saying> wrong = rules::wrong_membermask(s.op->name, active, m.existing(), masks))
+        throw ArgumentError(rules::finding(std::move(*wrong), {}));
+    return masks[static_cast<std::size_t>(std::countr_zero(active))] & m.existing();
 }
 
 // --- shfl.sync -----------------------------------------------------------------------------------------
@@ -270,6 +260,13 @@ std::span<const Instruction> warp_family() {
              }},
     };
     return list;
+}
+
+const Operand* membermask_of(const Step& step) {
+    static const std::string_view name = membermask(true).name;
+    const auto rule = std::ranges::find(step.op->operands, name, &OperandRule::name);
+    if (rule == step.op->operands.end()) return nullptr;
+    return &step.operands[static_cast<std::size_t>(rule - step.op->operands.begin())];
 }
 
 }  // namespace wgrun::isa

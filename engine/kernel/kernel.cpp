@@ -18,6 +18,7 @@
 #include "kernel/message_buffer.hpp"
 #include "kernel/print.hpp"
 #include "kernel/timing.hpp"
+#include "kernel/under_way.hpp"
 #include "program/guarded.hpp"
 #include "program/spoken.hpp"
 #include "sim/sim.hpp"
@@ -60,8 +61,9 @@ void throw_errors_of(const std::vector<Diagnostic>& findings) {
 
 namespace {
 /// Returns the warnings of the run. CheckError if it has found an error, with the warnings behind the errors.
+/// overlap: null if no other launch can overlap it.
 std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOptions& options,
-                                         const ForeignEntry* origin) {
+                                         const ForeignEntry* origin, sim::Overlap* overlap = nullptr) {
     std::vector<sim::GlobalBuffer> buffers;
     std::vector<std::uint64_t> addresses;
     // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
@@ -105,6 +107,7 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     launch.seed = options.seed;
     launch.stop = options.stop;
     launch.observer = options.observer;
+    launch.overlap = overlap;
     launch.numerics = options.numerics;
     launch.timeout = options.simulation.timeout;
     launch.most_steps = options.simulation.steps;
@@ -138,8 +141,8 @@ struct Launch::State {
     std::optional<GpuLaunch> gpu;                // without: the simulator
     std::shared_ptr<const ForeignEntry> origin;  // of a kernel that was read from PTX
     std::vector<Diagnostic> remarks = {};
-
-    std::vector<Diagnostic> simulate() const { return run_on_simulator(*program, options, origin.get()); }
+    bool shares = false;  ///< its tensors, with other launches
+    std::shared_ptr<const void> token = std::make_shared<char>();
 
     /// Runs a step on the GPU, if the launch is one for the GPU. Failures of the kernel are explained.
     void take(void (GpuLaunch::*step)()) {
@@ -151,6 +154,21 @@ struct Launch::State {
             hear();
             throw_explained(program, options, failure);
         }
+    }
+
+    /// Runs the kernel on the simulator. Tensors that no other launch has are those of no launch before it.
+    void simulate() {
+        UnderWay& stream = UnderWay::of_this_thread();
+        sim::Overlap overlap;
+        if (shares) stream.begin(*program, overlap);
+        const bool alone = overlap.before.empty() && overlap.touched == nullptr;
+        try {
+            remarks = run_on_simulator(*program, options, origin.get(), alone ? nullptr : &overlap);
+        } catch (...) {
+            stream.wait();
+            throw;
+        }
+        stream.end(overlap, token);
     }
 
     /// Prints the messages of threads. CheckError if an assertion failed or a trap was executed.
@@ -178,15 +196,24 @@ void Launch::start() {
         state_->take(&GpuLaunch::wait);
         state_->hear();
     } else {
-        state_->remarks = state_->simulate();
+        state_->simulate();
     }
 }
 
-void Launch::wait() { state_->take(&GpuLaunch::wait); }
+void Launch::wait() {
+    if (!state_->gpu) UnderWay::of_this_thread().wait();
+    state_->take(&GpuLaunch::wait);
+}
 
-void Launch::upload() { state_->take(&GpuLaunch::upload); }
+void Launch::upload() {
+    if (!state_->gpu) UnderWay::of_this_thread().wait();
+    state_->take(&GpuLaunch::upload);
+}
 
-void Launch::download() { state_->take(&GpuLaunch::download); }
+void Launch::download() {
+    if (!state_->gpu) UnderWay::of_this_thread().wait();
+    state_->take(&GpuLaunch::download);
+}
 
 const std::vector<Diagnostic>& Kernel::check() {
     if (!findings_)
@@ -342,6 +369,7 @@ Launch Kernel::launch_of(const RunOptions& options, Sharing sharing) {
     const Backend backend = admitted(options);
     auto state = std::make_unique<Launch::State>(
         Launch::State{program_, options, backend, {}, origin_ ? origin_->entry : nullptr});
+    state->shares = sharing == Sharing::shared;
     if (state->backend == Backend::sim)
         move_to_simulator(state->options.args);
     else

@@ -330,4 +330,29 @@ local value = k:cvt_rn_f32_u32(cta)
 local place = k:element(X, cta * 128 + thread)
 k:st_global_f32(place, value))"};
 
+constexpr Rule WG_RACE_05{
+    .id = "WG-RACE-05",
+    .severity = error,
+    .found_by = run,
+    .title = "memory of the launch before, without a wait",
+    .law =
+        "A launch that may begin before the one before it has ended executes griddepcontrol.wait before it "
+        "accesses what that one writes, and before it writes what that one reads after "
+        "griddepcontrol.launch_dependents.",
+    .section = "9.7.13.13",
+    .why =
+        "griddepcontrol.launch_dependents lets the next launch begin, and promises nothing about memory: it "
+        "reads what was there before, or its values are overwritten.",
+    .fix = "k:griddepcontrol_wait() before the access; only what no launch under way touches may come first.",
+    .wrong = R"(-- the launch before writes X and executes griddepcontrol.launch_dependents
+local at = k:element(X, thread)
+local x = k:ld_global_f32(at)
+k:griddepcontrol_wait()
+k:st_global_f32(at, x + 1.0))",
+    .right = R"(-- the launch before writes X and executes griddepcontrol.launch_dependents
+local at = k:element(X, thread)
+k:griddepcontrol_wait()
+local x = k:ld_global_f32(at)
+k:st_global_f32(at, x + 1.0))"};
+
 }  // namespace wgrun::rules

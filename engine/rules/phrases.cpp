@@ -23,6 +23,7 @@ constexpr Row arrive{"barrier_cluster_arrive()", "barrier.cluster.arrive.aligned
 constexpr Row cluster{"barrier_cluster_wait()", "barrier.cluster.wait.aligned"};
 constexpr Row proxy{"fence_proxy_async()", "fence.proxy.async"};
 constexpr Row init{"fence_mbarrier_init()", "fence.mbarrier_init.release.cluster"};
+constexpr Row grids_wait{"griddepcontrol_wait()", "griddepcontrol.wait"};
 constexpr Row copy_commit{"cp_async_commit_group()", "cp.async.commit_group"};
 constexpr Row copy_wait{"cp_async_wait_group(#)", "cp.async.wait_group #"};
 constexpr Row copy_wait_all{"cp_async_wait_all()", "cp.async.wait_all"};
@@ -32,9 +33,9 @@ constexpr Row bulk_read{"cp_async_bulk_wait_group(#, {read=1})", "cp.async.bulk.
 constexpr Row more{"setmaxnreg_inc(#)", "setmaxnreg.inc.sync.aligned.u32 #"};
 constexpr Row fewer{"setmaxnreg_dec(#)", "setmaxnreg.dec.sync.aligned.u32 #"};
 
-constexpr std::array rows{fence,       commit,    wait,      barrier,     warp_barrier, arrive,
-                          cluster,     proxy,     init,      copy_commit, copy_wait,    copy_wait_all,
-                          bulk_commit, bulk_wait, bulk_read, more,        fewer};
+constexpr std::array rows{fence,         commit,      wait,      barrier,    warp_barrier, arrive,
+                          cluster,       proxy,       init,      grids_wait, copy_commit,  copy_wait,
+                          copy_wait_all, bulk_commit, bulk_wait, bulk_read,  more,         fewer};
 
 std::string filled(std::string_view pattern, std::string_view number) {
     const std::size_t hole = pattern.find('#');
@@ -71,6 +72,7 @@ Phrase cluster_arrive() { return spelled(arrive); }
 Phrase cluster_wait() { return spelled(cluster); }
 Phrase fence_proxy_async() { return spelled(proxy); }
 Phrase fence_mbarrier_init() { return spelled(init); }
+Phrase griddepcontrol_wait() { return spelled(grids_wait); }
 Phrase cp_async_commit_group() { return spelled(copy_commit); }
 Phrase cp_async_wait_group(int pending) { return spelled(copy_wait, pending); }
 Phrase cp_async_wait_all() { return spelled(copy_wait_all); }

@@ -20,6 +20,7 @@ Phrase cluster_arrive();
 Phrase cluster_wait();
 Phrase fence_proxy_async();
 Phrase fence_mbarrier_init();
+Phrase griddepcontrol_wait();
 Phrase cp_async_commit_group();
 Phrase cp_async_wait_group(int pending);
 Phrase cp_async_wait_all();

@@ -318,4 +318,26 @@ k:while_(function() return n:gt(0) end, function()
   n:set(n >> 1)
 end))"};
 
+constexpr Rule WG_SYNC_08{
+    .id = "WG-SYNC-08",
+    .severity = error,
+    .found_by = check | run,
+    .title = "a membermask that names other lanes",
+    .law =
+        "The lanes that execute shfl, vote, match, redux or bar.warp.sync have the same membermask, which "
+        "names each of them, and all that it names execute the step.",
+    .section = "9.7.13.2",
+    .why = "The lanes wait for one that does not come, or get values of lanes that take no part.",
+    .fix =
+        "membermask = the lanes of the branch, from vote.ballot before it; or move the step out of the "
+        "branch.",
+    .wrong = R"(local lane = k:special "laneid"
+k:if_(lane:lt(16), function()
+  local sum = k:redux_sync_add_u32(lane)
+end))",
+    .right = R"(local lane = k:special "laneid"
+k:if_(lane:lt(16), function()
+  local sum = k:redux_sync_add_u32(lane, { membermask = 0xFFFF })
+end))"};
+
 }  // namespace wgrun::rules

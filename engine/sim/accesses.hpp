@@ -87,8 +87,11 @@ void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresse
                 report_.global_out_of_bounds(store, bytes, scene_.global.describe(at, bytes));
             else if (store && scene_.global.constant(at))
                 report_.constant_store(bytes, scene_.global.place(at));
-            else
+            else {
+                if (scene_.dependents.watches())
+                    scene_.dependents.access(store, lane, place, at, static_cast<std::uint64_t>(bytes));
                 move(place, lane, nullptr, 0);
+            }
         } else {
             Cta* cta = space == isa::Space::shared_cluster ? scene_.peer(at, lane, true) : scene_.cta;
             if (cta == nullptr) continue;

@@ -56,6 +56,9 @@ void AsyncCopies::copy_async(const isa::Addresses& to, const isa::Addresses& fro
                         false, static_cast<int>(count),
                         scene_.global.describe(from[l], static_cast<int>(count)));
             }
+            if (count > 0 && scene_.dependents.watches())
+                scene_.dependents.access(false, lane, copy.from[l], from[l],
+                                         static_cast<std::uint64_t>(count));
             if (const std::uint64_t at = count > 0 ? scene_.global_shadow.watched(from[l]) : 0)
                 for (int byte = 0, piece = 16; byte < count; byte += piece) {
                     while (piece > count - byte) piece /= 2;

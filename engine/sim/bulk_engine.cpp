@@ -37,6 +37,7 @@ void BulkEngine::bulk_copy(const isa::BulkCopy& asked) {
     copy.pc = scene_.pc;
     copy.issuer = scene_.thread(asked.lane);
     if (!global_side(asked, copy) || asked.direction == Direction::prefetch) return;
+    if (scene_.dependents.watches()) touch_global(copy, asked.lane);
     if (asked.direction == Direction::to_global) return store_bulk(asked, copy);
     if (asked.direction == Direction::to_cluster) {
         if (!check_shared_side(*scene_.cta, asked.source, copy.span, unit)) return;
@@ -115,6 +116,18 @@ bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
     report_.global_out_of_bounds(asked.direction == Direction::to_global, static_cast<int>(asked.bytes),
                                  scene_.global.describe(asked.global, static_cast<int>(asked.bytes)));
     return false;
+}
+
+/// Tells what global memory the copy reads or writes, for launches that overlap.
+void BulkEngine::touch_global(const Copy& copy, int lane) {
+    const bool write = copy.direction == Direction::to_global;
+    if (copy.tensor.map != nullptr)
+        for_each_run(copy.tensor, copy.at,
+                     [&](std::uint64_t address, const std::byte* data, std::uint64_t bytes) {
+                         scene_.dependents.access(write, lane, data, address, bytes);
+                     });
+    else if (copy.global != nullptr)
+        scene_.dependents.access(write, lane, copy.global, copy.global_address, copy.bytes);
 }
 
 /// Calls f(address, data, bytes) for the watched global memory that the copy reads or writes.

@@ -62,6 +62,7 @@ class BulkEngine {
         int writer = -1;  ///< for what they write, where that is watched
     };
 
+    void touch_global(const Copy& copy, int lane);
     bool global_side(const isa::BulkCopy& asked, Copy& copy);
     bool check_shared_side(Cta& cta, std::uint64_t address, std::uint32_t bytes, std::uint32_t align);
     void load_bulk(std::uint64_t shared, std::uint64_t mbarrier, Copy copy);

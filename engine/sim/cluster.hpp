@@ -119,6 +119,9 @@ class Cluster final : public isa::Machine {
     void cluster_wait() override { barriers_.cluster_wait(); }
     void set_registers(int registers, bool increase) override;
 
+    void launch_dependents() override { scene_.dependents.launch_dependents(); }
+    void wait_for_grids() override { scene_.dependents.wait_for_grids(); }
+
     void order_registers() override { wgmma_.order_registers(); }
     void select(int warp_of_group) override { wgmma_.select(warp_of_group); }
     void begin_mma(const isa::AsyncMma& mma) override { wgmma_.begin(mma); }

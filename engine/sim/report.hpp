@@ -15,6 +15,7 @@
 #include "sim/mbarrier.hpp"
 #include "sim/memory.hpp"
 #include "sim/registers.hpp"
+#include "sim/overlap.hpp"
 #include "sim/shadow.hpp"
 
 namespace wgrun::sim {
@@ -82,6 +83,9 @@ class Report final : public HazardSink {
     void global_race(const GlobalRace& race, const std::string& place);
     void global_unfenced(const GlobalRace& race, const std::string& place);
     void global_stale(const GlobalRace& race, const std::string& place);
+    /// WG-RACE-05: the step accesses what a launch before, of another kernel or the same, touches.
+    void launch_before(bool write, const std::string& place, const Touched::Step& other,
+                       const std::string& kernel);
     void global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place);
     /// Two lanes of one step write the same bytes: WG-RACE-01 or WG-RACE-04.
     void overlapping_store(const Rule& rule, const std::string& place, int other_thread);

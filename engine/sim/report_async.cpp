@@ -90,6 +90,18 @@ void Report::stale(std::uint32_t other, const std::string& who, bool reads, cons
         {{code_.where(other), reads ? "written here" : "read here"}});
 }
 
+void Report::launch_before(bool write, const std::string& place, const Touched::Step& other,
+                           const std::string& kernel) {
+    add(rules::WG_RACE_05, no_pc,
+        fmt::format(
+            "{} {} {} before griddepcontrol.wait, and the launch of {} before it, which may still run, "
+            "{} there",
+            who(), write ? "writes" : "reads", place, kernel, other.writes ? "writes" : "reads"),
+        Fix(fmt::format("k:griddepcontrol_wait() before line {}", line(pc_)),
+            {{insert_before(code_.where(pc_), {rules::griddepcontrol_wait()})}}),
+        {{other.where, other.writes ? "written here" : "read here"}});
+}
+
 void Report::global_conflict(const LaunchShadow::Conflict& conflict, const std::string& place) {
     const auto name = [&](const LaunchShadow::Side& side) {
         const int thread = by_copy(side.by) ? 0 : side.by.thread();

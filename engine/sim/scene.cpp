@@ -18,6 +18,7 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const L
       report(program, code, launch.grid, waits),
       global_shadow(program, launch, warps_per_cta * static_cast<int>(program.cluster().volume()), *this),
       clocks(warps_per_cta * static_cast<int>(program.cluster().volume()), warps_per_cta),
+      dependents(*this, launch.overlap),
       warps(static_cast<std::size_t>(clocks.warps()), Warp(code)),
       cluster_(cluster) {
     const auto count = static_cast<int>(program.cluster().volume());
@@ -37,6 +38,7 @@ void Scene::reset(std::uint64_t number) {
     waits.reset(warps.size());
     clocks.reset();
     global_shadow.reset();
+    dependents.reset();
     pollers = wrote = false;
     for (std::size_t rank = 0; rank < ctas.size(); ++rank) {
         const auto r = static_cast<std::uint32_t>(rank);
@@ -86,8 +88,6 @@ void Scene::global_unfenced(const GlobalRace& race) {
     report.global_unfenced(race, global.place(race.address));
 }
 
-void Scene::global_stale(const GlobalRace& race) {
-    report.global_stale(race, global.place(race.address));
-}
+void Scene::global_stale(const GlobalRace& race) { report.global_stale(race, global.place(race.address)); }
 
 }  // namespace wgrun::sim

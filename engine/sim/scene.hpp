@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/cta.hpp"
+#include "sim/dependents.hpp"
 #include "sim/global_shadow.hpp"
 #include "sim/observer.hpp"
 #include "sim/report.hpp"
@@ -36,6 +37,7 @@ class Scene final : private GlobalShadow::Sink {
     Report report;
     GlobalShadow global_shadow;
     Clocks clocks;
+    Dependents dependents;
     std::vector<Warp> warps;
     std::vector<Cta> ctas;    ///< by rank
     std::uint64_t index = 0;  ///< of the cluster, in the grid of clusters

@@ -15,6 +15,7 @@
 namespace wgrun::sim {
 
 class Observer;  // observer.hpp
+struct Overlap;  // overlap.hpp
 
 /// A piece of host memory that the kernel sees as global memory.
 struct GlobalBuffer {
@@ -58,6 +59,8 @@ struct Launch {
     /// Observes the run. Clusters then run one after the other, on the caller's thread; an exception of the
     /// observer ends the run.
     Observer* observer = nullptr;
+    /// Launches that may run at the same time, before and after this one. Null: there are none.
+    Overlap* overlap = nullptr;
 };
 
 struct Outcome {

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "isa/membermask.hpp"
+#include "isa/warp.hpp"
 #include "rules/barrier_words.hpp"
+#include "rules/lane_words.hpp"
 
 namespace wgrun::check::walk {
 
@@ -62,6 +66,43 @@ void Convergence::aligned(const Step& step) {
                         group(whole), whole == Participants::warpgroup ? 7 : 5, move),
             {{scope.where, fmt::format("the {} is here", scope.what)}});
         return;
+    }
+}
+
+void Convergence::members(const Step& step) {
+    const Operand* membermask = isa::membermask_of(step);
+    if (membermask == nullptr) return;
+    const Exact masks = membermask->kind == Operand::Kind::imm
+                            ? Exact(membermask->imm)
+                            : scene_.state.values[membermask->reg.id].exact;
+    if (!masks.known()) return;
+    for (const Scope& scope : scene_.scopes) {
+        // A condition that is the same in the whole warp lets all its lanes through, or none.
+        const bool decided = scope.exact() && !scope.left && scope.what != "loop";
+        if (scope.uniform() < Uniform::warp && !decided) return;
+    }
+    const auto executes = [&](int thread) {
+        return std::ranges::all_of(scene_.scopes, [&](const Scope& scope) {
+            return !scope.exact() || (scope.condition.exact.of(thread) != 0) == (scope.arm == 0);
+        });
+    };
+    const int threads = scene_.program.threads();
+    for (int first = 0; first < threads; first += isa::lanes) {
+        std::array<isa::Mask, isa::lanes> own{};
+        isa::Mask active = 0, existing = 0;
+        for (int lane = 0; lane < isa::lanes && first + lane < threads; ++lane) {
+            own[static_cast<std::size_t>(lane)] = static_cast<isa::Mask>(masks.of(first + lane));
+            existing |= isa::Mask{1} << lane;
+            if (executes(first + lane)) active |= isa::Mask{1} << lane;
+        }
+        if (active == 0) continue;
+        if (auto wrong = rules::wrong_membermask(step.op->name, active, existing, own)) {
+            std::vector<Note> notes;
+            if (!scene_.scopes.empty())
+                notes.push_back(
+                    {scene_.scopes.back().where, fmt::format("the {} is here", scene_.scopes.back().what)});
+            return scene_.findings.add(std::move(*wrong), step.where, std::move(notes));
+        }
     }
 }
 

@@ -13,6 +13,9 @@ class Convergence {
 
     /// Checks a step that several threads execute together.
     void aligned(const Step& step);
+    /// WG-SYNC-08 of a step with a membermask, where it is known for each thread whether it executes the
+    /// step.
+    void members(const Step& step);
     /// A barrier of `threads`; 0: of the whole CTA.
     void barrier(const Operand& threads);
     /// Reports a barrier of the whole CTA in one arm only: threads that bypass it never arrive, unless

@@ -79,10 +79,11 @@ extern const Rule WG_MBAR_01, WG_MBAR_02, WG_MBAR_03, WG_MBAR_04, WG_MBAR_05, WG
 extern const Rule WG_MEM_01, WG_MEM_02, WG_MEM_03, WG_MEM_04, WG_MEM_05, WG_MEM_06;
 extern const Rule WG_PERF_01, WG_PERF_02, WG_PERF_03, WG_PERF_04, WG_PERF_05, WG_PERF_06;
 extern const Rule WG_PROXY_01, WG_PROXY_02, WG_PROXY_03;
-extern const Rule WG_RACE_01, WG_RACE_02, WG_RACE_03, WG_RACE_04;
+extern const Rule WG_RACE_01, WG_RACE_02, WG_RACE_03, WG_RACE_04, WG_RACE_05;
 extern const Rule WG_REG_01, WG_REG_02, WG_REG_03, WG_REG_04;
 extern const Rule WG_SPARSE_01, WG_SPARSE_02, WG_SPARSE_03;
-extern const Rule WG_SYNC_01, WG_SYNC_02, WG_SYNC_03, WG_SYNC_04, WG_SYNC_05, WG_SYNC_06, WG_SYNC_07;
+extern const Rule WG_SYNC_01, WG_SYNC_02, WG_SYNC_03, WG_SYNC_04, WG_SYNC_05, WG_SYNC_06, WG_SYNC_07,
+    WG_SYNC_08;
 extern const Rule WG_TMA_01, WG_TMA_02, WG_TMA_03, WG_TMA_04, WG_TMA_05;
 
 }  // namespace rules

@@ -227,8 +227,9 @@ TEST_CASE("the membermask names those who execute the step") {
     CHECK_THROWS_WITH(bar(Operand::immediate(-1)),
                       "bar.warp.sync: membermask 0xFFFFFFFF names lane 16, which does not execute it");
     CHECK_THROWS_WITH(bar(Operand::immediate(0xFF)),
-                      "bar.warp.sync: lane 0 executes it with membermask 0xFF, lane 8 with 0xFF: it must be "
-                      "the same in all that execute it, and name them");
+                      "bar.warp.sync: lane 8 executes it, and its membermask 0xFF does not name it");
+    CHECK_THROWS_WITH(bar(Operand::immediate(0xFF00)),
+                      "bar.warp.sync: lane 0 executes it, and its membermask 0xFF00 does not name it");
     Lanes masks{};
     masks.fill(0xFFFF);
     masks[3] = 0xFFFFFFFF;
