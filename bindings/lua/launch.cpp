@@ -547,8 +547,10 @@ int launch_start(lua_State* L) {
             if (session(L).debug)
                 session(L).debug(kernel, *box.simulated);
             else
-                kernel.run(*box.simulated);
+                launch->start();
         });
+        if (launch && session(L).warn)
+            for (const Diagnostic& finding : launch->take_remarks()) session(L).warn(finding);
     });
     warn_of_assembly(L, kernel);
     return 0;

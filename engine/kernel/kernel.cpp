@@ -2,6 +2,7 @@
 #include "wgrun/kernel.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -163,7 +164,9 @@ struct Launch::State {
         if (shares) stream.begin(*program, overlap);
         const bool alone = overlap.before.empty() && overlap.touched == nullptr;
         try {
-            remarks = run_on_simulator(*program, options, origin.get(), alone ? nullptr : &overlap);
+            std::vector<Diagnostic> found =
+                run_on_simulator(*program, options, origin.get(), alone ? nullptr : &overlap);
+            std::ranges::move(found, std::back_inserter(remarks));
         } catch (...) {
             stream.wait();
             throw;
@@ -214,6 +217,8 @@ void Launch::download() {
     if (!state_->gpu) UnderWay::of_this_thread().wait();
     state_->take(&GpuLaunch::download);
 }
+
+std::vector<Diagnostic> Launch::take_remarks() { return std::exchange(state_->remarks, {}); }
 
 const std::vector<Diagnostic>& Kernel::check() {
     if (!findings_)
@@ -357,7 +362,8 @@ Backend Kernel::run(const RunOptions& options) {
         }
     Launch launch = launch_of(options, Sharing::own);
     launch.start();
-    std::ranges::move(launch.state_->remarks, std::back_inserter(remarks_));
+    std::vector<Diagnostic> remarks = launch.take_remarks();
+    std::ranges::move(remarks, std::back_inserter(remarks_));
     launch.download();
     return launch.backend();
 }

@@ -150,7 +150,8 @@ class Launch {
 
     /// Starts the kernel. On the GPU it goes to the default stream; nothing is allocated, and the call waits
     /// for nothing but room in the queue. The simulator runs it to its end, on the tensors themselves, and
-    /// throws CheckError on findings.
+    /// throws CheckError on findings. There, too, launches that were started and not waited for may overlap
+    /// where the kernels say so (griddepcontrol): what they access is compared (WG-RACE-05).
     ///
     /// After another kernel has brought the worker process down, the first start prepares everything again,
     /// with the tensors as the host has them. If launches had written to them and that was not downloaded,
@@ -162,6 +163,8 @@ class Launch {
     void upload();
     /// Waits, and copies back the tensors that the kernel may write.
     void download();
+    /// Returns the warnings of the runs on the simulator that start() has made since the last call.
+    std::vector<Diagnostic> take_remarks();
 
   private:
     friend class Kernel;

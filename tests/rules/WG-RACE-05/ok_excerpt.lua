@@ -5,6 +5,7 @@ local wg = require "wgrun"
 local first = wg.kernel("first", { threads = 128 }, function(k)
   local X, Y, thread = k:param("X", "f32*"), k:param("Y", "const f32*"), k:special "tid.x"
   local y = k:ld_global_f32(k:element(Y, thread))
+  k:bar_sync(0) -- one thread speaks for its CTA
   k:griddepcontrol_launch_dependents()
   k:st_global_f32(k:element(X, thread), y)
 end)

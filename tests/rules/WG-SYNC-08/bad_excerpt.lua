@@ -10,6 +10,6 @@ local kernel = wg.kernel("case", { threads = 64 }, function(k)
   k:if_(lane:ge(16), function()
     k:bar_warp_sync(0xFFFF) -- EXPECT: WG-SYNC-08
   end)
-  k:bar_warp_sync(k:selp(lane:lt(16), 0xFFFF, 0xFFFFFFFF)) -- EXPECT: WG-SYNC-08
+  k:bar_warp_sync(lane | 0xFFFFFFF0) -- EXPECT: WG-SYNC-08
   local votes = k:vote_sync_ballot_b32(lane:eq(3), { guard = lane:lt(8) }) -- EXPECT: WG-SYNC-08
 end)
