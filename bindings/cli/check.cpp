@@ -7,6 +7,7 @@
 
 #include "bindings/cli/check_ptx.hpp"
 #include "bindings/cli/command.hpp"
+#include "bindings/cli/decided.hpp"
 #include "bindings/cli/fix.hpp"
 #include "wgrun/rules.hpp"
 
@@ -36,10 +37,10 @@ nlohmann::ordered_json sizes_json(const LookedAt& kernel, const std::vector<std:
     return list;
 }
 
-/// The findings, with --assemble the figures, with --dynamic the sizes.
+/// The findings, with --assemble the figures; with --dynamic the sizes, and without it what was not decided.
 std::string as_json(const Search& search, const Checked& checked) {
-    if (!search.assemble && checked.sizes.empty()) return to_json(checked.findings);
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(checked.findings));
+    if (!search.dynamic) json["rules"] = decided_rules();
     for (const LookedAt& kernel : checked.sizes)
         json["sizes"].push_back({{"kernel", kernel.kernel},
                                  {"file", kernel.where.file},
@@ -62,7 +63,7 @@ std::string as_json(const Search& search, const Checked& checked) {
     return json.dump(2);
 }
 
-std::string as_text(const Request& request, const Checked& checked) {
+std::string as_text(const Request& request, const Checked& checked, bool dynamic) {
     const std::size_t errors = checked.errors();
     std::string text;
     for (const auto& [name, report] : checked.assembled)
@@ -80,8 +81,11 @@ std::string as_text(const Request& request, const Checked& checked) {
             text += fmt::format("{}: {} left out, since they take too long\n", kernel.kernel,
                                 counted(kernel.left_out.size(), "size"));
     }
-    return text + fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
-                              counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));
+    text += fmt::format("{}: {}, {}, {}\n", request.file, counted(checked.kernels, "kernel"),
+                        counted(errors, "error"), counted(checked.findings.size() - errors, "remark"));
+    // Where something is wrong, that comes first.
+    if (!dynamic && checked.kernels > 0 && errors == 0) text += fmt::format("  {}\n", left_to_a_run());
+    return text;
 }
 
 /// Gives the changes that all findings propose their places and lines in the scripts they are for.
@@ -130,7 +134,7 @@ int check(Request request, const Options& options) {
         results.write(to_sarif(checked.findings));
     } else {
         print_findings(request, checked.findings);
-        results.write(as_text(request, checked));
+        results.write(as_text(request, checked, options.search.dynamic));
     }
     if (!checked.traceback.empty()) remark(checked.traceback);
     if (!results.finish()) return Exit::failed;

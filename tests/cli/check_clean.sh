@@ -7,10 +7,12 @@ os.exit(5)
 END
 run check kernel.lua
 exits 0
-out "kernel.lua: 1 kernel, 0 errors, 0 remarks"
+out_has "kernel.lua: 1 kernel, 0 errors, 0 remarks"
+out_has "  not decided without a run (--dynamic): WG-MBAR-04, WG-MEM-01, -02, "
 run check --json kernel.lua
 exits 0
 out_has '"findings": []'
+out_has '"left_to_a_run": ['
 run check --sarif kernel.lua
 exits 0
 out_has '"2.1.0"'
@@ -22,3 +24,14 @@ L
 run check arguments.lua --m 5 -x
 exits 0
 err_has "--m 5 -x"
+
+# After a run everything is decided that can be, and where something is wrong that comes first.
+file ran.lua <<'L'
+local wg = require "wgrun"
+wg.kernel("empty", {}, function(k) end)
+L
+run check --dynamic --seeds 1 ran.lua
+exits 0
+out "ran.lua: 1 kernel, 0 errors, 0 remarks"
+run check --dynamic --seeds 1 --json ran.lua
+out_lacks '"left_to_a_run"'

@@ -19,7 +19,7 @@ END
 run check result.lua
 exits 0
 err_has "warning: the script stopped here, perhaps because no kernel ran; the rest was not checked: wrong result"
-out "result.lua: 1 kernel, 0 errors, 1 remark"
+out_has "result.lua: 1 kernel, 0 errors, 1 remark"
 file broken.lua <<'END'
 local x = nil + 1
 END
