@@ -53,4 +53,16 @@ class ForeignEntry {
     std::size_t function_;
 };
 
+/// The text that a kernel was read from, and what the last launch added to it.
+struct Kernel::Origin {
+    std::shared_ptr<const ForeignEntry> entry;
+    ptx::LaunchFacts facts{};
+    ptx::Lowered lowered{};  ///< without its program, which is the kernel's
+
+    /// Makes of findings what the text's author is told.
+    void tell(std::vector<Diagnostic>& findings) const {
+        for (Diagnostic& finding : findings) wgrun::tell(entry->module(), finding);
+    }
+};
+
 }  // namespace wgrun

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "kernel/arguments.hpp"
 #include "kernel/assembler_notes.hpp"
 #include "kernel/errors.hpp"
+#include "kernel/foreign_entry.hpp"
 #include "kernel/launch_spec.hpp"
 #include "program/spoken.hpp"
 
@@ -166,7 +168,9 @@ Kernel::Hosted& Kernel::hosted(Backend backend, bool unchecked) {
 void Kernel::foresee(const HostLaunch& launch, Hosted& hosted) {
     std::tuple sizes(launch.grid.x, launch.grid.y, launch.grid.z, integers_of(launch));
     if (hosted.right.contains(sizes)) return;
-    throw_errors_of(check::check_launch(*program_, {launch.grid, std::get<3>(sizes)}));
+    std::vector<Diagnostic> found = check::check_launch(*program_, {launch.grid, std::get<3>(sizes)});
+    if (origin_) origin_->tell(found);
+    throw_errors_of(found);
     if (hosted.right.size() >= most_sizes) hosted.right.clear();
     hosted.right.insert(std::move(sizes));
 }
@@ -177,8 +181,9 @@ std::vector<Diagnostic> Kernel::check(const HostLaunch& launch) {
     if (std::ranges::any_of(findings, is_error)) return findings;
     check_count(*program_, launch.args.size());
     check_grid(*program_, launch.grid);
-    for (Diagnostic& finding : check::check_launch(*program_, {launch.grid, integers_of(launch)}))
-        findings.push_back(std::move(finding));
+    std::vector<Diagnostic> found = check::check_launch(*program_, {launch.grid, integers_of(launch)});
+    if (origin_) origin_->tell(found);
+    std::ranges::move(found, std::back_inserter(findings));
     return findings;
 }
 

@@ -34,13 +34,6 @@ struct Kernel::Compiled : GpuKernel {
 CheckError::CheckError(std::vector<Diagnostic> findings)
     : Error("EINVAL", findings.front()), findings_(std::move(findings)) {}
 
-/// The text that a kernel was read from, and what the last launch added to it.
-struct Kernel::Origin {
-    std::shared_ptr<const ForeignEntry> entry;
-    ptx::LaunchFacts facts{};
-    ptx::Lowered lowered{};  ///< without its program, which is the kernel's
-};
-
 Kernel::Kernel(Program program) : program_(std::make_shared<const Program>(std::move(program))) {}
 Kernel::Kernel(std::shared_ptr<const ForeignEntry> origin)
     : origin_(std::make_unique<Origin>(Origin{std::move(origin)})) {
@@ -259,7 +252,9 @@ void Kernel::foresee(const RunOptions& options) {
     } catch (const ArgumentError&) {
         return;
     }
-    for (Diagnostic& finding : check::check_launch(*program_, sizes_of(options))) {
+    std::vector<Diagnostic> found = check::check_launch(*program_, sizes_of(options));
+    if (origin_) origin_->tell(found);
+    for (Diagnostic& finding : found) {
         const bool known = std::ranges::any_of(*findings_, [&](const Diagnostic& other) {
             return other.rule == finding.rule && other.where == finding.where;
         });
@@ -272,7 +267,9 @@ void Kernel::check_launch(const RunOptions& options) {
     if (options.unchecked) return;
     check::LaunchSizes sizes = sizes_of(options);
     if (launched_ && launched_->first == sizes.grid && launched_->second == sizes.params) return;
-    throw_errors_of(check::check_launch(*program_, sizes));
+    std::vector<Diagnostic> found = check::check_launch(*program_, sizes);
+    if (origin_) origin_->tell(found);
+    throw_errors_of(found);
     launched_ = {sizes.grid, std::move(sizes.params)};
 }
 
