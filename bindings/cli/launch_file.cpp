@@ -125,7 +125,7 @@ class Reader {
         return *found->second;
     }
 
-    Argument argument(const Value& value) {
+    wgrun::Argument argument(const Value& value) {
         if (value.json().is_number_integer()) return value.integer();
         if (value.json().is_number()) return value.json().get<double>();
         if (value.has("pointer") || value.has("map")) return view(value);
@@ -179,7 +179,7 @@ class Reader {
                 made.value = number(given, part.has("bytes") ? part.at("bytes").integer() : 4);
                 continue;
             }
-            const Argument argument = this->argument(given);
+            const wgrun::Argument argument = this->argument(given);
             if (const auto* tensor = std::get_if<Tensor*>(&argument))
                 made.value = TensorView{*tensor};
             else if (const auto* view = std::get_if<TensorView>(&argument))
