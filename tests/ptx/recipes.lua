@@ -118,6 +118,18 @@ function recipes.gluon_mma()
   }
 end
 
+function recipes.tilelang_gemm()
+  local m, n, k = 128, 256, 4096 -- k is in the text
+  local a, b, d = random("bf16", { m, k }, 1), random("bf16", { k, n }, 2), wg.zeros("bf16", { m, n })
+  local args = {}
+  for i, tensor in ipairs { a, b, d } do args[i] = wg.tensor_map(tensor, { box = { 64, 64 }, swizzle = "128B" }) end
+  return {
+    kernel = kernel "tilelang/tl_gemm_bf16_64.ptx", out = d, tolerance = 1, -- half a unit of bf16 at 256 and above
+    launch = { grid = { n // 128, m // 64 }, shared = 73728, args = args },
+    places = product(a, b),
+  }
+end
+
 local names = {}
 for name in pairs(recipes) do names[#names + 1] = name end
 table.sort(names)
