@@ -4,6 +4,32 @@
 
 namespace wgrun::sim {
 
+namespace {
+
+/// Calls f(word, mask) for the words of 64 bits that hold the bits [first, first + count).
+template <class F>
+void for_each_word(std::uintptr_t first, std::uint64_t count, F f) {
+    constexpr std::uintptr_t width = 64;
+    for (std::uint64_t part = 0; count > 0; first += part, count -= part) {
+        const std::uintptr_t in_word = first % width;
+        part = std::min<std::uint64_t>(count, width - in_word);
+        f(first / width, ~std::uint64_t{0} >> (width - part) << in_word);
+    }
+}
+
+}  // namespace
+
+void Touched::Bytes::set(std::uintptr_t first, std::uint64_t count) {
+    for_each_word(first, count, [&](std::uintptr_t word, std::uint64_t mask) { words_[word] |= mask; });
+}
+
+bool Touched::Bytes::any(std::uintptr_t first, std::uint64_t count) const {
+    std::uint64_t found = 0;
+    for_each_word(first, count,
+                  [&](std::uintptr_t word, std::uint64_t mask) { found |= words_[word] & mask; });
+    return found != 0;
+}
+
 /// Calls f(number of the page, first byte in it, bytes).
 template <class F>
 void Touched::for_each_part(const std::byte* place, std::uint64_t bytes, F f) {
@@ -21,7 +47,7 @@ void Touched::add(bool write, const std::byte* place, std::uint64_t bytes, Where
     const std::lock_guard lock(mutex_);
     for_each_part(place, bytes, [&](std::uintptr_t page, std::uintptr_t first, std::uint64_t part) {
         Bytes& touched = pages_[page][{where.file, where.line, write}];
-        for (std::uint64_t i = 0; i < part; ++i) touched.set(first + i);
+        touched.set(first, part);
     });
 }
 
@@ -35,11 +61,7 @@ std::optional<Touched::Step> Touched::meets(bool write, const std::byte* place, 
             const auto& [file, line, writes] = by;
             if (!write && !writes) continue;
             if (found && found->where.line <= line) continue;
-            for (std::uint64_t i = 0; i < part; ++i)
-                if (touched.test(first + i)) {
-                    found = {writes, {file, line}};
-                    break;
-                }
+            if (touched.any(first, part)) found = {writes, {file, line}};
         }
     });
     return found;

@@ -3,8 +3,8 @@
 // simulator runs launches one after the other and compares what they access.
 #pragma once
 
+#include <array>
 #include <atomic>
-#include <bitset>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,7 +39,15 @@ class Touched {
 
   private:
     static constexpr std::uintptr_t page_bytes = 4096;
-    using Bytes = std::bitset<page_bytes>;
+    /// Which bytes of a page, a bit for each.
+    class Bytes {
+      public:
+        void set(std::uintptr_t first, std::uint64_t count);
+        bool any(std::uintptr_t first, std::uint64_t count) const;
+
+      private:
+        std::array<std::uint64_t, page_bytes / 64> words_{};
+    };
     /// By file, line and write.
     using Page = std::map<std::tuple<std::string_view, int, bool>, Bytes>;
     template <class F>
