@@ -1,5 +1,7 @@
 #include "check/walker.hpp"
 
+#include <fmt/format.h>
+
 #include "check/rehearsal.hpp"
 #include "isa/opaque.hpp"
 #include "isa/registers.hpp"
@@ -17,6 +19,10 @@ std::vector<Diagnostic> check(const Program& program) {
         const isa::InlinePtx* text = isa::inline_ptx_of(*step.op);
         if (text == nullptr) return;
         if (!text->declared || text->writes) stored.assign(stored.size(), true);
+        if (const std::string hidden = isa::hidden_effect(*text); !hidden.empty())
+            findings.add(rules::WG_ASM_02, step.where,
+                         fmt::format("inline PTX is declared to have no effects, and executes {}", hidden),
+                         "effects = \"reads\", \"writes\" or \"barrier\"");
         if (!text->declared)
             findings.add(rules::WG_ASM_01, step.where,
                          "inline PTX declares no effects: whether it touches memory or synchronises threads "

@@ -171,6 +171,55 @@ bool pinned(const Instruction& op) {
     return op.effects != nullptr || op.convergent || op.taken_by != Participants::thread;
 }
 
+namespace {
+
+/// Returns the part before the first of these characters.
+std::string_view until(std::string_view text, std::string_view ends) {
+    return text.substr(0, std::min(text.find_first_of(ends), text.size()));
+}
+
+/// Judges by the first word alone, which is the same for all instructions of a family: ld, st, mbarrier.
+bool has_effects(std::string_view mnemonic) {
+    constexpr std::string_view constant[] = {"ld.param", "ld.const"},
+                               without_record[] = {"membar", "multimem"};
+    if (std::ranges::any_of(constant, [&](std::string_view c) { return mnemonic.starts_with(c); }))
+        return false;
+    const std::string_view family = until(mnemonic, ".");
+    return std::ranges::find(without_record, family) != std::end(without_record) ||
+           std::ranges::any_of(all(), [&](const Instruction* op) {
+               return op->effects != nullptr && until(op->name, ".") == family;
+           });
+}
+
+}  // namespace
+
+std::string hidden_effect(const InlinePtx& request) {
+    if (!request.declared || request.reads || request.writes || request.synchronises) return {};
+    std::string text;
+    for (std::string_view rest = request.text; !rest.empty();) {  // without comments
+        const std::size_t begin = std::min(rest.find("//"), rest.find("/*"));
+        text += rest.substr(0, begin);
+        if (begin == std::string_view::npos) break;
+        const std::string_view close = rest[begin + 1] == '/' ? "\n" : "*/";
+        const std::size_t end = rest.find(close, begin + 2);
+        text += ' ';
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + close.size());
+    }
+    std::string_view left = text;
+    while (!left.empty()) {
+        std::string_view statement = until(left, ";{}\n");
+        left.remove_prefix(std::min(statement.size() + 1, left.size()));
+        statement.remove_prefix(std::min(statement.find_first_not_of(" \t"), statement.size()));
+        if (statement.starts_with('@')) {  // a guard
+            statement.remove_prefix(until(statement, " \t").size());
+            statement.remove_prefix(std::min(statement.find_first_not_of(" \t"), statement.size()));
+        }
+        const std::string_view mnemonic = until(statement, " \t");
+        if (!mnemonic.empty() && has_effects(mnemonic)) return std::string(mnemonic);
+    }
+    return {};
+}
+
 const Instruction& simulated_only(const Instruction& op) {
     Store& all = store();
     const std::lock_guard lock(all.mutex);

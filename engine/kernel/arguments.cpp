@@ -233,11 +233,13 @@ void check_count(const Program& program, std::size_t given) {
 void check_grid(const Program& program, Dim3 grid) {
     const Dim3 cluster = program.cluster();
     if (grid.x < 1 || grid.y < 1 || grid.z < 1 || grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535)
-        throw ArgumentError(
+        throw rules::refusal(
+            rules::WG_FORM_04,
             fmt::format("kernel {}: grid {{{}, {}, {}}}: extents must be 1 to 2147483647, 65535 and 65535",
                         program.name(), grid.x, grid.y, grid.z));
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
-        throw ArgumentError(
+        throw rules::refusal(
+            rules::WG_FORM_04,
             fmt::format("kernel {}: grid {{{}, {}, {}}} is not a whole number of clusters {{{}, {}, {}}}",
                         program.name(), grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z));
 }

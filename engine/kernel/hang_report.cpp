@@ -219,15 +219,8 @@ std::optional<Diagnostic> HangReport::hang() const {
             continue;
         }
         const wait_words::Law law = wait_words::law(place.site->awaits);
-        const std::string message = rules::kernel_hangs(place.text);
-        if (law.rule != nullptr) {
-            out = rules::finding(*law.rule, place.site->where, message, std::string(law.fix));
-        } else {
-            out.emplace();
-            out->where = place.site->where;
-            out->message = message;
-            out->fix = law.fix;
-        }
+        out = rules::finding(*law.rule, place.site->where, rules::kernel_hangs(place.text),
+                             std::string(law.fix));
     }
     return out;
 }

@@ -11,6 +11,7 @@
 
 #include "isa/say.hpp"
 #include "program/value_text.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun {
 namespace {
@@ -299,9 +300,8 @@ std::optional<Diagnostic> MessageLog::end() const {
             out->notes.push_back({message.where, std::move(text)});
             continue;
         }
-        out.emplace();
-        out->where = message.where;
-        out->message = std::move(text);
+        out = rules::finding(rules::WG_TRAP_01, message.where, std::move(text));
+        out->section.clear();  // what has failed is a law of the script's
     }
     return out;
 }

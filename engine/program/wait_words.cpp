@@ -19,11 +19,11 @@ Law law(isa::Awaits wait) {
             return {&rules::WG_SYNC_06,
                     "let a thread write the value that is waited for, on every way through the kernel"};
         case cluster: return {&rules::WG_SYNC_04, "let every warp of the cluster arrive, or end"};
-        case lanes: return {nullptr, "let every lane that the mask names execute it together"};
+        case lanes: return {&rules::WG_SYNC_08, "let every lane that the mask names execute it together"};
         case barrier:
             return {&rules::WG_SYNC_02,
                     "let every warp that a barrier counts reach it, or give its count with threads ="};
-        default: return {};
+        default: return {&rules::WG_SYNC_07, "let the body change what the condition looks at"};
     }
 }
 

@@ -12,12 +12,16 @@
 
 namespace wgrun::wait_words {
 
-/// The rule that a wait without end breaks (null for lanes that wait for others of their warp), and its fix.
+/// The rule that a wait without end breaks, and its fix.
 struct Law {
     const Rule* rule;
     std::string_view fix;
 };
 Law law(isa::Awaits wait);
+
+/// The fix where the four warps of a warpgroup do not execute a step together (WG-SYNC-01).
+inline constexpr std::string_view whole_warpgroup =
+    "branch on a value that is the same in the whole warpgroup, such as tid.x >> 7";
 
 /// Returns the buffer that holds this byte of the CTA's dynamic shared memory, or null.
 const SharedBuffer* buffer_at(const Program& program, std::uint32_t offset);

@@ -30,6 +30,29 @@ local d = k:asm {
   meaning = function(k, v) return v.a end,
 })"};
 
+constexpr Rule WG_ASM_02{
+    .id = "WG-ASM-02",
+    .severity = error,
+    .found_by = check,
+    .title = "inline PTX that hides an access",
+    .law = "Inline PTX that accesses memory or synchronises does not declare that it has no effects.",
+    .section = "4.3",
+    .why =
+        "With effects = \"none\" the CUDA C++ of the kernel has an asm statement without volatile and "
+        "without a "
+        "memory clobber: the compiler may drop it, repeat it, or move other accesses across it.",
+    .fix = "effects = \"reads\", \"writes\", \"barrier\" or a table of them.",
+    .wrong = R"(local x = k:special "tid.x"
+k:asm {
+  "st.shared.u32 [%a], %x;", inputs = { a = place, x = x }, effects = "none",
+  meaning = function(k, v) k:st_shared_u32(v.a, v.x) end,
+})",
+    .right = R"(local x = k:special "tid.x"
+k:asm {
+  "st.shared.u32 [%a], %x;", inputs = { a = place, x = x }, effects = "writes",
+  meaning = function(k, v) k:st_shared_u32(v.a, v.x) end,
+})"};
+
 // --- LUA ----------------------------------------------------------------------------------------
 constexpr Rule WG_LUA_01{
     .id = "WG-LUA-01",
@@ -339,5 +362,25 @@ end))",
 k:if_(lane:lt(16), function()
   local sum = k:redux_sync_add_u32(lane, { membermask = 0xFFFF })
 end))"};
+
+// --- TRAP ---------------------------------------------------------------------------------------
+constexpr Rule WG_TRAP_01{.id = "WG-TRAP-01",
+                          .severity = error,
+                          .found_by = run,
+                          .title = "a trap, or an assertion that fails",
+                          .law = "No thread of a kernel executes trap, and its assertions hold.",
+                          .section = "9.7.19.3",
+                          .why = "A trap ends the launch, and what the kernel has written is of no use.",
+                          .fix =
+                              "See what the message says of the values; the launch's arguments may be other "
+                              "than the kernel expects.",
+                          .wrong = R"(local n = k:mov(100, { type = "u32" })
+local x = k:special "tid.x"
+local i = k:mad_lo_u32(n, 64, x)
+k:assert(i:lt(4096), "i = %u", i))",
+                          .right = R"(local n = k:mov(10, { type = "u32" })
+local x = k:special "tid.x"
+local i = k:mad_lo_u32(n, 64, x)
+k:assert(i:lt(4096), "i = %u", i))"};
 
 }  // namespace wgrun::rules

@@ -231,6 +231,26 @@ local tile = wg.tile{dtype="bf16", mn=384, k=64, major="K"}
 local stages = k:shared{tile=tile, count=4, name="stages"}
 k:bar_sync(0))"};
 
+constexpr Rule WG_FORM_04{
+    .id = "WG-FORM-04",
+    .severity = error,
+    .found_by = script,
+    .title = "a grid that cannot be launched",
+    .law =
+        "A grid has 1 to 2147483647 CTAs along x and 1 to 65535 along y and z, and is made of whole "
+        "clusters.",
+    .section = "2.2.2",
+    .why = "The driver refuses the launch.",
+    .fix = "grid = { ... } with each extent a multiple of the cluster's; more work for each CTA in a loop.",
+    .wrong = R"(-- cluster = { 2 }, grid = { 3 }
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait()
+local rank = k:special "cluster_ctarank")",
+    .right = R"(-- cluster = { 2 }, grid = { 4 }
+k:barrier_cluster_arrive()
+k:barrier_cluster_wait()
+local rank = k:special "cluster_ctarank")"};
+
 // --- GROUP --------------------------------------------------------------------------------------
 constexpr Rule WG_GROUP_01{
     .id = "WG-GROUP-01",

@@ -95,13 +95,16 @@ void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresse
         } else {
             Cta* cta = space == isa::Space::shared_cluster ? scene_.peer(at, lane, true) : scene_.cta;
             if (cta == nullptr) continue;
-            if (!cta->shared.declared(at, bytes)) {
-                report_.shared_out_of_bounds(store, bytes, at);
+            const std::uint32_t offset = static_cast<std::uint32_t>(at) - SharedMemory::base;
+            const bool declared = cta->shared.declared(at, bytes);
+            const Mbarrier* hit =
+                at > UINT32_MAX ? nullptr : cta->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes));
+            if (hit != nullptr && (declared || offset >= hit->offset())) {
+                report_.mbarrier_touched(offset, *hit, store ? "stores to" : "loads");
                 continue;
             }
-            const std::uint32_t offset = static_cast<std::uint32_t>(at) - SharedMemory::base;
-            if (cta->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes)) != nullptr) {
-                report_.mbarrier_touched(offset, store ? "stores to" : "loads");
+            if (!declared) {
+                report_.shared_out_of_bounds(store, bytes, at, hit);
                 continue;
             }
             move(cta->shared.at(static_cast<std::uint32_t>(at)), lane, cta, offset);

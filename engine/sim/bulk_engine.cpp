@@ -162,13 +162,14 @@ bool BulkEngine::check_shared_side(Cta& cta, std::uint64_t address, std::uint32_
             report_.place(static_cast<std::uint32_t>(address) - SharedMemory::base), align));
         return false;
     }
-    if (!cta.shared.declared(address, static_cast<int>(bytes))) {
-        report_.shared_out_of_bounds(true, static_cast<int>(bytes), address);
-        return false;
-    }
     const std::uint32_t offset = static_cast<std::uint32_t>(address) - SharedMemory::base;
-    if (cta.mbarriers.touched(offset, bytes) != nullptr) report_.mbarrier_touched(offset, "copies");
-    return true;
+    const Mbarrier* hit = cta.mbarriers.touched(offset, bytes);
+    const bool declared = cta.shared.declared(address, static_cast<int>(bytes));
+    if (hit != nullptr && (declared || offset >= hit->offset()))
+        report_.mbarrier_touched(offset, *hit, "copies");
+    else if (!declared)
+        report_.shared_out_of_bounds(true, static_cast<int>(bytes), address, hit);
+    return declared;
 }
 
 void BulkEngine::load_bulk(std::uint64_t shared, std::uint64_t mbarrier_address, Copy copy) {

@@ -132,11 +132,31 @@ void Cluster::step(Warp& warp, const Op& op) {
         return;
     }
     if (!op.quiet) warp.turns.stir();
-    if (op.aligned && scene_.active != warp.whole)
-        scene_.report.diverged(*op.step->op, scene_.active, warp.whole);
+    if (op.aligned) aligned(warp, op);
     if (op.kind == Op::Kind::collective) return collective(warp, op, scene_.active);
     execute(op);
-    if (warp.state != Warp::State::asleep) ++warp.pc;
+    if (warp.state != Warp::State::asleep)
+        ++warp.pc;
+    else
+        warp.retries = op.grouped;
+}
+
+// Lanes that are apart stay so until they reconverge: that is one fault, and not one for each step.
+void Cluster::aligned(Warp& warp, const Op& op) {
+    if (scene_.active == warp.whole)
+        warp.diverged = false;
+    else if (!std::exchange(warp.diverged, true))
+        scene_.report.diverged(*op.step->op, scene_.active, warp.whole);
+    // A warp that sleeps for registers executes its step again.
+    if (!op.grouped || std::exchange(warp.retries, false)) return;
+    if (machine::Together* group = warpgroup())
+        if (const auto apart = group->step(scene_.local() % machine::Together::warps, scene_.pc))
+            scene_.report.parted(*apart);
+}
+
+machine::Together* Cluster::warpgroup() {
+    const auto number = static_cast<std::size_t>(scene_.local() / machine::Together::warps);
+    return number < scene_.cta->groups.size() ? &scene_.cta->groups[number] : nullptr;
 }
 
 // The last warp of a warpgroup to arrive executes the step for all four.
@@ -187,6 +207,11 @@ void Cluster::end(Warp& warp) {
     }
     warp.state = Warp::State::ended;
     scene_.fruitless = 0;
+    if (machine::Together* group = warpgroup())
+        if (const auto apart = group->end(scene_.local() % machine::Together::warps)) {
+            scene_.report.at(apart->pc, scene_.thread(0));
+            scene_.report.parted(*apart);
+        }
     if (const std::uint32_t mma = warp.registers.uncommitted(); mma != no_pc) scene_.report.uncommitted(mma);
     warp.registers.for_each_running([&](const Registers::Closed& group) { scene_.report.left_over(group); });
     barriers_.end();
@@ -236,10 +261,8 @@ void Cluster::proxy_fence(std::optional<isa::Space> space) {
 }
 
 void Cluster::trap() {
-    Diagnostic finding;
-    finding.where = scene_.code.where(scene_.pc);
-    finding.message = fmt::format("the kernel traps ({})", scene_.report.who());
-    scene_.report.said(std::move(finding));
+    scene_.report.said(rules::finding(rules::WG_TRAP_01, scene_.code.where(scene_.pc),
+                                      fmt::format("the kernel traps ({})", scene_.report.who())));
     trapped_ = true;
 }
 

@@ -150,6 +150,9 @@ class Cluster final : public isa::Machine {
     void burst(std::uint32_t steps);
     void jump(Warp& warp, const Op& op);
     void step(Warp& warp, const Op& op);
+    void aligned(Warp& warp, const Op& op);
+    /// Returns what the current warp's warpgroup executes together; null: it is not a whole one.
+    machine::Together* warpgroup();
     void collective(Warp& warp, const Op& op, isa::Mask active);
     void execute(const Op& op);
     void end(Warp& warp);

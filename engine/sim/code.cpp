@@ -53,6 +53,7 @@ class Flattener {
         Op& op = add(step.op->collective ? Op::Kind::collective : Op::Kind::step, step.where);
         op.negated = step.guard_negated;
         op.aligned = step.op->taken_by != isa::Participants::thread;
+        op.grouped = step.op->taken_by == isa::Participants::warpgroup;
         if (step.guard) op.reg = step.guard.id;
         op.step = &step;
         op.order = isa::order_of(step);
@@ -89,6 +90,12 @@ Code flatten(const Program& program) {
                    ? op.step->form.get(isa::Field::space) == static_cast<int>(isa::Space::global)
                    : std::ranges::any_of(op.step->op->operands, is_address);
     });
+    if (program.cluster().volume() > 1)
+        for (Op& op : code.ops) {
+            op.waits_near = op.step != nullptr && op.step->op->awaits == isa::Awaits::mbarrier &&
+                            op.order.acquire && op.order.scope == isa::Scope::cta;
+            code.waits_near |= op.waits_near;
+        }
     for (const RegisterInfo& info : program.registers()) {
         if (code.register_bytes > UINT32_MAX - 256)
             throw ArgumentError(fmt::format("the program has {} registers, more than the simulator can hold",

@@ -23,7 +23,9 @@ struct Op {
     Kind kind = Kind::end;
     bool negated = false;              ///< the guard or the condition is negated
     bool aligned = false;              ///< all lanes of a warp must execute it together
+    bool grouped = false;              ///< the warps of a warpgroup must execute it together
     bool constant = false;             ///< it loads through ld.global.nc
+    bool waits_near = false;           ///< for an mbarrier, with .acquire.cta
     bool quiet = false;                ///< its results follow from registers, and it does nothing else
     std::uint32_t reg = no_reg;        ///< guard of a step, condition of a branch
     flow::Divergence::Ways ways = {};  ///< of a branch; of a jump `taken`
@@ -41,6 +43,8 @@ struct Code {
 
     bool hands_over = false;  ///< whether it passes values to other clusters: by strong accesses to global
                               ///< memory other than atomics
+
+    bool waits_near = false;  ///< whether there are steps that do, in a cluster of several CTAs
 
     Where where(std::uint32_t pc) const { return ops[pc].where; }
     /// Returns whether two steps of CTAs of one cluster may access the same memory without a race (PTX ISA

@@ -10,6 +10,7 @@
 #include "isa/machine.hpp"
 #include "machine/barriers.hpp"
 #include "machine/register_pool.hpp"
+#include "machine/together.hpp"
 #include "sim/clocks.hpp"
 #include "sim/mbarrier.hpp"
 #include "sim/memory.hpp"
@@ -45,6 +46,7 @@ struct Warp {
         state = State::ready;
         give_up = false;
         too_soon = 0;
+        diverged = retries = false;
         polled = {};
         parted.clear();
         turns.reset();
@@ -61,6 +63,8 @@ struct Warp {
     bool give_up = false;  ///< its next wait for an mbarrier or for memory returns without success
     int too_soon = 0;  ///< attempts to wait for an mbarrier, one after the other, that came before its phase
                        ///< was complete
+    bool retries = false;   ///< it sleeps at a step that it has begun together with its warpgroup
+    bool diverged = false;  ///< it has been reported that its lanes are apart
     Poll polled;
     std::uint32_t barrier = 0;  ///< at which it waits: the number, or the offset of the mbarrier
     std::int64_t parity = 0;    ///< that it waits for there
@@ -81,6 +85,7 @@ struct Cta {
         meetings.fill(-1);
         ballots.clear();
         registers.reset(warps, entry_registers);
+        groups.assign(static_cast<std::size_t>(warps / machine::Together::warps), {});
         mbarriers.reset();
         owed.clear();
         running = warps;
@@ -106,6 +111,7 @@ struct Cta {
     };
     std::map<std::uint32_t, Ballot> ballots;  ///< by barrier
     machine::RegisterPool registers;
+    std::vector<machine::Together> groups;  ///< whole warpgroups
     MbarrierTable mbarriers;
     std::vector<Epoch> owed;  ///< the last access of each actor
     Dim3 position;            ///< in the grid

@@ -84,6 +84,7 @@ void Deadlock::report() {
     // The waits: the likeliest cause first, then in the order of the code.
     struct Place {
         isa::Awaits wait;
+        bool of_cta;  ///< not of the warpgroup, whose parting is the likelier cause
         std::uint32_t pc;
         std::size_t rank;
         std::string what;
@@ -106,8 +107,9 @@ void Deadlock::report() {
             }
             const std::uint32_t pc = warp.state == Warp::State::at_barrier ? warp.pc - 1 : warp.pc;
             const Mbarrier* mbarrier = waited_for(warp, scene_.ctas[rank]);
-            places[{kind_of(warp), pc, rank, waits_for(warp, scene_.ctas[rank]),
-                    mbarrier != nullptr ? mbarrier->made().pc : no_pc}] |= 1U << w;
+            places[{kind_of(warp), warp.state != Warp::State::at_collective, pc, rank,
+                    waits_for(warp, scene_.ctas[rank]), mbarrier != nullptr ? mbarrier->made().pc : no_pc}] |=
+                1U << w;
         }
         if (done != 0)
             ended += (ended.empty() ? "" : "; ") + rules::names_of_warps(done) + of(rank) + " ended";
@@ -126,7 +128,9 @@ void Deadlock::report() {
     }
     if (!ended.empty()) notes.push_back({scene_.program.where(), std::move(ended)});
     const Place& first = places.begin()->first;
-    scene_.report.deadlock(first.wait, first.pc, std::move(message), std::move(notes));
+    scene_.report.deadlock(first.of_cta ? wait_words::law(first.wait)
+                                        : wait_words::Law{&rules::WG_SYNC_01, wait_words::whole_warpgroup},
+                           first.pc, std::move(message), std::move(notes));
 }
 
 }  // namespace wgrun::sim

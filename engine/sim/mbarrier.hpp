@@ -13,6 +13,8 @@ struct Mbarrier : machine::Mbarrier {
 
     // Places in Clocks: what came before the arrivals of the current phase, and before the complete ones.
     int arriving = -1, complete = -1;
+    // The same for waits with .acquire.cta: without the arrivals of other CTAs.
+    int arriving_near = -1, complete_near = -1;
     int generic_actor = -1;  ///< stands for writes through the generic proxy, at the clock of `actor`
 };
 

@@ -20,6 +20,10 @@ Mbarrier& Mbarriers::create(Cta& cta, std::uint32_t offset) {
     Mbarrier& mbarrier = cta.mbarriers.add(offset, clocks_.add_actor());
     mbarrier.arriving = clocks_.add_place();
     mbarrier.complete = clocks_.add_place();
+    if (scene_.code.waits_near) {
+        mbarrier.arriving_near = clocks_.add_place();
+        mbarrier.complete_near = clocks_.add_place();
+    }
     return mbarrier;
 }
 
@@ -62,8 +66,10 @@ int Mbarriers::generic_actor(const Cta& cta, Mbarrier& mbarrier) {
 // --- arrivals and phases -------------------------------------------------------------------------------
 
 /// These lanes leave what they know at the object, once a step.
-void Mbarriers::release(Mbarrier& mbarrier, int lane, isa::Mask lanes) {
+void Mbarriers::release(const Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes) {
     if (!watches() || (released_ >> lane & 1U) != 0) return;
+    if (mbarrier.arriving_near >= 0 && &cta == scene_.cta)
+        clocks_.release(scene_.current, mbarrier.arriving_near, scene_.lanes(lanes));
     clocks_.release(scene_.current, mbarrier.arriving, scene_.lanes(lanes));
     released_ |= lanes;
 }
@@ -71,17 +77,21 @@ void Mbarriers::release(Mbarrier& mbarrier, int lane, isa::Mask lanes) {
 void Mbarriers::arrives(Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes) {
     // An arrival in the scope of its CTA releases nothing to the threads of another.
     const isa::MemoryOrder& order = scene_.code.ops[scene_.pc].order;
-    if (&cta == scene_.cta || !order.strong || order.scope > isa::Scope::cta) release(mbarrier, lane, lanes);
+    if (&cta == scene_.cta || !order.strong || order.scope > isa::Scope::cta)
+        release(cta, mbarrier, lane, lanes);
     scene_.signal({Signal::Kind::arrival, scene_.rank(cta), mbarrier.offset(), mbarrier.phase()});
 }
 
 void Mbarriers::turned(Cta& cta, Mbarrier& mbarrier) {
     released_ = 0;
     if (watches()) {
-        clocks_.drain(mbarrier.arriving, mbarrier.complete);
-        clocks_.learn(mbarrier.complete, mbarrier.actor(), mbarrier.clock());
-        if (mbarrier.generic_actor >= 0)
-            clocks_.learn(mbarrier.complete, mbarrier.generic_actor, mbarrier.clock());
+        const auto complete = [&](int arriving, int place) {
+            clocks_.drain(arriving, place);
+            clocks_.learn(place, mbarrier.actor(), mbarrier.clock());
+            if (mbarrier.generic_actor >= 0) clocks_.learn(place, mbarrier.generic_actor, mbarrier.clock());
+        };
+        complete(mbarrier.arriving, mbarrier.complete);
+        if (mbarrier.arriving_near >= 0) complete(mbarrier.arriving_near, mbarrier.complete_near);
     }
     scene_.wake(&cta, Warp::Wait::mbarrier, [&](const Warp& warp) {
         return warp.barrier == mbarrier.offset() || warp.barrier == Warp::several;
@@ -102,8 +112,9 @@ void Mbarriers::wait_begins() {
 
 void Mbarriers::passes(Cta& cta, Mbarrier& mbarrier, int lane) {
     if (watches()) {
-        if (places_ == 0 || past_[places_ - 1].first != mbarrier.complete)
-            past_[places_++] = {mbarrier.complete, 0};
+        // In the scope of its CTA a wait acquires nothing from the threads of another.
+        const int place = scene_.code.ops[scene_.pc].waits_near ? mbarrier.complete_near : mbarrier.complete;
+        if (places_ == 0 || past_[places_ - 1].first != place) past_[places_++] = {place, 0};
         past_[places_ - 1].second |= isa::Mask{1} << lane;
     }
     if (std::exchange(told_, &mbarrier) == &mbarrier) return;
@@ -148,6 +159,8 @@ bool Mbarriers::returns(isa::Mask complete) {
 
 void Mbarriers::begin_copy(Mbarrier& mbarrier, int lane, std::int64_t bytes) {
     if (watches()) clocks_.release_actors(scene_.current, lane, mbarrier.arriving);
+    if (watches() && mbarrier.arriving_near >= 0)
+        clocks_.release_actors(scene_.current, lane, mbarrier.arriving_near);
     mbarrier.begin_copy(bytes, scene_.pc);
 }
 

@@ -108,7 +108,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, Cta> {
     bool comes_too_soon(const Mbarrier& mbarrier, int lane);
     bool returns(isa::Mask complete);
 
-    void release(Mbarrier& mbarrier, int lane, isa::Mask lanes);
+    void release(const Cta& cta, Mbarrier& mbarrier, int lane, isa::Mask lanes);
 
     Scene& scene_;
     Report& report_;
@@ -136,7 +136,7 @@ void Mbarriers::promise(const isa::Addresses& address, bool increase, F f) {
         check_phase_known(mbarrier, lane, "arrives at");
         if (increase && !mbarrier.expect_arrival())
             return report_.fault(rules::no_more_arrivals(place(mbarrier.offset()), mbarrier.pending()));
-        release(mbarrier, lane, machine::lanes_at(address, scene_.active, at));
+        release(*found.cta, mbarrier, lane, machine::lanes_at(address, scene_.active, at));
         f(lane, mbarrier);
     });
     scene_.waits.arrives(scene_.current);

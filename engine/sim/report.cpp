@@ -107,22 +107,29 @@ void Report::misaligned(bool store, int bytes, std::uint64_t address) {
         fmt::format("align the address to {} bytes, or use a narrower vector", bytes));
 }
 
-void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address) {
+void Report::shared_out_of_bounds(bool store, int bytes, std::uint64_t address, const Mbarrier* into) {
     // The address is one that map_shared returns, or invalid.
     const std::uint64_t mapped = isa::window_of(address), ctas = program_.cluster().volume();
     if (mapped > ctas && mapped <= std::uint64_t{sm_90a.cluster})
         return fault(rules::outside_cluster(who(), mapped - 1, ctas));
     if (mapped != 0 && mapped <= ctas) return fault(rules::peer_as_own(who(), address));
     const std::int64_t offset = static_cast<std::int64_t>(address) - SharedMemory::base;
+    const std::string does = fmt::format("{} {} {} bytes at", who(),
+                                         subject_ == Subject::copy ? "moves"
+                                         : store                   ? "stores"
+                                                                   : "loads",
+                                         bytes);
+    const SharedBuffer* buffer =
+        offset < 0 ? nullptr : wait_words::buffer_at(program_, static_cast<std::uint32_t>(offset));
     add(rules::WG_MEM_03, no_pc,
-        fmt::format(
-            "{} {} {} bytes at byte {} of the shared memory, outside every buffer declared (the last ends "
-            "at {})",
-            who(),
-            subject_ == Subject::copy ? "moves"
-            : store                   ? "stores"
-                                      : "loads",
-            bytes, offset, program_.shared_bytes()),
+        buffer == nullptr
+            ? fmt::format("{} byte {} of the shared memory, outside every buffer declared (the last ends at "
+                          "{})",
+                          does, offset, program_.shared_bytes())
+            : fmt::format("{} {}, of which the last {} lie past the end of `{}` ({} bytes){}", does,
+                          place(static_cast<std::uint32_t>(offset)),
+                          offset + bytes - buffer->offset - buffer->bytes, buffer->name, buffer->bytes,
+                          into == nullptr ? "" : ", in the mbarrier " + place(into->offset())),
         "check the index, or declare the buffer larger");
 }
 
@@ -221,6 +228,30 @@ void Report::diverged(const isa::Instruction& op, isa::Mask active, isa::Mask al
         fmt::format("{} is executed by {} of the {} lanes of warp {}: all must execute it together", op.name,
                     std::popcount(active), std::popcount(all), thread_ % threads_per_cta_ / isa::lanes),
         "move it out of the divergent branch, or make the condition the same for the whole warp");
+}
+
+void Report::parted(const machine::Together::Apart& apart) {
+    if (std::ranges::any_of(findings_, [](const Diagnostic& f) { return breaks(f, rules::WG_SYNC_01); }))
+        return;
+    // The first of two places in the code, whichever is executed first.
+    const auto [here, there] = std::minmax(apart.pc, apart.theirs);
+    const std::string_view name = code_.ops[here].step->op->name;
+    const int first =
+        thread_ % threads_per_cta_ / isa::lanes / machine::Together::warps * machine::Together::warps;
+    const std::string group =
+        fmt::format("{} is executed by some warps of the warpgroup of warps {} to {}, and ", name, first,
+                    first + machine::Together::warps - 1);
+    std::vector<Note> notes;
+    if (here != there)
+        notes.push_back({code_.where(there), fmt::format("{} here", code_.ops[there].step->op->name)});
+    pc_ = here;
+    add({rules::WG_SYNC_01,
+         here == there ? fmt::format("{}warp {} ends without it: all must execute it together", group,
+                                     first + apart.other)
+                       : group + "others execute another step: all must execute the same together",
+         std::string(wait_words::whole_warpgroup)},
+        no_pc, std::move(notes));
+    settled_ = true;
 }
 
 void Report::endless_loop() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/together.hpp"
 #include "machine/waits.hpp"
 #include "program/end.hpp"
 #include "program/wait_words.hpp"
@@ -14,8 +15,8 @@
 #include "sim/global_shadow.hpp"
 #include "sim/mbarrier.hpp"
 #include "sim/memory.hpp"
-#include "sim/registers.hpp"
 #include "sim/overlap.hpp"
+#include "sim/registers.hpp"
 #include "sim/shadow.hpp"
 
 namespace wgrun::sim {
@@ -93,7 +94,8 @@ class Report final : public HazardSink {
     void global_out_of_bounds(bool store, int bytes, const std::string& place);
     void constant_store(int bytes, const std::string& place);
     void misaligned(bool store, int bytes, std::uint64_t address);
-    void shared_out_of_bounds(bool store, int bytes, std::uint64_t address);
+    /// into: an mbarrier that the access would reach, or null.
+    void shared_out_of_bounds(bool store, int bytes, std::uint64_t address, const Mbarrier* into = nullptr);
     void local_out_of_bounds(bool store, int bytes, std::int64_t offset);
     void param_out_of_bounds(bool store, int bytes, std::int64_t offset, std::int64_t size);
     void operand_out_of_bounds(std::uint64_t address);
@@ -111,11 +113,13 @@ class Report final : public HazardSink {
     void missing_fence(const RegisterState& state, bool accumulator);
     // WG-SYNC-01, -02, -03
     void diverged(const isa::Instruction& op, isa::Mask active, isa::Mask all);
+    /// The warps of a warpgroup part: what follows is no news.
+    void parted(const machine::Together::Apart& apart);
     /// WG-SYNC-07: the warp goes round a loop, and nothing changes.
     void endless_loop();
     void no_warpgroup(const isa::Instruction& op, int threads);
     /// A thread waits for ever at step `pc`.
-    void deadlock(isa::Awaits wait, std::uint32_t pc, std::string message, std::vector<Note> notes);
+    void deadlock(wait_words::Law broken, std::uint32_t pc, std::string message, std::vector<Note> notes);
     // WG-MBAR, WG-TMA, WG-SYNC-02, -04, -05, WG-REG-02; `note` speaks of step `other`
     void fault(rules::Saying saying, std::uint32_t other = no_pc, std::string note = {});
     /// Reports the same for a step other than the current one.
@@ -130,7 +134,7 @@ class Report final : public HazardSink {
     void unfinished_load(Epoch copy);
     /// The step comes before the wait for a phase of an mbarrier: WG-MBAR-03 or WG-MBAR-06.
     void early(const Mbarrier& mbarrier, rules::Saying saying);
-    void mbarrier_touched(std::uint32_t offset, std::string_view how);
+    void mbarrier_touched(std::uint32_t offset, const Mbarrier& mbarrier, std::string_view how);
     /// Adds the finding of a failed assertion or a trap.
     void said(Diagnostic finding) { findings_.push_back(std::move(finding)); }
     /// Adds the finding of a step's own check, which threw an ArgumentError.

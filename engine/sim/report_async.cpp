@@ -8,9 +8,10 @@
 #include "sim/report.hpp"
 
 namespace wgrun::sim {
-void Report::deadlock(isa::Awaits wait, std::uint32_t pc, std::string message, std::vector<Note> notes) {
+
+void Report::deadlock(wait_words::Law broken, std::uint32_t pc, std::string message,
+                      std::vector<Note> notes) {
     pc_ = pc;
-    const wait_words::Law broken = wait_words::law(wait);
     add(*broken.rule, no_pc, std::move(message), std::string(broken.fix), std::move(notes));
 }
 
@@ -28,9 +29,14 @@ void Report::fault(rules::Saying saying, std::uint32_t other, std::string note) 
     add(std::move(saying), other, std::move(notes));
 }
 
-void Report::mbarrier_touched(std::uint32_t offset, std::string_view how) {
+void Report::mbarrier_touched(std::uint32_t offset, const Mbarrier& mbarrier, std::string_view how) {
+    const std::string name = place(mbarrier.offset());
     add(rules::WG_MBAR_04, no_pc,
-        fmt::format("{} {} {}, which belongs to an mbarrier", who(), how, place(offset)),
+        offset == mbarrier.offset() ? fmt::format("{} {} {}, which belongs to an mbarrier", who(), how, name)
+        : offset > mbarrier.offset()
+            ? fmt::format("{} {} {}, inside the mbarrier {}", who(), how, place(offset), name)
+            : fmt::format("{} {} {}, and the bytes go on into the mbarrier {}", who(), how, place(offset),
+                          name),
         "leave its 8 bytes to the mbarrier instructions, or end it with mbarrier.inval");
 }
 

@@ -223,12 +223,14 @@ class Grid {
 void check(const Program& program, const Launch& launch) {
     const Dim3& grid = launch.grid;
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
-        throw ArgumentError(fmt::format("grid {{{}, {}, {}}}: extents are 1 to 2147483647, 65535 and 65535",
-                                        grid.x, grid.y, grid.z));
+        throw rules::refusal(rules::WG_FORM_04,
+                             fmt::format("grid {{{}, {}, {}}}: extents are 1 to 2147483647, 65535 and 65535",
+                                         grid.x, grid.y, grid.z));
     if (const Dim3 c = program.cluster(); grid.x % c.x != 0 || grid.y % c.y != 0 || grid.z % c.z != 0)
-        throw ArgumentError(fmt::format("grid {{{}, {}, {}}} is not made of clusters of {{{}, {}, {}}}",
-                                        grid.x, grid.y, grid.z, c.x, c.y, c.z),
-                            "make each extent of the grid a multiple of the cluster's");
+        throw rules::refusal(rules::WG_FORM_04,
+                             fmt::format("grid {{{}, {}, {}}} is not made of clusters of {{{}, {}, {}}}",
+                                         grid.x, grid.y, grid.z, c.x, c.y, c.z),
+                             "make each extent of the grid a multiple of the cluster's");
     if (launch.params.size() != program.params().size())
         throw ArgumentError(fmt::format("kernel {} has {} parameters, the launch gives {}", program.name(),
                                         program.params().size(), launch.params.size()));

@@ -51,14 +51,17 @@ void WgmmaUnit::use(Registers& registers, RegisterState& state, const isa::Async
 }
 
 const std::byte* WgmmaUnit::read_shared(std::uint32_t address, int bytes, unsigned warps) {
-    if (!scene_.cta->shared.declared(address, bytes)) {
+    const std::uint32_t offset = address - SharedMemory::base;
+    const Mbarrier* hit = scene_.cta->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes));
+    const bool declared = scene_.cta->shared.declared(address, bytes);
+    if (hit != nullptr && (declared || offset >= hit->offset()))
+        report_.mbarrier_touched(offset, *hit, "reads");
+    else if (!declared)
         report_.operand_out_of_bounds(address);
+    if (!declared) {
         outside_.resize(std::max(outside_.size(), static_cast<std::size_t>(bytes)), std::byte{0xFF});
         return outside_.data();
     }
-    const std::uint32_t offset = address - SharedMemory::base;
-    if (scene_.cta->mbarriers.touched(offset, static_cast<std::uint32_t>(bytes)) != nullptr)
-        report_.mbarrier_touched(offset, "reads");
     if (scene_.launch.detect_races)
         scene_.cta->shadow.async_read({leader(), scene_.pc, serial_}, warps, clocks_, offset, bytes);
     return scene_.cta->shared.at(address);

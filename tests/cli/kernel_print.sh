@@ -67,7 +67,7 @@ END
 run --backend=sim assert.lua assertion
 exits 1
 out '[assert.lua:5 cta 0 threads 0-31] before
-false	assert.lua:11: assertion failed: tid = 30 (cta 0 thread 30)
+false	assert.lua:11: assertion failed: tid = 30 (cta 0 thread 30) [WG-TRAP-01]
 11	assertion failed: tid = 31 (cta 0 thread 31)
 [assert.lua:5 cta 0 threads 0-31] before'
 err_has 'assert.lua:11: error: assertion failed: tid = 30 (cta 0 thread 30)'

@@ -61,7 +61,7 @@ run timeline shapes.lua --backend sim --clusters 2 cluster
 out_has "cta 3 warps 0 to 1"
 run timeline shapes.lua --backend sim trap
 exits 1
-err_has "shapes.lua:11: the kernel traps: at 3 (cta 0 thread 3)"
+err_has "shapes.lua:11: error: the kernel traps: at 3 (cta 0 thread 3) [WG-TRAP-01]"
 run timeline shapes.lua --backend sim assert
 exits 1
 err_has "shapes.lua:12: error: assertion failed: not 60 (cta 0 thread 60)"

@@ -37,6 +37,10 @@ const Instruction& inline_ptx(InlinePtx request);
 /// The request that a record of inline_ptx was made from; null for any other record.
 const InlinePtx* inline_ptx_of(const Instruction& op);
 
+/// The first instruction of a text without declared effects that accesses memory, synchronises or orders,
+/// such as "st.shared.u32"; empty: there is none, or effects are declared, or nothing is.
+std::string hidden_effect(const InlinePtx& request);
+
 /// The same instruction for the simulator and the checker alone; it emits no text.
 const Instruction& simulated_only(const Instruction& op);
 

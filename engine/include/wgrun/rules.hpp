@@ -68,10 +68,10 @@ Diagnostic finding(const Rule& rule, Where where, std::string message, std::stri
 ArgumentError refusal(const Rule& rule, std::string message, std::string fix = {});
 
 // The names. Each row stands in the file of its family in engine/rules, the list of all in catalogue.cpp.
-extern const Rule WG_ASM_01;
+extern const Rule WG_ASM_01, WG_ASM_02;
 extern const Rule WG_DESC_01, WG_DESC_02, WG_DESC_03, WG_DESC_04, WG_DESC_05;
 extern const Rule WG_FENCE_01;
-extern const Rule WG_FORM_01, WG_FORM_02, WG_FORM_03;
+extern const Rule WG_FORM_01, WG_FORM_02, WG_FORM_03, WG_FORM_04;
 extern const Rule WG_GROUP_01, WG_GROUP_02, WG_GROUP_03, WG_GROUP_04, WG_GROUP_05, WG_GROUP_06;
 extern const Rule WG_LAYOUT_01;
 extern const Rule WG_LUA_01;
@@ -85,6 +85,7 @@ extern const Rule WG_SPARSE_01, WG_SPARSE_02, WG_SPARSE_03;
 extern const Rule WG_SYNC_01, WG_SYNC_02, WG_SYNC_03, WG_SYNC_04, WG_SYNC_05, WG_SYNC_06, WG_SYNC_07,
     WG_SYNC_08;
 extern const Rule WG_TMA_01, WG_TMA_02, WG_TMA_03, WG_TMA_04, WG_TMA_05;
+extern const Rule WG_TRAP_01;
 
 }  // namespace rules
 }  // namespace wgrun

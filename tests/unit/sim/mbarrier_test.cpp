@@ -358,7 +358,7 @@ TEST_CASE("the bytes of a live mbarrier belong to it: WG-MBAR-04") {
         const Program program = k.finish();
         expect_mapped(program, {}, {{"WG-MBAR-04", 10}});
         CHECK(finding_of(program, {}, "WG-MBAR-04").message ==
-              "thread 0 stores to `bar` + 4, which belongs to an mbarrier");
+              "thread 0 stores to `bar` + 4, inside the mbarrier `bar`");
     }
     SECTION("loads of its neighbour's are fine, and all after inval") {
         k.step(10, "st_shared_u32", {in_buffer(bar, 8), 0}, {k.first});
