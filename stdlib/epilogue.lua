@@ -189,6 +189,7 @@ return function(wg, internal)
   --- @option bias.extent integer|reg  how many values there are
   --- @option activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
   --- @option policy reg?  a policy of the L2 cache for the stores, made by k:createpolicy_fractional
+  --- @option place function?  place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
   --- @return function  store(acc, row, column): stores a block at that row and column (registers) of the matrix
   --- @return function  finish(): waits until the last copies have read their panels
   --- @return function  fetch(row, column): may be called ahead of store for the same place, so that C is loaded meanwhile
@@ -217,8 +218,12 @@ return function(wg, internal)
 
     local fetched = false -- the loads of C for the first round have been issued
 
+    local place_of = opts.place or function(column, row) return { column, row } end
     local function places(row, column)
-      return function(i) return panel.transposed and { row, column } or { column + i * panel.columns, row } end
+      return function(i)
+        if panel.transposed then return place_of(row, column) end
+        return place_of(column + i * panel.columns, row)
+      end
     end
     local function address(i, first) return i == first and base or base + (i - first) * panel.bytes end
     local function last_of(first) return math.min(first + buffers, panel.count) - 1 end
@@ -230,7 +235,8 @@ return function(wg, internal)
       self:if_(leader, function()
         self:mbarrier_arrive_expect_tx(source.barrier, (last_of(first) - first + 1) * panel.bytes)
         for i = first, last_of(first) do
-          self:cp_async_bulk_tensor_2d(address(i, first), source.map, place(i), source.barrier)
+          local where = place(i)
+          self["cp_async_bulk_tensor_" .. #where .. "d"](self, address(i, first), source.map, where, source.barrier)
         end
       end)
     end
@@ -259,7 +265,7 @@ return function(wg, internal)
         self:if_(leader, function()
           for i = first, last do
             local where = place(i)
-            self:cp_async_bulk_tensor_store_2d(opts.map, where, address(i, first), { policy = opts.policy })
+            self["cp_async_bulk_tensor_store_" .. #where .. "d"](self, opts.map, where, address(i, first), { policy = opts.policy })
           end
           self:cp_async_bulk_commit_group()
         end)

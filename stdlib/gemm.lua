@@ -46,14 +46,8 @@ return function(wg, internal)
     return setmetatable({ plan = p, kernel = internal.gemm_kernel(p), workspace_tiles = 0, order_key = "" }, gemm)
   end
 
-  -- The shape of a tensor, or of its stand-in while a host plans a launch (bindings/c/plan.cpp).
-  local function shape_of(tensor)
-    local known = internal.describe(tensor) == "wgrun.tensor" or getmetatable(tensor) == "wgrun.operand"
-    return known and tensor.shape or nil
-  end
-
   local function matrix(name, tensor)
-    local shape = shape_of(tensor)
+    local shape = internal.shape_of(tensor)
     if not shape or #shape ~= 2 then fail(("gemm: %s must be a matrix"):format(name)) end
     return shape[1], shape[2]
   end
@@ -72,8 +66,6 @@ return function(wg, internal)
     if rows ~= m or columns ~= n then fail(("gemm: D is %d x %d, but A * B is %d x %d"):format(rows, columns, m, n)) end
     return m, n, k
   end
-
-  local sms -- of the device, or of an H200 where there is none
 
   -- Appends the values of the plan's epilogue to `args`, in the order of the kernel's parameters.
   local function epilogue_arguments(p, given, D, args)
@@ -96,7 +88,7 @@ return function(wg, internal)
     end
     if e.bias then
       local by_row = (e.bias == "row") ~= p.swapped
-      local shape, want = shape_of(given.bias), by_row and rows or columns
+      local shape, want = internal.shape_of(given.bias), by_row and rows or columns
       if not shape or #shape ~= 1 or shape[1] ~= want then
         fail(("gemm: bias must be a vector of %d f32, one for each %s of D"):format(want, by_row and "row" or "column"))
       end
@@ -148,12 +140,8 @@ return function(wg, internal)
     internal.options("gemm:launch", epilogue)
     local M, N, K = extents(p, A, B, D)
     if p.swapped then A, B, M, N = B, A, N, M end
-    if not sms then
-      local device = wg.device()
-      sms = device and device.sm_count or wg.target.multiprocessors
-    end
     local rows, columns = ceil_div(M, p.m * p.cluster), ceil_div(N, p.n)
-    local most = p.cluster > 1 and self.kernel:resident_clusters() or sms // p.cluster
+    local most = p.cluster > 1 and self.kernel:resident_clusters() or internal.sms() // p.cluster
     local clusters = math.min(rows * columns * p.splits, most)
     local args = { A, B, D, M, N, K }
     epilogue_arguments(p, epilogue, D, args)

@@ -69,6 +69,24 @@ function internal.whole(what, value, least, most)
   return value
 end
 
+--- The shape of a tensor, or of its stand-in while a host plans a launch (bindings/c/plan.cpp); nil for other values.
+function internal.shape_of(tensor)
+  local kind = describe(tensor)
+  local known = kind == "wgrun.tensor" or kind == "wgrun.device_tensor" or getmetatable(tensor) == "wgrun.operand"
+  return known and tensor.shape or nil
+end
+
+local sms -- of the device, or of an H200 where there is none
+
+--- The number of SMs that persistent CTAs fill.
+function internal.sms()
+  if not sms then
+    local device = wg.device()
+    sms = device and device.sm_count or wg.target.multiprocessors
+  end
+  return sms
+end
+
 --- Raises unless given[key] is absent or of that type (Lua's, or "wgrun.tensor"), for each key of `kinds`.
 function internal.kinds(name, given, kinds)
   for key, kind in pairs(kinds) do
@@ -109,6 +127,12 @@ require "wgrun.epilogue"(wg, internal)
 require "wgrun.gemm_plan"(wg, internal)
 require "wgrun.gemm_kernel"(wg, internal)
 require "wgrun.gemm"(wg, internal)
+require "wgrun.turns"(wg, internal)
+require "wgrun.queue"(wg, internal)
+require "wgrun.softmax"(wg, internal)
+require "wgrun.attention_plan"(wg, internal)
+require "wgrun.attention_kernel"(wg, internal)
+require "wgrun.attention"(wg, internal)
 require "wgrun.tune_cache"(internal)
 require "wgrun.tune"(wg, internal)
 require "wgrun.try"(wg, internal)
@@ -116,13 +140,18 @@ require "wgrun.try"(wg, internal)
 internal.close_class("a pipeline", internal.classes.pipeline)
 internal.close_class("an accumulator", internal.classes.accumulator)
 internal.close_class("a gemm", internal.classes.gemm)
-shield(wg, "wg.", { "panel", "hilbert", "gemm", "tune", "try" })
+internal.close_class("attention", internal.classes.attention)
+shield(wg, "wg.", { "panel", "hilbert", "gemm", "attention", "tune", "try" })
 shield(internal.methods.builder, "k:", {
   "asm", "element", "descriptor", "mma", "copy_tile", "store_accumulator", "address", "mbarrier_wait", "load_tile", "pipeline",
-  "fragment", "part_of_k", "sum_parts", "epilogue",
+  "fragment", "part_of_k", "sum_parts", "epilogue", "turns", "queue", "softmax",
 })
 shield(internal.classes.pipeline, "pipeline:", {
   "init", "cursor", "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "wait", "release",
 })
 shield(internal.classes.accumulator, "accumulator:", { "map", "row_reduce", "row_max", "row_sum", "operand" })
 shield(internal.classes.gemm, "gemm:", { "launch", "run", "prepare", "time" })
+shield(internal.classes.turns, "turns:", { "take", "pass", "finish" })
+shield(internal.classes.queue, "queue:", { "init" })
+shield(internal.classes.softmax, "softmax:", { "first", "next", "finish" })
+shield(internal.classes.attention, "attention:", { "launch", "flops", "run", "prepare", "time" })

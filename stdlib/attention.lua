@@ -1,0 +1,228 @@
+-- wg.attention: a kernel for O = softmax(Q * K^T) * V of many heads, and its launches.
+
+return function(wg, internal)
+  local fail, ceil_div = internal.fail, internal.ceil_div
+
+  --- Attention made by wg.attention.
+  --- @field kernel kernel  the kernel, like any other
+  --- @field plan table  the choices: block, stages, registers
+  local attention = internal.class "attention"
+
+  --- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O are
+  --- batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are f32.
+  --- The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys - queries.
+  --- A query that sees no key gives 0.
+  --- @param options table
+  --- @option dtype string = "bf16"  the type of Q, K, V and O: "bf16" or "f16"
+  --- @option dim integer = 128  the head size, in elements: 64, 96, 128, 192 or 256
+  --- @option heads integer = 1  the heads of Q and O
+  --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
+  --- @option causal boolean = false  a query sees no key after its own place
+  --- @option window integer?  a query sees only keys nearer than this to its own place: with `causal`, that many keys up to it
+  --- @option softcap number?  bounds the scores: each becomes softcap * tanh(score / softcap)
+  --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
+  --- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`
+  --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
+  --- @option block integer?  the keys of a block, 16 to 256
+  --- @option name string = "attention"  the name of the kernel
+  --- @return attention
+  --- @raise for options that contradict each other, and for blocks that do not fit into shared memory.
+  --- @see wg.gemm
+  --- @example
+  ---   local attention = wg.attention { dim = 128, heads = 32, kv_heads = 8, causal = true }
+  ---   attention:run(Q, K, V, O)
+  function wg.attention(opts)
+    local p = internal.attention_plan(opts == nil and {} or opts)
+    return setmetatable({ plan = p, kernel = internal.attention_kernel(p), counter = wg.zeros("u32", { 1 }) }, attention)
+  end
+
+  local names = {
+    bshd = { batch = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { batch = 1, heads = 2, rows = 3, dim = 4 },
+    packed = { rows = 1, heads = 2, dim = 3 },
+  }
+
+  local function text(shape) return shape and table.concat(shape, " x ") or "no tensor" end
+
+  -- The extents of the operands by name; raises an error that says which tensor does not fit.
+  local function extents(p, tensors)
+    local order = names[p.packed and "packed" or p.layout]
+    local rank = p.packed and 3 or 4
+    local function read(name, heads)
+      local shape = internal.shape_of(tensors[name])
+      if not shape or #shape ~= rank then
+        fail(("attention: %s must have %d dimensions (%s), not %s"):format(name, rank, p.packed and "sequence x head x dim" or p.layout, text(shape)))
+      end
+      local out = {}
+      for key, place in pairs(order) do out[key] = shape[place] end
+      for key, want in pairs { heads = heads, dim = p.dim } do
+        if out[key] ~= want then fail(("attention: %s has %s = %d, and wg.attention was made for %d"):format(name, key, out[key], want)) end
+      end
+      return out
+    end
+    local q, k, v, o = read("Q", p.heads), read("K", p.kv_heads), read("V", p.kv_heads), read("O", p.heads)
+    local function same(a, b, name_a, name_b, key)
+      if a[key] ~= b[key] then fail(("attention: %s is %d in %s, but %d in %s"):format(key, a[key], name_a, b[key], name_b)) end
+    end
+    same(q, o, "Q", "O", "rows")
+    same(k, v, "K", "V", "rows")
+    if not p.packed then
+      for name, other in pairs { K = k, V = v, O = o } do same(q, other, "Q", name, "batch") end
+    end
+    return q, k
+  end
+
+  local function vector(name, tensor, want, what)
+    local shape = internal.shape_of(tensor)
+    if not shape or #shape ~= 1 or want and shape[1] ~= want then
+      fail(("attention: `%s` must be a vector of %s, not %s"):format(name, what, text(shape)))
+    end
+    return shape[1]
+  end
+
+  local of_launch = { scale = true, lse = true, query_starts = true, key_starts = true, max_queries = true }
+
+  -- Raises where a value is missing, or given to attention that has no use for it.
+  local function check_values(p, given)
+    for name, wanted in pairs { lse = p.lse, query_starts = p.packed, key_starts = p.packed, max_queries = p.packed } do
+      if given[name] ~= nil and not wanted then
+        fail(("attention: `%s` is given, but wg.attention was made without `%s`"):format(name, name == "lse" and "lse" or "packed"))
+      end
+      if wanted and given[name] == nil then fail(("attention: `%s` is missing"):format(name)) end
+    end
+  end
+
+  -- Pairs of batch and head whose K and V fill the L2 cache by two thirds.
+  local function pairs_in_cache(p, keys)
+    local sharing = p.heads // p.kv_heads
+    return math.max(1, wg.target.l2 * 2 // 3 // (4 * p.dim * keys)) * sharing
+  end
+
+  --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
+  --- @param Q tensor  batch x queries x heads x dim, in the order of `layout`
+  --- @param K tensor  batch x keys x kv_heads x dim
+  --- @param V tensor  as K
+  --- @param O tensor  as Q: the result
+  --- @param options table?
+  --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
+  --- @option lse tensor?  f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
+  --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+  --- @option key_starts tensor?  s32: likewise in K
+  --- @option max_queries integer?  the most queries of a packed sequence
+  --- @return table  { grid =, args =, flops = }
+  --- @raise when the extents do not fit each other, or a value is missing.
+  function attention:launch(Q, K, V, O, values)
+    local p = self.plan
+    if values == nil then values = {} end
+    internal.options("attention:launch", values)
+    internal.kinds("attention:launch", values, { scale = "number" })
+    check_values(p, values)
+    local q, k = extents(p, { Q = Q, K = K, V = V, O = O })
+    local scale = values.scale or 1 / math.sqrt(p.dim)
+    if not (scale > 0 and scale < math.huge) then fail(("attention: scale is %s, must be positive"):format(scale)) end
+    local args, batches, queries = { Q, K, V, O }, q.batch, q.rows
+    if p.packed then
+      batches = vector("query_starts", values.query_starts, nil, "batch + 1 s32") - 1
+      vector("key_starts", values.key_starts, batches + 1, ("batch + 1 = %d s32"):format(batches + 1))
+      queries = internal.whole("attention: max_queries", values.max_queries, 1, 0x3FFFFFFF)
+    end
+    if p.lse then
+      args[#args + 1] = values.lse
+      local shape, want = internal.shape_of(values.lse), p.packed and { p.heads, q.rows } or { batches, p.heads, queries }
+      if text(shape) ~= text(want) then fail(("attention: lse must be f32, %s, not %s"):format(text(want), text(shape))) end
+    end
+    local function add(value) args[#args + 1] = value end
+    add(queries)
+    if not p.packed then add(k.rows) end
+    add(batches)
+    local log2e = 1 / math.log(2)
+    add((p.softcap or scale) * log2e)
+    if p.softcap then add(scale / p.softcap) end
+    if p.causal then add(math.min(pairs_in_cache(p, k.rows), batches * p.heads)) end
+    if p.packed then
+      add(values.query_starts)
+      add(values.key_starts)
+      if p.lse then add(q.rows) end
+    end
+    add(self.counter)
+    local tiles = ceil_div(queries, p.m) * batches * p.heads
+    return { grid = { math.min(tiles, internal.sms()) }, args = args, flops = not p.packed and self:flops(batches, queries, k.rows) or 0 }
+  end
+
+  --- The floating-point operations of both products, counting only the keys that a query sees.
+  --- @param batches integer
+  --- @param queries integer  of each sequence
+  --- @param keys integer  of each sequence
+  --- @return number
+  function attention:flops(batches, queries, keys)
+    local p, seen = self.plan, 0
+    if not p.causal and not p.window then
+      seen = queries * keys
+    else
+      for i = 0, queries - 1 do
+        local own = i + keys - queries
+        local high = math.min(keys, own + (p.causal and 1 or p.window))
+        local low = p.window and math.max(0, own - p.window + 1) or 0
+        seen = seen + math.max(0, high - low)
+      end
+    end
+    return 4.0 * batches * p.heads * p.dim * seen
+  end
+
+  -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
+  local function launch_with(name, self, Q, K, V, O, given)
+    local values, rest = {}, {}
+    if given == nil then given = {} end
+    internal.options(name, given)
+    for key, value in pairs(given) do (of_launch[key] and values or rest)[key] = value end
+    local launch = self:launch(Q, K, V, O, values)
+    for key, value in pairs(rest) do launch[key] = value end
+    return launch
+  end
+
+  --- Computes O, and waits until it is in the tensor.
+  --- @param Q tensor
+  --- @param K tensor
+  --- @param V tensor
+  --- @param O tensor
+  --- @param options table?
+  --- @options attention:launch
+  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
+  --- @options kernel:run without grid, args
+  --- @return string  the back end that ran it
+  --- @see attention:launch
+  function attention:run(Q, K, V, O, run)
+    local launch = launch_with("attention:run", self, Q, K, V, O, run)
+    launch.flops = nil
+    return self.kernel:run(launch)
+  end
+
+  --- Prepares a launch that can be started many times, with its tensors on the device.
+  --- @param Q tensor
+  --- @param K tensor
+  --- @param V tensor
+  --- @param O tensor
+  --- @param options table?
+  --- @options attention:launch
+  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
+  --- @options kernel:prepare without grid, args
+  --- @return launch
+  --- @see kernel:prepare
+  function attention:prepare(Q, K, V, O, run)
+    local launch = launch_with("attention:prepare", self, Q, K, V, O, run)
+    launch.flops = nil
+    return self.kernel:prepare(launch)
+  end
+
+  --- Measures how long it takes, and its TFLOPS (attention:flops).
+  --- @param Q tensor
+  --- @param K tensor
+  --- @param V tensor
+  --- @param O tensor
+  --- @param options table?
+  --- @options attention:launch
+  --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
+  --- @options kernel:time without grid, args, flops
+  --- @return table  as of kernel:time
+  --- @see kernel:time
+  function attention:time(Q, K, V, O, time) return self.kernel:time(launch_with("attention:time", self, Q, K, V, O, time)) end
+end

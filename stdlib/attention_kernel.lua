@@ -1,0 +1,364 @@
+-- The kernel of wg.attention, after FlashAttention (Dao 2022; Shah et al. 2024 for Hopper): O = softmax(Q K^T) V in one pass over the
+-- keys. A producer thread copies blocks of K and V by TMA. Each consumer warpgroup holds 64 queries: it computes the scores
+-- of the next block while the product of this block's probabilities with V still runs, and the warpgroups take turns
+-- to issue their products, so that the tensor core is busy while the others compute exponentials.
+
+return function(wg, internal)
+  -- Places in the tensors: of packed ones column, head and row; of others also the batch, in the order of the layout.
+  local function placer(p)
+    if p.packed then return function(column, at, row) return { column, at.head, row } end end
+    if p.layout == "bshd" then return function(column, at, row) return { column, at.head, row, at.batch } end end
+    return function(column, at, row) return { column, row, at.head, at.batch } end
+  end
+
+  local function map_of(k, p, name, rows, constant)
+    local line = p.panel.columns
+    local box = p.packed and { line, 1, rows } or p.layout == "bshd" and { line, 1, rows, 1 } or { line, rows, 1, 1 }
+    return k:tensor_map(name, { dtype = p.dtype, box = box, swizzle = p.panel.line_bytes .. "B", constant = constant })
+  end
+
+  -- What the roles need to know of a tile of queries: from its number its first row, its head and batch, and
+  -- its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2 cache: all
+  -- tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
+  local function tile_finder(k, p, sizes)
+    local tiles_of_rows = k:div(sizes.queries + (p.m - 1), p.m)
+    local pairs_of_heads = sizes.batches * p.heads
+    local function signed(x) return k:mov(x, { type = "s32" }) end
+
+    local function place(number)
+      if not p.causal then
+        local pair = k:div(number, tiles_of_rows)
+        return pair, number - pair * tiles_of_rows
+      end
+      local in_group = tiles_of_rows * sizes.group
+      local first = k:div(number, in_group) * sizes.group
+      local inside = number - first * tiles_of_rows
+      local width = k:min(pairs_of_heads - first, sizes.group)
+      local down = k:div(inside, width)
+      return first + (inside - down * width), tiles_of_rows - 1 - down
+    end
+
+    -- Calls body(at) unless the tile lies beyond the end of a packed sequence. `same` makes a loaded value known to be the same in all lanes.
+    local function find(number, same, body)
+      local pair, tile = place(number)
+      local at = { batch = k:div(pair, p.heads), queries = sizes.queries, keys = sizes.keys, query_start = 0, key_start = 0 }
+      at.head, at.row = pair - at.batch * p.heads, tile * p.m
+      if not p.packed then return body(at) end
+      for _, name in ipairs { "query", "key" } do
+        local starts = k:element(sizes[name .. "_starts"], at.batch)
+        local from, to = same(k:ld_global_nc_u32(starts)), same(k:ld_global_nc_u32(starts, { offset = 4 }))
+        at[name .. "_start"], at[name == "query" and "queries" or "keys"] = from, to - from
+      end
+      k:if_(at.row:lt(at.queries), function() body(at) end)
+    end
+
+    -- The key blocks of a tile, from `first` to `last`; the blocks from `clear_from` to before `clear_to` need no mask.
+    -- A query sees the keys from low(row) to before high(row); both grow with the row.
+    local function range(at)
+      local ahead = signed(at.keys - at.queries) -- the last query's place is that of the last key
+      local function high(row)
+        local seen = p.causal and row + ahead + 1 or p.window and row + ahead + p.window
+        return seen and k:min(signed(at.keys), seen) or signed(at.keys)
+      end
+      local function low(row) return row + ahead - (p.window - 1) end
+      at.high, at.low = high, p.window and low
+      local first_row = signed(at.row)
+      local function block_of(key) return k:div(k:mov(k:max(key, 0), { type = "u32" }), p.block) end
+      at.last = block_of(high(first_row + (p.m - 1)) - 1)
+      at.first = p.window and k:min(block_of(low(first_row)), at.last) or 0
+      at.clear_to = (p.causal or p.window) and block_of(high(first_row))
+      at.clear_from = p.window and block_of(low(first_row + (p.m - 1)) + (p.block - 1))
+    end
+
+    return function(number, same, body)
+      find(number, same, function(at)
+        range(at)
+        body(at)
+      end)
+    end, tiles_of_rows * pairs_of_heads
+  end
+
+  local function produce(k, p, rings, maps, buffers, queue, find)
+    local place = placer(p)
+    local function loader(ring, tile, map, base)
+      local cursor = ring:cursor()
+      return function(at, row)
+        ring:acquire(cursor)
+        local barrier, to = ring:expect(cursor, tile.bytes), base + cursor.stage * tile.bytes
+        for _, panel in ipairs(tile.tma_box.panels) do
+          local column, down = panel.k, panel.mn
+          if tile.major == "MN" then column, down = down, column end
+          local where = place(k:mov(column, { type = "u32" }), at, down == 0 and row or row + down)
+          k["cp_async_bulk_tensor_" .. #where .. "d"](k, to + tile:offset(panel.mn, panel.k), map, where, barrier)
+        end
+        ring:advance(cursor)
+      end
+    end
+    local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
+    local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k))
+    local load_v = loader(rings.v, p.v, maps.V, k:address(buffers.v))
+
+    queue:draw(function(number)
+      find(number, function(x) return x end, function(at)
+        local group = p.heads // p.kv_heads
+        local kv = { batch = at.batch, head = group == 1 and at.head or k:div(at.head, group) }
+        local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
+        load_k(kv, key)
+        for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
+        k:loop({ from = at.first, to = at.last }, function()
+          local before = key - p.block
+          load_k(kv, before)
+          load_v(kv, key)
+          k:mov(key, before)
+        end)
+        load_v(kv, key)
+      end)
+    end)
+  end
+
+  -- The products of one consumer: scores = Q * K^T of a stage, and acc += P * V of a stage, each as a commit group.
+  local function products(k, p, buffers, scores, probabilities, acc)
+    local q, kk, v = k:descriptor(buffers.q), k:descriptor(buffers.k), k:descriptor(buffers.v)
+    local function of_stage(tile, base, cursor) return k:mad_wide_u32(cursor.stage, tile.bytes >> 4, base) end
+    local function at_step(tile, base, step)
+      local ahead = tile:descriptor(0, step) - tile:descriptor(0, 0)
+      return ahead == 0 and base or k:add(base, ahead)
+    end
+    local function form(n, scale_d, more)
+      local out = { n = n, k = 16, d = "f32", a = p.dtype, b = p.dtype, scale_d = scale_d }
+      for key, value in pairs(more) do out[key] = value end
+      return out
+    end
+    local function score(query_cursor, key_cursor)
+      local a, b = of_stage(p.q, q, query_cursor), of_stage(p.k, kk, key_cursor)
+      k:wgmma_fence()
+      for step = 0, p.dim // 16 - 1 do
+        k:wgmma_mma_async(scores, at_step(p.q, a, step), at_step(p.k, b, step),
+          form(p.block, step == 0 and 0 or 1, { trans_a = 0, trans_b = 0 }))
+      end
+      k:wgmma_commit_group()
+    end
+    local function weigh(value_cursor)
+      local b = of_stage(p.v, v, value_cursor)
+      k:wgmma_fence()
+      for step = 0, p.block // 16 - 1 do
+        k:wgmma_mma_async(acc, probabilities:slice(4 * step, 4), at_step(p.v, b, step), form(p.dim, 1, { trans_b = 1 }))
+      end
+      k:wgmma_commit_group()
+    end
+    return score, weigh
+  end
+
+  -- Sets scores of keys that their query does not see to -inf.
+  local function masker(k, p, scores, at, mine, lane)
+    local first_column = k:mov((lane & 3) << 1, { type = "s32" })
+    local row = k:mov(at.row + (mine << 6) + (((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2)), { type = "s32" })
+    local high, low = {}, {} -- by half, counted from the thread's first column
+    for half = 0, 1 do
+      high[half] = at.high(row + 8 * half) - first_column
+      low[half] = at.low and at.low(row + 8 * half) - first_column
+    end
+    return function(block)
+      local from, limits = k:mov(block * p.block, { type = "s32" }), {}
+      for half = 0, 1 do limits[half] = { high = high[half] - from, low = at.low and low[half] - from } end
+      for r = 0, #scores - 1 do
+        local limit, column = limits[r // 2 % 2], 8 * (r // 4) + r % 2
+        k:mov(scores[r], -math.huge, { guard = limit.high:le(column) })
+        if at.low then k:mov(scores[r], -math.huge, { guard = limit.low:gt(column) }) end
+      end
+    end
+  end
+
+  -- Rows of a packed sequence end where the next one's begin, so that no box may be stored: pairs of elements.
+  local function store_pairs(k, p, acc, to, at, row, lane)
+    local convert = internal.to_output[p.dtype]
+    for half = 0, 1 do
+      local inside = row + 8 * half
+      local first = ((at.query_start + inside) * p.heads + at.head) * p.dim + ((lane & 3) << 1)
+      local address, guard = k:element(to, first), inside:lt(at.queries)
+      for r = 2 * half, #acc - 1, 4 do
+        k:st_global_b32(address, convert(k, acc[r], acc[r + 1]), { offset = 4 * r - 8 * half, guard = guard })
+      end
+    end
+  end
+
+  local function consume(k, p, rings, maps, buffers, queue, find, sizes)
+    local thread = k:special "tid.x"
+    local lane = thread & 31
+    local mine = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
+    local leader = (thread & 127):eq(0)
+    local scores, acc = k:regs("f32", p.block // 2), k:regs("f32", p.dim // 2)
+    local probabilities = k:regs("b32", p.block // 4)
+    local score, weigh = products(k, p, buffers, scores, probabilities, acc)
+    local soft = k:softmax { scores = scores, scale = sizes.scale, empty = p.causal or p.packed or p.window ~= nil }
+    local turns = k:turns { members = p.consumers, member = mine, barrier = 1 }
+    local query, key, value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
+    k:mov(query.stage, mine) -- stages of the queries: one for each consumer, then those of the next tile
+    local convert = internal.to_output[p.dtype]
+
+    local function release(ring, cursor)
+      ring:release(cursor, { lane = lane })
+      ring:advance(cursor)
+    end
+    local function cap()
+      if not p.softcap then return end
+      for r = 0, #scores - 1 do k:tanh_approx(scores[r], scores[r] * sizes.cap) end
+    end
+    local function to_probabilities()
+      for i = 0, #probabilities - 1 do k:mov(probabilities[i], convert(k, scores[2 * i], scores[2 * i + 1])) end
+    end
+
+    -- A stage of the queries, in which O is stored, is free once the copy of O has read it. With two stages the copy has the
+    -- time of the next tile's first block.
+    local stored = p.query_stages > 1 and { stage = k:reg "u32" } or nil
+    local any_stored = stored and k:mov(0, { type = "u32" })
+    if stored then k:mov(stored.stage, 0) end
+    local function free_queries(cursor, guard)
+      k:cp_async_bulk_wait_group(0, { read = true, guard = leader })
+      k:mbarrier_arrive(rings.q:empty_barrier(cursor), { guard = guard and leader & guard or leader })
+    end
+
+    local function store(at, row)
+      local first_row = at.row + (mine << 6)
+      if p.packed then
+        store_pairs(k, p, acc, maps.O, at, row, lane)
+        -- All warps have read the queries: their scores are complete.
+        k:bar_sync(mine + (1 + p.consumers), { threads = 128 })
+        return k:mbarrier_arrive(rings.q:empty_barrier(query), { guard = leader })
+      end
+      local place = placer(p)
+      local write = k:epilogue {
+        panel = p.panel, map = maps.O, buffer = buffers.q, offset = query.stage * p.q.bytes, buffers = p.panel.count,
+        barrier = mine + (1 + p.consumers), place = function(column, down) return place(column, at, down) end,
+      }
+      write(acc, first_row, k:mov(0, { type = "u32" }))
+      if not stored then return free_queries(query) end
+      k:mov(stored.stage, query.stage)
+      k:mov(any_stored, 1)
+    end
+
+    local function store_lse(at, row, logarithm)
+      for half = 0, 1 do
+        local inside = row + 8 * half
+        local place = p.packed and at.head * sizes.total + at.query_start + inside or (at.batch * p.heads + at.head) * sizes.queries + inside
+        k:st_global_f32(k:element(sizes.lse, place), logarithm[half], { guard = (lane & 3):eq(0) & inside:lt(at.queries) })
+      end
+    end
+
+    local function attend(at)
+      local mask = masker(k, p, scores, at, mine, lane)
+      local block = k:mov(at.last, { type = "u32" })
+      rings.q:wait(query)
+      rings.k:wait(key)
+      turns:take()
+      score(query, key)
+      turns:pass()
+      for i = 0, #acc - 1 do k:mov(acc[i], 0.0) end
+      k:wgmma_wait_group(0)
+      release(rings.k, key)
+      cap()
+      mask(block)
+      soft:first()
+      to_probabilities()
+      if stored and not p.packed then free_queries(stored, any_stored:ne(0)) end
+
+      -- The scores of one more block, while the probabilities of the block before are multiplied with V.
+      local function step(masked)
+        k:sub(block, block, 1)
+        rings.k:wait(key)
+        turns:take()
+        score(query, key)
+        rings.v:wait(value)
+        weigh(value)
+        turns:pass()
+        k:wgmma_wait_group(1)
+        release(rings.k, key)
+        cap()
+        if masked then mask(block) end
+        local rescale = soft:next()
+        k:wgmma_wait_group(0)
+        release(rings.v, value)
+        rescale(acc)
+        to_probabilities()
+      end
+      local function steps_to(limit, masked) k:while_(function() return block:gt(limit) end, function() step(masked) end) end
+      if at.clear_to then steps_to(p.window and k:max(at.clear_to, at.first) or at.clear_to, true) end
+      steps_to(p.window and k:max(at.clear_from, at.first) or at.first, false)
+      if p.window then steps_to(at.first, true) end
+
+      rings.v:wait(value)
+      weigh(value)
+      local inverse, logarithm = soft:finish() -- overlaps with the last product
+      local row = (mine << 6) + (((thread >> 5 & 3) << 4) + (lane >> 2)) + at.row
+      if p.lse then store_lse(at, row, logarithm) end
+      k:wgmma_wait_group(0)
+      release(rings.v, value)
+      k:fragment(acc):map(function(x, here) return x * inverse[here.half] end)
+      store(at, row)
+      rings.q:skip(query, p.consumers)
+    end
+
+    local function same(x)
+      local out = k:reg "u32"
+      k:shfl_sync_idx_b32(out, x, 0, 31)
+      return out
+    end
+    queue:each(function(number) find(number, same, attend) end)
+    turns:finish()
+    if not p.packed then k:cp_async_bulk_wait_group(0, { read = true, guard = leader }) end
+  end
+
+  --- The kernel of a plan (of internal.attention_plan).
+  function internal.attention_kernel(p)
+    local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
+      local maps = {
+        Q = map_of(k, p, "Q", 64, true), K = map_of(k, p, "K", p.block, true), V = map_of(k, p, "V", p.block, true),
+        O = p.packed and k:param("O", p.dtype .. "*") or map_of(k, p, "O", 64),
+      }
+      local sizes = {
+        lse = p.lse and k:param("lse", "f32*"), queries = k:param("queries", "u32"), keys = not p.packed and k:param("keys", "u32"),
+        batches = k:param("batches", "u32"), scale = k:param("scale", "f32"), cap = p.softcap and k:param("cap", "f32"),
+        group = p.causal and k:param("group", "u32"),
+      }
+      if p.packed then
+        sizes.query_starts, sizes.key_starts = k:param("query_starts", "const s32*"), k:param("key_starts", "const s32*")
+        sizes.total = p.lse and k:param("total", "u32")
+      end
+      local counter = k:param("counter", "u32*")
+      local buffers = {
+        q = k:shared { tile = p.q, count = p.query_stages * p.consumers, name = "Q" },
+        k = k:shared { tile = p.k, count = p.stages, name = "K" },
+        v = k:shared { tile = p.v, count = p.stages, name = "V" },
+      }
+      local readers = 4 * p.consumers
+      local rings = {
+        q = k:pipeline { stages = p.query_stages * p.consumers, name = "query" },
+        k = k:pipeline { stages = p.stages, arrivals = readers, name = "key" },
+        v = k:pipeline { stages = p.stages, arrivals = readers, name = "value" },
+      }
+      local find, tiles = tile_finder(k, p, sizes)
+      local queue = k:queue { counter = counter, tiles = tiles, readers = readers }
+
+      local thread = k:special "tid.x"
+      k:if_(thread:eq(0), function()
+        for _, name in ipairs { "Q", "K", "V", "O" } do
+          if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
+        end
+        for _, ring in ipairs { rings.q, rings.k, rings.v, queue } do ring:init() end
+      end)
+      k:bar_sync(0)
+      k:if_((thread >> 7):eq(0), function()
+        k:setmaxnreg_dec(p.registers[1])
+        k:if_(thread:eq(0), function() produce(k, p, rings, maps, buffers, queue, find) end)
+      end, function()
+        k:setmaxnreg_inc(p.registers[2])
+        consume(k, p, rings, maps, buffers, queue, find, sizes)
+      end)
+    end)
+    kernel:launch_rule { notes = {
+      scale = "the factor of the scores times log2(e)", counter = "one element, 0 before the launch and after it",
+      group = p.causal and "pairs of batch and head whose K and V share the L2 cache" or nil,
+    } }
+    return kernel
+  end
+end
