@@ -17,6 +17,26 @@ wg.sparse = {}
 ---@return wgrun.tensor
 function wg.arange(dtype, from, to, step) end
 
+---@class wgrun.wg.attention.options
+---@field dtype? string the type of Q, K, V and O: "bf16" or "f16"
+---@field dim? integer the head size, in elements: 64, 96, 128, 192 or 256
+---@field heads? integer the heads of Q and O
+---@field kv_heads? integer the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
+---@field causal? boolean a query sees no key after its own place
+---@field window? integer a query sees only keys nearer than this to its own place: with `causal`, that many keys up to it
+---@field softcap? number bounds the scores: each becomes softcap * tanh(score / softcap)
+---@field problem? table { queries, keys }: the lengths for which options that are left out are chosen
+---@field layout? string the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
+---@field packed? boolean sequences of any lengths one after another: Q and O are total x heads x dim, K and V total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`
+---@field lse? boolean also gives the logarithm of each row's sum of exponentials, as a backward pass and split attention need it
+---@field block? integer the keys of a block, 16 to 256
+---@field name? string the name of the kernel
+
+---A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are f32. The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys - queries. A query that sees no key gives 0.
+---@param options wgrun.wg.attention.options
+---@return wgrun.attention
+function wg.attention(options) end
+
 ---@class wgrun.wg.bank_phases.result
 ---@field first_lane integer the first lane of the phase
 ---@field degree integer the passes that it needs

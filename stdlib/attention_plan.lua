@@ -13,6 +13,14 @@ return function(wg, internal)
     [256] = { consumers = 2, block = 64, stages = 2, query_stages = 1 },
   }
 
+  -- The shape for a head size. Tiles of 192 causal queries waste much of short sequences: blocks that few of their rows see.
+  local function shape_of(dim, causal, problem)
+    if dim == 64 and causal and problem and problem[1] <= 1536 then
+      return { consumers = 2, block = 128, stages = 3, query_stages = 2 }
+    end
+    return shapes[dim] or fail(("wg.attention: dim is %s (legal: 64, 96, 128, 192, 256)"):format(tostring(dim)))
+  end
+
   local layouts = { bshd = true, bhsd = true }
 
   local function listed(set)
@@ -26,7 +34,7 @@ return function(wg, internal)
   function internal.attention_plan(opts)
     options("wg.attention", opts)
     internal.kinds("wg.attention", opts, {
-      dtype = "string", layout = "string", name = "string", causal = "boolean", lse = "boolean", packed = "boolean", softcap = "number",
+      problem = "table", dtype = "string", layout = "string", name = "string", causal = "boolean", lse = "boolean", packed = "boolean", softcap = "number",
     })
     local function whole(name, value, least, most) return internal.whole("wg.attention: " .. name, value, least, most) end
     local p = {
@@ -35,7 +43,8 @@ return function(wg, internal)
       heads = whole("heads", opts.heads or 1, 1, 0xFFFF),
     }
     if p.dtype ~= "bf16" and p.dtype ~= "f16" then fail(("wg.attention: dtype is `%s` (legal: bf16, f16)"):format(p.dtype)) end
-    local shape = shapes[p.dim] or fail(("wg.attention: dim is %s (legal: %s)"):format(tostring(p.dim), "64, 96, 128, 192, 256"))
+    for i = 1, opts.problem and 2 or 0 do whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF) end
+    local shape = shape_of(p.dim, p.causal, opts.problem)
     if not layouts[p.layout] then
       fail(("wg.attention: unknown layout `%s` (legal: %s)%s"):format(p.layout, listed(layouts), internal.nearest(p.layout, { "bshd", "bhsd" })))
     end

@@ -34,6 +34,134 @@ function accumulator:row_sum() end
 ---@class wgrun.argument
 local argument = {}
 
+---Attention made by wg.attention.
+---@class wgrun.attention
+---@field kernel wgrun.kernel the kernel, like any other
+---@field plan table the choices: block, stages, registers
+local attention = {}
+
+---The floating-point operations of both products, counting only the keys that a query sees.
+---@param batches integer
+---@param queries integer of each sequence
+---@param keys integer of each sequence
+---@return number
+function attention:flops(batches, queries, keys) end
+
+---@class wgrun.attention.launch.options
+---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
+---@field lse? wgrun.tensor f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
+---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+---@field key_starts? wgrun.tensor s32: likewise in K
+---@field max_queries? integer the most queries of a packed sequence
+
+---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
+---@param Q wgrun.tensor batch x queries x heads x dim, in the order of `layout`
+---@param K wgrun.tensor batch x keys x kv_heads x dim
+---@param V wgrun.tensor as K
+---@param O wgrun.tensor as Q: the result
+---@param options? wgrun.attention.launch.options
+---@return table # { grid =, args =, flops = }
+function attention:launch(Q, K, V, O, options) end
+
+---@class wgrun.attention.prepare.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.attention.prepare.options
+---@field grid? integer|table the CTAs; by default one on each SM that finds work
+---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
+---@field lse? wgrun.tensor f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
+---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+---@field key_starts? wgrun.tensor s32: likewise in K
+---@field max_queries? integer the most queries of a packed sequence
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.attention.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
+
+---Prepares a launch that can be started many times, with its tensors on the device.
+---@param Q wgrun.tensor
+---@param K wgrun.tensor
+---@param V wgrun.tensor
+---@param O wgrun.tensor
+---@param options? wgrun.attention.prepare.options
+---@return wgrun.launch
+function attention:prepare(Q, K, V, O, options) end
+
+---@class wgrun.attention.run.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.attention.run.options
+---@field grid? integer|table the CTAs; by default one on each SM that finds work
+---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
+---@field lse? wgrun.tensor f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
+---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+---@field key_starts? wgrun.tensor s32: likewise in K
+---@field max_queries? integer the most queries of a packed sequence
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.attention.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
+---@field guarded? boolean runs the guarded build, which reports what hangs or faults
+
+---Computes O, and waits until it is in the tensor.
+---@param Q wgrun.tensor
+---@param K wgrun.tensor
+---@param V wgrun.tensor
+---@param O wgrun.tensor
+---@param options? wgrun.attention.run.options
+---@return string # the back end that ran it
+function attention:run(Q, K, V, O, options) end
+
+---@class wgrun.attention.time.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.attention.time.options
+---@field grid? integer|table the CTAs; by default one on each SM that finds work
+---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
+---@field lse? wgrun.tensor f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
+---@field query_starts? wgrun.tensor s32: where each packed sequence begins in Q, and the end of the last one; batch + 1 values
+---@field key_starts? wgrun.tensor s32: likewise in K
+---@field max_queries? integer the most queries of a packed sequence
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.attention.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
+---@field rounds? integer the number of measured launches, 1 to 100000
+---@field against? wgrun.cublas made by wg.cublas: measured in turn with the kernel, for comparison
+
+---Measures how long it takes, and its TFLOPS (attention:flops).
+---@param Q wgrun.tensor
+---@param K wgrun.tensor
+---@param V wgrun.tensor
+---@param O wgrun.tensor
+---@param options? wgrun.attention.time.options
+---@return table # as of kernel:time
+function attention:time(Q, K, V, O, options) end
+
 ---A matrix product by cuBLAS, made by wg.cublas.
 ---@class wgrun.cublas
 local cublas = {}
@@ -405,6 +533,7 @@ function k:end_loop() end
 ---@field bias? wgrun.k.epilogue.bias.options a value for each row or column
 ---@field activation? string|function "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
 ---@field policy? wgrun.reg a policy of the L2 cache for the stores, made by k:createpolicy_fractional
+---@field place? function place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
 
 ---Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * acc + beta * C + bias), computed in f32; parts that are left out drop out.
 ---@param options wgrun.k.epilogue.options
@@ -525,6 +654,16 @@ function k:pipeline(options) end
 ---@param ... wgrun.reg|wgrun.regs|table registers, arrays or lists of them; the last one may be { guard = p } or { guard_not = p }
 function k:print(format, ...) end
 
+---@class wgrun.k.queue.options
+---@field counter wgrun.reg a pointer parameter to u32: one element
+---@field tiles wgrun.reg u32: the number of tiles
+---@field readers integer the warps that receive each number
+
+---Persistent CTAs that draw their tiles from a counter in global memory: where tiles differ in length, each CTA is busy until the last of them. Long tiles should come first. CTA c begins with tile c; one thread draws the next number while a tile is being worked on, and shows it to the warps that work on it. The counter is 0 before the launch, and the draw of the last tile sets it to 0 again; two launches that run at a time need two counters. One thread of the CTA calls queue:init, and then all threads wait at a barrier.
+---@param options wgrun.k.queue.options
+---@return wgrun.queue
+function k:queue(options) end
+
 ---Makes a register.
 ---@param type string "pred", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", ...
 ---@return wgrun.reg
@@ -548,6 +687,16 @@ function k:regs(type, count) end
 ---@param name? string with a tile: the buffer's name in messages
 ---@return wgrun.shared
 function k:shared(options, name) end
+
+---@class wgrun.k.softmax.options
+---@field scores wgrun.regs the f32 accumulators of a warpgroup, 64 x n
+---@field scale wgrun.reg f32, positive: the factor of the scores, in units of log2
+---@field empty? boolean a row may have no score but -inf so far: its exponentials are then 0
+
+---Prepares the softmax of rows whose scores come in blocks of 64 x n accumulators: of each block, softmax:first or softmax:next makes exponentials 2^(scale * (score - top)) in place. softmax:finish gives the sums of the rows. The scores must be complete (k:wgmma_wait_group).
+---@param options wgrun.k.softmax.options
+---@return wgrun.softmax
+function k:softmax(options) end
 
 ---The value of a special register.
 ---@param name string "tid.x", "ctaid.x", "nctaid.x", "ntid.x", "laneid", "cluster_ctarank", "clock64", ...
@@ -601,6 +750,16 @@ function k:tensor_map(name, options) end
 ---@param format? string the message, as of k:print
 ---@param ... wgrun.reg|wgrun.regs|table its values; the last one may be { guard = p } or { guard_not = p }
 function k:trap(format, ...) end
+
+---@class wgrun.k.turns.options
+---@field members integer the warpgroups that take turns, 2 to 8
+---@field member wgrun.reg u32: the number of the executing warpgroup among them, from 0
+---@field barrier integer the first of as many named barriers as there are members, 1 to 15
+
+---Lets warpgroups take turns: `turns:take` waits until it is the executing warpgroup's turn, `turns:pass` hands over to the next one. The first member begins. All members take and pass equally often, and then call `turns:finish`. Where each issues its wgmma between `take` and `pass`, the tensor core is busy with one warpgroup's products while the others compute with what theirs gave. Each member executes this call. PTX ISA 9.7.13.1.
+---@param options wgrun.k.turns.options
+---@return wgrun.turns
+function k:turns(options) end
 
 ---A loop in the kernel that runs while a condition holds.
 ---@param condition fun(): wgrun.reg emits the test and returns its predicate. It is called once; the test runs before each iteration
@@ -1046,6 +1205,22 @@ function pipeline:wait(c) end
 ---@class wgrun.ptx_text
 local ptx_text = {}
 
+---A queue of tiles, made by k:queue: one thread of the CTA draws their numbers, and warps receive them.
+---@class wgrun.queue
+---@field tiles wgrun.reg u32: the number of tiles
+local queue = {}
+
+---One thread draws tiles: body(number) for each, until there are no more.
+---@param body fun(number: wgrun.reg) emits the thread's work on a tile; `number` is u32
+function queue:draw(body) end
+
+---Warps receive the tiles that the drawing thread shows: body(number) for each. All lanes execute it.
+---@param body fun(number: wgrun.reg) emits the warp's work on a tile; `number` is u32, the same in all lanes
+function queue:each(body) end
+
+---Initialises the mbarriers of the queue. One thread of the CTA executes it.
+function queue:init() end
+
 ---A register, made by k:reg, k:param and the instructions. It is valid only while the kernel is built.
 ---
 ---Each operator emits one instruction and gives a new register: + - * / // % & | ~ << >> and unary - and ~, with numbers or registers of the same type. / is for floats, // for integers. ~p of a predicate emits nothing. Comparisons are methods, since Lua's < and == give a boolean while the kernel is built.
@@ -1126,6 +1301,24 @@ function regs:slice(first, count) end
 ---@field name string The name in messages.
 ---@field tile? wgrun.tile The tile that it holds, or nil.
 local shared = {}
+
+---The running softmax of the rows of a warpgroup's accumulators, made by k:softmax.
+---@class wgrun.softmax
+---@field top wgrun.regs f32: the value that the exponents of the thread's two rows are relative to
+---@field sum wgrun.regs f32: this thread's part of the sums of its two rows
+local softmax = {}
+
+---Ends the softmax: the sums over all lanes of a row.
+---@return table # [0] and [1]: for the thread's two rows 1 / sum, f32; 0 for a row without a score
+---@return table # [0] and [1]: their logarithms of the sum of exp(scale * ln 2 * score), f32; -inf for a row without a score
+function softmax:finish() end
+
+---Replaces the first block's scores by their exponentials.
+function softmax:first() end
+
+---Replaces the scores of a later block by their exponentials.
+---@return function # rescale(acc): multiplies accumulators, 64 x any n, of the exponentials before by what they shrink; warps in which no maximum has grown much skip it
+function softmax:next() end
 
 ---An XOR permutation of offsets, made by wg.swizzle. swizzle(offset) applies it.
 ---@class wgrun.swizzle
@@ -1373,6 +1566,20 @@ function tile:print(options) end
 ---@param options? wgrun.tile.svg.options
 ---@return boolean # true; or nil, message, code
 function tile:svg(path, options) end
+
+---Warpgroups that take turns in a fixed order, made by k:turns.
+---@class wgrun.turns
+---@field members integer the number of warpgroups
+local turns = {}
+
+---Ends the last round, so that no arrival is left at the barriers. Each member executes it once, at its end.
+function turns:finish() end
+
+---Ends the turn: the next warpgroup may begin.
+function turns:pass() end
+
+---Waits until it is the executing warpgroup's turn.
+function turns:take() end
 
 ---A legal form of wgmma.mma_async, made by wg.wgmma.
 ---@class wgrun.wgmma

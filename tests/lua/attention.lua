@@ -72,6 +72,7 @@ end
 attend("one block", { dim = 64, heads = 1 }, 1, 5, 7, 1)
 attend("edges", { dim = 64, heads = 2, lse = true }, 2, 200, 300, 3)
 attend("causal", { dim = 64, heads = 2, causal = true, lse = true }, 1, 300, 300)
+attend("short sequences", { dim = 64, heads = 2, causal = true, problem = { 200, 200 } }, 1, 200, 200)
 attend("more keys than queries", { dim = 128, heads = 1, causal = true }, 1, 130, 500)
 attend("queries that see nothing", { dim = 128, heads = 1, causal = true, lse = true }, 1, 300, 190)
 attend("groups of heads, the other layout", { dim = 128, heads = 4, kv_heads = 2, layout = "bhsd", dtype = "f16" }, 2, 60, 290)

@@ -1,0 +1,105 @@
+"""wg.attention beside cuDNN's through PyTorch, on a GPU: attention.py [ROUNDS]; WGRUN_LIBRARY and PYTHONPATH say where things
+are. For each row both are replayed in turn from CUDA graphs, and a part of the result is compared with binary64. Ends with 77 where there is no
+PyTorch or no Hopper GPU, with 1 where a result is wrong."""
+
+import math
+import statistics
+import sys
+
+try:
+    import torch
+except ImportError:
+    print("skipped: no PyTorch")
+    sys.exit(77)
+if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
+    print("skipped: no Hopper GPU")
+    sys.exit(77)
+
+import torch.nn.functional as F
+import wgrun
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+
+
+def rows():
+    for dim in (64, 128, 256):
+        for causal in (False, True):
+            for batch, length in ((16, 1024), (4, 4096), (1, 16384)):
+                yield dim, causal, batch, length, 2048 // dim, 2048 // dim
+    yield 128, True, 4, 4096, 32, 8
+    yield 96, True, 4, 4096, 16, 16
+    yield 192, True, 4, 4096, 8, 8
+
+
+def error(q, k, v, o, causal):
+    """The worst error of some rows of the first and the last head, over what rounding to bf16 may cost."""
+    worst = 0.0
+    group = q.shape[2] // k.shape[2]
+    for b, h in ((0, 0), (q.shape[0] - 1, q.shape[2] - 1)):
+        at = torch.arange(0, q.shape[1], max(1, q.shape[1] // 128), device="cuda")
+        scores = q[b, at, h].double() @ k[b, :, h // group].double().T / math.sqrt(q.shape[3])
+        if causal:
+            hidden = torch.arange(k.shape[1], device="cuda")[None, :] > at[:, None] + (k.shape[1] - q.shape[1])
+            scores.masked_fill_(hidden, -math.inf)
+        want = torch.softmax(scores, -1) @ v[b, :, h // group].double()
+        worst = max(worst, ((o[b, at, h].double() - want).abs() / (2**-7 * (want.abs() + 0.5))).max().item())
+    return worst
+
+
+def graph_of(body):
+    body()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        body()
+    return graph
+
+
+def milliseconds(graph):
+    before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    before.record()
+    graph.replay()
+    after.record()
+    after.synchronize()
+    return before.elapsed_time(after)
+
+
+def measure(dim, causal, batch, length, heads, kv_heads):
+    torch.manual_seed(dim + length)
+    q, o = (torch.randn(batch, length, heads, dim, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    k, v = (torch.randn(batch, length, kv_heads, dim, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    script = f"""return {{ it = require "wgrun".attention {{
+        dim = {dim}, heads = {heads}, kv_heads = {kv_heads}, causal = {str(causal).lower()},
+        problem = {{ {length}, {length} }} }} }}"""
+    attention = wgrun.loads(script)["it"]
+    views = [x.transpose(1, 2) for x in (q, k, v)]
+
+    def theirs():
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            F.scaled_dot_product_attention(*views, is_causal=causal, enable_gqa=heads != kv_heads)
+
+    graphs = [graph_of(lambda: attention(q, k, v, o)), graph_of(theirs)]
+    times = [[], []]
+    for turn in range(ROUNDS + 3):
+        for graph, out in zip(graphs, times):
+            spent = milliseconds(graph)
+            if turn >= 3:
+                out.append(spent)
+    flops = 4 * batch * heads * length * length * dim / (2 if causal else 1)
+    speeds = [flops / statistics.median(t) / 1e9 for t in times]
+    ratio = statistics.median(b / a for a, b in zip(*times))
+    return speeds, ratio, error(q, k, v, o, causal)
+
+
+print(torch.cuda.get_device_name(), f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {ROUNDS} rounds")
+print("dim causal batch length heads kv_heads   wgrun  cuDNN  TFLOP/s   ratio  error")
+ratios, wrong = [], False
+for row in rows():
+    (ours, cudnn), ratio, off = measure(*row)
+    if row[4] == row[5] and row[0] not in (96, 192):
+        ratios.append(ratio)
+    wrong = wrong or not off <= 1
+    print("%3d %6s %5d %6d %5d %8d   %5.0f  %5.0f           %6.3f  %5.2f" % (*row, ours, cudnn, ratio, off), flush=True)
+print("geometric mean of %d rows: %.3f, the least %.3f" % (len(ratios), math.exp(sum(map(math.log, ratios)) / len(ratios)), min(ratios)))
+sys.exit(1 if wrong else 0)
