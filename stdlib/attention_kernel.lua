@@ -17,6 +17,8 @@ return function(wg, internal)
     return k:tensor_map(name, { dtype = p.dtype, box = box, swizzle = p.panel.line_bytes .. "B", constant = constant })
   end
 
+  internal.attention_place, internal.attention_map = placer, map_of
+
   -- What the roles need to know of a tile of queries: from its number its first row, its head and batch, and
   -- its range of key blocks. Tiles of one (batch, head) share K and V, which should stay in the L2 cache: all
   -- tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.

@@ -1,0 +1,203 @@
+-- wg.attention_backward: the gradients of wg.attention, and their launches.
+
+return function(wg, internal)
+  local fail, ceil_div = internal.fail, internal.ceil_div
+
+  --- The gradients of attention, made by wg.attention_backward.
+  --- @field before kernel  prepares the rows of the queries, and sets the sums of dQ to 0
+  --- @field kernel kernel  computes dK and dV, and the sums of dQ
+  --- @field after kernel  converts dQ
+  --- @field plan table  the choices: tiles, stages, registers
+  local backward = internal.class "attention_backward"
+
+  --- Kernels for the gradients of wg.attention: dQ, dK and dV from dO, the gradient of O. Three kernels follow each other: one
+  --- prepares the rows of the queries, one passes over all queries for each block of keys, one converts dQ, whose parts
+  --- are added up in f32. The order of these sums differs from launch to launch, so that dQ does in its last bits; dK and dV
+  --- do not. Where heads share K and V, dK and dV are the sums over the heads that share them.
+  --- @param options table
+  --- @option dtype string = "bf16"  the type of all tensors but lse: "bf16" or "f16"
+  --- @option dim integer = 128  the head size, in elements: 64 or 128
+  --- @option heads integer = 1  the heads of Q, O and their gradients
+  --- @option kv_heads integer?  the heads of K, V and their gradients; by default `heads`
+  --- @option causal boolean = false  a query saw no key after its own place
+  --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
+  --- @option name string = "attention_backward"  the name of the kernel; the others are NAME_before and NAME_after
+  --- @return attention_backward
+  --- @raise for options that contradict each other.
+  --- @see wg.attention
+  --- @example
+  ---   local forward = wg.attention { dim = 128, heads = 16, causal = true, lse = true }
+  ---   local backward = wg.attention_backward { dim = 128, heads = 16, causal = true }
+  ---   forward:run(Q, K, V, O, { lse = lse })
+  ---   backward:run { Q = Q, K = K, V = V, O = O, lse = lse, dO = dO, dQ = dQ, dK = dK, dV = dV }
+  function wg.attention_backward(opts)
+    local p = internal.attention_backward_plan(opts == nil and {} or opts)
+    return setmetatable({
+      plan = p, before = internal.attention_backward_before(p), kernel = internal.attention_backward_kernel(p),
+      after = internal.attention_backward_after(p), workspace_key = "",
+    }, backward)
+  end
+
+  local of_queries, of_keys = { "Q", "O", "dO", "dQ" }, { "K", "V", "dK", "dV" }
+
+  local function text(shape) return shape and table.concat(shape, " x ") or "no tensor" end
+
+  -- Batches, queries and keys; raises an error that names the tensor that does not fit.
+  local function extents(p, given)
+    local function check(names, heads)
+      local batches, rows
+      for _, name in ipairs(names) do
+        local shape = internal.shape_of(given[name])
+        if not shape or #shape ~= 4 then fail(("attention_backward: %s must have 4 dimensions (%s), not %s"):format(name, p.layout, text(shape))) end
+        local b, s, h, d = shape[1], shape[2], shape[3], shape[4]
+        if p.layout == "bhsd" then s, h = h, s end
+        if h ~= heads or d ~= p.dim then
+          fail(("attention_backward: %s has %d heads of %d elements, and wg.attention_backward was made for %d of %d"):format(name, h, d, heads, p.dim))
+        end
+        batches, rows = batches or b, rows or s
+        if b ~= batches or s ~= rows then
+          fail(("attention_backward: %s has %d batches of %d rows, but %s %d of %d"):format(name, b, s, names[1], batches, rows))
+        end
+      end
+      return batches, rows
+    end
+    local batches, queries = check(of_queries, p.heads)
+    local of_k, keys = check(of_keys, p.kv_heads)
+    if batches ~= of_k then fail(("attention_backward: Q has %d batches, but K %d"):format(batches, of_k)) end
+    local shape, want = internal.shape_of(given.lse), { batches, p.heads, queries }
+    if text(shape) ~= text(want) then fail(("attention_backward: lse must be f32, %s, not %s"):format(text(want), text(shape))) end
+    return batches, queries, keys
+  end
+
+  -- What the kernels hand to each other, made for the first launch of a size and kept; it stays where dQ is.
+  local function workspace(self, blocks, dQ)
+    local p, on_device = self.plan, internal.describe(dQ) == "wgrun.device_tensor"
+    local key = ("%d %s"):format(blocks, on_device)
+    if self.workspace_key ~= key then
+      local stats, sums = wg.zeros("f32", { blocks * p.stats_bytes // 4 }), wg.zeros("f32", { blocks * p.sums_bytes // 4 })
+      if on_device then stats, sums = stats:to "gpu", sums:to "gpu" end
+      self.workspace_key, self.stats, self.sums = key, stats, sums
+    end
+    return self.stats, self.sums
+  end
+
+  --- The options of the three launches, in their order.
+  --- @param options table
+  --- @option Q tensor  batch x queries x heads x dim, in the order of `layout`
+  --- @option K tensor  batch x keys x kv_heads x dim
+  --- @option V tensor  as K
+  --- @option O tensor  as Q: what wg.attention computed
+  --- @option lse tensor  f32, batch x heads x queries: what wg.attention computed with `lse`
+  --- @option dO tensor  as Q: the gradient of O
+  --- @option dQ tensor  as Q: receives the gradient of Q
+  --- @option dK tensor  as K: receives the gradient of K
+  --- @option dV tensor  as K: receives the gradient of V
+  --- @option scale number?  the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
+  --- @return table  a list of { kernel, { grid =, args = } }
+  --- @raise when the extents do not fit each other.
+  function backward:launches(given)
+    local p = self.plan
+    internal.options("attention_backward:launches", given)
+    internal.kinds("attention_backward:launches", given, { scale = "number" })
+    local batches, queries, keys = extents(p, given)
+    local scale = given.scale or 1 / math.sqrt(p.dim)
+    if not (scale > 0 and scale < math.huge) then fail(("attention_backward: scale is %s, must be positive"):format(scale)) end
+    local blocks = ceil_div(queries, p.rows)
+    local stats, sums = workspace(self, batches * p.heads * blocks, given.dQ)
+    local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
+    return {
+      { self.before, { grid = by_query, args = { given.O, given.dO, given.lse, stats, sums, queries } } },
+      { self.kernel, { grid = by_key, args = {
+        given.Q, given.K, given.V, given.dO, given.dK, given.dV, stats, sums, queries, keys, scale, scale / math.log(2),
+      } } },
+      { self.after, { grid = by_query, args = { given.dQ, sums, scale } } },
+    }
+  end
+
+  --- The floating-point operations of the five products, counting only the keys that a query sees.
+  --- @param batches integer
+  --- @param queries integer  of each sequence
+  --- @param keys integer  of each sequence
+  --- @return number
+  function backward:flops(batches, queries, keys)
+    local p, seen = self.plan, queries * keys
+    if p.causal then
+      local rows = math.min(queries, keys) -- that see a key: 1 + keys - rows, ..., keys of them
+      seen = rows * (keys - rows) + rows * (rows + 1) // 2
+    end
+    return 10.0 * batches * p.heads * p.dim * seen
+  end
+
+  local tensors = { scale = true, lse = true }
+  for _, names in ipairs { of_queries, of_keys } do
+    for _, name in ipairs(names) do tensors[name] = true end
+  end
+
+  -- Calls each(kernel, options) for the launches of the method called `name`; `given` also holds options of the kernels' method.
+  local function each_launch(name, self, given, each)
+    internal.options(name, given)
+    local operands, rest = {}, {}
+    for key, value in pairs(given) do (tensors[key] and operands or rest)[key] = value end
+    for i, launch in ipairs(self:launches(operands)) do
+      for key, value in pairs(rest) do launch[2][key] = value end
+      each(i, launch[1], launch[2])
+    end
+  end
+
+  --- Computes dQ, dK and dV, and waits until they are in their tensors.
+  --- @param options table
+  --- @options attention_backward:launches
+  --- @options kernel:run without grid, args
+  --- @return string  the back end that ran it
+  --- @see attention_backward:launches
+  function backward:run(given)
+    local backend
+    each_launch("attention_backward:run", self, given, function(_, kernel, launch) backend = kernel:run(launch) end)
+    return backend
+  end
+
+  --- Prepared launches that follow each other, made by attention_backward:prepare.
+  local launches = internal.class "launches"
+
+  -- A method that calls the launches' own method of that name, in their order.
+  local function in_order(name)
+    return function(self)
+      for _, launch in ipairs(self) do launch[name](launch) end
+    end
+  end
+
+  --- Starts the launches. On the GPU it returns at once; the simulator runs the kernels to their end.
+  launches.start = in_order "start"
+  launches.wait = in_order "wait"
+  launches.download = in_order "download"
+  launches.upload = in_order "upload"
+
+  --- Prepares launches that can be started many times, with their tensors on the device.
+  --- @param options table
+  --- @options attention_backward:launches
+  --- @options kernel:prepare without grid, args
+  --- @return launches
+  --- @see kernel:prepare
+  function backward:prepare(given)
+    local list = {}
+    each_launch("attention_backward:prepare", self, given, function(i, kernel, launch) list[i] = kernel:prepare(launch) end)
+    return setmetatable(list, launches)
+  end
+
+  --- Measures how long the three kernels take, each by itself.
+  --- @param options table
+  --- @options attention_backward:launches
+  --- @options kernel:time without grid, args, flops, against
+  --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops), and the three medians
+  --- @see kernel:time
+  function backward:time(given)
+    local parts, sum = {}, 0
+    each_launch("attention_backward:time", self, given, function(i, kernel, launch)
+      parts[i] = kernel:time(launch).median_us
+      sum = sum + parts[i]
+    end)
+    local p, q, k = self.plan, internal.shape_of(given.Q), internal.shape_of(given.K)
+    local rows = p.layout == "bshd" and 2 or 3
+    return { median_us = sum, tflops = self:flops(q[1], q[rows], k[rows]) / sum * 1e-6, parts = parts }
+  end
+end
