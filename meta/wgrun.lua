@@ -37,6 +37,20 @@ function wg.arange(dtype, from, to, step) end
 ---@return wgrun.attention
 function wg.attention(options) end
 
+---@class wgrun.wg.attention_backward.options
+---@field dtype? string the type of all tensors but lse: "bf16" or "f16"
+---@field dim? integer the head size, in elements: 64 or 128
+---@field heads? integer the heads of Q, O and their gradients
+---@field kv_heads? integer the heads of K, V and their gradients; by default `heads`
+---@field causal? boolean a query saw no key after its own place
+---@field layout? string the order of the dimensions: "bshd" (batch, sequence, head, dim) or "bhsd"
+---@field name? string the name of the kernel; the others are NAME_before and NAME_after
+
+---Kernels for the gradients of wg.attention: dQ, dK and dV from dO, the gradient of O. Three kernels follow each other: one prepares the rows of the queries, one passes over all queries for each block of keys, one converts dQ, whose parts are added up in f32. The order of these sums differs from launch to launch, so that dQ does in its last bits; dK and dV do not. Where heads share K and V, dK and dV are the sums over the heads that share them.
+---@param options wgrun.wg.attention_backward.options
+---@return wgrun.attention_backward
+function wg.attention_backward(options) end
+
 ---@class wgrun.wg.bank_phases.result
 ---@field first_lane integer the first lane of the phase
 ---@field degree integer the passes that it needs

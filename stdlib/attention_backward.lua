@@ -159,18 +159,22 @@ return function(wg, internal)
   --- Prepared launches that follow each other, made by attention_backward:prepare.
   local launches = internal.class "launches"
 
-  -- A method that calls the launches' own method of that name, in their order.
-  local function in_order(name)
-    return function(self)
-      for _, launch in ipairs(self) do launch[name](launch) end
-    end
+  local function in_order(self, method)
+    for _, launch in ipairs(self) do launch[method](launch) end
   end
 
-  --- Starts the launches. On the GPU it returns at once; the simulator runs the kernels to their end.
-  launches.start = in_order "start"
-  launches.wait = in_order "wait"
-  launches.download = in_order "download"
-  launches.upload = in_order "upload"
+  --- Starts the launches, in their order. On the GPU it returns at once; the simulator runs the kernels to their end.
+  function launches:start() in_order(self, "start") end
+
+  --- Waits until the started launches are complete.
+  --- @raise when a kernel faulted or hung.
+  function launches:wait() in_order(self, "wait") end
+
+  --- Waits until the started launches are complete, and copies the tensors that they wrote to host memory.
+  function launches:download() in_order(self, "download") end
+
+  --- Copies the tensors from host memory to the device again, after the host has changed them.
+  function launches:upload() in_order(self, "upload") end
 
   --- Prepares launches that can be started many times, with their tensors on the device.
   --- @param options table

@@ -162,6 +162,136 @@ function attention:run(Q, K, V, O, options) end
 ---@return table # as of kernel:time
 function attention:time(Q, K, V, O, options) end
 
+---The gradients of attention, made by wg.attention_backward.
+---@class wgrun.attention_backward
+---@field before wgrun.kernel prepares the rows of the queries, and sets the sums of dQ to 0
+---@field kernel wgrun.kernel computes dK and dV, and the sums of dQ
+---@field after wgrun.kernel converts dQ
+---@field plan table the choices: tiles, stages, registers
+local attention_backward = {}
+
+---The floating-point operations of the five products, counting only the keys that a query sees.
+---@param batches integer
+---@param queries integer of each sequence
+---@param keys integer of each sequence
+---@return number
+function attention_backward:flops(batches, queries, keys) end
+
+---@class wgrun.attention_backward.launches.options
+---@field Q wgrun.tensor batch x queries x heads x dim, in the order of `layout`
+---@field K wgrun.tensor batch x keys x kv_heads x dim
+---@field V wgrun.tensor as K
+---@field O wgrun.tensor as Q: what wg.attention computed
+---@field lse wgrun.tensor f32, batch x heads x queries: what wg.attention computed with `lse`
+---@field dO wgrun.tensor as Q: the gradient of O
+---@field dQ wgrun.tensor as Q: receives the gradient of Q
+---@field dK wgrun.tensor as K: receives the gradient of K
+---@field dV wgrun.tensor as K: receives the gradient of V
+---@field scale? number the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
+
+---The options of the three launches, in their order.
+---@param options wgrun.attention_backward.launches.options
+---@return table # a list of { kernel, { grid =, args = } }
+function attention_backward:launches(options) end
+
+---@class wgrun.attention_backward.prepare.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.attention_backward.prepare.options
+---@field Q wgrun.tensor batch x queries x heads x dim, in the order of `layout`
+---@field K wgrun.tensor batch x keys x kv_heads x dim
+---@field V wgrun.tensor as K
+---@field O wgrun.tensor as Q: what wg.attention computed
+---@field lse wgrun.tensor f32, batch x heads x queries: what wg.attention computed with `lse`
+---@field dO wgrun.tensor as Q: the gradient of O
+---@field dQ wgrun.tensor as Q: receives the gradient of Q
+---@field dK wgrun.tensor as K: receives the gradient of K
+---@field dV wgrun.tensor as K: receives the gradient of V
+---@field scale? number the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.attention_backward.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
+
+---Prepares launches that can be started many times, with their tensors on the device.
+---@param options wgrun.attention_backward.prepare.options
+---@return wgrun.launches
+function attention_backward:prepare(options) end
+
+---@class wgrun.attention_backward.run.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.attention_backward.run.options
+---@field Q wgrun.tensor batch x queries x heads x dim, in the order of `layout`
+---@field K wgrun.tensor batch x keys x kv_heads x dim
+---@field V wgrun.tensor as K
+---@field O wgrun.tensor as Q: what wg.attention computed
+---@field lse wgrun.tensor f32, batch x heads x queries: what wg.attention computed with `lse`
+---@field dO wgrun.tensor as Q: the gradient of O
+---@field dQ wgrun.tensor as Q: receives the gradient of Q
+---@field dK wgrun.tensor as K: receives the gradient of K
+---@field dV wgrun.tensor as K: receives the gradient of V
+---@field scale? number the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.attention_backward.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
+---@field guarded? boolean runs the guarded build, which reports what hangs or faults
+
+---Computes dQ, dK and dV, and waits until they are in their tensors.
+---@param options wgrun.attention_backward.run.options
+---@return string # the back end that ran it
+function attention_backward:run(options) end
+
+---@class wgrun.attention_backward.time.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.attention_backward.time.options
+---@field Q wgrun.tensor batch x queries x heads x dim, in the order of `layout`
+---@field K wgrun.tensor batch x keys x kv_heads x dim
+---@field V wgrun.tensor as K
+---@field O wgrun.tensor as Q: what wg.attention computed
+---@field lse wgrun.tensor f32, batch x heads x queries: what wg.attention computed with `lse`
+---@field dO wgrun.tensor as Q: the gradient of O
+---@field dQ wgrun.tensor as Q: receives the gradient of Q
+---@field dK wgrun.tensor as K: receives the gradient of K
+---@field dV wgrun.tensor as K: receives the gradient of V
+---@field scale? number the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.attention_backward.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
+---@field rounds? integer the number of measured launches, 1 to 100000
+
+---Measures how long the three kernels take, each by itself.
+---@param options wgrun.attention_backward.time.options
+---@return table # { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops), and the three medians
+function attention_backward:time(options) end
+
 ---A matrix product by cuBLAS, made by wg.cublas.
 ---@class wgrun.cublas
 local cublas = {}
@@ -1028,6 +1158,22 @@ function launch:upload() end
 
 ---Waits until the started launches are complete.
 function launch:wait() end
+
+---Prepared launches that follow each other, made by attention_backward:prepare.
+---@class wgrun.launches
+local launches = {}
+
+---Waits until the started launches are complete, and copies the tensors that they wrote to host memory.
+function launches:download() end
+
+---Starts the launches, in their order. On the GPU it returns at once; the simulator runs the kernels to their end.
+function launches:start() end
+
+---Copies the tensors from host memory to the device again, after the host has changed them.
+function launches:upload() end
+
+---Waits until the started launches are complete.
+function launches:wait() end
 
 ---A function from coordinates to offsets, made by wg.layout and the layout algebra. Offsets count elements, unless stated otherwise.
 ---
