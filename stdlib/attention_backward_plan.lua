@@ -33,7 +33,7 @@ return function(wg, internal)
     p.rows, p.parts, p.transposed = shape.rows, shape.parts, shape.transposed
     p.part = p.rows // p.parts
     p.consumers, p.stages, p.registers = 2, 2, { 24, 240 }
-    p.keys, p.threads = 64 * p.consumers, 128 * (1 + p.consumers)
+    p.threads, p.keys = 128 * (1 + p.consumers), 64 * p.consumers
     p.stats_bytes = 2 * 4 * p.rows -- two f32 for each query of a block
     p.sums_bytes = 4 * p.rows * p.dim -- dQ of a block, in f32
     p.share_bytes = p.sums_bytes // p.consumers

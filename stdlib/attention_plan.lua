@@ -59,7 +59,7 @@ return function(wg, internal)
     p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
     p.block = whole("block", opts.block or shape.block, 16, 256)
     if p.block % 16 ~= 0 then fail(("wg.attention: block is %d, must be a multiple of 16 (a K step)"):format(p.block)) end
-    p.m, p.threads = 64 * p.consumers, 128 * (1 + p.consumers)
+    p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
     p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
     -- Lines of 128 bytes, or of 64 where the head size requires it; the panels of O take the place of the queries.
     p.panel = wg.panel { dtype = p.dtype, n = p.dim }
