@@ -101,6 +101,15 @@ function wg.complement(A, target) end
 ---@return wgrun.layout|wgrun.swizzle
 function wg.composition(A, B) end
 
+---@class wgrun.wg.compressor.options
+---@field dtype? string the type of the matrix: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
+---@field prune? boolean keeps the larger half of each chunk, as wg.sparse.prune; otherwise chunks that have more are counted as faults
+
+---A kernel that splits a 2:4 sparse matrix on the device into its values and its metadata, in the order "gemm" of wg.sparse.compress.
+---@param options wgrun.wg.compressor.options
+---@return wgrun.compressor
+function wg.compressor(options) end
+
 ---@class wgrun.wg.cublas.options
 ---@field a wgrun.tensor A
 ---@field b wgrun.tensor B
@@ -240,6 +249,7 @@ function wg.full(dtype, shape, value) end
 ---@field raster? string the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
 ---@field group? integer rows of tiles that the order covers before it goes on to the next column; by default 16, or 8 for pingpong
 ---@field splits? integer the parts of K, 1 to 64, which different CTAs multiply and sum in a fixed order
+---@field sparse? string "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major
 ---@field stream_k? boolean CTAs share the K blocks of the tiles in the last, partial round
 ---@field constant? string "A" or "B": an operand, such as weights, that is not written by any launch that may still run when this one starts; its first tiles are fetched while the previous launch ends
 
@@ -611,11 +621,12 @@ function wg.zipped_divide(layout, tiler) end
 ---@return wgrun.layout
 function wg.zipped_product(layout, tiler) end
 
----Splits a sparse matrix into its values and the metadata of wgmma.
----@param t wgrun.tensor M x K, where M is a multiple of 64 and K of an instruction's K extent; at most half of each chunk is nonzero
----@return wgrun.tensor # the values, M x K/2
----@return wgrun.tensor # the metadata: u32, { M / 64, K steps, 128 }, one register for each thread
-function wg.sparse.compress(t) end
+---Splits a sparse matrix into its values and the metadata of wgmma. In the order "instruction" M is a multiple of 64 and K of an instruction's K extent, and the metadata is u32, { M / 64, K steps, 128 }: one register for each thread and instruction. In the order "gemm", that of wg.gemm, a row of the matrix is a multiple of 32 bytes; for types of 16 and 32 bits two instructions share a register by their selectors. A tensor on the device stays there, its order is always "gemm", and a kernel does the work.
+---@param t wgrun.tensor|wgrun.device_tensor M x K; at most half of each chunk is nonzero
+---@param order? string "instruction" or "gemm"
+---@return wgrun.tensor|wgrun.device_tensor # the values, M x K/2
+---@return wgrun.tensor|wgrun.device_tensor # the metadata
+function wg.sparse.compress(t, order) end
 
 ---Restores the matrix from its values and metadata.
 ---@param values wgrun.tensor

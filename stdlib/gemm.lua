@@ -32,6 +32,7 @@ return function(wg, internal)
   --- @option raster string = "grouped"  the order of the tiles: "grouped", or "hilbert" along Hilbert's curve
   --- @option group integer?  rows of tiles that the order covers before it goes on to the next column; by default 16, or 8 for pingpong
   --- @option splits integer?  the parts of K, 1 to 64, which different CTAs multiply and sum in a fixed order
+  --- @option sparse string?  "A": A is 2:4 sparse. Launches get its values for A, and its metadata, both from wg.sparse.compress(A, "gemm"); A is K-major
   --- @option stream_k boolean = false  CTAs share the K blocks of the tiles in the last, partial round
   --- @option constant string?  "A" or "B": an operand, such as weights, that is not written by any launch that may still run when this one starts; its first tiles are fetched while the previous launch ends
   --- @return gemm
@@ -46,11 +47,7 @@ return function(wg, internal)
     return setmetatable({ plan = p, kernel = internal.gemm_kernel(p), workspace_tiles = 0, order_key = "" }, gemm)
   end
 
-  local function matrix(name, tensor)
-    local shape = internal.shape_of(tensor)
-    if not shape or #shape ~= 2 then fail(("gemm: %s must be a matrix"):format(name)) end
-    return shape[1], shape[2]
-  end
+  local function matrix(name, tensor) return internal.matrix("gemm: " .. name, tensor) end
 
   -- The extents of D = A * B; raises an error that names what does not fit.
   local function extents(p, A, B, D)
@@ -58,6 +55,7 @@ return function(wg, internal)
     local a_major, b_major = p.a_major, p.b_major
     if p.swapped then a_major, b_major = b_major, a_major end
     local m, k = matrix("A", A)
+    if p.sparse then k = 2 * k end
     if a_major == "MN" then m, k = k, m end
     local n, k_of_b = matrix("B", B)
     if b_major == "MN" then n, k_of_b = k_of_b, n end
@@ -124,20 +122,23 @@ return function(wg, internal)
   end
 
   --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
-  --- @param A tensor  M x K, or K x M where A is MN-major
+  --- @param A tensor  M x K, or K x M where A is MN-major; of a sparse A the values, M x K / 2
   --- @param B tensor  N x K, or K x N where B is MN-major
   --- @param D tensor  M x N: the result
-  --- @param options table?  the values of the epilogue
+  --- @param options table?  the values of the epilogue, and the metadata of a sparse A
   --- @option alpha number = 1.0  the factor of A * B
   --- @option beta number = 1.0  the factor of C
   --- @option C tensor?  M x N, of D's type
   --- @option bias tensor?  f32: M values for "row", N for "column"
+  --- @option metadata tensor?  of a sparse A, as wg.sparse.compress gives it
   --- @return table  { grid =, args =, flops = }
   --- @raise when the extents do not fit each other, or a value of the epilogue is missing.
   function gemm:launch(A, B, D, epilogue)
     local p = self.plan
     if epilogue == nil then epilogue = {} end
     internal.options("gemm:launch", epilogue)
+    local metadata = epilogue.metadata
+    if metadata ~= nil and not p.sparse then fail "gemm: `metadata` is given, but A is dense: wg.gemm{ sparse = \"A\" }" end
     local M, N, K = extents(p, A, B, D)
     if p.swapped then A, B, M, N = B, A, N, M end
     local rows, columns = ceil_div(M, p.m * p.cluster), ceil_div(N, p.n)
@@ -145,8 +146,12 @@ return function(wg, internal)
     local clusters = math.min(rows * columns * p.splits, most)
     local args = { A, B, D, M, N, K }
     epilogue_arguments(p, epilogue, D, args)
+    if p.sparse then
+      internal.same_shape("gemm: metadata", metadata, internal.metadata_shape(p.dtype, M, K))
+      args[#args + 1] = metadata
+    end
     if p.raster == "hilbert" then args[#args + 1] = order_of(self, rows, columns) end
-    local blocks = ceil_div(K, p.block_k)
+    local blocks = ceil_div(K, p.round_k)
     if p.stream then
       if rows * columns * blocks >= 1 << 31 then
         fail(("gemm: %d tiles of %d blocks of K are too many for stream_k: wg.gemm{stream_k = false}"):format(rows * columns, blocks))
@@ -161,7 +166,7 @@ return function(wg, internal)
     return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K }
   end
 
-  local of_epilogue = { alpha = true, beta = true, C = true, bias = true }
+  local of_epilogue = { metadata = true, alpha = true, beta = true, C = true, bias = true }
 
   -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.
   local function launch_with(name, self, A, B, D, given)

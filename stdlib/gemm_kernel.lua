@@ -16,12 +16,12 @@ return function(wg, internal)
   local function each_piece(k, p, sizes, more, body)
     local tiles = tiles_of(p, sizes, more)
     if p.stream then
-      tiles.K, tiles.block, tiles.cluster, tiles.splits = sizes.K, p.block_k, nil, nil
+      tiles.K, tiles.block, tiles.cluster, tiles.splits = sizes.K, p.round_k, nil, nil
       return k:each_piece(tiles, body)
     end
     k:each_tile(tiles, function(place, part, number)
       local piece = { from = 0, to = sizes.K, part = part, number = number }
-      if part then piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.block_k, part = part, splits = p.splits } end
+      if part then piece.from, piece.to = k:part_of_k { K = sizes.K, block = p.round_k, part = part, splits = p.splits } end
       body(place, piece)
     end)
   end
@@ -45,7 +45,8 @@ return function(wg, internal)
       from = k:rem(k:special "ctaid.x" * p.block_k, whole_k)
     end
     local policy = copies.A and used_once(k, p.once.A)
-    local bytes = (copies.A and p.a.bytes or 0) + (copies.B and p.b.bytes or 0)
+    local metadata = copies.A and p.sparse and internal.copy_metadata(k, p, stages.metadata, sizes)
+    local bytes = (copies.A and p.a.bytes + p.metadata_bytes or 0) + (copies.B and p.b.bytes or 0)
     each_piece(k, p, sizes, {}, function(place, piece)
       local row, column = place()
       if share then column = column + share end
@@ -58,9 +59,10 @@ return function(wg, internal)
         local barrier = ring:expect(cursor, bytes)
         if copies.A then
           k:load_tile {
-            tile = p.a, map = maps.A, to = a + cursor.stage * p.a.bytes, mn = row, k = first_k, barrier = barrier,
-            policy = policy,
+            tile = p.a, map = maps.A, to = a + cursor.stage * p.a.bytes, mn = row, k = p.sparse and first_k >> 1 or first_k,
+            barrier = barrier, policy = policy,
           }
+          if metadata then metadata(row, first_k, cursor.stage, barrier) end
         end
         if copies.B then
           k:load_tile {
@@ -82,16 +84,27 @@ return function(wg, internal)
     end
   end
 
-  -- acc[i] += (rows of block i) * B for one stage, as one commit group.
-  local function multiply(k, p, acc, a, b, first)
-    local form = { n = p.n, k = p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
+  -- acc[i] += (rows of block i) * B for one stage, as one commit group. A sparse A stores half of its K; metadata(block,
+  -- step) gives the register and the selector of its indices.
+  local function multiply(k, p, acc, a, b, first, metadata)
+    local ratio = p.sparse and 2 or 1
+    local form = { n = p.n, k = ratio * p.k_step, d = p.accumulator, a = p.dtype, b = p.dtype }
     if p.k_step == 16 then
       form.trans_a, form.trans_b = p.a_major == "MN" and 1 or 0, p.b_major == "MN" and 1 or 0
     end
     for step = 0, p.block_k // form.k - 1 do
       form.scale_d = step == 0 and first or 1
-      local b_step = b(step)
-      for block = 1, p.blocks do k:wgmma_mma_async(acc[block], a(step, 64 * (block - 1)), b_step, form) end
+      local b_step = b(ratio * step)
+      for block = 1, p.blocks do
+        local a_step = a(step, 64 * (block - 1))
+        if metadata then
+          local words, selector = metadata(block, step)
+          form.sp_sel = selector
+          k:wgmma_mma_async_sp(acc[block], a_step, b_step, words, form)
+        else
+          k:wgmma_mma_async(acc[block], a_step, b_step, form)
+        end
+      end
     end
     k:wgmma_commit_group()
   end
@@ -129,21 +142,27 @@ return function(wg, internal)
     for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.n // 2) end
     local cursor, previous = ring:cursor(), { stage = k:reg "u32" }
     k:mov(previous.stage, 0)
+    local metadata = p.sparse and internal.load_metadata(k, p, stages.metadata, shared_tile and mine)
     local turns = turns_of(k, p, stages, mine)
     local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- K blocks of the other consumer's tile
     if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
 
     each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 }, function(place, piece)
       turns.take()
-      k:loop({ from = piece.from, to = piece.to, step = p.block_k }, function(first_k)
+      -- One stage; `later` is false where it is the first of the piece.
+      local function block_of_k(later, set)
         ring:wait(cursor)
+        local indices = metadata and metadata(set, cursor.stage)
         k:wgmma_fence()
-        local later = first_k:gt(piece.from)
-        multiply(k, p, acc, descriptors(k, p.a, a0, cursor.stage), descriptors(k, p.b, b0, cursor.stage), later)
+        multiply(k, p, acc, descriptors(k, p.a, a0, cursor.stage), descriptors(k, p.b, b0, cursor.stage), later, indices)
         k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
-        ring:release(previous, { lane = lane, cluster = p.cluster, guard = later })
+        ring:release(previous, { lane = lane, cluster = p.cluster, guard = later ~= 1 and later or nil })
         k:mov(previous.stage, cursor.stage)
         ring:advance(cursor)
+      end
+      k:loop({ from = piece.from, to = piece.to, step = p.round_k }, function(first_k)
+        block_of_k(first_k:gt(piece.from), 1)
+        for set = 2, p.round_k // p.block_k do block_of_k(1, set) end
       end)
       turns.pass()
       local row, column = place() -- overlaps with the last block's product
@@ -210,6 +229,10 @@ return function(wg, internal)
         maps.C = k:tensor_map("C", box)
       end
       if e.bias then sizes.bias = k:param("bias", "const f32*") end
+      if p.sparse then
+        sizes.metadata = k:param("metadata", "const u32*")
+        sizes.K = k:div(sizes.K + (p.round_k - 1), p.round_k) * p.round_k -- the ring goes round in whole rounds; TMA fills in zeros
+      end
       if p.raster == "hilbert" then sizes.order = k:param("order", "const u32*") end
       if p.splits > 1 or p.stream then
         sizes.partials, sizes.counters = k:param("partials", p.accumulator .. "*"), k:param("counters", "u32*")
@@ -217,6 +240,7 @@ return function(wg, internal)
       local stages = {
         a = k:shared { tile = p.a, count = p.stages, name = "A" },
         b = k:shared { tile = p.b, count = p.stages, name = "B" },
+        metadata = p.sparse and k:shared { bytes = p.stages * p.metadata_bytes, align = 128, name = "metadata" } or nil,
         d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = 1024, name = "D" },
         turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
         c = e.beta and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,

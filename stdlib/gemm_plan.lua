@@ -9,12 +9,10 @@ return function(wg, internal)
 
   -- Tiles, and what share of the tensor cores' speed their main loop reaches: fitted to the runs of
   -- docs/performance.md, so that the plan ranks the tiles as the chip did.
-  local candidates = {}
-  internal.gemm_candidates = candidates
-  local function tiles(schedule, list)
-    for _, c in ipairs(list) do
-      candidates[#candidates + 1] = { tile = { c[1], c[2] }, schedule = schedule, speed = c[3] }
-    end
+  local candidates, sparse_candidates = {}, {}
+  local function tiles(schedule, list, into)
+    into = into or candidates
+    for _, c in ipairs(list) do into[#into + 1] = { tile = { c[1], c[2] }, schedule = schedule, speed = c[3] } end
   end
   tiles("cooperative", {
     { 128, 256, 1 }, { 256, 192, 0.99 }, { 384, 128, 0.97 }, { 128, 224, 0.98 }, { 128, 192, 0.98 }, { 256, 160, 0.975 },
@@ -25,6 +23,16 @@ return function(wg, internal)
     { 128, 192, 0.94 }, { 128, 160, 0.93 }, { 192, 128, 0.92 }, { 128, 128, 0.92 }, { 64, 256, 0.90 }, { 64, 224, 0.89 },
     { 192, 96, 0.86 }, { 128, 96, 0.80 }, { 64, 192, 0.79 },
   })
+  -- With a sparse A the tensor cores are twice as fast, and B comes from shared memory at its full bandwidth: tiles that
+  -- read fewer bytes for a product win.
+  tiles("cooperative", {
+    { 256, 192, 1 }, { 256, 160, 0.97 }, { 128, 256, 0.9 }, { 192, 192, 0.89 }, { 256, 128, 0.79 }, { 128, 192, 0.78 },
+    { 128, 128, 0.7 }, { 64, 128, 0.5 },
+  }, sparse_candidates)
+
+  --- The tiles and schedules that are worth a try for a plan, dense or sparse.
+  function internal.gemm_candidates(sparse) return sparse and sparse_candidates or candidates end
+
   -- Consumers that share a tile of m rows.
   local function consumers_of(m) return m == 192 and 3 or math.min(m // 64, 2) end
   -- Cycles of a consumer's epilogue, with draining and refilling the pipeline; fitted to the same runs.
@@ -60,9 +68,10 @@ return function(wg, internal)
   end
 
   -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
-  local function choose(M, N, K, bytes, d, b_major, schedule)
+  local function choose(M, N, K, bytes, d, b_major, schedule, sparse)
     local best, least
-    for _, c in ipairs(candidates) do
+    if sparse then K = K // 2 end -- of the instructions' time
+    for _, c in ipairs(internal.gemm_candidates(sparse)) do
       local m, n = c.tile[1], c.tile[2]
       local tiles = ceil_div(M, m) * ceil_div(N, n)
       local cycles, total = 2 * m * n * K * bytes / 8192 / c.speed, nil
@@ -129,6 +138,7 @@ return function(wg, internal)
     end
     if not opts.problem or p.own_tiles then return 1 end
     if p.swapped then M, N = N, M end
+    if p.sparse then K = K // 2 end
     local cycles = 2 * p.m * p.n * K * bytes / 8192 / (opts.tile and 1 or chosen.speed)
     if p.swapped then cycles = math.max(cycles, (p.m + p.n) * K * bytes / memory_bytes) end
     return (best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k))
@@ -142,6 +152,19 @@ return function(wg, internal)
       fail "wg.gemm: `stream_k` requires the cooperative schedule, without `cluster` and `splits`"
     end
     return opts.stream_k
+  end
+
+  -- A sparse A stores half of its K, and indices of 4 bits for each two elements. Its rounds take two blocks of K, since
+  -- the registers with the indices of a block must not change before its product is complete.
+  local function sparse_of(p, opts, bytes)
+    p.round_k, p.metadata_bytes = p.block_k, 0
+    p.sparse = opts.sparse and one_of("sparse", opts.sparse, { "A" })
+    if not p.sparse then return end
+    if p.a_major ~= "K" then fail "wg.gemm: a sparse A must be K-major" end
+    if p.block_k * bytes ~= 128 then fail(("wg.gemm: tile[3] is %d, must be %d for a sparse A"):format(p.block_k, 128 // bytes)) end
+    p.round_k = 2 * p.block_k
+    p.metadata_words = bytes == 1 and 2 or 1 -- of a thread, for 64 rows of a block of K
+    p.metadata_bytes = p.m // 64 * 512 * p.metadata_words
   end
 
   --- The plan for the options of wg.gemm.
@@ -164,7 +187,7 @@ return function(wg, internal)
     for i = 1, 3 do whole(("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
     local M, N, K = problem[1], problem[2], problem[3]
     -- Few rows: A and B are exchanged, since wgmma's M is 64, and D is written transposed.
-    p.swapped = M <= 128 and element_bytes[p.d] == 2
+    p.swapped = M <= 128 and element_bytes[p.d] == 2 and not opts.sparse
     p.constant = opts.constant and one_of("constant", opts.constant, { "A", "B" })
     if p.swapped then
       p.a_major, p.b_major = p.b_major, p.a_major
@@ -172,9 +195,10 @@ return function(wg, internal)
     end
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
       or ((opts.tile or p.swapped or opts.splits) and "cooperative")
-    local chosen = choose(M, N, K, bytes, p.d, p.b_major, schedule)
+    local chosen = choose(M, N, K, bytes, p.d, p.b_major, schedule or opts.sparse and "cooperative", opts.sparse)
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile, chosen)
+    sparse_of(p, opts, bytes)
     p.splits = splits_of(p, opts, M, N, K, bytes, chosen)
     p.stream = stream_of(p, opts)
     -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
@@ -184,19 +208,19 @@ return function(wg, internal)
     -- that would fill more than half of the cache.
     p.once = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }
     p.threads = 128 * (1 + p.consumers)
-    local function operand(mn, major)
-      return wg.tile { dtype = p.dtype, mn = mn, k = p.block_k, major = major, order = major == "MN" and "K" or "MN" }
+    local function operand(mn, major, k)
+      return wg.tile { dtype = p.dtype, mn = mn, k = k or p.block_k, major = major, order = major == "MN" and "K" or "MN" }
     end
     if p.n % p.cluster ~= 0 then fail(("wg.gemm: cluster is %d, must divide the %d columns of a tile"):format(p.cluster, p.n)) end
-    p.a, p.b = operand(p.m, p.a_major), operand(p.n, p.b_major)
+    p.a, p.b = operand(p.m, p.a_major, p.sparse and p.block_k // 2), operand(p.n, p.b_major)
     p.b_piece = operand(p.n // p.cluster, p.b_major) -- the part of the shared tile that one CTA of the cluster loads
     p.panel = wg.panel { dtype = p.d, n = p.n, transposed = p.swapped }
     p.epilogue = epilogue_of(opts.epilogue or {}, p.swapped)
     p.buffers = math.min(whole("buffers", opts.buffers or 2, 1, 8), p.panel.count)
     local fixed = p.buffers * p.consumers * p.panel.bytes + 1024
-    local most = (target.cta_shared - fixed) // (p.a.bytes + p.b.bytes)
+    local most = (target.cta_shared - fixed) // (p.a.bytes + p.b.bytes + p.metadata_bytes)
     -- At least two: a stage is released while the next one is being multiplied.
-    if most < 2 then fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left"):format(2 * (p.a.bytes + p.b.bytes), target.cta_shared - fixed)) end
+    if most < 2 then fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left"):format(2 * (p.a.bytes + p.b.bytes + p.metadata_bytes), target.cta_shared - fixed)) end
     p.stages = whole("stages", opts.stages or math.min(12, most), 2, most)
     p.registers = opts.registers
     for i = 1, opts.registers and 2 or 0 do whole(("registers[%d]"):format(i), opts.registers[i], target.least_setmaxnreg, target.most_setmaxnreg) end

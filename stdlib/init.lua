@@ -46,6 +46,20 @@ function internal.object(what, value, class)
   return value
 end
 
+--- The rows and columns of `tensor`, called `what` in messages; raises unless it is a matrix.
+function internal.matrix(what, tensor)
+  local shape = internal.shape_of(tensor)
+  if not shape or #shape ~= 2 then internal.fail(what .. " must be a matrix") end
+  return shape[1], shape[2]
+end
+
+--- Raises unless `tensor`, called `what` in messages, has this shape.
+function internal.same_shape(what, tensor, want)
+  local shape = internal.shape_of(tensor)
+  if shape and table.concat(shape, " x ") == table.concat(want, " x ") then return end
+  internal.fail(("%s must be a tensor of %s"):format(what, table.concat(want, " x ")))
+end
+
 --- Raises unless `value` is a function.
 function internal.body(what, value)
   if type(value) ~= "function" then internal.fail(("%s: expected a function, got %s"):format(what, describe(value))) end
@@ -125,6 +139,7 @@ require "wgrun.elementwise"(internal)
 require "wgrun.fragment"(internal)
 require "wgrun.epilogue"(wg, internal)
 require "wgrun.gemm_plan"(wg, internal)
+require "wgrun.sparse"(wg, internal)
 require "wgrun.gemm_kernel"(wg, internal)
 require "wgrun.gemm"(wg, internal)
 require "wgrun.turns"(wg, internal)
@@ -137,6 +152,7 @@ require "wgrun.attention_backward_plan"(wg, internal)
 require "wgrun.attention_backward_rows"(wg, internal)
 require "wgrun.attention_backward_kernel"(wg, internal)
 require "wgrun.attention_backward"(wg, internal)
+require "wgrun.sparse_compress"(wg, internal)
 require "wgrun.tune_cache"(internal)
 require "wgrun.tune"(wg, internal)
 require "wgrun.try"(wg, internal)
@@ -147,7 +163,8 @@ internal.close_class("a gemm", internal.classes.gemm)
 internal.close_class("attention", internal.classes.attention)
 internal.close_class("an attention_backward", internal.classes.attention_backward)
 internal.close_class("prepared launches", internal.classes.launches)
-shield(wg, "wg.", { "panel", "hilbert", "gemm", "attention", "attention_backward", "tune", "try" })
+internal.close_class("a compressor", internal.classes.compressor)
+shield(wg, "wg.", { "panel", "hilbert", "gemm", "attention", "attention_backward", "compressor", "tune", "try" })
 shield(internal.methods.builder, "k:", {
   "asm", "element", "descriptor", "mma", "copy_tile", "store_accumulator", "address", "mbarrier_wait", "load_tile", "pipeline",
   "fragment", "part_of_k", "sum_parts", "epilogue", "turns", "queue", "softmax",
@@ -163,3 +180,5 @@ shield(internal.classes.softmax, "softmax:", { "first", "next", "finish" })
 shield(internal.classes.attention, "attention:", { "launch", "flops", "run", "prepare", "time" })
 shield(internal.classes.attention_backward, "attention_backward:", { "launches", "flops", "run", "prepare", "time" })
 shield(internal.classes.launches, "launches:", { "start", "wait", "download", "upload" })
+shield(internal.classes.compressor, "compressor:", { "metadata_shape", "launch" })
+shield(wg.sparse, "wg.sparse.", { "compress" })

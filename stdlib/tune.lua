@@ -44,7 +44,7 @@ return function(wg, internal)
       end
       return list
     end
-    for _, c in ipairs(internal.gemm_candidates) do
+    for _, c in ipairs(internal.gemm_candidates(gemm.sparse)) do
       local rows, columns = internal.ceil_div(M, c.tile[1]), internal.ceil_div(N, c.tile[2])
       local function with(key, value) add { tile = c.tile, schedule = c.schedule, [key] = value } end
       with("cluster", 1)
@@ -74,9 +74,11 @@ return function(wg, internal)
     end
     local a_mn, b_mn = gemm.a_major == "MN", gemm.b_major == "MN"
     local A, B = random(a_mn and K or M, a_mn and M or K, plan.dtype), random(b_mn and K or N, b_mn and N or K, plan.dtype)
+    local metadata
+    if plan.sparse then A, metadata = wg.sparse.compress(wg.sparse.prune(A), "gemm") end
     local D, e = wg.zeros(plan.d, { M, N }), gemm.epilogue or {}
     local given = {
-      alpha = e.alpha and 1.0, beta = e.beta and 1.0, C = e.beta and random(M, N, plan.d) or nil,
+      metadata = metadata, alpha = e.alpha and 1.0, beta = e.beta and 1.0, C = e.beta and random(M, N, plan.d) or nil,
       bias = e.bias and wg.randn { shape = { e.bias == "row" and M or N }, dtype = "f32", seed = 1 } or nil,
     }
     return function(candidate)

@@ -29,13 +29,20 @@ int prune(lua_State* L) {
     });
 }
 
-// wg.sparse.compress(t): values {m, k/2}, metadata u32 {m/64, steps, 128}
+// wg.sparse.compress(t [, order]): values {m, k/2}, metadata u32 {m/64, steps, 128}. stdlib/sparse.lua takes
+// device tensors.
 int compress(lua_State* L) {
+    lua_settop(L, 2);
     const Tensor& tensor = hold_tensor(L, 1);
+    const std::string_view order = lua_isnoneornil(L, 2) ? "instruction" : string_argument(L, 2);
     TensorBox& values = push_object<TensorBox>(L, [] { return TensorBox{}; });
     TensorBox& metadata = push_object<TensorBox>(L, [] { return TensorBox{}; });
     charged(L, [&] {
-        sparse::Compressed made = sparse::compress(tensor);
+        if (order != "instruction" && order != "gemm")
+            throw ArgumentError("wg.sparse.compress: unknown order `" + std::string(order) +
+                                "` (legal: instruction, gemm)");
+        sparse::Compressed made =
+            order == "gemm" ? sparse::compress_for_gemm(tensor) : sparse::compress(tensor);
         values.tensor = std::make_shared<Tensor>(std::move(made.values));
         metadata.tensor = std::make_shared<Tensor>(std::move(made.metadata));
     });
@@ -72,10 +79,14 @@ Makes a matrix 2:4 sparse: in each chunk of four elements (two of tf32) the smal
 @param dtype string?  converts to this type first
 @return tensor)"},
         {"compress", compress, R"(
-Splits a sparse matrix into its values and the metadata of wgmma.
-@param t tensor  M x K, where M is a multiple of 64 and K of an instruction's K extent; at most half of each chunk is nonzero
-@return tensor  the values, M x K/2
-@return tensor  the metadata: u32, { M / 64, K steps, 128 }, one register for each thread
+Splits a sparse matrix into its values and the metadata of wgmma. In the order "instruction" M is a multiple of 64 and K of an
+instruction's K extent, and the metadata is u32, { M / 64, K steps, 128 }: one register for each thread and instruction. In the
+order "gemm", that of wg.gemm, a row of the matrix is a multiple of 32 bytes; for types of 16 and 32 bits two instructions share a
+register by their selectors. A tensor on the device stays there, its order is always "gemm", and a kernel does the work.
+@param t tensor|device_tensor  M x K; at most half of each chunk is nonzero
+@param order string = "instruction"  "instruction" or "gemm"
+@return tensor|device_tensor  the values, M x K/2
+@return tensor|device_tensor  the metadata
 @raise when a chunk has too many nonzero elements.)"},
         {"decompress", decompress, R"(
 Restores the matrix from its values and metadata.

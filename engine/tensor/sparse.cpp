@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -134,12 +135,34 @@ std::array<int, 2> kept_by(const Pattern& pattern, unsigned code) {
     return first == second ? std::array{-1, -1} : std::array{first, second};
 }
 
+/// Puts the code of a chunk into the words of a block of 64 rows, in either order.
+struct CodeWriter {
+    const Pattern& pattern;
+    bool for_gemm;
+    std::uint32_t* metadata;  ///< of the block
+
+    void put(std::int64_t row, std::int64_t chunk, unsigned code) const {
+        const int per_step = pattern.instruction_k / pattern.chunk;
+        Place at =
+            place_of(pattern.narrow, static_cast<int>(row % block_rows), static_cast<int>(chunk % per_step));
+        std::int64_t step = chunk / per_step;
+        if (for_gemm && !pattern.narrow) {
+            at.thread += 2 * static_cast<int>(step % 2);
+            step /= 2;
+        }
+        std::uint32_t& word = metadata[step * threads + at.thread];
+        word = (word & ~(15U << (4 * at.code))) | code << (4 * at.code);
+    }
+};
+
 template <class Word>
-void compress_block(const Tensor& matrix, const Pattern& pattern, std::int64_t block, Compressed& out) {
+void compress_block(const Tensor& matrix, const Pattern& pattern, std::int64_t block, bool for_gemm,
+                    Compressed& out) {
     const std::int64_t k = matrix.shape()[1], chunks = k / pattern.chunk;
-    const int per_step = pattern.instruction_k / pattern.chunk;
-    auto* metadata = words<std::uint32_t>(out.metadata) + block * (k / pattern.instruction_k) * threads;
-    for (std::int64_t row = block * block_rows; row < (block + 1) * block_rows; ++row) {
+    const std::int64_t words_of_block = out.metadata.shape()[1] * threads;
+    const CodeWriter writer{pattern, for_gemm, words<std::uint32_t>(out.metadata) + block * words_of_block};
+    const std::int64_t end = std::min((block + 1) * block_rows, matrix.shape()[0]);
+    for (std::int64_t row = block * block_rows; row < end; ++row) {
         const Word* from = words<Word>(matrix) + row * k;
         Word* to = words<Word>(out.values) + row * k / 2;
         for (std::int64_t chunk = 0; chunk < chunks; ++chunk, from += pattern.chunk) {
@@ -159,15 +182,12 @@ void compress_block(const Tensor& matrix, const Pattern& pattern, std::int64_t b
             const auto [first, second] = kept_by(pattern, code);
             *to++ = from[first];
             if (pattern.kept == 2) *to++ = from[second];
-            const Place at = place_of(pattern.narrow, static_cast<int>(row % block_rows),
-                                      static_cast<int>(chunk % per_step));
-            metadata[chunk / per_step * threads + at.thread] |= code << (4 * at.code);
+            writer.put(row, chunk, code);
         }
     }
-    if (pattern.narrow) return;
-    const std::int64_t count = k / pattern.instruction_k * threads;
-    for (std::int64_t thread = 0; thread < count; thread += 4)
-        std::memcpy(metadata + thread + 2, metadata + thread, 2 * sizeof *metadata);
+    if (pattern.narrow || for_gemm) return;
+    for (std::int64_t thread = 0; thread < words_of_block; thread += 4)
+        std::memcpy(writer.metadata + thread + 2, writer.metadata + thread, 2 * sizeof *writer.metadata);
 }
 
 /// Splits the work among the machine's cores by whole blocks of 64 rows.
@@ -222,6 +242,14 @@ void for_codes(const Tensor& metadata, const Pattern& pattern, std::int64_t bloc
     }
 }
 
+void compress_blocks(const Tensor& matrix, const Pattern& pattern, bool for_gemm, Compressed& out) {
+    with_word(matrix.dtype(), [&](auto word) {
+        for_blocks(out.metadata.shape()[0], block_rows * matrix.shape()[1], [&](std::int64_t block) {
+            compress_block<decltype(word)>(matrix, pattern, block, for_gemm, out);
+        });
+    });
+}
+
 }  // namespace
 
 int instruction_k(Dtype dtype) { return pattern_of(dtype).instruction_k; }
@@ -246,10 +274,21 @@ Compressed compress(const Tensor& matrix) {
     const std::int64_t m = matrix.shape()[0], k = matrix.shape()[1], blocks = m / block_rows;
     Compressed out{Tensor::zeros(matrix.dtype(), {m, k / 2}),
                    Tensor::zeros(Dtype::u32, {blocks, k / pattern.instruction_k, threads})};
-    with_word(matrix.dtype(), [&](auto word) {
-        for_blocks(blocks, block_rows * k,
-                   [&](std::int64_t block) { compress_block<decltype(word)>(matrix, pattern, block, out); });
-    });
+    compress_blocks(matrix, pattern, false, out);
+    return out;
+}
+
+Compressed compress_for_gemm(const Tensor& matrix) {
+    const Pattern pattern = pattern_of(matrix.dtype());
+    const std::int64_t bytes = bits(matrix.dtype()) / 8;
+    check_matrix(matrix, 1, 32 / bytes, "compress");
+    const std::int64_t m = matrix.shape()[0], k = matrix.shape()[1], round = 256 / bytes;
+    const std::int64_t word_k = (pattern.narrow ? 1 : 2) * pattern.instruction_k;
+    Compressed out{Tensor::zeros(matrix.dtype(), {m, k / 2}),
+                   Tensor::zeros(Dtype::u32, {(m + block_rows - 1) / block_rows,
+                                              (k + round - 1) / round * (round / word_k), threads})};
+    std::fill_n(words<std::uint32_t>(out.metadata), out.metadata.items(), 0x44444444U);
+    compress_blocks(matrix, pattern, true, out);
     return out;
 }
 

@@ -292,6 +292,27 @@ function attention_backward:run(options) end
 ---@return table # { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops), and the three medians
 function attention_backward:time(options) end
 
+---A kernel that compresses 2:4 sparse matrices for wg.gemm{ sparse = "A" }, made by wg.compressor.
+---@class wgrun.compressor
+---@field kernel wgrun.kernel the kernel, like any other
+---@field dtype string the type of the matrices
+---@field prune boolean whether it prunes
+local compressor = {}
+
+---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
+---@param A wgrun.tensor|wgrun.device_tensor M x K; a row is a multiple of 32 bytes
+---@param values wgrun.tensor|wgrun.device_tensor M x K / 2: the result
+---@param metadata wgrun.tensor|wgrun.device_tensor u32, of compressor:metadata_shape(M, K): the result
+---@param faults? wgrun.tensor|wgrun.device_tensor u32, { 1 }, 0 before: without `prune`, 1 + the last row that has a chunk with too many nonzero elements
+---@return table # { grid =, args = }
+function compressor:launch(A, values, metadata, faults) end
+
+---The shape of the metadata of an M x K matrix.
+---@param M integer
+---@param K integer
+---@return table # of u32: { blocks of 64 rows, words along K, 128 }
+function compressor:metadata_shape(M, K) end
+
 ---A matrix product by cuBLAS, made by wg.cublas.
 ---@class wgrun.cublas
 local cublas = {}
@@ -417,12 +438,13 @@ local gemm = {}
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
 
 ---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
----@param A wgrun.tensor M x K, or K x M where A is MN-major
+---@param A wgrun.tensor M x K, or K x M where A is MN-major; of a sparse A the values, M x K / 2
 ---@param B wgrun.tensor N x K, or K x N where B is MN-major
 ---@param D wgrun.tensor M x N: the result
----@param options? wgrun.gemm.launch.options the values of the epilogue
+---@param options? wgrun.gemm.launch.options the values of the epilogue, and the metadata of a sparse A
 ---@return table # { grid =, args =, flops = }
 function gemm:launch(A, B, D, options) end
 
@@ -439,6 +461,7 @@ function gemm:launch(A, B, D, options) end
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -469,6 +492,7 @@ function gemm:prepare(A, B, D, options) end
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -500,6 +524,7 @@ function gemm:run(A, B, D, options) end
 ---@field beta? number the factor of C
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
+---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given

@@ -30,6 +30,13 @@ struct Compressed {
 /// first), or unless m is a multiple of 64 and k one of instruction_k.
 Compressed compress(const Tensor& matrix);
 
+/// The same for wg.gemm, whose metadata is half as large for types of 16 and 32 bits: the first two lanes of
+/// four hold the words of one instruction, for selector 0, the other two those of the next, for selector 1.
+/// Metadata is u32 {ceil(m / 64), w, 128}, where w words of 256 bytes of k follow each other, filled up with
+/// legal codes. Throws ArgumentError as compress does, or unless rows of the matrix are a multiple of 32
+/// bytes.
+Compressed compress_for_gemm(const Tensor& matrix);
+
 /// The inverse of compress. Throws ArgumentError for shapes that do not match, and what validate throws.
 Tensor decompress(const Tensor& values, const Tensor& metadata);
 

@@ -1,0 +1,57 @@
+-- A 2:4 sparse A of wg.gemm: how its indices (the metadata of wgmma.mma_async.sp, PTX ISA 9.7.15.6) get from global
+-- memory to the registers of the threads.
+--
+-- In the order of wg.gemm the words of 64 rows follow each other along K, 128 at a time, one for each thread of a
+-- warpgroup. 16-bit types and tf32 need only two lanes of four for an instruction: the other two hold the words of the
+-- next instruction, which selects them by sp_sel. K is filled up to whole rounds of the ring, so that a copy never ends
+-- behind the last word.
+
+return function(wg, internal)
+  local word_bytes = 4
+
+  --- The shape of the metadata of an M x K matrix: blocks of 64 rows, words along K, threads.
+  function internal.metadata_shape(dtype, M, K)
+    local bytes = internal.element_bytes[dtype]
+    return { internal.ceil_div(M, 64), internal.ceil_div(K * bytes, 256) * (bytes == 1 and 4 or 2), 128 }
+  end
+
+  -- The producer's part: copy(row, first_k, stage, barrier) copies the words of the tile's rows and one block of K.
+  -- Blocks of rows below the matrix, whose A is zeros, get the words of its last one.
+  function internal.copy_metadata(k, p, buffer, sizes)
+    local to, piece = k:address(buffer), p.metadata_words * 128 -- words of 64 rows in a stage
+    local last = k:div(sizes.M + 63, 64) - 1
+    local per_block = k:div(sizes.K, p.block_k) * piece
+    return function(row, first_k, stage, barrier)
+      local first = k:div(first_k, p.block_k) * piece
+      local block, at = k:shr(row, 6), to + stage * p.metadata_bytes
+      for i = 0, p.m // 64 - 1 do
+        local index = k:min(i == 0 and block or block + i, last) * per_block + first
+        k:cp_async_bulk(i == 0 and at or at + i * piece * word_bytes, k:element(sizes.metadata, index), piece * word_bytes, barrier)
+      end
+    end
+  end
+
+  -- The consumer's part: load(set, stage) loads the thread's words of a stage, and returns the function for `multiply`
+  -- that gives the register and the selector for a block of 64 rows and a step. A set of registers must not be loaded
+  -- again before the products that read it are complete.
+  function internal.load_metadata(k, p, buffer, mine)
+    local lane = k:special "tid.x" & 127
+    local from = k:address(buffer, lane << 2)
+    local words, piece = p.metadata_words, p.metadata_words * 128 * word_bytes
+    if mine then from = from + mine * (p.blocks * piece) end
+    local sets = {}
+    for set = 1, p.round_k // p.block_k do sets[set] = k:regs("b32", p.blocks * words) end
+    return function(set, stage)
+      local at = from + stage * p.metadata_bytes
+      for i = 0, p.blocks * words - 1 do k:ld_shared_b32(sets[set][i], at, { offset = 128 * word_bytes * i }) end
+      -- One lane releases the stage for its warp, and the copy that overwrites the words is one of the async proxy.
+      k:fence_proxy_async { space = "shared::cta" }
+      k:bar_warp_sync(0xFFFFFFFF)
+      return function(block, step)
+        local first = (block - 1) * words
+        if words == 2 then return sets[set][first + step], 0 end
+        return sets[set][first], step
+      end
+    end
+  end
+end
