@@ -1,0 +1,209 @@
+-- wg.attention_decode: a kernel for attention of few queries to long K and V, contiguous or in pages, and its launches.
+
+return function(wg, internal)
+  local fail, ceil_div = internal.fail, internal.ceil_div
+
+  --- Attention made by wg.attention_decode.
+  --- @field kernel kernel  the kernel, like any other
+  --- @field plan table  the choices: block, stages, warps, copies
+  local decode = internal.class "attention_decode"
+
+  --- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, for a few queries that come at the
+  --- end of each sequence, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x kv_heads x
+  --- dim (`layout`), of which a sequence uses the first `lengths[b]` keys; in pages they are pages x page x kv_heads x dim, and
+  --- a table has the pages of each sequence. All SMs read equally much of K and V, whatever the lengths, which are device data.
+  --- A query that sees no key gives 0. What lies in K and V behind the end of a sequence does not matter.
+  --- @param options table
+  --- @option dtype string = "bf16"  the type of Q, K, V and O: "bf16" or "f16"
+  --- @option dim integer = 128  the head size, in elements: 64, 128 or 256
+  --- @option heads integer = 1  the heads of Q and O
+  --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
+  --- @option queries integer = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64
+  --- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and so on; false: all queries see all keys
+  --- @option page integer?  the keys of a page, 1 to 256: K and V are in pages
+  --- @option layout string = "bshd"  the order of the dimensions: "bshd" (batch or page, sequence, head, dim) or "bhsd"
+  --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials
+  --- @option block integer?  the keys of a block, 16 to 256
+  --- @option copies string?  how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default boxes where they have 8 keys or more
+  --- @option together integer?  the heads of K and V that CTAs side by side work on, a divisor of kv_heads
+  --- @option name string = "attention_decode"  the name of the kernel
+  --- @return attention_decode
+  --- @raise for options that contradict each other, and for blocks that do not fit into shared memory.
+  --- @see wg.attention
+  --- @example
+  ---   local decode = wg.attention_decode { dim = 128, heads = 32, kv_heads = 8, page = 16 }
+  ---   decode:run(Q, K, V, O, { lengths = lengths, pages = pages })
+  function wg.attention_decode(opts)
+    local p = internal.attention_decode_plan(opts == nil and {} or opts)
+    return setmetatable({ plan = p, kernel = internal.attention_decode_kernel(p), workspace = {}, full = {} }, decode)
+  end
+
+  local places = { bshd = { first = 1, rows = 2, heads = 3, dim = 4 }, bhsd = { first = 1, heads = 2, rows = 3, dim = 4 } }
+
+  local function text(shape) return shape and table.concat(shape, " x ") or "no tensor" end
+
+  -- The extents of the operands by name; raises an error that says which tensor does not fit.
+  local function extents(p, tensors)
+    local function read(name, heads, rows)
+      local shape, out = internal.shape_of(tensors[name]), {}
+      if not shape or #shape ~= 4 then fail(("attention_decode: %s must have 4 dimensions (%s), not %s"):format(name, p.layout, text(shape))) end
+      for key, place in pairs(places[p.layout]) do out[key] = shape[place] end
+      for what, pair in pairs { heads = { out.heads, heads }, dim = { out.dim, p.dim }, [name == "K" and "page" or "queries"] = { out.rows, rows or out.rows } } do
+        if pair[1] ~= pair[2] then
+          fail(("attention_decode: %s has %s = %d, and wg.attention_decode was made for %d"):format(name, what, pair[1], pair[2]))
+        end
+      end
+      return out
+    end
+    local q, k = read("Q", p.heads, p.queries), read("K", p.kv_heads, p.page)
+    for name, other in pairs { V = "K", O = "Q" } do
+      local shape, want = internal.shape_of(tensors[name]), internal.shape_of(tensors[other])
+      if text(shape) ~= text(want) then fail(("attention_decode: %s is %s, and %s is %s"):format(name, text(shape), other, text(want))) end
+    end
+    if not p.page and k.first ~= q.first then
+      fail(("attention_decode: the batch is %d in Q, but %d in K"):format(q.first, k.first))
+    end
+    return q.first, k
+  end
+
+  -- Raises unless the tensor called `name` has the shape `want`; nil stands for any extent.
+  local function shaped(name, tensor, kind, want)
+    local shape = internal.shape_of(tensor)
+    local fits = shape and #shape == #want
+    for i = 1, fits and #want or 0 do fits = fits and (want[i] == 0 or want[i] == shape[i]) end
+    if not fits then fail(("attention_decode: %s must be %s, %s, not %s"):format(name, kind, text(want):gsub("%f[%d]0%f[%D]", "any"), text(shape))) end
+    return tensor
+  end
+
+  -- Heads that CTAs side by side work on: four, where that leaves no CTA over (docs/performance.md, decoding).
+  local function heads_together(p, ctas)
+    if p.together then return p.together end
+    local together = 4
+    while p.kv_heads % together ~= 0 or ctas % together ~= 0 do together = together // 2 end
+    return together
+  end
+
+  -- The workspace for that many CTAs and sequences, made by the first launch that needs it.
+  local function workspace_of(self, ctas, batches)
+    local p, w = self.plan, self.workspace
+    if w.ctas ~= ctas then
+      w.ctas = ctas
+      w.partials, w.part_sums = wg.zeros("f32", { 2 * ctas * p.rows * p.dim }), wg.zeros("f32", { 2 * ctas * p.rows * 2 })
+    end
+    if w.batches ~= batches then w.batches, w.counters = batches, wg.zeros("u32", { batches * p.kv_heads }) end
+    return w
+  end
+
+  -- The lengths of sequences that use all keys.
+  local function full_lengths(self, batches, keys)
+    local full = self.full
+    if full.batches ~= batches or full.keys ~= keys then
+      local list = {}
+      for b = 1, batches do list[b] = keys end
+      full.batches, full.keys, full.lengths = batches, keys, wg.tensor("s32", { batches }, list)
+    end
+    return full.lengths
+  end
+
+  local of_launch = { scale = true, lse = true, lengths = true, pages = true, grid = true }
+
+  -- Raises where a value is missing, or given to attention that has no use for it.
+  local function check_values(p, given)
+    for name, wanted in pairs { lse = p.lse, pages = p.page ~= nil } do
+      if given[name] ~= nil and not wanted then
+        fail(("attention_decode: `%s` is given, but wg.attention_decode was made without `%s`"):format(name, name == "lse" and "lse" or "page"))
+      end
+      if wanted and given[name] == nil then fail(("attention_decode: `%s` is missing"):format(name)) end
+    end
+    if p.page and given.lengths == nil then fail "attention_decode: `lengths` is missing" end
+  end
+
+  --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
+  --- @param Q tensor  batch x queries x heads x dim, in the order of `layout`
+  --- @param K tensor  batch x keys x kv_heads x dim, or pages x page x kv_heads x dim
+  --- @param V tensor  as K
+  --- @param O tensor  as Q: the result
+  --- @param options table?
+  --- @option lengths tensor?  s32, the keys of each sequence, those of the queries included; at most as many as K or the table has. By default all keys of K
+  --- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
+  --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
+  --- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
+  --- @option grid integer?  the CTAs; by default one on each SM that finds work
+  --- @return table  { grid =, args = }
+  --- @raise when the extents do not fit each other, or a value is missing.
+  function decode:launch(Q, K, V, O, values)
+    local p = self.plan
+    if values == nil then values = {} end
+    internal.options("attention_decode:launch", values)
+    internal.kinds("attention_decode:launch", values, { scale = "number" })
+    check_values(p, values)
+    local batches, k = extents(p, { Q = Q, K = K, V = V, O = O })
+    local scale = values.scale or 1 / math.sqrt(p.dim)
+    if not (scale > 0 and scale < math.huge) then fail(("attention_decode: scale is %s, must be positive"):format(scale)) end
+    local args, keys = { Q, K, V, O }, k.rows
+    local function add(value) args[#args + 1] = value end
+    if p.lse then add(shaped("lse", values.lse, "f32", { batches, p.heads, p.queries })) end
+    local lengths = values.lengths or full_lengths(self, batches, keys)
+    add(shaped("lengths", lengths, "s32", { batches }))
+    if p.page then
+      local width = internal.shape_of(shaped("pages", values.pages, "s32", { batches, 0 }))[2]
+      keys = width * p.page
+      add(values.pages)
+      add(width)
+    end
+    local blocks = batches * p.kv_heads * ceil_div(keys, p.block)
+    local ctas = values.grid and internal.whole("attention_decode: grid", values.grid, 1, 0xFFFF) or math.min(blocks, internal.sms())
+    local together = heads_together(p, ctas)
+    if ctas < together then fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together)) end
+    local w = workspace_of(self, ctas, batches)
+    for _, value in ipairs { batches, together, scale / math.log(2), w.partials, w.part_sums, w.counters } do add(value) end
+    return { grid = { ctas }, args = args }
+  end
+
+  -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
+  local function launch_with(name, self, Q, K, V, O, given)
+    local values, rest = {}, {}
+    if given == nil then given = {} end
+    internal.options(name, given)
+    for key, value in pairs(given) do (of_launch[key] and values or rest)[key] = value end
+    local launch = self:launch(Q, K, V, O, values)
+    for key, value in pairs(rest) do launch[key] = value end
+    return launch
+  end
+
+  --- Computes O, and waits until it is in the tensor.
+  --- @param Q tensor
+  --- @param K tensor
+  --- @param V tensor
+  --- @param O tensor
+  --- @param options table?
+  --- @options attention_decode:launch
+  --- @options kernel:run without grid, args
+  --- @return string  the back end that ran it
+  --- @see attention_decode:launch
+  function decode:run(Q, K, V, O, run) return self.kernel:run(launch_with("attention_decode:run", self, Q, K, V, O, run)) end
+
+  --- Prepares a launch that can be started many times, with its tensors on the device.
+  --- @param Q tensor
+  --- @param K tensor
+  --- @param V tensor
+  --- @param O tensor
+  --- @param options table?
+  --- @options attention_decode:launch
+  --- @options kernel:prepare without grid, args
+  --- @return launch
+  --- @see kernel:prepare
+  function decode:prepare(Q, K, V, O, run) return self.kernel:prepare(launch_with("attention_decode:prepare", self, Q, K, V, O, run)) end
+
+  --- Measures how long it takes.
+  --- @param Q tensor
+  --- @param K tensor
+  --- @param V tensor
+  --- @param O tensor
+  --- @param options table?
+  --- @options attention_decode:launch
+  --- @options kernel:time without grid, args, flops
+  --- @return table  as of kernel:time
+  --- @see kernel:time
+  function decode:time(Q, K, V, O, time) return self.kernel:time(launch_with("attention_decode:time", self, Q, K, V, O, time)) end
+end
