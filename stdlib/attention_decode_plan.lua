@@ -43,7 +43,7 @@ return function(wg, internal)
       -- A warp for each panel of K and of V, where a block has many boxes.
       p.loaders = p.box_rows < p.block and math.min(4, 2 * p.panels) or 1
     end
-    p.threads = 32 * (p.warps + p.loaders)
+    p.threads = (p.warps + p.loaders) * 32
   end
 
   -- Shared memory: what the warps exchange at the end of a piece, and as many stages as fit beside it.
