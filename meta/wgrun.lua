@@ -51,6 +51,26 @@ function wg.attention(options) end
 ---@return wgrun.attention_backward
 function wg.attention_backward(options) end
 
+---@class wgrun.wg.attention_decode.options
+---@field dtype? string the type of Q, K, V and O: "bf16" or "f16"
+---@field dim? integer the head size, in elements: 64, 128 or 256
+---@field heads? integer the heads of Q and O
+---@field kv_heads? integer the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
+---@field queries? integer the queries of each sequence; queries * heads / kv_heads may be at most 64
+---@field causal? boolean the last query sees all keys of its sequence, the one before it all but the last, and so on; false: all queries see all keys
+---@field page? integer the keys of a page, 1 to 256: K and V are in pages
+---@field layout? string the order of the dimensions: "bshd" (batch or page, sequence, head, dim) or "bhsd"
+---@field lse? boolean also gives the logarithm of each row's sum of exponentials
+---@field block? integer the keys of a block, 16 to 256
+---@field copies? string how blocks are read: "boxes" by TMA, or "rows" by threads, for pages. By default boxes where they have 8 keys or more
+---@field together? integer the heads of K and V that CTAs side by side work on, a divisor of kv_heads
+---@field name? string the name of the kernel
+
+---A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, for a few queries that come at the end of each sequence, and its launches. Q and O are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`), of which a sequence uses the first `lengths[b]` keys; in pages they are pages x page x kv_heads x dim, and a table has the pages of each sequence. All SMs read equally much of K and V, whatever the lengths, which are device data. A query that sees no key gives 0. What lies in K and V behind the end of a sequence does not matter.
+---@param options wgrun.wg.attention_decode.options
+---@return wgrun.attention_decode
+function wg.attention_decode(options) end
+
 ---@class wgrun.wg.bank_phases.result
 ---@field first_lane integer the first lane of the phase
 ---@field degree integer the passes that it needs
