@@ -292,6 +292,124 @@ function attention_backward:run(options) end
 ---@return table # { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (attention_backward:flops), and the three medians
 function attention_backward:time(options) end
 
+---Attention made by wg.attention_decode.
+---@class wgrun.attention_decode
+---@field kernel wgrun.kernel the kernel, like any other
+---@field plan table the choices: block, stages, warps, copies
+local attention_decode = {}
+
+---@class wgrun.attention_decode.launch.options
+---@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; at most as many as K or the table has. By default all keys of K
+---@field pages? wgrun.tensor s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
+---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
+---@field lse? wgrun.tensor f32, batch x heads x queries: receives the natural logarithms
+---@field grid? integer the CTAs; by default one on each SM that finds work
+
+---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
+---@param Q wgrun.tensor batch x queries x heads x dim, in the order of `layout`
+---@param K wgrun.tensor batch x keys x kv_heads x dim, or pages x page x kv_heads x dim
+---@param V wgrun.tensor as K
+---@param O wgrun.tensor as Q: the result
+---@param options? wgrun.attention_decode.launch.options
+---@return table # { grid =, args = }
+function attention_decode:launch(Q, K, V, O, options) end
+
+---@class wgrun.attention_decode.prepare.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.attention_decode.prepare.options
+---@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; at most as many as K or the table has. By default all keys of K
+---@field pages? wgrun.tensor s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
+---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
+---@field lse? wgrun.tensor f32, batch x heads x queries: receives the natural logarithms
+---@field grid? integer the CTAs; by default one on each SM that finds work
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.attention_decode.prepare.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
+
+---Prepares a launch that can be started many times, with its tensors on the device.
+---@param Q wgrun.tensor
+---@param K wgrun.tensor
+---@param V wgrun.tensor
+---@param O wgrun.tensor
+---@param options? wgrun.attention_decode.prepare.options
+---@return wgrun.launch
+function attention_decode:prepare(Q, K, V, O, options) end
+
+---@class wgrun.attention_decode.run.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.attention_decode.run.options
+---@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; at most as many as K or the table has. By default all keys of K
+---@field pages? wgrun.tensor s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
+---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
+---@field lse? wgrun.tensor f32, batch x heads x queries: receives the natural logarithms
+---@field grid? integer the CTAs; by default one on each SM that finds work
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.attention_decode.run.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
+---@field guarded? boolean runs the guarded build, which reports what hangs or faults
+
+---Computes O, and waits until it is in the tensor.
+---@param Q wgrun.tensor
+---@param K wgrun.tensor
+---@param V wgrun.tensor
+---@param O wgrun.tensor
+---@param options? wgrun.attention_decode.run.options
+---@return string # the back end that ran it
+function attention_decode:run(Q, K, V, O, options) end
+
+---@class wgrun.attention_decode.time.numerics.options
+---@field block? integer the number of products that are added at once; 0: all, exactly, with one rounding
+---@field fraction? integer the bits that an addend keeps below the largest exponent of its block, 1 to 40
+---@field result? integer the fraction bits that a sum keeps, 1 to 23
+---@field nearest? boolean rounds addends to nearest even instead of truncating them
+---@field inside? boolean the accumulator is an addend of the first block; otherwise it is added to each sum
+
+---@class wgrun.attention_decode.time.options
+---@field lengths? wgrun.tensor s32, the keys of each sequence, those of the queries included; at most as many as K or the table has. By default all keys of K
+---@field pages? wgrun.tensor s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a sequence's last page are not used
+---@field scale? number the factor of the scores, positive; by default 1 / sqrt(dim)
+---@field lse? wgrun.tensor f32, batch x heads x queries: receives the natural logarithms
+---@field grid? integer the CTAs; by default one on each SM that finds work
+---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
+---@field seed? integer the seed of the simulator's schedule
+---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
+---@field numerics? string|wgrun.attention_decode.time.numerics.options how the simulator accumulates the products of wgmma: "exact", "h200", or the parameters of a model
+---@field unchecked? boolean runs the kernel although the checker found errors
+---@field block? integer|table the threads of a CTA, for a kernel of wg.ptx whose text leaves them open
+---@field cluster? integer|table the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open
+---@field shared? integer bytes of dynamic shared memory, for a kernel of wg.ptx
+---@field rounds? integer the number of measured launches, 1 to 100000
+---@field against? wgrun.cublas made by wg.cublas: measured in turn with the kernel, for comparison
+
+---Measures how long it takes.
+---@param Q wgrun.tensor
+---@param K wgrun.tensor
+---@param V wgrun.tensor
+---@param O wgrun.tensor
+---@param options? wgrun.attention_decode.time.options
+---@return table # as of kernel:time
+function attention_decode:time(Q, K, V, O, options) end
+
 ---A kernel that compresses 2:4 sparse matrices for wg.gemm{ sparse = "A" }, made by wg.compressor.
 ---@class wgrun.compressor
 ---@field kernel wgrun.kernel the kernel, like any other
