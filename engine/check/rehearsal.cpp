@@ -152,6 +152,7 @@ std::uint64_t Rehearsal::param(int index) {
     if (param.box) return static_cast<std::uint64_t>(index) + 1;
     const bool map = param.type == isa::Type::tensormap;  // of a foreign kernel, whose box is unknown
     if (param.pointee || isa::is_float(param.type) || map || param.structure > 0) return refuse(), 0;
+    if (static_cast<std::size_t>(index) >= scene_.sizes.params.size()) return refuse(), 0;
     return static_cast<std::uint64_t>(scene_.sizes.params[static_cast<std::size_t>(index)]);
 }
 

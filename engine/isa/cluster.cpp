@@ -1,6 +1,7 @@
 // CTAs of a cluster, and agreements of warps: elections, register pools, dependent grids.
 #include "isa/effects.hpp"
 #include "isa/families.hpp"
+#include "isa/foreign.hpp"
 #include "isa/generic.hpp"
 #include "isa/lanes.hpp"
 #include "wgrun/target.hpp"
@@ -52,6 +53,10 @@ void run_getctarank(const Step& s, Machine& m) {
 }
 
 }  // namespace
+
+bool of_clusters(const Instruction& op) {
+    return op.name.starts_with("barrier.cluster") || op.name == "mapa";
+}
 
 std::span<const Instruction> cluster_family() {
     static const std::vector<Instruction> list{

@@ -1,8 +1,12 @@
 // cvt: between integers, floats and the packed pairs of 16 and 8 bits.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "isa/families.hpp"
+#include "isa/foreign.hpp"
 #include "isa/lanes.hpp"
+#include "isa/rounded.hpp"
 #include "number/number.hpp"
 
 namespace wgrun::isa {
@@ -28,18 +32,26 @@ Lanes<double> as_double(const Operand& operand, Type type, Machine& m) {
     return out;
 }
 
+std::string rounding_name(const Form& form, std::string_view fallback) {
+    return form.has(Field::round) ? spelled(Field::round, form.get(Field::round)) : std::string(fallback);
+}
+
+/// Directed roundings begin with the one towards zero.
 Rounding rounding(const Form& form) {
-    const std::string name = form.has(Field::round) ? spelled(Field::round, form.get(Field::round)) : "rn";
+    const std::string name = rounding_name(form, "rn");
+    if (name == "rm" || name == "rp") return Rounding::rz;
     return name == "rz" ? Rounding::rz : name == "rna" ? Rounding::rna : Rounding::rn;
 }
 
 IntegerRounding integer_rounding(const Form& form) {
-    const std::string name = form.has(Field::round) ? spelled(Field::round, form.get(Field::round)) : "rzi";
+    const std::string name = rounding_name(form, "rzi");
     return name == "rni"   ? IntegerRounding::rni
            : name == "rmi" ? IntegerRounding::rmi
            : name == "rpi" ? IntegerRounding::rpi
                            : IntegerRounding::rzi;
 }
+
+bool rounds_to_integers(const Form& form) { return rounding_name(form, "rn").ends_with('i'); }
 
 /// Conversion to a float of 16 bits, tf32 or 8 bits, or one of a pair, with the form's rounding, overflow and
 /// relu.
@@ -49,10 +61,27 @@ class Narrowing {
         : to_(to),
           relu_(form.get(Field::relu, 0) != 0),
           rounding_(rounding(form)),
-          overflow_(form.get(Field::satfinite, 0) != 0 ? Overflow::satfinite : Overflow::nonfinite) {}
+          overflow_(form.get(Field::satfinite, 0) != 0 ? Overflow::satfinite : Overflow::nonfinite),
+          saturates_(form.get(Field::sat, 0) != 0),
+          down_(rounding_name(form, "rn") == "rm"),
+          up_(rounding_name(form, "rn") == "rp") {}
 
     std::uint32_t operator()(double value) const {
+        if (saturates_) value = saturated(value);
         if (relu_ && value <= 0) return 0;
+        const std::uint32_t bits = nearby(value);
+        // Away from zero the next number is the next pattern of bits, and infinity the one after the largest.
+        const bool away = (down_ && value < 0) || (up_ && value > 0);
+        return away && !std::isinf(value) && exact(bits) != value ? bits + 1 : bits;
+    }
+
+  private:
+    double exact(std::uint32_t bits) const {
+        const auto half = static_cast<std::uint16_t>(bits);
+        return to_ == f16 ? from_f16(half) : from_bf16(half);
+    }
+
+    std::uint32_t nearby(double value) const {
         switch (to_) {
             case f16:
             case f16x2: return to_f16(value, rounding_, overflow_);
@@ -64,11 +93,11 @@ class Narrowing {
         }
     }
 
-  private:
     Type to_;
     bool relu_;
     Rounding rounding_;
     Overflow overflow_;
+    bool saturates_, down_, up_;
 };
 
 template <class T, class F>
@@ -90,21 +119,76 @@ void put_integers(const Step& s, Machine& m, const Lanes<double>& from, Dtype to
     });
 }
 
-/// Converts float or small integer to float, and float to integer.
-void run_through_double(const Step& s, Machine& m, Type to, Type from) {
-    const Lanes<double> a = as_double(s.operands[1], from, m);
+/// Rounds floats to integers that stay floats: cvt.rni.f32.f32.
+double integral(double value, IntegerRounding rounding) {
+    switch (rounding) {
+        case IntegerRounding::rni: return std::nearbyint(value);
+        case IntegerRounding::rmi: return std::floor(value);
+        case IntegerRounding::rpi: return std::ceil(value);
+        default: return std::trunc(value);
+    }
+}
+
+/// Puts floats of 32 or 64 bits, rounded, flushed and limited as the form says.
+template <class T>
+void put_floats(const Step& s, Machine& m, const Lanes<double>& from) {
+    const bool flushes = s.form.get(Field::ftz, 0) != 0, limits = s.form.get(Field::sat, 0) != 0;
+    const auto convert = [&] {
+        put<T>(s, m, from, [&](double v) {
+            T out = static_cast<T>(v);
+            if (flushes) out = flushed(out);
+            return settled(limits ? saturated(out) : out);
+        });
+    };
+    if (rounds_to_integers(s.form))
+        convert();
+    else
+        with_rounding(s.form, convert);
+}
+
+/// Converts to float, and float to integer, from exact values, or from such that round to the same.
+void run_from_double(const Step& s, Machine& m, Type to, Lanes<double> a) {
+    if (s.form.get(Field::ftz, 0) != 0 && s.form.type(Field::from) == f32)
+        for (double& v : a) v = flushed(static_cast<float>(v));
+    if (is_float(to) && rounds_to_integers(s.form))
+        for (double& v : a) v = integral(v, integer_rounding(s.form));
     switch (to) {
         case f16:
         case bf16:
         case tf32: return put<std::uint32_t>(s, m, a, Narrowing(to, s.form));
-        case f32: return put<float>(s, m, a, [](double v) { return static_cast<float>(v); });
-        case f64: return put<double>(s, m, a, [](double v) { return v; });
+        case f32: return put_floats<float>(s, m, a);
+        case f64: return put_floats<double>(s, m, a);
+        case s8:
+            return put<std::int32_t>(s, m, a, [&](double v) { return to_s8(v, integer_rounding(s.form)); });
+        case u8:
+            return put<std::uint32_t>(s, m, a, [&](double v) { return to_u8(v, integer_rounding(s.form)); });
+        case s16:
+            return put<std::int32_t>(s, m, a, [&](double v) {
+                return std::clamp(to_s32(v, integer_rounding(s.form)), INT16_MIN, INT16_MAX);
+            });
+        case u16:
+            return put<std::uint32_t>(s, m, a, [&](double v) {
+                return std::min<std::uint32_t>(to_u32(v, integer_rounding(s.form)), UINT16_MAX);
+            });
         case s32: return put_integers<std::int32_t>(s, m, a, Dtype::s32, to_s32);
         case u32: return put_integers<std::uint32_t>(s, m, a, Dtype::u32, to_u32);
         case s64: return put_integers<std::int64_t>(s, m, a, Dtype::s64, to_s64);
         case u64: return put_integers<std::uint64_t>(s, m, a, Dtype::u64, to_u64);
         default: return;
     }
+}
+
+/// Returns an integer, extended to 64 bits, limited to the range of `to`.
+std::uint64_t limited(std::uint64_t value, bool is_signed, Type to) {
+    const int width = bits(to);
+    const bool negative = is_signed && static_cast<std::int64_t>(value) < 0;
+    const std::uint64_t most = isa::is_signed(to) ? (std::uint64_t{1} << (width - 1)) - 1
+                               : width == 64      ? UINT64_MAX
+                                                  : (std::uint64_t{1} << width) - 1;
+    if (!negative) return std::min(value, most);
+    if (!isa::is_signed(to)) return 0;
+    return static_cast<std::uint64_t>(
+        std::max(static_cast<std::int64_t>(value), -static_cast<std::int64_t>(most) - 1));
 }
 
 void run_between_integers(const Step& s, Machine& m, Type to, Type from) {
@@ -121,10 +205,15 @@ void run_between_integers(const Step& s, Machine& m, Type to, Type from) {
         take(std::int8_t{});
     else
         with_integer(from, take);
+    if (s.form.get(Field::sat, 0) != 0)
+        for (std::uint64_t& v : wide) v = limited(v, is_signed(from), to);
     if (bits(to) == 64) return write_reg(m, s.operands[0].reg, wide);
+    // A register is at least as wide as 16 bits: shorter values are extended.
     Lanes<std::uint32_t> d;
     const std::uint32_t mask = bits(to) == 16 ? 0xFFFF : bits(to) == 8 ? 0xFF : 0xFFFFFFFF;
-    for (std::size_t l = 0; l < lanes; ++l) d[l] = static_cast<std::uint32_t>(wide[l]) & mask;
+    for (std::size_t l = 0; l < lanes; ++l)
+        d[l] = to == s8 ? static_cast<std::uint32_t>(std::int32_t{static_cast<std::int8_t>(wide[l])})
+                        : static_cast<std::uint32_t>(wide[l]) & mask;
     write_reg(m, s.operands[0].reg, d);
 }
 
@@ -154,21 +243,37 @@ void run_between_pairs(const Step& s, Machine& m, Type to, Type from) {
     write_reg(m, s.operands[0].reg, d);
 }
 
+/// Returns integers of 64 bits as doubles that every float of fewer bits rounds as it does the integers: what
+/// a double cannot hold is cut off, and makes its last bit odd. For a destination of 64 bits they are rounded
+/// at once.
+Lanes<double> sticky(const Step& s, Machine& m, Type from) {
+    Lanes<double> out;
+    const bool final = s.form.type() == f64;
+    with_integer(from, [&]<class T>(T) {
+        const Lanes<T> a = read<T>(m, s.operands[1]);
+        if (final)
+            return with_rounding(s.form, [&] {
+                for (std::size_t l = 0; l < lanes; ++l) out[l] = static_cast<double>(a[l]);
+            });
+        for (std::size_t l = 0; l < lanes; ++l) {
+            const bool negative = std::is_signed_v<T> && a[l] < 0;
+            const auto value = static_cast<std::uint64_t>(a[l]);
+            const std::uint64_t size = negative ? 0 - value : value;
+            const int cut = std::max(0, static_cast<int>(std::bit_width(size)) - 53);
+            const bool rest = (size & ((std::uint64_t{1} << cut) - 1)) != 0;
+            const auto kept = static_cast<double>((size >> cut | (rest ? 1 : 0)) << cut);
+            out[l] = negative ? -kept : kept;
+        }
+    });
+    return out;
+}
+
 void run_cvt(const Step& s, Machine& m) {
     const Type to = s.form.type(), from = s.form.type(Field::from);
     if (from == f16x2 || from == e4m3x2 || from == e5m2x2) return run_between_pairs(s, m, to, from);
     if (!is_float(to) && !is_float(from)) return run_between_integers(s, m, to, from);
-    if (bits(from) == 64 &&
-        !is_float(from)) {  // a double cannot hold every 64-bit integer: convert in one step
-        with_integer(from, [&]<class T>(T) {
-            if (to == f32)
-                map1<float, T>(s, m, [](T a) { return static_cast<float>(a); });
-            else
-                map1<double, T>(s, m, [](T a) { return static_cast<double>(a); });
-        });
-        return;
-    }
-    run_through_double(s, m, to, from);
+    if (bits(from) == 64 && !is_float(from)) return run_from_double(s, m, to, sticky(s, m, from));
+    run_from_double(s, m, to, as_double(s.operands[1], from, m));
 }
 
 /// cvt.rn.bf16x2.f32 d, a, b: a becomes the upper half, b the lower one (PTX ISA 9.7.9.21).
@@ -205,7 +310,83 @@ Choice nearest_or_zero() { return spelled_as(Field::round, {"rn", "rz"}, "rn"); 
 Choice relu() { return flag(Field::relu); }
 Choice satfinite() { return among(Field::satfinite, {1}); }
 
+Choice toward(std::string_view fallback) {
+    return spelled_as(Field::round, {"rn", "rz", "rm", "rp"}, fallback);
+}
+Choice to_integers(std::string_view fallback) {
+    return spelled_as(Field::round, {"rni", "rzi", "rmi", "rpi"}, fallback);
+}
+Choice flushes() { return flag(Field::ftz); }
+Choice limits() { return flag(Field::sat); }
+Choice asked(Choice choice) {
+    choice.asked = true;
+    return choice;
+}
+
+/// Adds rows with .ftz, which only conversions from or to binary32 have, and without.
+void add(std::vector<Row>& rows, std::vector<Choice> choices, std::initializer_list<Type> destinations,
+         std::initializer_list<Type> sources) {
+    const auto row = [&](const std::vector<Type>& left, const std::vector<Type>& right, bool flush) {
+        if (left.empty() || right.empty()) return;
+        Row out{choices, {7, 8}};
+        if (flush) out.choices.push_back(flushes());
+        out.choices.push_back(types(Field::type, left));
+        out.choices.push_back(types(Field::from, right));
+        rows.push_back(std::move(out));
+    };
+    const auto without = [](std::initializer_list<Type> list) {
+        std::vector<Type> out;
+        std::ranges::copy_if(list, std::back_inserter(out), [](Type type) { return type != f32; });
+        return out;
+    };
+    if (std::ranges::find(destinations, f32) != destinations.end()) row({f32}, sources, true);
+    if (std::ranges::find(sources, f32) != sources.end()) row(without(destinations), {f32}, true);
+    row(without(destinations), without(sources), false);
+}
+
+std::vector<Row> general_rows() {
+    const auto integers = {u8, s8, u16, s16, u32, s32, u64, s64};
+    const auto wider = {u16, s16, u32, s32, u64, s64};
+    std::vector<Row> out{{{limits(), to(integers), from(integers)}, {7, 8}}};
+    // Upwards a conversion is exact, downwards it rounds. With bf16 there is no .sat.
+    add(out, {limits()}, {f32}, {f16});
+    add(out, {}, {f32, f64}, {bf16});
+    add(out, {limits()}, {f64}, {f16, f32});
+    add(out, {toward("rn"), limits()}, {f32}, {f64});
+    add(out, {toward("rn"), limits()}, {f32, f64, f16}, integers);
+    add(out, {toward("rn")}, {bf16}, wider);
+    add(out, {toward("rn"), limits()}, {f16}, {f32, f64});
+    add(out, {toward("rn")}, {bf16}, {f32, f64, f16});
+    add(out, {toward("rn")}, {f16}, {bf16});
+    add(out, {to_integers("rzi"), limits()}, integers, {f32, f64, f16});
+    add(out, {to_integers("rzi")}, wider, {bf16});
+    // Between floats of one type: rounded to an integer, or limited.
+    add(out, {asked(to_integers({}))}, {bf16}, {bf16});
+    for (const Type type : {f16, f32, f64}) {
+        add(out, {asked(to_integers({})), limits()}, {type}, {type});
+        add(out, {asked(among(Field::sat, {1}))}, {type}, {type});
+    }
+    return out;
+}
+
 }  // namespace
+
+const Instruction& general_conversion() {
+    static const Instruction record = [] {
+        Instruction op;
+        op.name = "cvt.general";
+        op.summary = "converts a value to another type, with .sat, .ftz and every rounding";
+        op.section = "9.7.9.21";
+        op.rows = general_rows();
+        op.operands = {out("d"), in("a", typed<Field::from>, OperandRule::reg)};
+        op.ptx = "cvt{.round}{.ftz}{.sat}{.type}{.from} {%d}, {%a}";
+        op.widens = true;
+        op.work = Work::logic;
+        op.run = run_cvt;
+        return op;
+    }();
+    return record;
+}
 
 std::span<const Instruction> convert_family() {
     static const std::vector<Instruction> list{
@@ -231,6 +412,7 @@ std::span<const Instruction> convert_family() {
                    {7, 8}}},
          .operands = {out("d"), in("a", typed<Field::from>, OperandRule::reg)},
          .ptx = "cvt{.round}{.relu}{.satfinite}{.type}{.from} {%d}, {%a}",
+         .widens = true,
          .work = Work::logic,
          .infer = nullptr,
          .value = value_cvt,

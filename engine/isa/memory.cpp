@@ -210,6 +210,7 @@ std::span<const Instruction> memory_family() {
                       {"a", Access::in, Rule::address, address_type, nullptr, false, {}, {}},
                       cache_policy()},
          .ptx = "ld{.sem}{.space}{.cop}{.nc}{.evict}{.cache}{.prefetch}{.vec}{.type} {%d}, [{%a}]{,%policy}",
+         .widens = true,
          .effects = effects_ld,
          .value = value_ld,
          .run = run_ld},
@@ -221,6 +222,7 @@ std::span<const Instruction> memory_family() {
          .operands = {{"d", Access::out, Rule::reg | Rule::list, loaded, vec, false, {}, {}},
                       {"a", Access::in, Rule::address | Rule::param, fixed<u64>, nullptr, false, {}, {}}},
          .ptx = "ld.param{.vec}{.type} {%d}, [{%a}]",
+         .widens = true,
          .value = value_ld_param,
          .run = [](const Step& s, Machine& m) { load(s, m, Space::param); }},
         {.name = "st",
@@ -231,6 +233,7 @@ std::span<const Instruction> memory_family() {
                       {"b", Access::in, Rule::reg | Rule::imm | Rule::list, loaded, vec, false, {}, {}},
                       cache_policy()},
          .ptx = "st{.sem}{.space}{.cop}{.evict}{.cache}{.vec}{.type} [{%a}], {%b}{,%policy}",
+         .widens = true,
          .effects = effects_st,
          .run = run_st},
     };

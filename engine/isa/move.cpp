@@ -174,6 +174,7 @@ std::span<const Instruction> move_family() {
          .operands = {out("d"), in("a", typed<Field::type>, Rule::param)},
          .ptx = "ld.param{.type} {%d}, [{%a}]",
          .cuda = "{%d} = {%a}",
+         .widens = true,
          .value =
              [](const Step&, const ValueOf&) {
                  return Value{.uniform = Uniform::grid, .constant = {}, .offset = {}};

@@ -215,18 +215,19 @@ void check_arguments(const Program& program, const RunOptions& options) {
 }
 
 void check_count(const Program& program, std::size_t given) {
-    if (given == program.params().size()) return;
+    const std::size_t wanted = program.passed_params();
+    if (given == wanted) return;
     std::string names;
-    for (const Param& param : program.params()) names += (names.empty() ? "" : ", ") + param.name;
+    for (std::size_t i = 0; i < wanted; ++i) names += (i == 0 ? "" : ", ") + program.params()[i].name;
     // A list that ends in nil is shorter than it looks.
     std::string fix =
         fmt::format("args = {{ {} }}: a list in the order of the parameters, without names", names);
-    if (given > 0 && given < program.params().size())
+    if (given > 0 && given < wanted)
         fix = fmt::format("args = {{ {} }}; argument {} ({}) is missing, or nil", names, given + 1,
                           program.params()[given].name);
     throw ArgumentError(
-        fmt::format("kernel {} takes {} argument{} ({}), not {}", program.name(), program.params().size(),
-                    program.params().size() == 1 ? "" : "s", names, given),
+        fmt::format("kernel {} takes {} argument{} ({}), not {}", program.name(), wanted, wanted == 1 ? "" : "s",
+                    names, given),
         fix);
 }
 

@@ -89,6 +89,7 @@ void weigh(Diagnostic& finding) {
         std::ranges::any_of(finding.notes, [&](const Note& note) { return note.where == finding.where; });
     if (by_its_own_lanes || breaks(finding, rules::WG_REG_01) || breaks(finding, rules::WG_DESC_04) ||
         breaks(finding, rules::WG_REG_02) || breaks(finding, rules::WG_GROUP_06) ||
+        breaks(finding, rules::WG_TMA_03) ||
         rules::is_untold_to_engine(finding))
         finding.severity = Severity::warning;
 }

@@ -97,6 +97,7 @@ void ForeignEntry::name_instruction(Diagnostic& error) const {
 ptx::Lowered ForeignEntry::lower(const ptx::LaunchFacts& facts) const {
     ptx::Lowered out = ptx::lower(*module_, function(), facts);
     if (!out.errors.empty()) throw CheckError(out.errors);
+    for (const ptx::ModuleVariable& variable : out.variables) memory_->declare(variable.name, variable.bytes);
     return out;
 }
 
@@ -106,13 +107,14 @@ ForeignModule::ForeignModule(std::string file, std::string text) {
     for (const ptx::Function& function : parsed.module.functions)
         if (function.entry && function.body) names_.emplace_back(parsed.module.at(function.name));
     module_ = std::make_shared<const ptx::Module>(std::move(parsed.module));
+    memory_ = std::make_shared<ModuleMemory>();
 }
 
 Kernel ForeignModule::kernel(std::string_view name) const {
     for (std::size_t i = 0; i < module_->functions.size(); ++i) {
         const ptx::Function& function = module_->functions[i];
         if (function.entry && function.body && module_->at(function.name) == name)
-            return Kernel(std::make_shared<const ForeignEntry>(module_, i));
+            return Kernel(std::make_shared<const ForeignEntry>(module_, i, memory_));
     }
     const std::vector<std::string_view> known(names_.begin(), names_.end());
     throw ArgumentError(fmt::format("{} has no kernel `{}`{}", module_->file, name, nearest(name, known)));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/module_memory.hpp"
 #include "ptx/lower.hpp"
 #include "wgrun/kernel.hpp"
 
@@ -25,10 +26,13 @@ void name_sources(const ptx::Module& module, Diagnostic& finding);
 class ForeignEntry {
   public:
     /// `function` is one of the module's.
-    ForeignEntry(std::shared_ptr<const ptx::Module> module, std::size_t function)
-        : module_(std::move(module)), function_(function) {}
+    ForeignEntry(std::shared_ptr<const ptx::Module> module, std::size_t function,
+                 std::shared_ptr<ModuleMemory> memory)
+        : module_(std::move(module)), function_(function), memory_(std::move(memory)) {}
 
     const ptx::Module& module() const { return *module_; }
+    /// The variables of the module, as the simulator has them.
+    ModuleMemory& memory() const { return *memory_; }
     const std::string& text() const { return module_->text(); }
     std::string name() const { return std::string(module_->at(function().name)); }
     /// Returns the place of each line of the text.
@@ -51,6 +55,7 @@ class ForeignEntry {
 
     std::shared_ptr<const ptx::Module> module_;
     std::size_t function_;
+    std::shared_ptr<ModuleMemory> memory_;
 };
 
 /// The text that a kernel was read from, and what the last launch added to it.

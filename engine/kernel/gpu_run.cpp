@@ -55,7 +55,7 @@ class GpuLaunch::Arguments {
               Sharing sharing)
         : program_(program), args_(args), passed_(passed_tensors(args)) {
         // If its threads print, the program that the GPU runs has one more parameter (program/spoken).
-        if (args.size() < program.params().size())
+        if (args.size() < program.passed_params())
             messages_ = std::make_unique<MessageBuffer>(device, program);
         for (std::size_t i = 0; i < args.size(); ++i) {
             const Param& param = program.params()[i];

@@ -92,6 +92,14 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
             if (structures[i].empty()) raw.back() = handle;
         }
     }
+    for (const Param& param : program.params()) {
+        if (!param.variable) continue;
+        const std::span<std::byte> bytes = origin->memory().find(param.name);
+        buffers.push_back({bytes.data(), static_cast<std::int64_t>(bytes.size()), next, param.constant});
+        raw.push_back(next);
+        next += (bytes.size() / 4096 + 2) * 4096;
+    }
+    structures.resize(raw.size());
     sim::Launch launch;
     launch.grid = options.grid;
     launch.params = raw;

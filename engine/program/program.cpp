@@ -17,6 +17,11 @@ std::int64_t Param::align() const {
     return type == isa::Type::tensormap ? 64 : bytes();
 }
 
+std::size_t Program::passed_params() const {
+    const auto passed = std::ranges::count_if(params_, [](const Param& param) { return !param.variable; });
+    return static_cast<std::size_t>(passed);
+}
+
 std::int64_t Program::param_offset(int index) const {
     std::int64_t end = 0;
     for (std::size_t i = 0; i < params_.size(); ++i) {

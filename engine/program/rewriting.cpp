@@ -109,6 +109,13 @@ int Rewriting::parameter(std::string name, Type type, std::optional<Dtype> point
     return static_cast<int>(to_.params_.size() - 1);
 }
 
+int Rewriting::variable(std::string name, bool constant) {
+    Param param{std::move(name), Type::u64, {}, {}, constant, from_.where_};
+    param.variable = true;
+    to_.params_.push_back(std::move(param));
+    return static_cast<int>(to_.params_.size() - 1);
+}
+
 Reg Rewriting::loaded(int parameter) {
     const Type type = to_.params_[static_cast<std::size_t>(parameter)].type;
     return computed("ld.param", type, {Operand::param(parameter)}, from_.where_);

@@ -46,6 +46,8 @@ class Rewriting {
     std::int64_t local(std::int64_t bytes, std::int64_t align);
     /// Adds a parameter after the others, with underscores appended if its name is taken. Returns its index.
     int parameter(std::string name, isa::Type type, std::optional<Dtype> pointee = {});
+    /// Adds a parameter that points to a variable of the module. Returns its index.
+    int variable(std::string name, bool constant);
     /// Returns a register with the parameter's value.
     Reg loaded(int parameter);
 

@@ -1,6 +1,7 @@
 // An entry of a module as a program, which can be checked as those that scripts make.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,6 +37,14 @@ struct Unknowns {
     Where setmaxnreg;        ///< the first one, where nothing says how many registers a thread begins with
 };
 
+/// A variable of the module in global or constant memory, which the program takes as a parameter.
+struct ModuleVariable {
+    int parameter = -1;
+    std::string name;
+    std::vector<std::byte> bytes;  ///< its initial value
+    bool constant = false;
+};
+
 /// A kernel read from text. The lines of its steps are those of the text.
 struct Lowered {
     Program program;
@@ -45,7 +54,8 @@ struct Lowered {
     std::size_t opaque = 0;                          ///< of them, those that no record reads
     std::map<std::string, std::vector<int>> unread;  ///< their opcodes, and the lines of each
     Unknowns unknown;
-    std::vector<Diagnostic> errors;  ///< names that nothing declares, and labels without a place
+    std::vector<ModuleVariable> variables;  ///< that it uses
+    std::vector<Diagnostic> errors;         ///< names that nothing declares, and labels without a place
 };
 
 /// Makes a program of `function`, an entry with a body. Instructions that no record reads become steps of

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "ptx/parser.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::ptx {
 
@@ -86,6 +87,11 @@ std::uint32_t Parser::named() {
     advance();
     while (token_.kind == Token::Kind::dotted && token_.span.offset == end_) advance();
     node.text = since(begin);
+    if (at(node.text) == "WARP_SZ") {  // a constant (PTX ISA 4.5.3)
+        node.kind = Node::Kind::integer;
+        node.value = sm_90a.lanes;
+        return add(node);
+    }
     while (is('+') || is('-')) {
         const bool minus = is('-');
         advance();

@@ -5,6 +5,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "isa/foreign.hpp"
+
 namespace wgrun::ptx {
 namespace {
 
@@ -170,6 +172,13 @@ std::vector<std::vector<Spelling>> spellings_of(const Instruction& op) {
                 if (text == "shared") add("shared::cta", value);
                 if (text == "shared::cta") add("shared", value);
             });
+        // Without an order an atomic access is relaxed, without a scope the GPU's (9.7.13.5).
+        if (field == Field::sem && op.atomic)
+            values([&](int value) {
+                const std::string text = isa::spelled(field, value);
+                if (text.starts_with("relaxed.")) add(text.substr(text.find('.') + 1), value);
+                if (text.ends_with(".gpu")) add(text.substr(0, text.find('.')), value);
+            });
         std::ranges::stable_sort(
             list, [](const Spelling& a, const Spelling& b) { return a.text.size() > b.text.size(); });
     }
@@ -201,6 +210,7 @@ const Index& index() {
         static std::vector<Template> list;
         for (const Instruction* op : isa::all())
             if (!op->ptx.empty() && !op->ptx.starts_with("{{")) list.push_back(compiled(*op));
+        for (const Instruction& op : isa::foreign_family()) list.push_back(compiled(op));
         for (const Template& one : list) {
             const OpcodePart& first = one.lines.front().opcode.front();
             out[std::string(first_word(first.text))].push_back(&one);

@@ -5,6 +5,8 @@
 #include <functional>
 #include <optional>
 
+#include "isa/foreign.hpp"
+
 namespace wgrun::ptx {
 namespace {
 
@@ -46,6 +48,82 @@ void match_opcode(const Template& text, const std::vector<OpcodePart>& parts, st
     }
     if (here.dotted) match_opcode(text, parts, part + 1, rest, form, found);
 }
+
+/// Splits an opcode at its dots: "L2::cache_hint" is one word.
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> out;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('.'), text.size());
+        if (end > 0) out.push_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out;
+}
+
+/// Compares opcodes whose qualifiers stand in another order than the record's: assemblers take any. Those
+/// that the record spells out, and those of the same field, such as the types of cvt, stay in order.
+class AnyOrder {
+  public:
+    AnyOrder(const Template& text, std::string_view opcode) : text_(text), words_(words_of(opcode)) {
+        used_.resize(words_.size());
+    }
+
+    /// Calls found(form) for each way in which all words of the opcode fit.
+    template <class Found>
+    void match(const Found& found) {
+        constexpr std::size_t most_words = 16;
+        if (words_.size() <= most_words) part(0, 0, Form(), found);
+    }
+
+  private:
+    template <class Found>
+    void part(std::size_t at, std::size_t literal, const Form& form, const Found& found) {
+        constexpr int most_steps = 20'000;
+        if (++steps_ > most_steps) return;
+        const std::vector<OpcodePart>& parts = text_.lines.front().opcode;
+        if (at == parts.size()) {
+            if (std::ranges::find(used_, false) == used_.end()) found(form);
+            return;
+        }
+        const OpcodePart& here = parts[at];
+        if (!here.text.empty()) {
+            take(words_of(here.text), literal, true,
+                 [&](std::size_t end) { part(at + 1, end, form, found); });
+            return;
+        }
+        // A place inside a word, as in m64n{n}k16: such opcodes have one order.
+        if (!here.dotted) return;
+        for (const Spelling& spelling : text_.spellings[static_cast<std::size_t>(here.field)])
+            if (form.get(here.field, spelling.value) == spelling.value)
+                take(words_of(spelling.text), 0, false, [&](std::size_t) {
+                    part(at + 1, literal, Form(form).set(here.field, spelling.value), found);
+                });
+        part(at + 1, literal, form, found);
+    }
+
+    /// Takes the first of the words that are left which are these, from `begin` on, and calls then(end of
+    /// them). ordered: one after the other.
+    template <class Then>
+    void take(const std::vector<std::string_view>& wanted, std::size_t begin, bool ordered,
+              const Then& then) {
+        std::vector<std::size_t> taken;
+        for (const std::string_view word : wanted) {
+            std::size_t at = begin;
+            while (at < words_.size() && (used_[at] || words_[at] != word)) ++at;
+            if (at == words_.size()) break;
+            used_[at] = true;
+            taken.push_back(at);
+            if (ordered) begin = at + 1;
+        }
+        if (taken.size() == wanted.size()) then(begin);
+        for (const std::size_t i : taken) used_[i] = false;
+    }
+
+    const Template& text_;
+    std::vector<std::string_view> words_;
+    std::vector<bool> used_;
+    int steps_ = 0;
+};
 
 // --- operands ------------------------------------------------------------------------------------------
 
@@ -178,6 +256,10 @@ class Binder {
             }
             case Node::Kind::vector: return list(rule, node);
             case Node::Kind::name: return named(rule, node);
+            case Node::Kind::sink:
+                if (rule.access != isa::Access::out || rule.type == nullptr) return {};
+                if (!(rule.kinds & OperandRule::reg)) return {};
+                return Operand::of(names_.unused(isa::register_type(rule.type(form_))));
             default: return {};
         }
     }
@@ -192,12 +274,26 @@ class Binder {
                 regs.push_back(names_.constant(element.value, isa::register_type(rule.type(form_))));
                 continue;
             }
+            if (element.kind == Node::Kind::sink && rule.access == isa::Access::out && rule.type != nullptr) {
+                regs.push_back(names_.unused(isa::register_type(rule.type(form_))));
+                continue;
+            }
             if (element.kind != Node::Kind::name || element.negated) return {};
             const Operand found = names_.find(module_.at(element.text), element.value);
             if (found.kind != Operand::Kind::reg || element.value != 0) return {};
             regs.push_back(found.reg);
         }
         return Operand::of(std::move(regs));
+    }
+
+    /// A special register in place of another one, where PTX takes it: cvt.u64.u32 %rd1, %tid.x.
+    std::optional<Operand> special(const OperandRule& rule, const Node& node) {
+        const std::string_view name = module_.at(node.text);
+        if (!loose_ || !name.starts_with('%') || node.value != 0 || rule.access != isa::Access::in) return {};
+        const auto value = isa::parse_value(Field::sreg, name.substr(1));
+        if (!value || !(rule.kinds & OperandRule::reg)) return {};
+        const isa::Reg reg = names_.special(*value);
+        return reg ? std::optional(Operand::of(reg)) : std::nullopt;
     }
 
     std::optional<Operand> named(const OperandRule& rule, const Node& node) {
@@ -223,7 +319,11 @@ class Binder {
                 }
                 if (rule.kinds & OperandRule::shared) return found;
                 return {};
-            default: return {};
+            case Operand::Kind::address:
+                if (rule.kinds & OperandRule::address) return found;
+                if (rule.kinds & OperandRule::reg) return Operand::of(found.reg);
+                return {};
+            default: return node.negated ? std::nullopt : special(rule, node);
         }
     }
 
@@ -237,12 +337,23 @@ class Binder {
     const std::function<bool()>* accept_ = nullptr;
 };
 
+/// Returns whether addresses of the space may have 32 bits.
+bool short_addresses(const Form& form) {
+    if (!form.has(Field::space)) return false;
+    const auto space = static_cast<isa::Space>(form.get(Field::space));
+    return space != isa::Space::global && space != isa::Space::generic;
+}
+
 /// Completes what the text leaves out, and checks that the operands are of the kinds and types that the
 /// record takes. Returns whether they are.
 bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& operands, Names& names) {
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const OperandRule& rule = op.operands[i];
         if (operands[i].kind != Operand::Kind::none) continue;
+        if (rule.by_name && rule.name.starts_with(isa::condition_code)) {
+            operands[i] = Operand::of(names.condition_code());
+            continue;
+        }
         if (rule.access == isa::Access::out ? !rule.by_name : !rule.fallback) return false;
         if (rule.access != isa::Access::out) operands[i] = Operand::immediate(*rule.fallback);
     }
@@ -256,10 +367,8 @@ bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& oper
         if (rule.type == nullptr) return true;
         const Type have = names.type_of(reg), want = rule.type(form);
         if (isa::agrees(have, want)) return true;
-        // ld, st and cvt take wider registers than their type (PTX ISA 9.4.1).
         const Type in_register = isa::register_type(want);
-        const bool relaxed = op.name.starts_with("ld") || op.name == "st" || op.name == "cvt";
-        return relaxed && have != Type::pred && in_register != Type::pred &&
+        return op.widens && have != Type::pred && in_register != Type::pred &&
                isa::bits(have) > isa::bits(in_register);
     };
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -277,8 +386,10 @@ bool complete(const isa::Instruction& op, Form& form, std::vector<Operand>& oper
             if (takes_list || !agrees(rule, operand.reg)) return false;
         } else if (operand.kind == Operand::Kind::address) {
             const bool typed = operand.reg && rule.type != nullptr;
-            if (typed && rule.type(form) == Type::u32 && isa::bits(names.type_of(operand.reg)) == 64)
-                operand.reg = names.low_half(operand.reg);
+            const int wanted = typed ? isa::bits(rule.type(form)) : 0;
+            const int width = typed ? isa::bits(names.type_of(operand.reg)) : 0;
+            if ((wanted == 32 && width == 64) || (wanted == 64 && width == 32 && short_addresses(form)))
+                operand.reg = names.converted(operand.reg, rule.type(form));
             else if (typed && !agrees(rule, operand.reg))
                 return false;
             if (!operand.reg && rule.type != nullptr && isa::bits(rule.type(form)) == 64) return false;
@@ -305,6 +416,9 @@ const std::vector<Reader::Candidate>& Reader::candidates(const Statement& statem
                 out.push_back({text, form});
             });
     }
+    if (!out.empty()) return out;
+    for (const Template* text : templates(std::string_view(usual).substr(0, usual.find('.'))))
+        AnyOrder(*text, usual).match([&](const Form& form) { out.push_back({text, form}); });
     return out;
 }
 

@@ -15,16 +15,24 @@ namespace wgrun::ptx {
 class Names {
   public:
     virtual ~Names() = default;
-    /// Returns a register, a parameter, the byte `added` of a variable in shared memory, or as an immediate
-    /// its offset in local memory; Kind::none for other names, such as labels.
+    /// Returns a register, a parameter, the byte `added` of a variable in shared memory, as an immediate its
+    /// offset in local memory, or as an address the register that points to it in global memory; Kind::none
+    /// for other names, such as labels.
     virtual isa::Operand find(std::string_view name, std::int64_t added) = 0;
     virtual isa::Type type_of(isa::Reg reg) const = 0;
     /// Returns a register that holds the constant before the instruction: records list registers alone where
     /// PTX also takes constants, {0, %r1}.
     virtual isa::Reg constant(std::int64_t bits, isa::Type type) = 0;
-    /// Returns a register that holds the low half of `wide` before the instruction: PTX takes addresses of
-    /// 64 bits for shared memory, too (PTX ISA 6.4.1).
-    virtual isa::Reg low_half(isa::Reg wide) = 0;
+    /// Returns a register of `type` that holds the low half of `reg`, or extends it by zeros, before the
+    /// instruction: PTX takes addresses of 32 and of 64 bits for small spaces (PTX ISA 6.4.1).
+    virtual isa::Reg converted(isa::Reg reg, isa::Type type) = 0;
+    /// Returns a register that holds the special register, a value of Field::sreg, before the instruction;
+    /// none: no record reads it alone.
+    virtual isa::Reg special(int sreg) = 0;
+    /// Returns a register that nothing reads, in place of _.
+    virtual isa::Reg unused(isa::Type type) = 0;
+    /// Returns the predicate that stands for the condition code (PTX ISA 9.7.2).
+    virtual isa::Reg condition_code() = 0;
 };
 
 /// An instruction of the text that a record prints.

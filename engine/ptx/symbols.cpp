@@ -15,26 +15,34 @@ const Symbol* Symbols::find(std::string_view name) const {
     return nullptr;
 }
 
-/// Returns the declaration of %r<n> that the register %r123 comes from, and its number. The name that is
-/// declared may end with digits itself, so each division of the digits is tried.
-const Symbol* Symbols::counted(std::string_view name, std::int64_t& number) const {
+/// Returns the declaration in a scope that the register comes from: its own, or %r<n> for %r123, and then its
+/// number. The name that is declared may end with digits itself, so each division of the digits is tried.
+const Symbol* Symbols::in_scope(const Scope& scope, std::string_view name, std::int64_t& number) {
+    if (const auto found = scope.find(name); found != scope.end() && !found->second.counted)
+        return &found->second;
     std::size_t digits = name.size();
     while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
     for (std::size_t split = digits; split < name.size(); ++split) {
         const std::string_view ending = name.substr(split);
         if (ending.size() > 1 && ending[0] == '0') continue;
-        const Symbol* symbol = find(name.substr(0, split));
-        if (symbol == nullptr || !symbol->counted) continue;
+        const auto found = scope.find(name.substr(0, split));
+        if (found == scope.end() || !found->second.counted) continue;
         const auto [last, error] = std::from_chars(ending.data(), ending.data() + ending.size(), number);
-        if (error == std::errc() && number < symbol->count) return symbol;
+        if (error == std::errc() && number < found->second.count) return &found->second;
     }
+    return nullptr;
+}
+
+const Symbol* Symbols::declared(std::string_view name, std::int64_t& number) const {
+    // An inner %r<4> hides the outer %r0 to %r3 alone.
+    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
+        if (const Symbol* symbol = in_scope(*scope, name, number)) return symbol;
     return nullptr;
 }
 
 std::optional<isa::Reg> Symbols::reg(std::string_view name) {
     std::int64_t number = 0;
-    const Symbol* symbol = find(name);
-    if (symbol == nullptr || symbol->counted) symbol = counted(name, number);
+    const Symbol* symbol = declared(name, number);
     if (symbol == nullptr || symbol->kind != Symbol::Kind::registers) return {};
     const std::uint64_t key = std::uint64_t{symbol->id} << 32U | static_cast<std::uint32_t>(number);
     const auto [place, added] = made_.try_emplace(key);

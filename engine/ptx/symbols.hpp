@@ -14,12 +14,20 @@ namespace wgrun::ptx {
 
 /// Something that is declared.
 struct Symbol {
-    enum class Kind : std::uint8_t { registers, parameter, shared, local, other };
+    enum class Kind : std::uint8_t {
+        registers,
+        parameter,
+        shared,
+        local,
+        argument,  ///< .param inside a body: what is passed to a function, or returned
+        variable,  ///< in global or constant memory
+        other
+    };
     Kind kind = Kind::other;
     isa::Type type = isa::Type::none;  ///< of registers
     bool counted = false;              ///< %r<n>: registers %r0 to %r(n-1)
     std::int64_t count = 0;
-    int index = -1;           ///< of a parameter; of the buffer of a variable in shared memory
+    int index = -1;           ///< of a parameter or a variable; of the buffer of one in shared memory
     std::int64_t offset = 0;  ///< bytes from the start of the buffer, or of local memory
     std::uint32_t id = 0;     ///< of this declaration, for registers
 };
@@ -39,12 +47,19 @@ class Symbols {
     const Symbol* find(std::string_view name) const;
     /// Returns the register of that name; nothing: no register has it.
     std::optional<isa::Reg> reg(std::string_view name);
+    /// Returns whether something is declared by that name, if only a register of a type that no record has.
+    bool known(std::string_view name) const {
+        std::int64_t number = 0;
+        return declared(name, number) != nullptr;
+    }
 
   private:
-    const Symbol* counted(std::string_view name, std::int64_t& number) const;
+    using Scope = std::unordered_map<std::string_view, Symbol>;
+    const Symbol* declared(std::string_view name, std::int64_t& number) const;
+    static const Symbol* in_scope(const Scope& scope, std::string_view name, std::int64_t& number);
 
     Make make_;
-    std::vector<std::unordered_map<std::string_view, Symbol>> scopes_;
+    std::vector<Scope> scopes_;
     std::uint32_t declarations_ = 0;
     std::unordered_map<std::uint64_t, isa::Reg> made_;  ///< by declaration and number
 };

@@ -129,3 +129,70 @@ check.equal(wg.compare(d, sum, 0), true)
 d:fill(0)
 check.equal(m.add:time { grid = 8, block = 128, args = { a, b, d, n }, rounds = 2 }.backend, "sim")
 check.equal(d[0], 0.0)
+
+-- Variables of the module, a function, and numbers of several words.
+local words = wg.ptx { name = "words.ptx", text = [[
+.version 8.0
+.target sm_90a
+.address_size 64
+.const .align 8 .u64 factors[2] = {0x9E3779B97F4A7C15, 3};
+.global .align 4 .u32 count = 40;
+.func (.param .b32 high) mul_high(.param .align 8 .b8 pair[16])
+{
+  .reg .b32 %r<20>;
+  ld.param.v2.u32 {%r1, %r2}, [pair];
+  ld.param.v2.u32 {%r3, %r4}, [pair+8];
+  mul.hi.u32 %r5, %r1, %r3;
+  mad.lo.cc.u32 %r6, %r1, %r4, %r5;
+  madc.hi.u32 %r7, %r1, %r4, 0;
+  mad.lo.cc.u32 %r6, %r2, %r3, %r6;
+  madc.hi.cc.u32 %r8, %r2, %r3, %r7;
+  addc.u32 %r9, 0, 0;
+  mad.lo.cc.u32 %r10, %r2, %r4, %r8;
+  madc.hi.u32 %r11, %r2, %r4, %r9;
+  st.param.b32 [high], %r10;
+  ret;
+}
+.visible .entry high(.param .u64 x, .param .u64 y)
+.reqntid 32, 1, 1
+{
+  .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred p;
+  ld.param.u64 %rd1, [x];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 8;
+  add.s64 %rd1, %rd1, %rd2;
+  ld.global.u64 %rd3, [%rd1];
+  ld.const.u64 %rd4, [factors];
+  {
+    .param .align 8 .b8 pair[16];
+    .param .b32 out;
+    st.param.b64 [pair], %rd3;
+    st.param.b64 [pair+8], %rd4;
+    call.uni (out), mul_high, (pair);
+    ld.param.b32 %r2, [out];
+  }
+  ld.param.u64 %rd5, [y];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd5, %rd5, %rd2;
+  st.global.u32 [%rd5], %r2;
+  setp.ne.u32 p, %r1, 0;
+  @p ret;
+  mov.u64 %rd6, count;
+  atom.global.add.u32 %r3, [%rd6], 1;
+  st.global.u32 [%rd5+128], %r3;
+  ret;
+}
+]] }
+local x64, high = wg.zeros("s64", 32), wg.zeros("s32", 33)
+for i = 0, 31 do x64[i] = 0x123456789ABCDEF * (i + 1) end
+for count = 40, 41 do
+  words.high:run { grid = 1, args = { x64, high } }
+  check.equal(high[32], count) -- the next launch sees what this one has left
+end
+local function mul_high(a, b) -- bits 64 to 95 of a product
+  local a0, a1, b0, b1 = a & 0xFFFFFFFF, a >> 32, b & 0xFFFFFFFF, b >> 32
+  local mid = a1 * b0 + (a0 * b0 >> 32)
+  local low = (mid & 0xFFFFFFFF) + a0 * b1
+  return (a1 * b1 + (mid >> 32) + (low >> 32)) & 0xFFFFFFFF
+end
+for i = 0, 31 do check.equal(high[i] & 0xFFFFFFFF, mul_high(x64[i], 0x9E3779B97F4A7C15)) end

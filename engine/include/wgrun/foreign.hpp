@@ -18,6 +18,8 @@ class Module;
 
 namespace wgrun {
 
+class ModuleMemory;
+
 /// An entry of a PTX text.
 struct ForeignKernel {
     std::string name;  ///< as in the text
@@ -63,6 +65,7 @@ class ForeignModule {
 
   private:
     std::shared_ptr<const ptx::Module> module_;
+    std::shared_ptr<ModuleMemory> memory_;
     std::vector<std::string> names_;
 };
 

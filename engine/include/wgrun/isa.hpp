@@ -190,6 +190,8 @@ struct Instruction {
     /// With `grids`, a launch may begin before the launches before it have ended.
     Awaits awaits = Awaits::nothing;
     bool atomic = false;  ///< it does not race with other atomic accesses
+    /// Its registers may be wider than the type that they have here (PTX ISA 9.4.1).
+    bool widens = false;
     Work work = Work::none;
     /// Fills fields that follow from the operands (a_in); null: only `type` from the first register.
     void (*infer)(std::span<const Operand>, Form&) = nullptr;

@@ -57,6 +57,9 @@ struct Param {
     Where where;
     std::int64_t structure = 0;        ///< bytes of a structure that is passed by value; 0: it is none
     std::int64_t structure_align = 1;  ///< bytes
+    /// It is no parameter of the text but a pointer to a variable of its module (PTX ISA 5.1.3, 5.1.4), which
+    /// whoever runs the program makes. Such parameters come last.
+    bool variable = false;
 
     std::int64_t bytes() const;  ///< of its value in the parameter space
     std::int64_t align() const;  ///< of its place there, bytes
@@ -162,6 +165,8 @@ class Program {
     const std::vector<SharedBuffer>& shared() const { return shared_; }
     std::int64_t shared_bytes() const;                         ///< dynamic shared memory in total, bytes
     std::int64_t shared_align() const;                         ///< alignment of its start, bytes
+    /// How many of the parameters a launch passes: all but those that point to variables of the module.
+    std::size_t passed_params() const;
     std::int64_t local_bytes() const { return local_bytes_; }  ///< local memory of a thread, bytes
     std::int64_t local_align() const { return local_align_; }  ///< alignment of its start, bytes
     const std::vector<Message>& messages() const { return messages_; }  ///< steps refer to them by index

@@ -225,3 +225,99 @@ TEST_CASE("places in the source, with the calls that were inlined") {
     CHECK(ptx::sources_of(parsed.module, 13) == std::vector{Where{"a.cu", 31}});
     CHECK(ptx::sources_of(parsed.module, 3).empty());
 }
+
+TEST_CASE("qualifiers in another order are the same instruction") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<4>;\n.reg .pred p;\n"
+        "atom.acq_rel.gpu.global.add.f32 %f1, [%rd1], %f2;\natom.global.gpu.acq_rel.add.f32 %f1, [%rd1], "
+        "%f2;\n"
+        "ld.acquire.gpu.global.b32 %r1, [%rd1];\nld.global.gpu.acquire.b32 %r1, [%rd1];\n"
+        "red.global.add.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};\n"
+        "cvt.f32.rn.u32 %f1, %r1;\nsetp.u32.lt p, %r1, %r2;\nret;");
+    CHECK(k.unread.empty());
+    const auto& steps = k.program.blocks()[0].steps;
+    CHECK(steps[0].form == steps[1].form);
+    CHECK(steps[2].form == steps[3].form);
+    // The types of a conversion keep their order.
+    CHECK(steps[5].form.type() == isa::Type::f32);
+    CHECK(steps[5].form.type(isa::Field::from) == isa::Type::u32);
+    // What a record spells out does, too: this is no copy from shared to global memory.
+    CHECK(lowered(".reg .b64 %rd<3>;\n.reg .b32 %r<4>;\n"
+                  "cp.async.bulk.shared::cta.bulk_group.global [%rd1], [%r1], 16;\nret;")
+              .opaque == 1);
+}
+
+TEST_CASE("the inner %r<n> hides as many registers as it declares") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<100>;\n{ .reg .b64 %r<4>;\nmov.b64 %r3, 1;\nmov.b32 %r4, 2; }\nmov.b32 %r3, 3;\nret;");
+    CHECK(k.errors.empty());
+    CHECK(k.opaque == 0);
+    CHECK(k.program.registers().size() == 3);
+}
+
+TEST_CASE("results that nobody wants") {
+    const ptx::Lowered k =
+        lowered(".reg .b32 %r<4>;\n.reg .b16 %h<4>;\nmov.b32 {_, %h1}, %r1;\nret;");
+    CHECK(names(k.program) == Names{"unpack"});
+}
+
+TEST_CASE("the condition code is a predicate that no operand names") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\nmad.lo.cc.u32 %r1, %r2, %r3, %r4;\nmadc.hi.u32 %r5, %r2, %r3, 0;\n"
+        "add.cc.s32 %r1, %r1, %r2;\naddc.cc.s32 %r1, %r1, 5;\nsubc.s32 %r1, %r1, %r2;\nret;");
+    CHECK(k.unread.empty());
+    CHECK(names(k.program) == Names{"mad.cc", "madc", "add.cc", "addc.cc", "subc"});
+    const auto& steps = k.program.blocks()[0].steps;
+    CHECK(steps[0].operand("cc").reg == steps[1].operand("cc_in").reg);
+    CHECK(k.program.registers()[steps[0].operand("cc").reg.id].type == isa::Type::pred);
+}
+
+TEST_CASE("variables of the module are parameters that the launch does not pass") {
+    const ptx::Lowered k = lowered(
+        ".reg .b32 %r<9>;\n.reg .b64 %rd<9>;\nld.const.u32 %r1, [table+4];\nmov.u64 %rd1, count;\n"
+        "cvta.global.u64 %rd2, count;\nst.global.u32 [count], %r1;\natom.global.add.u32 %r2, [%rd1], 1;\n"
+        "mov.u64 %rd3, table;\ncvta.const.u64 %rd4, %rd3;\nret;",
+        ".param .u32 n",
+        ".const .align 4 .u32 table[3] = {1, -2};\n.global .u32 count;\n.global .f32 other = 0f3F800000;\n");
+    CHECK(k.unread.empty());
+    CHECK(k.errors.empty());
+    REQUIRE(k.variables.size() == 2);
+    CHECK(k.program.params().size() == 3);
+    CHECK(k.program.passed_params() == 1);
+    CHECK(k.variables[0].name == "table");
+    CHECK(k.variables[0].constant);
+    CHECK(k.variables[0].bytes.size() == 12);
+    CHECK(k.variables[0].bytes[4] == std::byte{0xFE});
+    CHECK(k.variables[0].bytes[8] == std::byte{0});
+    CHECK_FALSE(k.variables[1].constant);
+}
+
+TEST_CASE("a variable with the address of another one is not followed") {
+    const ptx::Lowered k = lowered(".reg .b64 %rd<3>;\nmov.u64 %rd1, table;\nret;", "",
+                                   ".global .u32 x;\n.global .u64 table[1] = {x};\n");
+    CHECK(k.opaque == 1);
+}
+
+TEST_CASE("a function is read in place of its calls") {
+    const std::string twice =
+        ".func (.param .b32 out) twice(.param .b32 in)\n{\n.reg .b32 %r<3>;\n.reg .pred p;\n"
+        "ld.param.b32 %r1, [in];\nsetp.eq.u32 p, %r1, 0;\n@p bra ZERO;\nadd.u32 %r1, %r1, %r1;\nZERO:\n"
+        "st.param.b32 [out], %r1;\nret;\n}\n";
+    const std::string call =
+        "{ .param .b32 a;\n.param .b32 b;\nst.param.b32 [a], %r1;\ncall.uni (b), twice, (a);\n"
+        "ld.param.b32 %r1, [b];\n}\n";
+    const ptx::Lowered k =
+        lowered(".reg .b32 %r<9>;\nmov.u32 %r1, %tid.x;\n" + call + call + "ret;", "", twice);
+    CHECK(k.errors.empty());
+    CHECK(k.unread.empty());
+    CHECK_FALSE(k.unknown.calls);
+    const Names all = names(k.program);
+    CHECK(std::ranges::count(all, "setp") == 2);
+    CHECK(std::ranges::count(all, "opaque") == 0);
+}
+
+TEST_CASE("calls that cannot be followed are said") {
+    const std::string call = ".reg .b32 %r<9>;\ncall.uni again;\nret;";
+    CHECK(lowered(call, "", ".func again()\n{\ncall again;\nret;\n}\n").unknown.calls);
+    CHECK(lowered(call, "", ".extern .func again();\n").unknown.calls);
+}

@@ -1,0 +1,24 @@
+// Instructions that compilers print and that no script can call: they need variables of the module, or the
+// condition code, which no operand names.
+#pragma once
+
+#include <span>
+
+#include "wgrun/isa.hpp"
+
+namespace wgrun::isa {
+
+/// Returns the records. all() does not list them, and find() does not find them.
+std::span<const Instruction> foreign_family();
+
+/// The conversions that compilers print and the record `cvt` does not have.
+const Instruction& general_conversion();
+
+/// Returns whether only the CTAs of a cluster use the instruction.
+bool of_clusters(const Instruction& op);
+
+/// What the operand is called that stands for the condition code (PTX ISA 9.7.2): a predicate, which the text
+/// does not name.
+inline constexpr std::string_view condition_code = "cc";
+
+}  // namespace wgrun::isa

@@ -1,0 +1,123 @@
+// Calls of functions (PTX ISA 7.1, 9.7.12.6): a body is read in place of the call, and what is passed lies in
+// local memory.
+#include <algorithm>
+#include <array>
+
+#include "ptx/lowering.hpp"
+
+namespace wgrun::ptx {
+namespace {
+
+using isa::Field;
+using isa::Form;
+
+/// What a body may grow to by the functions that it calls.
+constexpr std::size_t most_statements = 1'000'000, deepest = 32;
+
+}  // namespace
+
+/// An access to what is passed to a function, or what it returns: st.param.b32 [param0], %r1. Returns false
+/// for any other instruction.
+bool Lowering::passes(const Statement& statement, Reg guard) {
+    std::string opcode = module_.opcode(statement);
+    const bool loads = opcode.starts_with("ld.param");
+    if (!loads && !opcode.starts_with("st.param")) return false;
+    const std::uint32_t first = statement.operands;
+    const std::uint32_t second = first == nothing ? nothing : module_.nodes[first].next;
+    if (second == nothing) return false;
+    const Node &place = module_.nodes[loads ? second : first], &data = module_.nodes[loads ? first : second];
+    if (place.kind != Node::Kind::address || place.child == nothing) return false;
+    const Node& name = module_.nodes[place.child];
+    const Symbol* symbol = name.kind == Node::Kind::name ? symbols_.find(module_.at(name.text)) : nullptr;
+    if (symbol == nullptr || symbol->kind != Symbol::Kind::argument) return false;
+
+    std::string_view rest = std::string_view(opcode).substr(std::string_view("ld.param").size());
+    Form form = Form().set(Field::space, static_cast<int>(isa::Space::local));
+    for (const int vec : {2, 4})
+        if (rest.starts_with(vec == 2 ? ".v2" : ".v4")) {
+            form.set(Field::vec, vec);
+            rest.remove_prefix(3);
+        }
+    const auto type = rest.starts_with('.') ? isa::parse_type(rest.substr(1)) : std::nullopt;
+    if (!type) return false;
+    form.set(Field::type, *type);
+    Operand value;
+    if (data.kind == Node::Kind::integer || data.kind == Node::Kind::f32 || data.kind == Node::Kind::f64) {
+        value = Operand::immediate(data.value);
+    } else {
+        std::vector<Reg> regs;
+        registers(data, regs);
+        if (static_cast<int>(regs.size()) != form.get(Field::vec, 1)) return false;
+        value = data.kind == Node::Kind::vector ? Operand::of(std::move(regs)) : Operand::of(regs.front());
+    }
+    const Where here = where(statement.text);
+    const Reg base =
+        computed("local.address", Type::u64, {Operand::immediate(symbol->offset + name.value)}, here);
+    const Operand address = Operand::address(base, 0);
+    try {
+        Step step = loads ? made(*isa::find("ld"), form, {value, address, Operand::immediate(0)}, here)
+                          : made(*isa::find("st"), form, {address, value, Operand::immediate(0)}, here);
+        step.guard = guard;
+        step.guard_negated = statement.guard_negated;
+        add(std::move(step));
+    } catch (const ArgumentError&) {
+        return false;
+    }
+    return true;
+}
+
+const Function* Lowering::function_called(std::string_view name) const {
+    const auto found = std::ranges::find_if(module_.functions, [&](const Function& function) {
+        return !function.entry && function.body && module_.at(function.name) == name;
+    });
+    return found == module_.functions.end() ? nullptr : &*found;
+}
+
+/// Gives the names that a function declares for what is passed the places of what a call names. Returns false
+/// if they are not as many, or in registers.
+bool Lowering::pass(const Function& callee, const std::vector<Variable>& declared, std::uint32_t given) {
+    (void)callee;
+    std::uint32_t at = given;
+    for (const Variable& variable : declared) {
+        if (at == nothing || module_.nodes[at].kind != Node::Kind::name) return false;
+        const Symbol* symbol = symbols_.find(module_.at(module_.nodes[at].text));
+        if (symbol == nullptr || symbol->kind != Symbol::Kind::argument) return false;
+        symbols_.declare(module_.at(variable.name), *symbol);
+        at = module_.nodes[at].next;
+    }
+    return at == nothing;
+}
+
+/// call (result), name, (arguments); Returns false for a function whose body is elsewhere, and for one that
+/// calls itself.
+bool Lowering::call(const Statement& statement, Reg guard) {
+    std::uint32_t result = nothing, arguments = nothing;
+    std::uint32_t at = statement.operands;
+    if (at != nothing && module_.nodes[at].kind == Node::Kind::list) {
+        result = module_.nodes[at].child;
+        at = module_.nodes[at].next;
+    }
+    if (at == nothing || module_.nodes[at].kind != Node::Kind::name) return false;
+    const Function* callee = function_called(module_.at(module_.nodes[at].text));
+    at = module_.nodes[at].next;
+    if (at != nothing && module_.nodes[at].kind == Node::Kind::list) arguments = module_.nodes[at].child;
+    if (callee == nullptr || std::ranges::find(active_, callee) != active_.end() || active_.size() > deepest)
+        return false;
+    expanded_ += callee->last - callee->first;
+    if (expanded_ > most_statements) return false;
+    symbols_.open();
+    if (!pass(*callee, callee->params, arguments) || !pass(*callee, callee->results, result)) {
+        symbols_.close();
+        return false;
+    }
+    const Where here = where(statement.text);
+    const int behind = guard ? text().label({}) : -1;
+    if (guard) text().jump(behind, guard, !statement.guard_negated, here);
+    Frame inner = frame_of(*callee);
+    body(inner);
+    if (guard) text().place(behind, here);
+    symbols_.close();
+    return true;
+}
+
+}  // namespace wgrun::ptx

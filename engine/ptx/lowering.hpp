@@ -1,0 +1,90 @@
+// How the body of an entry becomes a program: the state that its parts share.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program/rewriting.hpp"
+#include "ptx/head.hpp"
+#include "ptx/labels.hpp"
+#include "ptx/read.hpp"
+
+namespace wgrun::ptx {
+
+class Lowering final : private Rewriting, private Names {
+  public:
+    Lowering(const Module& module, const Function& function, const Head& head, Lowered& out);
+    Program run();
+
+  private:
+    using Type = isa::Type;
+
+    /// A body that is being read: the entry's, or that of a function that it calls.
+    struct Frame {
+        const Function& function;
+        Labels labels;
+        int end = 0;  ///< the label behind its last instruction
+        bool end_used = false;
+    };
+
+    // lower.cpp: statements
+    void body(Frame& frame);
+    std::uint32_t instruction(std::uint32_t index);
+    bool counts_registers(const Step& step);
+    void jump(const Statement& statement, Reg guard);
+    void leave(const Statement& statement, Reg guard);
+    void unread(const Statement& statement, Step& step);
+    void registers(const Node& node, std::vector<Reg>& out);
+    Frame frame_of(const Function& function);
+    Where where(Span span) const { return {file_, module_.line(span.offset)}; }
+    void error(Span span, std::string message);
+
+    // names.cpp: what names stand for, and the steps that make it
+    Operand find(std::string_view name, std::int64_t added) override;
+    Type type_of(Reg reg) const override { return Rewriting::type_of(reg); }
+    Reg constant(std::int64_t bits, Type type) override;
+    Reg converted(Reg reg, Type type) override;
+    Reg special(int sreg) override;
+    Reg unused(Type type) override { return reg(type); }
+    Reg condition_code() override;
+    Operand shared(const Symbol& symbol, std::int64_t offset) const;
+    int variable(std::uint32_t index);
+    void declare(const Statement& statement);
+    /// Makes what the step at hand needs before it.
+    void prepare(const Step& step);
+
+    // calls.cpp: functions and their parameters
+    bool passes(const Statement& statement, Reg guard);
+    bool call(const Statement& statement, Reg guard);
+    bool pass(const Function& callee, const std::vector<Variable>& declared, std::uint32_t given);
+    const Function* function_called(std::string_view name) const;
+
+    const Module& module_;
+    const Function& function_;
+    Lowered& out_;
+    Reader reader_;
+    Symbols symbols_;
+    Frame* frame_ = nullptr;
+    std::vector<const Function*> active_;  ///< functions that are being read, the entry first
+    std::size_t expanded_ = 0;             ///< statements of functions that were read in place of calls
+
+    /// What the step at hand may need: a register, and how it gets its value.
+    struct Made {
+        enum class How : std::uint8_t { constant, conversion, address, special } how;
+        Reg reg;
+        std::int64_t bits = 0;  ///< of a constant; bytes that are added to an address; the special register
+        Reg from{};             ///< of a conversion
+        int parameter = -1;     ///< of an address: that of its variable
+    };
+    std::vector<Made> made_;
+    std::map<std::uint32_t, int> variables_;  ///< by place in the module: their parameters
+    Reg condition_code_{};
+
+    std::string_view file_;
+    bool given_registers_ = false;  ///< .maxnreg
+};
+
+}  // namespace wgrun::ptx
