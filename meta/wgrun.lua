@@ -246,6 +246,10 @@ function wg.from_dlpack(capsule, options) end
 ---@return wgrun.tensor
 function wg.full(dtype, shape, value) end
 
+---@class wgrun.wg.gemm.scales.options
+---@field a? string "1x128": one for each row and each 128 elements of K (8-bit floats; together with b = "128x128"); "row": one for each row; "tensor": one
+---@field b? string "128x128": one for each 128 rows (columns of D) and each 128 elements of K; "row": one for each row, which is a column of D; "tensor": one
+
 ---@class wgrun.wg.gemm.epilogue.options
 ---@field alpha? boolean a factor of A * B
 ---@field beta? boolean adds C, of D's type, times a factor
@@ -254,11 +258,12 @@ function wg.full(dtype, shape, value) end
 
 ---@class wgrun.wg.gemm.options
 ---@field dtype? string the type of A and B: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
----@field d? string the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers
+---@field d? string the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers (with scales, bf16)
 ---@field a_major? string "K" or "MN"
 ---@field b_major? string "K" or "MN"
 ---@field problem? table { M, N, K }: the problem for which options that are left out are chosen
 ---@field name? string the name of the kernel
+---@field scales? wgrun.wg.gemm.scales.options the scales of A and B, f32 values that are given at launch
 ---@field epilogue? wgrun.wg.gemm.epilogue.options the operations that follow the product; their values are given at launch
 ---@field tile? table { m, n, k }: the tile that a CTA computes at a time
 ---@field stages? integer the stages of the pipeline, at least 2; by default as many as fit

@@ -1,4 +1,4 @@
--- The operations on an element between the accumulator and D: activation(alpha * acc + beta * c + bias) in f32, then
+-- The operations on an element between the accumulator and D: activation(alpha * scales * acc + beta * c + bias) in f32, then
 -- the conversion to D's type. Parts that are not requested emit no instructions.
 
 return function(internal)
@@ -30,19 +30,30 @@ return function(internal)
       or fail(("%s: unknown activation `%s` (legal: %s, or a function of k and an f32 register)"):format(what, tostring(given), table.concat(known, ", ")))
   end
 
-  -- The bias of a thread's elements of a 64 x n block: one load for each row or each pair of columns.
-  local function bias_of(k, bias, lane, warp, row, column)
-    local by_row = bias.along == "row"
-    local first = by_row and row + ((warp << 4) + (lane >> 2)) or column + ((lane & 3) << 1)
+  -- A vector's values at a thread's elements of a 64 x n block: one load for each row or each pair of columns, or one for
+  -- a vector of one value that goes along "all". `odd`: the number of columns may be odd.
+  local function vector_at(k, vector, lane, warp, row, column, odd)
+    local along = vector.along
+    local by_row = along ~= "column"
+    local first = along == "row" and row + ((warp << 4) + (lane >> 2)) or along == "column" and column + ((lane & 3) << 1)
     local loaded = {}
     return function(r)
-      local index = by_row and r // 2 % 2 or r // 4
+      local index = along == "all" and 0 or by_row and r // 2 % 2 or r // 4
       if not loaded[index] then
         local values = k:regs("f32", by_row and 1 or 2)
-        for i = 0, #values - 1 do k:mov(values[i], 0.0) end
-        local at = index == 0 and first or first + 8 * index
-        local load = by_row and k.ld_global_f32 or k.ld_global_v2_f32
-        load(k, by_row and values[0] or values, k:element(bias.from, at), { guard = at:lt(bias.extent) })
+        if along == "all" then
+          k:ld_global_f32(values[0], vector.from)
+        else
+          local at = index == 0 and first or first + 8 * index
+          local from, inside = k:element(vector.from, at), at:lt(vector.extent)
+          for i = 0, #values - 1 do k:mov(values[i], 0.0) end
+          if by_row or odd then
+            k:ld_global_f32(values[0], from, { guard = inside })
+          else
+            k:ld_global_v2_f32(values, from, { guard = inside })
+          end
+          if odd and not by_row then k:ld_global_f32(values[1], from, { offset = 4, guard = (at + 1):lt(vector.extent) }) end
+        end
         loaded[index] = values
       end
       return loaded[index][by_row and 0 or r % 2]
@@ -52,19 +63,26 @@ return function(internal)
   --- Returns a function (row, column) that makes, for the 64 x n block at that row and column of D, the function
   --- value(acc, r, c): the element of accumulator register r before its conversion, where c is the element of C.
   --- opts: alpha, beta (f32 registers), bias ({ along = "row" or "column", from = f32 pointer, extent = its length }),
+  ---       scales (a list of the same, also along "all": factors),
   ---       activation (a name or a function). lane and warp: registers of the thread in its warpgroup.
   function internal.elementwise(k, opts, lane, warp)
     local activation = opts.activation and internal.activation("k:epilogue", opts.activation)
     local bias = opts.bias
     if bias then options("k:epilogue, bias", bias) end
-    if not (opts.alpha or opts.beta or bias or activation) then
+    local scales = opts.scales or {}
+    -- Rows of D are whole units of 16 bytes, so its columns are even in number; those of its transpose are not.
+    local odd = opts.panel and opts.panel.transposed
+    if not (opts.alpha or opts.beta or bias or activation or #scales > 0) then
       return function() return function(acc, r) return acc[r] end end
     end
     return function(row, column)
-      local bias_at = bias and bias_of(k, bias, lane, warp, row, column)
+      local function values(vector) return vector_at(k, vector, lane, warp, row, column, odd) end
+      local bias_at, factors = bias and values(bias), {}
+      for i, vector in ipairs(scales) do factors[i] = values(vector) end
       return function(acc, r, c)
         local x = acc[r]
         if x.type == "s32" then x = k:cvt_rn_f32_s32(x) end
+        for _, factor in ipairs(factors) do x = k:mul(x, factor(r)) end
         if opts.alpha then x = k:mul(x, opts.alpha) end
         if c then x = k:fma(c, opts.beta, x) end
         if bias then x = k:add(x, bias_at(r)) end

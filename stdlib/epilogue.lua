@@ -169,7 +169,7 @@ return function(wg, internal)
   end
 
   --- Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared
-  --- memory and bulk copies that overlap later work. The value stored is activation(alpha * acc + beta * C + bias),
+  --- memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias),
   --- computed in f32; parts that are left out drop out.
   --- @param options table
   --- @option panel table  made by wg.panel
@@ -187,6 +187,7 @@ return function(wg, internal)
   --- @option bias.along string  "row" or "column" of the accumulators
   --- @option bias.from reg  a pointer parameter to f32
   --- @option bias.extent integer|reg  how many values there are
+  --- @option scales table?  a list of factors, each a table as `bias` is; along "all" it is one f32
   --- @option activation string|function?  "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
   --- @option policy reg?  a policy of the L2 cache for the stores, made by k:createpolicy_fractional
   --- @option place function?  place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }

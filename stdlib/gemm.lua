@@ -13,11 +13,14 @@ return function(wg, internal)
   --- The epilogue computes in f32; integers are rounded to nearest, and 8-bit types saturate.
   --- @param options table
   --- @option dtype string = "bf16"  the type of A and B: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8" or "u8"
-  --- @option d string?  the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers
+  --- @option d string?  the type of D: "bf16", "f16", "f32", "e4m3", "e5m2", "s32" or "s8". By default it is `dtype`, but f32 for tf32, bf16 for 8-bit floats and s32 for integers (with scales, bf16)
   --- @option a_major string = "K"  "K" or "MN"
   --- @option b_major string = "K"  "K" or "MN"
   --- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen
   --- @option name string = "gemm"  the name of the kernel
+  --- @option scales table?  the scales of A and B, f32 values that are given at launch
+  --- @option scales.a string?  "1x128": one for each row and each 128 elements of K (8-bit floats; together with b = "128x128"); "row": one for each row; "tensor": one
+  --- @option scales.b string?  "128x128": one for each 128 rows (columns of D) and each 128 elements of K; "row": one for each row, which is a column of D; "tensor": one
   --- @option epilogue table?  the operations that follow the product; their values are given at launch
   --- @option epilogue.alpha boolean = false  a factor of A * B
   --- @option epilogue.beta boolean = false  adds C, of D's type, times a factor
@@ -99,6 +102,38 @@ return function(wg, internal)
     if e.bias then args[#args + 1] = given.bias end
   end
 
+  --- The shapes of a plan's scales, `a_scales` and `b_scales`, for a problem as given.
+  function internal.scale_shapes(p, M, N, K)
+    local blocks = ceil_div(K, 128)
+    local of = {
+      a_scales = { block = { blocks, ceil_div(M, 4) * 4 }, all = { 1 }, each = { M } },
+      b_scales = { block = { ceil_div(N, 128), blocks }, all = { 1 }, each = { N } },
+    }
+    local shapes = {}
+    for name, along in pairs(p.scales) do shapes[name] = along and (of[name][along] or of[name].each) or nil end
+    return shapes
+  end
+
+  local said = { -- the shapes of scales for blocks
+    a_scales = "ceil(K / 128) x M, a multiple of 4,", b_scales = "ceil(N / 128) x ceil(K / 128)",
+  }
+
+  -- Appends the scales of the plan.
+  local function scale_arguments(p, given, M, N, K, args)
+    local shapes = internal.scale_shapes(p, M, N, K)
+    for _, name in ipairs { "a_scales", "b_scales" } do
+      local scales, want = given[name], shapes[name]
+      if scales ~= nil and not want then fail(("gemm: `%s` is given, but wg.gemm has no such `scales`"):format(name)) end
+      if want then
+        local shape = internal.shape_of(scales) or fail(("gemm: `%s` is missing: a tensor of f32"):format(name))
+        local got, wanted = table.concat(shape, " x "), table.concat(want, " x ")
+        local rule = #want == 2 and said[name] .. " = " or ""
+        if got ~= wanted then fail(("gemm: %s must be %s%s f32, not %s"):format(name, rule, wanted, got)) end
+        args[#args + 1] = scales
+      end
+    end
+  end
+
   -- Kernels need more than their operands: the order of the tiles, and a workspace for the sums of the parts of K. Both
   -- are made for the first launch of a size, and kept.
   local function order_of(self, rows, columns)
@@ -131,6 +166,8 @@ return function(wg, internal)
   --- @option C tensor?  M x N, of D's type
   --- @option bias tensor?  f32: M values for "row", N for "column"
   --- @option metadata tensor?  of a sparse A, as wg.sparse.compress gives it
+  --- @option a_scales tensor?  f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
+  --- @option b_scales tensor?  f32: ceil(N / 128) x ceil(K / 128) for "128x128", N values for "row", 1 for "tensor"
   --- @return table  { grid =, args =, flops = }
   --- @raise when the extents do not fit each other, or a value of the epilogue is missing.
   function gemm:launch(A, B, D, epilogue)
@@ -150,6 +187,7 @@ return function(wg, internal)
       internal.same_shape("gemm: metadata", metadata, internal.metadata_shape(p.dtype, M, K))
       args[#args + 1] = metadata
     end
+    scale_arguments(p, epilogue, D.shape[1], D.shape[2], K, args)
     if p.raster == "hilbert" then args[#args + 1] = order_of(self, rows, columns) end
     local blocks = ceil_div(K, p.round_k)
     if p.stream then
@@ -166,7 +204,7 @@ return function(wg, internal)
     return { grid = { clusters * p.cluster }, args = args, flops = 2.0 * M * N * K }
   end
 
-  local of_epilogue = { metadata = true, alpha = true, beta = true, C = true, bias = true }
+  local of_epilogue = { metadata = true, alpha = true, beta = true, C = true, bias = true, a_scales = true, b_scales = true }
 
   -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.
   local function launch_with(name, self, A, B, D, given)

@@ -33,6 +33,7 @@ return function(wg, internal)
   local function produce(k, p, ring, maps, stages, sizes, copies)
     local cursor = ring:cursor()
     local a, b, share, mask = k:address(stages.a), k:address(stages.b), nil, nil
+    local scales = p.scaled and copies.scales and k:address(stages.scales)
     if p.cluster > 1 then
       local rank = k:special "cluster_ctarank"
       b, share, mask = b + rank * p.b:offset(p.b_piece.mn, 0), rank * p.b_piece.mn, (1 << p.cluster) - 1
@@ -46,7 +47,7 @@ return function(wg, internal)
     end
     local policy = copies.A and used_once(k, p.once.A)
     local metadata = copies.A and p.sparse and internal.copy_metadata(k, p, stages.metadata, sizes)
-    local bytes = (copies.A and p.a.bytes + p.metadata_bytes or 0) + (copies.B and p.b.bytes or 0)
+    local bytes = (copies.A and p.a.bytes + p.metadata_bytes or 0) + (copies.B and p.b.bytes or 0) + (scales and p.scaled.bytes or 0)
     each_piece(k, p, sizes, {}, function(place, piece)
       local row, column = place()
       if share then column = column + share end
@@ -57,6 +58,9 @@ return function(wg, internal)
         end
         ring:acquire(cursor)
         local barrier = ring:expect(cursor, bytes)
+        if scales then
+          k:cp_async_bulk_tensor_2d(scales + cursor.stage * p.scaled.bytes, maps.a_scales, { row, first_k >> 7 }, barrier)
+        end
         if copies.A then
           k:load_tile {
             tile = p.a, map = maps.A, to = a + cursor.stage * p.a.bytes, mn = row, k = p.sparse and first_k >> 1 or first_k,
@@ -125,6 +129,18 @@ return function(wg, internal)
     }
   end
 
+  -- Scales that factor out of the sums over K: of rows or columns of D, or of all of it.
+  local function factors_of(p, sizes)
+    local out = {}
+    for _, name in ipairs { "a_scales", "b_scales" } do
+      local along = p.scales[name]
+      if along and not p.scaled then
+        out[#out + 1] = { along = along, from = sizes[name], extent = along == "row" and sizes.M or along == "column" and sizes.N or 1 }
+      end
+    end
+    return out
+  end
+
   local function consume(k, p, ring, maps, stages, sizes)
     local thread = k:special "tid.x"
     local mine, lane = (thread >> 7) - 1, thread & 31
@@ -136,10 +152,11 @@ return function(wg, internal)
       buffers = p.buffers, barrier = mine + 1, alpha = sizes.alpha, beta = sizes.beta,
       source = maps.C and { map = maps.C, barrier = k:address(stages.c, mine << 3) },
       bias = sizes.bias and { along = p.epilogue.bias, from = sizes.bias, extent = p.epilogue.bias == "row" and sizes.M or sizes.N },
-      activation = p.epilogue.activation, policy = used_once(k, p.once.D),
+      scales = factors_of(p, sizes), activation = p.epilogue.activation, policy = used_once(k, p.once.D),
     }
     local acc = {}
     for block = 1, p.blocks do acc[block] = k:regs(p.accumulator, p.n // 2) end
+    local function operands(stage) return descriptors(k, p.a, a0, stage), descriptors(k, p.b, b0, stage) end
     local cursor, previous = ring:cursor(), { stage = k:reg "u32" }
     k:mov(previous.stage, 0)
     local metadata = p.sparse and internal.load_metadata(k, p, stages.metadata, shared_tile and mine)
@@ -147,14 +164,15 @@ return function(wg, internal)
     local others = p.own_tiles and k:div(sizes.K + (p.block_k - 1), p.block_k) -- K blocks of the other consumer's tile
     if others then k:if_(mine:ne(0), function() ring:skip(cursor, others) end) end
 
-    each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 }, function(place, piece)
+    local function sum_products(piece)
       turns.take()
       -- One stage; `later` is false where it is the first of the piece.
       local function block_of_k(later, set)
         ring:wait(cursor)
         local indices = metadata and metadata(set, cursor.stage)
         k:wgmma_fence()
-        multiply(k, p, acc, descriptors(k, p.a, a0, cursor.stage), descriptors(k, p.b, b0, cursor.stage), later, indices)
+        local a, b = operands(cursor.stage)
+        multiply(k, p, acc, a, b, later, indices)
         k:wgmma_wait_group(1) -- the previous block is complete: its stage is free
         ring:release(previous, { lane = lane, cluster = p.cluster, guard = later ~= 1 and later or nil })
         k:mov(previous.stage, cursor.stage)
@@ -165,11 +183,22 @@ return function(wg, internal)
         for set = 2, p.round_k // p.block_k do block_of_k(1, set) end
       end)
       turns.pass()
+    end
+    if p.scaled then
+      sum_products = internal.scaled_sums(k, p, acc, {
+        ring = ring, cursor = cursor, lane = lane, sizes = sizes, row = mine * (64 * p.blocks), buffer = stages.scales, operands = operands,
+      })
+    end
+
+    each_piece(k, p, sizes, p.own_tiles and { first = mine, every = 2 }, function(place, piece)
+      sum_products(piece, place)
       local row, column = place() -- overlaps with the last block's product
       if shared_tile then row = row + mine * (64 * p.blocks) end
       if not piece.part then fetch(row, column) end
-      k:wgmma_wait_group(0)
-      ring:release(previous, { lane = lane, cluster = p.cluster })
+      if not p.scaled then
+        k:wgmma_wait_group(0)
+        ring:release(previous, { lane = lane, cluster = p.cluster })
+      end
       if others then ring:skip(cursor, others) end
       local function store_all()
         for block = 1, p.blocks do store(acc[block], block == 1 and row or row + 64 * (block - 1), column) end
@@ -233,6 +262,13 @@ return function(wg, internal)
         sizes.metadata = k:param("metadata", "const u32*")
         sizes.K = k:div(sizes.K + (p.round_k - 1), p.round_k) * p.round_k -- the ring goes round in whole rounds; TMA fills in zeros
       end
+      for _, name in ipairs { "a_scales", "b_scales" } do
+        if p.scaled and name == "a_scales" then
+          maps[name] = k:tensor_map(name, p.scaled.box)
+        elseif p.scales[name] then
+          sizes[name] = k:param(name, "const f32*")
+        end
+      end
       if p.raster == "hilbert" then sizes.order = k:param("order", "const u32*") end
       if p.splits > 1 or p.stream then
         sizes.partials, sizes.counters = k:param("partials", p.accumulator .. "*"), k:param("counters", "u32*")
@@ -242,6 +278,7 @@ return function(wg, internal)
         b = k:shared { tile = p.b, count = p.stages, name = "B" },
         metadata = p.sparse and k:shared { bytes = p.stages * p.metadata_bytes, align = 128, name = "metadata" } or nil,
         d = k:shared { bytes = p.buffers * p.consumers * p.panel.bytes, align = 1024, name = "D" },
+        scales = p.scaled and k:shared { bytes = p.stages * p.scaled.bytes, align = 128, name = "scales" } or nil,
         turns = p.own_tiles and k:shared { bytes = 16, align = 8, name = "turns" } or nil,
         c = e.beta and k:shared { bytes = 8 * p.consumers, align = 8, name = "C" } or nil,
         flags = (p.splits > 1 or p.stream) and k:shared { bytes = 4 * p.consumers, align = 4, name = "flags" } or nil,
@@ -257,7 +294,7 @@ return function(wg, internal)
 
       local thread = k:special "tid.x"
       k:if_(thread:eq(0), function()
-        for _, name in ipairs { "A", "B", "C", "D" } do
+        for _, name in ipairs { "A", "B", "C", "D", "a_scales" } do
           if maps[name] then k:prefetch_tensormap(maps[name]) end
         end
         if stages.turns then
@@ -278,13 +315,13 @@ return function(wg, internal)
       k:if_((thread >> 7):eq(0), function()
         k:setmaxnreg_dec(p.registers[1])
         if not p.constant then
-          k:if_(thread:eq(0), function() produce(k, p, ring, maps, stages, sizes, { A = true, B = true }) end)
+          k:if_(thread:eq(0), function() produce(k, p, ring, maps, stages, sizes, { A = true, B = true, scales = true }) end)
         else
           local other = p.constant == "A" and "B" or "A"
           k:if_(thread:eq(0), function() produce(k, p, ring, maps, stages, sizes, { [p.constant] = true }) end)
           k:if_(thread:eq(32), function()
             k:griddepcontrol_wait()
-            produce(k, p, ring, maps, stages, sizes, { [other] = true })
+            produce(k, p, ring, maps, stages, sizes, { [other] = true, scales = true })
           end)
         end
       end, function()

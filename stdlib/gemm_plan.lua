@@ -9,7 +9,7 @@ return function(wg, internal)
 
   -- Tiles, and what share of the tensor cores' speed their main loop reaches: fitted to the runs of
   -- docs/performance.md, so that the plan ranks the tiles as the chip did.
-  local candidates, sparse_candidates = {}, {}
+  local candidates, sparse_candidates, scaled_candidates = {}, {}, {}
   local function tiles(schedule, list, into)
     into = into or candidates
     for _, c in ipairs(list) do into[#into + 1] = { tile = { c[1], c[2] }, schedule = schedule, speed = c[3] } end
@@ -29,9 +29,21 @@ return function(wg, internal)
     { 256, 192, 1 }, { 256, 160, 0.97 }, { 128, 256, 0.9 }, { 192, 192, 0.89 }, { 256, 128, 0.79 }, { 128, 192, 0.78 },
     { 128, 128, 0.7 }, { 64, 128, 0.5 },
   }, sparse_candidates)
+  -- With scales for blocks of K, sums go from the tensor cores to the CUDA cores once a block.
+  tiles("cooperative", {
+    { 128, 256, 0.9 }, { 192, 128, 0.88 }, { 128, 192, 0.87 }, { 256, 128, 0.86 }, { 128, 160, 0.8 }, { 128, 128, 0.75 },
+    { 64, 128, 0.5 },
+  }, scaled_candidates)
 
-  --- The tiles and schedules that are worth a try for a plan, dense or sparse.
-  function internal.gemm_candidates(sparse) return sparse and sparse_candidates or candidates end
+  --- What decides which tiles are worth a try for options of wg.gemm: "sparse", "scaled" (for blocks of K) or "dense".
+  function internal.gemm_kind(opts)
+    return opts.sparse and "sparse" or type(opts.scales) == "table" and opts.scales.a == "1x128" and "scaled" or "dense"
+  end
+
+  --- The tiles and schedules that are worth a try for a plan of that kind.
+  function internal.gemm_candidates(kind)
+    return kind == "sparse" and sparse_candidates or kind == "scaled" and scaled_candidates or candidates
+  end
 
   -- Consumers that share a tile of m rows.
   local function consumers_of(m) return m == 192 and 3 or math.min(m // 64, 2) end
@@ -68,10 +80,10 @@ return function(wg, internal)
   end
 
   -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
-  local function choose(M, N, K, bytes, d, b_major, schedule, sparse)
+  local function choose(M, N, K, bytes, d, b_major, schedule, kind)
     local best, least
-    if sparse then K = K // 2 end -- of the instructions' time
-    for _, c in ipairs(internal.gemm_candidates(sparse)) do
+    if kind == "sparse" then K = K // 2 end -- of the instructions' time
+    for _, c in ipairs(internal.gemm_candidates(kind)) do
       local m, n = c.tile[1], c.tile[2]
       local tiles = ceil_div(M, m) * ceil_div(N, n)
       local cycles, total = 2 * m * n * K * bytes / 8192 / c.speed, nil
@@ -99,6 +111,25 @@ return function(wg, internal)
       alpha = given.alpha, beta = given.beta, bias = bias,
       activation = given.activation and internal.activation("wg.gemm, epilogue", given.activation),
     }
+  end
+
+  -- What the option `scales` says: along what of the accumulators those of A and of B go, or that they are of blocks.
+  local function scales_of(p, given)
+    if not given then return {} end
+    options("wg.gemm, scales", given)
+    if given.a == "1x128" or given.b == "128x128" then
+      if given.a ~= "1x128" or given.b ~= "128x128" then fail 'wg.gemm, scales: a = "1x128" and b = "128x128" go together' end
+      if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then fail("wg.gemm, scales: scales for blocks are of e4m3 and e5m2, not of " .. p.dtype) end
+      return { a_scales = "block", b_scales = "block" }
+    end
+    local function along(which, rows)
+      local kind = given[which]
+      if kind ~= nil and kind ~= "row" and kind ~= "tensor" then
+        fail(("wg.gemm, scales: unknown %s `%s` (legal: %s, row, tensor)"):format(which, tostring(kind), which == "a" and "1x128" or "128x128"))
+      end
+      return kind == "tensor" and "all" or kind and rows
+    end
+    return { a_scales = along("a", p.swapped and "column" or "row"), b_scales = along("b", p.swapped and "row" or "column") }
   end
 
   local function whole(name, value, least, most) return internal.whole("wg.gemm: " .. name, value, least, most) end
@@ -171,7 +202,7 @@ return function(wg, internal)
   function internal.gemm_plan(opts)
     options("wg.gemm", opts)
     internal.kinds("wg.gemm", opts, {
-      problem = "table", tile = "table", registers = "table", epilogue = "table", name = "string", dtype = "string", d = "string",
+      problem = "table", tile = "table", scales = "table", registers = "table", epilogue = "table", name = "string", dtype = "string", d = "string",
     })
     local p = {
       dtype = opts.dtype or "bf16", a_major = opts.a_major or "K", b_major = opts.b_major or "K",
@@ -180,27 +211,36 @@ return function(wg, internal)
     }
     p.k_step = wgmma_k[p.dtype] or fail("wg.gemm: no wgmma takes " .. tostring(p.dtype))
     local bytes = element_bytes[p.dtype]
-    p.d = opts.d or result[p.dtype]
+    p.d = opts.d or opts.scales and bytes == 1 and "bf16" or result[p.dtype]
     if not internal.to_output[p.d] then wg.panel { dtype = p.d, n = 128 } end
     p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
     local problem = opts.problem or { 4096, 4096, 4096 }
     for i = 1, 3 do whole(("problem[%d]"):format(i), problem[i], 1, 0x7FFFFFFF) end
     local M, N, K = problem[1], problem[2], problem[3]
+    local kind = internal.gemm_kind(opts)
     -- Few rows: A and B are exchanged, since wgmma's M is 64, and D is written transposed.
-    p.swapped = M <= 128 and element_bytes[p.d] == 2 and not opts.sparse
+    p.swapped = M <= 128 and element_bytes[p.d] == 2 and kind == "dense"
+    p.scales = scales_of(p, opts.scales)
+    local blockwise = p.scales.a_scales == "block"
+    if blockwise and opts.sparse then fail "wg.gemm: scales for blocks are of a dense A" end
     p.constant = opts.constant and one_of("constant", opts.constant, { "A", "B" })
     if p.swapped then
       p.a_major, p.b_major = p.b_major, p.a_major
       if p.constant then p.constant = p.constant == "A" and "B" or "A" end
     end
     local schedule = opts.schedule and one_of("schedule", opts.schedule, { "cooperative", "pingpong" })
-      or ((opts.tile or p.swapped or opts.splits) and "cooperative")
-    local chosen = choose(M, N, K, bytes, p.d, p.b_major, schedule or opts.sparse and "cooperative", opts.sparse)
+      or ((opts.tile or p.swapped or opts.splits or kind ~= "dense") and "cooperative")
+    if blockwise and schedule ~= "cooperative" then fail "wg.gemm: scales for blocks require the cooperative schedule" end
+    local chosen = choose(M, N, K, bytes, p.d, p.b_major, schedule, kind)
     p.schedule = schedule or chosen.schedule
     tile_of(p, M, bytes, opts.tile, chosen)
     sparse_of(p, opts, bytes)
-    p.splits = splits_of(p, opts, M, N, K, bytes, chosen)
+    p.splits = blockwise and 1 or splits_of(p, opts, M, N, K, bytes, chosen)
     p.stream = stream_of(p, opts)
+    if blockwise then
+      if p.stream or (opts.splits or 1) > 1 then fail "wg.gemm: scales for blocks go without `splits` and `stream_k`" end
+      internal.plan_block_scales(p)
+    end
     -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
     p.rotated = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream
     p.group = whole("group", opts.group or p.own_tiles and 8 or 16, 1, 0xFFFF)
@@ -218,9 +258,10 @@ return function(wg, internal)
     p.epilogue = epilogue_of(opts.epilogue or {}, p.swapped)
     p.buffers = math.min(whole("buffers", opts.buffers or 2, 1, 8), p.panel.count)
     local fixed = p.buffers * p.consumers * p.panel.bytes + 1024
-    local most = (target.cta_shared - fixed) // (p.a.bytes + p.b.bytes + p.metadata_bytes)
+    local stage = p.a.bytes + p.b.bytes + p.metadata_bytes + (p.scaled and p.scaled.bytes or 0)
+    local most = (target.cta_shared - fixed) // stage
     -- At least two: a stage is released while the next one is being multiplied.
-    if most < 2 then fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left"):format(2 * (p.a.bytes + p.b.bytes + p.metadata_bytes), target.cta_shared - fixed)) end
+    if most < 2 then fail(("wg.gemm: two stages take %d bytes, and %d bytes of shared memory are left"):format(2 * stage, target.cta_shared - fixed)) end
     p.stages = whole("stages", opts.stages or math.min(12, most), 2, most)
     p.registers = opts.registers
     for i = 1, opts.registers and 2 or 0 do whole(("registers[%d]"):format(i), opts.registers[i], target.least_setmaxnreg, target.most_setmaxnreg) end

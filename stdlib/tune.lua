@@ -44,7 +44,7 @@ return function(wg, internal)
       end
       return list
     end
-    for _, c in ipairs(internal.gemm_candidates(gemm.sparse)) do
+    for _, c in ipairs(internal.gemm_candidates(internal.gemm_kind(gemm))) do
       local rows, columns = internal.ceil_div(M, c.tile[1]), internal.ceil_div(N, c.tile[2])
       local function with(key, value) add { tile = c.tile, schedule = c.schedule, [key] = value } end
       with("cluster", 1)
@@ -81,6 +81,7 @@ return function(wg, internal)
       metadata = metadata, alpha = e.alpha and 1.0, beta = e.beta and 1.0, C = e.beta and random(M, N, plan.d) or nil,
       bias = e.bias and wg.randn { shape = { e.bias == "row" and M or N }, dtype = "f32", seed = 1 } or nil,
     }
+    for name, shape in pairs(internal.scale_shapes(plan, M, N, K)) do given[name] = wg.randn { shape = shape, dtype = "f32", seed = 2 } end
     return function(candidate)
       local made = wg.gemm(merged(gemm, candidate))
       return made.kernel, made:launch(A, B, D, given)

@@ -557,6 +557,8 @@ local gemm = {}
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
+---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128", N values for "row", 1 for "tensor"
 
 ---The options of a launch, for kernel:run, kernel:time and kernel:prepare.
 ---@param A wgrun.tensor M x K, or K x M where A is MN-major; of a sparse A the values, M x K / 2
@@ -580,6 +582,8 @@ function gemm:launch(A, B, D, options) end
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
+---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128", N values for "row", 1 for "tensor"
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -611,6 +615,8 @@ function gemm:prepare(A, B, D, options) end
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
+---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128", N values for "row", 1 for "tensor"
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -643,6 +649,8 @@ function gemm:run(A, B, D, options) end
 ---@field C? wgrun.tensor M x N, of D's type
 ---@field bias? wgrun.tensor f32: M values for "row", N for "column"
 ---@field metadata? wgrun.tensor of a sparse A, as wg.sparse.compress gives it
+---@field a_scales? wgrun.tensor f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row", 1 for "tensor"
+---@field b_scales? wgrun.tensor f32: ceil(N / 128) x ceil(K / 128) for "128x128", N values for "row", 1 for "tensor"
 ---@field backend? string "gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one
 ---@field seed? integer the seed of the simulator's schedule
 ---@field timeout_ms? integer milliseconds after which the launch is ended; 0: never. On the simulator there is a limit only if one is given
@@ -804,11 +812,12 @@ function k:end_loop() end
 ---@field beta? wgrun.reg f32; goes with `source`
 ---@field source? wgrun.k.epilogue.source.options the source of C
 ---@field bias? wgrun.k.epilogue.bias.options a value for each row or column
+---@field scales? table a list of factors, each a table as `bias` is; along "all" it is one f32
 ---@field activation? string|function "relu", "gelu", "silu", "sigmoid", "tanh", or a function of k and an f32 register that returns one
 ---@field policy? wgrun.reg a policy of the L2 cache for the stores, made by k:createpolicy_fractional
 ---@field place? function place(column, row) returns the list of coordinates of that element for a map of another rank; by default { column, row }
 
----Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * acc + beta * C + bias), computed in f32; parts that are left out drop out.
+---Prepares to store 64 x n blocks of the executing warpgroup's accumulators to a matrix, through panels in shared memory and bulk copies that overlap later work. The value stored is activation(alpha * scales * acc + beta * C + bias), computed in f32; parts that are left out drop out.
 ---@param options wgrun.k.epilogue.options
 ---@return function # store(acc, row, column): stores a block at that row and column (registers) of the matrix
 ---@return function # finish(): waits until the last copies have read their panels

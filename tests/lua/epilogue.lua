@@ -58,6 +58,7 @@ product("two blocks a consumer", 264, 136, 64, { tile = { 256, 128 }, epilogue =
 product("parts of K", 72, 136, 512, { tile = tile, splits = 4, epilogue = { beta = true, bias = "column", activation = "relu" } }, 2)
 product("few rows", 9, 136, 128, { problem = { 9, 136, 128 }, epilogue = { alpha = true, beta = true, bias = "column", activation = "silu" } }, 2)
 product("few rows, row bias", 16, 72, 128, { problem = { 16, 72, 128 }, epilogue = { bias = "row" } })
+product("an odd number of rows, row bias", 9, 72, 128, { problem = { 9, 72, 128 }, epilogue = { bias = "row" } })
 for activation in pairs(reference) do product(activation, 64, 128, 64, { tile = tile, d = "f32", epilogue = { alpha = true, activation = activation } }) end
 for _, d in ipairs { "bf16", "f16", "f32", "s32", "s8", "e4m3", "e5m2" } do
   for _, dtype in ipairs { "bf16", "s8" } do
@@ -105,7 +106,7 @@ local function options(k, more)
   for key, value in pairs(more) do opts[key] = value end
   return opts
 end
-check.refuses_in_kernel("unknown option `scale` of k:epilogue (legal: panel, map, buffer, offset, buffers, barrier, alpha...", function(k) k:epilogue(options(k, { scale = 1 })) end)
+check.refuses_in_kernel("unknown option `scale` of k:epilogue: did you mean `scales`? (legal: panel, map, buffer, offset, buffers, barrier, alpha...", function(k) k:epilogue(options(k, { scale = 1 })) end)
 check.refuses_in_kernel("k:epilogue: `panel` must be made by wg.panel", function(k) k:epilogue(options(k, { panel = 1 })) end)
 check.refuses_in_kernel("k:epilogue: buffers is 0, must be an integer from 1 to 64", function(k) k:epilogue(options(k, { buffers = 0 })) end)
 check.refuses_in_kernel("k:epilogue: `beta` and `source` go together", function(k) k:epilogue(options(k, { beta = k:reg "f32" })) end)

@@ -17,10 +17,19 @@ local function gemm(name, M, N, K, opts, ctas)
   local A = opts.a_major == "MN" and random(K, M, 1) or random(M, K, 1)
   local B = opts.b_major == "MN" and random(K, N, 2) or random(N, K, 2)
   local e = opts.epilogue or {}
+  local function scales(kind, rows, blocks) -- of an operand, as wg.gemm wants them
+    if not kind then return nil end
+    return wg.randn { shape = blocks or { kind == "row" and rows or 1 }, dtype = "f32", seed = 5 }
+  end
+  local given, k_blocks = opts.scales or {}, (K + 127) // 128
+  local a_scales = scales(given.a, M, given.a == "1x128" and { k_blocks, M })
+  local b_scales = scales(given.b, N, given.b == "128x128" and { (N + 127) // 128, k_blocks })
   local C, bias = e.beta and random(M, N, 3) or nil, e.bias and wg.randn { shape = { N }, dtype = "f32", seed = 4 } or nil
   cases[#cases + 1] = { name = name, body = function()
     local made = wg.gemm(opts)
-    made:run(A, B, wg.zeros(d, { M, N }), { grid = { ctas or opts.cluster or 1 }, C = C, bias = bias })
+    made:run(A, B, wg.zeros(d, { M, N }), {
+      grid = { ctas or opts.cluster or 1 }, C = C, bias = bias, a_scales = a_scales, b_scales = b_scales,
+    })
   end }
 end
 
@@ -40,6 +49,8 @@ gemm("MN-major", 128, 256, 192, { tile = { 64, 128 }, stages = 2, a_major = "MN"
 gemm("f16", 128, 128, 256, { tile = { 64, 64 }, stages = 2, dtype = "f16" })
 gemm("tf32", 128, 128, 128, { tile = { 64, 64 }, stages = 2, dtype = "tf32" })
 gemm("e4m3", 128, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "e4m3" })
+gemm("scales of blocks", 256, 192, 384, { tile = { 128, 96 }, stages = 2, buffers = 1, dtype = "e4m3", scales = { a = "1x128", b = "128x128" } })
+gemm("scales of rows", 64, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "e4m3", scales = { a = "row", b = "row" } })
 gemm("s8", 128, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "s8" })
 
 -- Scripts whose kernels take any number of CTAs: one has all the tiles, as above.

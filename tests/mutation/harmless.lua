@@ -200,6 +200,12 @@ local rows = {
   { case = "^WG%-TMA%-01", name = "cp_async_bulk_tensor_store_2d", why = "What it stores is what is there." },
   { case = "^WG%-TMA%-03", name = "cp_async_bulk_tensor_store_2d", kind = "guard", why = "128 times the same bytes to the same "
     .. "place, and every thread waits for its own." },
+  { case = "scales of blocks", text = 'k:fence_proxy_async { space = "shared::cta" } -- the scales', why = "Found, but as a warning (WG-PROXY-02), "
+    .. "which ends no run." },
+  { case = "scales of blocks", name = "wgmma_commit_group", kind = "swapped", what = "after fence_proxy_async", why = "The fence is about the "
+    .. "scales, which no wgmma reads." },
+  { case = "scales of blocks", name = "bar_warp_sync", kind = "swapped", what = "after wgmma_wait_group", why = "Still before the release." },
+  { case = "scales of rows", name = "bar_sync", kind = "swapped", what = "after ld_global_f32", why = "The scales are read only." },
   { case = "^WG%-", name = "cp_async_bulk_wait_group", kind = "wait weakened", what = "read", why = "The kernel ends there, which "
     .. "makes the results visible." },
 }

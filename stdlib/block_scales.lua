@@ -1,0 +1,122 @@
+-- Products of 8-bit floats whose operands have a scale for each block of K: a row of A has one for each 128 elements, B
+-- one for each 128 x 128. The sums of a block of K are complete in one set of accumulators; CUDA cores multiply them by
+-- the two scales and add them to a second set, in full f32, which the tensor cores' own sums of 8-bit floats are not
+-- (docs/silicon.md). Meanwhile the tensor cores multiply for another warpgroup.
+
+local block = 128 -- the elements of K that share scales, and the rows of B that do
+
+local function common_divisor(a, b) return b == 0 and a or common_divisor(b, a % b) end
+
+return function(_, internal)
+  local fail, ceil_div = internal.fail, internal.ceil_div
+
+  --- Adds to a plan of wg.gemm what its scales for blocks need: `p.scaled`. Raises where the plan has no room for them.
+  function internal.plan_block_scales(p)
+    if p.block_k ~= block then fail(("wg.gemm: tile[3] is %d, must be %d: the blocks of K that have scales"):format(p.block_k, block)) end
+    if p.m > 256 then fail(("wg.gemm: tile[1] is %d: with scales for blocks at most 256"):format(p.m)) end
+    local segment = common_divisor(p.n, block)
+    local s = {
+      segment = segment, -- columns of a tile that surely have the same scale of B, wherever the tile begins
+      rows = ceil_div(p.n + block - segment, block), -- rows of B's scales that a tile can touch
+      parts = 1,
+      bytes = 4 * p.m, -- of a stage: a scale for each row of A
+      box = { dtype = "f32", box = { p.m, 1 }, constant = true },
+    }
+    -- A product takes as many columns at a time as there are registers for besides the sums.
+    local most = p.consumers == 3 and 128 or 192
+    while p.blocks * p.n // 2 + p.n // s.parts // 2 > most or p.n % (8 * s.parts) ~= 0 do
+      s.parts = s.parts + 1
+      if p.n // s.parts < 32 then
+        fail(("wg.gemm: a tile of %d x %d leaves no registers for the products of a block of K: at most %d columns fit"):format(p.m, p.n, (most - 32) // p.blocks * 2))
+      end
+    end
+    s.columns = p.n // s.parts
+    p.scaled = s
+  end
+
+  -- The scale of B that each segment of the tile's columns has, from those of the rows of scales that the tile touches:
+  -- `inside` is where the tile begins in the first of them.
+  local function of_segments(k, s, loaded, inside)
+    return function(segment)
+      local first = segment * s.segment
+      local least, most = first // block, (first + block - s.segment) // block
+      if least == most then return loaded[least] end
+      return k:selp(loaded[most], loaded[least], inside:ge(most * block - first))
+    end
+  end
+
+  --- The main loop of a consumer: returns body(piece, place), which leaves a tile's sums in `sums`, an f32 array for each
+  --- of the plan's blocks of 64 rows. given: ring, cursor, lane, sizes, row (the first of the consumer's rows in the
+  --- tile), buffer (of A's scales), operands(stage): the descriptors a(step, row) and b(step, row) of a stage.
+  function internal.scaled_sums(k, p, sums, given)
+    local s, ring, cursor, lane, sizes = p.scaled, given.ring, given.cursor, given.lane, given.sizes
+    local products = k:regs("f32", s.columns // 2)
+    local form = { n = s.columns, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype }
+    local my_row = given.row + ((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2)
+    local my_scales = k:address(given.buffer, my_row << 2)
+    local of_a, of_b = k:regs("f32", 2 * p.blocks), k:regs("f32", s.rows)
+
+    local function multiply(at, part, a, b)
+      k:wgmma_fence()
+      for step = 0, block // p.k_step - 1 do
+        form.scale_d = step == 0 and 0 or 1
+        k:wgmma_mma_async(products, a(step, 64 * (at - 1)), b(step, s.columns * part), form)
+      end
+      k:wgmma_commit_group()
+    end
+
+    -- Begins to load the scales of the cursor's stage: two rows of A for each block of 64, and those of B.
+    local function load(from_b)
+      local from_a = my_scales + cursor.stage * s.bytes
+      for i = 0, #of_a - 1 do k:ld_shared_f32(of_a[i], from_a, { offset = 4 * (64 * (i // 2) + 8 * (i % 2)) }) end
+      for i = 0, #of_b - 1 do
+        k:ld_global_nc_f32(of_b[i], from_b[i])
+        k:add(from_b[i], from_b[i], 4)
+      end
+    end
+
+    -- sums += products * scales, for one part of a block of 64 rows.
+    local function add(at, part, of_segment)
+      local factors = {}
+      for r = 0, s.columns // 2 - 1 do
+        local sum = part * s.columns // 2 + r
+        local segment, half = 2 * sum // s.segment, r // 2 % 2
+        local key = 2 * segment + half
+        factors[key] = factors[key] or k:mul(of_a[2 * (at - 1) + half], of_segment(segment))
+        k:fma(sums[at][sum], products[r], factors[key], sums[at][sum])
+      end
+    end
+
+    -- The addresses of the first scales in the rows of B's scales that the tile touches; rows beyond the last one repeat it.
+    local function rows_of_b(column)
+      local blocks, last = (sizes.K + (block - 1)) >> 7, (sizes.N - 1) >> 7
+      local out = {}
+      for i = 0, s.rows - 1 do out[i] = k:element(sizes.b_scales, k:min((column >> 7) + i, last) * blocks) end
+      return out
+    end
+
+    return function(piece, place)
+      local _, column = place()
+      local from_b, of_segment = rows_of_b(column), of_segments(k, s, of_b, column & (block - 1))
+      for at = 1, p.blocks do for r = 0, p.n // 2 - 1 do k:mov(sums[at][r], 0.0) end end
+      k:loop({ from = piece.from, to = piece.to, step = block }, function()
+        ring:wait(cursor)
+        local a, b = given.operands(cursor.stage)
+        load(from_b)
+        for at = 1, p.blocks do
+          for part = 0, s.parts - 1 do
+            multiply(at, part, a, b)
+            if at == 1 and part == 0 then
+              k:fence_proxy_async { space = "shared::cta" } -- the scales have been read: the next copy may overwrite them,
+              k:bar_warp_sync(0xFFFFFFFF) -- once one lane has said so for its warp
+            end
+            k:wgmma_wait_group(0)
+            if at == p.blocks and part == s.parts - 1 then ring:release(cursor, { lane = lane, cluster = p.cluster }) end
+            add(at, part, of_segment)
+          end
+        end
+        ring:advance(cursor)
+      end)
+    end
+  end
+end
