@@ -92,7 +92,9 @@ return function(wg, internal)
     local function by_rows(d, a, b, stage, part)
       local from = of_stage(b, stage)
       for step = 0, p.dim // 16 - 1 do
-        multiply(d, at_step(a, step), at_step(from, step, part * p.part), { n = p.part, scale_d = step == 0 and 0 or 1, trans_a = 0, trans_b = 0 })
+        local of_a = a.words and a.words:slice(4 * step, 4) or at_step(a, step)
+        multiply(d, of_a, at_step(from, step, part * p.part),
+          { n = p.part, scale_d = step == 0 and 0 or 1, trans_a = not a.words and 0 or nil, trans_b = 0 })
       end
       k:wgmma_commit_group()
     end
@@ -106,6 +108,21 @@ return function(wg, internal)
     end
 
     local out = {}
+    -- Loads the consumer's keys and values into registers, as the A fragments of the products: lane i of a warp points
+    -- ldmatrix to row i % 16, and to one of the two units of a K step.
+    function out.load()
+      local thread = k:special "tid.x"
+      local row = ((thread >> 5 & 3) << 4) + (thread & 15)
+      for _, name in ipairs { "k", "v" } do
+        local operand = name == "k" and keys or values
+        operand.words = k:regs("b32", p.dim // 4)
+        local line = k:address(buffers[name], of_mine) + row * 128
+        for step = 0, p.dim // 16 - 1 do
+          local unit = ((thread >> 4 & 1) + 2 * step) ~ (thread & 7)
+          k:ldmatrix_x4(operand.words:slice(4 * step, 4), line + (unit << 4), { trans = 0 })
+        end
+      end
+    end
     function out.scores(stage, part) by_rows(acc.s, keys, q, stage, part) end
     function out.dp(stage, part) by_rows(acc.dp, values, gradient, stage, part) end
     function out.dv(stage, part) by_columns(acc.dv, acc.p16, gradient_columns, stage, part) end
@@ -262,6 +279,7 @@ return function(wg, internal)
       k:mov(acc.dv[i], 0.0)
     end
     rings.keys:wait(rings.keys:cursor())
+    if p.in_registers then product.load() end
     each_block(k, p, at, function(block, head)
       rings.q:wait(query)
       k:wgmma_fence()

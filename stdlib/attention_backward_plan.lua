@@ -5,10 +5,11 @@ return function(wg, internal)
 
   -- By head size. A CTA keeps 64 keys for each of two consumers, and takes blocks of `rows` queries; `parts` divide a
   -- block, so that its scores fit into registers. dQ of a block is divided among the consumers by its rows or, transposed,
-  -- by its columns: either way each has a product with 64 rows, as wgmma wants it.
+  -- by its columns: either way each has a product with 64 rows, as wgmma wants it. Where registers are left, each consumer
+  -- keeps its keys and values there: products of 64 columns read as much of A as of B from shared memory, which limits them.
   local shapes = {
-    [64] = { rows = 128, parts = 2, transposed = false },
-    [128] = { rows = 64, parts = 1, transposed = true },
+    [64] = { rows = 128, parts = 2, transposed = false, in_registers = true },
+    [128] = { rows = 64, parts = 1, transposed = true, in_registers = false },
   }
 
   --- The plan for the options of wg.attention_backward.
@@ -30,7 +31,7 @@ return function(wg, internal)
     end
     p.group = p.heads // p.kv_heads -- heads that share K and V
     local shape = shapes[p.dim] or fail(("wg.attention_backward: dim is %s (legal: 64, 128)"):format(tostring(p.dim)))
-    p.rows, p.parts, p.transposed = shape.rows, shape.parts, shape.transposed
+    for key, value in pairs(shape) do p[key] = value end
     p.part = p.rows // p.parts
     p.consumers, p.stages, p.registers = 2, 2, { 24, 240 }
     p.threads, p.keys = 128 * (1 + p.consumers), 64 * p.consumers

@@ -53,6 +53,24 @@ gemm("scales of blocks", 256, 192, 384, { tile = { 128, 96 }, stages = 2, buffer
 gemm("scales of rows", 64, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "e4m3", scales = { a = "row", b = "row" } })
 gemm("s8", 128, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "s8" })
 
+-- One block of keys, so that dQ has the same sums in every order of the threads.
+local function attention_backward(name, queries, keys, opts)
+  local function random(rows, heads, seed) return wg.randn { shape = { 1, rows, heads, opts.dim }, dtype = "bf16", seed = seed } end
+  local kv_heads = opts.kv_heads or opts.heads
+  local given = { Q = random(queries, opts.heads, 1), K = random(keys, kv_heads, 2), V = random(keys, kv_heads, 3), dO = random(queries, opts.heads, 4) }
+  given.O, given.lse = wg.zeros("bf16", given.Q.shape), wg.zeros("f32", { 1, opts.heads, queries })
+  local forward = { lse = true }
+  for key, value in pairs(opts) do forward[key] = value end
+  wg.attention(forward):run(given.Q, given.K, given.V, given.O, { lse = given.lse })
+  cases[#cases + 1] = { name = name, body = function()
+    for _, gradient in ipairs { "Q", "K", "V" } do given["d" .. gradient] = wg.zeros("bf16", given[gradient].shape) end
+    wg.attention_backward(opts):run(given)
+  end }
+end
+
+attention_backward("backward", 520, 100, { dim = 64, heads = 1 })
+attention_backward("backward, causal", 200, 128, { dim = 128, heads = 2, kv_heads = 1, causal = true })
+
 -- Scripts whose kernels take any number of CTAs: one has all the tiles, as above.
 local persistent = { gemm_fast = { 1 } }
 
